@@ -1,0 +1,138 @@
+"""Every exception that gpulab raises.
+
+    GpulabError
+    ├── CompileError            the source did not compile; carries diagnostics on the cell's own lines
+    ├── LaunchError             a launch was refused before it ran (arguments, sizes, limits)
+    │   ├── ArgumentError       wrong count or type of kernel arguments
+    │   └── LaunchLimitError    grid, block or LDS beyond what the device allows
+    ├── KernelFault             a kernel was stopped while it ran; carries a records.Fault
+    │   ├── MemoryFault         bad address: out of bounds, null, misaligned, freed
+    │   ├── KernelTimeout       the instruction limit was reached (a loop that never ends)
+    │   └── KernelTrap          the kernel itself asked to stop (trap, failed assert)
+    ├── UnsupportedInstruction  the virtual GPU has no row for an instruction of this kernel
+    ├── AssemblyError           assembly text that cannot be read
+    ├── DeviceMemoryError       allocation and copy errors (out of memory, double free, wrong shape)
+    ├── DeviceNotFound          no such device or architecture
+    ├── HipError                any other HIP call that failed; carries the code's name and number
+    ├── CheckError              a problem with an exercise or its check (not a wrong answer)
+    └── InternalError           a bug in gpulab: please report; never the learner's mistake
+
+Each message has up to three parts: what happened (with values and the source line), why, and
+what to try. `GpulabError(what, why=..., hint=...)` lays them out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpulab.records import Diagnostic, Fault
+
+
+class GpulabError(Exception):
+    """Base of all gpulab errors: what happened, why, what to try.
+
+    Args:
+        what: one or more sentences with the values and the source line.
+        why: the reason, or "".
+        hint: what the reader can try, or "".
+    """
+
+    def __init__(self, what: str, *, why: str = "", hint: str = "") -> None:
+        self.what, self.why, self.hint = what, why, hint
+        super().__init__(self.message())
+
+    def message(self) -> str:
+        """The whole text as it is shown to the reader."""
+        parts = [self.what]
+        if self.why:
+            parts.append(f"Why: {self.why}")
+        if self.hint:
+            parts.append(f"Try: {self.hint}")
+        return "\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.message()
+
+
+class CompileError(GpulabError):
+    """The compiler refused the source. `diagnostics` are in the order shown, first error first."""
+
+    def __init__(
+        self, what: str, *, why: str = "", hint: str = "", diagnostics: Sequence[Diagnostic] = (), log: str = ""
+    ) -> None:
+        self.diagnostics, self.log = tuple(diagnostics), log
+        super().__init__(what, why=why, hint=hint)
+
+
+class LaunchError(GpulabError):
+    """A launch was refused before any of it ran."""
+
+
+class ArgumentError(LaunchError):
+    """Wrong number or wrong types of kernel arguments."""
+
+
+class LaunchLimitError(LaunchError):
+    """Grid, block or LDS outside what the device allows; the message gives value and limit."""
+
+
+class KernelFault(GpulabError):
+    """A kernel was stopped while it ran. `fault` says where."""
+
+    def __init__(self, what: str, *, why: str = "", hint: str = "", fault: Fault | None = None) -> None:
+        self.fault = fault
+        super().__init__(what, why=why, hint=hint)
+
+
+class MemoryFault(KernelFault):
+    """A lane used an address that it must not use."""
+
+
+class KernelTimeout(KernelFault):
+    """The kernel ran into its instruction limit; `fault.line` is inside the loop that did not end."""
+
+
+class KernelTrap(KernelFault):
+    """The kernel executed a trap (for example __builtin_trap or a failed assert)."""
+
+
+class UnsupportedInstruction(GpulabError):
+    """The virtual GPU does not know an instruction; raised when a module is loaded."""
+
+
+class AssemblyError(GpulabError):
+    """Assembly text that cannot be read; the message names the line."""
+
+
+class DeviceMemoryError(GpulabError):
+    """An allocation, a copy or a free that cannot be done."""
+
+
+class DeviceNotFound(GpulabError):
+    """No device with this index, name or architecture."""
+
+
+class HipError(GpulabError):
+    """A HIP call failed. `name` is hip's name (``hipErrorInvalidValue``), `code` its number."""
+
+    def __init__(self, what: str, *, name: str = "", code: int = 0, why: str = "", hint: str = "") -> None:
+        self.name, self.code = name, code
+        super().__init__(what, why=why, hint=hint)
+
+
+class CheckError(GpulabError):
+    """An exercise or its check is broken or unknown; never says that an answer is wrong."""
+
+
+class InternalError(GpulabError):
+    """A bug in gpulab itself."""
+
+    def __init__(self, what: str, **detail: Any) -> None:
+        super().__init__(
+            what,
+            why="this is a bug in gpulab, not in your code.",
+            hint="please report it with the kernel's source." + "".join(f" [{k}={v!r}]" for k, v in detail.items()),
+        )

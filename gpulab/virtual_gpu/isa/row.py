@@ -1,0 +1,199 @@
+"""Rows: what each instruction means.
+
+A row says it once, free of lanes, EXEC, registers and opcode numbers:
+
+    @vop2("v_mul_legacy_f32")
+    def _(a: f32, b: f32) -> f32:
+        \"\"\"Zero times anything is zero, even infinity.\"\"\"
+        return select((a == 0.0) | (b == 0.0), 0.0, a * b)
+
+Parameters are the source operands in text order, with their types. Some parameter names are implicit,
+not in the text:
+
+    dst          the old value of the (first) destination: v_fmac, v_dot2c, s_cmov, s_bitset...
+    scc          b1
+    vcc          b1 per lane on vector rows (v_div_fmas); the whole mask (u64/u32) on scalar rows
+    exec         the whole EXEC mask, as u64 (u32 in a *_b32 row of wave32)
+    m0           u32
+    lane         u32, the lane's number (v_mbcnt)
+    mode         u32, the MODE register (known at translation: a constant)
+
+Results are the destination operands in text order; `writes` names them where it is not just one
+destination: "dst", "sdst" (an explicit second destination, often a lane mask: type b1 on vector rows),
+"scc", "exec", "vcc", "m0". A b1 that a vector row writes becomes one bit per lane of a mask, zero in
+inactive lanes. A vector row may read a b1 parameter: its operand text is a mask (vcc, s[0:1]), the lane
+sees its own bit.
+
+Families with structure beyond an expression are described by the dataclasses `Memory`, `CrossLane`,
+`Control` and the reader implements them by kind.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, arg
+
+IMPLICIT = ("dst", "scc", "vcc", "exec", "m0", "lane", "mode")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One source: its type, and whether it is implicit (not in the text)."""
+
+    name: str
+    type: Type
+    implicit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One destination: "dst", "sdst", "scc", "exec", "vcc", "m0"."""
+
+    name: str
+    type: Type
+
+
+class Row:
+    """A lanewise (unit "valu") or scalar (unit "salu") instruction.
+
+    `float_mode` says that input and output denormals of f32/f16/f64 follow MODE, and that clamp and
+    omod apply to the result; moves and bit operations have it False.
+    `accuracy` is "exact", or a statement such as "1 ulp (hardware: 1 ulp)".
+    """
+
+    def __init__(
+        self,
+        mnemonic: str,
+        unit: str,
+        body: Callable[..., Any],
+        writes: str,
+        float_mode: bool | None,
+        accuracy: str,
+        rate: str,
+    ) -> None:
+        self.mnemonic, self.unit, self.body, self.accuracy, self.rate = mnemonic, unit, body, accuracy, rate
+        self.meaning = inspect.getdoc(body) or ""
+        hints = {k: TYPES[v] if isinstance(v, str) else v for k, v in body.__annotations__.items() if k != "return"}
+        self.parameters = tuple(Parameter(n, t, n in IMPLICIT) for n, t in hints.items())
+        self._writes = tuple(writes.split())
+        self._graph: tuple[tuple[Result, ...], tuple[Value, ...]] | None = None
+        has_float = any(p.type.is_float for p in self.parameters)
+        self.float_mode = has_float if float_mode is None else float_mode
+
+    def graph(self) -> tuple[tuple[Result, ...], tuple[Value, ...]]:
+        """Results and their expression graphs over `arg` leaves; built once, on first use."""
+        if self._graph is None:
+            values = self.body(*(arg(i, p.name, p.type) for i, p in enumerate(self.parameters)))
+            values = values if isinstance(values, tuple) else (values,)
+            if len(values) != len(self._writes):
+                raise TypeError(f"{self.mnemonic}: {len(values)} results for writes={self._writes}")
+            self._graph = tuple(Result(n, v.type) for n, v in zip(self._writes, values, strict=True)), values
+        return self._graph
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory instruction.
+
+    space: "global", "flat", "scratch", "lds", "scalar", "buffer"
+    action: "load", "store", "atomic", "prefetch"
+    element: bits of one element in memory (8, 16, 32, 64, 96, 128 via count)
+    count: number of 32-bit registers moved, or of elements for two-address DS
+    extend: "zero", "sign", "" ; half: "lo"/"hi" when only half of a register is written or stored (d16)
+    two_address: DS read2/write2 with offset0/offset1 scaled by `stride` bytes
+    combine: for atomics, expression row body (memory, data[, compare]) -> new value, with its type
+    """
+
+    mnemonic: str
+    space: str
+    action: str
+    element: int
+    count: int = 1
+    extend: str = ""
+    half: str = ""
+    two_address: bool = False
+    stride: int = 0
+    combine: Row | None = None
+    returns: bool = False  # DS *_rtn; for global atomics the text's sc0/glc decides
+    compare: bool = False  # compare-and-swap: data holds new value and comparand
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossLane:
+    """readlane, readfirstlane, writelane, ds_permute, ds_bpermute, ds_swizzle, permlane*: by `kind`."""
+
+    mnemonic: str
+    kind: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Branches, calls, barriers, waits and the like, by `kind`:
+
+    "end", "branch", "cbranch" (condition: scc0 scc1 vccz vccnz execz execnz), "call" (s_swappc, s_call),
+    "jump" (s_setpc), "getpc", "barrier", "wait" (no effect here), "nop", "trap", "sleep", "sendmsg",
+    "setreg", "getreg", "time", "realtime", "round_mode", "denorm_mode"
+    """
+
+    mnemonic: str
+    kind: str
+    condition: str = ""
+    meaning: str = ""
+
+
+AnyRow = Row | Memory | CrossLane | Control
+
+
+class Table(Mapping[str, AnyRow]):
+    """Mnemonic -> row. One table per architecture family is assembled in `isa/__init__.py`."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, AnyRow] = {}
+
+    def add(self, row: AnyRow) -> None:
+        """Add a row; the same mnemonic twice is an error."""
+        if row.mnemonic in self._rows:
+            raise ValueError(f"{row.mnemonic} defined twice")
+        self._rows[row.mnemonic] = row
+
+    def merge(self, *others: Table) -> Table:
+        """A new table with the rows of all; later ones override earlier ones."""
+        result = Table()
+        for table in (self, *others):
+            result._rows.update(table._rows)
+        return result
+
+    def decorator(self, unit: str, writes: str = "dst") -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
+        """A decorator factory such as `vop2 = table.decorator("valu")`."""
+        default_writes = writes
+
+        def family(
+            *mnemonics: str,
+            writes: str = default_writes,
+            float_mode: bool | None = None,
+            accuracy: str = "exact",
+            rate: str = "full",
+        ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+            def define(body: Callable[..., Any]) -> Callable[..., Any]:
+                for mnemonic in mnemonics:
+                    self.add(Row(mnemonic, unit, body, writes, float_mode, accuracy, rate))
+                return body
+
+            return define
+
+        return family
+
+    def __getitem__(self, mnemonic: str) -> AnyRow:
+        return self._rows[mnemonic]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
