@@ -1,0 +1,146 @@
+"""The cache on disk: compiled code objects by the hash of everything that went into them.
+
+`folder()` is the user's cache folder, shared with other parts of gpulab; `Store` keeps checked, compressed-free
+entries with atomic writes and a size limit (least recently used go first). A folder that cannot be written costs
+one warning and no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+_MAGIC = b"gpulab cache 1\n"
+_DIGEST = 32
+
+
+def folder() -> Path:
+    """The user's cache folder of gpulab (it may not exist yet).
+
+    GPULAB_CACHE if set, else the platform's own: $XDG_CACHE_HOME or ~/.cache (Linux and other Unix),
+    ~/Library/Caches (macOS), %LOCALAPPDATA% (Windows); with "gpulab" below it.
+    """
+    chosen = os.environ.get("GPULAB_CACHE")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+        return Path(base) / "gpulab" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "gpulab"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG base directory specification: relative paths are to be ignored.
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "gpulab"
+
+
+def tool_folder(otherwise: str | os.PathLike[str]) -> Path:
+    """Where the compiler keeps its own files (C runtime); `otherwise` if the cache folder cannot be written."""
+    path = folder() / "zig"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            return path
+    except OSError as error:
+        _warn(path, error)
+        return Path(otherwise)
+
+
+_warned = False
+
+
+def _warn(path: Path, error: OSError) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"gpulab works without its cache: {path} cannot be written ({error.strerror or error}). "
+            "Every compile then takes a little longer. Set GPULAB_CACHE to a folder that can be written.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def key(*parts: str | bytes) -> str:
+    """The hash of these parts, each with its length, so that no two lists of parts meet."""
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(len(raw).to_bytes(8, "little"))
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Entries of one kind below `folder()`: `name` is the sub-folder, `limit` the bytes kept on disk."""
+
+    name: str = "code"
+    limit: int = 512 << 20
+
+    def path(self, key: str) -> Path:
+        """Where the entry of this key is kept."""
+        return folder() / self.name / key[:2] / key
+
+    def get(self, key: str) -> bytes | None:
+        """The entry, or None if there is none or what is there is damaged (then it is removed)."""
+        path = self.path(key)
+        try:
+            raw = path.read_bytes()
+        except OSError:
+            return None
+        start = len(_MAGIC) + _DIGEST
+        body = raw[start:]
+        whole = raw[: len(_MAGIC)] == _MAGIC and raw[len(_MAGIC) : start] == hashlib.sha256(body).digest()
+        with contextlib.suppress(OSError):
+            if whole:
+                os.utime(path)  # last use, for `prune`
+            else:
+                path.unlink()
+        return body if whole else None
+
+    def put(self, key: str, body: bytes) -> None:
+        """Keep an entry. Readers see the whole of it or nothing; a full or read-only disk only warns."""
+        path = self.path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, made = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+        except OSError as error:
+            _warn(folder(), error)
+            return
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+            os.replace(made, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(made)
+            # On Windows another process that reads the entry keeps it from being replaced: it is there already.
+            if not path.exists():
+                _warn(folder(), error)
+            return
+        # One write in 32 looks at the whole folder; which one is decided by the key, so it costs no state.
+        if int(key[-2:], 16) % 32 == 0:
+            self.prune()
+
+    def prune(self) -> int:
+        """Remove the entries used longest ago until the rest fits in `limit`; the number of bytes removed."""
+        entries: list[tuple[float, int, Path]] = []
+        for path in (folder() / self.name).glob("*/*"):
+            with contextlib.suppress(OSError):
+                state = path.stat()
+                entries.append((state.st_mtime, state.st_size, path))
+        total = sum(size for _, size, _ in entries)
+        removed = 0
+        for _, size, path in sorted(entries):
+            if total - removed <= self.limit:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+                removed += size
+        return removed

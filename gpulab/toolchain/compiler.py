@@ -1,0 +1,204 @@
+"""The compiler program: where it is and how one of its processes is run under limits.
+
+`executable()` finds the Clang that the package ziglang carries; `run(arguments, ...)` runs it with limits on
+time, memory and output (`Limits`) and returns `Outcome`; `version()` names it for cache keys. The program is called
+directly, never through a shell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulab.errors import CompileError, GpulabError, InternalError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one compiler process may use: seconds of wall clock, bytes of address space, bytes in one file."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 6 << 30
+    file_bytes: int = 256 << 20
+    log_bytes: int = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a compiler process ended. `code` is negative when a signal ended it, as subprocess has it."""
+
+    code: int
+    log: str
+
+
+@functools.cache
+def package_folder() -> Path:
+    """The folder of the package ziglang, which holds the compiler and its headers.
+
+    Raises:
+        GpulabError: the package is not installed.
+    """
+    import importlib.util
+
+    found = importlib.util.find_spec("ziglang")
+    if found is None or not found.submodule_search_locations:
+        raise GpulabError(
+            "gpulab found no compiler.",
+            why="the Python package ziglang, which carries Clang, is not installed in this environment.",
+            hint=f"{sys.executable} -m pip install ziglang, or run `make lab` again; `gpulab doctor` checks the rest.",
+        )
+    return Path(next(iter(found.submodule_search_locations)))
+
+
+@functools.cache
+def executable() -> Path:
+    """The path of the compiler program.
+
+    Raises:
+        GpulabError: the package or the program in it is missing.
+    """
+    for name in ("zig.exe", "zig") if os.name == "nt" else ("zig", "zig.exe"):
+        path = package_folder() / name
+        if path.is_file():
+            return path
+    raise GpulabError(
+        f"the package ziglang in {package_folder()} holds no compiler program.",
+        why="its installation is incomplete, or it is a build for another system.",
+        hint=f"{sys.executable} -m pip install --force-reinstall ziglang",
+    )
+
+
+def builtin_headers() -> Path:
+    """The folder of Clang's own freestanding headers (stdint.h, stddef.h, ...)."""
+    return package_folder() / "lib" / "include"
+
+
+@functools.cache
+def version() -> str:
+    """The compiler's identity for cache keys: package version, file size and date of the program."""
+    from importlib import metadata
+
+    try:
+        package = metadata.version("ziglang")
+    except metadata.PackageNotFoundError:
+        package = "unknown"
+    state = executable().stat()
+    return f"ziglang {package} {state.st_size} {int(state.st_mtime)}"
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a compiler process: the user's, without the variables that change what Clang reads."""
+    steering = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS",
+                "CLANG_CONFIG_FILE_USER_DIR", "CLANG_CONFIG_FILE_SYSTEM_DIR", "ROCM_PATH", "HIP_PATH",
+                "HIP_DEVICE_LIB_PATH", "SOURCE_DATE_EPOCH", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")  # fmt: skip
+    kept = {name: value for name, value in os.environ.items() if name not in steering}
+    kept["LC_ALL"] = "C.UTF-8"
+    if extra:
+        kept.update(extra)
+    return kept
+
+
+def _confine(process: subprocess.Popen[bytes], limits: Limits) -> None:
+    """Put limits on a running child. Linux has prlimit for other processes; elsewhere only time is limited."""
+    try:
+        import resource
+    except ImportError:
+        return
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is None:
+        return
+    cpu = max(1, int(limits.seconds) + 1)
+    for what, amount in (
+        (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_FSIZE, limits.file_bytes),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, cpu),
+    ):
+        with contextlib.suppress(OSError, ValueError):
+            prlimit(process.pid, what, (amount, amount))
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    extra_environment: Mapping[str, str] | None = None,
+    what: str = "the compiler",
+) -> Outcome:
+    """Run the compiler program with these arguments and wait for it.
+
+    Args:
+        arguments: what follows the program's name.
+        folder: working directory.
+        limits: see `Limits`; the log is cut at `log_bytes`.
+        extra_environment: variables to add.
+        what: its name in error messages.
+
+    Raises:
+        CompileError: it took longer than `limits.seconds`.
+        GpulabError: the program cannot be started.
+    """
+    with tempfile.TemporaryFile() as log:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - fixed program, no shell
+                [str(executable()), *arguments],
+                cwd=folder,
+                env=environment(extra_environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        except OSError as error:
+            raise GpulabError(
+                f"{what} could not be started: {error}.",
+                why=f"{executable()} is missing, is not executable, or is built for another system.",
+                hint="gpulab doctor",
+            ) from error
+        _confine(process, limits)
+        try:
+            code = process.wait(timeout=limits.seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise CompileError(
+                f"{what} was stopped after {limits.seconds:g} seconds.",
+                why="most sources compile in a fraction of a second; this one keeps the compiler busy "
+                "(endless template or constexpr recursion, or very large unrolled loops).",
+                hint="look for a template that instantiates itself without an end, a huge constexpr loop, or "
+                "`#pragma unroll` on a long loop.",
+            ) from None
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        log.seek(0)
+        raw = log.read(limits.log_bytes)
+        cut = bool(log.read(1))
+    text = raw.decode("utf-8", "replace")
+    if cut:
+        text += "\n(the rest of the compiler's output was cut)\n"
+    return Outcome(code, text)
+
+
+def explain_death(code: int, what: str) -> InternalError | CompileError:
+    """The exception for a compiler process that neither succeeded nor printed an error."""
+    name = ""
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            name = signal.Signals(-code).name
+    if name in ("SIGKILL", "SIGXCPU", "SIGXFSZ", "SIGABRT", "SIGSEGV", "SIGBUS"):
+        return CompileError(
+            f"{what} died ({name}).",
+            why="it ran out of the time, memory or stack that it may use, or met a bug of its own.",
+            hint="make the source smaller: look for endless templates, very large arrays, or very deep nesting.",
+        )
+    return InternalError(f"{what} failed with code {code} and gave no reason.")

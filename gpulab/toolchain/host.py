@@ -1,0 +1,89 @@
+"""Shared libraries for this machine's CPU, built with the same Clang as the device code.
+
+`compile_host_library(source, out)` is used for the C stub of the virtual HIP library and for the host side of
+the benchmarks. The compiler keeps its C runtime in gpulab's cache folder: the first library ever takes some
+seconds more than the following ones.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from gpulab.errors import CompileError
+from gpulab.toolchain import cache, compiler
+
+
+def library_suffix() -> str:
+    """What the name of a shared library ends with on this system."""
+    import sys
+
+    return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+
+def compile_host_library(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    language: Literal["c", "c++"] = "c",
+    optimize: Literal["0", "1", "2", "3", "s"] = "2",
+    options: Sequence[str] = (),
+    timeout: float = 300.0,
+) -> Path:
+    """Build a shared library for this machine and put it at `out` in one step (atomically).
+
+    Args:
+        source: C or C++ text, or a `pathlib.Path` to a file of it.
+        out: where the library goes; its folder is made if needed.
+        language: "c" or "c++".
+        optimize: the digit of -O.
+        options: more compiler options, e.g. ``["-march=native", "-Wl,-soname,libamdhip64.so.7"]``.
+        timeout: seconds.
+
+    Returns:
+        `out` as a Path.
+
+    Raises:
+        CompileError: the compiler refused the source; `log` holds its output.
+    """
+    target = Path(out).absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    suffix = ".c" if language == "c" else ".cpp"
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+        if isinstance(source, os.PathLike):
+            path = Path(source).absolute()
+        else:
+            path = Path(scratch) / f"source{suffix}"
+            path.write_text(source, encoding="utf-8", newline="\n")
+        # The library is made beside its target, so that the last step is a rename within one file system.
+        handle, made = tempfile.mkstemp(prefix=".building-", suffix=library_suffix(), dir=target.parent)
+        os.close(handle)
+        store = cache.tool_folder(scratch)
+        arguments = ["cc" if language == "c" else "c++", "-shared", f"-O{optimize}", "-x", language, str(path)]
+        if os.name != "nt":
+            arguments.append("-fPIC")
+        arguments += [*options, "-o", made]
+        try:
+            outcome = compiler.run(
+                arguments,
+                folder=scratch,
+                limits=compiler.Limits(seconds=timeout, memory_bytes=16 << 30, file_bytes=2 << 30),
+                extra_environment={"ZIG_GLOBAL_CACHE_DIR": str(store), "ZIG_LOCAL_CACHE_DIR": str(store)},
+                what="the host compiler",
+            )
+            if outcome.code != 0 or os.path.getsize(made) == 0:
+                raise CompileError(
+                    f"a library for this machine could not be built ({target.name}):\n{outcome.log.strip()}",
+                    why=f"the compiler ended with code {outcome.code}.",
+                    hint=f"if the cache folder {store} is damaged, delete it and try again.",
+                    log=outcome.log,
+                )
+            os.chmod(made, 0o755)  # noqa: S103 - a shared library
+            os.replace(made, target)
+        finally:
+            if os.path.exists(made):
+                os.unlink(made)
+    return target
