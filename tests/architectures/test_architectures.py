@@ -1,0 +1,102 @@
+"""Device parameters and occupancy, against published numbers and worked examples."""
+
+import pytest
+
+from gpulab.errors import DeviceNotFound
+from gpulab.virtual_gpu import architectures
+
+GFX942 = architectures.get("gfx942")
+GFX1100 = architectures.get("gfx1100")
+
+
+def test_the_two_devices_in_order():
+    assert architectures.names() == ("gfx942", "gfx1100")
+
+
+def test_a_target_id_is_taken_by_its_first_part():
+    assert architectures.get("gfx942:sramecc+:xnack-") is GFX942
+
+
+def test_an_unknown_architecture_says_which_there_are():
+    with pytest.raises(DeviceNotFound, match="gfx942, gfx1100"):
+        architectures.get("gfx90a")
+
+
+def test_published_figures():
+    # ROCm "Accelerator and GPU hardware specifications"; peak rates from the MI300X and RX 7900 XTX pages.
+    assert (GFX942.compute_units, GFX942.wave_size, GFX942.xcds) == (304, 64, 8)
+    assert (GFX1100.compute_units, GFX1100.wave_size) == (96, 32)
+    assert GFX942.peak_gflops_fp32 == pytest.approx(163_400, rel=1e-3)
+    assert GFX1100.peak_gflops_fp32 == pytest.approx(61_400, rel=2e-3)
+    assert GFX942.l2_cache.bytes * GFX942.l2_cache.instances == 32 * 2**20
+    # What HIP reports: 2048 threads a multiprocessor on both; a WGP is HIP's multiprocessor on RDNA.
+    assert GFX942.max_threads_per_unit == GFX1100.max_threads_per_unit == 2048
+    assert GFX1100.multiprocessors == 48
+
+
+@pytest.mark.parametrize(
+    ("vgprs", "waves"), [(64, 8), (72, 7), (80, 6), (96, 5), (128, 4), (168, 3), (256, 2), (65, 7), (1, 8), (0, 8)]
+)
+def test_waves_by_vgprs_on_gfx942(vgprs, waves):
+    assert architectures.occupancy(GFX942, vgprs).waves_per_simd == waves
+
+
+def test_a_full_unified_file_leaves_one_wave():
+    assert architectures.occupancy(GFX942, 256, agprs=256).waves_per_simd == 1
+
+
+@pytest.mark.parametrize(
+    ("vgprs", "waves"), [(96, 16), (120, 12), (144, 10), (168, 9), (192, 8), (216, 7), (240, 6), (256, 5), (97, 12)]
+)
+def test_waves_by_vgprs_on_gfx1100(vgprs, waves):
+    assert architectures.occupancy(GFX1100, vgprs).waves_per_simd == waves
+
+
+def test_vgprs_and_lds_tie():
+    found = architectures.occupancy(GFX942, 128, lds_bytes=16 * 1024, block_threads=256)
+    assert (found.blocks, found.waves, found.max_waves, found.percent) == (4, 16, 32, 50.0)
+    assert found.binding == ("VGPRs", "LDS")
+
+
+def test_acc_vgprs_start_at_a_multiple_of_four():
+    # 36 + 32 registers: 68 -> 72 -> 7 waves; LDS 20,000 -> 20,480 bytes -> 3 workgroups.
+    found = architectures.occupancy(GFX942, 36, agprs=32, lds_bytes=20_000, block_threads=256)
+    assert (found.waves_per_simd, found.blocks, found.waves, found.percent) == (7, 3, 12, 37.5)
+    assert found.binding == ("LDS",)
+
+
+def test_wgp_mode_and_cu_mode():
+    wgp = architectures.occupancy(GFX1100, 121, lds_bytes=26_000, block_threads=256)
+    assert (wgp.unit, wgp.waves_per_simd, wgp.blocks, wgp.waves, wgp.max_waves) == ("WGP", 10, 4, 32, 64)
+    assert wgp.limits["VGPRs"] == 5
+    cu = architectures.occupancy(GFX1100, 121, lds_bytes=26_000, block_threads=256, cu_mode=True)
+    assert (cu.unit, cu.blocks, cu.waves, cu.max_waves, cu.percent) == ("CU", 2, 16, 32, 50.0)
+
+
+def test_one_register_too_many_halves_large_workgroups():
+    assert architectures.occupancy(GFX942, 65, block_threads=1024).percent == 50.0
+    full = architectures.occupancy(GFX942, 64, block_threads=1024)
+    assert (full.blocks, full.percent, full.binding) == (2, 100.0, ("wave slots",))
+
+
+def test_sgprs_limit_gfx9_alone():
+    found = architectures.occupancy(GFX942, 64, sgprs=104, block_threads=256)
+    assert (found.blocks, found.percent, found.binding) == (7, 87.5, ("SGPRs",))
+    assert architectures.occupancy(GFX1100, 64, sgprs=106, block_threads=256).percent == 100.0
+
+
+def test_the_api_ignores_the_lds_granule():
+    found = architectures.occupancy(GFX942, 32, lds_bytes=13_000, block_threads=64)
+    assert found.api_blocks == 5  # 65536 // 13000
+    assert found.blocks == 4  # 13,000 -> 13,312 bytes: 65536 // 13312
+
+
+def test_more_lds_than_a_workgroup_may_have_fits_nowhere():
+    found = architectures.occupancy(GFX1100, 32, lds_bytes=65_537, block_threads=64)
+    assert (found.blocks, found.limit) == (0, "LDS")
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025])
+def test_impossible_block_sizes_are_refused(threads):
+    with pytest.raises(ValueError, match="1024"):
+        architectures.occupancy(GFX942, 32, block_threads=threads)
