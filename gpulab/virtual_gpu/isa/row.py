@@ -17,12 +17,34 @@ not in the text:
     m0           u32
     lane         u32, the lane's number (v_mbcnt)
     mode         u32, the MODE register (known at translation: a constant)
+    sdst         the old value of the second destination (v_swap_b32)
+    clamp        b1, the clamp modifier of an integer row (a constant): saturate instead of wrapping.
+                 A row that has it does its own clamping; for the others readers clamp floats to [0, 1]
+    neg          u32, bit i is neg_lo of source i (a constant): v_dot4_i32_iu8, where it means "signed"
 
 Results are the destination operands in text order; `writes` names them where it is not just one
 destination: "dst", "sdst" (an explicit second destination, often a lane mask: type b1 on vector rows),
 "scc", "exec", "vcc", "m0". A b1 that a vector row writes becomes one bit per lane of a mask, zero in
 inactive lanes. A vector row may read a b1 parameter: its operand text is a mask (vcc, s[0:1]), the lane
-sees its own bit.
+sees its own bit. v_cmp_* write "dst" of type b1 (the mask named first in the text); v_cmpx_* write "dst exec"
+on gfx9 and "exec" alone on gfx10 and later.
+
+16-bit types: a source of a 16-bit type is the low half of its register, or the high half where op_sel has
+the source's bit; a 16-bit result goes to the half that op_sel's last bit (that of the destination) names,
+and `isa.high_half(arch, mnemonic)` says what becomes of the other half.
+
+Packed rows (`packed`):
+
+    ""           not packed
+    "pairs"      u32 sources hold two 16-bit halves, u64 sources two 32-bit halves. Before the row sees a
+                 source i, the reader makes its low half the half that op_sel[i] names (default 0: low),
+                 with its sign bit flipped if neg_lo[i], and its high half the one that op_sel_hi[i] names
+                 (default 1: high), flipped if neg_hi[i] (no flips where the row has a `neg` parameter).
+                 A source of another type is taken whole, negated if neg_lo[i]. A constant for a u32 source stands in the
+                 low half as the 16-bit form of the row's `element` type; for a u64 source, in both halves.
+                 `element` is "f16", "bf16", "f32", "u16" ... : what the halves are, for clamp and denormals.
+    "mix"        v_fma_mix*: f32 sources; source i with op_sel_hi[i] is the f16 in the half that op_sel[i]
+                 names, widened; neg_lo negates and neg_hi takes the absolute value first.
 
 Families with structure beyond an expression are described by the dataclasses `Memory`, `CrossLane`,
 `Control` and the reader implements them by kind.
@@ -37,7 +59,7 @@ from typing import Any
 
 from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, arg
 
-IMPLICIT = ("dst", "scc", "vcc", "exec", "m0", "lane", "mode")
+IMPLICIT = ("dst", "scc", "vcc", "exec", "m0", "lane", "mode", "sdst", "clamp", "neg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +85,8 @@ class Row:
     `float_mode` says that input and output denormals of f32/f16/f64 follow MODE, and that clamp and
     omod apply to the result; moves and bit operations have it False.
     `accuracy` is "exact", or a statement such as "1 ulp (hardware: 1 ulp)".
+    `rate` is "full", "half", "quarter" (64-bit and 32-bit multiply), "trans" (transcendental unit).
+    `packed` and `element`: see the module's docstring.
     """
 
     def __init__(
@@ -72,10 +96,13 @@ class Row:
         body: Callable[..., Any],
         writes: str,
         float_mode: bool | None,
-        accuracy: str,
-        rate: str,
+        accuracy: str = "exact",
+        rate: str = "full",
+        packed: str = "",
+        element: str = "",
     ) -> None:
         self.mnemonic, self.unit, self.body, self.accuracy, self.rate = mnemonic, unit, body, accuracy, rate
+        self.packed, self.element = packed, element
         self.meaning = inspect.getdoc(body) or ""
         hints = {k: TYPES[v] if isinstance(v, str) else v for k, v in body.__annotations__.items() if k != "return"}
         self.parameters = tuple(Parameter(n, t, n in IMPLICIT) for n, t in hints.items())
@@ -106,6 +133,11 @@ class Memory:
     extend: "zero", "sign", "" ; half: "lo"/"hi" when only half of a register is written or stored (d16)
     two_address: DS read2/write2 with offset0/offset1 scaled by `stride` bytes
     combine: for atomics, expression row body (memory, data[, compare]) -> new value, with its type
+
+    `element * count` bits are moved in all (both addresses together), so ds_read_b64 is 32 x 2, ds_read2_b64
+    is 64 x 2 and a 64-bit atomic 64 x 1. The parameters of `combine` after `memory` take the data registers in
+    the text's order: (memory, data, compare) for global_atomic_cmpswap, (memory, compare, data) for ds_cmpst.
+    A d16 load of a byte (element 8, half "lo") writes 16 bits, extended as `extend` says.
     """
 
     mnemonic: str
@@ -138,7 +170,8 @@ class Control:
 
     "end", "branch", "cbranch" (condition: scc0 scc1 vccz vccnz execz execnz), "call" (s_swappc, s_call),
     "jump" (s_setpc), "getpc", "barrier", "wait" (no effect here), "nop", "trap", "sleep", "sendmsg",
-    "setreg", "getreg", "time", "realtime", "round_mode", "denorm_mode"
+    "setreg", "getreg", "time", "realtime", "round_mode", "denorm_mode", "sendmsg_rtn" (a message with an answer
+    in a scalar register: on gfx11 MSG_RTN_GET_REALTIME)
     """
 
     mnemonic: str
@@ -179,10 +212,12 @@ class Table(Mapping[str, AnyRow]):
             float_mode: bool | None = None,
             accuracy: str = "exact",
             rate: str = "full",
+            packed: str = "",
+            element: str = "",
         ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             def define(body: Callable[..., Any]) -> Callable[..., Any]:
                 for mnemonic in mnemonics:
-                    self.add(Row(mnemonic, unit, body, writes, float_mode, accuracy, rate))
+                    self.add(Row(mnemonic, unit, body, writes, float_mode, accuracy, rate, packed, element))
                 return body
 
             return define
