@@ -1,0 +1,36 @@
+# The verbs, the same for people and for CI. The work is in Python, so that it can be typed without make too:
+# `python tools/bootstrap.py lab` is `make lab`.
+
+PYTHON ?= $(firstword $(foreach name,python3.12 python3.13 python3.11 python3 python,$(shell command -v $(name) 2>/dev/null)))
+BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
+	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
+
+.PHONY: lab test bench notebooks check environment constraints clean help
+
+help:  ## what there is
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
+
+lab:  ## make the environment if it is not there, and open JupyterLab on the first lesson
+	@$(BOOTSTRAP) lab
+
+test:  ## the whole test suite: the code, the course, and every notebook run again
+	@$(BOOTSTRAP) --extra test -- python -m pytest -q --nbval $(PYTEST_ARGS) tests notebooks solutions
+
+bench:  ## the measures: start-up, latency, six kernels beside the host
+	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)
+
+notebooks:  ## build notebooks/, exercises/ and solutions/ from course/
+	@$(BOOTSTRAP) -- python course/build.py
+
+check:  ## style, types, import directions, and the course's own consistency
+	@$(BOOTSTRAP) --extra test -- python tools/check.py
+
+environment:  ## only the environment, with the packages for the tests
+	@$(BOOTSTRAP) --extra test
+
+constraints:  ## renew constraints.txt from the environment
+	@$(BOOTSTRAP) --extra test -- python tools/constraints.py
+
+clean:  ## remove what was built in the clone (not the user's cache folder: gpulab doctor names it)
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
