@@ -60,12 +60,16 @@ class Keyword:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One operand with its source modifiers (neg, abs, sext)."""
+    """One operand with its source modifiers (neg, abs, sext).
+
+    `half` is "l" or "h" where the text names a half of a VGPR (``v3.h``, 16-bit instructions of gfx11).
+    """
 
     value: Register | Literal | Symbol | Keyword
     neg: bool = False
     abs: bool = False
     sext: bool = False
+    half: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,11 @@ class Instruction:
     "dpp8"...). `modifiers` hold what follows the operands: flags map to True ("clamp", "glc", "sc0"),
     values to int ("offset": 16, "row_mask": 15, "mul": 2), lists to tuples ("quad_perm": (0,1,2,3),
     "op_sel": (0,1)), names to str ("dst_sel": "WORD_1"). A VOPD pair is one Instruction whose `pair`
-    is the second half.
+    is the second half; both halves have encoding "dual" and no "v_dual_" in the mnemonic (``v_mov_b32``), and
+    v_cndmask_b32's implicit vcc is written out as its last operand, as in the e32 form.
+    `bound_ctrl` is always True when written (LLVM writes 0 or 1 for the same bit).
+    Waits and delays (s_waitcnt, s_waitcnt_depctr, s_delay_alu) have their whole argument as one Keyword.
+    A branch by a number of dwords (``s_branch 4``) has become a branch to a label of Program.labels.
     """
 
     mnemonic: str
