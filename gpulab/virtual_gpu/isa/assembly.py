@@ -910,6 +910,7 @@ class _Reader:
         documents = self.load_metadata()
         data, aliases = self.data_objects(functions)
         self.resolve_operands(aliases)
+        self.add_got_slots(data, aliases)
         kernels = self.kernel_descriptors(documents)
         wave_sizes = {descriptor[1] for descriptor in kernels.values()}
         if len(wave_sizes) > 1:
@@ -1125,6 +1126,16 @@ class _Reader:
         if item.mnemonic in _BRANCHES:
             self.fail(f"a label that is defined; {inside.name} is not", line_number)
         return given
+
+    def add_got_slots(self, data: dict[str, DataObject], aliases: Mapping[str, tuple[str, int]]) -> None:
+        """For each ``sym@gotpcrel32`` operand an object ``sym@got`` that holds the address of sym."""
+        for position, _ in self.deferred:
+            for given in self.instructions[position].operands:
+                if isinstance(given.value, Symbol) and given.value.relocation.startswith("gotpcrel32"):
+                    name = given.value.name
+                    base, extra = aliases.get(name, (name, 0))
+                    slot = Relocation(0, 8, base, extra)
+                    data[f"{name}@got"] = DataObject(f"{name}@got", 8, 8, bytes(8), False, (slot,))
 
     def numbered_label(self, name: str, position: int, line_number: int) -> str:
         number, forward = int(name[:-1]), name.endswith("f")

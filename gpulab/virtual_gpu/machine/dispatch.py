@@ -1,0 +1,295 @@
+"""What a kernel finds when it starts: registers, kernel arguments, apertures, code addresses.
+
+The AMDGPU ABI (LLVM's "User Guide for AMDGPU Backend", code object V5, HSA) as pure functions of a
+`KernelDescriptor`, so that every machine that runs kernels starts them alike: `initial_registers`,
+`scalar_values`, `work_item_ids`, `active_lanes`, `mode_register`, `fill_kernarg`, `dispatch_packet`,
+`symbol_address` and `relocated`.
+
+Address map (beside the arena, whose addresses are host addresses below 2**47):
+
+    SHARED_APERTURE  | offset    LDS as a generic (flat) address; its high half is 0x00010000
+    PRIVATE_APERTURE | offset    scratch of the lane itself as a generic address; high half 0x00020000
+    CODE_BASE + 8 * index        the instruction number `index` of the program (function pointers, s_getpc)
+
+The high half is what src_shared_base and src_private_base give, as 64-bit operands in their upper half and
+as 32-bit operands directly.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gpulab.errors import InternalError
+from gpulab.virtual_gpu.isa.assembly import INSTRUCTION_BYTES
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
+
+SHARED_APERTURE = 0x0001_0000_0000_0000
+PRIVATE_APERTURE = 0x0002_0000_0000_0000
+CODE_BASE = 0x0003_0000_0000_0000
+APERTURE_MASK = 0xFFFF_FFFF_0000_0000
+
+DYNAMIC_STACK_BYTES = 16 * 1024
+"""Scratch per lane given on top of the fixed part to kernels whose stack size is unknown (recursion, indirect calls)."""
+
+Dim3 = tuple[int, int, int]
+
+# User SGPRs in the order in which the hardware fills them (AMDGPUUsage, "Initial Kernel Execution State").
+_USER_SGPRS = (
+    ("private_segment_buffer", 4),
+    ("dispatch_ptr", 2),
+    ("queue_ptr", 2),
+    ("kernarg_segment_ptr", 2),
+    ("dispatch_id", 2),
+    ("flat_scratch_init", 2),
+    ("private_segment_size", 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InitialRegisters:
+    """Where the ABI puts things.
+
+    `user` maps "kernarg_segment_ptr" and the like to (first SGPR, count). `kernarg_preload` is
+    (first SGPR, count, first dword of the kernel arguments). `workgroup_id` has the SGPR of x, y and z or None
+    where not enabled. `work_item_dimensions` (1 to 3) of x|y<<10|z<<20 stand in v0, the others are 0 there.
+    """
+
+    user: Mapping[str, tuple[int, int]]
+    kernarg_preload: tuple[int, int, int]
+    workgroup_id: tuple[int | None, int | None, int | None]
+    workgroup_info: int | None
+    work_item_dimensions: int
+    sgprs: int  # how many SGPRs are initialised
+
+
+def initial_registers(descriptor: KernelDescriptor) -> InitialRegisters:
+    """The register layout at a kernel's first instruction (gfx942 and gfx11: packed work-item ids, architected
+    flat scratch, hence no scratch offset among the SGPRs)."""
+    directives = descriptor.directives
+    user: dict[str, tuple[int, int]] = {}
+    position = 0
+    for name, count in _USER_SGPRS:
+        if directives.get(f"user_sgpr_{name}", 0):
+            user[name] = position, count
+            position += count
+    length = directives.get("user_sgpr_kernarg_preload_length", 0)
+    preload = (position, length, directives.get("user_sgpr_kernarg_preload_offset", 0))
+    position += length
+    position = max(position, directives.get("user_sgpr_count", position))
+    ids: list[int | None] = []
+    for axis, default in (("x", 1), ("y", 0), ("z", 0)):
+        enabled = directives.get(f"system_sgpr_workgroup_id_{axis}", default)
+        ids.append(position if enabled else None)
+        position += bool(enabled)
+    info = position if directives.get("system_sgpr_workgroup_info", 0) else None
+    position += info is not None
+    dimensions = min(3, 1 + directives.get("system_vgpr_workitem_id", 0))
+    return InitialRegisters(user, preload, (ids[0], ids[1], ids[2]), info, dimensions, position)
+
+
+def scalar_values(
+    layout: InitialRegisters,
+    *,
+    kernarg_address: int,
+    kernarg: bytes = b"",
+    workgroup: Dim3 = (0, 0, 0),
+    dispatch_ptr: int = 0,
+    queue_ptr: int = 0,
+    dispatch_id: int = 0,
+    scratch_bytes: int = 0,
+) -> list[int]:
+    """The first `layout.sgprs` SGPRs as unsigned 32-bit integers. `kernarg` is needed for preloaded arguments."""
+    values = [0] * layout.sgprs
+    known = {
+        "dispatch_ptr": dispatch_ptr,
+        "queue_ptr": queue_ptr,
+        "kernarg_segment_ptr": kernarg_address,
+        "dispatch_id": dispatch_id,
+        "private_segment_size": scratch_bytes,
+    }
+    for name, (first, count) in layout.user.items():
+        value = known.get(name, 0)
+        for i in range(count):
+            values[first + i] = value >> 32 * i & 0xFFFFFFFF
+    first, count, dword = layout.kernarg_preload
+    for i in range(count):
+        values[first + i] = int.from_bytes(kernarg[4 * (dword + i) : 4 * (dword + i) + 4].ljust(4, b"\0"), "little")
+    for register, number in zip(layout.workgroup_id, workgroup, strict=True):
+        if register is not None:
+            values[register] = number
+    return values
+
+
+@lru_cache(maxsize=256)
+def work_item_ids(block: Dim3, dimensions: int, wave_size: int) -> array[int]:
+    """v0 of every lane of a workgroup, wave after wave: x | y<<10 | z<<20, only the first `dimensions` of them.
+
+    Padded with 0 to whole waves. Do not change the array: it is shared.
+    """
+    x, y, z = block
+    ids = array(
+        "I",
+        (
+            i | (j << 10 if dimensions > 1 else 0) | (k << 20 if dimensions > 2 else 0)
+            for k in range(z)
+            for j in range(y)
+            for i in range(x)
+        ),
+    )
+    ids.extend([0] * (-len(ids) % wave_size))
+    return ids
+
+
+def waves(block: Dim3, wave_size: int) -> int:
+    """Waves of one workgroup."""
+    return (block[0] * block[1] * block[2] + wave_size - 1) // wave_size
+
+
+def active_lanes(block: Dim3, wave: int, wave_size: int) -> int:
+    """EXEC of wave number `wave` at the start: the last wave of a workgroup may be partly empty."""
+    threads = block[0] * block[1] * block[2] - wave * wave_size
+    return (1 << max(0, min(wave_size, threads))) - 1
+
+
+def mode_register(descriptor: KernelDescriptor) -> int:
+    """MODE at the start: rounding in bits 3:0, denormals in 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23.
+
+    Defaults where a directive is absent are the assembler's: f16 and f64 denormals kept, f32 denormals flushed.
+    """
+    d = descriptor.directives
+    return (
+        (d.get("float_round_mode_32", 0) & 3)
+        | (d.get("float_round_mode_16_64", 0) & 3) << 2
+        | (d.get("float_denorm_mode_32", 0) & 3) << 4
+        | (d.get("float_denorm_mode_16_64", 3) & 3) << 6
+        | (d.get("dx10_clamp", 1) & 1) << 8
+        | (d.get("ieee_mode", 1) & 1) << 9
+        | (d.get("fp16_overflow", 0) & 1) << 23
+    )
+
+
+def scratch_bytes(descriptor: KernelDescriptor) -> int:
+    """Scratch that each lane gets, in bytes (a multiple of 16)."""
+    extra = DYNAMIC_STACK_BYTES if descriptor.uses_dynamic_stack else 0
+    return (descriptor.private_bytes + extra + 15) // 16 * 16
+
+
+def _dimensions(grid: Dim3, block: Dim3) -> int:
+    for axis in (2, 1):
+        if grid[axis] > 1 or block[axis] > 1:
+            return axis + 1
+    return 1
+
+
+def fill_kernarg(
+    descriptor: KernelDescriptor,
+    kernarg: bytes,
+    grid: Dim3,
+    block: Dim3,
+    dynamic_lds: int = 0,
+    *,
+    printf_buffer: int = 0,
+    hostcall_buffer: int = 0,
+    heap: int = 0,
+    queue_ptr: int = 0,
+    multigrid_sync: int = 0,
+) -> bytes:
+    """The kernel argument segment: the caller's explicit arguments plus the hidden ones of the metadata.
+
+    Args:
+        kernarg: explicit arguments at the offsets of the metadata; may be shorter than the segment.
+        grid: workgroups in x, y, z. block: threads in x, y, z.
+        dynamic_lds: bytes of dynamic LDS of this launch.
+
+    Returns:
+        exactly `descriptor.kernarg_size` bytes (at least 1, so that an address exists).
+    """
+    result = bytearray(max(descriptor.kernarg_size, 1))
+    explicit = min(len(kernarg), len(result))
+    result[:explicit] = kernarg[:explicit]
+    hidden: dict[str, int] = {
+        "hidden_grid_dims": _dimensions(grid, block),
+        "hidden_printf_buffer": printf_buffer,
+        "hidden_hostcall_buffer": hostcall_buffer,
+        "hidden_multigrid_sync_arg": multigrid_sync,
+        "hidden_heap_v1": heap,
+        "hidden_queue_ptr": queue_ptr,
+        "hidden_dynamic_lds_size": dynamic_lds,
+        "hidden_private_base": PRIVATE_APERTURE >> 32,
+        "hidden_shared_base": SHARED_APERTURE >> 32,
+    }
+    for axis, name in enumerate("xyz"):
+        hidden[f"hidden_block_count_{name}"] = grid[axis]
+        hidden[f"hidden_group_size_{name}"] = block[axis]
+    for argument in descriptor.arguments:
+        if argument.kind.startswith("hidden_"):
+            value = hidden.get(argument.kind, 0)  # offsets, remainders, default_queue, completion_action, none: 0
+            result[argument.offset : argument.offset + argument.size] = (value & (1 << 8 * argument.size) - 1).to_bytes(
+                argument.size, "little"
+            )
+    return bytes(result)
+
+
+def dispatch_packet(
+    descriptor: KernelDescriptor, grid: Dim3, block: Dim3, *, kernarg_address: int, dynamic_lds: int = 0
+) -> bytes:
+    """The 64-byte AQL kernel dispatch packet that the dispatch pointer points to (HSA Runtime Specification 2.9)."""
+    return struct.pack(
+        "<HH4H3I2I4Q",
+        2,  # HSA_PACKET_TYPE_KERNEL_DISPATCH
+        _dimensions(grid, block),
+        *block,
+        0,
+        *(g * b & 0xFFFFFFFF for g, b in zip(grid, block, strict=True)),
+        scratch_bytes(descriptor),
+        descriptor.lds_bytes + dynamic_lds,
+        code_address(descriptor.entry),
+        kernarg_address,
+        0,
+        0,
+    )
+
+
+def code_address(index: int) -> int:
+    """The address of instruction number `index`."""
+    return CODE_BASE + INSTRUCTION_BYTES * index
+
+
+def instruction_index(address: int, count: int) -> int | None:
+    """The instruction at a code address, or None where there is none (`count` instructions in the program)."""
+    index, rest = divmod(address - CODE_BASE, INSTRUCTION_BYTES)
+    return index if not rest and 0 <= index < count else None
+
+
+def symbol_address(name: str, program: Program, addresses: Mapping[str, int]) -> int:
+    """The address of a data object (`addresses`, from the loader; LDS offset for LDS objects), function or label."""
+    if name in addresses:
+        return addresses[name]
+    if name in program.labels:
+        return code_address(program.labels[name])
+    raise InternalError(f"the symbol {name} has no address", program=tuple(program.kernels))
+
+
+def relocated(symbol: Symbol, index: int, program: Program, addresses: Mapping[str, int]) -> int:
+    """The 32-bit value that the linker would put into instruction number `index` for a symbol operand.
+
+    rel32@lo/hi: half of (symbol + offset - place), the place being the instruction's literal at its address + 4.
+    gotpcrel32@lo/hi: the same for the data object ``name@got`` that the parser adds, which holds the address.
+    abs32@lo/hi and none: half of the address itself.
+    """
+    kind, _, half = symbol.relocation.partition("@")
+    shift = 32 if half == "hi" else 0
+    place = code_address(index) + 4
+    if kind in ("rel32", "rel64"):
+        value = symbol_address(symbol.name, program, addresses) + symbol.offset - place
+    elif kind == "gotpcrel32":
+        value = symbol_address(f"{symbol.name}@got", program, addresses) + symbol.offset - place
+    elif kind in ("abs32", ""):
+        value = symbol_address(symbol.name, program, addresses) + symbol.offset
+    else:
+        raise InternalError(f"relocation {symbol.relocation} of {symbol.name} is not known")
+    return value >> shift & 0xFFFFFFFF
