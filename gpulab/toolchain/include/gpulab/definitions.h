@@ -1,0 +1,44 @@
+// Keywords of the language, the integer types, and the attributes that every function of these headers carries.
+#pragma once
+
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIPCC__ 1
+#define HIP_VERSION_MAJOR 7
+#define HIP_VERSION_MINOR 2
+#define HIP_VERSION_PATCH 0
+#define HIP_VERSION (HIP_VERSION_MAJOR * 10000000 + HIP_VERSION_MINOR * 100000 + HIP_VERSION_PATCH)
+
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((managed))
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __grid_constant__
+
+// __launch_bounds__(threads[, blocks per compute unit]): clang's attribute of the same name.
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+
+// Dynamic shared memory: its size comes with the launch, so the array has none.
+#define HIP_DYNAMIC_SHARED(type, variable) extern __shared__ type variable[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
+
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_SYMBOL(x) x
+
+// The functions of these headers: inlined at the call, and without lines of their own.
+#define __GPULAB_FUNCTION__ static __device__ inline __attribute__((always_inline, nodebug))
+#define __GPULAB_BOTH__ static __host__ __device__ inline __attribute__((always_inline, nodebug))
+#define __GPULAB_MEMBER__ __host__ __device__ inline __attribute__((always_inline, nodebug))
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef long long longlong;
+typedef unsigned long long ulonglong;

@@ -1,0 +1,31 @@
+// hip/hip_runtime.h - what a HIP kernel may use, written for gpulab's device compiler.
+//
+// The names and rules are those of HIP 7 and later; the bodies are gpulab's own. Reading order:
+//   gpulab/definitions.h     keywords (__global__, __shared__, ...) and plain integer types
+//   hip/hip_vector_types.h   float4 and its relatives
+//   gpulab/indices.h         dim3, threadIdx, blockIdx, blockDim, gridDim, warpSize
+//   gpulab/synchronisation.h barriers, fences, clocks, trap
+//   gpulab/atomics.h         atomicAdd and its relatives
+//   gpulab/integers.h        __popc, __clz, __mulhi, ...
+//   gpulab/conversions.h     __float2int_rn, __float_as_int, ...
+//   gpulab/crosslane.h       __shfl, __ballot, __reduce_add_sync, ...
+//   gpulab/mathematics.h     sinf, exp, min, max, ... and their std:: names
+//   gpulab/printing.h        printf
+//
+// Functions here carry nodebug: the debugger's line, a fault and a profile then show the line of the
+// kernel that called them, never a line of this folder.
+#pragma once
+#ifndef __HIP__
+#error "hip/hip_runtime.h is read by the device compiler: compile this source with gpulab.compile(source) or %%hip."
+#endif
+
+#include "../gpulab/definitions.h"
+#include "hip_vector_types.h"
+#include "../gpulab/indices.h"
+#include "../gpulab/synchronisation.h"
+#include "../gpulab/atomics.h"
+#include "../gpulab/integers.h"
+#include "../gpulab/conversions.h"
+#include "../gpulab/crosslane.h"
+#include "../gpulab/mathematics.h"
+#include "../gpulab/printing.h"
