@@ -79,7 +79,8 @@ class _Deferred:
 def _integer(text: str) -> int:
     text = text.replace(" ", "")
     digits = text.lstrip("+-")
-    value = int(digits, 0) if not (digits.isdigit() and digits.startswith("0")) else int(digits, 8 if len(digits) > 1 else 10)
+    octal = len(digits) > 1 and digits.isdigit() and digits.startswith("0")
+    value = int(digits, 8 if octal else 0)
     return -value if text.startswith("-") else value
 
 
@@ -165,8 +166,35 @@ _SPACE = re.compile(r"\s+(?![^\[\]]*\])(?![^()]*\))")
 _MNEMONIC = re.compile(r"([a-z_][a-z0-9_]*)(?:\s+(.*))?$", re.S)
 _SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa")
 _FLAGS = frozenset(
-    "clamp glc slc dlc scc sc0 sc1 nt gds lds tfe lwe unorm da a16 d16 r128 idxen offen addr64 high done vm compr "
-    "row_mirror row_half_mirror row_en clampdiv off_sgpr row_newbcast wave_shl wave_shr wave_rol wave_ror".split()
+    (
+        "clamp",
+        "glc",
+        "slc",
+        "dlc",
+        "scc",
+        "sc0",
+        "sc1",
+        "nt",
+        "gds",
+        "lds",
+        "tfe",
+        "lwe",
+        "unorm",
+        "da",
+        "a16",
+        "d16",
+        "r128",
+        "idxen",
+        "offen",
+        "addr64",
+        "high",
+        "done",
+        "vm",
+        "compr",
+        "row_mirror",
+        "row_half_mirror",
+        "row_en",
+    )
 )
 _WHOLE_ARGUMENT = ("s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_wait_alu")
 _OPERATOR = re.compile(r"^[-+*/&|^<>]|[-+*/&|^<>(]$")
@@ -266,7 +294,7 @@ def instruction(text: str, where: SourceLine | None = None, wave_size: int = 64)
         raise AssemblyError(f"cannot read the instruction {text.strip()!r}: expected {bad}.") from None
     for item in result.operands:
         if isinstance(item, _Deferred):
-            raise AssemblyError(f"the expression {item.text!r} in {text.strip()!r} needs the labels of a whole program.")
+            raise AssemblyError(f"the expression {item.text!r} in {text.strip()!r} needs a whole program's labels.")
     return result
 
 
@@ -423,7 +451,8 @@ class _Expression:
             return 6 if flat_scratch or architected else 4 if xnack else extra
         if name == "instprefsize" and a:
             return min(63, (a[0] + 127) // 128)
-        raise _Bad(f"a known function (max, or, alignto, extrasgprs, totalnumvgprs ...), not {name}() of {len(a)} values")
+        known = "max, min, or, alignto, extrasgprs, totalnumvgprs, instprefsize"
+        raise _Bad(f"a known function ({known}), not {name}() of {len(a)} values")
 
 
 _OPERATORS: dict[str, Any] = {
@@ -453,9 +482,46 @@ _DATA = {".byte": 1, ".short": 2, ".half": 2, ".hword": 2, ".2byte": 2, ".value"
 _STRINGS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
 _FILLS = (".zero", ".space", ".skip")
 _IGNORED = frozenset(
-    ".globl .global .weak .local .protected .hidden .internal .ident .addrsig .addrsig_sym .amdhsa_code_object_version "
-    ".amdgcn_target .amd_kernel_code_t .line .cv_loc .reloc .symver .version .note .att_syntax .amdgpu_hsa_kernel "
-    ".lto_discard .lto_set_conditional .bundle_align_mode .file .loc .sleb128 .uleb128 .org .debug".split()
+    [
+        ".globl",
+        ".global",
+        ".weak",
+        ".local",
+        ".protected",
+        ".hidden",
+        ".internal",
+        ".ident",
+        ".addrsig",
+        ".addrsig_sym",
+        ".amdhsa_code_object_version",
+        ".amdgcn_target",
+        ".amdgpu_hsa_kernel",
+        ".line",
+        ".reloc",
+        ".symver",
+        ".version",
+    ]
+)
+_ANYWHERE = (  # directives that mean something while the section is one that is not loaded
+    (
+        ".section",
+        ".text",
+        ".data",
+        ".bss",
+        ".rodata",
+        ".set",
+        ".pushsection",
+        ".popsection",
+        ".previous",
+        ".type",
+        ".size",
+        ".amdg",
+        ".file",
+        ".globl",
+        ".comm",
+        ".lcomm",
+        ".equ",
+    )
 )
 _UNSUPPORTED = (".macro", ".rept", ".rep", ".irp", ".irpc", ".if", ".ifdef", ".ifndef", ".include", ".incbin", ".endm")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -565,7 +631,7 @@ class _Reader:
             f"cannot read line {number} of the assembly text: {line!r}.",
             why=f"expected {expected}.",
             hint="write it as LLVM's assembler for AMDGPU takes it; a compile with --isa shows many examples.",
-        )
+        ) from None
 
     # -- lines
 
@@ -595,10 +661,7 @@ class _Reader:
                 self.metadata = "\n".join(lines[start:index])
                 index += 1
                 continue
-            if not self.section.allocated and first == "." and not stripped.startswith(
-                (".section", ".text", ".data", ".bss", ".rodata", ".set", ".pushsection", ".popsection", ".previous", ".type", ".size",
-                 ".amdg", ".file", ".globl", ".comm", ".lcomm")  # fmt: skip
-            ):
+            if not self.section.allocated and first == "." and not stripped.startswith(_ANYWHERE):
                 continue  # debug information and compiler statistics
             label = _LABEL.match(line)
             if label is not None:
@@ -682,7 +745,7 @@ class _Reader:
         if name == ".file":
             self.name_file(stripped)
             return
-        if name.startswith(".cfi_") or name.startswith(".cv_") or name in _IGNORED:
+        if name.startswith((".cfi_", ".cv_")) or name in _IGNORED:
             if name == ".amdgcn_target":
                 self.target(stripped)
             return
@@ -950,7 +1013,7 @@ class _Reader:
     def load_metadata(self) -> dict[str, Any]:
         if not self.metadata.strip():
             return {}
-        import yaml  # type: ignore[import-untyped]
+        import yaml
 
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # all scalars as text: a kernel may be called `no`
         try:
@@ -995,6 +1058,9 @@ class _Reader:
                 for a in entry.get(".args") or ()
             )
             required = entry.get(".reqd_workgroup_size")
+            x, y, z = (_integer(str(n)) for n in required) if required else (0, 0, 0)
+            size = (x, y, z) if required else None
+            dynamic = entry.get(".uses_dynamic_stack")
             descriptor = KernelDescriptor(
                 name=name,
                 entry=self.labels[name],
@@ -1007,8 +1073,8 @@ class _Reader:
                 agprs=integer(".agpr_count", 0),
                 sgprs=integer(".sgpr_count", directives.get("next_free_sgpr", 0)),
                 max_flat_workgroup_size=integer(".max_flat_workgroup_size", 1024),
-                uses_dynamic_stack=bool(directives.get("uses_dynamic_stack", entry.get(".uses_dynamic_stack") == "true")),
-                required_workgroup_size=tuple(_integer(str(n)) for n in required) if required else None,  # type: ignore[arg-type]
+                uses_dynamic_stack=bool(directives.get("uses_dynamic_stack", dynamic == "true")),
+                required_workgroup_size=size,
                 vgpr_spills=integer(".vgpr_spill_count", 0),
                 sgpr_spills=integer(".sgpr_spill_count", 0),
             )
@@ -1053,7 +1119,7 @@ class _Reader:
         for name, (size, align) in self.common.items():
             raw.append((name, size, align, b"", True, []))
         names = {item[0] for item in raw}
-        for name, (text, line_number) in self.set.items():
+        for name in self.set:
             if name in names or name in aliases:
                 continue
             value = self.lookup(name)
@@ -1062,16 +1128,16 @@ class _Reader:
                 base, extra = aliases.get(target, (target, 0))
                 aliases[name] = (base, extra + value.value)
         for name, size, align, contents, writable, found in raw:
-            relocations = []
+            placed: list[Relocation] = []
             patched = bytearray(contents)
             for offset, width, text, line_number in found:
                 symbol, addend = self.relocation(text, line_number)
                 if symbol:
                     base, extra = aliases.get(symbol, (symbol, 0))
-                    relocations.append(Relocation(offset, width, base, addend + extra))
+                    placed.append(Relocation(offset, width, base, addend + extra))
                 else:
                     patched[offset : offset + width] = (addend & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-            objects[name] = DataObject(name, size, align, bytes(patched), writable, tuple(relocations))
+            objects[name] = DataObject(name, size, align, bytes(patched), writable, tuple(placed))
         for name, (size, align) in self.lds.items():
             objects[name] = DataObject(name, size, align, b"", True, (), is_lds=True)
         return objects, aliases
@@ -1114,13 +1180,13 @@ class _Reader:
             return Operand(Symbol(self.label_after(position, signed, line_number)))
         if not isinstance(inside, Symbol) or inside.name in self.labels:
             return given
-        if inside.name in aliases:
+        if inside.name in aliases and not inside.relocation.startswith("gotpcrel32"):
             name, offset = aliases[inside.name]
             return replace(given, value=Symbol(name, inside.offset + offset, inside.relocation))
         if inside.name in self.set and not inside.relocation:
-            value = self.lookup(inside.name)
-            if value is not None and not value.symbols:
-                return replace(given, value=Literal(value.value + inside.offset))
+            absolute = self.lookup(inside.name)
+            if absolute is not None and not absolute.symbols:
+                return replace(given, value=Literal(absolute.value + inside.offset))
         if item.mnemonic in _BRANCHES and re.match(r"\d+[bf]$", inside.name):
             return Operand(Symbol(self.numbered_label(inside.name, position, line_number)))
         if item.mnemonic in _BRANCHES:
@@ -1170,21 +1236,49 @@ _BRANCHES = frozenset(
 _INLINE_FLOATS = {0.0, 0.5, 1.0, 2.0, 4.0, -0.5, -1.0, -2.0, -4.0, 0.15915494, 0.15915494309189532}
 
 
+_TWO_DWORDS = (
+    "ds_",
+    "global_",
+    "flat_",
+    "scratch_",
+    "buffer_",
+    "tbuffer_",
+    "s_load_",
+    "s_buffer_",
+    "s_store_",
+    "s_dcache",
+)
+_ONE_DWORD = (
+    "s_cbranch",
+    "s_branch",
+    "s_nop",
+    "s_wait",
+    "s_movk",
+    "s_cmovk",
+    "s_cmpk",
+    "s_addk",
+    "s_mulk",
+    "s_sleep",
+    "s_delay",
+)
+
+
+def _is_inline(literal: Literal) -> bool:
+    return literal.value in _INLINE_FLOATS if literal.is_float else -16 <= int(literal.value) <= 64
+
+
 def _dwords(item: Instruction) -> int:
     """Encoded size of an instruction in dwords, for branches that give a distance instead of a label."""
     name = item.mnemonic
     operands = item.operands + (item.pair.operands if item.pair is not None else ())
     literal = any(
-        isinstance(o.value, Symbol)
-        or isinstance(o.value, Literal)
-        and (o.value.value not in _INLINE_FLOATS if o.value.is_float else not -16 <= int(o.value.value) <= 64)
-        for o in operands
+        isinstance(o.value, Symbol) or (isinstance(o.value, Literal) and not _is_inline(o.value)) for o in operands
     )
     if item.pair is not None:
         return 2 + literal
-    if name.startswith(("ds_", "global_", "flat_", "scratch_", "buffer_", "s_load_", "s_buffer_", "s_store_", "s_dcache", "s_gl1", "tbuffer_")):
+    if name.startswith(_TWO_DWORDS):
         return 2
-    if name.startswith(("s_cbranch", "s_branch", "s_nop", "s_waitcnt", "s_movk", "s_cmpk", "s_addk", "s_mulk", "s_sleep", "s_delay", "s_clause")):
+    if name.startswith(_ONE_DWORD):
         return 1
     if name.startswith("s_"):
         return 1 + literal

@@ -33,7 +33,7 @@ CODE_BASE = 0x0003_0000_0000_0000
 APERTURE_MASK = 0xFFFF_FFFF_0000_0000
 
 DYNAMIC_STACK_BYTES = 16 * 1024
-"""Scratch per lane given on top of the fixed part to kernels whose stack size is unknown (recursion, indirect calls)."""
+"""Scratch per lane given on top of the fixed part to kernels of unknown stack size (recursion, indirect calls)."""
 
 Dim3 = tuple[int, int, int]
 
