@@ -1,0 +1,109 @@
+"""The one door to a GPU: `door` has the calls, `library` the choice of HIP library, `faults` the texts.
+
+``import gpulab.hip`` is cheap: nothing is loaded, built or asked before the first call.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpulab.hip.door import (
+        DeviceInfo,
+        check,
+        copy_device,
+        copy_to_device,
+        copy_to_host,
+        current,
+        devices,
+        event_create,
+        event_destroy,
+        event_done,
+        event_elapsed_ms,
+        event_record,
+        event_synchronize,
+        find,
+        find_allocation,
+        free,
+        free_host,
+        function_attributes,
+        get_function,
+        get_global,
+        is_virtual,
+        launch,
+        launch_traced,
+        library_info,
+        load_module,
+        malloc,
+        malloc_host,
+        malloc_managed,
+        mem_info,
+        memset,
+        occupancy,
+        recording,
+        select,
+        set_instruction_limit,
+        stream_create,
+        stream_destroy,
+        stream_done,
+        stream_synchronize,
+        stream_wait_event,
+        synchronize,
+        unload_module,
+    )
+    from gpulab.hip.library import prepare
+
+__all__ = [
+    "DeviceInfo",
+    "check",
+    "copy_device",
+    "copy_to_device",
+    "copy_to_host",
+    "current",
+    "devices",
+    "event_create",
+    "event_destroy",
+    "event_done",
+    "event_elapsed_ms",
+    "event_record",
+    "event_synchronize",
+    "find",
+    "find_allocation",
+    "free",
+    "free_host",
+    "function_attributes",
+    "get_function",
+    "get_global",
+    "is_virtual",
+    "launch",
+    "launch_traced",
+    "library_info",
+    "load_module",
+    "malloc",
+    "malloc_host",
+    "malloc_managed",
+    "mem_info",
+    "memset",
+    "occupancy",
+    "prepare",
+    "recording",
+    "select",
+    "set_instruction_limit",
+    "stream_create",
+    "stream_destroy",
+    "stream_done",
+    "stream_synchronize",
+    "stream_wait_event",
+    "synchronize",
+    "unload_module",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module("gpulab.hip.library" if name == "prepare" else "gpulab.hip.door")
+    value = getattr(module, name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,207 @@
+"""Two ways to the same C symbols: hip-python's modules and ctypes, both driven by one table of calls.
+
+Moving parts: `CALLS` (what goes in and comes out of each C function that the door uses), `CtypesBinding`,
+`HipPythonBinding`. ``binding.call("hipMalloc", 4096)`` returns ``(code, address)``: HIP's result first,
+then the outputs as plain numbers. Nothing here raises for a HIP error; the door does that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Protocol
+
+# Type codes: p address or handle, z size_t, q uint64, i int, u unsigned, f float; enumerations are "i" to C,
+# and named here for hip-python, which wants its own classes: k hipMemcpyKind, a hipDeviceAttribute_t,
+# A hipFunction_attribute. s is a C string (in), S a C string that is returned.
+_C_TYPES: dict[str, Any] = {
+    "p": ctypes.c_void_p,
+    "z": ctypes.c_size_t,
+    "q": ctypes.c_uint64,
+    "i": ctypes.c_int,
+    "u": ctypes.c_uint,
+    "f": ctypes.c_float,
+    "k": ctypes.c_int,
+    "a": ctypes.c_int,
+    "A": ctypes.c_int,
+    "s": ctypes.c_char_p,
+}
+
+#: name -> (outputs, inputs). In C the outputs come first, as pointers.
+CALLS: dict[str, tuple[str, str]] = {
+    "hipGetDeviceCount": ("i", ""),
+    "hipGetDevice": ("i", ""),
+    "hipSetDevice": ("", "i"),
+    "hipDeviceGetAttribute": ("i", "ai"),
+    "hipRuntimeGetVersion": ("i", ""),
+    "hipDriverGetVersion": ("i", ""),
+    "hipDeviceSynchronize": ("", ""),
+    "hipMalloc": ("p", "z"),
+    "hipFree": ("", "p"),
+    "hipHostMalloc": ("p", "zu"),
+    "hipHostFree": ("", "p"),
+    "hipMallocManaged": ("p", "zu"),
+    "hipMemset": ("", "piz"),
+    "hipMemsetAsync": ("", "pizp"),
+    "hipMemcpy": ("", "ppzk"),
+    "hipMemcpyAsync": ("", "ppzkp"),
+    "hipMemGetInfo": ("zz", ""),
+    "hipModuleLoadData": ("p", "p"),
+    "hipModuleUnload": ("", "p"),
+    "hipModuleGetFunction": ("p", "ps"),
+    "hipModuleGetGlobal": ("pz", "ps"),
+    "hipFuncGetAttribute": ("i", "Ap"),
+    "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor": ("i", "piz"),
+    "hipModuleLaunchKernel": ("", "puuuuuuuppp"),
+    "hipStreamCreateWithFlags": ("p", "u"),
+    "hipStreamDestroy": ("", "p"),
+    "hipStreamSynchronize": ("", "p"),
+    "hipStreamQuery": ("", "p"),
+    "hipStreamWaitEvent": ("", "ppu"),
+    "hipEventCreate": ("p", ""),
+    "hipEventDestroy": ("", "p"),
+    "hipEventRecord": ("", "pp"),
+    "hipEventSynchronize": ("", "p"),
+    "hipEventQuery": ("", "p"),
+    "hipEventElapsedTime": ("f", "pp"),
+    "hipGetLastError": ("", ""),
+}
+
+_PROPERTIES_BYTES = 4096  # hipDeviceProp_tR0600 has 1,472 bytes; room for longer ones
+
+
+class Binding(Protocol):
+    """What the door needs of a binding."""
+
+    kind: str  # "hip-python" or "ctypes"
+
+    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+        """Call a function of `CALLS`: (code, outputs...)."""
+
+    def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
+        """hipModuleLaunchKernel with HIP_LAUNCH_PARAM buffers at address `extra`: the code."""
+
+    def properties(self, index: int) -> tuple[int, dict[str, Any]]:
+        """hipGetDeviceProperties as a dictionary of plain values."""
+
+    def error_text(self, code: int) -> tuple[str, str]:
+        """Name and description of an error code."""
+
+
+class CtypesBinding:
+    """The C symbols through ctypes, for systems that hip-python has no wheel for and for a second library.
+
+    Args:
+        path: the library's path.
+        properties_type: ctypes structure of hipDeviceProp_tR0600.
+        in_process: the library is gpulab's own and calls back into this interpreter: keep the GIL.
+    """
+
+    kind = "ctypes"
+
+    def __init__(self, path: str, properties_type: type[ctypes.Structure], *, in_process: bool = False) -> None:
+        self.path = path
+        self._properties_type = properties_type
+        self._library = ctypes.PyDLL(path) if in_process else ctypes.CDLL(path)
+        self._functions: dict[str, Any] = {}
+        for name in ("hipGetErrorName", "hipGetErrorString"):
+            getattr(self._library, name).restype = ctypes.c_char_p
+        self._launch = self._function("hipModuleLaunchKernel")
+
+    def _function(self, name: str) -> Any:
+        outputs, inputs = CALLS[name]
+        function = getattr(self._library, name)
+        function.restype = ctypes.c_int
+        function.argtypes = [ctypes.POINTER(_C_TYPES[code]) for code in outputs] + [_C_TYPES[code] for code in inputs]
+        self._functions[name] = function
+        return function
+
+    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+        function = self._functions.get(name) or self._function(name)
+        outputs = CALLS[name][0]
+        if not outputs:
+            return (function(*arguments),)
+        cells = [_C_TYPES[code]() for code in outputs]
+        code = function(*(ctypes.byref(cell) for cell in cells), *arguments)
+        return (code, *(cell.value or 0 for cell in cells))
+
+    def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
+        return int(self._launch(function, *grid, *block, lds, stream, None, extra))
+
+    def properties(self, index: int) -> tuple[int, dict[str, Any]]:
+        room = ctypes.create_string_buffer(_PROPERTIES_BYTES)
+        code = self._library.hipGetDevicePropertiesR0600(room, index)
+        return code, structure_values(self._properties_type.from_buffer(room))
+
+    def error_text(self, code: int) -> tuple[str, str]:
+        name, text = self._library.hipGetErrorName(code), self._library.hipGetErrorString(code)
+        return (name or b"").decode(), (text or b"").decode()
+
+
+class HipPythonBinding:
+    """The same calls through the installed package hip-python, unmodified."""
+
+    kind = "hip-python"
+
+    def __init__(self) -> None:
+        from hip import hip  # takes the library chosen by gpulab.hip.library
+
+        self._hip = hip
+        self._enumerations = {"k": hip.hipMemcpyKind, "a": hip.hipDeviceAttribute_t, "A": hip.hipFunction_attribute}
+        self._launch = hip.hipModuleLaunchKernel
+
+    @property
+    def path(self) -> str:
+        from rocm.bindings.util import paths
+
+        return str(paths.get_library_path("amdhip64").decode())
+
+    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+        outputs, inputs = CALLS[name]
+        given = [
+            self._enumerations[code](value) if code in self._enumerations else value
+            for code, value in zip(inputs, arguments, strict=True)
+        ]
+        code, *results = getattr(self._hip, name)(*given)
+        return (
+            int(code),
+            *(
+                float(value) if kind == "f" else int(value) if value is not None else 0
+                for kind, value in zip(outputs, results, strict=False)
+            ),
+        )
+
+    def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
+        return int(self._launch(function, *grid, *block, lds, stream, None, extra)[0])
+
+    def properties(self, index: int) -> tuple[int, dict[str, Any]]:
+        code, found = self._hip.hipGetDeviceProperties(index)
+        values: dict[str, Any] = {}
+        for name in found.PROPERTIES():
+            value = getattr(found, name)
+            if isinstance(value, bytes):
+                value = value.partition(b"\0")[0].decode(errors="replace")
+            values[name] = value
+        return int(code), values
+
+    def error_text(self, code: int) -> tuple[str, str]:
+        try:
+            error = self._hip.hipError_t(code)
+        except ValueError:
+            return f"hipError {code}", "unknown error"
+        text = self._hip.hipGetErrorString(error)
+        return error.name, text.decode() if isinstance(text, bytes) else str(text)
+
+
+def structure_values(structure: ctypes.Structure) -> dict[str, Any]:
+    """A ctypes structure as a dictionary: character arrays as text, other arrays as tuples."""
+    values: dict[str, Any] = {}
+    for entry in structure._fields_:
+        value = getattr(structure, entry[0])
+        if isinstance(value, bytes):
+            value = value.decode(errors="replace")
+        elif isinstance(value, ctypes.Array):
+            value = tuple(value)
+        elif isinstance(value, ctypes.Structure):
+            value = structure_values(value)
+        values[entry[0]] = value
+    return values

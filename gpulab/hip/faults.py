@@ -1,0 +1,156 @@
+"""The text of a kernel fault: what happened and where, why, and what to try, from `records.Fault`.
+
+`exception(fault)` gives the exception to raise; `describe(fault)` its three parts.
+"""
+
+from __future__ import annotations
+
+from gpulab.errors import KernelFault, KernelTimeout, KernelTrap, MemoryFault
+from gpulab.records import AllocationNote, Fault
+
+
+def exception(fault: Fault) -> KernelFault:
+    """The exception for a fault: MemoryFault, KernelTimeout or KernelTrap, with text for the learner."""
+    kinds: dict[str, type[KernelFault]] = {"timeout": KernelTimeout, "trap": KernelTrap, "barrier": KernelTrap}
+    what, why, hint = describe(fault)
+    return kinds.get(fault.kind, MemoryFault)(what, why=why, hint=hint, fault=fault)
+
+
+def describe(fault: Fault) -> tuple[str, str, str]:
+    """(what, why, hint) of a fault."""
+    what = f"Kernel {fault.kernel} {_HAPPENED.get(fault.kind, 'was stopped')}{_of_access(fault)}.\n{_place(fault)}"
+    return what, _why(fault), _hint(fault)
+
+
+_HAPPENED = {
+    "out of bounds": "used memory that is not its own",
+    "null": "used a null pointer",
+    "misaligned": "used a misaligned address",
+    "freed": "used memory that was freed",
+    "lds out of bounds": "went past the end of its shared memory (LDS)",
+    "scratch out of bounds": "went past the end of its local memory (scratch)",
+    "timeout": "was stopped: it ran into the instruction limit",
+    "trap": "stopped itself (trap)",
+    "barrier": "was stopped at a barrier that not all of the block's waves can reach",
+    "bad jump": "jumped to an address that holds no instruction",
+    "read-only": "wrote to memory that is read-only",
+}
+
+
+def _of_access(fault: Fault) -> str:
+    if fault.address is None:
+        return ""
+    access = {"read": "read of", "write": "write of", "atomic": "atomic operation on"}.get(fault.access, "access to")
+    size = f"{fault.bytes} byte{'s' if fault.bytes != 1 else ''} at " if fault.bytes else ""
+    return f": {access} {size}address {_address(fault)}"
+
+
+def _address(fault: Fault) -> str:
+    address = fault.address or 0
+    if fault.kind in ("lds out of bounds", "scratch out of bounds"):
+        return f"{address:,} (counted from the start of the block's shared memory)" if "lds" in fault.kind else f"{address:,}"
+    return f"0x{address:x}"
+
+
+def _place(fault: Fault) -> str:
+    lines = []
+    where = fault.where
+    if where is not None:
+        lines.append(f"  {where.file}, line {where.line}:" + (f"  {where.text.strip()}" if where.text.strip() else ""))
+    else:
+        lines.append("  The source line is not known.")
+    who = [f"block ({_triple(fault.workgroup)})"]
+    if fault.thread is not None:
+        who.append(f"thread ({_triple(fault.thread)})")
+    who.append(f"wave {fault.wave}" + (f", lane {fault.lane}" if fault.lane is not None else ""))
+    lines.append("  in " + ", ".join(who))
+    if fault.instruction:
+        lines.append(f"  at instruction {fault.instruction.strip()}")
+    return "\n".join(lines)
+
+
+def _triple(values: tuple[int, int, int]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} byte{'s' if count != 1 else ''}"
+
+
+def nearest_text(note: AllocationNote) -> str:
+    """Where an address is in relation to an allocation: "4 bytes past the end of an allocation of 4,096 bytes"."""
+    name = f" ({note.name})" if note.name else ""
+    allocation = f"an allocation of {_bytes(note.size)}{name}"
+    if note.relation == "inside":
+        return f"inside {allocation}"
+    if note.relation == "freed":
+        return f"in {allocation} that was freed"
+    if note.relation == "after":
+        if note.distance == 0:
+            return f"exactly at the end of {allocation}, the first byte that does not belong to it"
+        return f"{_bytes(note.distance)} past the end of {allocation}"
+    return f"{_bytes(note.distance)} before the start of {allocation}"
+
+
+def _why(fault: Fault) -> str:
+    kind, note = fault.kind, fault.nearest
+    if kind == "null":
+        text = "a null pointer points to no memory; the address is 0 plus the index times the element size."
+    elif kind == "misaligned":
+        text = f"the address of a {_bytes(fault.bytes)} access must be a multiple of its alignment."
+        if fault.address is not None and fault.bytes:
+            text += f" 0x{fault.address:x} is {fault.address % fault.bytes} more than a multiple of {fault.bytes}."
+    elif kind == "timeout":
+        text = "the loop around this line did not end within the limit."
+    elif kind == "trap":
+        text = "it executed a trap instruction, as __builtin_trap() and a failed assert do."
+    elif kind == "barrier":
+        text = "__syncthreads() must be reached by all threads of a block; here some waves wait and others have ended."
+    elif kind == "bad jump":
+        text = "a call or jump went to an address that is not code of this module, e.g. through a bad function pointer."
+    elif kind == "read-only":
+        text = "constants and code can be read only."
+    elif kind == "lds out of bounds":
+        text = "the index is larger than the shared array of the block."
+    elif kind == "scratch out of bounds":
+        text = "an index into a local array (one per thread) is larger than the array."
+    elif note is not None:
+        text = f"the address is {nearest_text(note)}."
+    else:
+        text = "there is no allocation near this address."
+    if kind in ("null", "misaligned") and note is not None and note.relation == "inside":
+        text += f" The address lies {nearest_text(note)}."
+    if fault.detail:
+        text += f" {fault.detail[0].upper()}{fault.detail[1:]}" + ("" if fault.detail.endswith((".", "!")) else ".")
+    return text
+
+
+def _hint(fault: Fault) -> str:
+    kind, note = fault.kind, fault.nearest
+    if kind == "null":
+        return "check that every pointer argument is device memory (gpulab.to_device, hipMalloc) and is passed in the order the kernel declares."
+    if kind == "misaligned":
+        return "do not cast a pointer to a type with a larger alignment unless the address is a multiple of it."
+    if kind == "freed":
+        return "keep the array (or hipFree later) until the kernels that use it have finished."
+    if kind == "timeout":
+        return "check that the loop's condition can become false for every thread; if it is only long, raise the limit (gpulab.set_instruction_limit, GPULAB_INSTRUCTION_LIMIT)."
+    if kind == "trap":
+        return "look at the condition that led to the trap."
+    if kind == "barrier":
+        return "move __syncthreads() out of code that only some threads run (a condition on threadIdx, an early return)."
+    if kind == "bad jump":
+        return "check function pointers and arrays next to which they are stored."
+    if kind == "read-only":
+        return "write to memory that was allocated, or to a __device__ variable without const."
+    if kind == "lds out of bounds":
+        return "compare the index with the array's size and, for dynamic shared memory, with the bytes given at the launch."
+    if kind == "scratch out of bounds":
+        return "compare the index with the size of the local array."
+    if note is not None and note.relation == "after":
+        return "guard the access, e.g. if (i < n), and check that n is the number of elements: the grid often has more threads than the array has elements."
+    if note is not None and note.relation == "before":
+        return "check the index for negative values, e.g. i - 1 in the first thread."
+    if note is not None and note.relation == "freed":
+        return "keep the array (or hipFree later) until the kernels that use it have finished."
+    return "check that the pointer is device memory: a host array must be copied to the device first (gpulab.to_device, hipMemcpy)."
