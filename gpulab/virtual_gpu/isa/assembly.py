@@ -213,10 +213,62 @@ def _modifier(text: str, into: dict[str, Any]) -> None:
     elif value.startswith("[") and value.endswith("]"):
         parts = [part.strip() for part in value[1:-1].split(",")]
         into[name] = tuple(_integer(part) for part in parts) if all(map(_INTEGER.match, parts)) else value
+    elif value.startswith("swizzle("):
+        into[name] = _swizzle(value)
     elif value:
         into[name] = value
     else:
         raise _Bad(f"a value after {name}:")
+
+
+_SWIZZLE_LETTERS = {"0": (0, 0, 0), "1": (0, 1, 0), "p": (1, 0, 0), "i": (1, 0, 1)}  # and, or, xor
+
+
+def _swizzle(text: str) -> int:
+    """The offset field of ds_swizzle_b32 from ``swizzle(MODE, ...)`` (LLVM, "Syntax of AMDGPU Instruction Modifiers")."""
+    mode, *rest = (part.strip() for part in text[len("swizzle(") :].rstrip(")").split(","))
+    if mode == "BITMASK_PERM" and len(rest) == 1 and re.match(r'"[01pi]{5}"$', rest[0]):
+        ands = ors = xors = 0
+        for letter in rest[0].strip('"'):
+            a, o, x = _SWIZZLE_LETTERS[letter]
+            ands, ors, xors = ands << 1 | a, ors << 1 | o, xors << 1 | x
+        return xors << 10 | ors << 5 | ands
+    numbers = [int(part) for part in rest if part.isdigit()]
+    if len(numbers) == len(rest):
+        if mode == "QUAD_PERM" and len(numbers) == 4:
+            return 0x8000 | sum((lane & 3) << 2 * i for i, lane in enumerate(numbers))
+        if mode == "SWAP" and len(numbers) == 1:
+            return numbers[0] << 10 | 0x1F
+        if mode == "REVERSE" and len(numbers) == 1:
+            return (numbers[0] - 1) << 10 | 0x1F
+        if mode == "BROADCAST" and len(numbers) == 2:
+            return numbers[1] << 5 | (32 - numbers[0])
+        if mode == "ROTATE" and len(numbers) == 2:
+            return 0xC000 | numbers[0] << 10 | numbers[1] << 5
+        if mode == "FFT" and len(numbers) == 1:
+            return 0xE000 | numbers[0]
+    raise _Bad(f"a swizzle such as swizzle(SWAP,16), not {text}")
+
+
+HARDWARE_REGISTERS = {
+    1: "MODE", 2: "STATUS", 3: "TRAPSTS", 4: "HW_ID", 5: "GPR_ALLOC", 6: "LDS_ALLOC", 7: "IB_STS", 15: "SH_MEM_BASES",
+    20: "XCC_ID", 23: "HW_ID1", 24: "HW_ID2", 29: "SHADER_CYCLES",
+}  # fmt: skip
+
+
+def hardware_register(given: Operand) -> tuple[str, int, int]:
+    """Name (without HW_REG_), first bit and width from ``hwreg(HW_REG_MODE, 4, 2)`` or the same as a number."""
+    value = given.value
+    if isinstance(value, Literal):
+        number = int(value.value) & 0xFFFF
+        return HARDWARE_REGISTERS.get(number & 63, str(number & 63)), number >> 6 & 31, (number >> 11) + 1
+    text = value.text if isinstance(value, Keyword) else ""
+    parts = [part.strip() for part in text.removeprefix("hwreg(").rstrip(")").split(",")]
+    if not text.startswith("hwreg(") or len(parts) not in (1, 3):
+        raise AssemblyError(f"not a hardware register: {text or value!r}.", hint="write hwreg(HW_REG_MODE, 4, 2).")
+    name = HARDWARE_REGISTERS.get(int(parts[0], 0), parts[0]) if _INTEGER.match(parts[0]) else parts[0]
+    first, width = (int(parts[1], 0), int(parts[2], 0)) if len(parts) == 3 else (0, 32)
+    return name.removeprefix("HW_REG_"), first, width
 
 
 def _split_operands(text: str) -> list[str]:
