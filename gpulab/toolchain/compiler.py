@@ -130,8 +130,9 @@ def run(
     arguments: Sequence[str],
     *,
     folder: str | os.PathLike[str] | None = None,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),
     extra_environment: Mapping[str, str] | None = None,
+    stdin: str | os.PathLike[str] | None = None,
     what: str = "the compiler",
 ) -> Outcome:
     """Run the compiler program with these arguments and wait for it.
@@ -141,19 +142,20 @@ def run(
         folder: working directory.
         limits: see `Limits`; the log is cut at `log_bytes`.
         extra_environment: variables to add.
+        stdin: a file that the program reads as its standard input; by default there is none.
         what: its name in error messages.
 
     Raises:
         CompileError: it took longer than `limits.seconds`.
         GpulabError: the program cannot be started.
     """
-    with tempfile.TemporaryFile() as log:
+    with tempfile.TemporaryFile() as log, open(stdin if stdin is not None else os.devnull, "rb") as given:
         try:
-            process = subprocess.Popen(  # noqa: S603 - fixed program, no shell
+            process = subprocess.Popen(
                 [str(executable()), *arguments],
                 cwd=folder,
                 env=environment(extra_environment),
-                stdin=subprocess.DEVNULL,
+                stdin=given,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )

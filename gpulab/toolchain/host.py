@@ -81,7 +81,7 @@ def compile_host_library(
                     hint=f"if the cache folder {store} is damaged, delete it and try again.",
                     log=outcome.log,
                 )
-            os.chmod(made, 0o755)  # noqa: S103 - a shared library
+            os.chmod(made, 0o755)
             os.replace(made, target)
         finally:
             if os.path.exists(made):

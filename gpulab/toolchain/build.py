@@ -1,0 +1,360 @@
+"""From source text to code object: Clang, assembler and linker, each with limits and without access to files.
+
+`compile` is the door. A source goes to Clang through a virtual file system in which only gpulab's headers, Clang's
+own and the caller's `headers` exist; the assembly that comes back is cleaned (`listing`), gets the sections
+`.gpulab.asm` and `.gpulab.meta`, and is assembled and linked. Results are kept in the cache on disk.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from gpulab.errors import CompileError, GpulabError
+from gpulab.records import Diagnostic
+from gpulab.toolchain import cache, code_object, compiler, debug_info, diagnostics, listing
+from gpulab.toolchain import elf as elf_file
+from gpulab.toolchain import options as option_check
+from gpulab.toolchain.code_object import ASSEMBLY_SECTION, META_SECTION, CodeObject, KernelSignature, Parameter
+
+INCLUDE = Path(__file__).parent / "include"
+_FORMAT = "3"  # part of every cache key: raise it when the same source must give something else
+_HELPER = "__gpulab_name_expression_"
+_STORE = cache.Store("code")
+# What warns beginners of real mistakes, and nothing on style.
+_WARNINGS = (
+    "-Wall", "-Wdouble-promotion", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unknown-pragmas",
+    "-Wno-undefined-internal", "-Wno-pass-failed", "-Wno-unused-command-line-argument",
+)  # fmt: skip
+_MOST_SOURCE = 16 << 20
+
+
+def compile(
+    source: str,
+    *,
+    arch: str,
+    language: Literal["hip", "asm"] = "hip",
+    options: Sequence[str] = (),
+    name: str = "cell.hip",
+    first_line: int = 1,
+    headers: Mapping[str, str] | None = None,
+    name_expressions: Sequence[str] = (),
+    limits: compiler.Limits | None = None,
+    use_cache: bool = True,
+) -> CodeObject:
+    """Compile HIP C++ or AMDGPU assembly for one architecture.
+
+    Args:
+        source: the text. The device header `hip/hip_runtime.h` is included before it.
+        arch: for example "gfx942"; `--offload-arch=` among the options overrules it.
+        language: "hip", or "asm" for assembly text with kernel descriptors and metadata.
+        options: compiler options; see `options.check` for which are accepted. Default is -O3.
+        name: what messages and line information call the source.
+        first_line: the number of the source's first line in messages and line information.
+        headers: texts that the source may include, by the name in its #include.
+        name_expressions: C++ expressions such as "saxpy<float>" or "&table" whose symbols are wanted; kernels
+            that they name are instantiated.
+        limits: what each compiler process may use; default 60 s.
+        use_cache: look for the result in the cache on disk, and keep it there.
+
+    Returns:
+        A CodeObject. It may have no kernels: `CodeObject.find` explains that when one is asked for.
+
+    Raises:
+        CompileError: the compiler refused the source, or took too long; the message shows the source's own lines.
+        GpulabError: an option, the architecture or an argument is not accepted, or there is no compiler.
+    """
+    if not isinstance(source, str):
+        raise GpulabError(
+            f"the source to compile is a {type(source).__name__}, not a text.",
+            why="compile takes the text of a program.",
+            hint="for a file: gpulab.compile(pathlib.Path('kernel.hip').read_text()).",
+        )
+    if language not in ("hip", "asm"):
+        raise GpulabError(f"there is no language {language!r} here.", hint='language="hip" or language="asm".')
+    if len(source) > _MOST_SOURCE or "\0" in source:
+        what = "holds a null character" if "\0" in source else f"is {len(source)} characters long"
+        raise CompileError(f"the source {what}.", why="a kernel's source is text of moderate length.")
+    accepted = option_check.check(options)
+    arch = option_check.check_arch(accepted.arch or arch)
+    headers = dict(headers or {})
+    for header in headers:
+        _check_header_name(header)
+    expressions = tuple(_check_expression(expression) for expression in name_expressions)
+    limits = limits or compiler.Limits()
+    name = _display_name(name)
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    source = source.encode("utf-8", "replace").decode("utf-8")  # unpaired surrogates become "?"
+
+    request = json.dumps(
+        [_FORMAT, arch, language, source, accepted.compiler, name, first_line, sorted(headers.items()), expressions],
+        ensure_ascii=True,
+    )
+    key = cache.key(request, compiler.version(), _headers_hash() if language == "hip" else "", _code_hash())
+    if use_cache:
+        kept = _STORE.get(key)
+        if kept is not None:
+            try:
+                return CodeObject.from_elf(kept)
+            except GpulabError:
+                pass  # built again below, and replaced
+    job = _Job(source, arch, accepted, name, first_line, headers, expressions, limits)
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
+        job.folder = Path(folder)
+        result = job.hip() if language == "hip" else job.asm()
+    if use_cache:
+        _STORE.put(key, result.elf)
+    return result
+
+
+class _Job:
+    """One compile: what was asked for, the folder it works in, and the steps."""
+
+    folder: Path
+
+    def __init__(
+        self,
+        source: str,
+        arch: str,
+        accepted: option_check.Accepted,
+        name: str,
+        first_line: int,
+        headers: dict[str, str],
+        expressions: tuple[str, ...],
+        limits: compiler.Limits,
+    ) -> None:
+        self.source, self.arch, self.accepted, self.name = source, arch, accepted, name
+        self.first_line, self.headers, self.expressions, self.limits = first_line, headers, expressions, limits
+
+    # HIP
+
+    def hip(self) -> CodeObject:
+        prefix = f'#line {self.first_line} "{_c_string(self.name)}"\n'
+        text = prefix + self.source
+        if self.expressions:
+            text += f'\n#line 1 "{diagnostics.EXPRESSIONS_FILE}"\n' + "".join(
+                f'extern "C" {{ __attribute__((used)) static __attribute__((device)) const void *const '
+                f"{_HELPER}{i} = (const void *)&{_bare(expression)}; }}\n"
+                for i, expression in enumerate(self.expressions)
+            )
+        main = self._write("source.hip", text)
+        overlay = self._write("overlay.json", json.dumps(self._overlay()))
+        out = self.folder / "out.s"
+        arguments = [
+            "clang", "--driver-mode=g++", "--target=x86_64-unknown-linux-gnu", "-x", "hip", "--cuda-device-only",
+            f"--offload-arch={self.arch}", "-nogpulib", "-nogpuinc", "-nostdinc", "-fuse-cuid=none",
+            "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang", "-fdebug-compilation-dir=/gpulab",
+            "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
+            "-include", "hip/hip_runtime.h", "-O3", *_WARNINGS, *self.accepted.compiler,
+            "-g", "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
+            "-fno-crash-diagnostics", "-ferror-limit=20", "-S", "-o", str(out), "-",
+        ]  # fmt: skip
+        outcome = compiler.run(arguments, folder=self.folder, limits=self.limits, stdin=main)
+        found = diagnostics.parse(outcome.log, self._view())
+        if outcome.code != 0 or not out.exists():
+            self._fail(outcome, found)
+        text = out.read_text("utf-8", "replace")
+        listing.refuse_file_access(text, self.name, 0)
+        helpers = tuple(f"{_HELPER}{i}" for i in range(len(self.expressions)))
+        assembly, pointed = listing.clean(text, helpers=helpers)
+        names = {expression: pointed.get(helper, "") for expression, helper in zip(self.expressions, helpers)}
+        functions = debug_info.functions(text)
+        machine = self._assemble(assembly, None)
+        kernels = _signatures(machine, functions)
+        return self._finish(machine, assembly, kernels, names, found, "hip")
+
+    def _overlay(self) -> dict[str, Any]:
+        """The virtual file system that Clang sees: nothing but headers."""
+        roots: list[dict[str, Any]] = [
+            {"type": "directory-remap", "name": "/gpulab/include", "external-contents": str(INCLUDE)},
+            {"type": "directory-remap", "name": "/gpulab/builtin",
+             "external-contents": str(compiler.builtin_headers())},
+        ]  # fmt: skip
+        for index, (name, text) in enumerate(self.headers.items()):
+            path = self._write(f"header{index}", text)
+            roots.append({"type": "file", "name": f"/gpulab/headers/{name}", "external-contents": str(path)})
+        return {
+            "version": 0, "case-sensitive": True, "redirecting-with": "redirect-only", "overlay-relative": False,
+            "use-external-names": False, "roots": roots,
+        }  # fmt: skip
+
+    # assembly
+
+    def asm(self) -> CodeObject:
+        listing.refuse_file_access(self.source, self.name, self.first_line)
+        marked, origin = listing.mark_lines(self.source, self.name, self.first_line)
+        machine = self._assemble(marked, origin)
+        kernels = _signatures(machine, {})
+        return self._finish(machine, marked, kernels, {}, (), "asm")
+
+    # both
+
+    def _view(self) -> diagnostics.Source:
+        return diagnostics.Source(self.source, self.name, self.first_line, self.expressions, self.headers)
+
+    def _write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return path
+
+    def _fail(self, outcome: compiler.Outcome, found: tuple[Diagnostic, ...]) -> None:
+        if any(d.severity == "error" for d in found):
+            raise diagnostics.compile_error(found, self.name, outcome.log)
+        error = compiler.explain_death(outcome.code, "the compiler")
+        if outcome.log.strip():
+            error = CompileError(
+                f"{self.name} did not compile:\n{diagnostics.visible(outcome.log.strip()[:2000])}", log=outcome.log
+            )
+        raise error
+
+    def _assemble(self, assembly: str, origin: list[int] | None) -> bytes:
+        """Assemble and link. `origin` maps lines to the learner's if they wrote the assembly."""
+        text = self._write("kernel.s", assembly)
+        unit, linked = self.folder / "kernel.o", self.folder / "kernel.co"
+        arguments = [
+            "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={self.arch}", *self.accepted.assembler, "-x", "assembler",
+            "-fno-color-diagnostics", "-Wno-unused-command-line-argument", "-c", str(text), "-o", str(unit),
+        ]  # fmt: skip
+        outcome = compiler.run(arguments, folder=self.folder, limits=self.limits, what="the assembler")
+        if outcome.code != 0 or not unit.exists():
+            found = diagnostics.parse_assembler(outcome.log, assembly, origin, self._view())
+            self._fail(outcome, found)
+        outcome = compiler.run(
+            ["ld.lld", "-shared", "--no-undefined", "--color-diagnostics=never", str(unit), "-o", str(linked)],
+            folder=self.folder, limits=self.limits, what="the linker",
+        )  # fmt: skip
+        if outcome.code != 0 or not linked.exists():
+            self._fail(outcome, diagnostics.parse_linker(outcome.log, self._view()))
+        return linked.read_bytes()
+
+    def _finish(
+        self,
+        machine: bytes,
+        assembly: str,
+        kernels: Mapping[str, KernelSignature],
+        names: Mapping[str, str],
+        found: tuple[Diagnostic, ...],
+        language: str,
+    ) -> CodeObject:
+        log = diagnostics.render(found)
+        meta = code_object.meta_bytes(
+            arch=self.arch, source=self.source, name=self.name, language=language, first_line=self.first_line,
+            options=self.accepted.compiler, kernels=kernels, name_expressions=names, warnings=found, log=log,
+        )  # fmt: skip
+        elf = elf_file.add_sections(machine, {ASSEMBLY_SECTION: assembly.encode("utf-8"), META_SECTION: meta})
+        return CodeObject(
+            arch=self.arch, elf=elf, assembly=assembly, source=self.source, name=self.name, warnings=found,
+            kernels=MappingProxyType(dict(kernels)), name_expressions=MappingProxyType(dict(names)), log=log,
+            language=language, first_line=self.first_line, options=self.accepted.compiler,
+        )  # fmt: skip
+
+
+
+
+
+def _signatures(machine: bytes, functions: Mapping[str, debug_info.Function]) -> dict[str, KernelSignature]:
+    """Signatures of the kernels in an ELF: sizes and offsets from its metadata, names and types from the source."""
+    found = {}
+    for kernel in code_object.kernel_metadata(machine):
+        symbol = str(kernel.get(".name", ""))
+        listed = kernel.get(".args", [])
+        arguments = [a for a in listed if isinstance(a, dict) and not str(a.get(".value_kind")).startswith("hidden_")]
+        function = functions.get(symbol)
+        formal = function.parameters if function is not None else ()
+        parameters = []
+        for index, argument in enumerate(arguments):
+            pointer = str(argument.get(".value_kind")) != "by_value"
+            size, offset = _number(argument.get(".size")), _number(argument.get(".offset"))
+            if len(formal) == len(arguments):
+                p = formal[index]
+                kind = "pointer" if pointer or p.pointer else "value"
+                parameters.append(Parameter(p.name or f"arg{index}", p.type, kind, size, p.dtype, offset))
+            else:
+                own = str(argument.get(".name") or f"arg{index}")
+                kind = "pointer" if pointer else "value"
+                parameters.append(
+                    Parameter(own, str(argument.get(".type_name") or ""), kind, size, None, offset)
+                )
+        found[symbol] = KernelSignature(symbol, function.name if function else symbol, tuple(parameters))
+    return found
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _c_string(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _display_name(name: str) -> str:
+    """The source's name as it can stand in messages and in line information."""
+    shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", "?", str(name)).strip()
+    shown = shown.encode("utf-8", "replace").decode("utf-8")
+    # "-" is Clang's name for the text that it reads before the learner's first line.
+    return "cell.hip" if shown in ("", "-") else shown[:200]
+
+
+def _check_header_name(name: str) -> str:
+    parts = re.split(r"[/\\]", name)
+    if not name or name.startswith("/") or ".." in parts or re.search(r"[\x00-\x1f:\\\"]", name) or len(name) > 200:
+        raise GpulabError(
+            f"{name!r} is not accepted as the name of a header.",
+            why="headers live in a folder of their own; names are like tools.h or lib/tools.h.",
+        )
+    return name
+
+
+def _check_expression(expression: str) -> str:
+    text = str(expression).strip()
+    bare = _bare(text)
+    if not bare or re.search(r"[\n\r;{}#\\\"'\x00]", bare):
+        raise GpulabError(
+            f"{expression!r} is not accepted as a name expression.",
+            why='it names one kernel or variable, like "saxpy<float>" or "&table".',
+        )
+    return text
+
+
+def _bare(expression: str) -> str:
+    """"saxpy<float>" of "&saxpy<float>" or "(saxpy<float>)"."""
+    text = expression.strip()
+    while text.startswith("&") or text.startswith("(") and text.endswith(")"):
+        text = (text[1:] if text.startswith("&") else text[1:-1]).strip()
+    return text
+
+
+@functools.lru_cache(maxsize=8)
+def _hash_files(states: tuple[tuple[str, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for name, _, _ in states:
+        digest.update(name.encode() + b"\0" + (INCLUDE / name).read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _headers_hash() -> str:
+    """The hash of all device headers; files are read again only when one of them has changed."""
+    states = []
+    for folder, _, files in os.walk(INCLUDE):
+        for file in files:
+            path = os.path.join(folder, file)
+            state = os.stat(path)
+            states.append((os.path.relpath(path, INCLUDE), state.st_size, state.st_mtime_ns))
+    return _hash_files(tuple(sorted(states)))
+
+
+@functools.cache
+def _code_hash() -> str:
+    """The hash of this package's own modules: a changed toolchain does not use what the old one kept."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

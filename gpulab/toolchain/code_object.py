@@ -1,0 +1,247 @@
+"""What a compile gives: a code object with its text, source and kernel signatures.
+
+`CodeObject` holds the ELF and everything known about it; `KernelSignature` and `Parameter` say how a kernel is
+called. All of it travels inside the ELF, in the sections `.gpulab.asm` and `.gpulab.meta`, and
+`CodeObject.from_elf` reads it back.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from gpulab.errors import GpulabError
+from gpulab.records import Diagnostic, SourceLine
+from gpulab.toolchain import elf as elf_reader
+
+ASSEMBLY_SECTION, META_SECTION = ".gpulab.asm", ".gpulab.meta"
+META_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One kernel parameter.
+
+    `type` is its C++ spelling ("const float *"); `kind` is "pointer" or "value"; `size` and `offset` are bytes
+    in the kernel's argument block. `dtype` is the numpy name of a scalar, or of what a pointer points to:
+    "float32", "int32", "bool"; "uint64" for a pointer to pointers; None for structures, vector types and void.
+    """
+
+    name: str
+    type: str
+    kind: str
+    size: int
+    dtype: str | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSignature:
+    """How a kernel is called: linker `symbol`, the `name` in the source ("saxpy<float>"), its parameters."""
+
+    symbol: str
+    name: str
+    parameters: tuple[Parameter, ...] = ()
+
+    def __str__(self) -> str:
+        listed = ", ".join(
+            f"{p.type}{'' if p.type.endswith(('*', '&')) else ' '}{p.name}".strip() for p in self.parameters
+        )
+        return f"{self.name}({listed})"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeObject:
+    """A compiled source: ELF for `arch`, its assembly text, the source, and its kernels by linker symbol."""
+
+    arch: str
+    elf: bytes = field(repr=False)
+    assembly: str = field(repr=False)
+    source: str = field(repr=False)
+    name: str
+    warnings: tuple[Diagnostic, ...] = field(default=(), repr=False)
+    kernels: Mapping[str, KernelSignature] = field(default_factory=dict)
+    name_expressions: Mapping[str, str] = field(default_factory=dict)
+    log: str = field(default="", repr=False)
+    language: str = "hip"
+    first_line: int = 1
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def from_elf(cls, elf: bytes) -> CodeObject:
+        """Read a code object back from the ELF that `compile` made.
+
+        Raises:
+            GpulabError: the bytes are no AMD GPU ELF, or one that gpulab did not make.
+        """
+        elf = bytes(elf)
+        sections = elf_reader.sections(elf)
+        missing = [name for name in (ASSEMBLY_SECTION, META_SECTION) if name not in sections]
+        if missing:
+            names = [str(kernel.get(".name")) for kernel in kernel_metadata(elf)]
+            listed = f" (its kernels: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''})" if names else ""
+            raise GpulabError(
+                f"this code object has no section {' and no section '.join(missing)}{listed}.",
+                why="it was not made by gpulab. The virtual GPU reads the assembly text that gpulab's compiler "
+                "stores beside the machine code; it cannot decode machine code alone.",
+                hint="compile the kernel's source with gpulab.compile(...) or hiprtc, or run it on a real AMD GPU.",
+            )
+        try:
+            meta = json.loads(sections[META_SECTION])
+            if meta["version"] != META_VERSION:
+                raise GpulabError(
+                    f"this code object was made by another version of gpulab (its notes have version "
+                    f"{meta['version']!r}; this gpulab reads {META_VERSION}).",
+                    hint="compile its source again.",
+                )
+            return cls(
+                arch=str(meta["arch"]),
+                elf=elf,
+                assembly=sections[ASSEMBLY_SECTION].decode("utf-8", "replace"),
+                source=str(meta["source"]),
+                name=str(meta["name"]),
+                warnings=tuple(_diagnostic(item) for item in meta["warnings"]),
+                kernels=MappingProxyType({str(k["symbol"]): _signature(k) for k in meta["kernels"]}),
+                name_expressions=MappingProxyType({str(k): str(v) for k, v in meta["name_expressions"].items()}),
+                log=str(meta["log"]),
+                language=str(meta["language"]),
+                first_line=int(meta["first_line"]),
+                options=tuple(str(option) for option in meta["options"]),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise GpulabError(
+                f"the notes that gpulab keeps in this code object ({META_SECTION}) cannot be read: {error}.",
+                why="the file is damaged, or something else wrote a section of this name.",
+                hint="compile its source again.",
+            ) from error
+
+    def find(self, name: str) -> KernelSignature:
+        """The kernel with this symbol, or with this name in the source.
+
+        Raises:
+            GpulabError: there is none, or several; the message says what there is.
+        """
+        if name in self.kernels:
+            return self.kernels[name]
+        if name in self.name_expressions and self.name_expressions[name] in self.kernels:
+            return self.kernels[self.name_expressions[name]]
+        exact = [kernel for kernel in self.kernels.values() if kernel.name == name]
+        # saxpy stands for saxpy<float> when that is the only saxpy.
+        found = exact or [kernel for kernel in self.kernels.values() if kernel.name.split("<")[0] == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise GpulabError(
+                f"{self.name} has {len(found)} kernels named {name}.",
+                why="overloads and instances of a template share a name.",
+                hint="choose one: " + ", ".join(f"{kernel} = {kernel.symbol}" for kernel in found) + ".",
+            )
+        raise self.missing(name)
+
+    def missing(self, name: str) -> GpulabError:
+        """The error that explains why this code object has no kernel of this name."""
+        if not self.kernels:
+            return GpulabError(
+                f"{self.name} compiled, but there is no kernel in it.",
+                why="a kernel is a function marked __global__. A __global__ template gives a kernel only when it is "
+                "instantiated for a type, and a kernel inside `#if 0` or an unnamed namespace is not kept.",
+                hint='write `extern "C" __global__ void name(...)`; for a template add, for example, '
+                "`template __global__ void name<float>(float*, int);`.",
+            )
+        known = sorted({kernel.name for kernel in self.kernels.values()} | set(self.kernels))
+        near = difflib.get_close_matches(name, known, n=1)
+        return GpulabError(
+            f"{self.name} has no kernel named {name}.",
+            why="it has " + ", ".join(str(kernel) for kernel in self.kernels.values()) + ".",
+            hint=f"did you mean {near[0]}?" if near else "kernels are the functions marked __global__.",
+        )
+
+
+def kernel_metadata(elf: bytes) -> list[dict[str, Any]]:
+    """The entries of "amdhsa.kernels" that are maps.
+
+    Raises:
+        GpulabError: the bytes cannot be read.
+    """
+    kernels = elf_reader.metadata(elf).get("amdhsa.kernels", [])
+    return [kernel for kernel in kernels if isinstance(kernel, dict)] if isinstance(kernels, list) else []
+
+
+def meta_bytes(
+    *,
+    arch: str,
+    source: str,
+    name: str,
+    language: str,
+    first_line: int,
+    options: tuple[str, ...],
+    kernels: Mapping[str, KernelSignature],
+    name_expressions: Mapping[str, str],
+    warnings: tuple[Diagnostic, ...],
+    log: str,
+) -> bytes:
+    """The contents of `.gpulab.meta`: JSON in UTF-8 with sorted keys, so that equal compiles give equal bytes."""
+    meta = {
+        "version": META_VERSION,
+        "arch": arch,
+        "language": language,
+        "name": name,
+        "first_line": first_line,
+        "source": source,
+        "options": list(options),
+        "kernels": [
+            {
+                "symbol": kernel.symbol,
+                "name": kernel.name,
+                "parameters": [
+                    {"name": p.name, "type": p.type, "kind": p.kind, "size": p.size, "dtype": p.dtype,
+                     "offset": p.offset}
+                    for p in kernel.parameters
+                ],
+            }
+            for kernel in kernels.values()
+        ],
+        "name_expressions": dict(name_expressions),
+        "warnings": [
+            {
+                "severity": d.severity,
+                "message": d.message,
+                "where": None if d.where is None else [d.where.file, d.where.line, d.where.column, d.where.text],
+                "advice": d.advice,
+                "rendered": d.rendered,
+            }
+            for d in warnings
+        ],
+        "log": log,
+    }  # fmt: skip
+    return json.dumps(meta, sort_keys=True, separators=(",", ":")).encode("utf-8")
+
+
+def _signature(item: Mapping[str, Any]) -> KernelSignature:
+    return KernelSignature(
+        str(item["symbol"]),
+        str(item["name"]),
+        tuple(
+            Parameter(
+                str(p["name"]),
+                str(p["type"]),
+                "pointer" if p["kind"] == "pointer" else "value",
+                int(p["size"]),
+                None if p["dtype"] is None else str(p["dtype"]),
+                int(p["offset"]),
+            )
+            for p in item["parameters"]
+        ),
+    )
+
+
+def _diagnostic(item: Mapping[str, Any]) -> Diagnostic:
+    where = item["where"]
+    place = None if where is None else SourceLine(str(where[0]), int(where[1]), int(where[2]), str(where[3]))
+    return Diagnostic(
+        str(item["severity"]), str(item["message"]), place, str(item["advice"]), str(item["rendered"])
+    )

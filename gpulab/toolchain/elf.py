@@ -1,0 +1,234 @@
+"""A small ELF reader: sections and AMDGPU metadata of a code object, safe on hostile input.
+
+`sections(elf)` maps names to contents; `add_sections` puts more of
+them in; `metadata(elf)` decodes the MessagePack note with the kernels' arguments
+(LLVM's AMDGPUUsage, "Code Object V3 and Above Metadata"). Whatever is wrong with the bytes becomes a GpulabError.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from gpulab.errors import GpulabError
+
+EM_AMDGPU = 224
+NT_AMDGPU_METADATA = 32
+_SHT_PROGBITS, _SHT_NOTE, _SHT_NOBITS = 1, 7, 8
+_MOST_SECTIONS = 1 << 16
+
+
+def _bad(what: str) -> GpulabError:
+    return GpulabError(
+        f"this is not a code object that can be read: {what}.",
+        why="a code object is an ELF file for an AMD GPU, as gpulab.compile(...).elf or hipcc --genco make it.",
+        hint="check that the whole file was read, in binary mode, and that it is not a bundle or a host program.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section: its name, type, flags, address in memory and contents."""
+
+    name: str
+    type: int
+    flags: int
+    address: int
+    contents: bytes
+
+
+def _name(table: bytes, offset: int) -> str:
+    if offset >= len(table):
+        raise _bad("a section's name lies outside the table of names")
+    end = table.find(b"\0", offset)
+    return table[offset : end if end >= 0 else len(table)].decode("utf-8", "replace")
+
+
+def read(elf: bytes) -> tuple[Section, ...]:
+    """All sections of a 64-bit little-endian ELF for an AMD GPU.
+
+    Raises:
+        GpulabError: the bytes are not such a file, or are cut short or inconsistent.
+    """
+    elf = bytes(elf)
+    if len(elf) < 64 or elf[:4] != b"\x7fELF":
+        start = elf[:24]
+        if start == b"__CLANG_OFFLOAD_BUNDLE__":
+            raise _bad("it is a bundle of several code objects")
+        raise _bad(f"it is {len(elf)} bytes long and does not begin with an ELF header")
+    if elf[4] != 2 or elf[5] != 1:
+        raise _bad("it is not a 64-bit little-endian ELF")
+    machine = struct.unpack_from("<H", elf, 18)[0]
+    if machine != EM_AMDGPU:
+        raise _bad(f"it is made for machine number {machine}, and AMD GPUs have {EM_AMDGPU}")
+    table, entry_size, count, names_index = (
+        struct.unpack_from("<Q", elf, 40)[0],
+        *struct.unpack_from("<HHH", elf, 58),
+    )
+    if table == 0:
+        return ()
+    if entry_size != 64:
+        raise _bad(f"its section headers are {entry_size} bytes long, not 64")
+    if count == 0:  # more than 65279 sections: the first header holds the count
+        if table + 64 > len(elf):
+            raise _bad("its table of sections lies outside the file")
+        count = struct.unpack_from("<Q", elf, table + 32)[0]
+    if count > _MOST_SECTIONS or table + 64 * count > len(elf):
+        raise _bad("its table of sections lies outside the file")
+    headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + 64 * i) for i in range(count)]
+
+    def contents(header: tuple[int, ...]) -> bytes:
+        _, kind, _, _, offset, size, *_ = header
+        if kind == _SHT_NOBITS:
+            return b""
+        if offset + size > len(elf):
+            raise _bad(f"a section of {size} bytes at {offset} lies outside the file of {len(elf)} bytes")
+        return elf[offset : offset + size]
+
+    if names_index >= len(headers):
+        raise _bad("its table of section names is missing")
+    names = contents(headers[names_index])
+    return tuple(
+        Section(_name(names, header[0]), header[1], header[2], header[3], contents(header)) for header in headers
+    )
+
+
+def sections(elf: bytes) -> dict[str, bytes]:
+    """Contents by section name (the first of a name counts).
+
+    Raises:
+        GpulabError: see `read`.
+    """
+    found: dict[str, bytes] = {}
+    for section in read(elf):
+        found.setdefault(section.name, section.contents)
+    return found
+
+
+def metadata(elf: bytes) -> dict[str, Any]:
+    """The AMDGPU metadata ("amdhsa.kernels", "amdhsa.target", ...), or {} if the file has none.
+
+    Raises:
+        GpulabError: the file or its metadata cannot be read.
+    """
+    for section in read(elf):
+        if section.type != _SHT_NOTE:
+            continue
+        raw, at = section.contents, 0
+        while at + 12 <= len(raw):
+            name_size, body_size, kind = struct.unpack_from("<III", raw, at)
+            name_end = at + 12 + (name_size + 3) // 4 * 4
+            body_end = name_end + body_size
+            if body_end > len(raw):
+                raise _bad("a note is cut short")
+            name = raw[at + 12 : at + 12 + name_size].rstrip(b"\0")
+            if name == b"AMDGPU" and kind == NT_AMDGPU_METADATA:
+                value = _MessagePack(raw[name_end:body_end]).value()
+                if not isinstance(value, dict):
+                    raise _bad("its metadata is not a map")
+                return value
+            at = name_end + (body_size + 3) // 4 * 4
+    return {}
+
+
+def add_sections(elf: bytes, added: dict[str, bytes]) -> bytes:
+    """The ELF with more sections (not loaded into memory) behind everything that it holds already.
+
+    Raises:
+        GpulabError: the ELF cannot be read or has no table of sections.
+    """
+    old = read(elf)
+    table = struct.unpack_from("<Q", elf, 40)[0]
+    count, names_index = struct.unpack_from("<HH", elf, 60)
+    if not old or count == 0 or count + len(added) >= 0xFF00:
+        raise _bad("it has no ordinary table of sections to add to")
+    headers = [list(struct.unpack_from("<IIQQQQIIQQ", elf, table + 64 * i)) for i in range(count)]
+    out, names = bytearray(elf), bytearray(old[names_index].contents)
+
+    def append(contents: bytes) -> int:
+        out.extend(bytes(-len(out) % 8))
+        at = len(out)
+        out.extend(contents)
+        return at
+
+    for name, contents in added.items():
+        headers.append([len(names), _SHT_PROGBITS, 0, 0, append(contents), len(contents), 0, 0, 1, 0])
+        names.extend(name.encode() + b"\0")
+    headers[names_index][4], headers[names_index][5] = append(bytes(names)), len(names)
+    place = append(b"".join(struct.pack("<IIQQQQIIQQ", *header) for header in headers))
+    struct.pack_into("<Q", out, 40, place)
+    struct.pack_into("<H", out, 60, len(headers))
+    return bytes(out)
+
+
+class _MessagePack:
+    """A reader of the MessagePack format (its public specification), for trees of ordinary depth."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw, self.at = raw, 0
+
+    def take(self, size: int) -> bytes:
+        if self.at + size > len(self.raw):
+            raise _bad("its metadata is cut short")
+        self.at += size
+        return self.raw[self.at - size : self.at]
+
+    def number(self, size: int, signed: bool = False) -> int:
+        return int.from_bytes(self.take(size), "big", signed=signed)
+
+    def value(self, depth: int = 0) -> Any:
+        if depth > 32:
+            raise _bad("its metadata is nested too deeply")
+        tag = self.number(1)
+        if tag <= 0x7F:
+            return tag
+        if tag >= 0xE0:
+            return tag - 256
+        if tag <= 0x8F:
+            return self.map(tag & 15, depth)
+        if tag <= 0x9F:
+            return self.array(tag & 15, depth)
+        if tag <= 0xBF:
+            return self.text(tag & 31)
+        match tag:
+            case 0xC0:
+                return None
+            case 0xC2 | 0xC3:
+                return tag == 0xC3
+            case 0xC4 | 0xC5 | 0xC6:
+                return self.take(self.number(1 << (tag - 0xC4)))
+            case 0xCA:
+                return struct.unpack(">f", self.take(4))[0]
+            case 0xCB:
+                return struct.unpack(">d", self.take(8))[0]
+            case 0xCC | 0xCD | 0xCE | 0xCF:
+                return self.number(1 << (tag - 0xCC))
+            case 0xD0 | 0xD1 | 0xD2 | 0xD3:
+                return self.number(1 << (tag - 0xD0), signed=True)
+            case 0xD9 | 0xDA | 0xDB:
+                return self.text(self.number(1 << (tag - 0xD9)))
+            case 0xDC | 0xDD:
+                return self.array(self.number(2 << (tag - 0xDC)), depth)
+            case 0xDE | 0xDF:
+                return self.map(self.number(2 << (tag - 0xDE)), depth)
+        raise _bad(f"its metadata holds the unknown tag {tag:#x}")
+
+    def text(self, size: int) -> str:
+        return self.take(size).decode("utf-8", "replace")
+
+    def array(self, count: int, depth: int) -> list[Any]:
+        if count > len(self.raw):
+            raise _bad("its metadata is cut short")
+        return [self.value(depth + 1) for _ in range(count)]
+
+    def map(self, count: int, depth: int) -> dict[Any, Any]:
+        if count > len(self.raw):
+            raise _bad("its metadata is cut short")
+        found = {}
+        for _ in range(count):
+            key = self.value(depth + 1)
+            if isinstance(key, (dict, list)):
+                raise _bad("its metadata has a key that is not plain")
+            found[key] = self.value(depth + 1)
+        return found

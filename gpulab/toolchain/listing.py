@@ -1,0 +1,150 @@
+"""Assembly text between Clang and the assembler: checked, cleaned, and with line marks.
+
+`refuse_file_access` keeps learners' assembly from reading files; `clean` drops what only debuggers read and
+takes out the helper objects of name expressions; `mark_lines` gives hand-written assembly its own line numbers;
+`source_line` finds the source line of a line of assembly.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpulab.errors import CompileError
+
+# Directives that read files, and those that can put a directive's name together from pieces.
+_FORBIDDEN = re.compile(r"\.(incbin|include|macro|irp|irpc|altmacro|secure_log_unique)(?![\w$.@])", re.IGNORECASE)
+_STRING_LINE = re.compile(r'\s*\.(ascii|asciz|string)\s+"(?:[^"\\]|\\.)*"\s*(;[^*]*)?\Z')
+_LABEL = re.compile(r"\s*(\.L(?:tmp|func_begin|cfi|sec_end|cu_begin|line_table_start)\d*):")
+_TEMPORARY = re.compile(r"\.L(?:tmp|func_begin|cfi|sec_end|cu_begin|line_table_start)\d*\b")
+_MD5 = re.compile(r" md5 0x[0-9a-fA-F]+")
+_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)?")
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
+_INSTRUCTION = re.compile(
+    r"\s*(?:(?:s|v|ds|flat|global|scratch|buffer|tbuffer|image|lds)_[a-z0-9_]+|exp)(?![\w:$.@]*\s*[:=])(\s|\Z)"
+)
+
+
+def refuse_file_access(text: str, name: str, first_line: int = 1) -> None:
+    """Refuse assembly text with directives that read files, or macros, which could spell such directives.
+
+    Args:
+        text: assembly text (also what Clang wrote: inline assembly stands in it unchanged).
+        name: the learner's name for it.
+        first_line: number of its first line; 0 if the lines are not the learner's.
+
+    Raises:
+        CompileError: a line holds one.
+    """
+    if not _FORBIDDEN.search(text):
+        return
+    for number, line in enumerate(text.split("\n")):
+        match = _FORBIDDEN.search(line)
+        # A statement begins only at a line's start in this assembler, except after a comment that ends in the line.
+        if match is None or _STRING_LINE.match(line) or line.lstrip().startswith(";") and "*/" not in line:
+            continue
+        word = match[0].lower()
+        place = f"{name}:{first_line + number}: " if first_line else f"inline assembly in {name}: "
+        why = "assembly that is compiled here must not read files."
+        if word not in (".incbin", ".include", ".secure_log_unique"):
+            why = "macros could spell directives that read files, so they are not accepted."
+        raise CompileError(
+            f"{place}the directive {word} is not allowed.\n    {line.strip()}",
+            why=why,
+            hint="write the data or the instructions out; Python can generate the text (`.rept` is accepted).",
+        )
+
+
+def clean(text: str, *, helpers: tuple[str, ...] = ()) -> tuple[str, dict[str, str]]:
+    """Clang's assembly text without what only a debugger reads.
+
+    Removed: debug sections, unwind directives, comments on variables' places, labels that only those use,
+    and the objects named in `helpers`.
+
+    Returns:
+        The text, and for each helper the symbol that it holds the address of.
+    """
+    kept: list[str] = []
+    pointed: dict[str, str] = {}
+    wanted = set(helpers)
+    helper: str | None = None
+    skipping = False
+    for line in text.split("\n"):
+        bare = line.strip()
+        if bare.startswith((".section", ".text", ".data", ".bss", ".amdgpu_metadata", ".addrsig", ".ident")):
+            skipping = bare.startswith(".section") and bare[8:].lstrip().startswith(".debug_")
+        if skipping and not bare.startswith(".file") or bare.startswith((";DEBUG_", ".cfi_", ".addrsig", ".ident")):
+            continue
+        if bare.startswith(".file"):
+            line = _MD5.sub("", line)
+        if wanted:
+            if helper is None and bare.startswith(".type"):
+                symbol = bare[5:].strip().partition(",")[0].strip()
+                helper = symbol if symbol in wanted else None
+            if helper is not None:
+                if bare.startswith(".quad"):
+                    pointed.setdefault(helper, bare[5:].partition(";")[0].strip())
+                if bare.startswith(".size"):
+                    helper = None
+                continue
+        kept.append(line)
+    used: set[str] = set()
+    for line in kept:
+        if ".L" in line and not _LABEL.match(line):
+            used.update(_TEMPORARY.findall(line))
+    lines = []
+    for line in kept:
+        match = _LABEL.match(line)
+        if match is None or match[1] in used:
+            lines.append(line)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "\n".join(lines) + "\n", pointed
+
+
+def mark_lines(text: str, name: str, first_line: int = 1) -> tuple[str, list[int]]:
+    """Put a `.loc` before each instruction of hand-written assembly that has none of its own.
+
+    Returns:
+        The text, and for each of its lines the line of the original (from 1).
+    """
+    source = text.split("\n")
+    if re.search(r"^\s*\.loc\s", text, re.MULTILINE) or re.search(r"^\s*\.file\s+\d", text, re.MULTILINE):
+        return text, list(range(1, len(source) + 1))
+    marked = [f'\t.file\t1 "{_escape(name)}"']
+    origin = [1]
+    block = ""
+    for number, line in enumerate(source, 1):
+        bare = line.strip()
+        if block:
+            if block in bare:
+                block = ""
+        elif bare.startswith(".amdgpu_metadata"):
+            block = ".end_amdgpu_metadata"
+        elif "/*" in bare and "*/" not in bare[bare.index("/*") :]:
+            block = "*/"
+        elif _INSTRUCTION.match(line) and not bare.startswith((".", ";", "//")):
+            marked.append(f"\t.loc\t1 {first_line + number - 1} 1")
+            origin.append(number)
+        marked.append(line)
+        origin.append(number)
+    return "\n".join(marked), origin
+
+
+def source_line(text: str, line: int) -> tuple[str, int, int] | None:
+    """File, line and column of the `.loc` that stands before this line (from 1) of assembly text, or None."""
+    lines = text.split("\n")[:line]
+    for before in reversed(lines):
+        match = _LOC.match(before)
+        if match:
+            for other in lines:
+                found = _FILE.match(other)
+                if found and found[1] == match[1]:
+                    return found[3] or found[2], int(match[2]), int(match[3] or 0)
+            return None
+        if before.startswith("\t.type"):
+            return None
+    return None
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
