@@ -141,8 +141,8 @@ class _Job:
         text = prefix + self.source
         if self.expressions:
             text += f'\n#line 1 "{diagnostics.EXPRESSIONS_FILE}"\n' + "".join(
-                f'extern "C" {{ __attribute__((used)) static __attribute__((device)) const void *const '
-                f"{_HELPER}{i} = (const void *)&{_bare(expression)}; }}\n"
+                f"__attribute__((used)) static __attribute__((device)) const void *const "
+                f"{_HELPER}{i} = (const void *)&{_bare(expression)};\n"
                 for i, expression in enumerate(self.expressions)
             )
         main = self._write("source.hip", text)
@@ -163,7 +163,7 @@ class _Job:
             self._fail(outcome, found)
         text = out.read_text("utf-8", "replace")
         listing.refuse_file_access(text, self.name, 0)
-        helpers = tuple(f"{_HELPER}{i}" for i in range(len(self.expressions)))
+        helpers = tuple(f"_ZL{len(_HELPER + str(i))}{_HELPER}{i}" for i in range(len(self.expressions)))
         assembly, pointed = listing.clean(text, helpers=helpers)
         names = {expression: pointed.get(helper, "") for expression, helper in zip(self.expressions, helpers)}
         functions = debug_info.functions(text)

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,6 +127,30 @@ def _confine(process: subprocess.Popen[bytes], limits: Limits) -> None:
             prlimit(process.pid, what, (amount, amount))
 
 
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """Wait for a child. Popen.wait(timeout) polls with pauses of up to 50 ms, as long as a whole compile takes."""
+    until = time.monotonic() + seconds
+    opened = getattr(os, "pidfd_open", None)  # Linux 5.3 and later
+    if opened is not None:
+        with contextlib.suppress(OSError):
+            descriptor = opened(process.pid)
+            try:
+                import select
+
+                select.select([descriptor], [], [], seconds)
+            except ValueError:  # a descriptor beyond what select takes
+                pass
+            finally:
+                os.close(descriptor)
+    pause = 0.0005
+    while (code := process.poll()) is None:
+        if time.monotonic() >= until:
+            raise subprocess.TimeoutExpired(process.args, seconds)
+        time.sleep(pause)
+        pause = min(pause * 1.25, 0.004)
+    return code
+
+
 def run(
     arguments: Sequence[str],
     *,
@@ -167,7 +192,7 @@ def run(
             ) from error
         _confine(process, limits)
         try:
-            code = process.wait(timeout=limits.seconds)
+            code = _wait(process, limits.seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
