@@ -20,9 +20,12 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).parent.parent
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+RUNNING = "() => ![...document.querySelectorAll('.jp-InputPrompt')].some(p => p.textContent.includes('*'))"
+SHOW_CELL = "n => document.querySelectorAll('.jp-Notebook .jp-Cell')[n]?.scrollIntoView()"
 
 
 def free_port() -> int:
@@ -98,15 +101,9 @@ def main() -> int:
                     page.wait_for_timeout(3000)
                     command(page, "notebook:run-all-cells")
                     page.wait_for_timeout(1000)
-                    page.wait_for_function(
-                        "() => ![...document.querySelectorAll('.jp-InputPrompt')].some(p => p.textContent.includes('*'))",
-                        timeout=asked.wait * 1000,
-                    )
+                    page.wait_for_function(RUNNING, timeout=asked.wait * 1000)
                     page.wait_for_timeout(800)
-                page.evaluate(
-                    "n => { const c = document.querySelectorAll('.jp-Notebook .jp-Cell')[n]; if (c) c.scrollIntoView(); }",
-                    asked.scroll,
-                )
+                page.evaluate(SHOW_CELL, asked.scroll)
                 for number in range(asked.pages):
                     page.wait_for_timeout(500)
                     out = asked.out if number == 0 else asked.out.with_stem(f"{asked.out.stem}-{number + 1}")
