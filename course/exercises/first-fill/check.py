@@ -1,0 +1,99 @@
+"""first-fill: one thread, one element, and no write beyond the end."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, sentinel
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    value = np.float32(random.integers(2, 1000) + 0.5)
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Value("value", value),
+            Array("out", sentinel("float32", n), np.full(n, value, "float32")),
+        ),
+    )
+
+
+def filled_at(index):
+    """What is left if every thread writes the element `index(block number, thread number, case)`, where it exists."""
+
+    def prediction(case):
+        out = case.array("out").data.copy()
+        for b in range(case.grid[0]):
+            for t in range(case.block[0]):
+                if 0 <= index(b, t, case) < out.size:
+                    out[index(b, t, case)] = case.value("value")
+        return out
+
+    return prediction
+
+
+exercise = Exercise(
+    id="first-fill",
+    title="fill an array with one value",
+    lesson="01_first_kernel",
+    section="The number of a thread",
+    kernel="fill",
+    signature="int n, float value, float* out",
+    minutes=5,
+    make=make,
+    cases=(*combinations(n=(1, 63, 64, 65, 1000), block=(64, 256)), {"n": 0, "block": 64}),
+    smallest={"n": 1, "block": 4},
+    causes=(
+        Cause(
+            "guard-one-too-far",
+            "the guard lets one thread too many through",
+            lambda o: (
+                o.written_past("out") == (o.case.parameters["n"],) and o.case.threads > o.case.parameters["n"] + 1
+            ),
+            "An array of n elements ends at index n - 1, so index n is already outside.",
+            "Read your condition aloud for the thread with number n: should it write?",
+        ),
+        Cause(
+            "missing-guard",
+            "threads past the end of the array write too: the guard is missing or never false",
+            lambda o: bool(o.written_past("out")),
+            "Whole blocks are launched. If n is not a multiple of the block size, the last block has threads "
+            "with no element of their own.",
+            "Let a thread write only if its number is less than n.",
+        ),
+        Cause(
+            "thread-index-only",
+            "every block writes the same elements: the index leaves out the block",
+            lambda o: o.looks_like("out", filled_at(lambda b, t, case: t)),
+            "threadIdx.x starts at 0 again in every block.",
+            "Add to it the number of threads in all blocks before this one.",
+        ),
+        Cause(
+            "wrong-stride",
+            "the distance between blocks is wrong: blockIdx.x is multiplied by the number of blocks",
+            lambda o: o.looks_like("out", filled_at(lambda b, t, case: b * case.grid[0] + t)),
+            "Neighbouring blocks lie as far apart as a block has threads, and that is blockDim.x; gridDim.x is "
+            "the number of blocks.",
+            "Ask for each of the built-in variables what it counts.",
+        ),
+        Cause(
+            "skips-last",
+            "the last element is left out",
+            lambda o: (
+                o.unwritten_indices("out") == (o.case.parameters["n"] - 1,)
+                and o.wrong_indices("out") == (o.case.parameters["n"] - 1,)
+            ),
+            "The last element has index n - 1, and that is less than n.",
+            "Try your condition with n = 1: which thread should write?",
+        ),
+    ),
+    hints=(
+        "Each thread writes one element. It needs its number in the whole grid: blockIdx.x, blockDim.x and "
+        "threadIdx.x together give it.",
+        "blockIdx.x blocks lie before this one, each has blockDim.x threads, and threadIdx.x threads of this "
+        "block come before this thread. And what should a thread do whose number is n or more?",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; then one assignment to out[i] under a condition on i and n.",
+    ),
+)

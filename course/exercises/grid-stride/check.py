@@ -1,0 +1,103 @@
+"""grid-stride: more elements than threads; every element is changed exactly once."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, combinations, distinct
+
+
+def step(x):
+    return 2 * x + 1
+
+
+def make(parameters, random):
+    n = parameters["n"]
+    x = distinct(random, n) * np.float32(0.5)
+    return Case(
+        parameters,
+        grid=(parameters["blocks"], 1, 1),
+        block=(parameters["block"], 1, 1),
+        arguments=(Value("n", np.int32(n)), Array("x", x, step(x))),
+    )
+
+
+def owner(case, index):
+    place = index % case.threads
+    return (place // case.block[0], 0, 0), (place % case.block[0], 0, 0)
+
+
+def changed_again(o):
+    """Is some wrong element what two or more changes leave?"""
+    before, found = o.case.array("x").data, o.found("x")
+    several = step(before)
+    for _ in range(6):
+        several = step(several)
+        if (o.wrong("x") & (found == several)).any():
+            return True
+    return False
+
+
+exercise = Exercise(
+    id="grid-stride",
+    title="more elements than threads",
+    lesson="02_simt",
+    section="More elements than threads",
+    kernel="double_and_add",
+    signature="int n, float* x",
+    minutes=15,
+    make=make,
+    cases=(
+        *combinations(n=(1, 64, 65, 500), blocks=(1, 3), block=(64,)),
+        {"n": 5000, "blocks": 4, "block": 256},
+        {"n": 0, "blocks": 2, "block": 64},
+    ),
+    smallest={"n": 1, "blocks": 1, "block": 4},
+    owner=owner,
+    causes=(
+        Cause(
+            "loop-one-too-far",
+            "the loop goes one element too far",
+            lambda o: o.written_past("x") == (o.case.parameters["n"],),
+            "The last element has index n - 1.",
+            "Which values of i does the condition of your loop let through for n = 1?",
+        ),
+        Cause(
+            "missing-guard",
+            "threads past the end of the array work too",
+            lambda o: bool(o.written_past("x")),
+            "Even the first element of a thread may not exist: the grid can have more threads than elements.",
+            "Test the index before the first access, not after it.",
+        ),
+        Cause(
+            "no-loop",
+            "each thread does one element, and the elements beyond the grid are never touched",
+            lambda o: (
+                o.wrong_indices("x") == tuple(range(o.case.threads, o.case.parameters["n"])) == o.unwritten_indices("x")
+            ),
+            "Here the grid has fewer threads than the array has elements.",
+            "After its first element a thread has to go on to another one. How far away is it?",
+        ),
+        Cause(
+            "changed-more-than-once",
+            "some elements are changed more than once: the stride or the start is too small",
+            changed_again,
+            "If the step is smaller than the number of all threads, or if blocks start at the same element, a "
+            "thread comes upon elements of another thread.",
+            "Count the threads of the whole grid. That many elements are done by everybody's first step.",
+        ),
+        Cause(
+            "stride-too-large",
+            "some elements are left out, though threads go round the loop",
+            lambda o: bool(o.unwritten_indices("x")),
+            "If the step is larger than the number of all threads, nobody comes to the elements between.",
+            "The step is the number of threads in the whole grid.",
+        ),
+    ),
+    hints=(
+        "A thread starts at its number in the grid and, when it is done, goes on to an element that no other "
+        "thread does.",
+        "All threads together do one stretch of the array in their first step. How long is that stretch? gridDim.x "
+        "and blockDim.x know.",
+        "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) with one "
+        "assignment to x[i] in it.",
+    ),
+)

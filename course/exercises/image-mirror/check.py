@@ -1,0 +1,173 @@
+"""image-mirror: swap left and right in an image that lies in memory row by row."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
+
+
+def make(parameters, random):
+    width, height, block = parameters["width"], parameters["height"], parameters["block"]
+    image = distinct(random, (height, width), "int32")
+    threads = (block, max(block // 2, 1), 1)
+    return Case(
+        parameters,
+        grid=(blocks_for(width, threads[0]), blocks_for(height, threads[1]), 1),
+        block=threads,
+        arguments=(
+            Value("width", np.int32(width)),
+            Value("height", np.int32(height)),
+            Array("in", image),
+            Array("out", sentinel("int32", (height, width)), image[:, ::-1].copy()),
+        ),
+    )
+
+
+def owner(case, index):
+    """The thread with x = column it reads, y = row: it writes the mirrored column."""
+    width = case.parameters["width"]
+    row, column = divmod(index, width)
+    x = width - 1 - column
+    return (x // case.block[0], row // case.block[1], 0), (x % case.block[0], row % case.block[1], 0)
+
+
+def by_threads(place):
+    """What is left if thread (x, y) copies in[source] to out[target] for (source, target) = place(x, y, w, h)."""
+
+    def prediction(case):
+        width, height = case.parameters["width"], case.parameters["height"]
+        image, out = case.array("in").data.reshape(-1), case.array("out").data.reshape(-1).copy()
+        for y in range(case.grid[1] * case.block[1]):
+            for x in range(case.grid[0] * case.block[0]):
+                found = place(x, y, width, height)
+                if found is not None and 0 <= found[0] < image.size and 0 <= found[1] < out.size:
+                    out[found[1]] = image[found[0]]
+        return out.reshape(height, width)
+
+    return prediction
+
+
+def inside(x, y, width, height):
+    return x < width and y < height
+
+
+def swapped(case):
+    """x taken from the y indices and y from the x indices."""
+    width, height = case.parameters["width"], case.parameters["height"]
+    image, out = case.array("in").data, case.array("out").data.copy()
+    for i in range(case.grid[1] * case.block[1]):
+        for j in range(case.grid[0] * case.block[0]):
+            x, y = i, j
+            if inside(x, y, width, height):
+                out[y, width - 1 - x] = image[y, x]
+    return out
+
+
+def columns(o, name):
+    width = o.case.parameters["width"]
+    return {index % width for index in o.wrong_indices(name)}
+
+
+exercise = Exercise(
+    id="image-mirror",
+    title="mirror an image",
+    lesson="02_simt",
+    section="Two dimensions",
+    kernel="mirror",
+    signature="int width, int height, const int* in, int* out",
+    minutes=15,
+    make=make,
+    cases=(
+        {"width": 1, "height": 1, "block": 8},
+        {"width": 8, "height": 4, "block": 8},
+        {"width": 5, "height": 3, "block": 8},
+        {"width": 33, "height": 10, "block": 8},
+        {"width": 10, "height": 33, "block": 16},
+        {"width": 100, "height": 60, "block": 16},
+        {"width": 1, "height": 40, "block": 16},
+        {"width": 40, "height": 1, "block": 16},
+        {"width": 0, "height": 0, "block": 8},
+    ),
+    smallest={"width": 1, "height": 1, "block": 2},
+    owner=owner,
+    causes=(
+        Cause(
+            "swapped-axes",
+            "x and y are exchanged: x counts rows where it should count columns",
+            lambda o: o.looks_like("out", swapped),
+            "blockIdx.x, blockDim.x and threadIdx.x belong together and run along a row; those with y run down.",
+            "Name for each of your two numbers which direction of the image it goes.",
+        ),
+        Cause(
+            "wrong-pitch",
+            "rows are taken to be height elements apart",
+            lambda o: (
+                o.looks_like(
+                    "out",
+                    by_threads(lambda x, y, w, h: (y * h + x, y * h + (w - 1 - x)) if inside(x, y, w, h) else None),
+                )
+                or (
+                    o.case.parameters["width"] != o.case.parameters["height"]
+                    and o.read_outside() is not None
+                    and o.case.parameters["height"] > o.case.parameters["width"]
+                )
+            ),
+            "To get to the next row one has to pass a whole row, and a row has width elements.",
+            "Draw an image of 2 rows and 3 columns and number its elements.",
+        ),
+        Cause(
+            "column-off-by-one",
+            "each element lands one column too far to the right",
+            lambda o: (
+                (
+                    o.fault is not None
+                    and o.faulting_index() is not None
+                    and o.fault.access == "write"
+                    and o.written_past("out") == (o.case.array("out").data.size,)
+                )
+                or o.looks_like(
+                    "out", by_threads(lambda x, y, w, h: (y * w + x, y * w + w - x) if inside(x, y, w, h) else None)
+                )
+            ),
+            "The columns are 0 to width - 1, so column 0 has to go to width - 1, not to width.",
+            "Put x = 0 into your formula.",
+        ),
+        Cause(
+            "missing-row-guard",
+            "threads below the last row work too: the guard does not test the row",
+            lambda o: (
+                bool(o.written_past("out"))
+                and min(o.written_past("out")) >= o.case.array("out").data.size
+                and o.case.parameters["height"] % o.case.block[1] != 0
+                and not o.wrong("out").any()
+            ),
+            "The grid has whole blocks in both directions, so both numbers can be too large.",
+            "Which threads does your condition let through when height is 1?",
+        ),
+        Cause(
+            "missing-column-guard",
+            "threads right of the last column work too: the guard does not test the column",
+            lambda o: (
+                o.case.parameters["width"] % o.case.block[0] != 0
+                and (bool(o.outside("out")) or o.wrong("out").any() or o.read_outside() is not None)
+                and not o.looks_like("out", lambda case: case.array("in").data[::-1, :])
+            ),
+            "A number x of width or more is not refused by memory: it is an element of another row, which is "
+            "overwritten.",
+            "Which threads does your condition let through when width is 1?",
+        ),
+        Cause(
+            "wrong-axis",
+            "the image is turned upside down instead of left to right",
+            lambda o: o.looks_like("out", lambda case: case.array("in").data[::-1, :]),
+            "A mirror image keeps every row where it is.",
+            "Which of the two numbers has to be changed, x or y?",
+        ),
+    ),
+    hints=(
+        "Each thread moves one element. It needs two numbers: x along a row and y down the image, each made like "
+        "the number i in one dimension, with .x or .y throughout.",
+        "The element in row y and column x has index y * width + x. Where must column 0 go, and where column "
+        "width - 1? And mind that both x and y can be too large.",
+        "out[y * width + (width - 1 - x)] = in[y * width + x]; under the condition x < width && y < height.",
+    ),
+)

@@ -1,0 +1,106 @@
+"""saxpy-guard: y becomes a x + y, for any n."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    a = np.float32(random.integers(2, 9))
+    x, y = distinct(random, n), distinct(random, n)
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(Value("n", np.int32(n)), Value("a", a), Array("x", x), Array("y", y, a * x + y)),
+    )
+
+
+def only(allowed):
+    """y if just the threads with allowed(block number, thread number, case) do their work."""
+
+    def prediction(case):
+        y = case.array("y").data.copy()
+        for i in range(y.size):
+            if allowed(i // case.block[0], i % case.block[0], case):
+                y[i] = case.array("y").wanted[i]
+        return y
+
+    return prediction
+
+
+exercise = Exercise(
+    id="saxpy-guard",
+    title="a x + y, for every n",
+    lesson="02_simt",
+    section="The guard",
+    kernel="saxpy",
+    signature="int n, float a, const float* x, float* y",
+    minutes=10,
+    make=make,
+    cases=(
+        *combinations(n=(1, 31, 64, 100, 257), block=(32, 64, 256)),
+        {"n": 10_000, "block": 256},
+        {"n": 0, "block": 64},
+    ),
+    smallest={"n": 1, "block": 4},
+    causes=(
+        Cause(
+            "guard-one-too-far",
+            "the guard lets one thread too many through",
+            lambda o: o.written_past("y") == (o.case.parameters["n"],) and o.case.threads > o.case.parameters["n"] + 1,
+            "Arrays of n elements end at index n - 1.",
+            "Which threads does your condition let through for n = 1? Only one should pass.",
+        ),
+        Cause(
+            "guard-on-thread-index",
+            "the guard tests the number within the block, not the number in the grid",
+            lambda o: (
+                bool(o.written_past("y"))
+                and all(index % o.case.block[0] < o.case.parameters["n"] for index in o.written_past("y"))
+                and len(o.written_past("y")) < o.case.threads - o.case.parameters["n"]
+            ),
+            "threadIdx.x is never larger than the block, so for a large n every thread passes.",
+            "Compare the same number that you use as an index.",
+        ),
+        Cause(
+            "missing-guard",
+            "threads past the end of the arrays work too: the guard is missing or never false",
+            lambda o: bool(o.written_past("y")) or o.read_outside() is not None,
+            "The grid has whole blocks; the last one has more threads than elements are left.",
+            "Let a thread do its work only if its number in the grid is less than n.",
+        ),
+        Cause(
+            "skips-last",
+            "the last element is left out",
+            lambda o: o.wrong_indices("y") == (o.case.parameters["n"] - 1,) == o.unwritten_indices("y"),
+            "The element with index n - 1 belongs to the array.",
+            "Try your condition with n = 1.",
+        ),
+        Cause(
+            "forgets-y",
+            "y itself is not added: the result is a x",
+            lambda o: o.looks_like("y", lambda case: case.value("a") * case.array("x").data),
+            "Saxpy adds to y; it does not replace it.",
+            "Read the formula once more: y becomes a x + y.",
+        ),
+        Cause(
+            "thread-index-only",
+            "only elements of the first block are right: the index leaves out the block",
+            lambda o: (
+                o.case.grid[0] > 1
+                and min(o.unwritten_indices("y"), default=-1) == o.case.block[0]
+                and len(o.unwritten_indices("y")) == o.case.parameters["n"] - o.case.block[0]
+            ),
+            "threadIdx.x starts at 0 again in every block.",
+            "Compute the number of the thread in the whole grid.",
+        ),
+    ),
+    hints=(
+        "Start with the number of the thread in the grid, as in first-fill. Then ask which threads have an element.",
+        "Only threads with a number less than n may touch x and y: reading beyond the end is as wrong as writing.",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) ... and in it a single line that sets y[i] from "
+        "a, x[i] and y[i].",
+    ),
+)

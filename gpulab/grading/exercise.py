@@ -1,0 +1,252 @@
+"""What an exercise is: its kernel's signature, how inputs are made, what is expected, and known mistakes.
+
+`Exercise` is data plus small functions. `Case` is one launch with its arguments (`Array`, `Value`) and the
+values that are expected after it. `Cause` is a known mistake with a test that recognises it in an
+`outcome.Outcome`. `Requirement` is something asked beyond right output (a counter's limit, a structure).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gpulab.errors import CheckError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gpulab.grading.outcome import Outcome
+
+Shape3 = tuple[int, int, int]
+Parameters = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A scalar argument. `value` is a numpy scalar (numpy.int32(5)), so its type is known."""
+
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array argument in device memory.
+
+    Args:
+        name: as in the kernel's signature.
+        data: the contents before the launch.
+        expected: the contents after it; None means that the kernel must not change it.
+        relative: allowed relative error, 0 for exact equality.
+    """
+
+    name: str
+    data: np.ndarray
+    expected: np.ndarray | None = None
+    relative: float = 0.0
+
+    @property
+    def is_output(self) -> bool:
+        return self.expected is not None
+
+    @property
+    def wanted(self) -> np.ndarray:
+        """What must be there after the launch."""
+        return self.data if self.expected is None else self.expected
+
+    def index_text(self, flat: int) -> str:
+        """How a person names the element with this flat index; also for indices outside the array."""
+        if self.data.ndim == 2 and 0 <= flat < self.data.size:
+            columns = self.data.shape[1]
+            return f"{self.name}[{flat}] (row {flat // columns}, column {flat % columns})"
+        return f"{self.name}[{flat}]"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch of the kernel under test. `grid` counts blocks, `block` counts threads, both x, y, z."""
+
+    parameters: Parameters
+    grid: Shape3
+    block: Shape3
+    arguments: tuple[Value | Array, ...]
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        return tuple(argument for argument in self.arguments if isinstance(argument, Array))
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        return tuple(array for array in self.arrays if array.is_output)
+
+    @property
+    def threads(self) -> int:
+        """Threads in the whole grid."""
+        total = 1
+        for blocks, threads in zip(self.grid, self.block, strict=True):
+            total *= blocks * threads
+        return total
+
+    def array(self, name: str) -> Array:
+        return next(array for array in self.arrays if array.name == name)
+
+    def value(self, name: str) -> Any:
+        return next(
+            argument.value for argument in self.arguments if argument.name == name and isinstance(argument, Value)
+        )
+
+    def text(self) -> str:
+        """For example ``n = 5, grid (2, 1, 1), block (4, 1, 1)``, without what is 1."""
+        named = ", ".join(f"{name} = {value}" for name, value in self.parameters.items() if name != "block")
+        blocks = f"{_shape(self.grid)} block{_s(self.grid)}"
+        return f"{named}; grid of {blocks}, {_shape(self.block)} thread{_s(self.block)} each"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A known mistake.
+
+    Args:
+        name: short and stable ("missing-guard"); wrong answers in the course refer to it.
+        title: what went wrong, one clause, shown as "Likely cause".
+        when: recognises the mistake in what a failing launch left.
+        why: one or two sentences that explain it.
+        next_step: what to look at, without giving the answer away.
+    """
+
+    name: str
+    title: str
+    when: Callable[[Outcome], bool]
+    why: str
+    next_step: str
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something asked of a right answer beyond its output, for example a counter's limit.
+
+    `complaint(outcome)` returns "" or what is wrong, with the measured value and the limit.
+    """
+
+    name: str
+    title: str
+    complaint: Callable[[Outcome], str]
+    next_step: str = ""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Args:
+        id: name of its folder below course/exercises, in lower case with hyphens.
+        title: as shown to learners.
+        lesson: stem of the lesson it belongs to ("02_simt").
+        section: heading in that lesson to read when stuck.
+        kernel: the kernel's name.
+        signature: its parameters as C++ text, for messages.
+        minutes: how long it takes, roughly.
+        make: builds a case from parameters and a random generator that is seeded from them.
+        cases: parameters to try, in this order; small ones first.
+        causes: known mistakes, most specific first.
+        hints: three steps, each tells more.
+        smallest: the smallest sensible value of each parameter; failing cases are shrunk down to it.
+        owner: (case, flat index of an output element) -> the block and thread that should write it.
+        requirements: beyond output.
+        archs: architectures on which every case runs.
+        instruction_limit: wave instructions after which one launch is stopped.
+    """
+
+    id: str
+    title: str
+    lesson: str
+    section: str
+    kernel: str
+    signature: str
+    make: Callable[[Parameters, np.random.Generator], Case]
+    cases: tuple[Parameters, ...]
+    causes: tuple[Cause, ...]
+    hints: tuple[str, str, str]
+    smallest: Parameters
+    minutes: int = 10
+    owner: Callable[[Case, int], tuple[Shape3, Shape3] | None] = field(
+        default=lambda case, index: thread_of(case, index)
+    )
+    requirements: tuple[Requirement, ...] = ()
+    archs: tuple[str, ...] = ("gfx942", "gfx1100")
+    instruction_limit: int = 20_000_000
+
+    def __post_init__(self) -> None:
+        complaints = []
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.id):
+            complaints.append("its id must be lower case words joined by hyphens")
+        if len(self.hints) != 3 or not all(hint.strip() for hint in self.hints):
+            complaints.append("it needs three hints")
+        if not self.cases:
+            complaints.append("it has no cases")
+        names = [cause.name for cause in self.causes]
+        if len(set(names)) != len(names):
+            complaints.append("two causes have the same name")
+        if complaints:
+            raise CheckError(f"Exercise {self.id!r} is not well formed: {'; '.join(complaints)}.")
+
+    def case(self, parameters: Parameters) -> Case:
+        """The case with these parameters: always the same data for the same parameters."""
+        import zlib
+
+        import numpy as np
+
+        seed = [zlib.crc32(self.id.encode()), *(int(value) for value in parameters.values())]
+        return self.make(parameters, np.random.default_rng(seed))
+
+
+def thread_of(case: Case, index: int) -> tuple[Shape3, Shape3] | None:
+    """Block and thread with global index `index` in a one-dimensional grid; None if there is none."""
+    if case.grid[1:] != (1, 1) or case.block[1:] != (1, 1) or not 0 <= index < case.threads:
+        return None
+    return (index // case.block[0], 0, 0), (index % case.block[0], 0, 0)
+
+
+def sentinel(dtype: str, count: int | Sequence[int]) -> np.ndarray:
+    """What an output holds before the launch: a value that no kernel of the course computes."""
+    import numpy as np
+
+    pattern = {1: 0xA5, 2: 0xDEAD, 4: 0xDEADBEEF, 8: 0xDEADBEEFDEADBEEF}
+    size = np.dtype(dtype).itemsize
+    return np.full(count, pattern[size], dtype=f"uint{8 * size}").view(dtype)
+
+
+def distinct(random: np.random.Generator, shape: int | Sequence[int], dtype: str = "float32") -> np.ndarray:
+    """Shuffled whole numbers 1 ... count: no two alike, none zero, exact in float32 below 2**24."""
+    import numpy as np
+
+    count = int(np.prod(shape))
+    return random.permutation(np.arange(1, count + 1)).astype(dtype).reshape(shape)
+
+
+def blocks_for(count: int, block: int) -> int:
+    """How many blocks of `block` threads cover `count` elements; at least 1, as a launch needs one."""
+    return max(1, -(-count // block))
+
+
+def combinations(**choices: Iterable[int]) -> tuple[dict[str, int], ...]:
+    """All combinations of the choices, ordered so that those with the smaller values come first."""
+    from itertools import product
+
+    rows = [
+        dict(zip(choices, values, strict=True)) for values in product(*(tuple(values) for values in choices.values()))
+    ]
+    return tuple(sorted(rows, key=lambda row: sum(row.values())))
+
+
+def _shape(shape: Shape3) -> str:
+    used = [str(extent) for extent in shape]
+    while len(used) > 1 and used[-1] == "1":
+        used.pop()
+    return " x ".join(used)
+
+
+def _s(shape: Shape3) -> str:
+    return "" if shape == (1, 1, 1) else "s"

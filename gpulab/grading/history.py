@@ -1,0 +1,217 @@
+"""What a learner has done: a small JSON file that outlives upgrades, bad edits and full disks.
+
+`progress()` reads it; `record_attempt` and `record_hint` write it, each by replacing the whole file at once.
+A file that cannot be read is kept aside under another name and a new one is begun. The file is
+``progress.json`` in the user's data folder, or what the environment variable GPULAB_PROGRESS names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+
+
+def file() -> Path:
+    """Where progress is kept."""
+    chosen = os.environ.get("GPULAB_PROGRESS")
+    if chosen:
+        return Path(chosen).expanduser()
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return base / "gpulab" / "progress.json"
+
+
+@dataclass(frozen=True)
+class Done:
+    """One exercise's history."""
+
+    solved: bool = False
+    attempts: int = 0
+    hints: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """All exercises with their history. `message` says what happened to the file, if anything did."""
+
+    exercises: Mapping[str, Done]
+    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # id -> (lesson, title)
+    message: str = ""
+
+    @property
+    def solved(self) -> int:
+        return sum(self.exercises[id].solved for id in self.titles if id in self.exercises)
+
+    def _table(self) -> list[tuple[str, str, str, str]]:
+        rows = []
+        for id, (lesson, title) in self.titles.items():
+            done = self.exercises.get(id, Done())
+            state = "solved" if done.solved else ("begun" if done.attempts or done.hints else "open")
+            note = ", ".join(
+                part
+                for part in (
+                    _count(done.attempts, "check") if done.attempts else "",
+                    _count(done.hints, "hint") if done.hints else "",
+                )
+                if part
+            )
+            rows.append((lesson, f"{id}: {title}", state, note))
+        return rows
+
+    @property
+    def text(self) -> str:
+        rows = self._table()
+        width = max((len(row[1]) for row in rows), default=0)
+        lines = [f"{self.solved} of {len(rows)} exercises solved"]
+        if self.message:
+            lines.insert(0, self.message)
+        lesson = ""
+        for row in rows:
+            if row[0] != lesson:
+                lesson = row[0]
+                lines.append(lesson)
+            mark = {"solved": "[x]", "begun": "[-]", "open": "[ ]"}[row[2]]
+            lines.append(f"  {mark} {row[1]:<{width}}  {row[2]}{' (' + row[3] + ')' if row[3] else ''}".rstrip())
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        cell = 'style="text-align:left"'
+        body = "".join(
+            "<tr>" + "".join(f"<td {cell}>{html.escape(part)}</td>" for part in row) + "</tr>" for row in self._table()
+        )
+        note = f"<p>{html.escape(self.message)}</p>" if self.message else ""
+        head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in ("lesson", "exercise", "state", "so far"))
+        return f"{note}<p>{self.solved} of {len(self.titles)} exercises solved</p><table><tr>{head}</tr>{body}</table>"
+
+
+def progress() -> Progress:
+    """What has been done so far, over all exercises of the course."""
+    from gpulab.errors import CheckError
+    from gpulab.grading.library import exercise_ids, load
+
+    data, message = _read()
+    titles: dict[str, tuple[str, str]] = {}
+    try:
+        titles = {id: (load(id).lesson, load(id).title) for id in exercise_ids()}
+    except CheckError as error:
+        message = f"{message}\n{error}".strip()
+    entries = data["exercises"]
+    return Progress({id: _done(entry) for id, entry in entries.items() if isinstance(entry, dict)}, titles, message)
+
+
+def record_attempt(id: str, solved: bool) -> str:
+    """Notes one check of exercise `id`. Returns "" or a message for the learner; never raises for a bad file."""
+    data, message = _read()
+    entry = _entry(data, id)
+    entry["attempts"] = _number(entry.get("attempts")) + 1
+    entry["solved"] = bool(entry.get("solved")) or solved
+    return _join(message, _write(data))
+
+
+def record_hint(id: str, step: int) -> str:
+    """Notes that hint `step` of exercise `id` was shown. Returns "" or a message for the learner."""
+    data, message = _read()
+    entry = _entry(data, id)
+    entry["hints"] = max(_number(entry.get("hints")), step)
+    return _join(message, _write(data))
+
+
+def hints_shown(id: str) -> int:
+    """How many hints of exercise `id` were shown before."""
+    data, _ = _read()
+    return _done(_entry(data, id)).hints
+
+
+def _read() -> tuple[dict[str, Any], str]:
+    """The file's contents and a message. Unknown parts are kept, so that an older gpulab loses nothing."""
+    path = file()
+    fresh: dict[str, Any] = {"format": FORMAT, "exercises": {}}
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return fresh, ""
+    except (OSError, UnicodeDecodeError) as error:
+        return fresh, _keep_aside(path, str(error))
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict) or not isinstance(data.get("exercises"), dict):
+            raise ValueError('it is not an object with a member "exercises"')
+    except (ValueError, RecursionError) as error:
+        return fresh, _keep_aside(path, str(error))
+    return data, ""
+
+
+def _keep_aside(path: Path, reason: str) -> str:
+    number = 1
+    while (kept := path.with_name(f"{path.name}.unreadable-{number}")).exists():
+        number += 1
+    try:
+        os.replace(path, kept)
+    except OSError as error:
+        return f"Your progress file {path} can be neither read ({reason}) nor moved aside ({error.strerror})."
+    return f"Your progress file could not be read ({reason}). It was kept as {kept.name}, and a new one was begun."
+
+
+def _write(data: dict[str, Any]) -> str:
+    """Replaces the file in one step, so that a crash leaves the old or the new one. Returns "" or a message."""
+    path = file()
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(data, stream, indent=1, sort_keys=True)
+            stream.write("\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        return (
+            f"Progress could not be saved to {path} ({error.strerror or error}); set GPULAB_PROGRESS to another file."
+        )
+    return ""
+
+
+def _entry(data: dict[str, Any], id: str) -> dict[str, Any]:
+    entry = data["exercises"].get(id)
+    if not isinstance(entry, dict):
+        entry = data["exercises"][id] = {}
+    return entry
+
+
+def _done(entry: Mapping[str, Any]) -> Done:
+    return Done(entry.get("solved") is True, _number(entry.get("attempts")), _number(entry.get("hints")))
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _join(*messages: str) -> str:
+    return "\n".join(message for message in messages if message)

@@ -1,0 +1,104 @@
+"""Runs one submission in a process of its own, with limits, so that nothing it does can stop a class run.
+
+`run_isolated(id, source)` starts ``python -m gpulab.grading.isolated`` and always returns a `Row`: a kernel that
+loops, eats all memory or kills its process is a row of the report like any other. Only kernel text goes in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulab.grading.verdict import Row as VerdictRow
+from gpulab.grading.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission of a class run: who, which exercise, the verdict. `verdict.status` may be "stopped"."""
+
+    who: str
+    verdict: Verdict
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict.passed
+
+
+def run_isolated(id: str, source: str, *, who: str = "", seconds: float = 60.0, memory_bytes: int = 16 << 30) -> Row:
+    """The verdict on `source` for exercise `id`, found in another process.
+
+    Args:
+        id: the exercise. Raises CheckError here, before anything is started, if it is unknown.
+        source: kernel text.
+        who: whose it is, for the report.
+        seconds: wall-clock limit for everything, compilation included.
+        memory_bytes: limit on the process's address space, where the system has such a limit. The virtual
+            GPU reserves 4 GiB of addresses for device memory, so a limit below about 6 GiB stops every kernel.
+    """
+    from gpulab.grading.library import load
+
+    load(id)
+    with tempfile.TemporaryDirectory(prefix="gpulab-run-") as folder:
+        job, answer = Path(folder, "job.json"), Path(folder, "verdict.json")
+        job.write_text(json.dumps({"id": id, "source": source, "memory_bytes": memory_bytes}), encoding="utf-8")
+        environment = {**os.environ, "GPULAB_PROGRESS": str(Path(folder, "progress.json")), "PYTHONIOENCODING": "utf-8"}
+        command = [sys.executable, "-m", "gpulab.grading.isolated", str(job), str(answer)]
+        try:
+            finished = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env=environment,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Row(who, _stopped(id, f"it took longer than {seconds:g} seconds and was stopped"))
+        try:
+            verdict = Verdict.from_dict(json.loads(answer.read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError):
+            last = finished.stdout.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
+            how = f"signal {-finished.returncode}" if finished.returncode < 0 else f"exit code {finished.returncode}"
+            return Row(who, _stopped(id, f"its process ended without a verdict ({how}): {last[0]}"))
+    return Row(who, verdict)
+
+
+def _stopped(id: str, reason: str) -> Verdict:
+    return Verdict(id, "stopped", f"No verdict on {id}: {reason}", (VerdictRow("what", reason),), "stopped")
+
+
+def main(job: str, answer: str) -> int:
+    """Reads the job, checks it, writes the verdict. The verdict's file appears whole or not at all."""
+    work = json.loads(Path(job).read_text(encoding="utf-8"))
+    _limit_memory(work["memory_bytes"])
+    from gpulab.grading.judge import check
+
+    verdict = check(work["id"], work["source"], record=False)
+    part = Path(answer + ".part")
+    part.write_text(json.dumps(verdict.as_dict()), encoding="utf-8")
+    os.replace(part, answer)
+    return 0
+
+
+def _limit_memory(size: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit; the wall-clock limit still holds
+        return
+    try:
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))
+    except (ValueError, OSError):  # macOS refuses it for some sizes; the wall-clock limit still holds
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

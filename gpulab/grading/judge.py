@@ -1,0 +1,396 @@
+"""`check`: runs a kernel on every case of an exercise and says what is wrong as a tutor would.
+
+The order: find the source (`source_of`), compile for each architecture, run the cases from small to large until
+one fails, look for the smallest input that fails in the same way (`shrink`), recognise the mistake (`diagnose`),
+and write the report (`report_*`). Only kernel text is judged; nothing of the learner's Python runs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpulab.errors import CheckError, CompileError, UnsupportedInstruction
+from gpulab.grading.bench import Bench, GpuBench, Prepared, WrongSignature
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Parameters, Requirement
+from gpulab.grading.outcome import Buffer, Outcome
+from gpulab.grading.verdict import Row, Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SHRINK_LAUNCHES = 60
+"""How many further inputs may be tried to find a smaller failing one."""
+
+SHOWN = 4
+"""How many elements a report lists."""
+
+
+def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bool = True) -> Verdict:
+    """Checks an answer to exercise `id` and returns a `Verdict`.
+
+    Args:
+        id: the exercise, for example "saxpy-guard".
+        answer: a kernel, a module, or kernel source as text.
+        bench: what compiles and runs it; by default the virtual devices.
+        record: whether to note the attempt in the learner's progress.
+
+    Raises CheckError if there is no such exercise, or if `answer` holds no kernel source.
+    """
+    from gpulab.grading.library import load
+
+    exercise = load(id)
+    source = source_of(id, answer)
+    verdict = judge(exercise, source, bench or GpuBench())
+    if record:
+        from dataclasses import replace
+
+        from gpulab.grading.history import record_attempt
+
+        message = record_attempt(id, verdict.passed)
+        if message:
+            verdict = replace(verdict, rows=(*verdict.rows, Row("progress", message)))
+    return verdict
+
+
+def source_of(id: str, answer: Any) -> str:
+    """The kernel text of a source, a kernel, a module or a code object. Raises CheckError if there is none."""
+    if isinstance(answer, str):
+        return answer
+    for path in (("source",), ("code", "source"), ("module", "source"), ("module", "code", "source")):
+        found = answer
+        for name in path:
+            found = getattr(found, name, None)
+        if isinstance(found, str) and found.strip():
+            return found
+    raise CheckError(
+        f"There is no kernel source in what was given to gpulab.check({id!r}, ...): {type(answer).__name__}.",
+        why="a check compiles the kernel's text again, for each architecture.",
+        hint=f"run the %%hip cell with your kernel first, then gpulab.check({id!r}, name_of_your_kernel).",
+    )
+
+
+def judge(exercise: Exercise, source: str, bench: Bench) -> Verdict:
+    """The verdict on this source, without touching anyone's progress."""
+    prepared: list[Prepared] = []
+    try:
+        try:
+            for arch in exercise.archs:
+                prepared.append(bench.prepare(source, exercise, arch))
+        except CompileError as error:
+            return report_compile_error(exercise, str(error))
+        except WrongSignature as error:
+            return _verdict(exercise, "wrong signature", (Row("what", str(error)),), cause="wrong-signature")
+        except UnsupportedInstruction as error:
+            return _verdict(exercise, "does not compile", (Row("what", str(error), block=True),), cause="unsupported")
+        return _judge(exercise, source, prepared)
+    finally:
+        for kernel in prepared:
+            kernel.close()
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A failing case: its outcome, the recognised cause, or the requirement that is not met."""
+
+    outcome: Outcome
+    cause: Cause | None
+    requirement: Requirement | None = None
+    complaint: str = ""
+
+    @property
+    def key(self) -> str:
+        """What must stay the same while the input is made smaller."""
+        if self.requirement is not None:
+            return f"requirement {self.requirement.name}"
+        return f"cause {self.cause.name}" if self.cause else "unrecognised"
+
+
+def _judge(exercise: Exercise, source: str, kernels: list[Prepared]) -> Verdict:
+    tried: list[Outcome] = []
+    for parameters in exercise.cases:
+        for kernel in kernels:
+            outcome = run_case(exercise, kernel, source, exercise.case(parameters))
+            failure = examine(exercise, outcome)
+            if failure is not None:
+                smallest = shrink(exercise, kernel, source, failure)
+                elsewhere = [
+                    run_case(exercise, other, source, smallest.outcome.case) for other in kernels if other is not kernel
+                ]
+                return report_failure(exercise, smallest, tried, elsewhere, first=failure)
+            tried.append(outcome)
+    return report_success(exercise, tried)
+
+
+def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> Outcome:
+    """Runs the case tightly and guarded (see `gpulab.grading.outcome`)."""
+    guard = min(max(case.threads, 64), 1 << 16)
+    tight = kernel.run(case, [Buffer(array, 0) for array in case.arrays], exercise.instruction_limit)
+    guarded = kernel.run(case, [Buffer(array, guard) for array in case.arrays], exercise.instruction_limit)
+    return Outcome(case, kernel.arch, kernel.wave_size, tight, guarded, guard, source)
+
+
+def examine(exercise: Exercise, outcome: Outcome) -> _Failure | None:
+    """None for a right outcome, else what is wrong with it."""
+    if not outcome.passed:
+        return _Failure(outcome, diagnose(exercise, outcome))
+    for requirement in exercise.requirements:
+        complaint = requirement.complaint(outcome)
+        if complaint:
+            return _Failure(outcome, None, requirement, complaint)
+    return None
+
+
+def diagnose(exercise: Exercise, outcome: Outcome) -> Cause | None:
+    """The first cause of the exercise, then of `GENERAL_CAUSES`, that recognises this outcome."""
+    for cause in (*exercise.causes, *GENERAL_CAUSES):
+        try:
+            if cause.when(outcome):
+                return cause
+        except Exception as error:
+            raise CheckError(
+                f"The diagnosis {cause.name!r} of exercise {exercise.id!r} failed on {outcome.case.text()}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    return None
+
+
+GENERAL_CAUSES = (
+    Cause(
+        "never-ends",
+        "a loop does not end",
+        lambda outcome: outcome.timed_out(),
+        "The kernel was stopped after a limit of instructions that a right answer stays far below.",
+        "For each loop, find the variable that its condition tests, and the line that changes it.",
+    ),
+    Cause(
+        "nothing-written",
+        "the kernel wrote nothing",
+        lambda outcome: outcome.fault is None and outcome.nothing_written(),
+        "All outputs still hold what they held before the launch: either the body is empty, or its condition is "
+        "false for every thread.",
+        "Write the result of one element first, for example that of thread 0.",
+    ),
+    Cause(
+        "changed-input",
+        "an input was overwritten",
+        lambda outcome: any(outcome.wrong(array.name).any() for array in outcome.case.arrays if not array.is_output),
+        "This array is only to be read.",
+        "Look at the left side of each assignment.",
+    ),
+)
+"""Mistakes that any exercise may see; looked for after the exercise's own."""
+
+
+def shrink(exercise: Exercise, kernel: Prepared, source: str, failure: _Failure) -> _Failure:
+    """The smallest input found that fails in the same way: each parameter in turn as small as it goes."""
+    best, launches, improved = failure, 0, True
+    while improved and launches < SHRINK_LAUNCHES:
+        improved = False
+        for parameters in smaller(best.outcome.case.parameters, exercise.smallest):
+            if launches >= SHRINK_LAUNCHES:
+                break
+            launches += 1
+            found = examine(exercise, run_case(exercise, kernel, source, exercise.case(parameters)))
+            if found is not None and found.key == failure.key:
+                best, improved = found, True
+                break
+    return best
+
+
+def smaller(parameters: Parameters, smallest: Parameters) -> Iterator[dict[str, int]]:
+    """Inputs with one parameter made smaller, boldest steps first."""
+    for name, value in parameters.items():
+        floor = smallest.get(name, value)
+        steps = sorted(
+            {
+                step
+                for step in (floor, floor + 1, floor + 2, floor + 3, value // 4, value // 2, value - 1)
+                if floor <= step < value
+            }
+        )
+        for step in steps:
+            yield {**parameters, name: step}
+
+
+# -- reports -----------------------------------------------------------------------------------------------------
+
+
+def report_success(exercise: Exercise, tried: list[Outcome]) -> Verdict:
+    rows = [Row("tried", _tried(exercise, tried))]
+    rows += [Row("met", requirement.title) for requirement in exercise.requirements]
+    return _verdict(exercise, "passed", tuple(rows), headline=f"Passed: {exercise.id} ({exercise.title})")
+
+
+def report_compile_error(exercise: Exercise, message: str) -> Verdict:
+    return _verdict(
+        exercise,
+        "does not compile",
+        (
+            Row("compiler", message, block=True),
+            Row("next", "Mend the first error first; later ones often follow from it."),
+        ),
+        cause="does-not-compile",
+        headline=f"Not yet: {exercise.id} does not compile",
+    )
+
+
+def report_failure(
+    exercise: Exercise, failure: _Failure, tried: list[Outcome], elsewhere: list[Outcome], *, first: _Failure
+) -> Verdict:
+    """The report on the smallest failing input `failure`; `first` is the input that failed first."""
+    outcome = failure.outcome
+    rows = [Row("tried", _tried(exercise, tried) + ": right so far")] if tried else []
+    smallest = f"{outcome.case.text()}, on {outcome.arch} (wave{outcome.wave_size})"
+    rows.append(Row("fails with", smallest + (" (the smallest input found)" if failure is not first else "")))
+    for other in elsewhere:
+        same = "passes" if examine(exercise, other) is None else "fails as well"
+        rows.append(Row("and on", f"{other.arch} (wave{other.wave_size}) the same input {same}"))
+    if failure.requirement is not None:
+        rows.append(Row("required", failure.requirement.title))
+        rows.append(Row("measured", failure.complaint))
+        if failure.requirement.next_step:
+            rows.append(Row("next", failure.requirement.next_step))
+        return _verdict(
+            exercise, "requirement", tuple(rows), cause=failure.requirement.name, smallest=outcome.case.parameters
+        )
+    rows += list(_what(exercise, outcome))
+    cause = failure.cause
+    if cause is not None:
+        rows.append(Row("likely cause", f"{cause.title}. {cause.why}"))
+        rows.append(Row("next", cause.next_step))
+    else:
+        rows.append(
+            Row("likely cause", "not one of the mistakes known here. The values above are all the evidence there is.")
+        )
+        rows.append(Row("next", "Work out on paper what the first thread with a wrong element computes, line by line."))
+    status = "fault" if outcome.fault is not None else "wrong"
+    return _verdict(exercise, status, tuple(rows), cause=cause.name if cause else "", smallest=outcome.case.parameters)
+
+
+def _verdict(
+    exercise: Exercise,
+    status: str,
+    rows: tuple[Row, ...],
+    *,
+    cause: str = "",
+    headline: str = "",
+    smallest: Parameters | None = None,
+) -> Verdict:
+    passed = status == "passed"
+    if not passed:
+        rows = (
+            *rows,
+            Row("read", f"lesson {exercise.lesson}, section “{exercise.section}”"),
+            Row("stuck?", f'gpulab.hint("{exercise.id}")'),
+        )
+    return Verdict(
+        exercise.id,
+        status,
+        headline or f"Not yet: {exercise.id} ({exercise.title})",
+        rows,
+        cause,
+        f"notebooks/{exercise.lesson}.ipynb#{exercise.section.replace(' ', '-')}",
+        exercise.section,
+        dict(smallest or {}),
+    )
+
+
+def _tried(exercise: Exercise, tried: list[Outcome]) -> str:
+    archs = sorted(
+        {(outcome.arch, outcome.wave_size) for outcome in tried}, key=lambda pair: exercise.archs.index(pair[0])
+    )
+    names: dict[str, list[int]] = {}
+    for outcome in tried:
+        for name, value in outcome.case.parameters.items():
+            if value not in names.setdefault(name, []):
+                names[name].append(value)
+    inputs = "; ".join(
+        f"{name} = {', '.join(str(value) for value in sorted(values))}" for name, values in names.items()
+    )
+    where = " and ".join(f"{arch} (wave{wave})" for arch, wave in archs)
+    return f"{len(tried)} launch{'' if len(tried) == 1 else 'es'} on {where} with {inputs}"
+
+
+def _what(exercise: Exercise, outcome: Outcome) -> Iterator[Row]:
+    """What can be seen: the fault, writes beside arrays, wrong elements, and who should have written them."""
+    fault = outcome.fault
+    if fault is not None:
+        yield Row("stopped", _fault_text(outcome))
+        if fault.where is not None:
+            yield Row(
+                "line", f"{fault.where.line}: {fault.where.text.strip()}" if fault.where.text else str(fault.where.line)
+            )
+    for array in outcome.case.arrays:
+        outside = outcome.outside(array.name)
+        if outside:
+            size = array.data.size
+            extent = f"{array.name} ends at {array.name}[{size - 1}]" if size else f"{array.name} has no elements"
+            yield Row("beside it", f"the kernel wrote {_indices(array, outside)}, but {extent}")
+    for array in outcome.case.arrays:
+        wrong = outcome.wrong(array.name).reshape(-1)
+        if wrong.any():
+            yield Row("wrong", f"{int(wrong.sum())} of {wrong.size} elements of {array.name}")
+            yield Row("values", _table(exercise, outcome, array, wrong), block=True)
+
+
+def _fault_text(outcome: Outcome) -> str:
+    fault = outcome.fault
+    assert fault is not None
+    if fault.kind == "timeout":
+        return f"after the limit of instructions for one launch, in {fault.kernel}"
+    verb = {"read": "read", "write": "wrote", "atomic": "changed"}.get(fault.access, "used")
+    place = outcome.faulting_index()
+    who = ""
+    if fault.thread is not None:
+        who = f"thread {_coordinates(fault.thread)} of block {_coordinates(fault.workgroup)} "
+    if place is None:
+        return f"{who}{verb} a bad address ({fault.kind})" if who else f"{fault.kind} in {fault.kernel}"
+    name, index = place
+    array = outcome.case.array(name)
+    size = array.data.size
+    extent = f"{name} ends at {name}[{size - 1}]" if size else f"{name} has no elements"
+    if index < 0:
+        extent = f"{name} begins at {name}[0]"
+    return f"{who}{verb} {array.index_text(index)}, but {extent}"
+
+
+def _table(exercise: Exercise, outcome: Outcome, array: Array, wrong: np.ndarray) -> str:
+    """The first wrong elements: index, expected, found, and the thread that should have written each."""
+    import numpy as np
+
+    found, untouched = outcome.found(array.name).reshape(-1), outcome.untouched(array.name).reshape(-1)
+    wanted = np.asarray(array.wanted).reshape(-1)
+    if outcome.fault is None and np.array_equal(found, wanted):  # only the tight run went wrong
+        found = outcome.tight.after[array.name]
+    rows = [("element", "expected", "found", "whose it is")]
+    for index in np.flatnonzero(wrong)[:SHOWN]:
+        index = int(index)
+        seen = "never written" if untouched[index] and array.is_output else _number(found[index])
+        owner = exercise.owner(outcome.case, index) if array.is_output else None
+        whose = f"thread {_coordinates(owner[1])} of block {_coordinates(owner[0])}" if owner else ""
+        rows.append((array.index_text(index), _number(wanted[index]), seen, whose))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = ["  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if wrong.sum() > SHOWN:
+        lines.append("...")
+    return "\n".join(lines)
+
+
+def _indices(array: Array, indices: tuple[int, ...]) -> str:
+    shown = [f"{array.name}[{index}]" for index in indices[:SHOWN]]
+    more = len(indices) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _coordinates(coordinates: tuple[int, int, int]) -> str:
+    """5 for (5, 0, 0), (5, 2) for (5, 2, 0)."""
+    if coordinates[1:] == (0, 0):
+        return str(coordinates[0])
+    used = coordinates if coordinates[2] else coordinates[:2]
+    return "(" + ", ".join(str(part) for part in used) + ")"
+
+
+def _number(value: Any) -> str:
+    return f"{value:.7g}" if value.dtype.kind == "f" else str(value)

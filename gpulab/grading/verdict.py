@@ -1,0 +1,155 @@
+"""What the learner reads after a check: `Verdict`, as text and HTML, and `AnswerRejected`, which a grade cell raises.
+
+A verdict is a title, a status and labelled rows ("tried", "expected and found", "likely cause", ...). Everything
+that comes from the learner's source is escaped in HTML.
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class AnswerRejected(AssertionError):
+    """Raised by `Verdict.require` for an answer that is not right yet; `verdict` says why.
+
+    It is an AssertionError so that test runners and nbgrader count it as a failed test.
+    """
+
+    def __init__(self, verdict: Verdict, message: str) -> None:
+        self.verdict = verdict
+        super().__init__(message)
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows this instead of a stack of calls, which would tell the learner nothing."""
+        return [str(self)]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A labelled part of a verdict. `block` keeps line breaks and uses a fixed-width font."""
+
+    label: str
+    text: str
+    block: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of `gpulab.check`.
+
+    Args:
+        exercise: its id.
+        status: "passed", "wrong", "fault", "does not compile", "wrong signature", "requirement", or, from class
+            runs alone, "stopped".
+        headline: one line.
+        rows: what was tried, what failed, why, what next.
+        cause: name of the recognised mistake, or "".
+        link: file and heading of the lesson's section, relative to the clone ("notebooks/02_simt.ipynb#The-guard").
+        smallest: parameters of the smallest failing input, or empty.
+    """
+
+    exercise: str
+    status: str
+    headline: str
+    rows: tuple[Row, ...] = ()
+    cause: str = ""
+    link: str = ""
+    link_text: str = ""
+    smallest: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    @property
+    def text(self) -> str:
+        """The whole report as plain text, at most 100 columns wide where it can be broken."""
+        width = max((len(row.label) for row in self.rows), default=0) + 2
+        parts = [self.headline]
+        for row in self.rows:
+            indent = " " * (width + 2)
+            if row.block:
+                lines = row.text.splitlines() or [""]
+            else:
+                lines = textwrap.wrap(row.text, 100 - len(indent), break_long_words=False, break_on_hyphens=False) or [
+                    ""
+                ]
+            parts.append(f"  {row.label:<{width}}{lines[0]}")
+            parts.extend(indent + line for line in lines[1:])
+        return "\n".join(part.rstrip() for part in parts)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        colour = "#2e7d32" if self.passed else "#b26a00"
+        cell = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;"
+        rows = []
+        for row in self.rows:
+            value = html.escape(row.text)
+            if row.block:
+                value = f'<pre style="margin:0">{value}</pre>'
+            elif self.link and row.label == "read":
+                value = f'<a href="../../{html.escape(self.link, quote=True)}">{value}</a>'
+            rows.append(
+                f'<tr><th scope="row" style="{cell}">{html.escape(row.label)}</th><td style="{cell}">{value}</td></tr>'
+            )
+        return (
+            f'<div style="border-left:4px solid {colour};padding:4px 12px">'
+            f"<strong>{html.escape(self.headline)}</strong>"
+            f'<table style="border-collapse:collapse">{"".join(rows)}</table></div>'
+        )
+
+    def require(self) -> Verdict:
+        """This verdict if the answer passed; else shows it and raises AnswerRejected.
+
+        For grade cells: in a notebook the report is displayed and the error stays short; elsewhere the error
+        carries the report.
+        """
+        if self.passed:
+            return self
+        if _in_notebook():
+            from IPython.display import display
+
+            display(self)
+            raise AnswerRejected(self, f"{self.exercise}: not solved yet. The report above says what happened.")
+        raise AnswerRejected(self, self.text)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for files and other processes; `Verdict.from_dict` reads it back."""
+        return {
+            "exercise": self.exercise,
+            "status": self.status,
+            "headline": self.headline,
+            "rows": [[row.label, row.text, row.block] for row in self.rows],
+            "cause": self.cause,
+            "link": self.link,
+            "link_text": self.link_text,
+            "smallest": dict(self.smallest),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
+        return cls(**{**data, "rows": tuple(Row(*row) for row in data["rows"])})
+
+
+def _in_notebook() -> bool:
+    """Is this a Jupyter kernel (and not a plain interpreter, a test or IPython in a terminal)?"""
+    import sys
+
+    if "IPython" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    shell = get_ipython()  # type: ignore[no-untyped-call]
+    return shell is not None and getattr(shell, "kernel", None) is not None

@@ -1,0 +1,99 @@
+"""Progress and hints: what is kept, and what happens to a file that cannot be read."""
+
+import json
+import sys
+
+import pytest
+
+from gpulab.errors import CheckError
+from gpulab.grading import hint, history, progress
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    path = tmp_path / "deep" / "progress.json"
+    monkeypatch.setenv("GPULAB_PROGRESS", str(path))
+    return path
+
+
+def test_attempts_and_solved_are_kept(file):
+    assert progress().solved == 0
+    history.record_attempt("first-fill", False)
+    history.record_attempt("first-fill", True)
+    history.record_attempt("first-fill", False)
+    assert json.loads(file.read_text())["exercises"]["first-fill"] == {"attempts": 3, "solved": True}
+    shown = progress()
+    assert shown.solved == 1
+    assert "[x] first-fill" in shown.text
+    assert "solved (3 checks)" in shown.text
+    assert "<td" in shown._repr_html_()
+
+
+def test_hints_come_one_after_the_other_and_stay_at_the_third(file):
+    steps = [hint("first-fill") for _ in range(4)]
+    assert [given.step for given in steps] == [1, 2, 3, 3]
+    assert len({given.hint for given in steps}) == 3
+    assert progress().exercises["first-fill"].hints == 3
+    assert hint("first-fill", step=1).step == 1
+    assert progress().exercises["first-fill"].hints == 3
+    with pytest.raises(CheckError, match="hints 1, 2 and 3"):
+        hint("first-fill", step=4)
+
+
+@pytest.mark.parametrize(
+    "content", [b"{not json", b"\xff\xfe\x00", b"[1, 2]", b'{"exercises": 5}', b"[" * 100_000, b""]
+)
+def test_an_unreadable_file_is_kept_aside_and_named(file, content):
+    file.parent.mkdir()
+    file.write_bytes(content)
+    message = history.record_attempt("first-fill", True)
+    kept = file.with_name("progress.json.unreadable-1")
+    assert kept.read_bytes() == content
+    assert kept.name in message
+    assert progress().solved == 1
+    file.write_bytes(b"again {")
+    assert "unreadable-2" in progress().message
+    assert kept.read_bytes() == content
+
+
+def test_strange_entries_do_no_harm_and_unknown_ones_stay(file):
+    file.parent.mkdir()
+    file.write_text('{"format": 9, "later": [1], "exercises": {"first-fill": 7, "gone": {"solved": true}, "saxpy-guard": '
+                    '{"solved": "yes", "attempts": -4, "stars": 3}}}')  # fmt: skip
+    assert progress().solved == 0
+    history.record_attempt("saxpy-guard", True)
+    history.record_attempt("first-fill", False)
+    data = json.loads(file.read_text())
+    assert (data["format"], data["later"], data["exercises"]["gone"]) == (9, [1], {"solved": True})
+    assert data["exercises"]["saxpy-guard"] == {"solved": True, "attempts": 1, "stars": 3}
+
+
+def test_a_folder_that_cannot_be_written_is_a_message_not_an_error(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("GPULAB_PROGRESS", str(blocked / "progress.json"))
+    message = history.record_attempt("first-fill", True)
+    assert "GPULAB_PROGRESS" in message
+
+
+def test_no_half_written_file_is_left(file, monkeypatch):
+    history.record_attempt("first-fill", True)
+    before = file.read_bytes()
+
+    def breaks(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(history.os, "replace", breaks)
+    assert "No space left" in history.record_attempt("first-fill", True)
+    assert file.read_bytes() == before
+    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+
+
+def test_default_place_follows_the_system(monkeypatch, tmp_path):
+    monkeypatch.delenv("GPULAB_PROGRESS", raising=False)
+    monkeypatch.setattr(history.Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert history.file() == tmp_path / "data" / "gpulab" / "progress.json"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert history.file() == tmp_path / "Library" / "Application Support" / "gpulab" / "progress.json"

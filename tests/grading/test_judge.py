@@ -1,0 +1,238 @@
+"""What the judge concludes and says, with Python functions in place of kernels."""
+
+import numpy as np
+import pytest
+
+from gpulab.errors import CheckError, CompileError
+from gpulab.grading.bench import WrongSignature
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Requirement, Value, combinations, sentinel
+from gpulab.grading.judge import SHRINK_LAUNCHES, check, judge, smaller, source_of
+from gpulab.grading.library import load
+from gpulab.grading.verdict import Verdict
+from tests.grading.fakes import PythonBench
+
+
+@pytest.fixture(autouse=True)
+def own_progress(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
+
+
+def tiny(**changes) -> Exercise:
+    """out[i] = 10 i for i < n, in blocks of 8."""
+
+    def make(parameters, random):
+        n = parameters["n"]
+        return Case(
+            parameters,
+            (max(1, -(-n // 8)), 1, 1),
+            (8, 1, 1),
+            (
+                Value("n", np.int32(n)),
+                Array("x", np.arange(n, dtype="int32") + 1),
+                Array("out", sentinel("int32", n), 10 * np.arange(n, dtype="int32")),
+            ),
+        )
+
+    settings = {
+        "id": "tiny", "title": "tens", "lesson": "01_first_kernel", "section": "A section", "kernel": "tens",
+        "signature": "int n, const int* x, int* out", "make": make, "cases": combinations(n=(1, 8, 9, 20)),
+        "causes": (), "hints": ("a", "b", "c"), "smallest": {"n": 1},
+    }  # fmt: skip
+    return Exercise(**{**settings, **changes})
+
+
+def right(thread, n, x, out):
+    if thread.number < n:
+        out[thread.number] = 10 * thread.number
+
+
+def test_right_answer_passes_on_both_architectures_and_says_what_was_tried():
+    bench = PythonBench(right)
+    verdict = judge(tiny(), "source", bench)
+    assert verdict.passed
+    assert bool(verdict)
+    assert "8 launches on gfx942 (wave64) and gfx1100 (wave32) with n = 1, 8, 9, 20" in verdict.text
+    # four sizes, each tight and guarded, on each of two architectures
+    assert [len(kernel.launches) for kernel in bench.prepared] == [8, 8]
+
+
+def test_write_past_the_end_is_found_with_thread_line_and_index():
+    def no_guard(thread, n, x, out):
+        out[thread.number] = 10 * thread.number
+
+    verdict = judge(tiny(), "source", PythonBench(no_guard))
+    assert verdict.status == "fault"
+    assert verdict.smallest == {"n": 1}
+    assert "thread 1 of block 0 wrote out[1], but out ends at out[0]" in verdict.text
+    assert "line          3: the line" in verdict.text
+    assert "the kernel wrote out[1], out[2], out[3], out[4] and 3 more, but out ends at out[0]" in verdict.text
+
+
+def test_read_before_the_start_is_found():
+    def reads_before(thread, n, x, out):
+        if thread.number < n:
+            x[thread.number - 1]
+            out[thread.number] = 10 * thread.number
+
+    verdict = judge(tiny(), "source", PythonBench(reads_before))
+    assert "thread 0 of block 0 read x[-1], but x begins at x[0]" in verdict.text
+
+
+def test_failing_input_is_made_as_small_as_it_goes():
+    def wrong_from_five(thread, n, x, out):
+        if thread.number < n:
+            out[thread.number] = 10 * thread.number + (n >= 5)
+
+    verdict = judge(tiny(), "source", PythonBench(wrong_from_five))
+    assert verdict.smallest == {"n": 5}
+    assert "n = 5; grid of 1 block, 8 threads each" in verdict.text
+    assert "(the smallest input found)" in " ".join(verdict.text.split())
+
+
+def test_shrinking_keeps_to_the_same_cause():
+    """A different mistake at a smaller input must not replace the one that is explained."""
+    causes = (
+        Cause("all-ones", "ones", lambda o: bool((o.found("out") == 1).all()), "why", "next"),
+        Cause("all-twos", "twos", lambda o: bool((o.found("out") == 2).all()), "why", "next"),
+    )
+
+    def two_mistakes(thread, n, x, out):
+        if thread.number < n:
+            out[thread.number] = 1 if n >= 20 else (2 if n == 4 else 10 * thread.number)
+
+    verdict = judge(tiny(causes=causes), "source", PythonBench(two_mistakes))
+    assert verdict.cause == "all-ones"
+    assert verdict.smallest == {"n": 20}
+
+
+def test_elements_never_written_are_called_so_with_their_owner():
+    def leaves_out_last(thread, n, x, out):
+        if thread.number < n - 1:
+            out[thread.number] = 10 * thread.number
+
+    verdict = judge(tiny(cases=({"n": 10},), smallest={"n": 10}), "source", PythonBench(leaves_out_last))
+    assert "1 of 10 elements of out" in verdict.text
+    assert "out[9]   90        never written  thread 1 of block 1" in verdict.text
+
+
+def test_sentinel_as_a_result_is_not_right_even_if_expected_elsewhere():
+    """An output that is never written fails, even for a single element."""
+    verdict = judge(tiny(), "source", PythonBench(lambda thread, n, x, out: None))
+    assert verdict.cause == "nothing-written"
+    assert not verdict.passed
+
+
+def test_changed_input_is_refused_even_if_the_output_is_right():
+    def writes_input(thread, n, x, out):
+        right(thread, n, x, out)
+        if thread.number < n:
+            x[thread.number] = 0
+
+    verdict = judge(tiny(), "source", PythonBench(writes_input))
+    assert verdict.cause == "changed-input"
+    assert "1 of 1 elements of x" in verdict.text
+
+
+def test_architecture_dependent_answer_names_the_one_that_fails():
+    def wrong(thread, n, x, out):
+        if thread.number < n:
+            out[thread.number] = 5
+
+    verdict = judge(tiny(), "source", PythonBench(right, gfx1100=wrong))
+    assert "on gfx1100 (wave32)" in verdict.text
+    assert "gfx942 (wave64) the same input passes" in verdict.text
+
+
+def test_endless_loop_is_named():
+    def endless(thread, n, x, out):
+        raise TimeoutError
+
+    verdict = judge(tiny(), "source", PythonBench(endless))
+    assert verdict.cause == "never-ends"
+    assert verdict.status == "fault"
+
+
+def test_requirement_beyond_output():
+    strict = Requirement(
+        "few", "at most 8 elements", lambda o: "9 is more than 8" if o.case.parameters["n"] > 8 else ""
+    )
+    verdict = judge(tiny(requirements=(strict,)), "source", PythonBench(right))
+    assert (verdict.status, verdict.cause, verdict.smallest) == ("requirement", "few", {"n": 9})
+    assert "9 is more than 8" in verdict.text
+    passing = judge(tiny(requirements=(strict,), cases=({"n": 8},)), "source", PythonBench(right))
+    assert "at most 8 elements" in passing.text
+
+
+def test_compile_error_and_wrong_signature_are_reports_not_exceptions():
+    class Refuses(PythonBench):
+        def __init__(self, error):
+            super().__init__(None)
+            self.error = error
+
+        def prepare(self, source, exercise, arch):
+            raise self.error
+
+    verdict = judge(tiny(), "source", Refuses(CompileError("cell line 2: expected ';'")))
+    assert verdict.status == "does not compile"
+    assert "cell line 2: expected ';'" in verdict.text
+    verdict = judge(tiny(), "source", Refuses(WrongSignature("the source has mens")))
+    assert verdict.status == "wrong signature"
+    assert "the source has mens" in verdict.text
+
+
+def test_a_broken_diagnosis_blames_the_exercise():
+    broken = Cause("broken", "t", lambda o: 1 // 0 == 0, "w", "n")
+    with pytest.raises(CheckError, match="diagnosis 'broken' of exercise 'tiny'"):
+        judge(tiny(causes=(broken,)), "source", PythonBench(lambda *a: None))
+
+
+def test_the_same_parameters_always_give_the_same_distinct_data():
+    exercise = load("saxpy-guard")
+    first, second = exercise.case({"n": 100, "block": 32}), exercise.case({"n": 100, "block": 32})
+    assert np.array_equal(first.array("x").data, second.array("x").data)
+    assert len(np.unique(first.array("x").data)) == 100
+    assert not np.array_equal(first.array("x").data, first.array("y").data)
+    assert not np.array_equal(first.array("x").data, exercise.case({"n": 100, "block": 64}).array("x").data)
+
+
+def test_smaller_inputs_stay_above_the_floor():
+    assert all(row["n"] >= 2 and row["n"] < 7 for row in smaller({"n": 7}, {"n": 2}))
+    assert list(smaller({"n": 2}, {"n": 2})) == []
+    assert SHRINK_LAUNCHES < 100
+
+
+def test_source_is_found_in_what_a_learner_passes():
+    class Module:
+        source = "__global__ void k() {}"
+
+    class Kernel:
+        module = Module()
+
+    assert source_of("x", "text") == "text"
+    assert source_of("x", Module()) == Module.source
+    assert source_of("x", Kernel()) == Module.source
+    with pytest.raises(CheckError, match="run the %%hip cell"):
+        source_of("x", 5)
+
+
+def test_unknown_exercise_names_near_ones():
+    with pytest.raises(CheckError, match="did you mean 'saxpy-guard'"):
+        check("saxpy_gaurd", "source")
+
+
+def test_check_notes_the_attempt():
+    from gpulab.grading import progress
+
+    def fill(thread, n, value, out):
+        if thread.number < n:
+            out[thread.number] = value
+
+    check("first-fill", "source", bench=PythonBench(lambda *a: None))
+    assert progress().exercises["first-fill"].solved is False
+    verdict = check("first-fill", "source", bench=PythonBench(fill))
+    assert isinstance(verdict, Verdict)
+    assert verdict.passed
+    done = progress().exercises["first-fill"]
+    assert (done.solved, done.attempts) == (True, 2)
+    check("first-fill", "source", bench=PythonBench(lambda *a: None))
+    assert progress().exercises["first-fill"].solved is True
