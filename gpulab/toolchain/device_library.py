@@ -1,0 +1,77 @@
+"""The device library: bitcode of `library/library.cpp` for one architecture, built once and kept in the cache.
+
+Clang links from it what a kernel calls (`-mlink-builtin-bitcode`). `bitcode(arch, options)` gives its bytes;
+`musl_overlay()` lets it include musl's mathematical sources, which come with the package ziglang.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from gpulab.errors import CompileError
+from gpulab.toolchain import cache, compiler, host
+
+LIBRARY = Path(__file__).parent / "library"
+_STORE = cache.Store("library", 64 << 20)
+_FORMAT = "1"
+
+
+def musl_overlay() -> dict[str, Any]:
+    """Clang's virtual file system in which ``<musl/j0.c>`` names musl's mathematical sources (`-I /gpulab/sources`)."""
+    sources = compiler.package_folder() / "lib" / "libc" / "musl" / "src" / "math"
+    return {
+        "version": 0,
+        "roots": [
+            {"type": "directory-remap", "name": "/gpulab/sources/musl", "external-contents": str(sources)},
+        ],
+    }  # fmt: skip
+
+
+def bitcode(arch: str, options: tuple[str, ...] = ()) -> bytes:
+    """The library's bitcode.
+
+    Args:
+        arch: for example "gfx942".
+        options: -m options that change the machine code's form, e.g. ("-mwavefrontsize64",).
+
+    Raises:
+        CompileError: it cannot be built.
+    """
+    return _bitcode(arch, options, cache.folder_hash(LIBRARY))
+
+
+@functools.lru_cache(maxsize=8)
+def _bitcode(arch: str, options: tuple[str, ...], sources: str) -> bytes:
+    key = cache.key(_FORMAT, arch, *options, compiler.version(), sources)
+    kept = _STORE.get(key)
+    if kept is not None:
+        return kept
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
+        out = Path(folder) / "library.bc"
+        overlay = Path(folder) / "overlay.json"
+        overlay.write_text(json.dumps(musl_overlay()), encoding="utf-8")
+        outcome = compiler.run(
+            [
+                "clang", "-x", "c++", "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", *options, "-std=c++20", "-O3",
+                "-nogpulib", "-nostdinc", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
+                "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-I", "/gpulab/sources",
+                "-I", str(LIBRARY / "shims"), "-isystem", str(compiler.builtin_headers()),
+                "-w", "-fno-color-diagnostics", "-g0", "-emit-llvm", "-c", str(LIBRARY / "library.cpp"), "-o", str(out),
+            ],
+            folder=folder,
+            what="the compiler of the device library",
+        )  # fmt: skip
+        if outcome.code != 0 or not out.exists():
+            raise CompileError(
+                f"gpulab's own device library did not compile for {arch}:\n{outcome.log.strip()[:4000]}",
+                why="Clang does not know this architecture, or gpulab's installation is damaged.",
+                hint="try arch=\"gfx942\" or \"gfx1100\"; run `gpulab doctor`.",
+                log=outcome.log,
+            )  # fmt: skip
+        made = out.read_bytes()
+    _STORE.put(key, made)
+    return made

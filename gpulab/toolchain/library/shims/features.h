@@ -1,0 +1,2 @@
+// musl reads this name; everything it needs is in libm.h.
+#pragma once
