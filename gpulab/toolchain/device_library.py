@@ -1,16 +1,14 @@
 """The device library: bitcode of `library/library.cpp` for one architecture, built once and kept in the cache.
 
 Clang links from it what a kernel calls (`-mlink-builtin-bitcode`). `bitcode(arch, options)` gives its bytes;
-`musl_overlay()` lets it include musl's mathematical sources, which come with the package ziglang.
+`musl_sources()` are the mathematical sources that it includes, which come with the package ziglang.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from gpulab.errors import CompileError
 from gpulab.toolchain import cache, compiler, host
@@ -20,15 +18,9 @@ _STORE = cache.Store("library", 64 << 20)
 _FORMAT = "1"
 
 
-def musl_overlay() -> dict[str, Any]:
-    """Clang's virtual file system in which ``<musl/j0.c>`` names musl's mathematical sources (`-I /gpulab/sources`)."""
-    sources = compiler.package_folder() / "lib" / "libc" / "musl" / "src" / "math"
-    return {
-        "version": 0,
-        "roots": [
-            {"type": "directory-remap", "name": "/gpulab/sources/musl", "external-contents": str(sources)},
-        ],
-    }  # fmt: skip
+def musl_sources() -> Path:
+    """The folder of musl's mathematical sources in the compiler's package."""
+    return compiler.package_folder() / "lib" / "libc" / "musl" / "src" / "math"
 
 
 def bitcode(arch: str, options: tuple[str, ...] = ()) -> bytes:
@@ -52,14 +44,11 @@ def _bitcode(arch: str, options: tuple[str, ...], sources: str) -> bytes:
         return kept
     with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
         out = Path(folder) / "library.bc"
-        overlay = Path(folder) / "overlay.json"
-        overlay.write_text(json.dumps(musl_overlay()), encoding="utf-8")
         outcome = compiler.run(
             [
                 "clang", "-x", "c++", "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", *options, "-std=c++20", "-O3",
                 "-nogpulib", "-nostdinc", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
-                "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-I", "/gpulab/sources",
-                "-I", str(LIBRARY / "shims"), "-isystem", str(compiler.builtin_headers()),
+                "-I", str(LIBRARY / "shims"), "-I", str(musl_sources()), "-isystem", str(compiler.builtin_headers()),
                 "-w", "-fno-color-diagnostics", "-g0", "-emit-llvm", "-c", str(LIBRARY / "library.cpp"), "-o", str(out),
             ],
             folder=folder,
