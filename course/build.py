@@ -1,0 +1,268 @@
+"""Builds every notebook from the MyST sources in course/: `python course/build.py [--check] [--only NAME ...]`.
+
+    course/lessons/NN_name.md            -> notebooks/NN_name.ipynb          executed, outputs stored
+    course/exercises/ID/exercise.md      -> solutions/ID/ID.ipynb            with the solution, executed
+                                         -> exercises/ID/ID.ipynb            released: stubs in its place, no outputs
+
+`read` turns a source into a notebook with minimal, stable metadata; `execute` runs it on virtual devices and keeps
+what is the same on every machine; `release` applies the preprocessors that nbgrader's configuration names too.
+With --check nothing is written: the exit code is 1 and the names are printed where a built file differs.
+course/README.md explains the marks in the sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+COURSE = Path(__file__).resolve().parent
+ROOT = COURSE.parent
+PROCESSES = 2
+CELL_SECONDS = 300
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class SourceError(Exception):
+    """A MyST source that breaks the course's rules."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One source and what is built from it (paths relative to the clone)."""
+
+    name: str
+    source: Path
+    executed: Path
+    released: Path | None
+
+
+def jobs(only: list[str] | None = None) -> list[Job]:
+    """All sources, or those named: "02_simt", "02", "saxpy-guard"."""
+    found = [
+        Job(path.stem, path, Path("notebooks", f"{path.stem}.ipynb"), None)
+        for path in sorted((COURSE / "lessons").glob("[0-9][0-9]_*.md"))
+    ]
+    for path in sorted((COURSE / "exercises").glob("*/exercise.md")):
+        id = path.parent.name
+        found.append(Job(id, path, Path("solutions", id, f"{id}.ipynb"), Path("exercises", id, f"{id}.ipynb")))
+    if not only:
+        return found
+    chosen = [job for job in found if job.name in only or job.name.split("_")[0] in only]
+    unknown = [name for name in only if not any(name in (job.name, job.name.split("_")[0]) for job in found)]
+    if unknown:
+        raise SourceError(f"no source named {', '.join(unknown)}; there are: {', '.join(job.name for job in found)}")
+    return chosen
+
+
+def read(job: Job) -> nbformat.NotebookNode:
+    """The notebook of a source: cells with derived ids, nbgrader metadata where tags ask for it."""
+    import jupytext
+
+    raw = jupytext.reads(job.source.read_text(encoding="utf-8"), fmt="md:myst")
+    notebook = nbformat.v4.new_notebook()
+    notebook.metadata = {
+        "gpulab": {"source": job.source.relative_to(ROOT).as_posix(), "built_by": "course/build.py"},
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    graded = 0
+    for number, cell in enumerate(raw.cells):
+        tags = list(cell.metadata.get("tags", ()))
+        new = (nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell)(cell.source)
+        new.id = f"{re.sub('[^a-zA-Z0-9_-]', '-', job.name)[:56]}-{number:02d}"
+        new.metadata = {"tags": tags} if tags else {}
+        if {"solution", "grade"} & set(tags):
+            if job.released is None:
+                raise SourceError(f"{job.source.name}: a lesson has no solution or grade cells")
+            graded += 1
+            kind = "answer" if "solution" in tags else "check"
+            new.id = f"{job.name[:56]}-{kind}-{graded}"
+            new.metadata["nbgrader"] = nbgrader_metadata(new.id, kind, int(cell.metadata.get("points", 1)))
+        notebook.cells.append(new)
+    check_source(job, notebook)
+    return notebook
+
+
+def nbgrader_metadata(grade_id: str, kind: str, points: int) -> dict:
+    """What nbgrader keeps in a cell: an "answer" is written by learners, a "check" is locked and gives points."""
+    metadata = {
+        "cell_type": "code",
+        "grade": kind == "check",
+        "grade_id": grade_id,
+        "locked": kind == "check",
+        "schema_version": 3,
+        "solution": kind == "answer",
+        "task": False,
+    }
+    return metadata | ({"points": points} if kind == "check" else {})
+
+
+def check_source(job: Job, notebook: nbformat.NotebookNode) -> None:
+    """The rules that hold for every notebook of the course. Raises SourceError."""
+
+    def refuse(reason: str) -> None:
+        raise SourceError(f"{job.source.relative_to(ROOT)}: {reason}")
+
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    tags = [set(cell.metadata.get("tags", ())) for cell in code]
+    if len(code) < 2 or "parameters" not in tags[0] or not re.search(r"^arch = ", code[0].source, re.M):
+        refuse("the first code cell must be tagged parameters and set arch")
+    if not code[1].source.startswith("import gpulab") or "gpulab.use(arch)" not in code[1].source:
+        refuse("the second code cell must start with `import gpulab` and call gpulab.use(arch)")
+    if not notebook.cells[0].source.startswith("# "):
+        refuse("the first cell must be a title")
+    if job.released is not None:
+        if not any("solution" in each for each in tags) or not any("grade" in each for each in tags):
+            refuse("an exercise needs a cell tagged solution and a cell tagged grade")
+        for cell, each in zip(code, tags, strict=True):
+            if "solution" in each and not ("BEGIN SOLUTION" in cell.source and "END SOLUTION" in cell.source):
+                refuse("a solution cell needs // BEGIN SOLUTION and // END SOLUTION")
+            if "BEGIN SOLUTION" in cell.source and "solution" not in each:
+                refuse("BEGIN SOLUTION outside of a cell tagged solution would be released")
+
+
+def execute(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
+    """Runs all cells in a fresh kernel, with `folder` as working directory, and makes the outputs portable.
+
+    Raises nbclient.exceptions.CellExecutionError for a failing cell that is not tagged raises-exception.
+    """
+    from nbclient import NotebookClient
+
+    with tempfile.TemporaryDirectory(prefix="gpulab-build-") as scratch:
+        environment = {
+            **os.environ,
+            "GPULAB_PROGRESS": str(Path(scratch, "progress.json")),
+            "GPULAB_LIBRARY": "virtual",
+            "PYTHONHASHSEED": "0",
+            "IPYTHONDIR": str(Path(scratch, "ipython")),
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        client = NotebookClient(
+            notebook,
+            timeout=CELL_SECONDS,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(folder)}},
+            record_timing=False,
+            coalesce_streams=True,
+        )
+        client.execute(env=environment)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                output.traceback = [ANSI.sub("", f"{output.ename}: {output.evalue}")]
+    notebook.metadata.language_info = {"name": "python"}
+    return notebook
+
+
+def release(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The learner's version of an exercise, made as nbgrader's generate_assignment makes it."""
+    sys.path.insert(0, str(COURSE))
+    try:
+        from nbgrader_stubs import PREPROCESSORS
+    finally:
+        sys.path.remove(str(COURSE))
+    resources: dict = {}
+    for preprocessor in PREPROCESSORS:
+        notebook, resources = preprocessor().preprocess(notebook, resources)
+    for cell in notebook.cells:
+        if "SOLUTION" in cell.source:
+            raise SourceError(f"a solution mark is left in the released cell {cell.id}")
+    return notebook
+
+
+def text_of(notebook: nbformat.NotebookNode) -> str:
+    """The file's contents: the same notebook is always the same bytes."""
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook, version=4, indent=1, sort_keys=True, ensure_ascii=False).rstrip("\n") + "\n"
+
+
+def build(job: Job, run: bool = True) -> dict[Path, str]:
+    """Path (relative to the clone) -> contents of all that is built from one source."""
+    notebook = read(job)
+    built = {}
+    if job.released is not None:
+        built[job.released] = text_of(release(nbformat.from_dict(notebook)))
+    if run:
+        notebook = execute(nbformat.from_dict(read(job)), ROOT / job.executed.parent)
+    built[job.executed] = text_of(notebook)
+    return built
+
+
+def strays(found: list[Job]) -> list[Path]:
+    """Notebooks in the built folders that no source makes."""
+    expected = {path for job in found for path in (job.executed, job.released) if path is not None}
+    there = {
+        path.relative_to(ROOT)
+        for folder in ("notebooks", "solutions", "exercises")
+        for path in (ROOT / folder).rglob("*.ipynb")
+        if ".ipynb_checkpoints" not in path.parts
+    }
+    return sorted(there - expected)
+
+
+def difference(path: Path, contents: str) -> str:
+    """ "" if the file has these contents, else the first differing lines."""
+    there = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
+    if there == contents:
+        return ""
+    lines = difflib.unified_diff(there.splitlines(), contents.splitlines(), "committed", "built", n=1, lineterm="")
+    return "\n".join(line[:200] for line in list(lines)[:20])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Build notebooks/, solutions/ and exercises/ from course/.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a built file differs")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="lessons (02_simt or 02) or exercises (saxpy-guard)")
+    chosen = parser.parse_args(arguments)
+    try:
+        todo = jobs(chosen.only)
+    except SourceError as error:
+        print(error)
+        return 2
+    if not todo:
+        print(f"no sources found below {COURSE}")
+        return 2
+    wrong = 0
+    if not chosen.only:
+        for path in strays(todo):
+            wrong += 1
+            print(f"{path}: no source makes it; remove it")
+    began = time.perf_counter()
+    with ProcessPoolExecutor(max_workers=min(PROCESSES, len(todo))) as pool:
+        results = {pool.submit(build, job): job for job in todo}
+        for result in as_completed(results):
+            job = results[result]
+            try:
+                built = result.result()
+            except Exception as error:
+                wrong += 1
+                print(f"{job.name}: {type(error).__name__}: {error}")
+                continue
+            for path, contents in built.items():
+                changed = difference(path, contents)
+                if changed and chosen.check:
+                    wrong += 1
+                    print(f"{path}: differs from what its source makes; run `make notebooks`\n{changed}")
+                elif changed:
+                    (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+                    (ROOT / path).write_text(contents, encoding="utf-8", newline="\n")
+                print(
+                    f"{path}: {'differs' if changed and chosen.check else 'built' if changed else 'unchanged'}",
+                    flush=True,
+                )
+    print(f"{len(todo)} sources in {time.perf_counter() - began:.0f} s, {wrong} problems")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
