@@ -60,6 +60,7 @@ _REGISTER = re.compile(r"(v|s|a|acc|ttmp)(?:(\d+)|\[(\w+)(?::(\w+))?\])(?:\.([lh
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)$")
 _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?$")
 _SYMBOL = re.compile(r'("[^"]+"|[A-Za-z_.$][\w.$]*)(?:@([A-Za-z]\w*(?:@\w+)?))?\s*([-+]\s*(?:0[xX][0-9a-fA-F]+|\d+))?$')
+_NUMBERED = re.compile(r"\d+[bf]$")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*\(")
 _LIST = re.compile(r"\[([vsa]\d+(?:\s*,\s*[vsa]\d+)*)\]$")
 _NAMED_REGISTER_LIMIT = {"v": 512, "a": 512, "s": 128, "ttmp": 16}
@@ -148,6 +149,8 @@ def _plain(text: str) -> tuple[Register | Literal | Symbol | Keyword | None, str
         return Literal(float(text), True), ""
     if text == "off":
         return Keyword(text), ""
+    if _NUMBERED.match(text):
+        return Symbol(text), ""
     match = _SYMBOL.match(text)
     if match is not None:
         name, relocation, offset = match.groups()
@@ -225,7 +228,7 @@ _SWIZZLE_LETTERS = {"0": (0, 0, 0), "1": (0, 1, 0), "p": (1, 0, 0), "i": (1, 0, 
 
 
 def _swizzle(text: str) -> int:
-    """The offset field of ds_swizzle_b32 from ``swizzle(MODE, ...)`` (LLVM, "Syntax of AMDGPU Instruction Modifiers")."""
+    """The offset field of ds_swizzle_b32 from ``swizzle(MODE, ...)`` (LLVM, "AMDGPU Instruction Modifiers")."""
     mode, *rest = (part.strip() for part in text[len("swizzle(") :].rstrip(")").split(","))
     if mode == "BITMASK_PERM" and len(rest) == 1 and re.match(r'"[01pi]{5}"$', rest[0]):
         ands = ors = xors = 0
@@ -1183,10 +1186,9 @@ class _Reader:
             placed: list[Relocation] = []
             patched = bytearray(contents)
             for offset, width, text, line_number in found:
-                symbol, addend = self.relocation(text, line_number)
+                symbol, addend = self.relocation(text, line_number, aliases)
                 if symbol:
-                    base, extra = aliases.get(symbol, (symbol, 0))
-                    placed.append(Relocation(offset, width, base, addend + extra))
+                    placed.append(Relocation(offset, width, symbol, addend))
                 else:
                     patched[offset : offset + width] = (addend & ((1 << 8 * width) - 1)).to_bytes(width, "little")
             objects[name] = DataObject(name, size, align, bytes(patched), writable, tuple(placed))
@@ -1194,18 +1196,22 @@ class _Reader:
             objects[name] = DataObject(name, size, align, b"", True, (), is_lds=True)
         return objects, aliases
 
-    def relocation(self, text: str, line_number: int) -> tuple[str, int]:
+    def relocation(self, text: str, line_number: int, aliases: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
         """A data value as symbol and addend ("" for a plain number). A code label keeps its own name."""
         match = _SYMBOL.match(text)
         if match is not None and match[1].strip('"') in self.labels:
             return match[1].strip('"'), _integer(match[3]) if match[3] else 0
         value = self.value(text, line_number)
-        if not value.symbols:
-            return "", value.value
-        (name, factor), *others = value.symbols.items()
+        total = _Linear(value.value)
+        for name, factor in value.symbols.items():  # places within one object differ by a number
+            base, extra = aliases.get(name, (name, 0))
+            total = total.plus(_Linear(extra * factor, {base: factor}))
+        if not total.symbols:
+            return "", total.value
+        (name, factor), *others = total.symbols.items()
         if others or factor != 1 or not name:
             self.fail(f"one symbol plus a number, not {text!r}", line_number)
-        return name, value.value
+        return name, total.value
 
     def resolve_operands(self, aliases: Mapping[str, tuple[str, int]]) -> None:
         for position, line_number in self.deferred:
@@ -1239,7 +1245,7 @@ class _Reader:
             absolute = self.lookup(inside.name)
             if absolute is not None and not absolute.symbols:
                 return replace(given, value=Literal(absolute.value + inside.offset))
-        if item.mnemonic in _BRANCHES and re.match(r"\d+[bf]$", inside.name):
+        if _NUMBERED.match(inside.name):
             return Operand(Symbol(self.numbered_label(inside.name, position, line_number)))
         if item.mnemonic in _BRANCHES:
             self.fail(f"a label that is defined; {inside.name} is not", line_number)
