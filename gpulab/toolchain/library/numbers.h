@@ -1,5 +1,6 @@
 // What all functions of the library share: bits of numbers, operations by type, polynomials, constants.
 #pragma once
+#pragma clang fp contract(off)  // only what is written as fused() is fused: the same bits everywhere
 
 typedef unsigned int u32;
 typedef int i32;
