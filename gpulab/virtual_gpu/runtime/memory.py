@@ -1,0 +1,286 @@
+"""Allocations and copies: `Memory`, with `Block` for each allocation and `Registration` for registered host memory.
+
+Device, host and managed memory lie in the machine's arena, at addresses of this process; so a copy is a copy
+between two addresses once both have been checked. Host memory that was registered (hipHostRegister) lies outside
+the arena; kernels see a copy of it there, brought up to date around every launch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.streams import COPY_LATENCY_US
+
+if TYPE_CHECKING:
+    from gpulab.virtual_gpu.runtime.core import Device, Runtime
+    from gpulab.virtual_gpu.runtime.streams import Stream
+
+HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU = 0, 1, 2, 3, 4, 1024
+KINDS = frozenset((HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU))
+
+TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED = 1, 2, 3  # hipMemoryType
+PITCH_ALIGNMENT = 256
+SMALLEST_ADDRESS = 65536  # no operating system gives out memory below
+
+_memmove, _memset = ctypes.memmove, ctypes.memset
+
+
+@dataclass(slots=True)
+class Block:
+    """An allocation that a HIP call made. `kind` is "device", "host" or "managed"."""
+
+    address: int
+    size: int
+    kind: str
+    device: Device
+    flags: int = 0
+    pool: int = 0
+
+
+@dataclass(slots=True)
+class Registration:
+    """Registered host memory: `shadow` is where kernels see it."""
+
+    address: int
+    size: int
+    flags: int
+    shadow: int
+    device: Device
+
+
+class Memory:
+    """All allocations by start address."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._arena: Any = runtime.arena
+        self.blocks: dict[int, Block] = {}
+        self.registrations: dict[int, Registration] = {}
+
+    # Allocation
+
+    def allocate(self, size: int, kind: str, flags: int = 0, device: Device | None = None) -> int:
+        """Allocate and return the address; 0 bytes give address 0.
+
+        Raises:
+            Failure: hipErrorOutOfMemory.
+        """
+        if not size:
+            return 0
+        device = device or self._runtime.current
+        limited = kind == "device"
+        if limited and device.used_bytes + size > device.architecture.memory_bytes:
+            raise Failure(codes.OUT_OF_MEMORY)
+        try:
+            address: int = self._arena.allocate(size, kind, device.index)
+        except MemoryError as error:
+            raise Failure(codes.OUT_OF_MEMORY, str(error)) from error
+        with self._runtime.lock:
+            self.blocks[address] = Block(address, size, kind, device, flags)
+            if limited:
+                device.used_bytes += size
+                device.high_bytes = max(device.high_bytes, device.used_bytes)
+        return address
+
+    def free(self, address: int, kinds: tuple[str, ...]) -> Block | None:
+        """Free an allocation of one of these kinds; address 0 is fine and gives None.
+
+        Raises:
+            Failure: hipErrorInvalidValue if the address is not the start of one.
+        """
+        if not address:
+            return None
+        with self._runtime.lock:
+            block = self.blocks.get(address)
+            if block is None or block.kind not in kinds:
+                raise Failure(codes.INVALID_VALUE)
+            del self.blocks[address]
+            if block.kind == "device":
+                block.device.used_bytes -= block.size
+        self._arena.free(address)
+        return block
+
+    def pitch(self, width: int) -> int:
+        """Bytes from one row to the next of a pitched allocation."""
+        return -(-width // PITCH_ALIGNMENT) * PITCH_ALIGNMENT
+
+    def reset(self, device: Device) -> None:
+        for address, block in list(self.blocks.items()):
+            if block.device is device:
+                self.free(address, (block.kind,))
+        for address, registration in list(self.registrations.items()):
+            if registration.device is device:
+                self.unregister(address)
+
+    # Addresses
+
+    def find(self, address: int) -> Any:
+        """The arena's allocation that holds an address, or None."""
+        return self._arena.find(address)
+
+    def extent(self, address: int, size: int) -> Any:
+        """The allocation that holds all of [address, address + size), or None for host memory.
+
+        Raises:
+            Failure: hipErrorInvalidValue if the range leaves its allocation, or is no memory at all.
+        """
+        if address < SMALLEST_ADDRESS:
+            raise Failure(codes.INVALID_VALUE)
+        found = self._arena.find(address)
+        if found is None:
+            if self.in_arena(address) or self.in_arena(address + size - 1):
+                raise Failure(codes.INVALID_VALUE, f"0x{address:x} is not allocated device memory (was it freed?)")
+            return None
+        if address + size > found.address + found.size:
+            raise Failure(
+                codes.INVALID_VALUE,
+                f"{size:,} bytes from 0x{address:x} go past the end of an allocation of {found.size:,} bytes",
+            )
+        return found
+
+    def in_arena(self, address: int) -> bool:
+        base: int = self._arena.base
+        return base <= address < base + self._arena.size
+
+    def device_range(self, address: int, size: int) -> Any:
+        """Like `extent`, but host memory is hipErrorInvalidValue."""
+        found = self.extent(address, size)
+        if found is None:
+            raise Failure(codes.INVALID_VALUE, f"0x{address:x} is not device memory")
+        return found
+
+    # Copies
+
+    def check_copy(self, target: int, source: int, target_bytes: int, source_bytes: int, kind: int) -> tuple[Any, Any]:
+        """Both ranges and the direction; the allocations of target and source (None: host memory).
+
+        Raises:
+            Failure: hipErrorInvalidMemcpyDirection for an unknown kind; hipErrorInvalidValue if a side that
+                must be device memory is not, or a range leaves its allocation.
+        """
+        if kind not in KINDS:
+            raise Failure(codes.INVALID_COPY_DIRECTION)
+        to, origin = self.extent(target, target_bytes), self.extent(source, source_bytes)
+        if to is None and kind in (HOST_TO_DEVICE, DEVICE_TO_DEVICE, NO_CU):
+            raise Failure(codes.INVALID_VALUE, f"the target 0x{target:x} is not device memory")
+        if origin is None and kind in (DEVICE_TO_HOST, DEVICE_TO_DEVICE, NO_CU):
+            raise Failure(codes.INVALID_VALUE, f"the source 0x{source:x} is not device memory")
+        return to, origin
+
+    def copy(self, target: int, source: int, size: int, kind: int, stream: Stream | None) -> None:
+        """Copy; with a stream, the modelled time of the copy is put into it."""
+        to, origin = self.check_copy(target, source, size, size, kind)
+        _memmove(target, source, size)
+        if stream is not None:
+            self._runtime.streams.submit(stream, self.copy_us(stream.device, to, origin, size))
+
+    def copy_rows(
+        self,
+        target: int,
+        target_pitch: int,
+        target_slice: int,
+        source: int,
+        source_pitch: int,
+        source_slice: int,
+        width: int,
+        height: int,
+        depth: int,
+        kind: int,
+        stream: Stream,
+    ) -> None:
+        """Copy `depth` slices of `height` rows of `width` bytes."""
+        if not width or not height or not depth:
+            return
+        target_bytes = (depth - 1) * target_slice + (height - 1) * target_pitch + width
+        source_bytes = (depth - 1) * source_slice + (height - 1) * source_pitch + width
+        to, origin = self.check_copy(target, source, target_bytes, source_bytes, kind)
+        if target_bytes == source_bytes == width * height * depth:
+            _memmove(target, source, target_bytes)
+        else:
+            for z in range(depth):
+                row, column = target + z * target_slice, source + z * source_slice
+                for y in range(height):
+                    _memmove(row + y * target_pitch, column + y * source_pitch, width)
+        self._runtime.streams.submit(stream, self.copy_us(stream.device, to, origin, width * height * depth))
+
+    def copy_us(self, device: Device, to: Any, origin: Any, size: int) -> float:
+        """Modelled time of a copy: over the host link, or through the device's memory (read and written)."""
+        on_device = (to is not None and to.kind == "device") and (origin is not None and origin.kind == "device")
+        a = device.architecture
+        seconds = 2 * size / a.memory_bandwidth if on_device else size / a.copy_bandwidth
+        return COPY_LATENCY_US + seconds * 1e6
+
+    # Filling
+
+    def fill(self, address: int, pattern: bytes, count: int, stream: Stream) -> None:
+        """`count` times `pattern` from `address` on."""
+        self.fill_rows(address, 0, 0, pattern, count, 1, 1, stream)
+
+    def fill_rows(
+        self, address: int, pitch: int, slice_: int, pattern: bytes, count: int, height: int, depth: int, stream: Stream
+    ) -> None:
+        """`count` times `pattern` in each row."""
+        width = count * len(pattern)
+        if not width or not height or not depth:
+            return
+        self.device_range(address, (depth - 1) * slice_ + (height - 1) * pitch + width)
+        row = pattern * count if len(set(pattern)) > 1 else b""
+        for z in range(depth):
+            for y in range(height):
+                at = address + z * slice_ + y * pitch
+                if row:
+                    _memmove(at, row, width)
+                else:
+                    _memset(at, pattern[0], width)
+        seconds = width * height * depth / stream.device.architecture.memory_bandwidth
+        self._runtime.streams.submit(stream, COPY_LATENCY_US + seconds * 1e6)
+
+    # Registered host memory
+
+    def register(self, address: int, size: int, flags: int) -> None:
+        """hipHostRegister."""
+        if address < SMALLEST_ADDRESS or not size or self.in_arena(address):
+            raise Failure(codes.INVALID_VALUE)
+        with self._runtime.lock:
+            if any(r.address < address + size and address < r.address + r.size for r in self.registrations.values()):
+                raise Failure(codes.HOST_ALREADY_REGISTERED)
+            device = self._runtime.current
+            try:
+                shadow = self._arena.allocate(size, "host", device.index, "registered host memory")
+            except MemoryError as error:
+                raise Failure(codes.OUT_OF_MEMORY, str(error)) from error
+            _memmove(shadow, address, size)
+            self.registrations[address] = Registration(address, size, flags, shadow, device)
+
+    def unregister(self, address: int) -> None:
+        """hipHostUnregister."""
+        with self._runtime.lock:
+            found = self.registrations.pop(address, None)
+        if found is None:
+            raise Failure(codes.HOST_NOT_REGISTERED)
+        self._arena.free(found.shadow)
+
+    def registration(self, address: int) -> Registration | None:
+        """The registration that holds a host address."""
+        for found in self.registrations.values():
+            if found.address <= address < found.address + found.size:
+                return found
+        return None
+
+    def registered_to_device(self) -> list[bytes]:
+        """Before a launch: bring the kernels' copies up to date; what they hold then, for `registered_to_host`."""
+        before = []
+        for found in self.registrations.values():
+            _memmove(found.shadow, found.address, found.size)
+            before.append(ctypes.string_at(found.shadow, found.size))
+        return before
+
+    def registered_to_host(self, before: list[bytes]) -> None:
+        """After a launch: bring what kernels changed back to the host's memory."""
+        for found, held in zip(self.registrations.values(), before, strict=True):
+            if ctypes.string_at(found.shadow, found.size) != held:
+                _memmove(found.address, found.shadow, found.size)

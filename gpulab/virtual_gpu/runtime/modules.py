@@ -1,0 +1,507 @@
+"""Modules, kernels and launches: `Modules`, with `Module` and `Function` behind the handles.
+
+A code object's text is read once per process and kept by its hash; loading puts its data into the arena of
+one device. Sizes of a launch are checked here; the arguments reach the machine as one packed buffer.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+import struct
+from typing import TYPE_CHECKING, Any
+
+from gpulab.errors import GpulabError, LaunchLimitError
+from gpulab.records import Launch
+from gpulab.virtual_gpu.architectures import residency
+from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime.codes import Failure
+
+if TYPE_CHECKING:
+    from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
+    from gpulab.virtual_gpu.runtime.core import Device, Runtime
+    from gpulab.virtual_gpu.runtime.streams import Stream
+
+Triple = tuple[int, int, int]
+
+_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
+_LARGEST_IMAGE = 1 << 30
+_KEPT_PROGRAMS = 64
+LAUNCH_BUFFER, LAUNCH_BUFFER_SIZE, LAUNCH_END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
+
+
+class Module:
+    """A loaded code object on one device."""
+
+    __slots__ = ("device", "functions", "handle", "loaded")
+
+    def __init__(self, handle: int, device: Device, loaded: Any) -> None:
+        self.handle, self.device, self.loaded = handle, device, loaded
+        self.functions: dict[str, Function] = {}
+
+
+class Function:
+    """A kernel of a module; `arguments` are (offset, size) of what the caller passes."""
+
+    __slots__ = (
+        "argument_bytes",
+        "arguments",
+        "descriptor",
+        "device",
+        "handle",
+        "kernel",
+        "limits",
+        "max_dynamic_lds",
+        "module",
+        "name_buffer",
+    )
+
+    def __init__(self, handle: int, module: Module, kernel: Any) -> None:
+        self.handle, self.module, self.kernel = handle, module, kernel
+        self.device = module.device
+        self.descriptor: KernelDescriptor = kernel.descriptor
+        self.arguments = [(a.offset, a.size) for a in self.descriptor.arguments if not a.kind.startswith("hidden_")]
+        self.argument_bytes = max((offset + size for offset, size in self.arguments), default=0)
+        self.name_buffer = ctypes.create_string_buffer(self.descriptor.name.encode())
+        architecture = self.device.architecture
+        self.max_dynamic_lds = architecture.max_lds_bytes_per_workgroup - self.descriptor.lds_bytes
+        self.limits = (
+            min(architecture.max_threads_per_block, self.descriptor.max_flat_workgroup_size or 1024),
+            architecture.max_block,
+            architecture.max_grid,
+        )
+
+
+class Modules:
+    """All modules and kernels by handle."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._modules: dict[int, Module] = {}
+        self.functions: dict[int, Function] = {}
+        self._handles = itertools.count(0x6_0000_0010, 16)
+        self._programs: dict[bytes, Program] = {}
+
+    # Loading
+
+    def load(self, image: bytes) -> Module:
+        """Load a code object (an ELF, or an offload bundle that holds one) on the current device.
+
+        Raises:
+            Failure: hipErrorInvalidImage, hipErrorNoBinaryForGpu.
+            UnsupportedInstruction: the machine lacks an instruction of a kernel.
+        """
+        device = self._runtime.current
+        if image.startswith(_BUNDLE):
+            image = from_bundle(image, device.architecture.name)
+        program = self._program(image, device)
+        with self._runtime.lock:
+            loaded = device.machine.load(program)
+            module = Module(next(self._handles), device, loaded)
+            self._modules[module.handle] = module
+        return module
+
+    def _program(self, image: bytes, device: Device) -> Program:
+        key = hashlib.sha256(image).digest()
+        program = self._programs.get(key)
+        if program is None:
+            from gpulab.toolchain import CodeObject
+            from gpulab.virtual_gpu.isa import assembly
+
+            try:
+                code = CodeObject.from_elf(image)
+            except GpulabError as error:
+                raise Failure(codes.INVALID_IMAGE, str(error)) from error
+            self._check_arch(code.arch, device)
+            program = assembly.parse(
+                code.assembly, sources={code.name: "\n" * (code.first_line - 1) + code.source}, arch=code.arch
+            )
+            while len(self._programs) >= _KEPT_PROGRAMS:
+                del self._programs[next(iter(self._programs))]
+            self._programs[key] = program
+        self._check_arch(program.arch, device)
+        return program
+
+    @staticmethod
+    def _check_arch(arch: str, device: Device) -> None:
+        if arch.partition(":")[0] != device.architecture.name:
+            raise Failure(
+                codes.NO_BINARY_FOR_GPU,
+                f"the code object is for {arch}; device {device.index} is a {device.architecture.name}",
+            )
+
+    def module(self, handle: int) -> Module:
+        found = self._modules.get(handle)
+        if found is None:
+            raise Failure(codes.INVALID_HANDLE)
+        return found
+
+    def unload(self, handle: int) -> None:
+        with self._runtime.lock:
+            module = self._modules.pop(handle, None)
+            if module is None:
+                raise Failure(codes.INVALID_HANDLE)
+            for function in module.functions.values():
+                self.functions.pop(function.handle, None)
+        module.loaded.unload()
+
+    def reset(self, device: Device) -> None:
+        for handle, module in list(self._modules.items()):
+            if module.device is device:
+                self.unload(handle)
+
+    def kernel_names(self, handle: int) -> list[str]:
+        return list(self.module(handle).loaded.kernels)
+
+    def function(self, handle: int, name: str) -> Function:
+        """A kernel of a module by its symbol.
+
+        Raises:
+            Failure: hipErrorNotFound.
+        """
+        module = self.module(handle)
+        with self._runtime.lock:
+            found = module.functions.get(name)
+            if found is None:
+                kernel = module.loaded.kernels.get(name)
+                if kernel is None:
+                    known = ", ".join(sorted(module.loaded.kernels)) or "none"
+                    raise Failure(codes.NOT_FOUND, f"the module has no kernel {name!r}; its kernels: {known}")
+                found = Function(next(self._handles), module, kernel)
+                module.functions[name] = found
+                self.functions[found.handle] = found
+        return found
+
+    def find_function(self, handle: int) -> Function:
+        found = self.functions.get(handle)
+        if found is None:
+            raise Failure(codes.INVALID_HANDLE)
+        return found
+
+    def global_variable(self, handle: int, name: str) -> tuple[int, int]:
+        """(address, bytes) of a variable."""
+        module = self.module(handle)
+        found = module.loaded.symbols.get(name)
+        if found is None:
+            known = ", ".join(sorted(module.loaded.symbols)) or "none"
+            raise Failure(codes.NOT_FOUND, f"the module has no variable {name!r}; its variables: {known}")
+        return found[0], found[1]
+
+    # Resources
+
+    def details(self, handle: int) -> dict[str, int]:
+        d = self.find_function(handle).descriptor
+        return {
+            "agprs": d.agprs,
+            "sgprs": d.sgprs,
+            "kernarg_bytes": d.kernarg_size,
+            "vgpr_spills": d.vgpr_spills,
+            "sgpr_spills": d.sgpr_spills,
+        }
+
+    def attribute(self, handle: int, number: int) -> int:
+        """hipFuncGetAttribute (hipFunction_attribute)."""
+        function = self.find_function(handle)
+        d, a = function.descriptor, function.device.architecture
+        version = a.major * 10 + a.minor
+        values = {
+            0: function.limits[0],
+            1: d.lds_bytes,
+            2: 0,
+            3: d.private_bytes,
+            4: d.vgprs,
+            5: version,
+            6: version,
+            7: 0,
+            8: function.max_dynamic_lds,
+            9: 0,
+        }
+        if number not in values:
+            raise Failure(codes.INVALID_VALUE)
+        return values[number]
+
+    def _occupancy_threads(self, function: Function) -> int:
+        d = function.descriptor
+        return residency.api_threads(
+            function.device.architecture, d.vgprs, d.agprs, d.sgprs, cu_mode=_cu_mode(d)
+        )
+
+    def occupancy(self, handle: int, block_threads: int, dynamic_lds: int) -> int:
+        """Blocks per unit by HIP's formula; 0 if the block cannot run at all."""
+        function = self.find_function(handle)
+        if block_threads <= 0:
+            raise Failure(codes.INVALID_VALUE)
+        d, a = function.descriptor, function.device.architecture
+        if block_threads > a.max_threads_per_block:
+            return 0
+        return residency.api_blocks(
+            a, d.vgprs, d.agprs, d.sgprs, d.lds_bytes + dynamic_lds, block_threads, cu_mode=_cu_mode(d)
+        )
+
+    def best_block(self, handle: int, dynamic_lds: int, limit: int) -> tuple[int, int]:
+        """(blocks of the grid, threads of the block) for the best occupancy (hipModuleOccupancyMaxPotentialBlockSize)."""
+        function = self.find_function(handle)
+        a = function.device.architecture
+        threads = self._occupancy_threads(function)
+        asked = min(limit, function.limits[0]) if limit > 0 else function.limits[0]
+        block = min(threads, a.waves(asked) * a.wave_size, a.max_threads_per_block)
+        blocks = threads // block if block else 0
+        lds = function.descriptor.lds_bytes + dynamic_lds
+        if lds:
+            blocks = min(blocks, a.max_lds_bytes_per_workgroup // lds)
+        return blocks * a.multiprocessors, block
+
+    def dynamic_lds_left(self, handle: int, blocks: int, block_threads: int) -> int:
+        """Dynamic LDS per block with which `blocks` blocks still fit a unit (hipOccupancyAvailableDynamicSMemPerBlock)."""
+        function = self.find_function(handle)
+        if blocks <= 0 or block_threads <= 0:
+            raise Failure(codes.INVALID_VALUE)
+        share = function.device.architecture.max_lds_bytes_per_workgroup // blocks
+        return max(0, share - function.descriptor.lds_bytes)
+
+    # Launches
+
+    def check_sizes(self, function: Function, grid: Triple, block: Triple, lds: int) -> None:
+        """Sizes of a launch against the device and the kernel.
+
+        Raises:
+            Failure: hipErrorInvalidConfiguration, hipErrorLaunchFailure (more threads than __launch_bounds__
+                allows), hipErrorInvalidValue (LDS).
+        """
+        most, max_block, max_grid = function.limits
+        gx, gy, gz = grid
+        bx, by, bz = block
+        threads = bx * by * bz
+        if (
+            0 < threads <= most
+            and 0 < gx <= max_grid[0]
+            and 0 < gy <= max_grid[1]
+            and 0 < gz <= max_grid[2]
+            and 0 <= lds <= function.max_dynamic_lds
+            and gx * bx < 1 << 32
+        ):
+            return
+        name, a = function.descriptor.name, function.device.architecture
+        if threads == 0 or gx * gy * gz == 0:
+            raise Failure(codes.INVALID_CONFIGURATION, f"a size of 0: grid {grid}, block {block}.")
+        if threads > a.max_threads_per_block:
+            raise Failure(
+                codes.INVALID_CONFIGURATION,
+                f"a block has at most {a.max_threads_per_block:,} threads; {bx} x {by} x {bz} are {threads:,}.",
+            )
+        if threads > most:
+            raise Failure(
+                codes.LAUNCH_FAILURE,
+                f"{name} was compiled for at most {most:,} threads per block (__launch_bounds__); these are {threads:,}.",
+            )
+        if gx > max_grid[0] or gy > max_grid[1] or gz > max_grid[2]:
+            raise Failure(codes.INVALID_CONFIGURATION, f"a grid has at most {max_grid} blocks; this one has {grid}.")
+        if gx * bx >= 1 << 32:
+            raise Failure(codes.INVALID_CONFIGURATION, f"more than 2^32 - 1 threads in one direction: {gx} x {bx}.")
+        raise Failure(
+            codes.INVALID_VALUE,
+            f"a block has at most {a.max_lds_bytes_per_workgroup:,} bytes of shared memory; {name} has "
+            f"{function.descriptor.lds_bytes:,} of its own, and {lds:,} were asked for on top.",
+        )
+
+    def launch(self, function: Function, grid: Triple, block: Triple, lds: int, stream: Stream, kernarg: bytes) -> Launch:
+        """Check the sizes and run the kernel; its modelled time goes into the stream."""
+        device = function.device
+        if stream.device is not device:
+            raise Failure(codes.INVALID_HANDLE, "the kernel and the stream belong to different devices")
+        self.check_sizes(function, grid, block, lds)
+        runtime = self._runtime
+        registered = runtime.memory.registered_to_device() if runtime.memory.registrations else None
+        with runtime.lock:
+            record: Launch = device.machine.launch(
+                function.kernel,
+                grid,
+                block,
+                lds,
+                kernarg,
+                collect="profile" if runtime.profiling else "default",
+                limit=runtime.instruction_limit,
+            )
+        if registered is not None:
+            runtime.memory.registered_to_host(registered)
+        stream.time = runtime.streams.ready(stream) + device.architecture.launch_latency_us + record.time_us
+        runtime.launched(device, record)
+        return record
+
+    def launch_traced(
+        self, handle: int, grid: Triple, block: Triple, lds: int, kernarg: bytes, workgroup: Any, wave: int
+    ) -> tuple[Launch, Any]:
+        """Run a kernel on the null stream and record one wave.
+
+        Raises:
+            LaunchLimitError: sizes that the device does not allow, no such workgroup or wave.
+        """
+        try:
+            function = self.find_function(handle)
+            self.check_sizes(function, grid, block, lds)
+            self.check_arguments(function, len(kernarg))
+        except Failure as error:
+            raise LaunchLimitError(f"The launch was refused: {error}") from error
+        if isinstance(workgroup, int):
+            place = (workgroup % grid[0], workgroup // grid[0] % grid[1], workgroup // (grid[0] * grid[1]))
+        else:
+            place = (int(workgroup[0]), int(workgroup[1]), int(workgroup[2]))
+        waves = function.device.architecture.waves(block[0] * block[1] * block[2])
+        if not all(0 <= at < size for at, size in zip(place, grid, strict=True)) or not 0 <= wave < waves:
+            raise LaunchLimitError(
+                f"There is no wave {wave} of workgroup {place} in this launch.",
+                why=f"the grid has {grid} workgroups of {waves} wave{'s' if waves > 1 else ''} each.",
+                hint="workgroups and waves are counted from 0.",
+            )
+        runtime, device = self._runtime, function.device
+        registered = runtime.memory.registered_to_device() if runtime.memory.registrations else None
+        with runtime.lock:
+            record, trace = device.machine.launch(
+                function.kernel,
+                grid,
+                block,
+                lds,
+                kernarg,
+                collect="profile" if runtime.profiling else "default",
+                limit=runtime.instruction_limit,
+                trace=(place, wave),
+            )
+        if registered is not None:
+            runtime.memory.registered_to_host(registered)
+        runtime.streams.submit(device.null_stream, device.architecture.launch_latency_us + record.time_us)
+        runtime.launched(device, record)
+        return record, trace
+
+    @staticmethod
+    def check_arguments(function: Function, given: int) -> None:
+        if given < function.argument_bytes:
+            raise Failure(
+                codes.INVALID_VALUE,
+                f"{function.descriptor.name} takes {function.argument_bytes} bytes of arguments; {given} were given.",
+            )
+
+    def pack(self, function: Function, parameters: int) -> bytes:
+        """The packed arguments from `kernelParams`: an array with one address per argument."""
+        if not function.arguments:
+            return b""
+        if not parameters:
+            raise Failure(codes.INVALID_VALUE, f"{function.descriptor.name} takes arguments; none were given.")
+        packed = bytearray(function.argument_bytes)
+        addresses = (ctypes.c_void_p * len(function.arguments)).from_address(parameters)
+        for (offset, size), address in zip(function.arguments, addresses, strict=True):
+            if not address:
+                raise Failure(codes.INVALID_VALUE, "an address in kernelParams is NULL")
+            packed[offset : offset + size] = ctypes.string_at(address, size)
+        return bytes(packed)
+
+    def unpack_extra(self, function: Function, extra: int) -> bytes:
+        """The packed arguments from `extra`: HIP_LAUNCH_PARAM_BUFFER_POINTER and _SIZE up to _END."""
+        cells = (ctypes.c_void_p * 5).from_address(extra)
+        buffer = size = 0
+        place = 0
+        while place < 5 and cells[place] != LAUNCH_END:
+            if place == 4:
+                raise Failure(codes.INVALID_VALUE, "`extra` does not end with HIP_LAUNCH_PARAM_END")
+            if cells[place] == LAUNCH_BUFFER:
+                buffer = cells[place + 1] or 0
+            elif cells[place] == LAUNCH_BUFFER_SIZE:
+                pointer = cells[place + 1]
+                if not pointer:
+                    raise Failure(codes.INVALID_VALUE)
+                size = ctypes.c_size_t.from_address(pointer).value
+            else:
+                raise Failure(codes.INVALID_VALUE, "`extra` holds something else than HIP_LAUNCH_PARAM_* pairs")
+            place += 2
+        if size and not buffer:
+            raise Failure(codes.INVALID_VALUE, "`extra` has no argument buffer")
+        if size < function.argument_bytes:
+            self.check_arguments(function, size)
+        return ctypes.string_at(buffer, size) if size else b""
+
+
+def _cu_mode(descriptor: KernelDescriptor) -> bool:
+    # .amdhsa_workgroup_processor_mode 0 is what -mcumode writes; gfx9 has no such directive and one mode.
+    return descriptor.directives.get("amdhsa_workgroup_processor_mode", 1) == 0
+
+
+def image_at(address: int) -> bytes:
+    """The bytes of the code object at an address: an ELF or an offload bundle; both tell their length.
+
+    Raises:
+        Failure: hipErrorInvalidImage.
+    """
+    head = ctypes.string_at(address, 4)
+    if head == b"\x7fELF":
+        size = _elf_bytes(address)
+    elif head == _BUNDLE[:4] and ctypes.string_at(address, len(_BUNDLE)) == _BUNDLE:
+        size = _bundle_bytes(address)
+    else:
+        raise Failure(codes.INVALID_IMAGE, "the image is neither an ELF file nor an offload bundle")
+    if not 0 < size <= _LARGEST_IMAGE:
+        raise Failure(codes.INVALID_IMAGE, "the image's own headers give no sensible size")
+    return ctypes.string_at(address, size)
+
+
+def _elf_bytes(address: int) -> int:
+    header = ctypes.string_at(address, 64)
+    if header[4] != 2 or header[5] != 1:
+        raise Failure(codes.INVALID_IMAGE, "the image is not a 64-bit little-endian ELF file")
+    segments_at, sections_at = struct.unpack_from("<QQ", header, 32)
+    segment_bytes, segment_count, section_bytes, section_count = struct.unpack_from("<HHHH", header, 54)
+    ends = [64, segments_at + segment_bytes * segment_count, sections_at + section_bytes * section_count]
+    if max(ends) > _LARGEST_IMAGE or segment_count and segment_bytes < 56 or section_count and section_bytes < 64:
+        raise Failure(codes.INVALID_IMAGE)
+    for i in range(section_count):
+        section = ctypes.string_at(address + sections_at + i * section_bytes, 64)
+        kind = struct.unpack_from("<I", section, 4)[0]
+        offset, size = struct.unpack_from("<QQ", section, 24)
+        if kind != 8:  # SHT_NOBITS has no bytes in the file
+            ends.append(offset + size)
+    for i in range(segment_count):
+        segment = ctypes.string_at(address + segments_at + i * segment_bytes, 56)
+        offset, size = struct.unpack_from("<Q16xQ", segment, 8)
+        ends.append(offset + size)
+    return int(max(ends))
+
+
+def _bundle_entries(read: Any) -> list[tuple[int, int, str]]:
+    """(offset, bytes, target) of each entry; `read(offset, size)` gives bytes of the bundle."""
+    count = struct.unpack("<Q", read(len(_BUNDLE), 8))[0]
+    if count > 64:
+        raise Failure(codes.INVALID_IMAGE)
+    entries, at = [], len(_BUNDLE) + 8
+    for _ in range(count):
+        offset, size, length = struct.unpack("<QQQ", read(at, 24))
+        if length > 256:
+            raise Failure(codes.INVALID_IMAGE)
+        entries.append((offset, size, read(at + 24, length).decode(errors="replace")))
+        at += 24 + length
+    return entries
+
+
+def _bundle_bytes(address: int) -> int:
+    entries = _bundle_entries(lambda offset, size: ctypes.string_at(address + offset, size))
+    return max((offset + size for offset, size, _ in entries), default=0)
+
+
+def from_bundle(bundle: bytes, arch: str) -> bytes:
+    """The code object for an architecture in an offload bundle.
+
+    Raises:
+        Failure: hipErrorNoBinaryForGpu.
+    """
+
+    def read(offset: int, size: int) -> bytes:
+        piece = bundle[offset : offset + size]
+        if len(piece) != size:
+            raise Failure(codes.INVALID_IMAGE)
+        return piece
+
+    targets = []
+    for offset, size, target in _bundle_entries(read):
+        name = target.rpartition("--")[2].partition(":")[0]
+        targets.append(name)
+        if name == arch and size:
+            return read(offset, size)
+    raise Failure(codes.NO_BINARY_FOR_GPU, f"the bundle has code for {', '.join(targets)}, not for {arch}")

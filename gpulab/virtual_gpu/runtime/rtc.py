@@ -1,0 +1,128 @@
+"""hiprtc programs: `Program` and `Programs`, from source text to a code object by gpulab's compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from gpulab.errors import CompileError, GpulabError
+
+if TYPE_CHECKING:
+    from gpulab.virtual_gpu.runtime.core import Runtime
+
+SUCCESS, INVALID_INPUT, INVALID_PROGRAM, INVALID_OPTION = 0, 3, 4, 5
+COMPILATION, NO_NAMES_AFTER, NO_NAMES_BEFORE, BAD_NAME, INTERNAL = 6, 8, 9, 10, 11
+
+_ARCH_OPTIONS = ("--gpu-architecture", "--offload-arch", "-arch")
+
+
+class RtcFailure(Exception):
+    """A hiprtc call ends with this hiprtcResult."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        super().__init__(str(code))
+
+
+class Program:
+    """One program: what hiprtcCreateProgram was given, and what compiling gave."""
+
+    def __init__(self, source: str, name: str, headers: dict[str, str]) -> None:
+        self.source, self.name, self.headers = source, name, headers
+        self.expressions: list[str] = []
+        self.log = ""
+        self.code: Any = None  # toolchain.CodeObject
+        self.compiled = False
+        self.names: dict[str, ctypes.Array[ctypes.c_char]] = {}  # kept: callers hold their addresses
+
+
+class Programs:
+    """All programs by handle."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._programs: dict[int, Program] = {}
+        self._handles = itertools.count(0x7_0000_0010, 16)
+
+    def create(self, source: str, name: str, headers: dict[str, str]) -> int:
+        handle = next(self._handles)
+        self._programs[handle] = Program(source, name or "CompileSource", headers)
+        return handle
+
+    def find(self, handle: int) -> Program:
+        found = self._programs.get(handle)
+        if found is None:
+            raise RtcFailure(INVALID_PROGRAM)
+        return found
+
+    def destroy(self, handle: int) -> None:
+        if self._programs.pop(handle, None) is None:
+            raise RtcFailure(INVALID_PROGRAM)
+
+    def add_name(self, handle: int, expression: str) -> None:
+        program = self.find(handle)
+        if program.compiled:
+            raise RtcFailure(NO_NAMES_AFTER)
+        program.expressions.append(expression)
+
+    def compile(self, handle: int, options: list[str]) -> int:
+        """hiprtcCompileProgram: the hiprtcResult; the log tells what the compiler said."""
+        from gpulab import toolchain
+
+        program = self.find(handle)
+        arch = self._runtime.current.architecture.name
+        passed = []
+        place = 0
+        while place < len(options):
+            option = options[place]
+            name, equals, value = option.partition("=")
+            if name in _ARCH_OPTIONS:
+                if not equals:
+                    place += 1
+                    value = options[place] if place < len(options) else ""
+                arch = value
+            else:
+                passed.append(option)
+            place += 1
+        program.compiled = True
+        try:
+            program.code = toolchain.compile(
+                program.source,
+                arch=arch,
+                options=passed,
+                name=program.name,
+                headers=program.headers,
+                name_expressions=program.expressions,
+            )
+        except CompileError as error:
+            program.log = str(error)
+            return COMPILATION
+        except GpulabError as error:
+            program.log = str(error)
+            return INVALID_OPTION
+        program.log = program.code.log
+        return SUCCESS
+
+    def lowered_name(self, handle: int, expression: str) -> int:
+        """Address of the C string with the symbol of a name expression."""
+        program = self.find(handle)
+        if not program.compiled:
+            raise RtcFailure(NO_NAMES_BEFORE)
+        if program.code is None:
+            raise RtcFailure(COMPILATION)
+        symbol = program.code.name_expressions.get(expression)
+        if symbol is None or expression not in program.expressions:
+            raise RtcFailure(BAD_NAME)
+        kept = program.names.get(expression)
+        if kept is None:
+            kept = program.names[expression] = ctypes.create_string_buffer(symbol.encode())
+        return ctypes.addressof(kept)
+
+    def image(self, handle: int) -> bytes:
+        """The code object."""
+        program = self.find(handle)
+        if program.code is None:
+            raise RtcFailure(INVALID_PROGRAM)
+        found: bytes = program.code.elf
+        return found

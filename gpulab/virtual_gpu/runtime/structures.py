@@ -1,0 +1,300 @@
+"""HIP's C structures as ctypes: layouts of hip_runtime_api.h (HIP 7, the R0600 properties)."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_char, c_int, c_size_t, c_uint, c_void_p
+
+
+class DeviceArch(ctypes.Structure):
+    """hipDeviceArch_t: 17 one-bit flags in one word."""
+
+    NAMES = (
+        "hasGlobalInt32Atomics",
+        "hasGlobalFloatAtomicExch",
+        "hasSharedInt32Atomics",
+        "hasSharedFloatAtomicExch",
+        "hasFloatAtomicAdd",
+        "hasGlobalInt64Atomics",
+        "hasSharedInt64Atomics",
+        "hasDoubles",
+        "hasWarpVote",
+        "hasWarpBallot",
+        "hasWarpShuffle",
+        "hasFunnelShift",
+        "hasThreadFenceSystem",
+        "hasSyncThreadsExt",
+        "hasSurfaceFuncs",
+        "has3dGrid",
+        "hasDynamicParallelism",
+    )
+    _fields_ = [(name, c_uint, 1) for name in NAMES]
+
+
+class DeviceProperties(ctypes.Structure):
+    """hipDeviceProp_tR0600."""
+
+    _fields_ = [
+        ("name", c_char * 256),
+        ("uuid", c_char * 16),
+        ("luid", c_char * 8),
+        ("luidDeviceNodeMask", c_uint),
+        ("totalGlobalMem", c_size_t),
+        ("sharedMemPerBlock", c_size_t),
+        ("regsPerBlock", c_int),
+        ("warpSize", c_int),
+        ("memPitch", c_size_t),
+        ("maxThreadsPerBlock", c_int),
+        ("maxThreadsDim", c_int * 3),
+        ("maxGridSize", c_int * 3),
+        ("clockRate", c_int),
+        ("totalConstMem", c_size_t),
+        ("major", c_int),
+        ("minor", c_int),
+        ("textureAlignment", c_size_t),
+        ("texturePitchAlignment", c_size_t),
+        ("deviceOverlap", c_int),
+        ("multiProcessorCount", c_int),
+        ("kernelExecTimeoutEnabled", c_int),
+        ("integrated", c_int),
+        ("canMapHostMemory", c_int),
+        ("computeMode", c_int),
+        ("maxTexture1D", c_int),
+        ("maxTexture1DMipmap", c_int),
+        ("maxTexture1DLinear", c_int),
+        ("maxTexture2D", c_int * 2),
+        ("maxTexture2DMipmap", c_int * 2),
+        ("maxTexture2DLinear", c_int * 3),
+        ("maxTexture2DGather", c_int * 2),
+        ("maxTexture3D", c_int * 3),
+        ("maxTexture3DAlt", c_int * 3),
+        ("maxTextureCubemap", c_int),
+        ("maxTexture1DLayered", c_int * 2),
+        ("maxTexture2DLayered", c_int * 3),
+        ("maxTextureCubemapLayered", c_int * 2),
+        ("maxSurface1D", c_int),
+        ("maxSurface2D", c_int * 2),
+        ("maxSurface3D", c_int * 3),
+        ("maxSurface1DLayered", c_int * 2),
+        ("maxSurface2DLayered", c_int * 3),
+        ("maxSurfaceCubemap", c_int),
+        ("maxSurfaceCubemapLayered", c_int * 2),
+        ("surfaceAlignment", c_size_t),
+        ("concurrentKernels", c_int),
+        ("ECCEnabled", c_int),
+        ("pciBusID", c_int),
+        ("pciDeviceID", c_int),
+        ("pciDomainID", c_int),
+        ("tccDriver", c_int),
+        ("asyncEngineCount", c_int),
+        ("unifiedAddressing", c_int),
+        ("memoryClockRate", c_int),
+        ("memoryBusWidth", c_int),
+        ("l2CacheSize", c_int),
+        ("persistingL2CacheMaxSize", c_int),
+        ("maxThreadsPerMultiProcessor", c_int),
+        ("streamPrioritiesSupported", c_int),
+        ("globalL1CacheSupported", c_int),
+        ("localL1CacheSupported", c_int),
+        ("sharedMemPerMultiprocessor", c_size_t),
+        ("regsPerMultiprocessor", c_int),
+        ("managedMemory", c_int),
+        ("isMultiGpuBoard", c_int),
+        ("multiGpuBoardGroupID", c_int),
+        ("hostNativeAtomicSupported", c_int),
+        ("singleToDoublePrecisionPerfRatio", c_int),
+        ("pageableMemoryAccess", c_int),
+        ("concurrentManagedAccess", c_int),
+        ("computePreemptionSupported", c_int),
+        ("canUseHostPointerForRegisteredMem", c_int),
+        ("cooperativeLaunch", c_int),
+        ("cooperativeMultiDeviceLaunch", c_int),
+        ("sharedMemPerBlockOptin", c_size_t),
+        ("pageableMemoryAccessUsesHostPageTables", c_int),
+        ("directManagedMemAccessFromHost", c_int),
+        ("maxBlocksPerMultiProcessor", c_int),
+        ("accessPolicyMaxWindowSize", c_int),
+        ("reservedSharedMemPerBlock", c_size_t),
+        ("hostRegisterSupported", c_int),
+        ("sparseHipArraySupported", c_int),
+        ("hostRegisterReadOnlySupported", c_int),
+        ("timelineSemaphoreInteropSupported", c_int),
+        ("memoryPoolsSupported", c_int),
+        ("gpuDirectRDMASupported", c_int),
+        ("gpuDirectRDMAFlushWritesOptions", c_uint),
+        ("gpuDirectRDMAWritesOrdering", c_int),
+        ("memoryPoolSupportedHandleTypes", c_uint),
+        ("deferredMappingHipArraySupported", c_int),
+        ("ipcEventSupported", c_int),
+        ("clusterLaunch", c_int),
+        ("unifiedFunctionPointers", c_int),
+        ("reserved", c_int * 63),
+        ("hipReserved", c_int * 32),
+        ("gcnArchName", c_char * 256),
+        ("maxSharedMemoryPerMultiProcessor", c_size_t),
+        ("clockInstructionRate", c_int),
+        ("arch", DeviceArch),
+        ("hdpMemFlushCntl", c_void_p),
+        ("hdpRegFlushCntl", c_void_p),
+        ("cooperativeMultiDeviceUnmatchedFunc", c_int),
+        ("cooperativeMultiDeviceUnmatchedGridDim", c_int),
+        ("cooperativeMultiDeviceUnmatchedBlockDim", c_int),
+        ("cooperativeMultiDeviceUnmatchedSharedMem", c_int),
+        ("isLargeBar", c_int),
+        ("asicRevision", c_int),
+    ]
+
+
+class PointerAttributes(ctypes.Structure):
+    """hipPointerAttribute_t."""
+
+    _fields_ = [
+        ("type", c_int),
+        ("device", c_int),
+        ("devicePointer", c_void_p),
+        ("hostPointer", c_void_p),
+        ("isManaged", c_int),
+        ("allocationFlags", c_uint),
+    ]
+
+
+class Extent(ctypes.Structure):
+    """hipExtent: width in bytes, height and depth in rows and slices."""
+
+    _fields_ = [("width", c_size_t), ("height", c_size_t), ("depth", c_size_t)]
+
+
+class PitchedPtr(ctypes.Structure):
+    """hipPitchedPtr."""
+
+    _fields_ = [("ptr", c_void_p), ("pitch", c_size_t), ("xsize", c_size_t), ("ysize", c_size_t)]
+
+
+class Position(ctypes.Structure):
+    """hipPos."""
+
+    _fields_ = [("x", c_size_t), ("y", c_size_t), ("z", c_size_t)]
+
+
+class Memcpy3D(ctypes.Structure):
+    """hipMemcpy3DParms."""
+
+    _fields_ = [
+        ("srcArray", c_void_p),
+        ("srcPos", Position),
+        ("srcPtr", PitchedPtr),
+        ("dstArray", c_void_p),
+        ("dstPos", Position),
+        ("dstPtr", PitchedPtr),
+        ("extent", Extent),
+        ("kind", c_int),
+    ]
+
+
+class Memcpy3DPeer(ctypes.Structure):
+    """hipMemcpy3DPeerParms."""
+
+    _fields_ = [
+        ("srcArray", c_void_p),
+        ("srcPos", Position),
+        ("srcPtr", PitchedPtr),
+        ("srcDevice", c_int),
+        ("dstArray", c_void_p),
+        ("dstPos", Position),
+        ("dstPtr", PitchedPtr),
+        ("dstDevice", c_int),
+        ("extent", Extent),
+    ]
+
+
+class DriverMemcpy3D(ctypes.Structure):
+    """HIP_MEMCPY3D."""
+
+    _fields_ = [
+        ("srcXInBytes", c_size_t),
+        ("srcY", c_size_t),
+        ("srcZ", c_size_t),
+        ("srcLOD", c_size_t),
+        ("srcMemoryType", c_int),
+        ("srcHost", c_void_p),
+        ("srcDevice", c_void_p),
+        ("srcArray", c_void_p),
+        ("srcPitch", c_size_t),
+        ("srcHeight", c_size_t),
+        ("dstXInBytes", c_size_t),
+        ("dstY", c_size_t),
+        ("dstZ", c_size_t),
+        ("dstLOD", c_size_t),
+        ("dstMemoryType", c_int),
+        ("dstHost", c_void_p),
+        ("dstDevice", c_void_p),
+        ("dstArray", c_void_p),
+        ("dstPitch", c_size_t),
+        ("dstHeight", c_size_t),
+        ("WidthInBytes", c_size_t),
+        ("Height", c_size_t),
+        ("Depth", c_size_t),
+    ]
+
+
+class Memcpy2D(ctypes.Structure):
+    """hip_Memcpy2D."""
+
+    _fields_ = [
+        ("srcXInBytes", c_size_t),
+        ("srcY", c_size_t),
+        ("srcMemoryType", c_int),
+        ("srcHost", c_void_p),
+        ("srcDevice", c_void_p),
+        ("srcArray", c_void_p),
+        ("srcPitch", c_size_t),
+        ("dstXInBytes", c_size_t),
+        ("dstY", c_size_t),
+        ("dstMemoryType", c_int),
+        ("dstHost", c_void_p),
+        ("dstDevice", c_void_p),
+        ("dstArray", c_void_p),
+        ("dstPitch", c_size_t),
+        ("WidthInBytes", c_size_t),
+        ("Height", c_size_t),
+    ]
+
+
+class FunctionAttributes(ctypes.Structure):
+    """hipFuncAttributes."""
+
+    _fields_ = [
+        ("binaryVersion", c_int),
+        ("cacheModeCA", c_int),
+        ("constSizeBytes", c_size_t),
+        ("localSizeBytes", c_size_t),
+        ("maxDynamicSharedSizeBytes", c_int),
+        ("maxThreadsPerBlock", c_int),
+        ("numRegs", c_int),
+        ("preferredShmemCarveout", c_int),
+        ("ptxVersion", c_int),
+        ("sharedSizeBytes", c_size_t),
+    ]
+
+
+class LaunchConfiguration(ctypes.Structure):
+    """HIP_LAUNCH_CONFIG."""
+
+    _fields_ = [
+        ("gridDimX", c_uint),
+        ("gridDimY", c_uint),
+        ("gridDimZ", c_uint),
+        ("blockDimX", c_uint),
+        ("blockDimY", c_uint),
+        ("blockDimZ", c_uint),
+        ("sharedMemBytes", c_uint),
+        ("hStream", c_void_p),
+        ("attrs", c_void_p),
+        ("numAttrs", c_uint),
+    ]
+
+
+class MemoryLocation(ctypes.Structure):
+    """hipMemLocation."""
+
+    _fields_ = [("type", c_int), ("id", c_int)]
