@@ -40,8 +40,8 @@ Packed rows (`packed`):
                  source i, the reader makes its low half the half that op_sel[i] names (default 0: low),
                  with its sign bit flipped if neg_lo[i], and its high half the one that op_sel_hi[i] names
                  (default 1: high), flipped if neg_hi[i] (no flips where the row has a `neg` parameter).
-                 A source of another type is taken whole, negated if neg_lo[i]. A constant for a u32 source stands in the
-                 low half as the 16-bit form of the row's `element` type; for a u64 source, in both halves.
+                 A source of another type is taken whole, negated if neg_lo[i]. A constant for a u32 source stands in
+                 the low half as the 16-bit form of the row's `element` type; for a u64 source, in both halves.
                  `element` is "f16", "bf16", "f32", "u16" ... : what the halves are, for clamp and denormals.
     "mix"        v_fma_mix*: f32 sources; source i with op_sel_hi[i] is the f16 in the half that op_sel[i]
                  names, widened; neg_lo negates and neg_hi takes the absolute value first.

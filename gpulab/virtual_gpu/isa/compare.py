@@ -1,0 +1,86 @@
+"""Vector comparisons (VOPC): v_cmp_* and v_cmpx_*, for all types, and the class tests.
+
+v_cmp_* writes a mask. v_cmpx_* writes EXEC with it: alone on gfx10 and later, beside the named mask on gfx9.
+Float conditions: lg is "less or greater" (ordered), o and u are "ordered" and "unordered", and the n* forms are the
+negations, so true for NaN: nge, nlg, ngt, nle, neq (the unordered !=), nlt. tru and f are constants.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpulab.virtual_gpu.isa import functions as f
+from gpulab.virtual_gpu.isa.expression import Value
+from gpulab.virtual_gpu.isa.family import Body, Family, body
+
+COMPARE = Family()
+_mask = COMPARE.rows("valu", float_mode=None)
+_exec = COMPARE.rows("valu", writes="exec")
+_both = COMPARE.rows("valu", writes="dst exec")
+
+Condition = Callable[[Value, Value], Value]
+FLOAT_CONDITIONS: dict[str, Condition] = {
+    "f": lambda a, b: f.false(),
+    "lt": lambda a, b: a < b,
+    "eq": lambda a, b: a == b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "lg": lambda a, b: (a < b) | (a > b),
+    "ge": lambda a, b: a >= b,
+    "o": lambda a, b: ~(f.is_nan(a) | f.is_nan(b)),
+    "u": lambda a, b: f.is_nan(a) | f.is_nan(b),
+    "nge": lambda a, b: ~(a >= b),
+    "nlg": lambda a, b: ~((a < b) | (a > b)),
+    "ngt": lambda a, b: ~(a > b),
+    "nle": lambda a, b: ~(a <= b),
+    "neq": lambda a, b: a != b,
+    "nlt": lambda a, b: ~(a < b),
+    "tru": lambda a, b: f.true(),
+}
+INTEGER_CONDITIONS: dict[str, Condition] = {
+    "f": lambda a, b: f.false(),
+    "lt": lambda a, b: a < b,
+    "eq": lambda a, b: a == b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ne": lambda a, b: a != b,
+    "ge": lambda a, b: a >= b,
+    "t": lambda a, b: f.true(),
+}
+
+
+def _twice(function: Condition) -> Body:
+    def double(a: Value, b: Value) -> tuple[Value, Value]:
+        result = function(a, b)
+        return result, result
+
+    return double
+
+
+def _add(name: str, parameters: str, function: Condition, meaning: str, rate: str) -> None:
+    options: dict[str, object] = {"rate": rate}
+    if "class" in name:
+        options["float_mode"] = False  # a class test sees denormals as they are
+    _mask(f"v_cmp_{name}", **options)(body(lambda a, b: function(a, b), parameters, meaning))
+    _exec(gfx11=f"v_cmpx_{name}", **options)(body(lambda a, b: function(a, b), parameters, meaning + " Into EXEC."))
+    _both(gfx9=f"v_cmpx_{name}", **options)(body(_twice(function), parameters, meaning + " Into the mask and EXEC."))
+
+
+def _all() -> None:
+    for type in ("f16", "f32", "f64"):
+        rate = "half" if type == "f64" else "full"
+        for name, function in FLOAT_CONDITIONS.items():
+            written = "t" if name == "tru" else name
+            for spelled in {name, written}:
+                _add(f"{spelled}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate)
+        mask = "u32" if type != "f16" else "u16"
+        _add(f"class_{type}", f"a:{type} b:{mask}", f.class_test, "Is a in one of the classes of mask b?", rate)
+    for type in ("i16", "u16", "i32", "u32", "i64", "u64"):
+        rate = "half" if type.endswith("64") else "full"
+        for name, function in INTEGER_CONDITIONS.items():
+            _add(f"{name}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate)
+
+
+_all()

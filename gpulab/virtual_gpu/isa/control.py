@@ -1,0 +1,51 @@
+"""Control rows: branches, calls, barriers, waits, messages, the MODE register and the clocks.
+
+Instructions that only order memory or give the scheduler a hint have no effect on a machine that does one thing
+after another; their kind is "wait" or "nop".
+"""
+
+from __future__ import annotations
+
+from gpulab.virtual_gpu.isa.family import Family
+from gpulab.virtual_gpu.isa.row import Control
+
+CONTROL = Family()
+
+
+def _add(kind: str, names: str, meaning: str, generation: str = "common", condition: str = "") -> None:
+    for name in names.split():
+        CONTROL.add(Control(name, kind, condition, meaning), generation)
+
+
+_add("end", "s_endpgm s_endpgm_saved", "The wave ends.")
+_add("branch", "s_branch", "Jump to the label.")
+for _condition in ("scc0", "scc1", "vccz", "vccnz", "execz", "execnz"):
+    _add("cbranch", f"s_cbranch_{_condition}", f"Jump to the label if {_condition}.", condition=_condition)
+_add("call", "s_swappc_b64", "Jump to the address in the source; the destination gets the return address.")
+_add("call", "s_call_b64", "Jump to the label; the destination gets the return address.")
+_add("jump", "s_setpc_b64", "Jump to the address in the source.")
+_add("getpc", "s_getpc_b64", "The address of the next instruction.")
+_add("barrier", "s_barrier", "Wait until all waves of the workgroup are here.")
+_add("wait", "s_waitcnt", "Wait for outstanding memory operations.")
+_add("wait", "s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_expcnt s_waitcnt_lgkmcnt", "Wait for one counter.", "gfx11")
+_add("wait", "s_waitcnt_depctr s_wait_idle s_delay_alu s_wait_event", "Wait for the wave's own pipelines.", "gfx11")
+_add("nop", "s_nop v_nop", "Nothing, for a number of cycles.")
+_add("nop", "s_setprio s_icache_inv s_dcache_inv s_incperflevel s_decperflevel s_ttracedata", "Hints and caches.")
+_add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol buffer_wbl2 buffer_inv", "Caches.", "gfx9")
+_add(
+    "nop",
+    "s_clause s_set_inst_prefetch_distance s_inst_prefetch s_code_end s_ttracedata_imm s_gl1_inv "
+    "buffer_gl0_inv buffer_gl1_inv s_version",
+    "Hints and caches.",
+    "gfx11",
+)
+_add("sleep", "s_sleep", "Pause the wave for about 64 cycles times the operand.")
+_add("trap", "s_trap", "Enter the trap handler: the kernel is stopped.")
+_add("sendmsg", "s_sendmsg s_sendmsghalt", "Send a message; the one that frees VGPRs has no effect.")
+_add("sendmsg_rtn", "s_sendmsg_rtn_b32 s_sendmsg_rtn_b64", "Send a message and get the answer.", "gfx11")
+_add("setreg", "s_setreg_b32 s_setreg_imm32_b32", "Write a field of a hardware register.")
+_add("getreg", "s_getreg_b32", "Read a field of a hardware register.")
+_add("time", "s_memtime", "The core clock's counter, 64 bits.", "gfx9")
+_add("realtime", "s_memrealtime", "The constant-rate counter, 64 bits.", "gfx9")
+_add("round_mode", "s_round_mode", "Set MODE's rounding.", "gfx11")
+_add("denorm_mode", "s_denorm_mode", "Set MODE's denormal handling.", "gfx11")

@@ -1,0 +1,73 @@
+"""How the row files are written: a `Family` collects the rows of one encoding family for all generations.
+
+`Family.rows` makes decorators whose first argument names the mnemonics common to all generations and whose
+keywords `gfx9`, `gfx11` those of one generation (several names are separated by blanks). `define` is the
+same for bodies that fit one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gpulab.virtual_gpu.isa.expression import TYPES
+from gpulab.virtual_gpu.isa.row import AnyRow, Row, Table
+
+GENERATIONS = ("gfx9", "gfx11")
+Body = Callable[..., Any]
+
+
+class Family:
+    """Tables by generation; `common` rows hold for each."""
+
+    def __init__(self) -> None:
+        self.tables = {name: Table() for name in ("common", *GENERATIONS)}
+
+    def add(self, row: AnyRow, generation: str = "common") -> None:
+        """Add a finished row (memory, cross-lane, control) for one generation or for all."""
+        self.tables[generation].add(row)
+
+    def rows(self, unit: str, writes: str = "dst", **defaults: Any) -> Callable[..., Callable[[Body], Body]]:
+        """A decorator factory: ``vector("v_add_f32")``, ``vector(gfx9="v_add_u32", gfx11="v_add_nc_u32")``."""
+
+        def family(common: str = "", *, gfx9: str = "", gfx11: str = "", **options: Any) -> Callable[[Body], Body]:
+            given = {"writes": writes, "float_mode": None, **defaults, **options}
+
+            def decorate(body: Body) -> Body:
+                for generation, names in (("common", common), ("gfx9", gfx9), ("gfx11", gfx11)):
+                    for name in names.split():
+                        self.tables[generation].add(Row(name, unit, body, **given))
+                return body
+
+            return decorate
+
+        return family
+
+    def table(self, generation: str) -> Table:
+        """All rows that a generation has."""
+        return self.tables["common"].merge(self.tables[generation])
+
+
+def body(function: Body, parameters: str, meaning: str) -> Body:
+    """Give a lambda the parameter types that its row needs: ``body(lambda a, b: a & b, "a:u32 b:u32", "...")``."""
+    function.__annotations__ = {name: TYPES[type] for name, type in (p.split(":") for p in parameters.split())}
+    function.__doc__ = meaning
+    return function
+
+
+def definer(family: Callable[..., Callable[[Body], Body]]) -> Callable[..., None]:
+    """``define(names, "a:u32 b:u32", lambda a, b: a & b, "Bitwise and.")`` for one-line bodies."""
+
+    def define(names: str, parameters: str, function: Body, meaning: str, **options: Any) -> None:
+        family(names, **options)(body(function, parameters, meaning))
+
+    return define
+
+
+def merged(families: Iterable[Family], generation: str) -> Table:
+    """One table of many families; a mnemonic in two of them is an error."""
+    result = Table()
+    for family in families:
+        for row in family.table(generation).values():
+            result.add(row)
+    return result

@@ -1,0 +1,366 @@
+"""Memory rows: scalar, global, flat, scratch, buffer and LDS (DS) loads, stores and atomics.
+
+Generations differ in names: gfx9 counts dwords (global_load_dwordx2), gfx11 bits (global_load_b64). One list of
+shapes (`_ACCESS`) and one of atomics (`_ATOMICS`) make all of them. Sources: CDNA3 ISA manual chapters 9-11, 12.12-12.16;
+RDNA3 ISA manual 16.12-16.18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gpulab.virtual_gpu.isa import functions as f
+from gpulab.virtual_gpu.isa.expression import Value, select
+from gpulab.virtual_gpu.isa.family import Family, body
+from gpulab.virtual_gpu.isa.row import Memory, Row
+
+MEMORY = Family()
+
+
+def _add(generation: str, row: Memory) -> None:
+    MEMORY.add(row, generation)
+
+
+# ------------------------------------------------------------------------------------------ loads and stores
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One shape of load or store: its name on gfx9 and gfx11 ("" where it is missing), as Memory's fields."""
+
+    gfx9: str
+    gfx11: str
+    element: int
+    count: int = 1
+    extend: str = ""
+    half: str = ""
+
+
+_LOADS = (
+    Access("load_ubyte", "load_u8", 8, 1, "zero"),
+    Access("load_sbyte", "load_i8", 8, 1, "sign"),
+    Access("load_ushort", "load_u16", 16, 1, "zero"),
+    Access("load_sshort", "load_i16", 16, 1, "sign"),
+    Access("load_dword", "load_b32", 32, 1),
+    Access("load_dwordx2", "load_b64", 32, 2),
+    Access("load_dwordx3", "load_b96", 32, 3),
+    Access("load_dwordx4", "load_b128", 32, 4),
+    Access("load_ubyte_d16", "load_d16_u8", 8, 1, "zero", "lo"),
+    Access("load_ubyte_d16_hi", "load_d16_hi_u8", 8, 1, "zero", "hi"),
+    Access("load_sbyte_d16", "load_d16_i8", 8, 1, "sign", "lo"),
+    Access("load_sbyte_d16_hi", "load_d16_hi_i8", 8, 1, "sign", "hi"),
+    Access("load_short_d16", "load_d16_b16", 16, 1, "", "lo"),
+    Access("load_short_d16_hi", "load_d16_hi_b16", 16, 1, "", "hi"),
+)
+_STORES = (
+    Access("store_byte", "store_b8", 8),
+    Access("store_byte_d16_hi", "store_d16_hi_b8", 8, 1, "", "hi"),
+    Access("store_short", "store_b16", 16),
+    Access("store_short_d16_hi", "store_d16_hi_b16", 16, 1, "", "hi"),
+    Access("store_dword", "store_b32", 32, 1),
+    Access("store_dwordx2", "store_b64", 32, 2),
+    Access("store_dwordx3", "store_b96", 32, 3),
+    Access("store_dwordx4", "store_b128", 32, 4),
+)
+SPACES = ("global", "flat", "scratch", "buffer")
+
+
+def _meaning(action: str, access: Access, space: str) -> str:
+    bits = access.element * access.count
+    extension = {"zero": ", zero-extended", "sign": ", sign-extended", "": ""}[access.extend]
+    part = {"lo": ", low half of the register", "hi": ", high half of the register", "": ""}[access.half]
+    return f"{action.capitalize()} {bits} bits, {space}{extension}{part}."
+
+
+def _vector_accesses() -> None:
+    for action, shapes in (("load", _LOADS), ("store", _STORES)):
+        for access in shapes:
+            for space in SPACES:
+                meaning = _meaning(action, access, space)
+                for generation, name in (("gfx9", access.gfx9), ("gfx11", access.gfx11)):
+                    _add(
+                        generation,
+                        Memory(
+                            f"{space}_{name}",
+                            space,
+                            action,
+                            access.element,
+                            access.count,
+                            access.extend,
+                            access.half,
+                            meaning=meaning,
+                        ),
+                    )
+
+
+def _scalar_accesses() -> None:
+    for count in (1, 2, 4, 8, 16):
+        meaning = f"Load {count} dwords into scalar registers."
+        gfx9 = "s_load_dword" + (f"x{count}" if count > 1 else "")
+        _add("gfx9", Memory(gfx9, "scalar", "load", 32, count, meaning=meaning))
+        _add("gfx11", Memory(f"s_load_b{32 * count}", "scalar", "load", 32, count, meaning=meaning))
+        if count <= 4:
+            _add("gfx9", Memory(gfx9.replace("load", "store"), "scalar", "store", 32, count, meaning="Store scalars."))
+
+
+_LDS_LOADS = (
+    ("read_u8", "load_u8", 8, 1, "zero", ""),
+    ("read_i8", "load_i8", 8, 1, "sign", ""),
+    ("read_u16", "load_u16", 16, 1, "zero", ""),
+    ("read_i16", "load_i16", 16, 1, "sign", ""),
+    ("read_b32", "load_b32", 32, 1, "", ""),
+    ("read_b64", "load_b64", 32, 2, "", ""),
+    ("read_b96", "load_b96", 32, 3, "", ""),
+    ("read_b128", "load_b128", 32, 4, "", ""),
+    ("read_u8_d16", "load_u8_d16", 8, 1, "zero", "lo"),
+    ("read_u8_d16_hi", "load_u8_d16_hi", 8, 1, "zero", "hi"),
+    ("read_i8_d16", "load_i8_d16", 8, 1, "sign", "lo"),
+    ("read_i8_d16_hi", "load_i8_d16_hi", 8, 1, "sign", "hi"),
+    ("read_u16_d16", "load_u16_d16", 16, 1, "", "lo"),
+    ("read_u16_d16_hi", "load_u16_d16_hi", 16, 1, "", "hi"),
+)
+_LDS_STORES = (
+    ("write_b8", "store_b8", 8, 1, "", ""),
+    ("write_b16", "store_b16", 16, 1, "", ""),
+    ("write_b32", "store_b32", 32, 1, "", ""),
+    ("write_b64", "store_b64", 32, 2, "", ""),
+    ("write_b96", "store_b96", 32, 3, "", ""),
+    ("write_b128", "store_b128", 32, 4, "", ""),
+    ("write_b8_d16_hi", "store_b8_d16_hi", 8, 1, "", "hi"),
+    ("write_b16_d16_hi", "store_b16_d16_hi", 16, 1, "", "hi"),
+)
+
+
+def _lds_accesses() -> None:
+    for action, shapes in (("load", _LDS_LOADS), ("store", _LDS_STORES)):
+        for gfx9, gfx11, *fields in shapes:
+            access = Access(gfx9, gfx11, *fields)
+            row = Memory(
+                "",
+                "lds",
+                action,
+                access.element,
+                access.count,
+                access.extend,
+                access.half,
+                meaning=_meaning(action, access, "LDS"),
+            )
+            _add("gfx9", replace(row, mnemonic=f"ds_{gfx9}"))
+            _add("gfx11", replace(row, mnemonic=f"ds_{gfx11}"))
+        verb9, verb11 = ("read", "load") if action == "load" else ("write", "store")
+        for bits in (32, 64):
+            for stride9, stride11, scale in (("", "", 1), ("st64", "_stride64", 64)):
+                row = Memory(
+                    f"ds_{verb9}2{stride9}_b{bits}",
+                    "lds",
+                    action,
+                    bits,
+                    2,
+                    two_address=True,
+                    stride=scale * bits // 8,
+                    meaning=f"{action.capitalize()} two times {bits} bits, LDS.",
+                )
+                _add("gfx9", row)
+                _add("gfx11", replace(row, mnemonic=f"ds_{verb11}_2addr{stride11}_b{bits}"))
+
+
+# ----------------------------------------------------------------------------------------------------- atomics
+
+Combine = Callable[..., Value]
+
+
+def _increment(memory: Value, data: Value) -> Value:
+    """Up by one, back to 0 after `data`."""
+    return select(memory >= data, 0, memory + 1)
+
+
+def _decrement(memory: Value, data: Value) -> Value:
+    """Down by one, back to `data` from 0 or from above it."""
+    return select((memory == 0) | (memory > data), data, memory - 1)
+
+
+def _clamped_sub(memory: Value, data: Value) -> Value:
+    return select(memory < data, 0, memory - data)
+
+
+_INTEGER_ATOMICS: tuple[tuple[str, str, Combine, str], ...] = (
+    # gfx9's name, type letter, new value, meaning
+    ("add", "u", lambda memory, data: memory + data, "memory += data"),
+    ("sub", "u", lambda memory, data: memory - data, "memory -= data"),
+    ("smin", "i", f.minimum_int, "memory = min(memory, data), signed"),
+    ("umin", "u", f.minimum_int, "memory = min(memory, data), unsigned"),
+    ("smax", "i", f.maximum_int, "memory = max(memory, data), signed"),
+    ("umax", "u", f.maximum_int, "memory = max(memory, data), unsigned"),
+    ("and", "b", lambda memory, data: memory & data, "memory &= data"),
+    ("or", "b", lambda memory, data: memory | data, "memory |= data"),
+    ("xor", "b", lambda memory, data: memory ^ data, "memory ^= data"),
+    ("inc", "u", _increment, "memory = memory >= data ? 0 : memory + 1"),
+    ("dec", "u", _decrement, "memory = memory == 0 or memory > data ? data : memory - 1"),
+    ("swap", "b", lambda memory, data: data, "memory = data"),
+)
+
+
+def _combine(name: str, type: str, function: Combine, parameters: str = "memory data") -> Row:
+    typed = " ".join(f"{p}:{type}" for p in parameters.split())
+    names = parameters.split()
+    wrapped: Combine = (lambda a, b: function(a, b)) if len(names) == 2 else (lambda a, b, c: function(a, b, c))
+    return Row(name, "valu", body(wrapped, typed, "New value in memory."), "dst", False)
+
+
+def _exchange_if_equal(memory: Value, data: Value, compare: Value) -> Value:
+    return select(memory == compare, data, memory)
+
+
+def _global_atomic(
+    name9: str, name11: str, bits: int, type: str, function: Combine, meaning: str, compare: bool = False
+) -> None:
+    for space in ("global", "flat", "buffer"):
+        for generation, name in (("gfx9", name9), ("gfx11", name11)):
+            if not name:
+                continue
+            mnemonic = f"{space}_atomic_{name}"
+            combine = _combine(mnemonic, type, function, "memory data compare" if compare else "memory data")
+            _add(
+                generation,
+                Memory(mnemonic, space, "atomic", bits, 1, combine=combine, compare=compare, meaning=meaning),
+            )
+
+
+def _atomics() -> None:
+    for bits in (32, 64):
+        wide = "_x2" if bits == 64 else ""
+        for name, letter, function, meaning in _INTEGER_ATOMICS:
+            type = f"{'u' if letter == 'b' else letter}{bits}"
+            short = name[1:] if name in ("smin", "umin", "smax", "umax") else name
+            _global_atomic(f"{name}{wide}", f"{short}_{letter}{bits}", bits, type, function, meaning)
+        _global_atomic(
+            f"cmpswap{wide}",
+            f"cmpswap_b{bits}",
+            bits,
+            f"u{bits}",
+            _exchange_if_equal,
+            "memory = data where it equals the comparand (the second half of the data registers)",
+            compare=True,
+        )
+    _global_atomic("", "csub_u32", 32, "u32", _clamped_sub, "memory = memory < data ? 0 : memory - data")
+    add: Combine = lambda memory, data: memory + data  # noqa: E731
+    _global_atomic("add_f32", "add_f32", 32, "f32", add, "memory += data, f32")
+    _global_atomic("add_f64", "", 64, "f64", add, "memory += data, f64")
+    _global_atomic("min_f64", "", 64, "f64", f.minimum, "memory = min(memory, data), f64")
+    _global_atomic("max_f64", "", 64, "f64", f.maximum, "memory = max(memory, data), f64")
+    _global_atomic("", "min_f32", 32, "f32", f.minimum, "memory = min(memory, data), f32")
+    _global_atomic("", "max_f32", 32, "f32", f.maximum, "memory = max(memory, data), f32")
+    for name, type in (("pk_add_f16", "f16"), ("pk_add_bf16", "bf16")):
+        _global_atomic(name, "", 32, "u32", _packed_add(type), f"memory += data, two {type}")
+
+
+def _packed_add(type: str) -> Combine:
+    from gpulab.virtual_gpu.isa.expression import TYPES
+
+    def add(memory: Value, data: Value) -> Value:
+        lo = f.low(memory).bits(TYPES[type]) + f.low(data).bits(TYPES[type])
+        hi = f.high(memory).bits(TYPES[type]) + f.high(data).bits(TYPES[type])
+        return f.join(lo, hi)
+
+    return add
+
+
+# DS: gfx9's operation name, gfx11's, type letter, combine, parameters
+_DS_ATOMICS: tuple[tuple[str, str, str, Combine, str, str], ...] = (
+    ("add", "add", "u", lambda memory, data: memory + data, "memory data", "memory += data"),
+    ("sub", "sub", "u", lambda memory, data: memory - data, "memory data", "memory -= data"),
+    ("rsub", "rsub", "u", lambda memory, data: data - memory, "memory data", "memory = data - memory"),
+    ("inc", "inc", "u", _increment, "memory data", "memory = memory >= data ? 0 : memory + 1"),
+    ("dec", "dec", "u", _decrement, "memory data", "memory = memory == 0 or memory > data ? data : memory - 1"),
+    ("min", "min", "i", f.minimum_int, "memory data", "memory = min(memory, data)"),
+    ("max", "max", "i", f.maximum_int, "memory data", "memory = max(memory, data)"),
+    ("min", "min", "u", f.minimum_int, "memory data", "memory = min(memory, data)"),
+    ("max", "max", "u", f.maximum_int, "memory data", "memory = max(memory, data)"),
+    ("and", "and", "b", lambda memory, data: memory & data, "memory data", "memory &= data"),
+    ("or", "or", "b", lambda memory, data: memory | data, "memory data", "memory |= data"),
+    ("xor", "xor", "b", lambda memory, data: memory ^ data, "memory data", "memory ^= data"),
+    (
+        "mskor",
+        "mskor",
+        "b",
+        lambda memory, mask, data: (memory & ~mask) | data,
+        "memory mask data",
+        "memory = (memory & ~first) | second",
+    ),
+    ("min", "min", "f", f.minimum, "memory data", "memory = min(memory, data)"),
+    ("max", "max", "f", f.maximum, "memory data", "memory = max(memory, data)"),
+)
+
+
+def _ds_rows(generation: str, name: str, suffix: str, row: Memory) -> None:
+    _add(generation, replace(row, mnemonic=f"ds_{name}_{suffix}"))
+    _add(generation, replace(row, mnemonic=f"ds_{name}_rtn_{suffix}", returns=True))
+
+
+def _ds_atomics() -> None:
+    for bits in (32, 64):
+        for gfx9, gfx11, letter, function, parameters, meaning in _DS_ATOMICS:
+            suffix = f"{letter}{bits}"
+            type = f"u{bits}" if letter == "b" else suffix
+            combine = _combine(f"ds_{gfx9}_{suffix}", type, function, parameters)
+            row = Memory("", "lds", "atomic", bits, combine=combine, meaning=meaning)
+            _ds_rows("gfx9", gfx9, suffix, row)
+            _ds_rows("gfx11", gfx11, suffix, row)
+        type = f"u{bits}"
+        swap = _combine(f"ds_wrxchg_rtn_b{bits}", type, lambda memory, data: data)
+        row = Memory(
+            f"ds_wrxchg_rtn_b{bits}", "lds", "atomic", bits, combine=swap, returns=True, meaning="Exchange with memory."
+        )
+        _add("gfx9", row)
+        _add("gfx11", replace(row, mnemonic=f"ds_storexchg_rtn_b{bits}"))
+        for stride9, stride11, scale in (("", "", 1), ("st64", "_stride64", 64)):
+            two = Memory(
+                f"ds_wrxchg2{stride9}_rtn_b{bits}",
+                "lds",
+                "atomic",
+                bits,
+                2,
+                two_address=True,
+                stride=scale * bits // 8,
+                combine=swap,
+                returns=True,
+                meaning="Exchange two registers with two places in memory.",
+            )
+            _add("gfx9", two)
+            _add("gfx11", replace(two, mnemonic=f"ds_storexchg_2addr{stride11}_rtn_b{bits}"))
+        # the order of new value and comparand was exchanged after gfx9/gfx10
+        old = _combine(
+            f"ds_cmpst_b{bits}",
+            type,
+            lambda memory, compare, data: select(memory == compare, data, memory),
+            "memory compare data",
+        )
+        new = _combine(f"ds_cmpstore_b{bits}", type, _exchange_if_equal, "memory data compare")
+        meaning = "memory = data where it equals the comparand"
+        _ds_rows(
+            "gfx9", "cmpst", f"b{bits}", Memory("", "lds", "atomic", bits, combine=old, compare=True, meaning=meaning)
+        )
+        _ds_rows(
+            "gfx11",
+            "cmpstore",
+            f"b{bits}",
+            Memory("", "lds", "atomic", bits, combine=new, compare=True, meaning=meaning),
+        )
+    add: Combine = lambda memory, data: memory + data  # noqa: E731
+    single = Memory("", "lds", "atomic", 32, combine=_combine("ds_add_f32", "f32", add), meaning="memory += data, f32")
+    double = Memory("", "lds", "atomic", 64, combine=_combine("ds_add_f64", "f64", add), meaning="memory += data, f64")
+    for generation in ("gfx9", "gfx11"):
+        _ds_rows(generation, "add", "f32", single)
+    _ds_rows("gfx9", "add", "f64", double)
+    for type in ("f16", "bf16"):
+        packed = _combine(f"ds_pk_add_{type}", "u32", _packed_add(type))
+        row = Memory("", "lds", "atomic", 32, combine=packed, meaning=f"memory += data, two {type}")
+        _ds_rows("gfx9", "pk_add", type, row)
+
+
+_vector_accesses()
+_scalar_accesses()
+_lds_accesses()
+_atomics()
+_ds_atomics()
