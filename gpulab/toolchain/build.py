@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import Any, Literal
 
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import cache, code_object, compiler, debug_info, diagnostics, listing
+from gpulab.toolchain import cache, code_object, compiler, debug_info, device_library, diagnostics, listing
 from gpulab.toolchain import elf as elf_file
 from gpulab.toolchain import options as option_check
 from gpulab.toolchain.code_object import ASSEMBLY_SECTION, META_SECTION, CodeObject, KernelSignature, Parameter
@@ -98,7 +97,8 @@ def compile(
         [_FORMAT, arch, language, source, accepted.compiler, name, first_line, sorted(headers.items()), expressions],
         ensure_ascii=True,
     )
-    key = cache.key(request, compiler.version(), _headers_hash() if language == "hip" else "", _code_hash())
+    ours = cache.folder_hash(INCLUDE) + cache.folder_hash(device_library.LIBRARY) if language == "hip" else ""
+    key = cache.key(request, compiler.version(), ours, _code_hash())
     if use_cache:
         kept = _STORE.get(key)
         if kept is not None:
@@ -155,7 +155,8 @@ class _Job:
             "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
             "-include", "hip/hip_runtime.h", "-O3", *_WARNINGS, *self.accepted.compiler,
             "-g", "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
-            "-fno-crash-diagnostics", "-ferror-limit=20", "-S", "-o", str(out), "-",
+            "-fno-crash-diagnostics", "-ferror-limit=20", "-mprintf-kind=buffered", *self._library(), "-S",
+            "-o", str(out), "-",
         ]  # fmt: skip
         outcome = compiler.run(arguments, folder=self.folder, limits=self.limits, stdin=main)
         found = diagnostics.parse(outcome.log, self._view())
@@ -171,12 +172,18 @@ class _Job:
         kernels = _signatures(machine, functions)
         return self._finish(machine, assembly, kernels, names, found, "hip")
 
+    def _library(self) -> tuple[str, ...]:
+        """Options that link what a kernel uses of the device library."""
+        (self.folder / "library.bc").write_bytes(device_library.bitcode(self.arch, self.accepted.assembler))
+        return ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", "/gpulab/library.bc")
+
     def _overlay(self) -> dict[str, Any]:
         """The virtual file system that Clang sees: nothing but headers."""
         roots: list[dict[str, Any]] = [
             {"type": "directory-remap", "name": "/gpulab/include", "external-contents": str(INCLUDE)},
             {"type": "directory-remap", "name": "/gpulab/builtin",
              "external-contents": str(compiler.builtin_headers())},
+            {"type": "file", "name": "/gpulab/library.bc", "external-contents": str(self.folder / "library.bc")},
         ]  # fmt: skip
         for index, (name, text) in enumerate(self.headers.items()):
             path = self._write(f"header{index}", text)
@@ -327,28 +334,9 @@ def _check_expression(expression: str) -> str:
 def _bare(expression: str) -> str:
     """"saxpy<float>" of "&saxpy<float>" or "(saxpy<float>)"."""
     text = expression.strip()
-    while text.startswith("&") or text.startswith("(") and text.endswith(")"):
+    while text.startswith("&") or (text.startswith("(") and text.endswith(")")):
         text = (text[1:] if text.startswith("&") else text[1:-1]).strip()
     return text
-
-
-@functools.lru_cache(maxsize=8)
-def _hash_files(states: tuple[tuple[str, int, int], ...]) -> str:
-    digest = hashlib.sha256()
-    for name, _, _ in states:
-        digest.update(name.encode() + b"\0" + (INCLUDE / name).read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def _headers_hash() -> str:
-    """The hash of all device headers; files are read again only when one of them has changed."""
-    states = []
-    for folder, _, files in os.walk(INCLUDE):
-        for file in files:
-            path = os.path.join(folder, file)
-            state = os.stat(path)
-            states.append((os.path.relpath(path, INCLUDE), state.st_size, state.st_mtime_ns))
-    return _hash_files(tuple(sorted(states)))
 
 
 @functools.cache

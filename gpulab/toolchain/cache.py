@@ -8,6 +8,7 @@ one warning and no more.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import sys
@@ -74,6 +75,25 @@ def key(*parts: str | bytes) -> str:
         digest.update(len(raw).to_bytes(8, "little"))
         digest.update(raw)
     return digest.hexdigest()
+
+
+@functools.lru_cache(maxsize=16)
+def _contents_hash(root: str, states: tuple[tuple[str, int, int], ...]) -> str:
+    parts: list[str | bytes] = []
+    for name, _, _ in states:
+        parts += [name, Path(root, name).read_bytes()]
+    return key(*parts)
+
+
+def folder_hash(root: Path) -> str:
+    """The hash of all files below a folder; they are read again only when a size or a date has changed."""
+    states = []
+    for place, _, files in os.walk(root):
+        for file in files:
+            path = os.path.join(place, file)
+            state = os.stat(path)
+            states.append((os.path.relpath(path, root).replace(os.sep, "/"), state.st_size, state.st_mtime_ns))
+    return _contents_hash(str(root), tuple(sorted(states)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,8 +142,10 @@ def _show(raw: _Raw, source: Source, *, indent: str = "") -> tuple[SourceLine | 
     line = source.line(raw.file, raw.line)
     column = _character_column(line, raw.column)
     start = end = column
+    # Ranges count the lines of the text that Clang read, where a #line directive stands before the source.
+    physical = raw.line - source.first_line + 2 if raw.file == source.name else raw.line
     for l1, c1, l2, c2 in _RANGE.findall(raw.ranges):
-        if int(l1) == int(l2) == raw.line:
+        if int(l1) == int(l2) == physical:
             start = min(start, _character_column(line, int(c1)))
             end = max(end, _character_column(line, int(c2)))
     file = "a name expression" if raw.file == EXPRESSIONS_FILE else raw.file.removeprefix(_OWN_HEADERS)

@@ -40,7 +40,7 @@ def refuse_file_access(text: str, name: str, first_line: int = 1) -> None:
     for number, line in enumerate(text.split("\n")):
         match = _FORBIDDEN.search(line)
         # A statement begins only at a line's start in this assembler, except after a comment that ends in the line.
-        if match is None or _STRING_LINE.match(line) or line.lstrip().startswith(";") and "*/" not in line:
+        if match is None or _STRING_LINE.match(line) or (line.lstrip().startswith(";") and "*/" not in line):
             continue
         word = match[0].lower()
         place = f"{name}:{first_line + number}: " if first_line else f"inline assembly in {name}: "
@@ -72,7 +72,7 @@ def clean(text: str, *, helpers: tuple[str, ...] = ()) -> tuple[str, dict[str, s
         bare = line.strip()
         if bare.startswith((".section", ".text", ".data", ".bss", ".amdgpu_metadata", ".addrsig", ".ident")):
             skipping = bare.startswith(".section") and bare[8:].lstrip().startswith(".debug_")
-        if skipping and not bare.startswith(".file") or bare.startswith((";DEBUG_", ".cfi_", ".addrsig", ".ident")):
+        if (skipping and not bare.startswith(".file")) or bare.startswith((";DEBUG_", ".cfi_", ".addrsig", ".ident")):
             continue
         if bare.startswith(".file"):
             line = _MD5.sub("", line)

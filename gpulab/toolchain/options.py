@@ -155,7 +155,7 @@ def _one(option: str) -> str:
     if option.startswith(("-X", "-load", "-fplugin", "-fpass-plugin", "-mlink", "-cc1", "-B", "--sysroot", "-L", "-l")):
         raise _refuse(option, "it reaches the compiler's internals or files.")
     if _WARNING.match(option):
-        if option.startswith(("-Wa", "-Wl", "-Wp")) and "," in option or option in ("-Wp", "-W"):
+        if (option.startswith(("-Wa", "-Wl", "-Wp")) and "," in option) or option in ("-Wp", "-W"):
             raise _refuse(option, "it passes options to other programs.")
         return option
     if option.startswith("-f") and _FEATURE.match(option):
