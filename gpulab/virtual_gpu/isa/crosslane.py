@@ -8,7 +8,7 @@ ds_bpermute       lane gets the data of lane address/4 (+ offset/4); 0 from an i
 ds_swizzle        a fixed pattern in the offset field
 permlane16        any lane of the own row of 16, chosen by 16 4-bit fields in two scalars
 permlanex16       the same from the other row of 16
-permlane64        lanes 0-31 and 32-63 swapped; a move on wave32
+permlane64        lanes 0-31 and 32-63 swapped; nothing on wave32
 """
 
 from __future__ import annotations

@@ -921,8 +921,10 @@ class _Execute(Operands):
                     write[lane] = False
             return [self.vector_write(operands[0], found, write)]
         if row.kind == "permlane64":
+            if wave.size == 32:
+                return []
             data = self.raw(operands[1], u32)
-            found = data if wave.size == 32 else np.concatenate([data[32:], data[:32]])
+            found = np.concatenate([data[32:], data[:32]])
             return [self.vector_write(operands[0], found, active)]
         if row.kind in ("movrels", "movreld", "movrelsd"):
             source_shift = wave.m0 if row.kind != "movreld" else 0
