@@ -32,3 +32,8 @@ _add("ds_swizzle_b32", "ds_swizzle", "Permute by the pattern in the offset field
 _add("v_permlane16_b32", "permlane16", "Permute within rows of 16 lanes.", "gfx11")
 _add("v_permlanex16_b32", "permlanex16", "Permute between the two rows of 16 lanes.", "gfx11")
 _add("v_permlane64_b32", "permlane64", "Swap the halves of a wave64.", "gfx11")
+for _kind, _where in (("movrels", "source"), ("movreld", "destination"), ("movrelsd", "source and destination")):
+    _add(f"v_{_kind}_b32", _kind, f"Move with m0 added to the register number of the {_where}.", "gfx11")
+for _kind, _where in (("movrels", "source"), ("movreld", "destination")):
+    for _width in ("b32", "b64"):
+        _add(f"s_{_kind}_{_width}", f"s_{_kind}", f"Move with m0 added to the register number of the {_where}.")

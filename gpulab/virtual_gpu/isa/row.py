@@ -171,7 +171,8 @@ class Control:
     "end", "branch", "cbranch" (condition: scc0 scc1 vccz vccnz execz execnz), "call" (s_swappc, s_call),
     "jump" (s_setpc), "getpc", "barrier", "wait" (no effect here), "nop", "trap", "sleep", "sendmsg",
     "setreg", "getreg", "time", "realtime", "round_mode", "denorm_mode", "sendmsg_rtn" (a message with an answer
-    in a scalar register: on gfx11 MSG_RTN_GET_REALTIME)
+    in a scalar register: on gfx11 MSG_RTN_GET_REALTIME), "gpr_index_on", "gpr_index_off", "gpr_index",
+    "gpr_index_mode" (gfx9's register indexing, see control.py)
     """
 
     mnemonic: str
