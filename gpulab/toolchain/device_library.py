@@ -15,7 +15,7 @@ from gpulab.toolchain import cache, compiler, host
 
 LIBRARY = Path(__file__).parent / "library"
 _STORE = cache.Store("library", 64 << 20)
-_FORMAT = "1"
+_FORMAT = "2"
 
 
 def musl_sources() -> Path:
@@ -47,7 +47,7 @@ def _bitcode(arch: str, options: tuple[str, ...], sources: str) -> bytes:
         outcome = compiler.run(
             [
                 "clang", "-x", "c++", "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", *options, "-std=c++20", "-O3",
-                "-nogpulib", "-nostdinc", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
+                "-nogpulib", "-nostdinc", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
                 "-I", str(LIBRARY / "shims"), "-I", str(musl_sources()), "-isystem", str(compiler.builtin_headers()),
                 "-w", "-fno-color-diagnostics", "-g0", "-emit-llvm", "-c", str(LIBRARY / "library.cpp"), "-o", str(out),
             ],
