@@ -9,7 +9,7 @@ Matrix instructions (v_mfma_*, v_smfmac_*, v_wmma_*) have no rows yet.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu.isa.row import Row, Table
@@ -18,7 +18,7 @@ GENERATION = {"gfx942": "gfx9", "gfx1100": "gfx11"}
 """The generation whose names and rules an architecture has."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def table(arch: str) -> Table:
     """All rows of an architecture ("gfx942", "gfx1100"), by mnemonic without encoding suffix.
 
@@ -44,7 +44,7 @@ def table(arch: str) -> Table:
     return family.merged(families, GENERATION[arch])
 
 
-@lru_cache(maxsize=None)
+@cache
 def high_half(arch: str, mnemonic: str) -> str:
     """What a 16-bit result does to the other half of its 32-bit register: "zero" or "keep".
 

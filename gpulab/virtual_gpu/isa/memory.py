@@ -1,8 +1,8 @@
 """Memory rows: scalar, global, flat, scratch, buffer and LDS (DS) loads, stores and atomics.
 
 Generations differ in names: gfx9 counts dwords (global_load_dwordx2), gfx11 bits (global_load_b64). One list of
-shapes (`_ACCESS`) and one of atomics (`_ATOMICS`) make all of them. Sources: CDNA3 ISA manual chapters 9-11, 12.12-12.16;
-RDNA3 ISA manual 16.12-16.18.
+shapes (`_ACCESS`) and one of atomics (`_ATOMICS`) make all of them. Sources: CDNA3 ISA manual chapters 9-11,
+12.12-12.16; RDNA3 ISA manual 16.12-16.18.
 """
 
 from __future__ import annotations

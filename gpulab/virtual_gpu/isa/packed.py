@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpulab.virtual_gpu.isa import functions as f
-from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, bf16, const, f16, f32, fma, i32, i64, select, u32, u64
+from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, bf16, const, f16, f32, fma, i32, i64, select, u32
 from gpulab.virtual_gpu.isa.family import Family, body
 
 PACKED = Family()
