@@ -1,12 +1,524 @@
 """Advice for the usual mistakes of people new to GPUs, chosen by the compiler's message and the source line.
 
 `find(message, line, source, flag)` returns short sentences (what, why, what to try), or "" where the message
-speaks for itself. `RULES` is the whole knowledge, in order of precedence.
+speaks for itself. `RULES` is the whole knowledge, in order of precedence: the first rule whose patterns all match
+gives its text.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Patterns for the message, the source line and the warning's flag, and the advice. `{0}`, `{1}`... in the text
+    are the groups of the message's match."""
+
+    name: str
+    message: str
+    text: str
+    line: str = ""
+    source: str = ""
+    flag: str = ""
+    unless: Callable[[re.Match[str]], bool] | None = None
+
+
+_UNDECLARED = r"use of undeclared identifier '?({names})'?"
+_HOST_STD = (
+    r"vector|string|cout|cerr|endl|map|set|unordered_map|list|deque|ostream|thread|mutex|function|sort|unique_ptr|"
+    r"shared_ptr"
+)
+_LAUNCH = (
+    "A cell holds device code only; the launch is written in Python.\n"
+    "Remove the <<<...>>> line, and in the next cell write: kernel[grid, block](arguments)"
+)
+_PYTHON = "The text of a %%hip cell is C++, not Python. "
+
+RULES: tuple[Rule, ...] = (
+    # -- Python in a C++ cell
+    Rule(
+        "python magic",
+        r"expected unqualified-id",
+        _PYTHON + "%%hip must be the very first line of its cell.",
+        line=r"^\s*%",
+    ),
+    Rule(
+        "python comment",
+        r"invalid preprocessing directive",
+        "In C++ a line that begins with # is for the preprocessor (#include, #define). Comments begin with //.",
+        line=r"^\s*#\s*(?!(include|define|undef|if|ifdef|ifndef|else|elif|endif|pragma|line|error|warning)\b)",
+    ),
+    Rule(
+        "python def",
+        r"unknown type name '(def|class|lambda)'",
+        _PYTHON + "A kernel is declared like this: __global__ void name(float* x, int n) {{ ... }}",
+    ),
+    Rule(
+        "python import",
+        r"unknown type name '(import|from)'",
+        _PYTHON + "Put Python lines into a cell of their own, without %%hip. C++ has #include instead of import.",
+    ),
+    Rule(
+        "python for",
+        r"expected '\(' after 'for'",
+        "C++ writes: for (int i = 0; i < n; i++) {{ ... }}",
+        line=r"\bfor\s+\w+\s+in\b",
+    ),
+    Rule(
+        "python if",
+        r"expected '\(' after '(if|while)'",
+        "C++ puts the condition in parentheses and the body in braces: {0} (i < n) {{ ... }}",
+    ),
+    Rule(
+        "python elif",
+        _UNDECLARED.format(names="elif"),
+        "C++ writes: else if (...) {{ ... }}",
+    ),
+    Rule(
+        "then",
+        r"unknown type name 'then'",
+        "C++ has no `then`: if (i < n) {{ ... }}",
+    ),
+    Rule(
+        "python words",
+        _UNDECLARED.format(names="True|False|None|and|or|not|pass|self|len|range|print|abs_|np|numpy"),
+        _PYTHON + "C++ writes true, false and nullptr; &&, || and !; and knows neither len, range, print nor numpy.",
+    ),
+    Rule(
+        "python power",
+        r"indirection requires pointer operand",
+        "C++ has no power operator: write x * x, or powf(x, 2.0f).",
+        line=r"\*\*",
+    ),
+    # -- launches and host code in a cell
+    Rule("launch in main", r"__hipPushCallConfiguration|cudaConfigureCall|device-side kernel call/launch", _LAUNCH),
+    Rule("launch at top", r".", _LAUNCH, line=r"<<<"),
+    Rule("launch macro", _UNDECLARED.format(names="hipLaunchKernelGGL|hipLaunchKernel"), _LAUNCH),
+    Rule(
+        "kernel from kernel",
+        r"call to global function '(.*)' not configured",
+        "A kernel (__global__) cannot be called like a function from device code: it is started from the host.\n"
+        "If both kernels need this code, move it into a __device__ function and call that.",
+    ),
+    Rule(
+        "cuda header",
+        r"'(?:[\w./]*cuda[\w./]*|cooperative_groups.*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' file not found",
+        "That is a header of CUDA. HIP's is <hip/hip_runtime.h>, and it is included already: remove the line.",
+    ),
+    Rule(
+        "cuda call",
+        _UNDECLARED.format(names=r"cuda\w+|cu[A-Z]\w+|CUDA\w*"),
+        "That is CUDA's name; HIP's functions begin with hip instead of cuda, with the same meaning.\n"
+        "A cell holds device code only, so allocate and copy in Python: gpulab.to_device(array), x.to_host().",
+    ),
+    Rule(
+        "hip host call",
+        _UNDECLARED.format(names=r"hip[A-Z]\w+"),
+        "That function runs on the host. A cell holds device code only.\n"
+        "Allocate, copy and launch in Python: gpulab.to_device(array), kernel[grid, block](...), x.to_host().",
+    ),
+    Rule(
+        "host header",
+        r"'((?:iostream|vector|string|map|thread|fstream|sstream|chrono|random|memory|unistd\.h|thrust/.*|"
+        r"hipcub/.*|cub/.*|rocblas.*|hipblas.*|iomanip|algorithm|numeric|functional|stdexcept|set|list|omp\.h))' file not found",
+        "<{0}> is for code on the host. A cell holds device code only, and has no such header.\n"
+        "For output use printf; for arrays use pointers that Python passes to the kernel. "
+        "Remove the #include and what needs it.",
+    ),
+    Rule(
+        "absolute include",
+        r"'(.*)' file not found",
+        "Kernels are compiled without access to the files of this machine.\n"
+        "Give a header's text to gpulab.compile(source, headers={{'{0}': text}}), or paste it into the cell.",
+    ),
+    Rule(
+        "host library",
+        _UNDECLARED.format(names="std"),
+        "The C++ standard library's containers and streams belong to the host; device code has none of them.\n"
+        "Use plain arrays and pointers, printf for output, and functions such as fmaxf, sqrtf, min and max.",
+    ),
+    Rule(
+        "host library member",
+        rf"no (?:member|template|type) named '({_HOST_STD})' in namespace 'std'",
+        "std::{0} belongs to the host; device code has no such thing.\n"
+        "Use plain arrays and pointers, and printf for output.",
+    ),
+    Rule(
+        "heap",
+        _UNDECLARED.format(names="malloc|free|calloc|realloc")
+        + r"|undefined (?:\w+ )?symbol: operator (?:new|delete).*",
+        "Kernels here have no heap. Allocate in Python (gpulab.empty) and pass the pointer, use a small fixed array\n"
+        "(float t[8];) for values of one thread, or __shared__ memory for values of a block.",
+    ),
+    Rule(
+        "sleep",
+        _UNDECLARED.format(
+            names="sleep|usleep|time|rand|srand|exit|assert|getchar|scanf|fprintf|sprintf|puts|fopen|memcpy_s"
+        ),
+        "That function of the C library does not exist on a GPU.\n"
+        "For output use printf; pass random numbers and times from Python.",
+    ),
+    # -- which functions run where
+    Rule(
+        "host function",
+        r"(?:reference to __host__ function '(\w+)'|no matching function for call to '(\w+)'[\s\S]*call to __host__)",
+        "A function without a mark runs on the host only. Mark it: __device__ (called from kernels), "
+        "or __host__ __device__ (both).",
+    ),
+    Rule(
+        "host variable",
+        r"reference to __host__ variable '(\w+)'",
+        "A global variable without a mark lives on the host, where a kernel cannot read it.\n"
+        "Write __device__ (or __constant__ for read-only tables) before it, or pass it as a kernel argument.",
+    ),
+    Rule(
+        "extern shared",
+        r"__shared__ variable '(\w+)' cannot be 'extern'",
+        "Dynamic shared memory is declared as an array without a size: extern __shared__ float {0}[];\n"
+        "Its size in bytes is given at the launch: kernel[grid, block, bytes](...).",
+    ),
+    Rule(
+        "shared without size",
+        r"definition of variable with array type needs an explicit size",
+        "Give the size, __shared__ float t[256];, or make it dynamic: extern __shared__ float t[]; "
+        "with kernel[grid, block, bytes](...).",
+        line=r"__shared__",
+    ),
+    Rule(
+        "shared initialised",
+        r"initialization is not supported for __shared__",
+        "Shared memory belongs to all threads of a block, so no one thread's initial value would be right.\n"
+        "Declare it without a value; let threads write it (if (threadIdx.x == 0) t = 0;), then __syncthreads();",
+    ),
+    Rule(
+        "extern shared twice",
+        r"redeclaration of '(\w+)' with a different type",
+        "All dynamic shared arrays of a source are one piece of memory, so one name has one type.\n"
+        "Use another name in each kernel, or one extern __shared__ char {0}[]; and cast it.",
+        line=r"__shared__",
+    ),
+    Rule(
+        "warp size in array",
+        r".",
+        "warpSize is not a compile-time constant (since ROCm 7): it is 64 on CDNA and 32 on RDNA GPUs.\n"
+        "Size arrays for the larger one, t[64], or use a template parameter or extern __shared__ memory.",
+        line=r"\bwarpSize\b",
+        source="",
+        flag="",
+        unless=lambda m: (
+            not re.search(
+                r"constant expression|constexpr|storage duration|explicitly-specified|non-type template|"
+                r"no matching function|not a constant|variable length",
+                m.string,
+            )
+        ),
+    ),
+    Rule(
+        "shared variable length",
+        r"variable length array declaration cannot have 'static' storage duration",
+        "The size of a shared array is fixed when the kernel is compiled, and this one is known at the launch only.\n"
+        "Use a constant (constexpr int N = 256;), or extern __shared__ float t[]; with kernel[grid, block, bytes](...).",
+    ),
+    Rule(
+        "array size",
+        r"(array size is not a constant expression|must be initialized by a constant expression)",
+        "This value is not known when the kernel is compiled. Use a number, a constexpr variable, a template parameter, "
+        "or -D.",
+    ),
+    Rule(
+        "variable length",
+        r"variable length arrays? ",
+        flag="vla",
+        text="The size is known only when the kernel runs, so the array goes to slow scratch memory.\n"
+        "Use a constant size, or memory that is passed to the kernel.",
+    ),
+    # -- the language of kernels
+    Rule(
+        "kernel returns",
+        r"must have void return type",
+        "A kernel returns nothing: declare it __global__ void, and store results through a pointer argument.",
+    ),
+    Rule(
+        "misspelt keyword",
+        r"unknown type name '_{0,2}(global|device|shared|constant|host|GLOBAL|DEVICE|SHARED)_{0,2}'",
+        "The keyword has two underscores before and behind: __{0}__",
+    ),
+    Rule(
+        "half",
+        r"unknown type name '(__half2?|half2?|hip_bfloat16|__hip_bfloat16|__nv_bfloat16)'",
+        "That type needs its own header. Clang's own 16-bit float is always there: _Float16.",
+    ),
+    Rule(
+        "launch name spelling",
+        _UNDECLARED.format(names=r"(?i:_?_?(?:threadid\w?x?|blockid\w?x?|blockdim\w*|griddim\w*|warpsize))"),
+        "The built-in variables are spelt threadIdx, blockIdx, blockDim, gridDim and warpSize (capitals count);\n"
+        "their parts are .x, .y and .z.",
+    ),
+    Rule(
+        "launch member",
+        r"no member named '(\w+)' in '(?:const )?__hip_builtin_\w+'",
+        "threadIdx, blockIdx, blockDim and gridDim have the parts .x, .y and .z only.",
+    ),
+    Rule(
+        "launch whole",
+        r"(?:no viable conversion from|invalid operands to binary expression|no viable).*__hip_builtin_\w+",
+        "This variable has three parts; take one of them, for example threadIdx.x.",
+    ),
+    Rule(
+        "launch assigned",
+        r"no setter defined for property|cannot assign to .*__hip_builtin",
+        "threadIdx, blockIdx, blockDim and gridDim say where a thread stands; they are set by the launch and cannot be written.",
+    ),
+    Rule(
+        "barrier spelling",
+        _UNDECLARED.format(names=r"_*(?i:sync_?_?threads?)"),
+        "The barrier of a block is __syncthreads(); with two underscores, all lower case.",
+    ),
+    Rule(
+        "barrier uncalled",
+        r"expression result unused",
+        "A function is called only with parentheses: __syncthreads();",
+        line=r"__sync\w+\s*;",
+    ),
+    Rule(
+        "comma dim3",
+        r"left operand of comma operator has no effect",
+        flag="unused-value",
+        line=r"dim3[^;]*=\s*\(",
+        text="dim3 g = (1, 2, 3) takes the last number alone. Write dim3 g(1, 2, 3);",
+    ),
+    Rule(
+        "comma index",
+        r"left operand of comma operator has no effect",
+        "a[i, j] is a[j] in C++. For a two-dimensional array kept in rows write a[i * width + j].",
+        line=r"\[[^\]]*,",
+    ),
+    Rule(
+        "two indices",
+        r"subscripted value is not an array, pointer, or vector",
+        "This value has no elements. A pointer has one index; for a two-dimensional array kept in rows write "
+        "a[row * width + column].",
+    ),
+    Rule(
+        "lane mask",
+        r"lane mask|sizeof\((?:unsigned )?int\) == 8|mask.*64",
+        "HIP's masks have 64 bits, because a wavefront may have 64 lanes; 0xffffffff comes from code for 32 lanes.\n"
+        "Write 0xffffffffffffffffULL for all lanes, or __activemask().",
+        source=r"_sync|__ballot|__any|__all",
+    ),
+    Rule(
+        "ptx",
+        r"(invalid instruction|not a valid operand|unknown token|unexpected token|instruction not supported)",
+        "That is PTX, the assembly of NVIDIA's GPUs. AMD's GPUs have another one; use HIP's functions instead "
+        "(__lane_id(), __shfl...), or AMDGPU instructions.",
+        line=r"asm.*(\b(mov|add|mul|ld|st|cvt|setp|bar|shfl|prmt|lop3|mad|fma)\.|%%?(laneid|tid|ctaid|smid))",
+    ),
+    Rule(
+        "assembly",
+        r"(invalid instruction|not a valid operand|invalid operand for|instruction not supported|operands are not valid)",
+        "This architecture has no such instruction, or not in this form. Names differ between families: "
+        "global_load_dword (gfx9) is global_load_b32 on gfx11.",
+    ),
+    Rule(
+        "local memory",
+        r"local memory \((\d+)\) exceeds limit \((\d+)\)",
+        "The __shared__ arrays of this kernel take {0} bytes, and a block may have {1}.\n"
+        "Make the tile smaller, use a smaller type, or process the data in several steps.",
+    ),
+    Rule(
+        "registers",
+        r"(?:ran out of registers|registers? .*exceeds limit|scalar registers .* exceeds|stack frame size .*exceeds)",
+        "One thread needs more registers or stack than there are. Use smaller arrays per thread, less unrolling, "
+        "or split the kernel.",
+    ),
+    # -- types
+    Rule(
+        "const write",
+        r"(read-only variable is not assignable|cannot assign to variable .* with const-qualified type)",
+        "A const pointer is for reading only. If the kernel is to write through it, remove const in the parameter list.",
+    ),
+    Rule(
+        "const lost",
+        r"(would lose const qualifier|(?:initialize|assigning to).*'(?!const)[\w ]+ ?\*' .*'const [\w ]+ ?\*')",
+        "The data is const here and the other side would write to it. Add const there, or remove it here.",
+    ),
+    Rule(
+        "atomic by value",
+        r"no matching function for call to '(atomic\w+)'",
+        "An atomic function takes the address of what it changes, and a value of the same type: {0}(&x[i], value).\n"
+        "It exists for int, unsigned, unsigned long long, float and double.",
+    ),
+    Rule(
+        "pointer types",
+        r"(?:no known conversion from|initialize a variable of type|assigning to) '([\w ]+\*)'.*?'([\w ]+\*)'",
+        "The two pointers are to different types, and reading one as the other would misread its bytes.\n"
+        "Give both the same type, or copy the values into an array of the right type.",
+    ),
+    Rule(
+        "pointer and value",
+        r"(?:assigning to|initialize a variable of type) '[\w ]+\*'.*'(?:float|int|double|unsigned int)'|"
+        r"(?:assigning to|initialize a variable of type) '(?:float|int|double|unsigned int)'.*'[\w ]+\*'",
+        "One side is a pointer and the other a number. An element is x[i] or *x.",
+    ),
+    Rule(
+        "arguments",
+        r"requires (\d+) arguments?, but (\d+)",
+        "The function takes {0} arguments and gets {1} here.",
+    ),
+    Rule(
+        "float index",
+        r"array subscript is not an integer",
+        "An index is a whole number: declare it int.",
+    ),
+    Rule(
+        "float remainder",
+        r"invalid operands to binary expression \('(?:float|double)' and",
+        "% is for whole numbers; for floats use fmodf(a, b).",
+        line=r"%",
+    ),
+    Rule(
+        "xor power",
+        r"invalid operands to binary expression \('(?:float|double)' and",
+        "^ is exclusive-or of bits. For powers write x * x, or powf(x, 2.0f).",
+        line=r"\^",
+    ),
+    Rule(
+        "pointers added",
+        r"invalid operands to binary expression \('[\w ]+\*' and '[\w ]+\*'\)",
+        "Pointers cannot be added. Each thread works on elements: z[i] = x[i] + y[i].",
+    ),
+    Rule(
+        "exceptions",
+        r"cannot use '(try|throw)'",
+        "GPUs have no exceptions. Report problems through an output array, or stop with __builtin_trap().",
+    ),
+    # -- punctuation
+    Rule(
+        "no return type",
+        r"a type specifier is required",
+        "The type is missing: a kernel begins with __global__ void.",
+        line=r"__global__",
+    ),
+    Rule(
+        "semicolon",
+        r"expected ';'",
+        "Statements end with a semicolon. The caret stands behind the one that has none.",
+        unless=lambda m: "top level" in m.string,
+    ),
+    Rule("brace", r"expected '\}'", "A {{ has no }}. Count the braces from the line that the note names."),
+    Rule(
+        "extra brace",
+        r"extraneous closing brace",
+        "There is one }} more than {{ above. Often an earlier block was closed too soon.",
+    ),
+    Rule("parenthesis", r"expected '[)\]]'", "An opening parenthesis or bracket is not closed; the note shows which."),
+    Rule(
+        "redefinition",
+        r"redefinition of '(\w+)'",
+        "This name is defined twice. Each cell is a source of its own, so rename or remove one of the two.",
+    ),
+    Rule(
+        "undefined function",
+        r"undefined (?:\w+ )?symbol: (.*)",
+        "{0} is declared but nothing defines it: all device code must be in the same cell. Add the function's body.",
+    ),
+    Rule(
+        "static assertion",
+        r"static assertion failed",
+        "",
+    ),
+    Rule(
+        "undeclared function",
+        r"use of undeclared identifier '(\w+)'(?![^\n])",
+        "Nothing of this name is known here. Check the spelling; functions and variables of other cells and of Python "
+        "are not visible:\ndefine it above as a __device__ function, or pass the value as an argument.",
+    ),
+    Rule(
+        "recursion",
+        r"recursive template instantiation exceeded",
+        "The template instantiates itself without an end. Add a specialisation that stops it.",
+    ),
+    # -- warnings
+    Rule(
+        "double",
+        r"implicit conversion increases floating-point precision",
+        flag="double-promotion",
+        text="A number such as 2.0 is a double, so this is computed in double, which is slow on most GPUs. Write 2.0f.",
+        line=r"\d\.\d*(?![\d]*f)",
+    ),
+    Rule(
+        "double value",
+        r"implicit conversion increases floating-point precision",
+        flag="double-promotion",
+        text="This is computed in double, which is slow on most GPUs. If float is enough, keep all parts float.",
+    ),
+    Rule(
+        "no return",
+        r"non-void function does not return a value",
+        "Add a return statement: the result is otherwise undefined.",
+    ),
+    Rule(
+        "uninitialised",
+        r"is uninitialized when used",
+        "Give it a first value, for example float sum = 0.0f;",
+    ),
+    Rule(
+        "assignment",
+        r"using the result of an assignment as a condition",
+        "== compares, = assigns.",
+    ),
+    Rule(
+        "comparison unused",
+        r"(equality comparison result unused)",
+        "= assigns, == compares.",
+    ),
+    Rule(
+        "format",
+        r"format specifies type '(.*)' but the argument has type '(.*)'",
+        "Use %f or %g for float and double, %d for int, %u for unsigned, %ld for long, %p for pointers.",
+    ),
+    Rule("out of bounds", r"array index \d+ is past the end", "Indices of t[n] run from 0 to n - 1."),
+)
+
+_COMPILED = tuple(
+    (rule, re.compile(rule.message), re.compile(rule.line), re.compile(rule.source), rule.flag) for rule in RULES
+)
+
 
 def find(message: str, line: str, source: str, flag: str = "") -> str:
-    """Advice for one message."""
+    """Advice for one message.
+
+    Args:
+        message: the compiler's message, notes appended.
+        line: the source line that it is about, "" if unknown.
+        source: the whole source.
+        flag: the warning's option, e.g. "-Wvla-cxx-extension", or "".
+    """
+    for rule, in_message, in_line, in_source, wanted in _COMPILED:
+        match = in_message.search(message)
+        if match is None or not in_line.search(line) or not in_source.search(source) or wanted not in flag:
+            continue
+        if rule.unless is not None and rule.unless(match):
+            continue
+        return rule.text.format(*(group or "" for group in match.groups()))
+    return ""
+
+
+def for_source(source: str) -> str:
+    """Advice for a source that compiled but holds no kernel."""
+    bare = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
+    if not bare.strip():
+        return "The cell is empty but for comments."
+    if re.search(r"template\s*<[^;{]*>\s*(?:\w+\s+)*__global__", bare):
+        return (
+            "A __global__ template gives a kernel only when it is instantiated. "
+            "Add a line such as: template __global__ void name<float>(float*, int);"
+        )
+    if re.search(r"\b(static|namespace\s*\{)[^;{]*__global__|namespace\s*\{", bare) and "__global__" in bare:
+        return "A kernel that is static or in an unnamed namespace is not visible from outside: remove that."
+    if "__global__" not in bare and re.search(r"\bvoid\s+\w+\s*\(", bare):
+        return "A kernel is marked __global__: __global__ void name(...). Without a mark, a function is for the host."
     return ""

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import cache, code_object, compiler, debug_info, device_library, diagnostics, listing
+from gpulab.toolchain import cache, code_object, compiler, debug_info, device_library, diagnostics, listing, precompiled
 from gpulab.toolchain import elf as elf_file
 from gpulab.toolchain import options as option_check
 from gpulab.toolchain.code_object import ASSEMBLY_SECTION, META_SECTION, CodeObject, KernelSignature, Parameter
@@ -146,17 +146,13 @@ class _Job:
                 for i, expression in enumerate(self.expressions)
             )
         main = self._write("source.hip", text)
-        overlay = self._write("overlay.json", json.dumps(self._overlay()))
         out = self.folder / "out.s"
+        library = device_library.bitcode(self.arch, self.accepted.assembler)
+        (self.folder / "library.bc").write_bytes(library)
+        common = self._common()
         arguments = [
-            "clang", "--driver-mode=g++", "--target=x86_64-unknown-linux-gnu", "-x", "hip", "--cuda-device-only",
-            f"--offload-arch={self.arch}", "-nogpulib", "-nogpuinc", "-nostdinc", "-fuse-cuid=none",
-            "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang", "-fdebug-compilation-dir=/gpulab",
-            "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
-            "-include", "hip/hip_runtime.h", "-O3", *_WARNINGS, *self.accepted.compiler,
-            "-g", "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
-            "-fno-crash-diagnostics", "-ferror-limit=20", "-mprintf-kind=buffered", *self._library(), "-S",
-            "-o", str(out), "-",
+            *common, *self._headers_option(common),
+            "-Xclang", "-mlink-builtin-bitcode", "-Xclang", "/gpulab/library.bc", "-S", "-o", str(out), "-",
         ]  # fmt: skip
         outcome = compiler.run(arguments, folder=self.folder, limits=self.limits, stdin=main)
         found = diagnostics.parse(outcome.log, self._view())
@@ -166,16 +162,45 @@ class _Job:
         listing.refuse_file_access(text, self.name, 0)
         helpers = tuple(f"_ZL{len(_HELPER + str(i))}{_HELPER}{i}" for i in range(len(self.expressions)))
         assembly, pointed = listing.clean(text, helpers=helpers)
-        names = {expression: pointed.get(helper, "") for expression, helper in zip(self.expressions, helpers)}
+        names = {e: pointed.get(helper, "") for e, helper in zip(self.expressions, helpers, strict=True)}
         functions = debug_info.functions(text)
         machine = self._assemble(assembly, None)
         kernels = _signatures(machine, functions)
+        found += _references(kernels, self._view())
         return self._finish(machine, assembly, kernels, names, found, "hip")
 
-    def _library(self) -> tuple[str, ...]:
-        """Options that link what a kernel uses of the device library."""
-        (self.folder / "library.bc").write_bytes(device_library.bitcode(self.arch, self.accepted.assembler))
-        return ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", "/gpulab/library.bc")
+    def _common(self) -> tuple[str, ...]:
+        """Clang's options, the same for a source and for a precompiled header."""
+        overlay = self._write("overlay.json", json.dumps(self._overlay()))
+        return (
+            "clang", "--driver-mode=g++", "--target=x86_64-unknown-linux-gnu", "-x", "hip", "--cuda-device-only",
+            f"--offload-arch={self.arch}", "-nogpulib", "-nogpuinc", "-nostdinc", "-fuse-cuid=none",
+            "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang", "-fdebug-compilation-dir=/gpulab",
+            "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
+            "-O3", *_WARNINGS, *self.accepted.compiler,
+            "-g", "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
+            "-fno-crash-diagnostics", "-ferror-limit=20", "-mprintf-kind=buffered",
+        )  # fmt: skip
+
+    def _headers_option(self, common: tuple[str, ...]) -> tuple[str, ...]:
+        """How Clang gets the device headers: precompiled where the options are the usual ones."""
+        if self.accepted.compiler:
+            return ("-include", "hip/hip_runtime.h")
+
+        def build() -> bytes:
+            main = self._write("headers.hip", "#include <hip/hip_runtime.h>\n")
+            out = self.folder / "headers.pch"
+            options = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-S", "-o", str(out), "-")
+            outcome = compiler.run((*common, *options), folder=self.folder, limits=self.limits, stdin=main)
+            return out.read_bytes() if outcome.code == 0 and out.exists() else b""
+
+        own = str(self.folder)
+        arguments = tuple(argument for argument in common if not argument.startswith(own))
+        made = precompiled.header(self.arch, arguments, INCLUDE, build)
+        if not made:
+            return ("-include", "hip/hip_runtime.h")
+        (self.folder / "headers.pch").write_bytes(made)
+        return ("-Xclang", "-include-pch", "-Xclang", "/gpulab/headers.pch")
 
     def _overlay(self) -> dict[str, Any]:
         """The virtual file system that Clang sees: nothing but headers."""
@@ -184,6 +209,7 @@ class _Job:
             {"type": "directory-remap", "name": "/gpulab/builtin",
              "external-contents": str(compiler.builtin_headers())},
             {"type": "file", "name": "/gpulab/library.bc", "external-contents": str(self.folder / "library.bc")},
+            {"type": "file", "name": "/gpulab/headers.pch", "external-contents": str(self.folder / "headers.pch")},
         ]  # fmt: skip
         for index, (name, text) in enumerate(self.headers.items()):
             path = self._write(f"header{index}", text)
@@ -292,6 +318,23 @@ def _signatures(machine: bytes, functions: Mapping[str, debug_info.Function]) ->
                 )
         found[symbol] = KernelSignature(symbol, function.name if function else symbol, tuple(parameters))
     return found
+
+
+def _references(kernels: Mapping[str, KernelSignature], source: diagnostics.Source) -> tuple[Diagnostic, ...]:
+    """Warnings for kernels that take references: Clang accepts them and passes an address of the host."""
+    found = []
+    for kernel in kernels.values():
+        for parameter in kernel.parameters:
+            if not parameter.type.endswith("&"):
+                continue
+            message = f"the kernel {kernel.name} takes {parameter.name} by reference ({parameter.type})"
+            bare = kernel.name.split("<")[0].split("::")[-1]
+            advice = (
+                "A kernel's arguments are copied to the device, so a reference would lead back to the host's memory.\n"
+                "Take a pointer to device memory if the kernel changes it, or a plain value if it only reads it."
+            )
+            found.append(diagnostics.at_word("warning", message, bare, source, advice))
+    return tuple(found)
 
 
 def _number(value: object) -> int:

@@ -145,12 +145,12 @@ class CodeObject:
     def missing(self, name: str) -> GpulabError:
         """The error that explains why this code object has no kernel of this name."""
         if not self.kernels:
+            from gpulab.toolchain import advice
+
             return GpulabError(
                 f"{self.name} compiled, but there is no kernel in it.",
-                why="a kernel is a function marked __global__. A __global__ template gives a kernel only when it is "
-                "instantiated for a type, and a kernel inside `#if 0` or an unnamed namespace is not kept.",
-                hint='write `extern "C" __global__ void name(...)`; for a template add, for example, '
-                "`template __global__ void name<float>(float*, int);`.",
+                why=advice.for_source(self.source) or "a kernel is a function marked __global__.",
+                hint='a kernel looks like this: extern "C" __global__ void name(float* x, int n) { ... }',
             )
         known = sorted({kernel.name for kernel in self.kernels.values()} | set(self.kernels))
         near = difflib.get_close_matches(name, known, n=1)

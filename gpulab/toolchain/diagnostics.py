@@ -29,6 +29,7 @@ _PLAIN = re.compile(
 _INCLUDED = re.compile(r"In file included from (?P<file>.*?):(?P<line>\d+)[:,]\Z")
 _RANGE = re.compile(r"\{(\d+):(\d+)-(\d+):(\d+)\}")
 _SUMMARY = re.compile(r"\d+ (errors?|warnings?)( and \d+ errors?)? generated.*\Z")
+_REQUIREMENT = re.compile(r"^(static assertion failed) due to requirement '.*?': ")
 _FLAG = re.compile(r" \[-W[\w+=,-]+\]\Z")
 _MOST_SHOWN = 10
 _LONGEST_LINE = 200
@@ -150,11 +151,16 @@ def _show(raw: _Raw, source: Source, *, indent: str = "") -> tuple[SourceLine | 
             end = max(end, _character_column(line, int(c2)))
     file = "a name expression" if raw.file == EXPRESSIONS_FILE else raw.file.removeprefix(_OWN_HEADERS)
     where = SourceLine(visible(file), raw.line, column, visible(line)) if raw.file and raw.line else None
-    place = f"{visible(file)}:{raw.line}:{column}: " if where and column else f"{visible(file)}:{raw.line}: " if where else ""
-    text = f"{place}{raw.severity}: {visible(_FLAG.sub('', raw.message))}"
+    place = f"{visible(file)}:{raw.line}:{f'{column}:' if column else ''} " if where else ""
+    text = f"{place}{raw.severity}: {_message(raw)}"
     if line.strip():
         text += "\n" + _caret(line, column, start, end)
     return where, "\n".join(indent + part for part in text.split("\n"))
+
+
+def _message(raw: _Raw) -> str:
+    """The message without the option that controls it, and an assertion with its own text alone."""
+    return visible(_REQUIREMENT.sub(r"\1: ", _FLAG.sub("", raw.message)))
 
 
 def _in_library(raw: _Raw) -> bool:
@@ -166,15 +172,23 @@ def _to_learner(raw: _Raw, source: Source) -> _Raw:
     if not _in_library(raw):
         return raw
     own = [note for note in raw.notes if not _in_library(note) and note.line]
-    callers = [note for note in own if re.search(r"instantiation|expanded from|called|requested|in call|evaluat", note.message)]
-    if callers or own:
+    callers = [note for note in own if re.search(r"instantiation|expanded from|requested|in call", note.message)]
+    if own:
         cause = (callers or own)[-1]
-        moved = replace_raw(raw, cause.file, cause.line, cause.column, cause.ranges)
-        return moved
+        return replace_raw(raw, cause.file, cause.line, cause.column, cause.ranges)
     for file, line in reversed(raw.included):
         if not file.startswith((*_HEADERS, "<")):
             return replace_raw(raw, file, line, 0, "")
     return raw
+
+
+def _is_noise(raw: _Raw, source: Source) -> bool:
+    """Warnings on what C++ does by rule: printf takes every float as a double."""
+    if "implicit conversion increases floating-point precision" not in raw.message:
+        return False
+    calls = _RANGE.findall(raw.ranges)
+    line = source.line(raw.file, raw.line)
+    return any(line[int(first) - 1 :].lstrip().startswith("printf") for _, first, _, _ in calls)
 
 
 def replace_raw(raw: _Raw, file: str, line: int, column: int, ranges: str) -> _Raw:
@@ -185,6 +199,8 @@ def replace_raw(raw: _Raw, file: str, line: int, column: int, ranges: str) -> _R
 def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
     found: list[Diagnostic] = []
     for raw in raws:
+        if _is_noise(raw, source):
+            continue
         moved = _to_learner(raw, source)
         where, rendered = _show(moved, source)
         notes = []
@@ -195,9 +211,10 @@ def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
                 continue
             notes.append(_show(note, source)[1])
         rendered = "\n".join([rendered, *notes[:3]])
-        message = visible(_FLAG.sub("", raw.message))
+        message = _message(raw)
         flag = _FLAG.search(raw.message)
-        hint = advice.find(message, where.text if where else "", source.text, flag[0].strip(" []") if flag else "")
+        said = "\n".join([message, *(visible(note.message) for note in raw.notes)])
+        hint = advice.find(said, where.text if where else "", source.text, flag[0].strip(" []") if flag else "")
         found.append(Diagnostic(raw.severity, message, where, hint, rendered))
     # The first error first; warnings keep their order behind the errors.
     errors = [d for d in found if d.severity == "error"]
@@ -241,7 +258,8 @@ def parse_linker(log: str, source: Source) -> tuple[Diagnostic, ...]:
         raw.message = re.sub(r"^ld\.lld: ", "", raw.message)
         match = re.match(r"undefined (?:protected |hidden )?symbol: (.*)", raw.message)
         if match:
-            name = re.escape(re.split(r"[(<]", match[1])[0].split("::")[-1])
+            operator = re.match(r"operator (new|delete)", match[1])
+            name = operator[1] if operator else re.escape(re.split(r"[(<]", match[1])[0].split("::")[-1])
             for number, line in enumerate(source.text.split("\n"), source.first_line):
                 use = re.search(rf"\b{name}\b", line) if name else None
                 if use:
@@ -255,6 +273,18 @@ def parse_linker(log: str, source: Source) -> tuple[Diagnostic, ...]:
     return _diagnose(found, source)
 
 
+def at_word(severity: str, message: str, word: str, source: Source, hint: str) -> Diagnostic:
+    """A message of gpulab's own, at the first line of the source that holds a word."""
+    raw = _Raw(severity, message, "", 0, 0, "", [])
+    for number, line in enumerate(source.text.split("\n"), source.first_line):
+        use = re.search(rf"\b{re.escape(word)}\b", line) if word else None
+        if use:
+            raw = replace_raw(raw, source.name, number, len(line[: use.start()].encode()) + 1, "")
+            break
+    where, rendered = _show(raw, source)
+    return Diagnostic(severity, visible(message), where, hint, rendered)
+
+
 def text_of(diagnostic: Diagnostic) -> str:
     """One message as it is shown: place, line, caret, advice."""
     parts = [diagnostic.rendered or f"{diagnostic.severity}: {diagnostic.message}"]
@@ -264,8 +294,15 @@ def text_of(diagnostic: Diagnostic) -> str:
 
 
 def render(found: Sequence[Diagnostic]) -> str:
-    """Several messages as one text."""
-    return "\n".join(text_of(d) for d in found)
+    """Several messages as one text, each advice once."""
+    seen: set[str] = set()
+    shown = []
+    for diagnostic in found:
+        if diagnostic.advice in seen:
+            diagnostic = replace(diagnostic, advice="")
+        seen.add(diagnostic.advice)
+        shown.append(text_of(diagnostic))
+    return "\n".join(shown)
 
 
 def compile_error(found: Sequence[Diagnostic], name: str, log: str) -> CompileError:
@@ -275,13 +312,7 @@ def compile_error(found: Sequence[Diagnostic], name: str, log: str) -> CompileEr
     head = f"{visible(name)} did not compile: {many}."
     if len(errors) > 1:
         head += " Begin with the first; the others often follow from it."
-    seen: set[str] = set()
-    shown = []
-    for diagnostic in errors[:_MOST_SHOWN]:
-        if diagnostic.advice in seen:  # each advice once
-            diagnostic = replace(diagnostic, advice="")
-        seen.add(diagnostic.advice)
-        shown.append(text_of(diagnostic))
+    shown = [render(errors[:_MOST_SHOWN])]
     if len(errors) > _MOST_SHOWN:
         shown.append(f"({len(errors) - _MOST_SHOWN} more errors)")
     return CompileError("\n".join([head, *shown]), diagnostics=tuple(found), log=visible(log))

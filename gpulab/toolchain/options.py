@@ -42,8 +42,8 @@ _MACHINE_NAMES = re.compile(
     r"-m(no-)?(wavefrontsize64|cumode|tgsplit|unsafe-fp-atomics|amdgpu-ieee|code-object-version|"
     r"amdgpu-precise-memory-op|sram-ecc|xnack|recip|fma)(=[\w.+-]+)?\Z"
 )
-_IGNORED = ("-c", "-g", "-gline-tables-only", "-ggdb", "-pthread", "-fgpu-rdc", "-fno-gpu-rdc", "--hip-link", "-nogpulib",
-            "-nogpuinc", "--cuda-device-only", "--offload-device-only", "-v", "--save-temps=none")  # fmt: skip
+_IGNORED = ("-c", "-g", "-gline-tables-only", "-ggdb", "-pthread", "-fgpu-rdc", "-fno-gpu-rdc", "--hip-link",
+            "-nogpulib", "-nogpuinc", "--cuda-device-only", "--offload-device-only", "-v", "--save-temps=none")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,10 @@ def _refuse(option: str, why: str, hint: str = "") -> GpulabError:
     return GpulabError(
         f"the compiler option {option!r} is not accepted here.",
         why=why,
-        hint=hint or "accepted are -O0 ... -O3, -Os, -ffast-math and other -f..., -D, -U, -std=, -W..., -m... for AMD GPUs, "
+        hint=hint
+        or "accepted are -O0 ... -O3, -Os, -ffast-math and other -f..., -D, -U, -std=, -W..., -m... for AMD GPUs, "
         "--offload-arch= and --gpu-architecture=.",
-    )  # fmt: skip
+    )
 
 
 def check_arch(arch: str) -> str:
