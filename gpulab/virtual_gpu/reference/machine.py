@@ -12,6 +12,7 @@ arrays of one element per lane for vectors); a row's own types come in only when
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -34,7 +35,7 @@ from gpulab.virtual_gpu.isa.instruction import (
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Parameter, Row
 from gpulab.virtual_gpu.machine import dispatch
 from gpulab.virtual_gpu.reference.memory import BadAccess, DeviceMemory
-from gpulab.virtual_gpu.reference.numpy_reader import evaluate
+from gpulab.virtual_gpu.reference.numpy_reader import dtype, evaluate
 from gpulab.virtual_gpu.reference.values import (
     MASK32,
     MASK64,
@@ -87,7 +88,7 @@ class Wave:
         self.pc = 0
         self.done = self.at_barrier = False
         self.steps = 0
-        self.gpr_index = 0  # s_set_gpr_idx: index in bits 7:0, source/destination enables in bits 15:12; 0 is off
+        self.gpr_indexing = False  # s_set_gpr_idx_on; index and mode are in m0
         self.scratch = np.zeros((0, 0), np.uint8)
 
     @property
@@ -285,8 +286,8 @@ class _Execute(Operands):
         found = self.evaluate(row, values, arguments)
         writes: list[Callable[[], None]] = []
         named = iter(destinations)
-        for result, bits in zip(results, found, strict=True):
-            number, width = int(bits[0]), result.type.width
+        for result, value in zip(results, found, strict=True):
+            number, width = int(value[0]), result.type.width
             if result.name in ("dst", "sdst"):
                 target = next(named)
                 writes.append(lambda t=target, n=number, w=width: self.set_scalar(t, n, w))  # type: ignore[misc]
@@ -328,14 +329,20 @@ class _Execute(Operands):
 
     def evaluate(self, row: Row, values: Sequence[Any], arguments: Sequence[Bits]) -> list[Bits]:
         """The row's expressions on bits; results as bits, b1 as booleans."""
-        del row
-        with np.errstate(all="ignore"):
-            return [np.asarray(x) for x in evaluate(tuple(values), list(arguments))]
+        typed = [a if p.type == b1 else a.view(dtype(p.type)) for p, a in zip(row.parameters, arguments, strict=True)]
+        found = evaluate(values, typed)
+        return [
+            np.asarray(x) if v.type == b1 else np.ascontiguousarray(x).view(UNSIGNED[v.type.width])
+            for v, x in zip(values, found, strict=True)
+        ]
 
     def vector_row(self, row: Row) -> list[Callable[[], None]]:
         wave, item = self.wave, self.item
         results, values = row.graph()
         destinations, sources = self.split(row)
+        if wave.gpr_indexing:
+            destinations = [self.indexed(o, 8) for o in destinations]
+            sources = [self.indexed(o, 1 << i) for i, o in enumerate(sources)]
         explicit = [p for p in row.parameters if not p.implicit]
         if len(sources) < len(explicit):
             raise self.unsupported(f"it has {len(sources)} sources, its row {len(explicit)}")
@@ -360,6 +367,13 @@ class _Execute(Operands):
         for number, (result, bits) in enumerate(zip(results, found, strict=True)):
             writes.append(self.vector_result(row, result.name, result.type, bits, named, write, number))
         return writes
+
+    def indexed(self, operand: Operand, enable: int) -> Operand:
+        """gfx9's register indexing: m0[7:0] is added to a VGPR number where m0[15:12] has the operand's bit."""
+        register, m0 = operand.value, self.wave.m0
+        if not (m0 >> 12 & enable) or not isinstance(register, Register) or register.file != "v":
+            return operand
+        return replace(operand, value=replace(register, index=register.index + (m0 & 255)))
 
     def vector_result(
         self, row: Row, name: str, type: Type, bits: Bits, named: Any, write: Bits, number: int
@@ -465,8 +479,9 @@ class _Execute(Operands):
         else:
             write = write & valid
         lane = np.arange(wave.size)
-        rows = int(modifiers.get("row_mask", 15))  # type: ignore[call-overload]
-        banks = int(modifiers.get("bank_mask", 15))  # type: ignore[call-overload]
+        rows, banks = (modifiers.get(name, 15) for name in ("row_mask", "bank_mask"))
+        if not isinstance(rows, int) or not isinstance(banks, int):
+            raise self.unsupported("these DPP masks")
         enabled = ((rows >> (lane // 16)) & 1).astype(bool) & ((banks >> (lane // 4 % 4)) & 1).astype(bool)
         return moved, write & enabled
 
@@ -745,10 +760,9 @@ class _Execute(Operands):
 
     def both(self, row: Memory, address: int) -> tuple[int, int]:
         """The two addresses of a DS two-address instruction."""
-        return tuple(  # type: ignore[return-value]
-            address & dispatch.APERTURE_MASK | (address + self.offset(f"offset{i}") * row.stride) & MASK32
-            for i in (0, 1)
-        )
+        first, second = (address + self.offset(f"offset{i}") * row.stride for i in (0, 1))
+        aperture = address & dispatch.APERTURE_MASK
+        return aperture | first & MASK32, aperture | second & MASK32
 
     def load_vector(self, row: Memory, target: Operand, addresses: Mapping[int, int]) -> list[Callable[[], None]]:
         register = target.value
@@ -876,6 +890,11 @@ class _Execute(Operands):
             is_scalar = not (isinstance(source.value, Register) and source.value.file in ("v", "a"))
             bits = self.scalar(source, u32) if is_scalar else int(self.raw(source, u32)[lane])
             return [lambda: self.set_scalar(operands[0], bits, 32)]
+        if row.kind in ("s_movrels", "s_movreld"):
+            width = 64 if row.mnemonic.endswith("b64") else 32
+            from_, to = (wave.m0, 0) if row.kind == "s_movrels" else (0, wave.m0)
+            bits = self.scalar(_moved(operands[1], from_), Type("u", width))
+            return [lambda: self.set_scalar(_moved(operands[0], to), bits, width)]
         target = operands[0].value
         if not isinstance(target, Register) or target.file not in ("v", "a"):
             raise self.unsupported("this destination")
@@ -912,9 +931,9 @@ class _Execute(Operands):
             found, write = words[0].copy(), active.copy()
             for lane in lanes:
                 row_start = lane & ~15 if row.kind == "permlane16" else lane & ~15 ^ 16
-                source = row_start | selectors >> 4 * (lane & 15) & 15
-                if inactive_too or active[source]:
-                    found[lane] = data[source]
+                chosen_lane = row_start | selectors >> 4 * (lane & 15) & 15
+                if inactive_too or active[chosen_lane]:
+                    found[lane] = data[chosen_lane]
                 elif bound_zero:
                     found[lane] = 0
                 else:
@@ -927,13 +946,9 @@ class _Execute(Operands):
             found = np.concatenate([data[32:], data[:32]])
             return [self.vector_write(operands[0], found, active)]
         if row.kind in ("movrels", "movreld", "movrelsd"):
-            source_shift = wave.m0 if row.kind != "movreld" else 0
-            target_shift = wave.m0 if row.kind != "movrels" else 0
-            return [
-                self.vector_write(
-                    _moved(operands[0], target_shift), self.raw(_moved(operands[1], source_shift), u32), active
-                )
-            ]
+            from_ = wave.m0 if row.kind != "movreld" else 0
+            to = wave.m0 if row.kind != "movrels" else 0
+            return [self.vector_write(_moved(operands[0], to), self.raw(_moved(operands[1], from_), u32), active)]
         raise self.unsupported(f"cross-lane kind {row.kind}")
 
     def vector_write(self, target: Operand, bits: Bits, write: Bits) -> Callable[[], None]:
@@ -986,11 +1001,29 @@ class _Execute(Operands):
             wave.mode = wave.mode & ~0xF | self.scalar(operands[0], u32) & 0xF
         elif kind == "denorm_mode":
             wave.mode = wave.mode & ~0xF0 | (self.scalar(operands[0], u32) & 0xF) << 4
+        elif kind in ("gpr_index_on", "gpr_index", "gpr_index_mode"):
+            if kind != "gpr_index_mode":
+                wave.m0 = wave.m0 & ~0xFF | self.scalar(operands[0], u32) & 0xFF
+            if kind != "gpr_index":
+                wave.m0 = wave.m0 & ~0xF000 | self.index_mode(operands[-1]) << 12
+            wave.gpr_indexing = wave.gpr_indexing or kind == "gpr_index_on"
+        elif kind == "gpr_index_off":
+            wave.gpr_indexing = False
         elif kind == "trap":
             raise _Stop("trap", detail=f"trap {self.scalar(operands[0], u32) if operands else 0}")
         else:
             raise self.unsupported(f"control kind {kind}")
         return []
+
+    def index_mode(self, operand: Operand) -> int:
+        value = operand.value
+        if isinstance(value, Literal):
+            return int(value.value) & 15
+        names = value.text.removeprefix("gpr_idx(").rstrip(")").split(",") if isinstance(value, Keyword) else ["?"]
+        bits = {"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8, "": 0}
+        if any(name.strip() not in bits for name in names):
+            raise self.unsupported("this index mode")
+        return sum(bits[name.strip()] for name in names)
 
     def condition(self, name: str) -> bool:
         wave = self.wave
@@ -1010,9 +1043,13 @@ class _Execute(Operands):
 
 
 def _moved(operand: Operand, by: int) -> Operand:
+    """The operand `by` registers further; constants stay."""
     register = operand.value
-    assert isinstance(register, Register)
-    return Operand(Register(register.file, register.index + by, register.count, register.name))
+    return (
+        replace(operand, value=replace(register, index=register.index + by))
+        if isinstance(register, Register)
+        else operand
+    )
 
 
 # ------------------------------------------------------------------------------------------------ workgroup
