@@ -196,7 +196,8 @@ def _convert(specifier: _Specifier, values: Sequence[int | bytes | None]) -> byt
     if precision == "*":
         given = _signed(left.pop(0), 32)
         precision = None if given < 0 else min(given, WIDEST)
-    assert isinstance(width, int) and (precision is None or isinstance(precision, int))
+    assert isinstance(width, int)
+    assert precision is None or isinstance(precision, int)
     kind = specifier.conversion
     if kind == "%":
         return b"%"
@@ -286,5 +287,6 @@ def _hexadecimal(number: float, precision: int | None, point: bool) -> str:
         rest = (lead << 52 | fraction) & ((1 << shift) - 1)
         half = 1 << (shift - 1)
         whole += rest > half or (rest == half and bool(whole & 1))
-        lead, digits = whole >> (4 * precision), f"{whole & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
+        lead = whole >> (4 * precision)
+        digits = f"{whole & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
     return f"{lead}{'.' if digits or point else ''}{digits}p{exponent:+d}"
