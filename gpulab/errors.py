@@ -13,6 +13,7 @@
     ├── AssemblyError           assembly text that cannot be read
     ├── DeviceMemoryError       allocation and copy errors (out of memory, double free, wrong shape)
     ├── DeviceNotFound          no such device or architecture
+    ├── KernelNotFound          a module has no kernel (or variable) of this name; also a KeyError, an AttributeError
     ├── HipError                any other HIP call that failed; carries the code's name and number
     ├── CheckError              a problem with an exercise or its check (not a wrong answer)
     └── InternalError           a bug in gpulab: please report; never the learner's mistake
@@ -113,6 +114,10 @@ class DeviceMemoryError(GpulabError):
 
 class DeviceNotFound(GpulabError):
     """No device with this index, name or architecture."""
+
+
+class KernelNotFound(GpulabError, KeyError, AttributeError):
+    """A module has no kernel of this name; the message names what there is, the nearest first."""
 
 
 class HipError(GpulabError):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the private environment `.venv` of this clone, says what it does and how long it took, then runs a command in it.
+"""Makes the private environment `.venv` of this clone, saying what it does and how long; then runs a command in it.
 
     python tools/bootstrap.py                     the environment, nothing more
     python tools/bootstrap.py lab                 JupyterLab on the first lesson        (make lab)
@@ -115,7 +115,7 @@ def make_environment():
             shutil.rmtree(ENVIRONMENT, ignore_errors=True)
             raise Failed(
                 "%s cannot make a private environment: its venv module is incomplete.\n"
-                "On Debian and Ubuntu: ask for the package python3-venv, or take Python from python.org or conda." % python
+                "On Debian and Ubuntu: add the package python3-venv, or take Python from python.org or conda." % python
             ) from None
 
 
@@ -152,9 +152,8 @@ def install(extra):
     if stamped(name, value):
         return
     target = ".[%s]" % extra if extra else "."
-    what = "installing pinned packages%s (the first time this downloads several hundred MB)" % (
-        " for the tests" if extra else ""
-    )
+    more = " and those of the tests" if extra else ""
+    what = "installing the pinned packages%s (the first time: several hundred MB)" % more
     run(what, [PYTHON, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", "--editable", target])
     write_stamp(name, value)
     if extra:

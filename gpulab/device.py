@@ -1,0 +1,137 @@
+"""The devices of this machine and which of them is in use.
+
+`devices()` lists them, `use` and `using` choose one, `synchronize` waits for it, `memory_info` says how much memory
+is free, and `set_limit` stops kernels that never end (virtual devices).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+from gpulab import hip
+from gpulab.views.table import Table
+
+if TYPE_CHECKING:
+    from gpulab.hip import DeviceInfo
+
+
+class Devices(Sequence["DeviceInfo"]):
+    """The devices, in order; shows itself as a table."""
+
+    def __init__(self, infos: Sequence[DeviceInfo], current: int) -> None:
+        self._infos = tuple(infos)
+        self._current = current
+
+    @overload
+    def __getitem__(self, index: int) -> DeviceInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[DeviceInfo, ...]: ...
+    def __getitem__(self, index: int | slice) -> DeviceInfo | tuple[DeviceInfo, ...]:
+        return self._infos[index]
+
+    def __len__(self) -> int:
+        return len(self._infos)
+
+    def _table(self) -> Table:
+        rows = tuple(
+            (
+                info.index,
+                info.name,
+                info.arch,
+                info.wave_size,
+                info.compute_units,
+                f"{info.memory_bytes / 2**30:.0f} GiB",
+                "virtual" if info.virtual else "real",
+                "in use" if info.index == self._current else "",
+            )
+            for info in self._infos
+        )
+        return Table(("index", "name", "arch", "wave size", "compute units", "memory", "kind", ""), rows)
+
+    def __repr__(self) -> str:
+        return str(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+def devices() -> Devices:
+    """All devices: index, name, gfx architecture, wave size, compute units, memory, real or virtual."""
+    return Devices(hip.devices(), hip.current())
+
+
+def device() -> DeviceInfo:
+    """The device in use (the first one, until `use` says otherwise)."""
+    return hip.devices()[hip.current()]
+
+
+def use(which: int | str) -> DeviceInfo:
+    """Use this device from now on: ``use(1)``, ``use("gfx1100")``, ``use("virtual:gfx942")``.
+
+    Raises:
+        DeviceNotFound: there is none such; the message lists those there are.
+    """
+    info = hip.find(which)
+    hip.select(info.index)
+    return info
+
+
+@contextlib.contextmanager
+def using(which: int | str) -> Iterator[DeviceInfo]:
+    """``with using("gfx942"): ...`` uses this device inside the block, and the one before again afterwards.
+
+    Raises:
+        DeviceNotFound: there is none such; the message lists those there are.
+    """
+    before = hip.current()
+    info = use(which)
+    try:
+        yield info
+    finally:
+        hip.select(before)
+
+
+def synchronize() -> None:
+    """Wait until everything that was launched on the device in use has finished.
+
+    Raises:
+        KernelFault: a kernel launched before was stopped (real GPUs; virtual ones say so at the launch).
+    """
+    hip.synchronize()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """Bytes of device memory: `free` and `total`."""
+
+    free: int
+    total: int
+
+    @property
+    def used(self) -> int:
+        return self.total - self.free
+
+    def __str__(self) -> str:
+        return f"{self.used:,} of {self.total:,} bytes in use"
+
+
+def memory_info() -> MemoryInfo:
+    """Free and total memory of the device in use, in bytes."""
+    from gpulab import memory
+
+    memory.release_dropped()
+    return MemoryInfo(*hip.mem_info())
+
+
+def set_limit(instructions: int | None) -> None:
+    """Stop a kernel after so many wave instructions in all (virtual devices); None restores the default.
+
+    Raises:
+        ValueError: the limit is not positive.
+    """
+    if instructions is not None and (isinstance(instructions, bool) or instructions < 1):
+        raise ValueError(f"the limit must be a positive number of wave instructions, not {instructions!r}")
+    hip.set_instruction_limit(instructions)

@@ -1,0 +1,344 @@
+"""Device memory: `DeviceArray` and the functions that make one (`to_device`, `empty`, `zeros`).
+
+Nothing is copied unless a learner writes it: `to_device` copies to the device, `to_host` copies back, `copy_from`
+replaces the contents. An array whose last reference goes is freed before the next use of the device.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from gpulab import hip
+from gpulab.errors import DeviceMemoryError, HipError
+
+# Addresses of arrays that were dropped. They are freed at the next call that uses memory, not from the garbage
+# collector itself, which may run in the middle of any HIP call.
+_dropped: deque[int] = deque()
+
+
+def release_dropped() -> None:
+    """Free the memory of arrays that nothing refers to any more."""
+    while _dropped:
+        address = _dropped.popleft()
+        try:
+            hip.free(address)
+        except (HipError, DeviceMemoryError):
+            # The device was reset in between: its memory is gone already.
+            pass
+
+
+class Pointer:
+    """A bare device address with the type that stands there, for addresses that come from elsewhere.
+
+    Args:
+        address: the address as a number; 0 is the null pointer.
+        dtype: numpy type of what stands there; None fits every pointer parameter.
+    """
+
+    __slots__ = ("address", "dtype")
+
+    def __init__(self, address: int, dtype: DTypeLike | None = None) -> None:
+        if isinstance(address, bool) or not isinstance(address, (int, np.integer)) or not 0 <= address < 1 << 64:
+            raise DeviceMemoryError(f"an address is a number from 0 to 2**64 - 1, not {address!r}.")
+        self.address = int(address)
+        self.dtype = None if dtype is None else np.dtype(dtype)
+
+    def __add__(self, offset: int) -> Pointer:
+        """The address so many bytes further."""
+        return Pointer(self.address + offset, self.dtype)
+
+    def __int__(self) -> int:
+        return self.address
+
+    def __repr__(self) -> str:
+        # Not the address: it differs from run to run.
+        kind = "null" if self.address == 0 else "device address"
+        return f"Pointer({kind}{'' if self.dtype is None else f', {self.dtype}'})"
+
+
+class DeviceArray:
+    """An array in device memory. Made by `to_device`, `empty` or `zeros`.
+
+    Attributes:
+        shape: its extents; always contiguous, last index fastest (C order).
+        dtype: the numpy type of its elements.
+        device: index of the device that holds it.
+    """
+
+    __slots__ = ("__weakref__", "_base", "_finalizer", "_freed", "address_", "device", "dtype", "dtype_name", "shape")
+
+    def __init__(
+        self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: int, *, base: Any = None, owns: bool
+    ) -> None:
+        self.address_ = address
+        self.shape = shape
+        self.dtype = dtype
+        self.dtype_name = dtype.name  # compared at every launch
+        self.device = device
+        self._base = base
+        self._freed = False
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+        if owns and address:
+            self._finalizer = weakref.finalize(self, _dropped.append, address)
+            self._finalizer.atexit = False
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def freed(self) -> bool:
+        """Whether `free` was called on this array (or on the one it is a view of)."""
+        return self._freed or (self._base is not None and self._base.freed)
+
+    @property
+    def address(self) -> int:
+        """Where it stands in device memory.
+
+        Raises:
+            DeviceMemoryError: the array was freed.
+        """
+        if self._freed or self._base is not None:
+            self._check_alive("used")
+        return self.address_
+
+    def _check_alive(self, what: str) -> None:
+        if self.freed:
+            raise DeviceMemoryError(
+                f"this array ({self._description()}) was freed before it was {what}.",
+                why="free() gave its memory back; something else may stand there now.",
+                hint="make a new one with gpulab.to_device(...) or gpulab.empty(...), or call free() later.",
+            )
+
+    def to_host(self, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Copy to the host: a new numpy array, or `out` (same shape and type, contiguous).
+
+        Raises:
+            DeviceMemoryError: the array was freed, or `out` does not fit.
+        """
+        self._check_alive("copied")
+        if out is None:
+            out = np.empty(self.shape, self.dtype)
+        else:
+            self._check_fits(out, "out=")
+            if not out.flags.c_contiguous or not out.flags.writeable:
+                raise DeviceMemoryError("out= must be a contiguous array that can be written.")
+        if self.nbytes:
+            hip.copy_to_host(out.reshape(-1).view(np.uint8), self.address_)
+        return out
+
+    def copy_from(self, source: ArrayLike | DeviceArray) -> DeviceArray:
+        """Replace the contents by those of a host array, a scalar, or another device array of the same shape and type.
+
+        Raises:
+            DeviceMemoryError: shape or type differ, or an array was freed.
+        """
+        self._check_alive("written")
+        if isinstance(source, DeviceArray):
+            source._check_alive("copied")
+            self._check_fits(source, "the source")
+            if self.nbytes:
+                hip.copy_device(self.address_, source.address_, self.nbytes)
+            return self
+        host = np.asarray(source)
+        if host.ndim == 0 and np.can_cast(host.dtype, self.dtype, "same_kind"):
+            host = np.full(self.shape, host, self.dtype)
+        self._check_fits(host, "the source")
+        self._write(host)
+        return self
+
+    def _write(self, host: NDArray[Any]) -> None:
+        host = np.ascontiguousarray(host)
+        if host.nbytes:
+            hip.copy_to_device(self.address_, host.reshape(-1).view(np.uint8))
+
+    def _check_fits(self, other: Any, which: str) -> None:
+        if tuple(other.shape) != self.shape:
+            raise DeviceMemoryError(
+                f"{which} has shape {tuple(other.shape)}, the device array has {self.shape}.",
+                why="a copy moves every element to the same place; both sides need the same shape.",
+                hint=f"reshape it: .reshape({self.shape}), or make the device array as large.",
+            )
+        if other.dtype != self.dtype:
+            raise DeviceMemoryError(
+                f"{which} has type {other.dtype}, the device array has {self.dtype}.",
+                why="a copy moves bytes and converts nothing.",
+                hint=f'convert it: .astype("{self.dtype}").',
+            )
+
+    def view(self, dtype: DTypeLike) -> DeviceArray:
+        """The same memory, its bytes read as another type; shares it, copies nothing.
+
+        Raises:
+            DeviceMemoryError: the last extent does not divide.
+        """
+        self._check_alive("used")
+        new = np.dtype(dtype)
+        last = (self.shape[-1] if self.shape else 1) * self.dtype.itemsize
+        if last % new.itemsize:
+            raise DeviceMemoryError(f"rows of {last} bytes cannot be read as {new} of {new.itemsize} bytes each.")
+        shape = (*self.shape[:-1], last // new.itemsize) if self.shape else (last // new.itemsize,)
+        return DeviceArray(self.address_, shape, new, self.device, base=self, owns=False)
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """The same memory with other extents; shares it, copies nothing.
+
+        Raises:
+            DeviceMemoryError: the number of elements differs.
+        """
+        self._check_alive("used")
+        new = _shape(shape[0] if len(shape) == 1 else shape)
+        if math.prod(new) != self.size:
+            raise DeviceMemoryError(f"{self.size} elements cannot have the shape {new} ({math.prod(new)} elements).")
+        return DeviceArray(self.address_, new, self.dtype, self.device, base=self, owns=False)
+
+    def free(self) -> None:
+        """Give the memory back now. The array cannot be used afterwards.
+
+        Raises:
+            DeviceMemoryError: it was freed before, or it is a view of another array.
+        """
+        if self._base is not None:
+            raise DeviceMemoryError(
+                "this array is a view of another one and owns no memory.", hint="free the array it was made from."
+            )
+        self._check_alive("freed again")
+        self._freed = True
+        if self._finalizer is not None and self._finalizer.detach():
+            hip.free(self.address_)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """For libraries that take device arrays of others by this protocol (version 3)."""
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "version": 3,
+            "strides": None,
+        }
+
+    def _on_device(self, what: str) -> DeviceMemoryError:
+        return DeviceMemoryError(
+            f"{what} a device array would need its values, and they are in the device's memory.",
+            why="gpulab copies nothing behind your back: a copy costs time, and here you are to see where.",
+            hint="copy it first: host = array.to_host().",
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        raise self._on_device("making a numpy array of")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise self._on_device("indexing")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise DeviceMemoryError(
+            "single elements of a device array cannot be set from the host.",
+            why="they are in the device's memory.",
+            hint="change a host array and copy it: array.copy_from(host); or write a kernel.",
+        )
+
+    def __iter__(self) -> Any:
+        raise self._on_device("looping over")
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a device array with no axes has no len()")
+        return self.shape[0]
+
+    def _description(self) -> str:
+        return f"shape {self.shape}, {self.dtype}"
+
+    def __repr__(self) -> str:
+        state = ", freed" if self.freed else ""
+        return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device}{state})"
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    extents = (shape,) if isinstance(shape, (int, np.integer)) and not isinstance(shape, bool) else shape
+    try:
+        found = tuple(extents)
+        good = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 0 for n in found)
+    except TypeError:
+        good = False
+    if not good:
+        hint = f"write {int(shape)} or use // to divide." if isinstance(shape, float) and shape == int(shape) else ""
+        raise DeviceMemoryError(
+            f"a shape is a whole number or a tuple of them, none negative; this is {shape!r}.", hint=hint
+        )
+    return tuple(int(n) for n in found)
+
+
+def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        found = np.dtype(dtype)
+    except TypeError as error:
+        raise DeviceMemoryError(
+            f"{dtype!r} is no element type.", hint='for example "float32", "int32", "uint8" or numpy.float64.'
+        ) from error
+    if found.hasobject or found.itemsize == 0:
+        raise DeviceMemoryError(
+            f"elements of type {found} cannot be in device memory.",
+            why="a GPU knows numbers and plain structures of numbers, not Python objects.",
+            hint='convert to numbers first: np.asarray(values, dtype="float32").',
+        )
+    return found
+
+
+def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArray:
+    """Device memory for an array of this shape and type; what stands in it is undefined.
+
+    Raises:
+        DeviceMemoryError: shape or type make no sense, or the device has not that much memory.
+    """
+    extents, kind = _shape(shape), _dtype(dtype)
+    release_dropped()
+    nbytes = math.prod(extents) * kind.itemsize
+    return DeviceArray(hip.malloc(nbytes) if nbytes else 0, extents, kind, hip.current(), owns=True)
+
+
+def zeros(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArray:
+    """Like `empty`, with every byte zero."""
+    array = empty(shape, dtype)
+    if array.nbytes:
+        hip.memset(array.address_, 0, array.nbytes)
+    return array
+
+
+def to_device(values: ArrayLike, dtype: DTypeLike | None = None) -> DeviceArray:
+    """Copy a host array (or a list, or a number) into new device memory of the device in use.
+
+    Args:
+        values: what to copy; shape and type are kept.
+        dtype: convert to this type first.
+
+    Raises:
+        DeviceMemoryError: no array of numbers, or the device has not that much memory.
+    """
+    if isinstance(values, DeviceArray):
+        raise DeviceMemoryError(
+            "this array is in device memory already.",
+            hint="use it as it is; for a second copy: other = gpulab.empty(a.shape, a.dtype); other.copy_from(a).",
+        )
+    host = np.asarray(values) if dtype is None else np.asarray(values, dtype=_dtype(dtype))
+    _dtype(host.dtype)
+    array = empty(host.shape, host.dtype)
+    array._write(host)
+    return array

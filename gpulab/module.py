@@ -1,0 +1,557 @@
+"""Compiling and launching: `compile` gives a `Module`, which holds `Kernel`s; ``kernel[grid, block](...)`` launches.
+
+Moving parts: `Module` (a code object, loaded on a device when first needed there), `Kernel` (what the compiler says
+about it, and its packer of arguments), `Launcher` (a kernel with checked sizes; made once per sizes).
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from gpulab import hip, memory, toolchain
+from gpulab.arguments import Packer
+from gpulab.errors import GpulabError, KernelNotFound, LaunchError, LaunchLimitError
+from gpulab.views import isa as isa_view
+
+if TYPE_CHECKING:
+    from gpulab.hip import DeviceInfo
+    from gpulab.records import Launch, Trace
+    from gpulab.stream import Stream
+    from gpulab.toolchain import CodeObject, KernelSignature
+
+Extent = int | tuple[int, ...]
+Triple = tuple[int, int, int]
+
+_INT = 2**31 - 1  # grid sizes of HIP are unsigned ints, and gfx9 counts blocks in 31 bits
+
+
+def compile(  # named as in the field; the builtin is not used here
+    source: str,
+    language: Literal["hip", "asm"] = "hip",
+    arch: str | None = None,
+    options: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    first_line: int = 1,
+    headers: Mapping[str, str] | None = None,
+    name_expressions: Sequence[str] = (),
+) -> Module:
+    """Compile HIP C++ (or AMDGPU assembly) for a GPU.
+
+    Args:
+        source: the program's text; ``#include <hip/hip_runtime.h>`` is understood and not needed.
+        language: "hip" or "asm".
+        arch: for example "gfx942"; the architecture of the device in use if None.
+        options: compiler options, e.g. ``["-O1", "-DN=4"]``.
+        name: what messages call the source; "cell.hip" or "cell.s" if None.
+        first_line: number of the source's first line in messages.
+        headers: texts that the source may include, by name.
+        name_expressions: instances of templates to make, e.g. ``["scale<float>"]``; then ``module["scale<float>"]``.
+
+    Raises:
+        CompileError: the compiler refused the source; the message shows the lines.
+        UnsupportedInstruction: the virtual GPU does not know an instruction of it (when first launched).
+    """
+    code = toolchain.compile(
+        source,
+        arch=arch or hip.devices()[hip.current()].arch,
+        language=language,
+        options=tuple(options),
+        name=name or ("cell.hip" if language == "hip" else "cell.s"),
+        first_line=first_line,
+        headers=dict(headers or {}),
+        name_expressions=tuple(name_expressions),
+    )
+    return Module(code)
+
+
+def load(code: bytes) -> Module:
+    """A module from the bytes of a code object that gpulab compiled (`Module.elf`)."""
+    return Module(toolchain.CodeObject.from_elf(code))
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one kernel needs, as the compiler wrote into its metadata.
+
+    Registers are per lane (VGPRs, AGPRs) or per wave (SGPRs); `lds_bytes` is the static LDS of a workgroup,
+    `scratch_bytes` the private memory of one lane.
+    """
+
+    vgprs: int
+    sgprs: int
+    agprs: int
+    lds_bytes: int
+    scratch_bytes: int
+    max_block_threads: int
+
+
+def _resources(code: CodeObject) -> dict[str, Resources]:
+    from gpulab.toolchain.code_object import kernel_metadata
+
+    found = {}
+    for entry in kernel_metadata(code.elf):
+        symbol = str(entry.get(".symbol", entry.get(".name", ""))).removesuffix(".kd")
+        found[symbol] = Resources(
+            vgprs=int(entry.get(".vgpr_count", 0)),
+            sgprs=int(entry.get(".sgpr_count", 0)),
+            agprs=int(entry.get(".agpr_count", 0)),
+            lds_bytes=int(entry.get(".group_segment_fixed_size", 0)),
+            scratch_bytes=int(entry.get(".private_segment_fixed_size", 0)),
+            max_block_threads=int(entry.get(".max_flat_workgroup_size", 1024)),
+        )
+    return found
+
+
+def _unload(loaded: dict[int, int]) -> None:
+    for handle in loaded.values():
+        hip.unload_module(handle)
+
+
+class Module:
+    """A compiled source. ``module["saxpy"]`` and ``module.saxpy`` are its kernels.
+
+    Loaded on a device when one of its kernels is first launched there.
+    """
+
+    def __init__(self, code: CodeObject) -> None:
+        self._code = code
+        self._loaded: dict[int, int] = {}  # device index -> module handle
+        self._kernels: dict[str, Kernel] = {}  # by symbol
+        self._finalizer = weakref.finalize(self, _unload, self._loaded)
+        self._finalizer.atexit = False
+
+    @property
+    def arch(self) -> str:
+        """The architecture it was compiled for, e.g. "gfx942"."""
+        return self._code.arch
+
+    @property
+    def source(self) -> str:
+        return self._code.source
+
+    @property
+    def assembly(self) -> str:
+        """The whole assembly text as the compiler wrote it."""
+        return self._code.assembly
+
+    @property
+    def elf(self) -> bytes:
+        """The code object: what a GPU of this architecture loads."""
+        return self._code.elf
+
+    @property
+    def warnings(self) -> tuple[Any, ...]:
+        """The compiler's warnings (records.Diagnostic)."""
+        return self._code.warnings
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """All kernels, in the order of the source."""
+        return tuple(self._kernel(symbol) for symbol in self._code.kernels)
+
+    def __getitem__(self, name: str) -> Kernel:
+        try:
+            signature = self._code.find(name)
+        except GpulabError as error:
+            raise KernelNotFound(error.what, why=error.why, hint=error.hint) from None
+        return self._kernel(signature.symbol)
+
+    def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(kernel.name for kernel in self.kernels)]
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self._code.kernels)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except KernelNotFound:
+            return False
+
+    def _kernel(self, symbol: str) -> Kernel:
+        kernel = self._kernels.get(symbol)
+        if kernel is None:
+            kernel = self._kernels[symbol] = Kernel(self, self._code.kernels[symbol])
+        return kernel
+
+    @cached_property
+    def _resources(self) -> dict[str, Resources]:
+        return _resources(self._code)
+
+    def _load(self, index: int) -> int:
+        """The module handle on this device, which must be the selected one."""
+        handle = self._loaded.get(index)
+        if handle is None:
+            device = hip.devices()[index]
+            if device.arch != self.arch:
+                raise self._wrong_device(device)
+            handle = self._loaded[index] = hip.load_module(self._code.elf)
+        return handle
+
+    def _wrong_device(self, device: DeviceInfo) -> LaunchError:
+        return LaunchError(
+            f"this code was compiled for {self.arch}, and the device in use is {device.index}: {device.name} "
+            f"({device.arch}).",
+            why="machine code of one architecture means nothing to another.",
+            hint=f'gpulab.use("{self.arch}") before the launch, or compile it again with arch="{device.arch}".',
+        )
+
+    def variable(self, name: str, dtype: DTypeLike = "uint8") -> memory.DeviceArray:
+        """A __device__ or __constant__ variable on the device in use, as an array of `dtype`; shares its memory.
+
+        Raises:
+            KernelNotFound: the module has no variable of this name.
+            DeviceMemoryError: its size is no multiple of the type's.
+        """
+        index = hip.current()
+        handle = self._load(index)
+        try:
+            address, size = hip.get_global(handle, self._code.name_expressions.get(name, name))
+        except GpulabError as error:
+            raise KernelNotFound(
+                f"{self._code.name} has no variable named {name}.",
+                why="variables of a module are those declared __device__ or __constant__ outside of functions; "
+                "the compiler drops those that no kernel uses.",
+                hint=self._near(name),
+            ) from error
+        whole = memory.DeviceArray(address, (size,), np.dtype("uint8"), index, base=_Alive(self), owns=False)
+        return whole.view(dtype)
+
+    def _near(self, name: str) -> str:
+        near = difflib.get_close_matches(name, [word for word in set(self.source.split()) if word.isidentifier()], n=1)
+        return f"did you mean {near[0]}?" if near else ""
+
+    def __repr__(self) -> str:
+        listed = ", ".join(str(signature) for signature in self._code.kernels.values())
+        return f"Module({self._code.name} for {self.arch}: {listed or 'no kernels'})"
+
+
+class _Alive:
+    """Keeps a module alive as long as an array of one of its variables."""
+
+    freed = False
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How many workgroups of a kernel one compute unit (a WGP on RDNA) holds at a time, as HIP's call says."""
+
+    blocks: int
+    waves: int
+    max_waves: int
+
+    @property
+    def fraction(self) -> float:
+        """Share of the wave slots in use, 0 to 1."""
+        return self.waves / self.max_waves if self.max_waves else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.blocks} workgroups, {self.waves} of {self.max_waves} waves ({self.fraction:.0%})"
+
+
+class Kernel:
+    """One kernel of a module.
+
+    ``kernel[grid, block](arguments)`` launches it; the brackets take up to four parts: grid, block,
+    dynamic_lds_bytes, stream. Grid counts workgroups and block counts threads; each is an int or a tuple of up to
+    three. Arguments are checked against the kernel's own parameter types and converted where no value is lost.
+
+    On a virtual device a kernel has finished when the launch returns, and a fault is raised at the launch's own line.
+    On a real one launches return at once, and a fault is raised by `gpulab.synchronize` or the next copy.
+    """
+
+    def __init__(self, module: Module, signature: KernelSignature) -> None:
+        self.module = module
+        self.signature = signature
+        self.pack = Packer(signature)
+        self._functions: dict[int, int] = {}  # device index -> function handle
+        self._launchers: dict[Any, Launcher] = {}
+
+    @property
+    def name(self) -> str:
+        """Its name in the source."""
+        return self.signature.name
+
+    @property
+    def arch(self) -> str:
+        return self.module.arch
+
+    @property
+    def resources(self) -> Resources:
+        """All that it needs: registers, LDS, scratch."""
+        found = self.module._resources.get(self.signature.symbol)
+        return found if found is not None else Resources(0, 0, 0, 0, 0, 1024)
+
+    @property
+    def vgprs(self) -> int:
+        """Vector registers that each lane takes."""
+        return self.resources.vgprs
+
+    @property
+    def sgprs(self) -> int:
+        """Scalar registers that each wave takes."""
+        return self.resources.sgprs
+
+    @property
+    def agprs(self) -> int:
+        """Accumulation registers that each lane takes (CDNA)."""
+        return self.resources.agprs
+
+    @property
+    def lds_bytes(self) -> int:
+        """Static LDS (``__shared__``) of one workgroup, in bytes; dynamic LDS comes on top at the launch."""
+        return self.resources.lds_bytes
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Private memory of each lane, in bytes: spilled registers and arrays that are no registers."""
+        return self.resources.scratch_bytes
+
+    @cached_property
+    def isa(self) -> isa_view.Listing:
+        """Its assembly beside the source."""
+        code = self.module._code
+        return isa_view.listing(
+            code.assembly,
+            self.signature.symbol,
+            source=code.source if code.language == "hip" else "",
+            name=code.name,
+            arch=code.arch,
+            kernel=self.name,
+            first_line=code.first_line,
+        )
+
+    def occupancy(self, block: Extent = 256, dynamic_lds_bytes: int = 0) -> Occupancy:
+        """How many workgroups of this block size one compute unit holds at a time.
+
+        Raises:
+            LaunchLimitError: the block is larger than the device allows.
+        """
+        threads = 1
+        for extent in _triple(block, "block", self.name):
+            threads *= extent
+        index = hip.current()
+        device = hip.devices()[index]
+        if threads > self.resources.max_block_threads:
+            raise self._block_too_large(threads, device)
+        blocks = hip.occupancy(self._function(index), threads, dynamic_lds_bytes)
+        waves_per_block = -(-threads // device.wave_size)
+        slots = int(device.properties["maxThreadsPerMultiProcessor"]) // device.wave_size
+        return Occupancy(blocks, min(blocks * waves_per_block, slots), slots)
+
+    def _function(self, index: int) -> int:
+        function = self._functions.get(index)
+        if function is None:
+            function = self._functions[index] = hip.get_function(self.module._load(index), self.signature.symbol)
+        return function
+
+    def __getitem__(self, sizes: Any) -> Launcher:
+        try:
+            launcher = self._launchers.get(sizes)
+        except TypeError:  # a list among the sizes cannot be looked up
+            launcher = None
+        if launcher is None:
+            launcher = Launcher(self, sizes)
+            try:
+                if len(self._launchers) < 256 and launcher.stream is None:
+                    self._launchers[sizes] = launcher
+            except TypeError:
+                pass
+        return launcher
+
+    def __call__(self, *arguments: Any) -> None:
+        raise LaunchError(
+            f"{self.name} was called without sizes.",
+            why="a kernel runs as a grid of workgroups, and the launch says how many.",
+            hint=f"{self.name}[grid, block](...): for n elements and blocks of 256 threads, "
+            f"{self.name}[(n + 255) // 256, 256](...).",
+        )
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.signature} for {self.arch})"
+
+    def _block_too_large(self, threads: int, device: DeviceInfo) -> LaunchLimitError:
+        limit = min(self.resources.max_block_threads, int(device.properties["maxThreadsPerBlock"]))
+        own = self.resources.max_block_threads < int(device.properties["maxThreadsPerBlock"])
+        return LaunchLimitError(
+            f"{self.name}: a block of {threads:,} threads is too large: the limit is {limit:,}.",
+            why="the kernel was compiled for no more (__launch_bounds__)."
+            if own
+            else "the threads of one workgroup share one compute unit.",
+            hint=f"use a block of at most {limit:,} threads (256 is a good first choice) and more blocks: "
+            "grid = (n + block - 1) // block.",
+        )
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number, or None; True and False are no sizes."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def _triple(extent: Any, which: str, kernel: str) -> Triple:
+    """Grid or block as three numbers.
+
+    Raises:
+        LaunchLimitError: not whole numbers, more than three, zero, negative or beyond what HIP can say.
+    """
+    parts = tuple(extent) if isinstance(extent, (tuple, list, np.ndarray)) and np.ndim(extent) else (extent,)
+    if not 1 <= len(parts) <= 3:
+        raise LaunchLimitError(
+            f"{kernel}: the {which} has {len(parts)} extents.", why="there are three axes at most: x, y and z."
+        )
+    found = []
+    for axis, part in zip("xyz", parts, strict=False):
+        whole = _whole(part)
+        where = f"the {which}" + (f"'s {axis}" if len(parts) > 1 else "")
+        if whole is None:
+            hint = ""
+            if isinstance(part, (float, np.floating)):
+                hint = "divide with // instead of /: (n + block - 1) // block gives enough blocks for n elements."
+            raise LaunchLimitError(f"{kernel}: {where} must be a whole number, not {part!r}.", hint=hint)
+        if whole < 1:
+            what = "workgroups" if which == "grid" else "threads"
+            why = f"there would be no {what} at all." if whole == 0 else f"{what} are counted."
+            hint = "n = 0 elements need no launch: launch only if n > 0." if which == "grid" and whole == 0 else ""
+            raise LaunchLimitError(f"{kernel}: {where} is {whole}; it must be at least 1.", why=why, hint=hint)
+        if whole > _INT:
+            raise LaunchLimitError(f"{kernel}: {where} is {whole:,}; the limit is {_INT:,}.")
+        found.append(whole)
+    return (*found, 1, 1)[:3]  # type: ignore[return-value]
+
+
+class Launcher:
+    """A kernel with its sizes: call it with the kernel's arguments to launch."""
+
+    __slots__ = ("_checked", "_stream_handle", "block", "grid", "kernel", "lds_bytes", "stream")
+
+    def __init__(self, kernel: Kernel, sizes: Any) -> None:
+        self.kernel = kernel
+        parts = sizes if isinstance(sizes, tuple) else (sizes,)
+        if not 2 <= len(parts) <= 4:
+            raise LaunchLimitError(
+                f"{kernel.name}: a launch needs grid and block in the brackets, and has {len(parts)} "
+                f"part{'' if len(parts) == 1 else 's'}.",
+                hint=f"{kernel.name}[grid, block](...), or {kernel.name}[grid, block, dynamic_lds_bytes, stream](...). "
+                "More than one axis goes into a tuple: kernel[(16, 16), (8, 8)](...).",
+            )
+        self.grid = _triple(parts[0], "grid", kernel.name)
+        self.block = _triple(parts[1], "block", kernel.name)
+        lds = _whole(parts[2]) if len(parts) > 2 and parts[2] is not None else 0
+        if lds is None or lds < 0:
+            raise LaunchLimitError(
+                f"{kernel.name}: dynamic_lds_bytes must be a number of bytes, not {parts[2]!r}.",
+                why="the third part in the brackets is the size of dynamic LDS; a stream is the fourth.",
+            )
+        self.lds_bytes = lds
+        self.stream: Stream | None = parts[3] if len(parts) > 3 else None
+        self._stream_handle: int | None = None
+        if self.stream is not None and not hasattr(self.stream, "handle"):
+            handle = _whole(self.stream)
+            if handle is None:
+                raise LaunchLimitError(
+                    f"{kernel.name}: the fourth part in the brackets is a stream, not {self.stream!r}.",
+                    hint="make one with gpulab.Stream().",
+                )
+            self._stream_handle = handle
+        self._checked: int | None = None  # index of the device whose limits were checked
+
+    def _check_limits(self, index: int) -> None:
+        """Compare the sizes with the limits of this device."""
+        device = hip.devices()[index]
+        properties = device.properties
+        kernel = self.kernel
+        x, y, z = self.block
+        if x * y * z > min(kernel.resources.max_block_threads, int(properties["maxThreadsPerBlock"])):
+            raise kernel._block_too_large(x * y * z, device)
+        for which, extents, limits in (
+            ("grid", self.grid, properties["maxGridSize"]),
+            ("block", self.block, properties["maxThreadsDim"]),
+        ):
+            for axis, extent, limit in zip("xyz", extents, limits, strict=True):
+                if extent > int(limit):
+                    raise LaunchLimitError(
+                        f"{kernel.name}: the {which}'s {axis} is {extent:,}; {device.name} allows {int(limit):,}.",
+                        hint="put the largest extent on x, or let each thread do several elements.",
+                    )
+        lds, limit = kernel.lds_bytes + self.lds_bytes, int(properties["sharedMemPerBlock"])
+        if lds > limit:
+            parts = f" ({kernel.lds_bytes:,} static and {self.lds_bytes:,} dynamic)" if self.lds_bytes else ""
+            raise LaunchLimitError(
+                f"{kernel.name} needs {lds:,} bytes of LDS{parts}; a workgroup on {device.name} has {limit:,}.",
+                why="LDS is memory inside one compute unit, and small.",
+                hint="use a smaller tile or smaller elements, or keep part of it in registers.",
+            )
+        self._checked = index
+
+    def __call__(self, *arguments: Any) -> None:
+        """Launch with these arguments.
+
+        Raises:
+            ArgumentError: wrong number or types of arguments.
+            LaunchLimitError: sizes that this device does not allow.
+            LaunchError: the kernel was compiled for another architecture.
+            KernelFault: the kernel was stopped (on virtual devices; on real ones `gpulab.synchronize` says so).
+        """
+        kernel = self.kernel
+        kernarg = kernel.pack(arguments)
+        if memory._dropped:
+            memory.release_dropped()
+        index = hip.current()
+        function = kernel._functions.get(index) or kernel._function(index)
+        if self._checked != index:
+            self._check_limits(index)
+        stream = self._stream_handle
+        if stream is None:
+            stream = self.stream.handle if self.stream is not None else 0
+        hip.launch(function, self.grid, self.block, self.lds_bytes, stream, kernarg)
+        if hip.is_virtual():
+            # It has run: say now what went wrong, at the learner's own line.
+            hip.synchronize()
+
+    def traced(self, arguments: Sequence[Any], workgroup: Triple, wave: int) -> Trace:
+        """Launch and record one wave; see `gpulab.trace`."""
+        kernarg = self.kernel.pack(arguments)
+        index = hip.current()
+        function = self.kernel._function(index)
+        self._check_limits(index)
+        launch: Launch
+        launch, found = hip.launch_traced(
+            function, self.grid, self.block, self.lds_bytes, kernarg, workgroup=workgroup, wave=wave
+        )
+        if launch.fault is not None:
+            # The trace of the fault is what a learner wants to see: it stays with the exception.
+            try:
+                hip.synchronize()
+            except GpulabError as error:
+                error.trace = found  # type: ignore[attr-defined]
+                raise
+        return found
+
+    def __repr__(self) -> str:
+        return f"{self.kernel.name}[{self.grid}, {self.block}, {self.lds_bytes}]"

@@ -1,0 +1,97 @@
+"""Streams and events: a `Stream` orders work on a device, an `Event` marks a point in it; two of them measure time.
+
+On a virtual device a kernel runs when it is launched; streams and events then order and measure modelled time.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import TracebackType
+
+from gpulab import hip
+from gpulab.errors import GpulabError
+
+
+class Stream:
+    """Work given to one stream runs in order; different streams may overlap.
+
+    Give it to a launch as the last part of ``kernel[grid, block, lds_bytes, stream]``. ``with Stream() as s:``
+    waits for it at the end and destroys it.
+    """
+
+    def __init__(self) -> None:
+        self.device = hip.current()
+        self._handle = hip.stream_create()
+        self._close = weakref.finalize(self, hip.stream_destroy, self._handle)
+        self._close.atexit = False
+
+    @property
+    def handle(self) -> int:
+        """HIP's hipStream_t as a number.
+
+        Raises:
+            GpulabError: the stream was destroyed.
+        """
+        if not self._close.alive:
+            raise GpulabError("this stream was destroyed.", hint="make a new one: gpulab.Stream().")
+        return self._handle
+
+    def synchronize(self) -> None:
+        """Wait until all work given to this stream has finished."""
+        hip.stream_synchronize(self.handle)
+
+    def destroy(self) -> None:
+        """Give the stream back; a second time does nothing."""
+        self._close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.synchronize()
+        self.destroy()
+
+    def __repr__(self) -> str:
+        return f"Stream(device={self.device}{'' if self._close.alive else ', destroyed'})"
+
+
+class Event:
+    """A mark in a stream. ``stop.elapsed_ms(start)`` is the time between two recorded marks in milliseconds."""
+
+    def __init__(self) -> None:
+        self._handle = hip.event_create()
+        self._close = weakref.finalize(self, hip.event_destroy, self._handle)
+        self._close.atexit = False
+        self._recorded = False
+
+    def record(self, stream: Stream | None = None) -> Event:
+        """Put the mark behind all work given to the stream so far (the default stream if None)."""
+        hip.event_record(self._handle, stream.handle if stream is not None else 0)
+        self._recorded = True
+        return self
+
+    def synchronize(self) -> None:
+        """Wait until the stream has reached the mark."""
+        hip.event_synchronize(self._handle)
+
+    def elapsed_ms(self, start: Event) -> float:
+        """Milliseconds from `start` to this event; waits for both.
+
+        Raises:
+            GpulabError: one of the two was never recorded.
+        """
+        for event, which in ((start, "the first"), (self, "the second")):
+            if not event._recorded:
+                raise GpulabError(
+                    f"{which} event was never recorded.",
+                    why="an event measures nothing until it stands in a stream.",
+                    hint="call event.record() before and after the launch.",
+                )
+            event.synchronize()
+        return hip.event_elapsed_ms(start._handle, self._handle)
+
+    def __repr__(self) -> str:
+        return f"Event({'recorded' if self._recorded else 'not recorded'})"

@@ -1,0 +1,71 @@
+"""A table as text and as HTML: `Table` has columns and rows of plain values, and decides nothing else.
+
+Numbers are set right, words left. All values are escaped in HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+def number(value: int | float) -> str:
+    """A count with thousands separators, a float with three significant digits or its integer part."""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Table:
+    """Rows under column headings; `note` is a line below."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float, ...], ...]
+    note: str = ""
+
+    def _cells(self) -> list[list[str]]:
+        return [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in self.rows]
+
+    def _right(self) -> list[bool]:
+        """Per column: are all its cells numbers?"""
+        return [
+            bool(self.rows) and all(not isinstance(row[i], str) for row in self.rows) for i in range(len(self.columns))
+        ]
+
+    def __str__(self) -> str:
+        cells, right = self._cells(), self._right()
+        widths = [max(len(line[i]) for line in [list(self.columns), *cells]) for i in range(len(self.columns))]
+
+        def line(values: Sequence[str]) -> str:
+            set_ = [
+                value.rjust(width) if to_right else value.ljust(width)
+                for value, width, to_right in zip(values, widths, right, strict=True)
+            ]
+            return "  ".join(set_).rstrip()
+
+        lines = [line(self.columns), "  ".join("-" * width for width in widths), *map(line, cells)]
+        return "\n".join(lines + ([self.note] if self.note else []))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self) -> str:
+        """The table as an HTML fragment without scripts or ids."""
+        right = self._right()
+
+        def row(tag: str, values: Sequence[str]) -> str:
+            inner = "".join(
+                f'<{tag} style="text-align:{"right" if to_right else "left"}">{escape(value)}</{tag}>'
+                for value, to_right in zip(values, right, strict=True)
+            )
+            return f"<tr>{inner}</tr>"
+
+        body = "".join(row("td", values) for values in self._cells())
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        head = row("th", self.columns)
+        return f'<table class="gpulab-table"><thead>{head}</thead><tbody>{body}</tbody></table>{note}'
