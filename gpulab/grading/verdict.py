@@ -100,7 +100,7 @@ class Verdict:
             if row.block:
                 value = f'<pre style="margin:0">{value}</pre>'
             elif self.link and row.label == "read":
-                value = f'<a href="../../{html.escape(self.link, quote=True)}">{value}</a>'
+                value = f'<a href="{html.escape(_from_here(self.link), quote=True)}">{value}</a>'
             rows.append(
                 f'<tr><th scope="row" style="{cell}">{html.escape(row.label)}</th><td style="{cell}">{value}</td></tr>'
             )
@@ -141,6 +141,22 @@ class Verdict:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
         return cls(**{**data, "rows": tuple(Row(*row) for row in data["rows"])})
+
+
+def _from_here(link: str) -> str:
+    """The link, which starts at the clone, as seen from the working directory (where a notebook's links start)."""
+    import os
+    from pathlib import Path
+
+    from gpulab.errors import CheckError
+    from gpulab.grading.library import exercises_folder
+
+    path, mark, section = link.partition("#")
+    try:
+        there = os.path.relpath(exercises_folder().parents[1] / path)
+    except (CheckError, ValueError, OSError):  # no clone, another drive, or a working directory that is gone
+        return link
+    return Path(there).as_posix() + mark + section
 
 
 def _in_notebook() -> bool:

@@ -58,8 +58,12 @@ def test_an_unreadable_file_is_kept_aside_and_named(file, content):
 
 def test_strange_entries_do_no_harm_and_unknown_ones_stay(file):
     file.parent.mkdir()
-    file.write_text('{"format": 9, "later": [1], "exercises": {"first-fill": 7, "gone": {"solved": true}, "saxpy-guard": '
-                    '{"solved": "yes", "attempts": -4, "stars": 3}}}')  # fmt: skip
+    exercises = {
+        "first-fill": 7,
+        "gone": {"solved": True},
+        "saxpy-guard": {"solved": "yes", "attempts": -4, "stars": 3},
+    }
+    file.write_text(json.dumps({"format": 9, "later": [1], "exercises": exercises}))
     assert progress().solved == 0
     history.record_attempt("saxpy-guard", True)
     history.record_attempt("first-fill", False)

@@ -1,0 +1,166 @@
+"""The pipeline: sources to notebooks, releases, and that committed notebooks are what their sources make."""
+
+import json
+from pathlib import Path
+
+import build
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+JOBS = build.jobs()
+RELEASED = [job for job in JOBS if job.released is not None]
+
+SOURCE = """# Title
+
+```{code-cell}
+:tags: [parameters]
+
+arch = "gfx942"
+```
+
+```{code-cell}
+import gpulab
+
+gpulab.use(arch);
+```
+
+```{code-cell}
+:tags: [solution]
+
+%%hip
+__global__ void k(int* out) {
+    // BEGIN SOLUTION
+    out[0] = 42;
+    // END SOLUTION
+}
+```
+
+```{code-cell}
+:tags: [solution]
+
+# BEGIN SOLUTION
+grid = 42
+# END SOLUTION
+```
+
++++ {"tags": ["solution-only"]}
+
+It is 42.
+
+```{code-cell}
+:tags: [grade]
+:points: 3
+
+assert True
+```
+"""
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    source = tmp_path / "exercise.md"
+    source.write_text(SOURCE)
+    return build.Job("try-me", source, Path("solutions/try-me/try-me.ipynb"), Path("exercises/try-me/try-me.ipynb"))
+
+
+def test_reading_gives_stable_ids_and_nbgrader_metadata(job):
+    notebook = build.read(job)
+    assert build.text_of(notebook) == build.text_of(build.read(job))
+    assert [cell.id for cell in notebook.cells][3:] == [
+        "try-me-answer-1", "try-me-answer-2", "try-me-05", "try-me-check-3",
+    ]  # fmt: skip
+    answer, check = notebook.cells[3].metadata.nbgrader, notebook.cells[6].metadata.nbgrader
+    assert (answer.solution, answer.grade, answer.locked, "points" in answer) == (True, False, False, False)
+    assert (check.solution, check.grade, check.locked, check.points) == (False, True, True, 3)
+    assert notebook.metadata.language_info == {"name": "python"}
+
+
+def test_release_uses_a_stub_of_the_cells_own_language_and_gives_nothing_away(job):
+    released = build.release(build.read(job))
+    cpp, python = released.cells[3].source, released.cells[4].source
+    assert cpp == "%%hip\n__global__ void k(int* out) {\n    // YOUR CODE HERE\n}"
+    assert python == "# YOUR CODE HERE\nraise NotImplementedError()"
+    assert not any("42" in cell.source for cell in released.cells)
+    assert [cell.metadata.nbgrader.checksum for cell in released.cells if "nbgrader" in cell.metadata]
+    assert released.cells[-1].metadata.editable is False
+    assert all(not cell.get("outputs") for cell in released.cells)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (":tags: [parameters]", ":tags: [other]", "tagged parameters"),
+        ("import gpulab\n", "import numpy\n", "import gpulab"),
+        ("# Title", "Title", "title"),
+        ("    // END SOLUTION\n", "", "END SOLUTION"),
+        (":tags: [solution]\n\n# BEGIN", ":tags: [other]\n\n# BEGIN", "would be released"),
+        (":tags: [grade]", ":tags: [other]", "tagged grade"),
+    ],
+)
+def test_a_source_that_breaks_a_rule_is_refused(job, old, new, complaint):
+    assert old in SOURCE
+    job.source.write_text(SOURCE.replace(old, new))
+    with pytest.raises(build.SourceError, match=complaint):
+        build.read(job)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(build.SourceError, match="no source named nonsense; there are: 00_welcome"):
+        build.jobs(["nonsense"])
+    assert [job.name for job in build.jobs(["02"])] == ["02_simt"]
+
+
+def test_difference_shows_what_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    (tmp_path / "a").write_text("one\ntwo\n")
+    assert build.difference(Path("a"), "one\ntwo\n") == ""
+    assert "-two\n+three" in build.difference(Path("a"), "one\nthree\n")
+    assert "+one" in build.difference(Path("missing"), "one\n")
+
+
+def test_outputs_are_portable(tmp_path):
+    """A run keeps no traceback paths, no times and no colours."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell("print(1)\nprint(2)"),
+            nbformat.v4.new_code_cell("1 / 0", metadata={"tags": ["raises-exception"]}),
+        ]
+    )
+    executed = build.execute(notebook, tmp_path)
+    assert executed.cells[0].outputs[0].text == "1\n2\n"
+    assert executed.cells[0].execution_count == 1
+    assert executed.cells[1].outputs[0].traceback == ["ZeroDivisionError: division by zero"]
+    assert "execution" not in executed.cells[0].metadata
+    assert executed.metadata.language_info == {"name": "python"}
+
+
+def test_no_notebook_without_a_source():
+    assert build.strays(JOBS) == []
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_committed_notebooks_have_the_text_of_their_sources(job):
+    """Cells and metadata; that the outputs are right is what nbval tests."""
+    built = build.build(job, run=False)
+    if job.released is not None:
+        assert build.difference(job.released, built[job.released]) == ""
+    committed = nbformat.read(ROOT / job.executed, as_version=4)
+    assert any(cell.get("outputs") for cell in committed.cells), "it was not executed"
+    for cell in committed.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    assert build.text_of(committed) == built[job.executed]
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_committed_outputs_tell_nothing_of_the_machine_they_came_from(job):
+    text = (ROOT / job.executed).read_text()
+    assert str(Path.home()) + "/" not in text
+    assert str(ROOT) not in text
+    for cell in json.loads(text)["cells"]:
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error":
+                assert "raises-exception" in cell["metadata"].get("tags", [])
+            assert output.get("name") != "stderr", "nbgrader gives no points to a cell that writes to stderr"

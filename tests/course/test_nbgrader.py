@@ -1,0 +1,110 @@
+"""Released exercises are nbgrader assignments: nbgrader itself makes the same ones, validates and grades them."""
+
+import contextlib
+import io
+import re
+import shutil
+from pathlib import Path
+
+import build
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RELEASED = [job for job in build.jobs() if job.released is not None]
+MARK = "    // YOUR CODE HERE\n"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course folder with nbgrader's settings of this course and all solutions, not executed."""
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copytree(ROOT / "course", tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    for job in RELEASED:
+        target = tmp_path / job.executed
+        target.parent.mkdir(parents=True)
+        target.write_text(build.text_of(build.read(job)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GPULAB_COURSE", str(ROOT / "course"))
+    return tmp_path
+
+
+def nbgrader(*arguments):
+    """Runs an nbgrader command in this process; returns its exit code and output."""
+    from nbgrader.apps import NbGraderApp
+
+    output = io.StringIO()
+    code = 0
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        try:
+            NbGraderApp.clear_instance()
+            NbGraderApp.launch_instance(argv=list(arguments))
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            NbGraderApp.clear_instance()
+    return code, output.getvalue()
+
+
+@pytest.mark.parametrize("job", RELEASED, ids=lambda job: job.name)
+def test_nbgrader_generates_the_same_release(course, job):
+    code, output = nbgrader("generate_assignment", job.name, "--no-db", "--force")
+    assert code == 0, output
+    made = nbformat.read(course / job.released, as_version=4)
+    ours = nbformat.read(ROOT / job.released, as_version=4)
+    assert [(cell.id, cell.source, cell.metadata) for cell in made.cells] == [
+        (cell.id, cell.source, cell.metadata) for cell in ours.cells
+    ]
+
+
+@pytest.mark.parametrize("job", RELEASED, ids=lambda job: job.name)
+def test_solution_validates_and_release_does_not(job, monkeypatch):
+    from nbgrader.validator import Validator
+
+    monkeypatch.chdir((ROOT / job.executed).parent)
+    assert Validator().validate(str(ROOT / job.executed)) == {}
+    monkeypatch.chdir((ROOT / job.released).parent)
+    failed = Validator().validate(str(ROOT / job.released))["failed"]
+    assert len(failed) == 1
+    assert f"{job.name}: not solved yet" in failed[0]["error"]
+    assert "NameError" not in failed[0]["error"]
+
+
+def test_autograde_gives_points_to_a_right_answer_and_none_to_an_empty_or_broken_one(course):
+    """One batch with three students: a right kernel, an untouched release, and one that does not compile."""
+    job = next(job for job in RELEASED if job.name == "first-fill")
+    code, output = nbgrader("generate_assignment", job.name, "--force")
+    assert code == 0, output
+    answers = {
+        "right": "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = value;\n",
+        "untouched": MARK,
+        "broken": "    int i = \n",
+    }
+    for student, answer in answers.items():
+        notebook = nbformat.read(course / job.released, as_version=4)
+        for cell in notebook.cells:
+            if MARK in cell.source:
+                cell.source = cell.source.replace(MARK, answer)
+        target = course / "submitted" / student / job.name / job.released.name
+        target.parent.mkdir(parents=True)
+        nbformat.write(notebook, target)
+    code, output = nbgrader("autograde", job.name, "--create")
+    assert code == 0, output
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        scores = {student: gradebook.find_submission(job.name, student).score for student in answers}
+        assert gradebook.find_assignment(job.name).max_score == 1
+    assert scores == {"right": 1, "untouched": 0, "broken": 0}
+
+
+def test_answers_cannot_be_given_away_by_a_release():
+    assert RELEASED
+    for job in RELEASED:
+        text = (ROOT / job.released).read_text()
+        assert "SOLUTION" not in text
+        source = job.source.read_text()
+        for region in re.findall(r"// BEGIN SOLUTION\n(.*?)// END SOLUTION", source, re.S):
+            for line in region.splitlines():
+                if len(line.strip()) > 12:
+                    assert line.strip() not in text

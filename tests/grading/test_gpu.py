@@ -1,0 +1,74 @@
+"""The bench on the virtual GPU, and submissions in processes of their own."""
+
+import pytest
+
+from gpulab.errors import CheckError
+from gpulab.grading import check, run_isolated
+
+RIGHT = """
+__global__ void fill(int n, float value, float* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = value;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_progress(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
+
+
+def test_a_missing_kernel_and_wrong_parameters_are_explained():
+    verdict = check("first-fill", RIGHT.replace("void fill", "void full"))
+    assert verdict.status == "wrong signature"
+    assert "a kernel named fill; the source has full" in " ".join(verdict.text.split())
+    verdict = check("first-fill", RIGHT.replace("float value, ", "").replace("= value", "= 1"))
+    assert "takes 2 parameters, the exercise passes 3" in " ".join(verdict.text.split())
+    verdict = check("first-fill", RIGHT.replace("float* out", "int* out"))
+    assert "Parameter 3 of fill is `int *" in " ".join(verdict.text.split())
+
+
+def test_a_compile_error_is_a_report_with_the_line():
+    verdict = check("first-fill", RIGHT.replace("out[i] = value;", "out[i] = valeu;"))
+    assert verdict.status == "does not compile"
+    assert "valeu" in verdict.text
+    assert not verdict.passed
+
+
+def test_other_integer_and_unsigned_parameters_are_taken():
+    assert check("first-fill", RIGHT.replace("int n", "unsigned n").replace("int i", "unsigned i")).passed
+    assert check("first-fill", RIGHT.replace("int n", "size_t n").replace("int i", "size_t i")).passed
+
+
+def test_the_device_in_use_stays_in_use_and_usable():
+    import gpulab
+
+    gpulab.use("virtual:gfx1100")
+    try:
+        assert not check("first-fill", RIGHT.replace("if (i < n) ", "")).passed
+        assert gpulab.device().arch == "gfx1100"
+        assert check("first-fill", RIGHT).passed
+    finally:
+        gpulab.use(0)
+
+
+def test_isolated_runs_give_the_same_verdict_and_touch_no_progress(tmp_path):
+    row = run_isolated("first-fill", RIGHT, who="ada")
+    assert row.passed, row.verdict.text
+    assert row.who == "ada"
+    wrong = run_isolated("first-fill", RIGHT.replace("if (i < n) ", ""))
+    assert wrong.verdict.cause == "missing-guard"
+    assert wrong.verdict == check("first-fill", RIGHT.replace("if (i < n) ", ""), record=False)
+    assert not (tmp_path / "progress.json").exists()
+
+
+def test_a_submission_that_takes_too_long_or_dies_is_a_row():
+    slow = run_isolated("first-fill", RIGHT, seconds=0.01)
+    assert slow.verdict.status == "stopped"
+    assert "longer than 0.01 seconds" in slow.verdict.text
+    starved = run_isolated("first-fill", RIGHT, memory_bytes=1 << 26)
+    assert starved.verdict.status == "stopped"
+    assert not starved.passed
+    with pytest.raises(CheckError, match="no exercise"):
+        run_isolated("no-such", RIGHT)
