@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         synchronize,
         unload_module,
     )
-    from gpulab.hip.library import prepare
+    from gpulab.hip.watch import prepare
 
 __all__ = [
     "DeviceInfo",
@@ -103,7 +103,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module("gpulab.hip.library" if name == "prepare" else "gpulab.hip.door")
+    module = importlib.import_module("gpulab.hip.watch" if name == "prepare" else "gpulab.hip.door")
     value = getattr(module, name)
     globals()[name] = value
     return value

@@ -91,12 +91,14 @@ def _info(binding: Binding, local: int, index: int, virtual: bool) -> DeviceInfo
     code, properties = binding.properties(local)
     if code:
         _fail(binding, code, "hipGetDeviceProperties")
+    # On RDNA HIP's multiprocessor is a work-group processor: two compute units.
+    per_multiprocessor = 2 if properties["major"] >= 10 else 1
     return DeviceInfo(
         index=index,
         name=properties["name"],
         arch=properties["gcnArchName"].partition(":")[0],
         wave_size=properties["warpSize"],
-        compute_units=properties["multiProcessorCount"],
+        compute_units=properties["multiProcessorCount"] * per_multiprocessor,
         virtual=virtual,
         memory_bytes=properties["totalGlobalMem"],
         properties=properties,
@@ -251,7 +253,9 @@ def _fail(binding: Binding, code: int, call: str, what: str = "") -> NoReturn:
     said = what or f"{call} failed: {text} ({name}, code {code})."
     if code == _OUT_OF_MEMORY:
         raise DeviceMemoryError(
-            said, why="the device has no free block of this size.", hint="free arrays that are no longer needed, or use smaller ones."
+            said,
+            why="the device has no free block of this size.",
+            hint="free arrays that are no longer needed, or use smaller ones.",
         ) from cause
     if code in _FAULTS:
         raise KernelFault(
@@ -268,7 +272,9 @@ def _fail(binding: Binding, code: int, call: str, what: str = "") -> NoReturn:
             why="the virtual HIP library has the calls that the course uses, not all of HIP." if missing else "",
         ) from cause
     if code == _UNKNOWN and cause is not None:
-        raise InternalError(f"{call} failed inside the virtual GPU: {type(cause).__name__}: {cause}", call=call) from cause
+        raise InternalError(
+            f"{call} failed inside the virtual GPU: {type(cause).__name__}: {cause}", call=call
+        ) from cause
     raise HipError(said, name=name, code=code) from cause
 
 
@@ -313,7 +319,9 @@ def free(address: int) -> None:
         binding.call("hipGetLastError")
         raise DeviceMemoryError(
             f"free: 0x{address:x} is not the start of a device allocation.",
-            why=f"the address is {faults.nearest_text(note)}." if note else "it was never allocated, or was freed before.",
+            why=f"the address is {faults.nearest_text(note)}."
+            if note is not None and faults.is_near(note)
+            else "it was never allocated, or was freed before.",
             hint="free each allocation once, with the address that malloc returned.",
         )
     if code:
@@ -452,7 +460,10 @@ def function_attributes(function: int) -> dict[str, int]:
     """Resources of a kernel: max_threads_per_block, lds_bytes, constant_bytes, private_bytes (scratch per thread),
     vgprs, max_dynamic_lds_bytes; on a virtual device also agprs, sgprs, kernarg_bytes and spills."""
     binding = _binding()
-    found = {name: int(_call(binding, "hipFuncGetAttribute", number, function)[0]) for name, number in _FUNCTION_ATTRIBUTES.items()}
+    found = {
+        name: int(_call(binding, "hipFuncGetAttribute", number, function)[0])
+        for name, number in _FUNCTION_ATTRIBUTES.items()
+    }
     if _is_virtual_binding(binding):
         found.update(_runtime().function_details(function))
     return found
@@ -468,9 +479,7 @@ def occupancy(function: int, block_threads: int, lds: int = 0) -> int:
 _EXTRA = ctypes.c_void_p * 5
 
 
-def launch(
-    function: int, grid: Sequence[int], block: Sequence[int], lds: int, stream: int, kernarg: bytes
-) -> None:
+def launch(function: int, grid: Sequence[int], block: Sequence[int], lds: int, stream: int, kernarg: bytes) -> None:
     """Start a kernel with its arguments as one packed buffer (HIP_LAUNCH_PARAM_BUFFER_POINTER).
 
     Args:
@@ -498,7 +507,7 @@ def launch(
 
 
 def _launch_failed(binding: Binding, code: int, grid: Sequence[int], block: Sequence[int], lds: int) -> NoReturn:
-    if code in (_INVALID_VALUE, _INVALID_CONFIGURATION, 701):
+    if code in (_INVALID_VALUE, _INVALID_CONFIGURATION, 701, 719):
         device = devices()[current()]
         limits = device.properties
         threads = block[0] * block[1] * block[2]
@@ -507,7 +516,9 @@ def _launch_failed(binding: Binding, code: int, grid: Sequence[int], block: Sequ
         raise LaunchLimitError(
             f"The launch was refused: grid {_triple(grid)}, block {_triple(block)} ({threads:,} threads), "
             f"{lds:,} bytes of dynamic shared memory.",
-            why=f"{cause}" if cause is not None else (
+            why=f"{cause}"
+            if cause is not None
+            else (
                 f"{device.name} allows at most {limits['maxThreadsPerBlock']:,} threads and "
                 f"{limits['sharedMemPerBlock']:,} bytes of shared memory per block, at least 1 in each direction, "
                 f"and a grid of at most {_triple(limits['maxGridSize'])} blocks."

@@ -48,7 +48,11 @@ def _of_access(fault: Fault) -> str:
 def _address(fault: Fault) -> str:
     address = fault.address or 0
     if fault.kind in ("lds out of bounds", "scratch out of bounds"):
-        return f"{address:,} (counted from the start of the block's shared memory)" if "lds" in fault.kind else f"{address:,}"
+        return (
+            f"{address:,} (counted from the start of the block's shared memory)"
+            if "lds" in fault.kind
+            else f"{address:,}"
+        )
     return f"0x{address:x}"
 
 
@@ -92,8 +96,18 @@ def nearest_text(note: AllocationNote) -> str:
     return f"{_bytes(note.distance)} before the start of {allocation}"
 
 
+#: Farther away than this an allocation has nothing to do with a bad address.
+FAR_BYTES = 1 << 28
+
+
+def is_near(note: AllocationNote) -> bool:
+    """Whether an allocation is near enough to be named."""
+    return note.distance < FAR_BYTES
+
+
 def _why(fault: Fault) -> str:
-    kind, note = fault.kind, fault.nearest
+    kind = fault.kind
+    note = fault.nearest if fault.nearest is not None and is_near(fault.nearest) else None
     if kind == "null":
         text = "a null pointer points to no memory; the address is 0 plus the index times the element size."
     elif kind == "misaligned":
@@ -126,7 +140,8 @@ def _why(fault: Fault) -> str:
 
 
 def _hint(fault: Fault) -> str:
-    kind, note = fault.kind, fault.nearest
+    kind = fault.kind
+    note = fault.nearest if fault.nearest is not None and is_near(fault.nearest) else None
     if kind == "null":
         return "check that every pointer argument is device memory (gpulab.to_device, hipMalloc) and is passed in the order the kernel declares."
     if kind == "misaligned":
@@ -138,7 +153,9 @@ def _hint(fault: Fault) -> str:
     if kind == "trap":
         return "look at the condition that led to the trap."
     if kind == "barrier":
-        return "move __syncthreads() out of code that only some threads run (a condition on threadIdx, an early return)."
+        return (
+            "move __syncthreads() out of code that only some threads run (a condition on threadIdx, an early return)."
+        )
     if kind == "bad jump":
         return "check function pointers and arrays next to which they are stored."
     if kind == "read-only":

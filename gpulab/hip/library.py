@@ -1,7 +1,7 @@
 """Which HIP library is used, and how this process reaches it.
 
-Moving parts: `prepare()` (called by ``import gpulab``: registers a watcher, costs microseconds),
-`uses_rocm()` (the decision, made once and only when needed), `primary()` and `virtual()` (the bindings).
+Moving parts: `uses_rocm()` (the decision, made once and only when needed), `primary()` and `virtual()` (the
+bindings), `point_hip_python()` (called by the watcher that `gpulab.hip.prepare` leaves, see `watch`).
 
 The decision: GPULAB_LIBRARY=rocm or =virtual if set; else ROCm where its library really answers
 hipGetDeviceCount with at least one device (asked in a process of its own, so that a broken installation
@@ -15,22 +15,20 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import importlib.abc
 import importlib.util
 import os
 import platform
 import subprocess
 import sys
 import threading
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 from gpulab.errors import HipError
 from gpulab.hip.binding import Binding, CtypesBinding, HipPythonBinding
+from gpulab.hip.watch import prepare
 
 _LOCK = threading.RLock()
-_WATCHED = "rocm.bindings.util.paths"
 
 _PROBE = """
 import ctypes, sys
@@ -39,24 +37,6 @@ count = ctypes.c_int(0)
 code = library.hipGetDeviceCount(ctypes.byref(count))
 print("gpulab", code, count.value)
 """
-
-
-class _Watcher(importlib.abc.MetaPathFinder):
-    """Sees hip-python look for its library for the first time, and lets the import go on as it would."""
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if fullname == _WATCHED:
-            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-            point_hip_python()
-        return None
-
-
-def prepare() -> None:
-    """Make ``from hip import hip`` find the library that gpulab uses. Called by ``import gpulab``; cheap."""
-    if _WATCHED in sys.modules:
-        point_hip_python()
-    elif not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Watcher())
 
 
 def point_hip_python() -> None:

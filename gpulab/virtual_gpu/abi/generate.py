@@ -210,12 +210,16 @@ def _function(library: str, index: int | None, row: tuple[str, str, str]) -> str
     error = _RESULTS[result]
     wrap = "status" if library == "hip" and result == "e" else ""
     if index is None:
-        code = {"s": '""', "i": "-1"}.get(result) or f"{wrap}({_NOT_SUPPORTED if library == 'hip' else _HIPRTC_INTERNAL})"
+        code = {"s": '""', "i": "-1"}.get(
+            result
+        ) or f"{wrap}({_NOT_SUPPORTED if library == 'hip' else _HIPRTC_INTERNAL})"
         return f'EXPORT {error} {name}() {{ missing = "{name}"; return {code}; }}'
     declared = ", ".join(f"{_TYPES[code]} a{i}" for i, code in enumerate(arguments)) or "void"
     count = len(arguments)
     values = ", ".join(_object(code, f"a{i}") for i, code in enumerate(arguments)) or "NULL"
-    failed = {"s": '""', "i": "-1"}.get(result) or f"{wrap}({_NOT_INITIALIZED if library == 'hip' else _HIPRTC_INTERNAL})"
+    failed = {"s": '""', "i": "-1"}.get(
+        result
+    ) or f"{wrap}({_NOT_INITIALIZED if library == 'hip' else _HIPRTC_INTERNAL})"
     cast = "(const char *)(uintptr_t)" if result == "s" else "(int)"
     return (
         f"EXPORT {error} {name}({declared}) {{ int gil = enter(); if (gil < 0) return {failed};\n"

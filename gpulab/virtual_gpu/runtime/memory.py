@@ -24,6 +24,7 @@ KINDS = frozenset((HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVIC
 
 TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED = 1, 2, 3  # hipMemoryType
 PITCH_ALIGNMENT = 256
+ARENA_BYTES = 1 << 32  # all device addresses share their high half
 SMALLEST_ADDRESS = 65536  # no operating system gives out memory below
 
 _memmove, _memset = ctypes.memmove, ctypes.memset
@@ -143,8 +144,7 @@ class Memory:
         return found
 
     def in_arena(self, address: int) -> bool:
-        base: int = self._arena.base
-        return base <= address < base + self._arena.size
+        return bool(0 <= address - self._arena.base < ARENA_BYTES)
 
     def device_range(self, address: int, size: int) -> Any:
         """Like `extent`, but host memory is hipErrorInvalidValue."""

@@ -223,9 +223,7 @@ class Modules:
 
     def _occupancy_threads(self, function: Function) -> int:
         d = function.descriptor
-        return residency.api_threads(
-            function.device.architecture, d.vgprs, d.agprs, d.sgprs, cu_mode=_cu_mode(d)
-        )
+        return residency.api_threads(function.device.architecture, d.vgprs, d.agprs, d.sgprs, cu_mode=_cu_mode(d))
 
     def occupancy(self, handle: int, block_threads: int, dynamic_lds: int) -> int:
         """Blocks per unit by HIP's formula; 0 if the block cannot run at all."""
@@ -305,7 +303,9 @@ class Modules:
             f"{function.descriptor.lds_bytes:,} of its own, and {lds:,} were asked for on top.",
         )
 
-    def launch(self, function: Function, grid: Triple, block: Triple, lds: int, stream: Stream, kernarg: bytes) -> Launch:
+    def launch(
+        self, function: Function, grid: Triple, block: Triple, lds: int, stream: Stream, kernarg: bytes
+    ) -> Launch:
         """Check the sizes and run the kernel; its modelled time goes into the stream."""
         device = function.device
         if stream.device is not device:
@@ -422,7 +422,7 @@ class Modules:
 
 def _cu_mode(descriptor: KernelDescriptor) -> bool:
     # .amdhsa_workgroup_processor_mode 0 is what -mcumode writes; gfx9 has no such directive and one mode.
-    return descriptor.directives.get("amdhsa_workgroup_processor_mode", 1) == 0
+    return descriptor.directives.get("workgroup_processor_mode", 1) == 0
 
 
 def image_at(address: int) -> bytes:
@@ -450,7 +450,7 @@ def _elf_bytes(address: int) -> int:
     segments_at, sections_at = struct.unpack_from("<QQ", header, 32)
     segment_bytes, segment_count, section_bytes, section_count = struct.unpack_from("<HHHH", header, 54)
     ends = [64, segments_at + segment_bytes * segment_count, sections_at + section_bytes * section_count]
-    if max(ends) > _LARGEST_IMAGE or segment_count and segment_bytes < 56 or section_count and section_bytes < 64:
+    if max(ends) > _LARGEST_IMAGE or (segment_count and segment_bytes < 56) or (section_count and section_bytes < 64):
         raise Failure(codes.INVALID_IMAGE)
     for i in range(section_count):
         section = ctypes.string_at(address + sections_at + i * section_bytes, 64)

@@ -232,5 +232,3 @@ def attribute(architecture: Architecture, properties: DeviceProperties, number: 
 def numbers() -> list[int]:
     """All attribute numbers that have an answer."""
     return sorted({*_FIELDS, *_ZERO, _TOTAL_GLOBAL_MEMORY, 10014, 10015, 10016, 10017, 10018, 10019, 10020})
-
-

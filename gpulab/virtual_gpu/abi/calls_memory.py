@@ -1,0 +1,823 @@
+"""HIP's calls on memory: allocation, copies, filling, pointers, pools."""
+
+from __future__ import annotations
+
+import ctypes
+
+from gpulab.virtual_gpu.abi.common import get32, get64, need, put32, put64, rt
+from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.memory import (
+    DEFAULT,
+    DEVICE_TO_DEVICE,
+    DEVICE_TO_HOST,
+    HOST_TO_DEVICE,
+    TYPE_DEVICE,
+    TYPE_HOST,
+    TYPE_MANAGED,
+)
+from gpulab.virtual_gpu.runtime.streams import Stream
+from gpulab.virtual_gpu.runtime.structures import (
+    DriverMemcpy3D,
+    Extent,
+    Memcpy2D,
+    Memcpy3D,
+    Memcpy3DPeer,
+    MemoryLocation,
+    PitchedPtr,
+    PointerAttributes,
+)
+
+_memory, _streams = rt.memory, rt.streams
+_DEVICE, _HOST = ("device", "managed"), ("host",)
+_HOST_FLAGS = 0xE000003F  # hipHostMalloc: default, portable, mapped, write combined, NUMA, coherence
+
+
+# Allocation
+
+
+def hipMalloc(pointer: int, size: int) -> int:
+    need(pointer)
+    put64(pointer, 0)
+    put64(pointer, _memory.allocate(size, "device"))
+    return 0
+
+
+def hipExtMallocWithFlags(pointer: int, size: int, flags: int) -> int:
+    if flags & ~0x7:
+        return codes.INVALID_VALUE
+    return hipMalloc(pointer, size)
+
+
+def hipFree(address: int) -> int:
+    if not address:
+        return 0
+    block = _memory.blocks.get(address)
+    if block is None or block.kind not in _DEVICE:
+        return codes.INVALID_VALUE
+    code = rt.surface(block.device)  # hipFree waits for the device
+    _memory.free(address, _DEVICE)
+    return code
+
+
+def hipHostMalloc(pointer: int, size: int, flags: int) -> int:
+    need(pointer)
+    if flags & ~_HOST_FLAGS:
+        return codes.INVALID_VALUE
+    put64(pointer, _memory.allocate(size, "host", flags))
+    return 0
+
+
+def hipHostAlloc(pointer: int, size: int, flags: int) -> int:
+    return hipHostMalloc(pointer, size, flags)
+
+
+def hipMallocHost(pointer: int, size: int) -> int:
+    return hipHostMalloc(pointer, size, 0)
+
+
+def hipMemAllocHost(pointer: int, size: int) -> int:
+    return hipHostMalloc(pointer, size, 0)
+
+
+def hipHostFree(address: int) -> int:
+    _memory.free(address, _HOST)
+    return 0
+
+
+def hipFreeHost(address: int) -> int:
+    _memory.free(address, _HOST)
+    return 0
+
+
+def hipMallocManaged(pointer: int, size: int, flags: int) -> int:
+    need(pointer)
+    if flags not in (1, 2) or not size:  # hipMemAttachGlobal, hipMemAttachHost
+        return codes.INVALID_VALUE
+    put64(pointer, _memory.allocate(size, "managed", flags))
+    return 0
+
+
+def hipMallocPitch(pointer: int, pitch: int, width: int, height: int) -> int:
+    need(pointer, pitch)
+    if not width or not height:
+        put64(pointer, 0)
+        put64(pitch, 0)
+        return 0
+    step = _memory.pitch(width)
+    put64(pointer, _memory.allocate(step * height, "device"))
+    put64(pitch, step)
+    return 0
+
+
+def hipMemAllocPitch(pointer: int, pitch: int, width: int, height: int, element: int) -> int:
+    if element not in (4, 8, 16):
+        return codes.INVALID_VALUE
+    return hipMallocPitch(pointer, pitch, width, height)
+
+
+def hipMalloc3D(pitched: int, extent: int) -> int:
+    need(pitched)
+    size = Extent.from_address(extent)
+    result = PitchedPtr.from_address(pitched)
+    if not size.width or not size.height or not size.depth:
+        result.ptr, result.pitch, result.xsize, result.ysize = None, 0, 0, 0
+        return 0
+    step = _memory.pitch(size.width)
+    result.ptr = _memory.allocate(step * size.height * size.depth, "device")
+    result.pitch, result.xsize, result.ysize = step, size.width, size.height
+    return 0
+
+
+def hipMallocAsync(pointer: int, size: int, stream: int) -> int:
+    need(pointer)
+    where = _streams.find(stream)
+    put64(pointer, _memory.allocate(size, "device", device=where.device))
+    return 0
+
+
+def hipFreeAsync(address: int, stream: int) -> int:
+    need(address)
+    _streams.find(stream)
+    _memory.free(address, _DEVICE)
+    return 0
+
+
+# Information
+
+
+def hipMemGetInfo(free: int, total: int) -> int:
+    device = rt.current
+    size = device.architecture.memory_bytes
+    if free:
+        put64(free, size - device.used_bytes)
+    if total:
+        put64(total, size)
+    return 0
+
+
+def hipMemGetAddressRange(base: int, size: int, address: int) -> int:
+    found = _memory.find(address)
+    if found is None:
+        return codes.NOT_FOUND
+    if base:
+        put64(base, found.address)
+    if size:
+        put64(size, found.size)
+    return 0
+
+
+def hipMemPtrGetInfo(address: int, size: int) -> int:
+    need(address, size)
+    found = _memory.find(address)
+    if found is None:
+        return codes.INVALID_VALUE
+    put64(size, found.size)
+    return 0
+
+
+def _type_of(kind: str) -> int:
+    return {"host": TYPE_HOST, "managed": TYPE_MANAGED}.get(kind, TYPE_DEVICE)
+
+
+def hipPointerGetAttributes(attributes: int, address: int) -> int:
+    need(attributes, address)
+    result = PointerAttributes.from_address(attributes)
+    found = _memory.find(address)
+    if found is None:
+        registered = _memory.registration(address)
+        if registered is None:
+            return codes.INVALID_VALUE
+        result.type, result.device = TYPE_HOST, registered.device.index
+        result.hostPointer = address
+        result.devicePointer = registered.shadow + address - registered.address
+        result.isManaged, result.allocationFlags = 0, registered.flags
+        return 0
+    block = _memory.blocks.get(found.address)
+    result.type, result.device = _type_of(found.kind), found.device
+    result.devicePointer = address
+    result.hostPointer = address if found.kind in ("host", "managed") else None
+    result.isManaged = int(found.kind == "managed")
+    result.allocationFlags = block.flags if block is not None else 0
+    return 0
+
+
+#: hipPointer_attribute -> bytes of its value
+_ATTRIBUTE_BYTES = {1: 8, 2: 4, 3: 8, 4: 8, 5: 16, 6: 4, 7: 4, 8: 4, 9: 4, 10: 4, 11: 8, 12: 8, 13: 4, 14: 4, 15: 4}
+
+
+def _pointer_attribute(attribute: int, address: int) -> int | None:
+    found = _memory.find(address)
+    if found is None:
+        return None
+    host = found.kind in ("host", "managed")
+    values = {
+        1: 0x4_0000_0000 + found.device,
+        2: _type_of(found.kind),
+        3: address,
+        4: address if host else 0,
+        6: 0,
+        7: found.address >> 8 & 0x7FFFFFFF,
+        8: int(found.kind == "managed"),
+        9: found.device,
+        10: 0,
+        11: found.address,
+        12: found.size,
+        13: 1,
+        14: 0,
+        15: 0,
+    }
+    return values.get(attribute)
+
+
+def hipPointerGetAttribute(data: int, attribute: int, address: int) -> int:
+    need(data)
+    if attribute not in _ATTRIBUTE_BYTES:
+        return codes.INVALID_VALUE
+    value = _pointer_attribute(attribute, address)
+    if value is None:
+        return codes.INVALID_VALUE
+    (put64 if _ATTRIBUTE_BYTES[attribute] == 8 else put32)(data, value)
+    return 0
+
+
+def hipDrvPointerGetAttributes(count: int, attributes: int, data: int, address: int) -> int:
+    """Attributes that do not apply are set to zero, and the call succeeds."""
+    need(attributes, data)
+    for i in range(count):
+        attribute, target = get32(attributes + 4 * i), get64(data + 8 * i)
+        need(target)
+        if attribute not in _ATTRIBUTE_BYTES:
+            return codes.INVALID_VALUE
+        value = _pointer_attribute(attribute, address) or 0
+        (put64 if _ATTRIBUTE_BYTES[attribute] == 8 else put32)(target, value)
+    return 0
+
+
+def hipPointerSetAttribute(value: int, attribute: int, address: int) -> int:
+    need(value)
+    if attribute != 6:  # HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only one that can be set
+        return codes.INVALID_VALUE
+    return 0 if _memory.find(address) is not None else codes.INVALID_DEVICE_POINTER
+
+
+# Host memory
+
+
+def hipHostGetDevicePointer(result: int, address: int, flags: int) -> int:
+    need(result, address)
+    if flags:
+        return codes.INVALID_VALUE
+    found = _memory.find(address)
+    if found is not None and found.kind == "host":
+        put64(result, address)
+        return 0
+    registered = _memory.registration(address)
+    if registered is None:
+        return codes.INVALID_VALUE
+    put64(result, registered.shadow + address - registered.address)
+    return 0
+
+
+def hipHostGetFlags(flags: int, address: int) -> int:
+    need(flags, address)
+    found = _memory.find(address)
+    block = _memory.blocks.get(found.address) if found is not None else None
+    if block is not None and block.kind == "host":
+        put32(flags, block.flags)
+        return 0
+    registered = _memory.registration(address)
+    if registered is None:
+        return codes.INVALID_VALUE
+    put32(flags, registered.flags)
+    return 0
+
+
+def hipHostRegister(address: int, size: int, flags: int) -> int:
+    if not address or flags & ~0xF:
+        return codes.INVALID_VALUE
+    _memory.register(address, size, flags)
+    return 0
+
+
+def hipHostUnregister(address: int) -> int:
+    need(address)
+    _memory.unregister(address)
+    return 0
+
+
+# Copies
+
+
+def _synchronous(target: int, source: int, size: int, kind: int) -> int:
+    device = rt.current
+    if device.fault is not None or device.printed:
+        code = rt.surface(device)
+        if code:
+            return code
+    if not size or target == source:
+        return 0
+    if not target or not source:
+        return codes.INVALID_VALUE
+    _memory.copy(target, source, size, kind, device.null_stream)
+    return 0
+
+
+def hipMemcpy(target: int, source: int, size: int, kind: int) -> int:
+    return _synchronous(target, source, size, kind)
+
+
+def hipMemcpyHtoD(target: int, source: int, size: int) -> int:
+    return _synchronous(target, source, size, HOST_TO_DEVICE)
+
+
+def hipMemcpyDtoH(target: int, source: int, size: int) -> int:
+    return _synchronous(target, source, size, DEVICE_TO_HOST)
+
+
+def hipMemcpyDtoD(target: int, source: int, size: int) -> int:
+    return _synchronous(target, source, size, DEVICE_TO_DEVICE)
+
+
+def hipMemcpyPeer(target: int, to: int, source: int, origin: int, size: int) -> int:
+    rt.device(to)
+    rt.device(origin)
+    return _synchronous(target, source, size, DEVICE_TO_DEVICE)
+
+
+def hipMemcpyAsync(target: int, source: int, size: int, kind: int, stream: int) -> int:
+    where = _streams.find(stream)
+    if not size or target == source:
+        return 0
+    if not target or not source:
+        return codes.INVALID_VALUE
+    _memory.copy(target, source, size, kind, where)
+    return 0
+
+
+def hipMemcpyWithStream(target: int, source: int, size: int, kind: int, stream: int) -> int:
+    """A copy in a stream that the host waits for."""
+    code = hipMemcpyAsync(target, source, size, kind, stream)
+    return code or rt.surface(_streams.find(stream).device)
+
+
+def hipMemcpyHtoDAsync(target: int, source: int, size: int, stream: int) -> int:
+    return hipMemcpyAsync(target, source, size, HOST_TO_DEVICE, stream)
+
+
+def hipMemcpyDtoHAsync(target: int, source: int, size: int, stream: int) -> int:
+    return hipMemcpyAsync(target, source, size, DEVICE_TO_HOST, stream)
+
+
+def hipMemcpyDtoDAsync(target: int, source: int, size: int, stream: int) -> int:
+    return hipMemcpyAsync(target, source, size, DEVICE_TO_DEVICE, stream)
+
+
+def hipMemcpyPeerAsync(target: int, to: int, source: int, origin: int, size: int, stream: int) -> int:
+    rt.device(to)
+    rt.device(origin)
+    return hipMemcpyAsync(target, source, size, DEVICE_TO_DEVICE, stream)
+
+
+def _waited(stream: Stream | None) -> tuple[int, Stream]:
+    """(code of a pending fault, stream) for a copy: synchronous ones surface faults first."""
+    if stream is not None:
+        return 0, stream
+    return rt.surface(rt.current), rt.current.null_stream
+
+
+def _copy_2d(
+    target: int,
+    target_pitch: int,
+    source: int,
+    source_pitch: int,
+    width: int,
+    height: int,
+    kind: int,
+    stream: Stream | None,
+) -> int:
+    code, where = _waited(stream)
+    if code or not width or not height:
+        return code
+    if not target or not source:
+        return codes.INVALID_VALUE
+    if width > target_pitch or width > source_pitch:
+        return codes.INVALID_PITCH
+    _memory.copy_rows(target, target_pitch, 0, source, source_pitch, 0, width, height, 1, kind, where)
+    return 0
+
+
+def hipMemcpy2D(target: int, dp: int, source: int, sp: int, width: int, height: int, kind: int) -> int:
+    return _copy_2d(target, dp, source, sp, width, height, kind, None)
+
+
+def hipMemcpy2DAsync(
+    target: int, dp: int, source: int, sp: int, width: int, height: int, kind: int, stream: int
+) -> int:
+    return _copy_2d(target, dp, source, sp, width, height, kind, _streams.find(stream))
+
+
+def _side(memory_type: int, host: int | None, device: int | None, array: int | None) -> int:
+    """The address of one side of a driver copy."""
+    if memory_type == 10 or array:
+        raise Failure(codes.NOT_SUPPORTED, "hipArray (texture memory) is not supported")
+    address = host if memory_type == TYPE_HOST else device
+    if memory_type not in (TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED, 11):
+        raise Failure(codes.INVALID_VALUE)
+    if not address:
+        address = host if memory_type == 11 else None
+    if not address:
+        raise Failure(codes.INVALID_VALUE)
+    return address
+
+
+def _param_2d(parameters: int, stream: Stream | None) -> int:
+    need(parameters)
+    p = Memcpy2D.from_address(parameters)
+    source = _side(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray)
+    target = _side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray)
+    source_pitch, target_pitch = p.srcPitch or p.WidthInBytes, p.dstPitch or p.WidthInBytes
+    return _copy_2d(
+        target + p.dstY * target_pitch + p.dstXInBytes,
+        target_pitch,
+        source + p.srcY * source_pitch + p.srcXInBytes,
+        source_pitch,
+        p.WidthInBytes,
+        p.Height,
+        DEFAULT,
+        stream,
+    )
+
+
+def hipMemcpyParam2D(parameters: int) -> int:
+    return _param_2d(parameters, None)
+
+
+def hipMemcpyParam2DAsync(parameters: int, stream: int) -> int:
+    return _param_2d(parameters, _streams.find(stream))
+
+
+def hipDrvMemcpy2DUnaligned(parameters: int) -> int:
+    return _param_2d(parameters, None)
+
+
+def _copy_3d(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> int:
+    if p.srcArray or p.dstArray:
+        raise Failure(codes.NOT_SUPPORTED, "hipArray (texture memory) is not supported")
+    code, where = _waited(stream)
+    width, height, depth = p.extent.width, p.extent.height, p.extent.depth
+    if code or not width or not height or not depth:
+        return code
+    source, target = p.srcPtr, p.dstPtr
+    if not source.ptr or not target.ptr:
+        return codes.INVALID_VALUE
+    if p.srcPos.x + width > source.pitch or p.dstPos.x + width > target.pitch:
+        return codes.INVALID_PITCH
+    source_slice, target_slice = source.pitch * (source.ysize or height), target.pitch * (target.ysize or height)
+    _memory.copy_rows(
+        target.ptr + p.dstPos.z * target_slice + p.dstPos.y * target.pitch + p.dstPos.x,
+        target.pitch,
+        target_slice,
+        source.ptr + p.srcPos.z * source_slice + p.srcPos.y * source.pitch + p.srcPos.x,
+        source.pitch,
+        source_slice,
+        width,
+        height,
+        depth,
+        kind,
+        where,
+    )
+    return 0
+
+
+def hipMemcpy3D(parameters: int) -> int:
+    need(parameters)
+    p = Memcpy3D.from_address(parameters)
+    return _copy_3d(p, p.kind, None)
+
+
+def hipMemcpy3DAsync(parameters: int, stream: int) -> int:
+    need(parameters)
+    p = Memcpy3D.from_address(parameters)
+    return _copy_3d(p, p.kind, _streams.find(stream))
+
+
+def hipMemcpy3DPeer(parameters: int) -> int:
+    need(parameters)
+    return _copy_3d(Memcpy3DPeer.from_address(parameters), DEVICE_TO_DEVICE, None)
+
+
+def hipMemcpy3DPeerAsync(parameters: int, stream: int) -> int:
+    need(parameters)
+    return _copy_3d(Memcpy3DPeer.from_address(parameters), DEVICE_TO_DEVICE, _streams.find(stream))
+
+
+def _driver_3d(parameters: int, stream: Stream | None) -> int:
+    need(parameters)
+    p = DriverMemcpy3D.from_address(parameters)
+    source = _side(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray)
+    target = _side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray)
+    code, where = _waited(stream)
+    if code:
+        return code
+    source_pitch, target_pitch = p.srcPitch or p.WidthInBytes, p.dstPitch or p.WidthInBytes
+    if p.WidthInBytes > source_pitch or p.WidthInBytes > target_pitch:
+        return codes.INVALID_PITCH
+    source_slice, target_slice = source_pitch * (p.srcHeight or p.Height), target_pitch * (p.dstHeight or p.Height)
+    _memory.copy_rows(
+        target + p.dstZ * target_slice + p.dstY * target_pitch + p.dstXInBytes,
+        target_pitch,
+        target_slice,
+        source + p.srcZ * source_slice + p.srcY * source_pitch + p.srcXInBytes,
+        source_pitch,
+        source_slice,
+        p.WidthInBytes,
+        p.Height,
+        p.Depth,
+        DEFAULT,
+        where,
+    )
+    return 0
+
+
+def hipDrvMemcpy3D(parameters: int) -> int:
+    return _driver_3d(parameters, None)
+
+
+def hipDrvMemcpy3DAsync(parameters: int, stream: int) -> int:
+    return _driver_3d(parameters, _streams.find(stream))
+
+
+# Filling
+
+
+def _fill(address: int, value: int, width: int, count: int, stream: Stream) -> int:
+    if not count:
+        return 0
+    need(address)
+    _memory.fill(address, (value & (1 << 8 * width) - 1).to_bytes(width, "little"), count, stream)
+    return 0
+
+
+def hipMemset(address: int, value: int, size: int) -> int:
+    return _fill(address, value, 1, size, rt.current.null_stream)
+
+
+def hipMemsetD8(address: int, value: int, count: int) -> int:
+    return _fill(address, value, 1, count, rt.current.null_stream)
+
+
+def hipMemsetD16(address: int, value: int, count: int) -> int:
+    return _fill(address, value, 2, count, rt.current.null_stream)
+
+
+def hipMemsetD32(address: int, value: int, count: int) -> int:
+    return _fill(address, value, 4, count, rt.current.null_stream)
+
+
+def hipMemsetAsync(address: int, value: int, size: int, stream: int) -> int:
+    return _fill(address, value, 1, size, _streams.find(stream))
+
+
+def hipMemsetD8Async(address: int, value: int, count: int, stream: int) -> int:
+    return _fill(address, value, 1, count, _streams.find(stream))
+
+
+def hipMemsetD16Async(address: int, value: int, count: int, stream: int) -> int:
+    return _fill(address, value, 2, count, _streams.find(stream))
+
+
+def hipMemsetD32Async(address: int, value: int, count: int, stream: int) -> int:
+    return _fill(address, value, 4, count, _streams.find(stream))
+
+
+def _fill_2d(address: int, pitch: int, value: int, element: int, width: int, height: int, stream: Stream) -> int:
+    if not width or not height:
+        return 0
+    need(address)
+    if width * element > pitch:
+        return codes.INVALID_VALUE
+    pattern = (value & (1 << 8 * element) - 1).to_bytes(element, "little")
+    _memory.fill_rows(address, pitch, 0, pattern, width, height, 1, stream)
+    return 0
+
+
+def hipMemset2D(address: int, pitch: int, value: int, width: int, height: int) -> int:
+    return _fill_2d(address, pitch, value, 1, width, height, rt.current.null_stream)
+
+
+def hipMemset2DAsync(address: int, pitch: int, value: int, width: int, height: int, stream: int) -> int:
+    return _fill_2d(address, pitch, value, 1, width, height, _streams.find(stream))
+
+
+def hipMemsetD2D8(address: int, pitch: int, value: int, width: int, height: int) -> int:
+    return _fill_2d(address, pitch, value, 1, width, height, rt.current.null_stream)
+
+
+def hipMemsetD2D16(address: int, pitch: int, value: int, width: int, height: int) -> int:
+    return _fill_2d(address, pitch, value, 2, width, height, rt.current.null_stream)
+
+
+def hipMemsetD2D32(address: int, pitch: int, value: int, width: int, height: int) -> int:
+    return _fill_2d(address, pitch, value, 4, width, height, rt.current.null_stream)
+
+
+def hipMemsetD2D8Async(address: int, pitch: int, value: int, width: int, height: int, stream: int) -> int:
+    return _fill_2d(address, pitch, value, 1, width, height, _streams.find(stream))
+
+
+def hipMemsetD2D16Async(address: int, pitch: int, value: int, width: int, height: int, stream: int) -> int:
+    return _fill_2d(address, pitch, value, 2, width, height, _streams.find(stream))
+
+
+def hipMemsetD2D32Async(address: int, pitch: int, value: int, width: int, height: int, stream: int) -> int:
+    return _fill_2d(address, pitch, value, 4, width, height, _streams.find(stream))
+
+
+def _fill_3d(pitched: int, value: int, extent: int, stream: Stream) -> int:
+    target, size = PitchedPtr.from_address(pitched), Extent.from_address(extent)
+    if not size.width or not size.height or not size.depth:
+        return 0
+    if not target.ptr or size.width > target.pitch:
+        return codes.INVALID_VALUE
+    slice_bytes = target.pitch * (target.ysize or size.height)
+    _memory.fill_rows(
+        target.ptr, target.pitch, slice_bytes, bytes([value & 0xFF]), size.width, size.height, size.depth, stream
+    )
+    return 0
+
+
+def hipMemset3D(pitched: int, value: int, extent: int) -> int:
+    return _fill_3d(pitched, value, extent, rt.current.null_stream)
+
+
+def hipMemset3DAsync(pitched: int, value: int, extent: int, stream: int) -> int:
+    return _fill_3d(pitched, value, extent, _streams.find(stream))
+
+
+# Managed memory: one address space, so advice and prefetching change nothing
+
+
+def _managed(address: int, count: int) -> int:
+    if not address or not count:
+        return codes.INVALID_VALUE
+    found = _memory.find(address)
+    if found is None or found.kind != "managed" or address + count > found.address + found.size:
+        return codes.INVALID_VALUE
+    return 0
+
+
+def hipMemPrefetchAsync(address: int, count: int, device: int, stream: int) -> int:
+    if device != -1:  # hipCpuDeviceId
+        rt.device(device)
+    _streams.find(stream)
+    return _managed(address, count)
+
+
+def hipMemPrefetchAsync_v2(address: int, count: int, location: int, flags: int, stream: int) -> int:
+    place = MemoryLocation.from_address(location)
+    if flags:
+        return codes.INVALID_VALUE
+    return hipMemPrefetchAsync(address, count, place.id if place.type == 1 else -1, stream)
+
+
+def hipMemAdvise(address: int, count: int, advice: int, device: int) -> int:
+    if advice not in (1, 2, 3, 4, 5, 6, 100, 101):
+        return codes.INVALID_VALUE
+    if device != -1:
+        rt.device(device)
+    return _managed(address, count)
+
+
+def hipMemAdvise_v2(address: int, count: int, advice: int, location: int) -> int:
+    place = MemoryLocation.from_address(location)
+    return hipMemAdvise(address, count, advice, place.id if place.type == 1 else -1)
+
+
+def hipStreamAttachMemAsync(stream: int, address: int, length: int, flags: int) -> int:
+    need(address)
+    if flags not in (1, 2, 4):
+        return codes.INVALID_VALUE
+    _streams.find(stream)
+    found = _memory.find(address)
+    return 0 if found is not None and found.kind == "managed" else codes.INVALID_VALUE
+
+
+# Pools: one per device, from which hipMallocAsync takes
+
+_POOL = 0x8_0000_0000
+
+
+def _pool_device(pool: int) -> int:
+    index = pool - _POOL
+    if not 0 <= index < len(rt.devices):
+        raise Failure(codes.INVALID_VALUE)
+    return index
+
+
+def hipDeviceGetDefaultMemPool(pool: int, device: int) -> int:
+    need(pool)
+    put64(pool, _POOL + rt.device(device).index)
+    return 0
+
+
+def hipDeviceGetMemPool(pool: int, device: int) -> int:
+    return hipDeviceGetDefaultMemPool(pool, device)
+
+
+def hipDeviceSetMemPool(device: int, pool: int) -> int:
+    return 0 if _pool_device(pool) == rt.device(device).index else codes.INVALID_VALUE
+
+
+def hipMallocFromPoolAsync(pointer: int, size: int, pool: int, stream: int) -> int:
+    need(pointer)
+    device = rt.devices[_pool_device(pool)]
+    _streams.find(stream)
+    put64(pointer, _memory.allocate(size, "device", device=device))
+    return 0
+
+
+def hipMemPoolTrimTo(pool: int, keep: int) -> int:
+    _pool_device(pool)
+    return 0  # nothing is held back
+
+
+_thresholds: dict[int, dict[int, int]] = {}
+
+
+def hipMemPoolSetAttribute(pool: int, attribute: int, value: int) -> int:
+    need(value)
+    kept = _thresholds.setdefault(_pool_device(pool), {})
+    if attribute in (1, 2, 3):
+        kept[attribute] = get32(value)
+    elif attribute == 4:
+        kept[attribute] = get64(value)
+    elif attribute in (6, 8):  # the high-water marks can be set back to zero only
+        if get64(value):
+            return codes.INVALID_VALUE
+        device = rt.devices[_pool_device(pool)]
+        device.high_bytes = device.used_bytes
+    else:
+        return codes.INVALID_VALUE
+    return 0
+
+
+def hipMemPoolGetAttribute(pool: int, attribute: int, value: int) -> int:
+    need(value)
+    index = _pool_device(pool)
+    kept, device = _thresholds.get(index, {}), rt.devices[index]
+    if attribute in (1, 2, 3):
+        put32(value, kept.get(attribute, 1))
+    elif attribute in (4, 5, 6, 7, 8):
+        put64(
+            value,
+            (kept.get(4, 0), device.used_bytes, device.high_bytes, device.used_bytes, device.high_bytes)[attribute - 4],
+        )
+    else:
+        return codes.INVALID_VALUE
+    return 0
+
+
+# Symbols and program entry
+
+
+def hipGetProcAddress(symbol: int, function: int, version: int, flags: int, status: int) -> int:
+    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu.abi.common import text
+
+    need(function)
+    name = text(symbol)
+    library = ctypes.PyDLL(str(abi.library("amdhip64")))
+    # Some functions have a versioned symbol behind their plain name.
+    found = getattr(library, {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600"}.get(name, name), None)
+    if found is None:
+        put64(function, 0)
+        if status:
+            put32(status, 1)  # HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+        return codes.INVALID_VALUE
+    put64(function, ctypes.cast(found, ctypes.c_void_p).value or 0)
+    if status:
+        put32(status, 0)
+    return 0
+
+
+def _spt(name: str) -> None:
+    """The variant for the per-thread default stream does the same: with one thread there is no difference."""
+    globals()[f"{name}_spt"] = globals()[name]
+
+
+for _name in (
+    "hipMemcpy",
+    "hipMemcpyAsync",
+    "hipMemcpy2D",
+    "hipMemcpy2DAsync",
+    "hipMemcpy3D",
+    "hipMemcpy3DAsync",
+    "hipMemset",
+    "hipMemsetAsync",
+    "hipMemset2D",
+    "hipMemset2DAsync",
+    "hipMemset3D",
+    "hipMemset3DAsync",
+):
+    _spt(_name)
