@@ -1,0 +1,244 @@
+"""Device memory: `Arena` hands out allocations from one reserved range of 4 GiB that starts at a multiple of 4 GiB.
+
+Device addresses are host addresses, and all share their high half, so a kernel's bounds check is 32-bit arithmetic.
+Memory is committed by the operating system when it is first touched. Between allocations lie unused gaps, so that a
+kernel that runs over an end meets no neighbour. What was freed lately is remembered for error messages.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import mmap
+import os
+import threading
+from array import array
+from collections import deque
+from dataclasses import dataclass
+
+from gpulab.errors import DeviceMemoryError
+from gpulab.records import AllocationNote
+
+SIZE = 1 << 32
+EDGE = 1 << 16  # never allocated at either end, so that offsets cannot wrap into an allocation
+ALIGN = 256
+GAP = 4096
+REMEMBERED = 64
+READ_ONLY = 1
+
+_NAMES = {
+    "device": "device memory",
+    "host": "pinned host memory",
+    "managed": "managed memory",
+    "global": "global variable",
+    "kernarg": "kernel arguments",
+    "internal": "memory of the virtual GPU",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """One allocation. `kind`: "device", "host", "managed", "global", "kernarg", "internal"."""
+
+    address: int
+    size: int
+    kind: str
+    device: int
+    name: str = ""
+    writable: bool = True
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        label = _NAMES.get(self.kind, self.kind)
+        return f"{label} {self.name}" if self.name else label
+
+
+class _Reservation:
+    """A range of address space: `base` is aligned to 4 GiB; pages appear when touched."""
+
+    def __init__(self) -> None:
+        if os.name == "nt":
+            self._reserve_windows()
+            return
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+        try:
+            self.map = mmap.mmap(-1, 2 * SIZE, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        except (OSError, ValueError) as error:
+            raise DeviceMemoryError(
+                f"the virtual GPU could not reserve its address space of 8 GiB: {error}.",
+                why="the process has a limit on virtual memory (ulimit -v), or the system forbids overcommitment.",
+                hint="raise the limit: `ulimit -v unlimited` before starting Python.",
+            ) from error
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        self.base = -(-start // SIZE) * SIZE
+        self._start = start
+        if hasattr(self.map, "madvise") and hasattr(mmap, "MADV_DONTDUMP"):
+            self.map.madvise(mmap.MADV_DONTDUMP)
+
+    def _reserve_windows(self) -> None:
+        kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
+        allocate = kernel32.VirtualAlloc
+        allocate.restype = ctypes.c_void_p
+        allocate.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_uint32]
+        start = allocate(None, 2 * SIZE, 0x2000, 0x04)  # MEM_RESERVE, PAGE_READWRITE
+        if not start:
+            raise DeviceMemoryError("the virtual GPU could not reserve its address space of 8 GiB.")
+        self.base = -(-int(start) // SIZE) * SIZE
+        self._commit = lambda address, size: allocate(address, size, 0x1000, 0x04)  # MEM_COMMIT
+        self._commit(self.base, EDGE)
+
+    def commit(self, address: int, size: int) -> None:
+        if os.name == "nt":
+            self._commit(address, size)
+
+    def discard(self, address: int, size: int) -> None:
+        """Give whole pages back; they read as zero afterwards (where the system can do that)."""
+        if os.name == "nt" or not hasattr(mmap, "MADV_DONTNEED") or not hasattr(self.map, "madvise"):
+            return
+        first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+        last = (address + size) // mmap.PAGESIZE * mmap.PAGESIZE
+        if last > first:
+            self.map.madvise(mmap.MADV_DONTNEED, first - self._start, last - first)
+
+
+class Arena:
+    """All memory of the virtual devices of a process. `generation` counts changes to the table of allocations."""
+
+    def __init__(self) -> None:
+        self._reservation = _Reservation()
+        self.base = self._reservation.base
+        self.generation = 0
+        self._lock = threading.RLock()
+        self._addresses: list[int] = []
+        self._allocations: dict[int, Allocation] = {}
+        self._free: list[tuple[int, int]] = [(self.base + EDGE, SIZE - 2 * EDGE)]  # (address, size), by address
+        self._freed: deque[Allocation] = deque(maxlen=REMEMBERED)
+        self._high_water = self.base + EDGE  # above it no memory was ever handed out
+        self._table: tuple[int, array[int], array[int]] | None = None
+        self.allocated = 0
+
+    def allocate(self, size: int, kind: str, device: int, name: str = "", *, writable: bool = True, align: int = ALIGN) -> int:
+        """Reserve `size` bytes, all zero; the address, a multiple of `align` (at least 256).
+
+        Raises:
+            MemoryError: there is no gap of this size left.
+        """
+        if size < 0:
+            raise ValueError("an allocation cannot have a negative size")
+        align = max(align, ALIGN)
+        room = -(-max(size, 1) // ALIGN) * ALIGN + GAP
+        with self._lock:
+            best: tuple[int, int, int] | None = None
+            for position, (start, length) in enumerate(self._free):
+                address = -(-start // align) * align
+                if address + room <= start + length and (best is None or length < best[1]):
+                    best = position, length, address
+            if best is None:
+                raise MemoryError(f"{size} bytes of device memory: {self.free_bytes()} are free, not in one piece of this size")
+            position, length, address = best
+            start, _ = self._free.pop(position)
+            pieces = [(start, address - start), (address + room, start + length - address - room)]
+            self._free[position:position] = [piece for piece in pieces if piece[1] > 0]
+            self._reservation.commit(address, room)
+            if address < self._high_water:
+                used = min(size, self._high_water - address)
+                if used >= 1 << 20:
+                    self._reservation.discard(address, used)
+                    page = mmap.PAGESIZE
+                    head, tail = min(used, -address % page), min(used, (address + used) % page)
+                    ctypes.memset(address, 0, head)
+                    ctypes.memset(address + used - tail, 0, tail)
+                    if os.name == "nt" or not hasattr(mmap, "MADV_DONTNEED"):
+                        ctypes.memset(address, 0, used)
+                else:
+                    ctypes.memset(address, 0, used)
+            self._high_water = max(self._high_water, address + room)
+            self._allocations[address] = Allocation(address, size, kind, device, name, writable)
+            bisect.insort(self._addresses, address)
+            self.allocated += size
+            self.generation += 1
+            return address
+
+    def free(self, address: int) -> None:
+        """Give an allocation back.
+
+        Raises:
+            DeviceMemoryError: nothing is allocated at this address (it was freed already, or never was).
+        """
+        with self._lock:
+            allocation = self._allocations.pop(address, None)
+            if allocation is None:
+                raise DeviceMemoryError(
+                    f"nothing is allocated at {address:#x}, so it cannot be freed.",
+                    why="it was freed already, or the address is not the start of an allocation.",
+                )
+            del self._addresses[bisect.bisect_left(self._addresses, address)]
+            room = -(-max(allocation.size, 1) // ALIGN) * ALIGN + GAP
+            if allocation.size >= 1 << 20:
+                self._reservation.discard(address, allocation.size)
+            position = bisect.bisect_left(self._free, (address, 0))
+            self._free.insert(position, (address, room))
+            for index in (position, position - 1):  # join with the piece after, then with the piece before
+                if 0 <= index and index + 1 < len(self._free):
+                    (start, length), (next_start, next_length) = self._free[index], self._free[index + 1]
+                    if start + length == next_start:
+                        self._free[index : index + 2] = [(start, length + next_length)]
+            if allocation.kind not in ("kernarg", "internal"):
+                self._freed.append(allocation)
+            self.allocated -= allocation.size
+            self.generation += 1
+
+    def free_bytes(self) -> int:
+        """Bytes that are not allocated, gaps included."""
+        return sum(length for _, length in self._free)
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that holds an address."""
+        with self._lock:
+            position = bisect.bisect_right(self._addresses, address) - 1
+            if position < 0:
+                return None
+            allocation = self._allocations[self._addresses[position]]
+            return allocation if address - allocation.address < max(allocation.size, 1) else None
+
+    def nearest(self, address: int) -> AllocationNote | None:
+        """The allocation nearest to an address that is in none, for messages; lately freed ones come first if they held it."""
+        with self._lock:
+            inside = self.find(address)
+            if inside is not None:
+                return AllocationNote(inside.address, inside.size, "inside", 0, inside.label)
+            for freed in reversed(self._freed):
+                if 0 <= address - freed.address < freed.size:
+                    return AllocationNote(freed.address, freed.size, "freed", 0, freed.label)
+            best: AllocationNote | None = None
+            position = bisect.bisect_right(self._addresses, address)
+            for index in (position - 1, position):
+                if not 0 <= index < len(self._addresses):
+                    continue
+                a = self._allocations[self._addresses[index]]
+                after = index < position
+                distance = address - (a.address + a.size) if after else a.address - address
+                note = AllocationNote(a.address, a.size, "after" if after else "before", distance, a.label)
+                if best is None or note.distance < best.distance:
+                    best = note
+            return best
+
+    def view(self, address: int, size: int) -> memoryview:
+        """The bytes of a range as a writable memoryview."""
+        return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
+
+    def table(self) -> tuple[array[int], array[int]]:
+        """(allocations by address, lately freed ones) as (address, size, flags) triples of 64 bits for the support code."""
+        with self._lock:
+            if self._table is None or self._table[0] != self.generation:
+                live, freed = array("Q"), array("Q")
+                for address in self._addresses:
+                    a = self._allocations[address]
+                    live.extend((a.address, a.size, 0 if a.writable else READ_ONLY))
+                for a in self._freed:
+                    freed.extend((a.address, a.size, 0))
+                live.extend((0, 0, 0))
+                freed.extend((0, 0, 0))
+                self._table = self.generation, live, freed
+            return self._table[1], self._table[2]

@@ -1,0 +1,376 @@
+"""A virtual GPU: `VirtualDevice` loads programs (`LoadedModule`, `LoadedKernel`) and runs launches.
+
+A launch goes like this: kernel arguments and initial registers (dispatch.py), a context per host thread (native.py),
+the loop over workgroups in C (support.c) calling the translated kernel, then counters, modelled time and, if the kernel
+was stopped, a Fault. Small launches run in the caller's thread; larger ones on all cores. One device runs one launch
+at a time.
+
+The instruction limit: a wave that has executed `limit` instructions (counted where loops turn, by the loop's length)
+is stopped with a "timeout"; so is a host thread when no wave has ended for twice as many. The default, 2**29, is a few
+seconds of work for one wave.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from array import array
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from gpulab.errors import InternalError
+from gpulab.records import Counters, Fault, Launch, Trace
+from gpulab.virtual_gpu import isa
+from gpulab.virtual_gpu.architectures.architecture import Architecture
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
+from gpulab.virtual_gpu.machine import dispatch, native, support, timing
+from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.machine.counters import Costs, line_costs
+from gpulab.virtual_gpu.translate import jit, layout
+from gpulab.virtual_gpu.translate.decode import Decoder
+from gpulab.virtual_gpu.translate.function import Translation, reachable, translate
+
+Dim3 = tuple[int, int, int]
+
+DEFAULT_LIMIT = 1 << 29
+SLICE = 1 << 18  # instructions before a wave lets others run
+SMALL_LAUNCH = 64  # waves; below that, other threads would cost more than they bring
+RESIDENTS = 16  # workgroups that one host thread keeps alive when they wait for each other
+RESIDENT_BYTES = 256 << 20
+
+_executor: ThreadPoolExecutor | None = None
+
+
+def _threads() -> ThreadPoolExecutor:
+    global _executor
+    if _executor is None:
+        _executor = ThreadPoolExecutor(max(1, os.cpu_count() or 1), thread_name_prefix="gpulab")
+    return _executor
+
+
+@dataclass(slots=True)
+class Code:
+    """A translated kernel: its entry point and what its counters mean."""
+
+    translation: Translation
+    entry: int
+    costs: Costs
+    zeroed: array[int]
+
+
+class LoadedKernel:
+    """A kernel of a loaded module. Translated at its first launch."""
+
+    def __init__(self, module: LoadedModule, descriptor: KernelDescriptor) -> None:
+        self.module, self.descriptor = module, descriptor
+        self.name = descriptor.name
+        device = module.device
+        self.layout = dispatch.initial_registers(descriptor)
+        self.mode = dispatch.mode_register(descriptor)
+        self.scratch_bytes = dispatch.scratch_bytes(descriptor)
+        self.vgprs = 256 + descriptor.agprs if descriptor.agprs else max(descriptor.vgprs, 1)
+        self.kernarg = device.arena.allocate(
+            max(descriptor.kernarg_size, 1), "kernarg", device.index, self.name, writable=False
+        )
+        self.packet = 0
+        if "dispatch_ptr" in self.layout.user or "queue_ptr" in self.layout.user:
+            self.packet = device.arena.allocate(64, "internal", device.index, "dispatch packet", writable=False)
+        self._code: dict[bool, Code] = {}
+        self._lock = threading.Lock()
+
+    def code(self, profile: bool = False) -> Code:
+        """The kernel as host code; translated and compiled at the first call."""
+        code = self._code.get(profile)
+        if code is None:
+            with self._lock:
+                code = self._code.get(profile) or self._translate(profile)
+                self._code[profile] = code
+        return code
+
+    def _translate(self, profile: bool) -> Code:
+        module = self.module
+        program = module.program
+        addresses = dict(module.addresses)
+        for name, data in program.data.items():
+            if data.is_lds:  # dynamic LDS begins where the kernel's own ends
+                addresses[name] = -(-self.descriptor.lds_bytes // max(data.align, 1)) * max(data.align, 1)
+
+        def symbol(value: Symbol, index: int) -> int:
+            return dispatch.relocated(value, index, program, addresses)
+
+        translation = translate(program, self.descriptor, module.decoder, symbol, self.mode, profile)
+        highest = 0
+        for decoded in translation.decoded.values():
+            highest = max(highest, (decoded.vector_reads | decoded.vector_writes | decoded.cross_reads).bit_length())
+        self.vgprs = max(self.vgprs, highest)
+        (entry,) = jit.load(jit.compile_object(translation.ir), translation.name)
+        costs = Costs(module.device.architecture.family, translation.blocks, translation.decoded)
+        return Code(translation, entry, costs, array("I", translation.zeroed or [0]))
+
+
+class LoadedModule:
+    """A program on a device. `symbols` maps data objects to (address, size)."""
+
+    def __init__(self, device: VirtualDevice, program: Program) -> None:
+        self.device, self.program = device, program
+        self.decoder = Decoder(program, isa.table(program.arch), isa.high_half)
+        # Every kernel is looked through first, so that nothing is allocated for a program that is refused.
+        for descriptor in program.kernels.values():
+            reachable(program, descriptor, self.decoder)
+        self.addresses: dict[str, int] = {}
+        self.symbols: dict[str, tuple[int, int]] = {}
+        arena = device.arena
+        for name, data in program.data.items():
+            if data.is_lds:
+                continue
+            address = arena.allocate(
+                data.size, "global", device.index, name.removesuffix("@got"), writable=data.writable, align=data.align
+            )
+            self.addresses[name] = address
+            self.symbols[name] = address, data.size
+            if data.contents:
+                ctypes.memmove(address, data.contents, min(len(data.contents), data.size))
+        for name, data in program.data.items():
+            for relocation in data.relocations:
+                value = dispatch.symbol_address(relocation.symbol, program, self.addresses) + relocation.addend
+                raw = (value & ((1 << 8 * relocation.size) - 1)).to_bytes(relocation.size, "little")
+                ctypes.memmove(self.addresses[name] + relocation.offset, raw, relocation.size)
+        self.kernels: Mapping[str, LoadedKernel] = {
+            name: LoadedKernel(self, descriptor) for name, descriptor in program.kernels.items()
+        }
+
+    def unload(self) -> None:
+        """Give the module's memory back. Its kernels must not be launched afterwards."""
+        arena = self.device.arena
+        for address in self.addresses.values():
+            arena.free(address)
+        for kernel in self.kernels.values():
+            arena.free(kernel.kernarg)
+            if kernel.packet:
+                arena.free(kernel.packet)
+        self.addresses, self.symbols, self.kernels = {}, {}, {}
+
+
+class VirtualDevice:
+    """One virtual GPU of an architecture, working on an arena."""
+
+    def __init__(self, architecture: Architecture, arena: Arena, index: int) -> None:
+        self.architecture, self.arena, self.index = architecture, arena, index
+        self._lock = threading.RLock()
+        self._contexts: list[native.Context] = []
+        self._blocks: dict[tuple[Dim3, int], tuple[int, array[int], array[int]]] = {}
+        self._launch = native.LaunchStruct()
+        self._run: Any = None
+        self.workers = os.cpu_count() or 1
+
+    def load(self, program: Program) -> LoadedModule:
+        """Load a program: allocate its data, apply relocations, look at every instruction.
+
+        Raises:
+            UnsupportedInstruction: naming instruction, kernel and source line.
+            MemoryError: no room for its data.
+        """
+        if program.arch != self.architecture.name:
+            raise InternalError(f"a program for {program.arch} cannot be loaded on {self.architecture.name}")
+        return LoadedModule(self, program)
+
+    def _context(self, number: int) -> native.Context:
+        while len(self._contexts) <= number:
+            self._contexts.append(native.Context(self.arena.base))
+        return self._contexts[number]
+
+    def _block(self, block: Dim3, dimensions: int) -> tuple[int, array[int], array[int]]:
+        """(waves, work-item ids by wave and lane, EXEC by wave) of a block shape."""
+        known = self._blocks.get((block, dimensions))
+        if known is None:
+            size = self.architecture.wave_size
+            waves = dispatch.waves(block, size)
+            ids = dispatch.work_item_ids(block, dimensions, size)
+            masks = array("Q", (dispatch.active_lanes(block, w, size) for w in range(waves)))
+            known = self._blocks[block, dimensions] = waves, ids, masks
+        return known
+
+    def launch(
+        self,
+        kernel: LoadedKernel,
+        grid: Dim3,
+        block: Dim3,
+        dynamic_lds: int,
+        kernarg: bytes,
+        *,
+        collect: str = "default",
+        limit: int | None = None,
+        trace: tuple[int, int] | None = None,
+        workers: int | None = None,
+        printf_buffer: int = 0,
+        hostcall_buffer: int = 0,
+        heap: int = 0,
+    ) -> Any:
+        """Run a kernel over a grid and wait for it.
+
+        Args:
+            grid: workgroups in x, y, z. block: threads in x, y, z.
+            dynamic_lds: bytes of dynamic LDS.
+            kernarg: the explicit kernel arguments as they lie in memory; hidden ones are filled in here.
+            collect: "default" (instruction counters) or "profile" (also costs per source line).
+            limit: instructions that one wave may execute; None for the default (see the module's docstring).
+            trace: (workgroup, wave) to trace; that workgroup runs on the reference machine.
+            workers: host threads; None for all cores.
+            printf_buffer, hostcall_buffer, heap: addresses for the hidden arguments of these names.
+
+        Returns:
+            records.Launch; with `trace`, (records.Launch, records.Trace). A fault is in `Launch.fault`.
+        """
+        with self._lock:
+            hidden = {"printf_buffer": printf_buffer, "hostcall_buffer": hostcall_buffer, "heap": heap}
+            if trace is not None:
+                return self._traced(kernel, grid, block, dynamic_lds, kernarg, collect, limit, trace, workers, hidden)
+            return self._run_launch(kernel, grid, block, dynamic_lds, kernarg, collect, limit, workers, hidden, None)
+
+    def _traced(
+        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, collect: str,
+        limit: int | None, trace: tuple[int, int], workers: int | None, hidden: dict[str, int],
+    ) -> tuple[Launch, Trace]:  # fmt: skip
+        from gpulab.virtual_gpu.machine.tracing import trace_workgroup
+
+        recorded, fault = trace_workgroup(self, kernel, grid, block, dynamic_lds, kernarg, trace, hidden, limit)
+        launch = self._run_launch(
+            kernel, grid, block, dynamic_lds, kernarg, collect, limit, workers, hidden, trace[0], fault
+        )
+        return launch, recorded
+
+    def _run_launch(
+        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, collect: str,
+        limit: int | None, workers: int | None, hidden: dict[str, int], skip: int | None, fault: Fault | None = None,
+    ) -> Launch:  # fmt: skip
+        began = time.perf_counter()
+        profile = collect == "profile"
+        code = kernel.code(profile)
+        descriptor = kernel.descriptor
+        waves, ids, masks = self._block(block, kernel.layout.work_item_dimensions)
+        lds = descriptor.lds_bytes + dynamic_lds
+        total = grid[0] * grid[1] * grid[2]
+
+        filled = dispatch.fill_kernarg(descriptor, kernarg, grid, block, dynamic_lds, **hidden)
+        ctypes.memmove(kernel.kernarg, filled, len(filled))
+        if kernel.packet:
+            packet = dispatch.dispatch_packet(
+                descriptor, grid, block, kernarg_address=kernel.kernarg, dynamic_lds=dynamic_lds
+            )
+            ctypes.memmove(kernel.packet, packet, len(packet))
+        values = dispatch.scalar_values(
+            kernel.layout,
+            kernarg_address=kernel.kernarg,
+            kernarg=filled,
+            dispatch_ptr=kernel.packet,
+            queue_ptr=kernel.packet,
+            scratch_bytes=kernel.scratch_bytes,
+        )
+
+        shared = self._launch
+        live, freed = self.arena.table()
+        shared.entry, shared.next, shared.total, shared.stop = code.entry, 0, total, 0
+        shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // 3 - 1
+        shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // 3 - 1
+        shared.lane_ids, shared.exec = ids.buffer_info()[0], masks.buffer_info()[0]
+        shared.zeroed, shared.zeroed_count = code.zeroed.buffer_info()[0], len(code.translation.zeroed)
+        shared.limit = limit if limit is not None else DEFAULT_LIMIT
+        shared.slice, shared.arena = SLICE, self.arena.base
+        shared.grid[:] = grid
+        size = self.architecture.wave_size
+        shared.waves, shared.wave_size, shared.vgprs = waves, size, kernel.vgprs
+        shared.lds_bytes, shared.scratch_bytes = lds, kernel.scratch_bytes
+        for axis, register in enumerate(kernel.layout.workgroup_id):
+            shared.id_register[axis] = native.NONE if register is None else register
+        shared.first_pc = descriptor.entry
+        shared.skip = native.NONE if skip is None else skip
+        shared.wave_register = native.NONE
+        slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
+        slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
+        shared.residents = max(1, min(RESIDENTS, RESIDENT_BYTES // slot_bytes))
+
+        count = min(workers or self.workers, total)
+        if total * waves < SMALL_LAUNCH:
+            count = 1
+        blocks, segments, slots = len(code.translation.blocks), len(code.translation.segments), code.translation.slots
+        used = []
+        for number in range(count):
+            context = self._context(number)
+            context.fit(shared.residents * slot_bytes, slot_bytes, blocks, segments, slots)
+            context.head[0] = ctypes.addressof(shared)
+            context.wave.scalars[: len(values)] = values
+            used.append(context)
+        if self._run is None:
+            self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(support.functions().run)
+        if fault is None:
+            if count == 1:
+                self._run(used[0].thread)
+            else:
+                others = [_threads().submit(self._run, c.thread) for c in used[1:]]
+                self._run(used[0].thread)
+                for other in others:
+                    other.result()
+
+        executed = used[0].counters[:blocks]
+        ran = used[0].tail.executed
+        for context in used[1:]:
+            executed = [a + b for a, b in zip(executed, context.counters[:blocks], strict=True)]
+            ran += context.tail.executed
+        values_ = code.costs.counters(executed, ran)
+        lines = ()
+        if profile:
+            active = [sum(c.active[n] for c in used) for n in range(segments)]
+            translation = code.translation
+            lines = line_costs(translation.segments, translation.blocks, translation.decoded, executed, active)
+        for context in used:
+            if fault is None and context.tail.fault.kind:
+                fault = self._fault(kernel, code, context.tail.fault, block)
+        instructions = code.costs.instructions(executed)
+        return Launch(
+            kernel=kernel.name,
+            arch=self.architecture.name,
+            device=self.index,
+            grid=grid,
+            block=block,
+            lds_bytes=lds,
+            waves=total * waves,
+            counters=Counters(values_),
+            lines=lines,
+            time_us=timing.model(self.architecture, values_, instructions, total),
+            host_us=(time.perf_counter() - began) * 1e6,
+            fault=fault,
+        )
+
+    def _fault(self, kernel: LoadedKernel, code: Code, raw: native.FaultStruct, block: Dim3) -> Fault:
+        """records.Fault from what the support code wrote down."""
+        decoded = code.translation.decoded.get(raw.instruction)
+        kind = layout.FAULTS[raw.kind]
+        lane = None if raw.lane == native.NONE else int(raw.lane)
+        thread = None
+        if lane is not None:
+            flat = raw.wave * self.architecture.wave_size + lane
+            x, y, z = flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
+            thread = (x, y, z)
+        access = next((n for n, v in layout.ACCESSES.items() if v == raw.access), "")
+        has_address = bool(access)
+        nearest = None
+        if has_address and not kind.startswith(("lds", "scratch")):
+            nearest = self.arena.nearest(raw.address)
+        return Fault(
+            kind=kind,
+            kernel=kernel.name,
+            where=decoded.instruction.where if decoded else None,
+            instruction=decoded.instruction.text.strip() if decoded else "",
+            workgroup=(raw.group[0], raw.group[1], raw.group[2]),
+            wave=int(raw.wave),
+            lane=lane,
+            thread=thread,
+            address=int(raw.address) if has_address else None,
+            bytes=int(raw.bytes),
+            access=access,
+            nearest=nearest,
+        )

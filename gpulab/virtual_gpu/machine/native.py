@@ -1,0 +1,115 @@
+"""The structures of support.c as ctypes, and one host thread's context: `LaunchStruct`, `ThreadStruct`, `Context`."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import Any
+
+from gpulab.virtual_gpu.machine import support
+from gpulab.virtual_gpu.translate import jit, layout
+
+_U32, _U64 = ctypes.c_uint32, ctypes.c_uint64
+NONE = 0xFFFFFFFF
+
+
+class WaveStruct(ctypes.Structure):
+    """A wave's state (translate/layout.py)."""
+
+    _fields_ = layout.ctypes_fields()
+
+
+class LaunchStruct(ctypes.Structure):
+    """What all threads of a launch share (`Launch` in support.c)."""
+
+    _fields_ = [
+        *((name, _U64) for name in (
+            "entry", "next", "total", "ranges", "range_count", "freed", "freed_count", "lane_ids", "exec", "zeroed",
+            "zeroed_count", "limit", "slice", "arena", "stop",
+        )),
+        ("grid", _U32 * 3),
+        *((name, _U32) for name in ("waves", "wave_size", "vgprs", "lds_bytes", "scratch_bytes")),
+        ("id_register", _U32 * 3),
+        *((name, _U32) for name in ("first_pc", "skip", "residents", "wave_register", "memory_instructions")),
+    ]  # fmt: skip
+
+
+class FaultStruct(ctypes.Structure):
+    """`Fault` in support.c."""
+
+    _fields_ = [
+        *((name, _U32) for name in ("kind", "instruction", "wave", "lane")),
+        ("group", _U32 * 3),
+        *((name, _U32) for name in ("bytes", "access", "order")),
+        ("address", _U64),
+    ]
+
+
+class _ThreadTail(ctypes.Structure):
+    _fields_ = [("fault", FaultStruct), ("executed", _U64), ("since", _U64)]
+
+
+_WAVE_BYTES = layout.WAVE_BYTES
+_BLEND: Any = None
+
+
+def _blend() -> int:
+    global _BLEND
+    if _BLEND is None:
+        _BLEND = jit.blend_table()
+    return int(_BLEND[1])
+
+
+class Context:
+    """One host thread's memory: its `Thread` structure, workgroup slots, counters and allocation cache.
+
+    `thread` is the address to hand to gpulab_run; `wave` the template of a wave's state; `tail` the fault and totals.
+    """
+
+    def __init__(self, arena: int) -> None:
+        size = 64 + _WAVE_BYTES + ctypes.sizeof(_ThreadTail) + 64
+        self._raw = (ctypes.c_uint8 * (size + 64))()
+        start = -(-ctypes.addressof(self._raw) // 64) * 64
+        self.thread = start
+        self.head = (_U64 * 3).from_address(start)  # launch, memory, slot_bytes
+        self.wave = WaveStruct.from_address(start + 64)
+        self.tail = _ThreadTail.from_address(start + 64 + _WAVE_BYTES)
+        functions = support.functions()
+        wave = self.wave
+        wave.blend, wave.resolve, wave.stop = _blend(), functions.resolve, functions.stop
+        wave.search, wave.clock, wave.cross = functions.scalar, functions.clock, functions.cross
+        wave.arena, wave.high = arena, arena >> 32
+        self._memory: mmap.mmap | None = None
+        self._memory_bytes = 0
+        self.counters: Any = None
+        self.active: Any = None
+        self.cache: Any = None
+
+    def fit(self, bytes: int, slot_bytes: int, counters: int, active: int, slots: int) -> None:
+        """Make room: `bytes` of workgroup memory, and counters (set to zero) and cache entries."""
+        if bytes > self._memory_bytes:
+            size = max(bytes, 1 << 20)
+            memory = mmap.mmap(-1, size + 4096)
+            self._memory, self._memory_bytes = memory, size
+            start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+            self.head[1] = -(-start // 64) * 64
+        self.head[2] = slot_bytes
+        if self.counters is None or len(self.counters) < counters:
+            self.counters = (_U64 * max(counters, 256))()
+            self.wave.counters = ctypes.addressof(self.counters)
+        else:
+            ctypes.memset(self.counters, 0, 8 * counters)
+        if active:
+            if self.active is None or len(self.active) < active:
+                self.active = (_U64 * max(active, 256))()
+                self.wave.active = ctypes.addressof(self.active)
+            else:
+                ctypes.memset(self.active, 0, 8 * active)
+        if self.cache is None or len(self.cache) < 2 * slots:
+            self.cache = (_U32 * max(2 * slots, 256))()
+            self.wave.cache = ctypes.addressof(self.cache)
+        else:
+            ctypes.memset(self.cache, 0, 8 * slots)
+        self.tail.fault.kind = 0
+        self.tail.executed = 0
+        self.tail.since = 0

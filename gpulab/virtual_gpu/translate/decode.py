@@ -1,0 +1,399 @@
+"""What each instruction of a program reads and writes: `Decoded` joins an instruction with its row.
+
+`decode` matches the text's operands with a row's parameters and results and lists registers as bit sets: scalar
+registers by the numbers of layout.py, vector registers v0.. at bit 0, a0.. at bit 256. Liveness, runs and blocks are
+built on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gpulab.errors import UnsupportedInstruction
+from gpulab.virtual_gpu.isa.expression import Type
+from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register, Symbol
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Memory, Parameter, Result, Row, Table
+from gpulab.virtual_gpu.translate import layout
+
+ACC = 256  # bit of a0 among the vector registers
+ALL_VECTORS = (1 << 512) - 1
+ALL_SCALARS = (1 << layout.SCALARS) - 1
+
+_SPECIALS = {
+    "vcc": layout.VCC,
+    "exec": layout.EXEC,
+    "m0": layout.M0,
+    "scc": layout.SCC,
+    "flat_scratch": layout.FLAT_SCRATCH,
+    "xnack_mask": layout.XNACK,
+    "ttmp": layout.TTMP,
+}
+
+
+@dataclass(slots=True)
+class Decoded:
+    """One instruction with its row and the registers it touches."""
+
+    index: int
+    instruction: Instruction
+    row: AnyRow
+    sources: list[tuple[Parameter, Operand | None]] = field(default_factory=list)
+    results: list[tuple[Result, Operand | None]] = field(default_factory=list)
+    vector_reads: int = 0  # of active lanes
+    vector_writes: int = 0  # of active lanes, every one of them
+    cross_reads: int = 0  # of any lane
+    scalar_reads: int = 0
+    scalar_writes: int = 0
+    exec_effect: str = ""  # "", "any", "narrow", "wide"
+    pair: Decoded | None = None
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether the instruction works lane by lane, and so belongs into a run."""
+        row = self.row
+        return (isinstance(row, Row) and row.unit == "valu") or (isinstance(row, Memory) and row.space != "scalar")
+
+
+def scalar_number(register: Register) -> int | None:
+    """The number of the first scalar register of an operand; None if it is not a register that holds a value."""
+    if register.file == "s":
+        return register.index
+    base = _SPECIALS.get(register.name)
+    return None if base is None else base + register.index
+
+
+def bits(first: int, count: int) -> int:
+    return ((1 << count) - 1) << first
+
+
+def vector_bits(register: Register, count: int | None = None) -> int:
+    return bits(register.index + (ACC if register.file == "a" else 0), count or register.count)
+
+
+def words(type: Type) -> int:
+    """32-bit registers that a value of a type takes."""
+    return max(1, type.width // 32)
+
+
+class Decoder:
+    """Decodes the instructions of one program. `refuse` builds the error for what cannot be executed."""
+
+    def __init__(self, program: Program, table: Table, high_half: Callable[[str, str], str]) -> None:
+        self.program, self.table = program, table
+        self.wave_words = program.wave_size // 32
+        self.high_half = high_half
+        self._done: dict[int, Decoded] = {}
+
+    def refuse(self, instruction: Instruction, kernel: str, why: str = "") -> UnsupportedInstruction:
+        where = instruction.where
+        line = f" ({where.file}, line {where.line}: {where.text.strip()})" if where else ""
+        return UnsupportedInstruction(
+            f"the kernel {kernel} uses an instruction that the virtual {self.program.arch} does not execute: "
+            f"{instruction.text.strip()}{line}",
+            why=why or f"{instruction.mnemonic} has no row in gpulab's instruction table.",
+            hint="write the line another way, or run the kernel on a real GPU.",
+        )
+
+    def decode(self, index: int, kernel: str) -> Decoded:
+        """The decoded instruction number `index`; `kernel` is named if it is refused."""
+        done = self._done.get(index)
+        if done is None:
+            done = self._decode(self.program.instructions[index], index, kernel)
+            if done.instruction.pair is not None:
+                second = self._decode(done.instruction.pair, index, kernel)
+                done.pair = second
+                for name in ("vector_reads", "vector_writes", "cross_reads", "scalar_reads", "scalar_writes"):
+                    setattr(done, name, getattr(done, name) | getattr(second, name))
+            self._done[index] = done
+        return done
+
+    def _decode(self, instruction: Instruction, index: int, kernel: str) -> Decoded:
+        row = self.table.get(instruction.mnemonic)
+        if row is None:
+            raise self.refuse(instruction, kernel)
+        decoded = Decoded(index, instruction, row)
+        if isinstance(row, Row):
+            self._row(decoded, row, kernel)
+        elif isinstance(row, Memory):
+            self._memory(decoded, row, kernel)
+        elif isinstance(row, CrossLane):
+            self._crosslane(decoded)
+        else:
+            self._control(decoded, row)
+        return decoded
+
+    # reading and writing one operand
+
+    def _reads(self, decoded: Decoded, operand: Operand, count: int, mask: bool = False) -> None:
+        value = operand.value
+        if not isinstance(value, Register):
+            return
+        if value.file in ("v", "a"):
+            decoded.vector_reads |= vector_bits(value, count)
+        elif value.name == "vccz":
+            decoded.scalar_reads |= bits(layout.VCC, 2)
+        elif value.name == "execz":
+            decoded.scalar_reads |= bits(layout.EXEC, 2)
+        else:
+            number = scalar_number(value)
+            if number is not None:
+                decoded.scalar_reads |= bits(number, self.wave_words if mask else max(count, 1))
+
+    def _writes(self, decoded: Decoded, operand: Operand, count: int, mask: bool = False) -> None:
+        value = operand.value
+        if not isinstance(value, Register):
+            return
+        if value.file in ("v", "a"):
+            decoded.vector_writes |= vector_bits(value, count)
+        else:
+            number = scalar_number(value)
+            if number is not None:
+                decoded.scalar_writes |= bits(number, self.wave_words if mask else count)
+
+    # families
+
+    def _row(self, decoded: Decoded, row: Row, kernel: str) -> None:
+        instruction = decoded.instruction
+        operands = list(instruction.operands)
+        vector = row.unit == "valu"
+        results, _ = row.graph()
+        mask_bits = self.wave_words
+        for result in results:
+            if result.name in ("dst", "sdst"):
+                if not operands:
+                    raise self.refuse(instruction, kernel, "an operand is missing.")
+                operand = operands.pop(0)
+                decoded.results.append((result, operand))
+                self._writes(decoded, operand, words(result.type), vector and result.type.kind == "b")
+            else:
+                decoded.results.append((result, None))
+                if result.name == "scc":
+                    decoded.scalar_writes |= bits(layout.SCC, 1)
+                elif result.name == "vcc":
+                    decoded.scalar_writes |= bits(layout.VCC, mask_bits)
+                elif result.name == "m0":
+                    decoded.scalar_writes |= bits(layout.M0, 1)
+                elif result.name == "exec":
+                    decoded.scalar_writes |= bits(layout.EXEC, mask_bits)
+        partial = False
+        for parameter in row.parameters:
+            if not parameter.implicit:
+                if not operands:
+                    raise self.refuse(instruction, kernel, f"the operand {parameter.name} is missing.")
+                operand = operands.pop(0)
+                decoded.sources.append((parameter, operand))
+                self._reads(decoded, operand, words(parameter.type), vector and parameter.type.kind == "b")
+                continue
+            operand = None
+            if parameter.name in ("dst", "sdst"):
+                operand = next((o for r, o in decoded.results if r.name == parameter.name), None)
+                if operand is not None:
+                    self._reads(decoded, operand, words(parameter.type))
+            elif parameter.name == "scc":
+                decoded.scalar_reads |= bits(layout.SCC, 1)
+            elif parameter.name == "vcc":
+                decoded.scalar_reads |= bits(layout.VCC, mask_bits)
+            elif parameter.name == "exec":
+                decoded.scalar_reads |= bits(layout.EXEC, mask_bits)
+            elif parameter.name == "m0":
+                decoded.scalar_reads |= bits(layout.M0, 1)
+            decoded.sources.append((parameter, operand))
+        if operands:
+            raise self.refuse(instruction, kernel, f"it has {len(operands)} operands more than gpulab knows for it.")
+        # A 16-bit result may leave the other half, SDWA and DPP may leave (parts of) the destination as it was.
+        for result, operand in decoded.results:
+            if vector and operand is not None and result.type.width == 16:
+                partial = True
+        if instruction.encoding in ("sdwa", "dpp", "dpp8", "e64_dpp", "e64_dpp8", "dpp16") or is_dpp(instruction):
+            partial = True
+        if vector and partial:
+            decoded.vector_reads |= decoded.vector_writes
+        if is_dpp(instruction):
+            first = next((o for p, o in decoded.sources if not p.implicit), None)
+            if first is not None and isinstance(first.value, Register) and first.value.file in ("v", "a"):
+                decoded.cross_reads |= vector_bits(first.value)
+        if any(r.name == "exec" for r, _ in decoded.results):
+            decoded.exec_effect = self._exec_effect(instruction.mnemonic, vector)
+        elif decoded.scalar_writes & bits(layout.EXEC, 2):
+            decoded.exec_effect = self._exec_write_effect(instruction)
+
+    def _exec_effect(self, mnemonic: str, vector: bool) -> str:
+        if vector or mnemonic.startswith(("s_and_saveexec", "s_andn1_saveexec", "s_and_not0_saveexec")):
+            return "narrow"
+        return "wide" if mnemonic.startswith("s_or_saveexec") else "any"
+
+    def _exec_write_effect(self, instruction: Instruction) -> str:
+        """EXEC as the destination of a scalar instruction: is the new mask within the old, or the old within the new?"""
+        is_exec = [
+            isinstance(o.value, Register) and o.value.name == "exec" and o.value.count == self.wave_words
+            for o in instruction.operands
+        ]
+        if not is_exec or not is_exec[0]:
+            return "any"
+        name = instruction.mnemonic
+        if name.startswith("s_and_b") and any(is_exec[1:]):
+            return "narrow"
+        if name.startswith(("s_andn2_b", "s_and_not1_b")) and is_exec[1]:
+            return "narrow"
+        if name.startswith("s_or_b") and any(is_exec[1:]):
+            return "wide"
+        return "any"
+
+    def _memory(self, decoded: Decoded, row: Memory, kernel: str) -> None:
+        instruction = decoded.instruction
+        if row.space == "buffer" or instruction.modifiers.get("gds") or instruction.modifiers.get("lds"):
+            raise self.refuse(instruction, kernel, "gpulab has no buffer resources, GDS or loads into LDS.")
+        parts = memory_operands(instruction, row)
+        data_words = max(1, row.element * row.count // 32)
+        if row.space == "scalar":
+            if parts.destination is not None:
+                self._writes(decoded, parts.destination, data_words)
+            if parts.address is not None:
+                self._reads(decoded, parts.address, 2)
+            if parts.scalar is not None:
+                self._reads(decoded, parts.scalar, 1)
+            return
+        if parts.destination is not None:
+            self._writes(decoded, parts.destination, data_words)
+            if row.half or (row.action == "load" and row.element < 16 and row.half):
+                decoded.vector_reads |= decoded.vector_writes
+        if parts.address is not None and isinstance(parts.address.value, Register):
+            self._reads(decoded, parts.address, parts.address.value.count)
+        if parts.scalar is not None and isinstance(parts.scalar.value, Register):
+            self._reads(decoded, parts.scalar, parts.scalar.value.count)
+        for data in parts.data:
+            if isinstance(data.value, Register):
+                self._reads(decoded, data, data.value.count)
+
+    def _crosslane(self, decoded: Decoded) -> None:
+        """The first operand is written (v_swap-like kinds write more); every vector source is read in all lanes."""
+        instruction = decoded.instruction
+        if instruction.mnemonic.startswith(("v_permlane16_swap", "v_permlane32_swap", "v_swap")):
+            for operand in instruction.operands:
+                if isinstance(operand.value, Register):
+                    decoded.cross_reads |= vector_bits(operand.value)
+            return
+        for position, operand in enumerate(instruction.operands):
+            value = operand.value
+            if not isinstance(value, Register):
+                continue
+            if position == 0:
+                if value.file in ("v", "a"):
+                    decoded.cross_reads |= vector_bits(value)  # lanes that are not written keep their value
+                else:
+                    self._writes(decoded, operand, value.count)
+            elif value.file in ("v", "a"):
+                decoded.cross_reads |= vector_bits(value)
+            else:
+                self._reads(decoded, operand, value.count)
+        decoded.scalar_reads |= bits(layout.EXEC, self.wave_words)
+
+    def _control(self, decoded: Decoded, row: Control) -> None:
+        operands = decoded.instruction.operands
+        kind = row.kind
+        if kind == "cbranch":
+            if row.condition.startswith("scc"):
+                decoded.scalar_reads |= bits(layout.SCC, 1)
+            elif row.condition.startswith("vcc"):
+                decoded.scalar_reads |= bits(layout.VCC, self.wave_words)
+            else:
+                decoded.scalar_reads |= bits(layout.EXEC, self.wave_words)
+        elif kind in ("call", "jump"):
+            for operand in operands:
+                self._reads(decoded, operand, 2)
+            if kind == "call":
+                self._writes(decoded, operands[0], 2)
+        elif kind in ("getpc", "time", "realtime", "sendmsg_rtn"):
+            value = operands[0].value
+            self._writes(decoded, operands[0], value.count if isinstance(value, Register) else 2)
+        elif kind == "getreg":
+            self._writes(decoded, operands[0], 1)
+        elif kind == "setreg" and operands:
+            for operand in operands:
+                self._reads(decoded, operand, 1)
+
+
+@dataclass(slots=True)
+class MemoryOperands:
+    """The operands of a memory instruction by role; `scalar` is a scalar base or offset."""
+
+    destination: Operand | None = None
+    address: Operand | None = None
+    data: list[Operand] = field(default_factory=list)
+    scalar: Operand | None = None
+
+
+def returns_value(instruction: Instruction, row: Memory) -> bool:
+    """Whether an atomic gives back the old value."""
+    if row.space == "lds":
+        return row.returns
+    return bool(row.returns or instruction.modifiers.get("sc0") or instruction.modifiers.get("glc"))
+
+
+def memory_operands(instruction: Instruction, row: Memory) -> MemoryOperands:
+    """Sorts the text's operands (LLVM's order per family) into roles."""
+    operands = list(instruction.operands)
+    parts = MemoryOperands()
+    if row.space == "scalar":
+        if row.action == "load":
+            parts.destination = operands.pop(0)
+        if operands:
+            parts.address = operands.pop(0)
+        if operands:
+            parts.scalar = operands.pop(0)
+        return parts
+    if row.action == "load" or (row.action == "atomic" and returns_value(instruction, row)):
+        parts.destination = operands.pop(0)
+    if operands and row.space in ("global", "scratch") and row.action != "load":
+        # address, data, scalar
+        parts.address = operands.pop(0)
+        if operands and row.action != "prefetch":
+            parts.data.append(operands.pop(0))
+    elif operands:
+        parts.address = operands.pop(0)
+    if row.space in ("global", "scratch") and operands:
+        parts.scalar = operands.pop(0)
+    parts.data += operands
+    if parts.address is not None and isinstance(parts.address.value, Keyword):
+        parts.address = None
+    if parts.scalar is not None and (
+        isinstance(parts.scalar.value, Keyword) or (isinstance(parts.scalar.value, Register) and parts.scalar.value.name == "null")
+    ):
+        parts.scalar = None
+    return parts
+
+
+_DPP = (
+    "quad_perm", "row_shl", "row_shr", "row_ror", "wave_shl", "wave_rol", "wave_shr", "wave_ror", "row_mirror",
+    "row_half_mirror", "row_bcast", "row_newbcast", "row_share", "row_xmask", "dpp8",
+)  # fmt: skip
+
+
+def is_dpp(instruction: Instruction) -> bool:
+    """Whether the first source goes through data-parallel primitives."""
+    return "dpp" in instruction.encoding or any(name in instruction.modifiers for name in _DPP)
+
+
+def literal_bits(literal: Literal, type: Type) -> int:
+    """The bits of a written constant for an operand of a type (ISA manuals, "Scalar ALU operands", constants)."""
+    import struct
+
+    from gpulab.virtual_gpu.translate.expressions import bf16_bits
+
+    if literal.is_float:
+        value = float(literal.value)
+        if type.width == 64:
+            return int.from_bytes(struct.pack("<d", value), "little")
+        if type.kind == "bf":
+            return bf16_bits(value)
+        if type.width == 16:
+            return int.from_bytes(struct.pack("<e", value), "little")
+        return int.from_bytes(struct.pack("<f", value), "little")
+    number = int(literal.value)
+    if type.width == 64 and type.is_float and not -16 <= number <= 64:
+        return (number & 0xFFFFFFFF) << 32 if -(1 << 31) <= number < (1 << 32) else number & ((1 << 64) - 1)
+    return number & ((1 << max(type.width, 1)) - 1)
+
+
+__all__ = ["ACC", "ALL_SCALARS", "ALL_VECTORS", "Decoded", "Decoder", "MemoryOperands", "Symbol", "bits"]

@@ -1,0 +1,104 @@
+"""LLVM IR as text: `Emitter` collects the lines of one function; `splat` and friends spell constants and types.
+
+IR is written as text because a kernel becomes thousands of IR instructions, and building them as objects costs
+more than compiling them.
+"""
+
+from __future__ import annotations
+
+import struct
+
+CHUNK = 8  # lanes of a chunk: what one pass of a run's loop works on
+
+
+def vector(type: str, width: int = CHUNK) -> str:
+    """The IR type of `width` lanes of `type`; the type itself for one lane."""
+    return type if width == 1 else f"<{width} x {type}>"
+
+
+def float_constant(value: float, kind: str, width: int) -> str:
+    """A float constant of a type ("f16", "f32", "f64") as IR text; NaN and infinity included."""
+    del kind
+    if width == 16:
+        try:
+            bits = struct.unpack("<H", struct.pack("<e", value))[0]
+        except OverflowError:
+            bits = 0x7C00 if value > 0 else 0xFC00
+        return f"0xH{bits:04X}"
+    if width == 32:
+        try:
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
+        except OverflowError:
+            value = float("inf") if value > 0 else float("-inf")
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def signed(value: int, width: int) -> int:
+    """`value` modulo 2**width as LLVM writes it: signed."""
+    value &= (1 << width) - 1
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+class Emitter:
+    """The body of one function under construction.
+
+    `let` emits an instruction and returns the name of its result, `do` one without a result; `label` starts a
+    basic block (the previous one must have ended), `block` is the current one, for phis.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.declarations: dict[str, str] = {}
+        self.block = "entry"
+        self._names = 0
+        self._labels = 0
+        self.entry_lines: list[str] = []
+
+    def let(self, text: str) -> str:
+        self._names += 1
+        name = f"%t{self._names}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def name(self, hint: str) -> str:
+        """A fresh name (without %), for labels and for values that are used before they are defined."""
+        self._labels += 1
+        return f"{hint}.{self._labels}"
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+        self.block = name
+
+    def jump(self, name: str) -> None:
+        self.do(f"br label %{name}")
+
+    def branch(self, condition: str, yes: str, no: str, likely: bool | None = None) -> None:
+        weights = "" if likely is None else f", !prof !{0 if likely else 1}"
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}{weights}")
+
+    def entry(self, text: str) -> str:
+        """An instruction of the entry block (allocas, loads of what never changes)."""
+        self._names += 1
+        name = f"%e{self._names}"
+        self.entry_lines.append(f"  {name} = {text}")
+        return name
+
+    def call(self, result: str, name: str, *arguments: str) -> str:
+        """A call of a function or intrinsic; `arguments` with their types. Declares it on the way."""
+        types = ", ".join(_type_of(a) for a in arguments)
+        self.declarations.setdefault(name, f"declare {result} @{name}({types})")
+        text = f"call {result} @{name}({', '.join(arguments)})"
+        if result == "void":
+            self.do(text)
+            return ""
+        return self.let(text)
+
+
+def _type_of(argument: str) -> str:
+    """The type part of a typed operand such as ``<8 x i32> %t1`` or ``i1 true``."""
+    if argument.startswith("<"):
+        return argument[: argument.index(">") + 1]
+    return argument.split(" ", 1)[0]

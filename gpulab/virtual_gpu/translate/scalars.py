@@ -1,0 +1,137 @@
+"""Scalar registers during the translation of one basic block: `Scalars` keeps known values and writes them back late.
+
+Between blocks every scalar register is in the wave's state, which makes any block a place where a wave can be
+resumed. Within a block values stay in IR names; `flush` stores those that were written and are still live.
+"""
+
+from __future__ import annotations
+
+from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.emitter import Emitter
+
+
+class Scalars:
+    """Values of scalar registers in the current block, as 32-bit words, as 64-bit pairs, or (SCC) as an i1."""
+
+    def __init__(self, emitter: Emitter, wave_size: int) -> None:
+        self.emitter, self.wave_size = emitter, wave_size
+        self.words: dict[int, str] = {}
+        self.pairs: dict[int, str] = {}
+        self.written: set[int] = set()
+        self.scc: str | None = None
+        self.scc_written = False
+
+    def forget(self) -> None:
+        """A new block begins: nothing is known."""
+        self.words.clear()
+        self.pairs.clear()
+        self.written.clear()
+        self.scc, self.scc_written = None, False
+
+    def _address(self, number: int) -> str:
+        return self.emitter.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * number}")
+
+    def word(self, number: int) -> str:
+        """The i32 in a register."""
+        if number == layout.NULL:
+            return "0"
+        if number == layout.SCC:
+            return self.emitter.let(f"zext i1 {self.condition()} to i32")
+        known = self.words.get(number)
+        if known is not None:
+            return known
+        e = self.emitter
+        if number in self.pairs:
+            value = e.let(f"trunc i64 {self.pairs[number]} to i32")
+        elif number - 1 in self.pairs:
+            value = e.let(f"trunc i64 {e.let(f'lshr i64 {self.pairs[number - 1]}, 32')} to i32")
+        else:
+            value = e.let(f"load i32, ptr {self._address(number)}")
+        self.words[number] = value
+        return value
+
+    def pair(self, number: int) -> str:
+        """The i64 in two registers."""
+        if number == layout.NULL:
+            return "0"
+        known = self.pairs.get(number)
+        if known is not None:
+            return known
+        e = self.emitter
+        halves = (number, number + 1)
+        if any(h in self.words for h in halves) or number - 1 in self.pairs or number + 1 in self.pairs:
+            low, high = self.word(number), self.word(number + 1)
+            wide = e.let(f"shl i64 {e.let(f'zext i32 {high} to i64')}, 32")
+            value = e.let(f"or i64 {wide}, {e.let(f'zext i32 {low} to i64')}")
+        else:
+            value = e.let(f"load i64, ptr {self._address(number)}, align 4")
+        self.pairs[number] = value
+        return value
+
+    def mask(self, number: int) -> str:
+        """The lane mask in one register (32 lanes) or two, as an i64 either way."""
+        if self.wave_size == 64:
+            return self.pair(number)
+        return self.emitter.let(f"zext i32 {self.word(number)} to i64")
+
+    def set_word(self, number: int, value: str) -> None:
+        if number == layout.NULL:
+            return
+        if number == layout.SCC:
+            self.set_condition(self.emitter.let(f"icmp ne i32 {value}, 0"))
+            return
+        for start in (number - 1, number):
+            if start in self.pairs:
+                other = start if start != number else number + 1
+                if other in self.written:
+                    self.word(other)
+                del self.pairs[start]
+        self.words[number] = value
+        self.written.add(number)
+
+    def set_pair(self, number: int, value: str) -> None:
+        if number == layout.NULL:
+            return
+        for start in (number - 1, number + 1):
+            if start in self.pairs:
+                other = start if start < number else number + 2
+                if other in self.written:
+                    self.word(other)
+                del self.pairs[start]
+        self.words.pop(number, None)
+        self.words.pop(number + 1, None)
+        self.pairs[number] = value
+        self.written.update((number, number + 1))
+
+    def set_mask(self, number: int, value: str) -> None:
+        """Set a lane mask from an i64."""
+        if self.wave_size == 64:
+            self.set_pair(number, value)
+        else:
+            self.set_word(number, self.emitter.let(f"trunc i64 {value} to i32"))
+
+    def condition(self) -> str:
+        """SCC as an i1."""
+        if self.scc is None:
+            address = self._address(layout.SCC)
+            self.scc = self.emitter.let(f"trunc i32 {self.emitter.let(f'load i32, ptr {address}')} to i1")
+        return self.scc
+
+    def set_condition(self, value: str) -> None:
+        self.scc, self.scc_written = value, True
+
+    def flush(self, live: int) -> None:
+        """Store what was written and is in the bit set `live`."""
+        e = self.emitter
+        done: set[int] = set()
+        for number in sorted(self.written):
+            if number in done or not live >> number & 1:
+                continue
+            if number in self.pairs and number + 1 in self.written and live >> (number + 1) & 1:
+                e.do(f"store i64 {self.pairs[number]}, ptr {self._address(number)}, align 4")
+                done.add(number + 1)
+            else:
+                e.do(f"store i32 {self.word(number)}, ptr {self._address(number)}")
+        if self.scc_written and self.scc is not None and live >> layout.SCC & 1:
+            value = e.let(f"zext i1 {self.scc} to i32")
+            e.do(f"store i32 {value}, ptr {self._address(layout.SCC)}")
