@@ -27,6 +27,7 @@ from gpulab.toolchain.code_object import ASSEMBLY_SECTION, META_SECTION, CodeObj
 INCLUDE = Path(__file__).parent / "include"
 _FORMAT = "3"  # part of every cache key: raise it when the same source must give something else
 _HELPER = "__gpulab_name_expression_"
+_UNIT_MARK = "__hip_cuid_"  # Clang's mark of a compilation unit, of no use where one source is one code object
 _STORE = cache.Store("code")
 # What warns beginners of real mistakes, and nothing on style.
 _WARNINGS = (
@@ -161,7 +162,7 @@ class _Job:
         text = out.read_text("utf-8", "replace")
         listing.refuse_file_access(text, self.name, 0)
         helpers = tuple(f"_ZL{len(_HELPER + str(i))}{_HELPER}{i}" for i in range(len(self.expressions)))
-        assembly, pointed = listing.clean(text, helpers=helpers)
+        assembly, pointed = listing.clean(text, helpers=(*helpers, _UNIT_MARK))
         names = {e: pointed.get(helper, "") for e, helper in zip(self.expressions, helpers, strict=True)}
         functions = debug_info.functions(text)
         machine = self._assemble(assembly, None)
@@ -313,9 +314,8 @@ def _signatures(machine: bytes, functions: Mapping[str, debug_info.Function]) ->
             else:
                 own = str(argument.get(".name") or f"arg{index}")
                 kind = "pointer" if pointer else "value"
-                parameters.append(
-                    Parameter(own, str(argument.get(".type_name") or ""), kind, size, None, offset)
-                )
+                spelling = str(argument.get(".type_name") or ("void *" if pointer else ""))
+                parameters.append(Parameter(own, spelling, kind, size, None, offset))
         found[symbol] = KernelSignature(symbol, function.name if function else symbol, tuple(parameters))
     return found
 

@@ -7,10 +7,11 @@ Clang links from it what a kernel calls (`-mlink-builtin-bitcode`). `bitcode(arc
 from __future__ import annotations
 
 import functools
+import re
 import tempfile
 from pathlib import Path
 
-from gpulab.errors import CompileError
+from gpulab.errors import CompileError, GpulabError
 from gpulab.toolchain import cache, compiler, host
 
 LIBRARY = Path(__file__).parent / "library"
@@ -31,6 +32,7 @@ def bitcode(arch: str, options: tuple[str, ...] = ()) -> bytes:
         options: -m options that change the machine code's form, e.g. ("-mwavefrontsize64",).
 
     Raises:
+        GpulabError: Clang does not know the architecture.
         CompileError: it cannot be built.
     """
     return _bitcode(arch, options, cache.folder_hash(LIBRARY))
@@ -54,6 +56,12 @@ def _bitcode(arch: str, options: tuple[str, ...], sources: str) -> bytes:
             folder=folder,
             what="the compiler of the device library",
         )  # fmt: skip
+        if re.search(r"unknown target CPU|unsupported .*(architecture|CPU)|invalid target ID", outcome.log):
+            raise GpulabError(
+                f"Clang knows no AMD GPU architecture {arch!r}.",
+                why=f"the compiler said: {outcome.log.strip().splitlines()[0][:200]}",
+                hint='use the name of a GPU, for example arch="gfx942" or arch="gfx1100".',
+            )
         if outcome.code != 0 or not out.exists():
             raise CompileError(
                 f"gpulab's own device library did not compile for {arch}:\n{outcome.log.strip()[:4000]}",

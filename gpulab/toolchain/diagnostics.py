@@ -30,6 +30,7 @@ _INCLUDED = re.compile(r"In file included from (?P<file>.*?):(?P<line>\d+)[:,]\Z
 _RANGE = re.compile(r"\{(\d+):(\d+)-(\d+):(\d+)\}")
 _SUMMARY = re.compile(r"\d+ (errors?|warnings?)( and \d+ errors?)? generated.*\Z")
 _REQUIREMENT = re.compile(r"^(static assertion failed) due to requirement '.*?': ")
+_ALIAS = re.compile(r"'[^']*gpulab::[^']*' \(aka '([^']*)'\)")  # types that only the headers name
 _FLAG = re.compile(r" \[-W[\w+=,-]+\]\Z")
 _MOST_SHOWN = 10
 _LONGEST_LINE = 200
@@ -160,7 +161,7 @@ def _show(raw: _Raw, source: Source, *, indent: str = "") -> tuple[SourceLine | 
 
 def _message(raw: _Raw) -> str:
     """The message without the option that controls it, and an assertion with its own text alone."""
-    return visible(_REQUIREMENT.sub(r"\1: ", _FLAG.sub("", raw.message)))
+    return visible(_ALIAS.sub(r"'\1'", _REQUIREMENT.sub(r"\1: ", _FLAG.sub("", raw.message))))
 
 
 def _in_library(raw: _Raw) -> bool:
@@ -198,9 +199,12 @@ def replace_raw(raw: _Raw, file: str, line: int, column: int, ranges: str) -> _R
 
 def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
     found: list[Diagnostic] = []
+    said_before: set[tuple[str, str, int]] = set()
     for raw in raws:
-        if _is_noise(raw, source):
+        same = (raw.message, raw.file, raw.line)
+        if _is_noise(raw, source) or (raw.severity == "warning" and same in said_before):
             continue
+        said_before.add(same)
         moved = _to_learner(raw, source)
         where, rendered = _show(moved, source)
         notes = []

@@ -26,7 +26,7 @@ _BACKEND = re.compile(r"-?-?(amdgpu|unroll|inline|enable|disable|fp)-[a-z0-9-]+(
 # -f options that name files, load code, write beside the output, or change the form of what Clang prints.
 _REFUSED_FEATURES = (
     "-fplugin", "-fpass-plugin", "-fmodule", "-fprebuilt", "-fprofile", "-fcs-profile", "-fauto-profile",
-    "-fsanitize", "-fno-sanitize", "-fdump", "-fsave", "-ftime-trace", "-fdebug-", "-ffile-prefix",
+    "-fsanitize", "-fno-sanitize", "-fdump", "-ftime-trace", "-fdebug-", "-ffile-prefix",
     "-fmacro-prefix", "-fcoverage", "-fembed", "-fdiagnostics", "-fno-diagnostics", "-fcolor", "-fno-color",
     "-fcaret", "-fno-caret", "-fshow", "-fno-show", "-fmessage-length", "-fthinlto", "-fuse-cuid",
     "-fintegrated", "-fno-integrated", "-fsyntax-only", "-fopenmp", "-fbasic-block", "-fproc-stat", "-fcrash",
@@ -34,7 +34,7 @@ _REFUSED_FEATURES = (
     "-fgpu-rdc", "-flto", "-fms", "-fborland", "-fobjc", "-fblocks", "-fapinotes", "-fapi-notes",
     "-fcas", "-fdepscan", "-ferror-limit", "-fuse-ld", "-frewrite", "-fexperimental", "-fsplit-dwarf",
     "-fminimize-whitespace", "-fno-minimize", "-fspell", "-frandomize", "-fextract", "-fsystem-module",
-    "-ftest-coverage", "-fworking-directory", "-fdirectives-only", "-fcuda-", "-fhip-", "-fpch",
+    "-ftest-coverage", "-fstack-usage", "-fopt", "-fsave", "-fworking-directory", "-fdirectives-only", "-fcuda-", "-fhip-", "-fpch",
 )  # fmt: skip
 _KEPT_FEATURES = ("-fcuda-flush-denormals-to-zero", "-fno-cuda-flush-denormals-to-zero", "-fgpu-rdc", "-fno-gpu-rdc")
 _ASSEMBLER = re.compile(r"-m(no-)?(wavefrontsize64|cumode|tgsplit|xnack|sram-ecc)\Z")
