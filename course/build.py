@@ -144,6 +144,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookN
             "GPULAB_PROGRESS": str(Path(scratch, "progress.json")),
             "GPULAB_LIBRARY": "virtual",
             "PYTHONHASHSEED": "0",
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
             "IPYTHONDIR": str(Path(scratch, "ipython")),
         }
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,9 @@
-"""Makes course/build.py importable as `build`, and keeps tests away from anyone's progress."""
+"""Makes course/build.py importable as `build`, and keeps tests away from anyone's progress.
 
+Notebooks that tests run find gpulab in this clone, installed or not.
+"""
+
+import os
 import sys
 from pathlib import Path
 
@@ -12,3 +16,4 @@ sys.path.insert(0, str(ROOT / "course"))
 @pytest.fixture(autouse=True)
 def own_progress(tmp_path, monkeypatch):
     monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))

@@ -1,0 +1,32 @@
+"""Every lesson and solution also runs on gfx1100 (wave32), through papermill's parameters cell."""
+
+from pathlib import Path
+
+import build
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("job", build.jobs(), ids=lambda job: job.name)
+def test_runs_on_gfx1100(job, tmp_path):
+    import papermill
+
+    notebook = papermill.execute_notebook(
+        str(ROOT / job.executed),
+        str(tmp_path / "out.ipynb"),
+        parameters={"arch": "gfx1100"},
+        cwd=str((ROOT / job.executed).parent),
+        progress_bar=False,
+        kernel_name="python3",
+    )
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    injected = [cell for cell in code if "injected-parameters" in cell.metadata.get("tags", ())]
+    assert len(injected) == 1
+    if job.released is None:
+        second = next(cell for cell in code if cell.source.startswith("import gpulab"))
+        assert "gfx1100" in second.outputs[0].text
+    for cell in code:
+        for output in cell.outputs:
+            assert output.output_type != "error" or "raises-exception" in cell.metadata.get("tags", ())
+            assert output.get("name") != "stderr"
