@@ -395,6 +395,8 @@ class _Execute(Operands):
         item = self.item
         takes_clamp = any(p.name == "clamp" for p in row.parameters)
         if row.float_mode and type.is_float:
+            if wave.mode >> (0 if type.width == 32 else 2) & 3:
+                raise self.unsupported("MODE asks for a rounding other than to nearest even")
             modifiers = {k: v for k, v in item.modifiers.items() if k in ("mul", "div", "clamp") and not takes_clamp}
             bits = output_modifiers(bits, type, modifiers, wave.mode)
         elif row.packed == "pairs" and row.element in _FLUSHED_PACKED:

@@ -1,0 +1,177 @@
+"""What a kernel finds when it starts. Expected values: "User Guide for AMDGPU Backend", sections "Initial Kernel
+Execution State", "Code Object V5 Metadata" and "Kernel Dispatch"; HSA Runtime Specification for the dispatch packet."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from gpulab.errors import InternalError
+from gpulab.virtual_gpu.isa.assembly import parse
+from gpulab.virtual_gpu.isa.instruction import Argument, KernelDescriptor, Symbol
+from gpulab.virtual_gpu.machine import dispatch
+
+
+def descriptor(arguments=(), kernarg_size=0, private_bytes=0, dynamic=False, **directives) -> KernelDescriptor:
+    return KernelDescriptor(
+        name="k", entry=3, directives=directives, arguments=tuple(arguments), kernarg_size=kernarg_size, lds_bytes=64,
+        private_bytes=private_bytes, vgprs=8, agprs=0, sgprs=16, max_flat_workgroup_size=1024,
+        uses_dynamic_stack=dynamic,
+    )  # fmt: skip
+
+
+def test_user_sgprs_come_in_the_order_of_the_abi():
+    layout = dispatch.initial_registers(
+        descriptor(
+            user_sgpr_dispatch_ptr=1,
+            user_sgpr_queue_ptr=1,
+            user_sgpr_kernarg_segment_ptr=1,
+            user_sgpr_dispatch_id=1,
+            user_sgpr_count=8,
+            system_sgpr_workgroup_id_y=1,
+            system_sgpr_workgroup_id_z=1,
+            system_vgpr_workitem_id=2,
+        )
+    )
+    assert layout.user == {
+        "dispatch_ptr": (0, 2),
+        "queue_ptr": (2, 2),
+        "kernarg_segment_ptr": (4, 2),
+        "dispatch_id": (6, 2),
+    }
+    assert layout.workgroup_id == (8, 9, 10)
+    assert layout.work_item_dimensions == 3
+    assert layout.sgprs == 11
+
+
+def test_workgroup_ids_follow_the_declared_user_sgprs():
+    """gfx11 kernels declare 15 user SGPRs of which two are filled; workgroup id x is s15."""
+    layout = dispatch.initial_registers(
+        descriptor(user_sgpr_kernarg_segment_ptr=1, user_sgpr_count=15, system_sgpr_workgroup_id_z=1)
+    )
+    assert layout.workgroup_id == (15, None, 16)
+    values = dispatch.scalar_values(layout, kernarg_address=0x123456789ABC, workgroup=(7, 8, 9))
+    assert values[0:2] == [0x56789ABC, 0x1234]
+    assert values[2:15] == [0] * 13
+    assert values[15:] == [7, 9]
+
+
+def test_kernel_arguments_can_be_preloaded():
+    layout = dispatch.initial_registers(
+        descriptor(
+            user_sgpr_kernarg_segment_ptr=1,
+            user_sgpr_kernarg_preload_length=3,
+            user_sgpr_kernarg_preload_offset=1,
+            user_sgpr_count=5,
+        )
+    )
+    values = dispatch.scalar_values(layout, kernarg_address=16, kernarg=struct.pack("<4I", 10, 11, 12, 13))
+    assert values == [16, 0, 11, 12, 13, 0]
+
+
+def test_work_item_ids():
+    ids = dispatch.work_item_ids((3, 2, 2), 3, 32)
+    assert len(ids) == 32
+    assert list(ids[:7]) == [0, 1, 2, 1 << 10, 1 | 1 << 10, 2 | 1 << 10, 1 << 20]
+    assert list(dispatch.work_item_ids((3, 2, 2), 1, 32)[:7]) == [0, 1, 2, 0, 1, 2, 0]
+    assert list(ids[12:]) == [0] * 20
+
+
+def test_active_lanes():
+    assert dispatch.waves((65, 1, 1), 64) == 2
+    assert dispatch.active_lanes((65, 1, 1), 0, 64) == (1 << 64) - 1
+    assert dispatch.active_lanes((65, 1, 1), 1, 64) == 1
+    assert dispatch.active_lanes((5, 5, 1), 0, 32) == (1 << 25) - 1
+
+
+def test_mode_register():
+    hip = descriptor(float_denorm_mode_32=3, float_denorm_mode_16_64=3, dx10_clamp=1, ieee_mode=1)
+    assert dispatch.mode_register(hip) == 0x3F0  # FloatMode: 240, IeeeMode: 1, DX10_CLAMP
+    assert dispatch.mode_register(descriptor()) == 0x3C0
+    assert dispatch.mode_register(descriptor(float_round_mode_32=1, float_round_mode_16_64=2, ieee_mode=0)) == 0x1C9
+
+
+def test_hidden_arguments():
+    kinds = [
+        ("by_value", 0, 4),
+        ("hidden_block_count_x", 8, 4),
+        ("hidden_block_count_y", 12, 4),
+        ("hidden_group_size_x", 20, 2),
+        ("hidden_group_size_z", 24, 2),
+        ("hidden_remainder_x", 26, 2),
+        ("hidden_grid_dims", 32, 2),
+        ("hidden_dynamic_lds_size", 40, 4),
+        ("hidden_shared_base", 48, 4),
+        ("hidden_private_base", 52, 4),
+        ("hidden_printf_buffer", 56, 8),
+    ]
+    arguments = [Argument("", offset, size, kind) for kind, offset, size in kinds]
+    filled = dispatch.fill_kernarg(
+        descriptor(arguments, kernarg_size=64),
+        b"\x07\0\0\0",
+        (5, 6, 1),
+        (32, 4, 2),
+        512,
+        printf_buffer=0x1122334455667788,
+    )
+    assert len(filled) == 64
+    assert struct.unpack_from("<I", filled, 0) == (7,)
+    assert struct.unpack_from("<II", filled, 8) == (5, 6)
+    assert struct.unpack_from("<HHHH", filled, 20) == (32, 0, 2, 0)
+    assert struct.unpack_from("<H", filled, 32) == (3,)
+    assert struct.unpack_from("<I", filled, 40) == (512,)
+    assert struct.unpack_from("<II", filled, 48) == (0x00010000, 0x00020000)
+    assert struct.unpack_from("<Q", filled, 56) == (0x1122334455667788,)
+
+
+def test_kernarg_is_never_longer_than_the_segment():
+    assert dispatch.fill_kernarg(descriptor(kernarg_size=4), b"abcdefgh", (1, 1, 1), (1, 1, 1)) == b"abcd"
+
+
+def test_dispatch_packet():
+    packet = dispatch.dispatch_packet(descriptor(), (3, 2, 1), (64, 2, 1), kernarg_address=0xABCD, dynamic_lds=36)
+    assert len(packet) == 64
+    assert struct.unpack_from("<HHH", packet, 4) == (64, 2, 1)
+    assert struct.unpack_from("<III", packet, 12) == (192, 4, 1)
+    assert struct.unpack_from("<II", packet, 24) == (0, 100)
+    assert struct.unpack_from("<Q", packet, 40) == (0xABCD,)
+
+
+def test_scratch():
+    assert dispatch.scratch_bytes(descriptor(private_bytes=20)) == 32
+    assert dispatch.scratch_bytes(descriptor(private_bytes=32, dynamic=True)) == 32 + dispatch.DYNAMIC_STACK_BYTES
+
+
+CALL = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+s_nop 0
+s_getpc_b64 s[0:1]
+s_add_u32 s0, s0, table@rel32@lo+8
+s_addc_u32 s1, s1, table@rel32@hi+16
+s_add_u32 s0, s0, there@rel32@lo+4
+s_addc_u32 s1, s1, there@rel32@hi+12
+there: s_endpgm
+"""
+
+
+@pytest.mark.parametrize("address", [0x7000_1234_5678, 0x10, 0x7FFF_FFFF_FF00])
+def test_relocations_add_up_to_the_address(address):
+    """LLVM's sequence: the sum of s_getpc's result and the two halves is symbol + offset - 4."""
+    program = parse(CALL)
+    pc = dispatch.code_address(2)
+    low, high = (
+        dispatch.relocated(program.instructions[i].operands[2].value, i, program, {"table": address}) for i in (2, 3)
+    )
+    total = pc + (high << 32 | low) & (1 << 64) - 1
+    assert total == address + 4
+
+
+def test_functions_have_code_addresses():
+    program = parse(CALL)
+    assert dispatch.symbol_address("there", program, {}) == dispatch.code_address(6)
+    assert dispatch.instruction_index(dispatch.code_address(6), 7) == 6
+    assert dispatch.instruction_index(dispatch.code_address(7), 7) is None
+    assert dispatch.instruction_index(dispatch.code_address(6) + 4, 7) is None
+    with pytest.raises(InternalError, match="nowhere"):
+        dispatch.relocated(Symbol("nowhere", 0, "rel32@lo"), 0, program, {})
