@@ -147,7 +147,7 @@ class HipPythonBinding:
 
         self._hip = hip
         self._enumerations = {"k": hip.hipMemcpyKind, "a": hip.hipDeviceAttribute_t, "A": hip.hipFunction_attribute}
-        self._launch = hip.hipModuleLaunchKernel
+        self._launch: Any = hip.hipModuleLaunchKernel
 
     @property
     def path(self) -> str:

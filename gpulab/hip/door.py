@@ -191,7 +191,8 @@ def _no_device(wanted: object) -> NoReturn:
     raise DeviceNotFound(
         f"There is no device {wanted!r}.",
         why=f"the devices are {there}." if there else "no device was found.",
-        hint='use a number, a gfx name such as "gfx1100" or a part of the name; GPULAB_DEVICES names other virtual devices.',
+        hint='use a number, a gfx name such as "gfx1100" or a part of the name; '
+        "GPULAB_DEVICES names other virtual devices.",
     )
 
 
@@ -261,7 +262,8 @@ def _fail(binding: Binding, code: int, call: str, what: str = "") -> NoReturn:
         raise KernelFault(
             f"A kernel was stopped: {text} ({name}).",
             why="the GPU does not say which line it was.",
-            hint='run the same kernel on a virtual device, e.g. gpulab.use("virtual:gfx942"): it names the line and the thread.',
+            hint='run the same kernel on a virtual device, e.g. gpulab.use("virtual:gfx942"): '
+            "it names the line and the thread.",
         )
     if code == _NOT_SUPPORTED:
         missing = _runtime().missing_call() if _is_virtual_binding(binding) else ""

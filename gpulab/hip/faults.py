@@ -139,35 +139,40 @@ def _why(fault: Fault) -> str:
     return text
 
 
+_FREED_HINT = "keep the array (or hipFree later) until the kernels that use it have finished."
+
+_HINTS = {
+    "null": "check that every pointer argument is device memory (gpulab.to_device, hipMalloc) and is passed in the "
+    "order the kernel declares.",
+    "misaligned": "do not cast a pointer to a type with a larger alignment unless the address is a multiple of it.",
+    "freed": _FREED_HINT,
+    "timeout": "check that the loop's condition can become false for every thread; if it is only long, raise the "
+    "limit with gpulab.set_limit(...) or GPULAB_INSTRUCTION_LIMIT.",
+    "trap": "look at the condition that led to the trap.",
+    "barrier": "move __syncthreads() out of code that only some threads run (a condition on threadIdx, an early "
+    "return).",
+    "bad jump": "check function pointers and arrays next to which they are stored.",
+    "read-only": "write to memory that was allocated, or to a __device__ variable without const.",
+    "lds out of bounds": "compare the index with the array's size and, for dynamic shared memory, with the bytes "
+    "given at the launch.",
+    "scratch out of bounds": "compare the index with the size of the local array.",
+}
+
+_RELATION_HINTS = {
+    "after": "guard the access, e.g. if (i < n), and check that n is the number of elements: the grid often has "
+    "more threads than the array has elements.",
+    "before": "check the index for negative values, e.g. i - 1 in the first thread.",
+    "freed": _FREED_HINT,
+}
+
+
 def _hint(fault: Fault) -> str:
-    kind = fault.kind
-    note = fault.nearest if fault.nearest is not None and is_near(fault.nearest) else None
-    if kind == "null":
-        return "check that every pointer argument is device memory (gpulab.to_device, hipMalloc) and is passed in the order the kernel declares."
-    if kind == "misaligned":
-        return "do not cast a pointer to a type with a larger alignment unless the address is a multiple of it."
-    if kind == "freed":
-        return "keep the array (or hipFree later) until the kernels that use it have finished."
-    if kind == "timeout":
-        return "check that the loop's condition can become false for every thread; if it is only long, raise the limit (gpulab.set_instruction_limit, GPULAB_INSTRUCTION_LIMIT)."
-    if kind == "trap":
-        return "look at the condition that led to the trap."
-    if kind == "barrier":
-        return (
-            "move __syncthreads() out of code that only some threads run (a condition on threadIdx, an early return)."
-        )
-    if kind == "bad jump":
-        return "check function pointers and arrays next to which they are stored."
-    if kind == "read-only":
-        return "write to memory that was allocated, or to a __device__ variable without const."
-    if kind == "lds out of bounds":
-        return "compare the index with the array's size and, for dynamic shared memory, with the bytes given at the launch."
-    if kind == "scratch out of bounds":
-        return "compare the index with the size of the local array."
-    if note is not None and note.relation == "after":
-        return "guard the access, e.g. if (i < n), and check that n is the number of elements: the grid often has more threads than the array has elements."
-    if note is not None and note.relation == "before":
-        return "check the index for negative values, e.g. i - 1 in the first thread."
-    if note is not None and note.relation == "freed":
-        return "keep the array (or hipFree later) until the kernels that use it have finished."
-    return "check that the pointer is device memory: a host array must be copied to the device first (gpulab.to_device, hipMemcpy)."
+    if fault.kind in _HINTS:
+        return _HINTS[fault.kind]
+    note = fault.nearest
+    if note is not None and is_near(note) and note.relation in _RELATION_HINTS:
+        return _RELATION_HINTS[note.relation]
+    return (
+        "check that the pointer is device memory: a host array must be copied to the device first "
+        "(gpulab.to_device, hipMemcpy)."
+    )

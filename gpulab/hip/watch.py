@@ -31,4 +31,4 @@ def prepare() -> None:
 
         library.point_hip_python()
     elif not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Watcher())  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Watcher())

@@ -41,7 +41,7 @@ class FakeDevice:
     def load(self, program):
         return FakeModule(self, program)
 
-    def launch(self, kernel, grid, block, dynamic_lds, kernarg, *, collect="default", limit=None, trace=None):
+    def launch(self, kernel, grid, block, dynamic_lds, kernarg, *, collect="default", limit=None, trace=None, **more):
         name = kernel.descriptor.name
         self.launches.append((name, grid, block, dynamic_lds, kernarg, collect, limit))
         action = next((value for key, value in KERNELS.items() if key in name), None)

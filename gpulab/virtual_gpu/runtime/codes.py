@@ -75,7 +75,7 @@ _TABLE = """
 906 hipErrorStreamCaptureImplicit operation would make the legacy stream depend on a capturing blocking stream
 907 hipErrorCapturedEvent operation not permitted on an event last recorded in a capturing stream
 908 hipErrorStreamCaptureWrongThread attempt to terminate a thread-local capture sequence from another thread
-910 hipErrorGraphExecUpdateFailure the graph update was not performed because it included changes which violated constraints specific to instantiated graph update
+910 hipErrorGraphExecUpdateFailure graph update refused: it changes what an instantiated graph cannot change
 911 hipErrorInvalidChannelDescriptor invalid channel descriptor
 912 hipErrorInvalidTexture invalid texture
 914 hipErrorInvalidResourceType invalid resource type

@@ -7,6 +7,7 @@ GPULAB_INSTRUCTION_LIMIT is the default limit of wave instructions per wave (0: 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import sys
 import threading
@@ -26,8 +27,11 @@ from gpulab.virtual_gpu.runtime.rtc import Programs
 from gpulab.virtual_gpu.runtime.streams import Stream, Streams
 
 DEFAULT_DEVICES = "gfx942,gfx1100"
+NO_LIMIT = 1 << 61  # more wave instructions than anyone can wait for
 
 Listener = Callable[[Launch], None]
+
+LIMIT_PRINTF = 1  # hipLimitPrintfFifoSize
 
 #: hipLimit_t -> default: stack, printf buffer, malloc heap; scratch limits (bytes).
 DEFAULT_LIMITS = {0: 1024, 1: 4 << 20, 2: 8 << 20, 0x1000: 0, 0x1001: 4 << 30, 0x1002: 0}
@@ -51,14 +55,47 @@ class Device:
         self.null_stream = Stream(0, self, flags=0, priority=0, number=0)
         self.thread_stream = Stream(2, self, flags=0, priority=0, number=2)
         self.streams: list[Stream] = [self.thread_stream]  # all but the null stream
+        self.printf_buffer = PrintfBuffer(self, arena)
         self._arena, self._machine_type, self._machine = arena, machine_type, None
 
     @property
     def machine(self) -> Any:
         """The machine's VirtualDevice."""
         if self._machine is None:
-            self._machine = self._machine_type(self.architecture, self._arena, self.index)
+            kind = self._machine_type
+            if kind is None:
+                from gpulab.virtual_gpu.machine.device import VirtualDevice as kind
+            self._machine = kind(self.architecture, self._arena, self.index)
         return self._machine
+
+
+class PrintfBuffer:
+    """Where a device's kernels put what they print; its size is the device's limit hipLimitPrintfFifoSize."""
+
+    def __init__(self, device: Device, arena: Any) -> None:
+        self._device, self._arena = device, arena
+        self._address = self._size = 0
+
+    def start(self) -> int:
+        """Empty the buffer before a launch; its address."""
+        from gpulab.virtual_gpu.machine import printf
+
+        size = max(self._device.limits[LIMIT_PRINTF], 4096)
+        if size != self._size:
+            if self._address:
+                self._arena.free(self._address)
+            self._address = self._arena.allocate(size, "internal", self._device.index, "printf buffer")
+            self._size = size
+        head = printf.header(size)
+        ctypes.memmove(self._address, head, len(head))
+        return self._address
+
+    def text(self, formats: tuple[str, ...]) -> str:
+        """What was printed since `start`."""
+        from gpulab.virtual_gpu.machine import printf
+
+        used = min(ctypes.c_uint32.from_address(self._address).value + printf.HEADER_BYTES, self._size)
+        return "".join(printf.decode(ctypes.string_at(self._address, used), formats))
 
 
 class Runtime:
@@ -70,11 +107,10 @@ class Runtime:
     """
 
     def __init__(self, names: str | None = None, arena: Any = None, machine_type: Any = None) -> None:
-        if arena is None or machine_type is None:
-            from gpulab.virtual_gpu import machine
+        if arena is None:
+            from gpulab.virtual_gpu.machine.arena import Arena
 
-            arena = machine.Arena() if arena is None else arena
-            machine_type = machine.VirtualDevice if machine_type is None else machine_type
+            arena = Arena()
         self.lock = threading.RLock()
         self.arena = arena
         wanted = names if names is not None else os.environ.get("GPULAB_DEVICES", "")
@@ -212,7 +248,7 @@ class Runtime:
 
     def set_instruction_limit(self, limit: int | None) -> None:
         """Wave instructions after which a wave is stopped; None: the default, 0: no limit."""
-        self.instruction_limit = _limit_from_environment() if limit is None else limit
+        self.instruction_limit = _limit_from_environment() if limit is None else limit or NO_LIMIT
 
     # What the door asks for beside C calls
 
@@ -254,7 +290,7 @@ def _limit_from_environment() -> int | None:
             why="it is the number of wave instructions after which a kernel is stopped.",
             hint="use a whole number, 0 for no limit, or unset it.",
         )
-    return int(text)
+    return int(text) or NO_LIMIT
 
 
 def _code_of(error: BaseException) -> int:

@@ -7,6 +7,7 @@ one device. Sizes of a launch are checked here; the arguments reach the machine 
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import hashlib
 import itertools
 import struct
@@ -34,10 +35,10 @@ LAUNCH_BUFFER, LAUNCH_BUFFER_SIZE, LAUNCH_END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
 class Module:
     """A loaded code object on one device."""
 
-    __slots__ = ("device", "functions", "handle", "loaded")
+    __slots__ = ("device", "formats", "functions", "handle", "loaded")
 
-    def __init__(self, handle: int, device: Device, loaded: Any) -> None:
-        self.handle, self.device, self.loaded = handle, device, loaded
+    def __init__(self, handle: int, device: Device, loaded: Any, formats: tuple[str, ...]) -> None:
+        self.handle, self.device, self.loaded, self.formats = handle, device, loaded, formats
         self.functions: dict[str, Function] = {}
 
 
@@ -55,6 +56,7 @@ class Function:
         "max_dynamic_lds",
         "module",
         "name_buffer",
+        "prints",
     )
 
     def __init__(self, handle: int, module: Module, kernel: Any) -> None:
@@ -62,13 +64,13 @@ class Function:
         self.device = module.device
         self.descriptor: KernelDescriptor = kernel.descriptor
         self.arguments = [(a.offset, a.size) for a in self.descriptor.arguments if not a.kind.startswith("hidden_")]
+        self.prints = any(a.kind == "hidden_printf_buffer" for a in self.descriptor.arguments)
         self.argument_bytes = max((offset + size for offset, size in self.arguments), default=0)
         self.name_buffer = ctypes.create_string_buffer(self.descriptor.name.encode())
         architecture = self.device.architecture
         self.max_dynamic_lds = architecture.max_lds_bytes_per_workgroup - self.descriptor.lds_bytes
         self.limits = (
             min(architecture.max_threads_per_block, self.descriptor.max_flat_workgroup_size or 1024),
-            architecture.max_block,
             architecture.max_grid,
         )
 
@@ -98,7 +100,7 @@ class Modules:
         program = self._program(image, device)
         with self._runtime.lock:
             loaded = device.machine.load(program)
-            module = Module(next(self._handles), device, loaded)
+            module = Module(next(self._handles), device, loaded, program.printf_formats)
             self._modules[module.handle] = module
         return module
 
@@ -238,7 +240,7 @@ class Modules:
         )
 
     def best_block(self, handle: int, dynamic_lds: int, limit: int) -> tuple[int, int]:
-        """(blocks of the grid, threads of the block) for the best occupancy (hipModuleOccupancyMaxPotentialBlockSize)."""
+        """hipModuleOccupancyMaxPotentialBlockSize: (blocks of the grid, threads of the block)."""
         function = self.find_function(handle)
         a = function.device.architecture
         threads = self._occupancy_threads(function)
@@ -251,7 +253,7 @@ class Modules:
         return blocks * a.multiprocessors, block
 
     def dynamic_lds_left(self, handle: int, blocks: int, block_threads: int) -> int:
-        """Dynamic LDS per block with which `blocks` blocks still fit a unit (hipOccupancyAvailableDynamicSMemPerBlock)."""
+        """hipOccupancyAvailableDynamicSMemPerBlock: LDS per block with which `blocks` blocks fit a unit."""
         function = self.find_function(handle)
         if blocks <= 0 or block_threads <= 0:
             raise Failure(codes.INVALID_VALUE)
@@ -267,7 +269,7 @@ class Modules:
             Failure: hipErrorInvalidConfiguration, hipErrorLaunchFailure (more threads than __launch_bounds__
                 allows), hipErrorInvalidValue (LDS).
         """
-        most, max_block, max_grid = function.limits
+        most, max_grid = function.limits
         gx, gy, gz = grid
         bx, by, bz = block
         threads = bx * by * bz
@@ -291,7 +293,8 @@ class Modules:
         if threads > most:
             raise Failure(
                 codes.LAUNCH_FAILURE,
-                f"{name} was compiled for at most {most:,} threads per block (__launch_bounds__); these are {threads:,}.",
+                f"{name} was compiled for at most {most:,} threads per block (__launch_bounds__); "
+                f"these are {threads:,}.",
             )
         if gx > max_grid[0] or gy > max_grid[1] or gz > max_grid[2]:
             raise Failure(codes.INVALID_CONFIGURATION, f"a grid has at most {max_grid} blocks; this one has {grid}.")
@@ -312,19 +315,7 @@ class Modules:
             raise Failure(codes.INVALID_HANDLE, "the kernel and the stream belong to different devices")
         self.check_sizes(function, grid, block, lds)
         runtime = self._runtime
-        registered = runtime.memory.registered_to_device() if runtime.memory.registrations else None
-        with runtime.lock:
-            record: Launch = device.machine.launch(
-                function.kernel,
-                grid,
-                block,
-                lds,
-                kernarg,
-                collect="profile" if runtime.profiling else "default",
-                limit=runtime.instruction_limit,
-            )
-        if registered is not None:
-            runtime.memory.registered_to_host(registered)
+        record: Launch = self._run(function, grid, block, lds, kernarg, None)
         stream.time = runtime.streams.ready(stream) + device.architecture.launch_latency_us + record.time_us
         runtime.launched(device, record)
         return record
@@ -343,21 +334,38 @@ class Modules:
             self.check_arguments(function, len(kernarg))
         except Failure as error:
             raise LaunchLimitError(f"The launch was refused: {error}") from error
+        count = grid[0] * grid[1] * grid[2]
         if isinstance(workgroup, int):
-            place = (workgroup % grid[0], workgroup // grid[0] % grid[1], workgroup // (grid[0] * grid[1]))
+            number = workgroup if 0 <= workgroup < count else -1
         else:
-            place = (int(workgroup[0]), int(workgroup[1]), int(workgroup[2]))
+            x, y, z = (int(at) for at in workgroup)
+            inside = 0 <= x < grid[0] and 0 <= y < grid[1] and 0 <= z < grid[2]
+            number = x + grid[0] * (y + grid[1] * z) if inside else -1
         waves = function.device.architecture.waves(block[0] * block[1] * block[2])
-        if not all(0 <= at < size for at, size in zip(place, grid, strict=True)) or not 0 <= wave < waves:
+        if number < 0 or not 0 <= wave < waves:
             raise LaunchLimitError(
-                f"There is no wave {wave} of workgroup {place} in this launch.",
-                why=f"the grid has {grid} workgroups of {waves} wave{'s' if waves > 1 else ''} each.",
+                f"There is no wave {wave} of workgroup {workgroup} in this launch.",
+                why=f"the grid is {grid}: {count:,} workgroups of {waves} wave{'s' if waves > 1 else ''} each.",
                 hint="workgroups and waves are counted from 0.",
             )
         runtime, device = self._runtime, function.device
-        registered = runtime.memory.registered_to_device() if runtime.memory.registrations else None
+        record, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
+        runtime.streams.submit(device.null_stream, device.architecture.launch_latency_us + record.time_us)
+        runtime.launched(device, record)
+        return record, trace
+
+    def _run(
+        self, function: Function, grid: Triple, block: Triple, lds: int, kernarg: bytes, trace: tuple[int, int] | None
+    ) -> Any:
+        """The launch itself: what the machine returns, with the printed text in the record."""
+        runtime, device = self._runtime, function.device
+        options: dict[str, Any] = {} if trace is None else {"trace": trace}
         with runtime.lock:
-            record, trace = device.machine.launch(
+            registered = runtime.memory.registered_to_device() if runtime.memory.registrations else None
+            if function.prints:
+                # One host thread, so that the order of the lines is the same every time.
+                options |= {"printf_buffer": device.printf_buffer.start(), "workers": 1}
+            found = device.machine.launch(
                 function.kernel,
                 grid,
                 block,
@@ -365,13 +373,17 @@ class Modules:
                 kernarg,
                 collect="profile" if runtime.profiling else "default",
                 limit=runtime.instruction_limit,
-                trace=(place, wave),
+                **options,
             )
-        if registered is not None:
-            runtime.memory.registered_to_host(registered)
-        runtime.streams.submit(device.null_stream, device.architecture.launch_latency_us + record.time_us)
-        runtime.launched(device, record)
-        return record, trace
+            if registered is not None:
+                runtime.memory.registered_to_host(registered)
+            if function.prints:
+                text = device.printf_buffer.text(function.module.formats)
+                if trace is None:
+                    found = dataclasses.replace(found, printed=text)
+                else:
+                    found = dataclasses.replace(found[0], printed=text), found[1]
+        return found
 
     @staticmethod
     def check_arguments(function: Function, given: int) -> None:

@@ -1,4 +1,4 @@
-"""What HIP reports about a virtual device: `device_properties` (hipDeviceProp_t) and `attribute` (hipDeviceAttribute_t).
+"""What HIP reports about a virtual device: `device_properties` (hipDeviceProp_t) and `attribute`.
 
 Values follow ROCm's runtime on the same hardware (clr: hip_device_runtime.cpp, hip_device.cpp) and the numbers of
 `gpulab.virtual_gpu.architectures`.
