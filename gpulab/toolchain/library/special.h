@@ -96,7 +96,13 @@ INLINE double erfcx_of(double x) {
   for (int n = 14; n > 0; --n) sum = fused(-(2 * n - 1) * t, sum, 1.0);
   return 0.56418958354775628695 / x * sum;
 }
-INLINE double normcdf_of(double x) { return 0.5 * musl_erf::erfc(x * -0.70710678118654752440); }
+// The argument -x sqrt(1/2) as a pair: its low part counts where erfc is steep.
+INLINE double normcdf_of(double x) {
+  double z = x * -0x1.6a09e667f3bcdp-1;
+  double low = fused(x, -0x1.6a09e667f3bcdp-1, -z) + x * 0x1.bdd3413b26456p-55;
+  double r = musl_erf::erfc(z);
+  return 0.5 * (magnitude(z) < 27 ? r - 1.12837916709551257390 * exp_of(-z * z) * low : r);
+}
 
 // The x with erfc(x) = y, y from 0 to 1: a starting value good to some percent, then Halley's iteration, which
 // triples the digits; the residual is taken from erf near 1, where erfc(x) is no small number.

@@ -11,6 +11,8 @@
 //   gpulab/crosslane.h       __shfl, __ballot, __reduce_add_sync, ...
 //   gpulab/mathematics.h     sinf, exp, min, max, ... and their std:: names
 //   gpulab/printing.h        printf
+//   gpulab/memory.h          memcpy, memset
+//   gpulab/standard.h        std::min, std::numeric_limits, std::sin, ...
 //
 // Functions here carry nodebug: the debugger's line, a fault and a profile then show the line of the
 // kernel that called them, never a line of this folder.
@@ -19,7 +21,7 @@
 #error "hip/hip_runtime.h is read by the device compiler: compile this source with gpulab.compile(source) or %%hip."
 #endif
 
-#include "../gpulab/definitions.h"
+#include "hip_runtime_api.h"
 #include "hip_vector_types.h"
 #include "../gpulab/indices.h"
 #include "../gpulab/synchronisation.h"
@@ -29,3 +31,5 @@
 #include "../gpulab/crosslane.h"
 #include "../gpulab/mathematics.h"
 #include "../gpulab/printing.h"
+#include "../gpulab/memory.h"
+#include "../gpulab/standard.h"

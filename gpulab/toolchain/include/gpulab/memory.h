@@ -1,0 +1,5 @@
+// memcpy, memset and memmove, which the compiler expands.
+#pragma once
+__GPULAB_FUNCTION__ void* memcpy(void* to, const void* from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+__GPULAB_FUNCTION__ void* memmove(void* to, const void* from, size_t bytes) { return __builtin_memmove(to, from, bytes); }
+__GPULAB_FUNCTION__ void* memset(void* to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
