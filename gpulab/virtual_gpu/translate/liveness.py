@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded
+from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, bits
+
+_EXEC = bits(layout.EXEC, 2)  # every vector instruction reads it, so it counts as live everywhere
 
 
 @dataclass(slots=True)
@@ -25,7 +28,7 @@ class Live:
 
 def before(decoded: Decoded, after: Live) -> Live:
     """Liveness before an instruction from liveness after it."""
-    scalars = (after.scalars & ~decoded.scalar_writes) | decoded.scalar_reads
+    scalars = (after.scalars & ~decoded.scalar_writes) | decoded.scalar_reads | _EXEC
     active, asleep = after.active, after.asleep
     if decoded.exec_effect == "any":
         active = asleep = active | asleep
@@ -55,7 +58,7 @@ def analyse(
         targets = successors[name]
         if targets is None:
             return everything
-        result = Live()
+        result = Live(_EXEC)
         for target in targets:
             live = entry[target]
             result.scalars |= live.scalars
