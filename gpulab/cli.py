@@ -1,0 +1,377 @@
+"""The command ``gpulab``: lab, setup, doctor, devices, run, grade, progress.
+
+Each command is one function that takes its parsed options and returns the exit code; `main` chooses one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpulab.errors import GpulabError
+
+FIRST_LESSON = "notebooks/00_welcome.ipynb"
+
+
+def clone() -> Path:
+    """The folder that holds notebooks/: the clone that gpulab runs from, else the current folder."""
+    beside = Path(__file__).resolve().parents[1]
+    return beside if (beside / "notebooks").is_dir() else Path.cwd()
+
+
+# --------------------------------------------------------------------------------------------------- lab
+
+
+def jupyter_environment() -> dict[str, str]:
+    """The environment for JupyterLab: its files below gpulab's cache folder, unless the user chose other places."""
+    from gpulab.toolchain import cache
+
+    base = cache.folder() / "jupyter"
+    environment = dict(os.environ)
+    places = {
+        "JUPYTER_CONFIG_DIR": base / "config",
+        "JUPYTER_DATA_DIR": base / "data",
+        "JUPYTER_RUNTIME_DIR": base / "runtime",
+        "IPYTHONDIR": base / "ipython",
+        "MPLCONFIGDIR": base / "matplotlib",
+    }
+    for name, place in places.items():
+        environment.setdefault(name, str(place))
+    for name in (*places,):
+        with contextlib.suppress(OSError):
+            Path(environment[name]).mkdir(parents=True, exist_ok=True)
+    environment.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    # Kernels and terminals started by JupyterLab find the same `gpulab`.
+    environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
+    if environment["JUPYTER_CONFIG_DIR"] == str(places["JUPYTER_CONFIG_DIR"]):
+        _quiet_settings(places["JUPYTER_CONFIG_DIR"])
+    return environment
+
+
+def _quiet_settings(config: Path) -> None:
+    """JupyterLab asks on its first start whether it may fetch news; in a course it need not ask."""
+    settings = config / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    file = settings / "notification.jupyterlab-settings"
+    if not file.exists():
+        with contextlib.suppress(OSError):
+            settings.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}), encoding="utf-8")
+
+
+def has_screen() -> bool:
+    """Whether a browser can be opened where this runs."""
+    if sys.platform in ("win32", "darwin"):
+        return not os.environ.get("SSH_CONNECTION")
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def lab(asked: argparse.Namespace) -> int:
+    """Start JupyterLab, open the notebook (or print its address), stay until it ends."""
+    root = clone()
+    notebook = Path(asked.notebook or FIRST_LESSON)
+    path = notebook if notebook.is_absolute() else (root / notebook)
+    if not path.exists():
+        print(f"gpulab lab: there is no {notebook} in {root}; opening the folder instead.")
+    inside = path.exists() and path.resolve().is_relative_to(root.resolve())
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.root_dir={root}",
+        f"--ServerApp.port={asked.port}", f"--ServerApp.ip={asked.ip}", "--ServerApp.log_level=WARN",
+    ]  # fmt: skip
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    environment = jupyter_environment()
+    process = subprocess.Popen(command, cwd=root, env=environment)
+    try:
+        address = _address(process, Path(environment["JUPYTER_RUNTIME_DIR"]))
+        if address is None:
+            print("gpulab lab: JupyterLab did not start; its messages are above. `gpulab doctor` may say why.")
+            return process.wait() or 1
+        url, token = address
+        url += "lab"
+        if inside:
+            from urllib.parse import quote
+
+            url += "/tree/" + quote(path.resolve().relative_to(root.resolve()).as_posix())
+        url += f"?token={token}" if token else ""
+        print(f"\nJupyterLab is running. Open this address:\n\n    {url}\n\nCtrl-C here ends it.", flush=True)
+        if has_screen() and not asked.no_browser:
+            import webbrowser
+
+            webbrowser.open(url)
+        return process.wait()
+    except KeyboardInterrupt:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        return 0
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
+def _address(process: subprocess.Popen[bytes], runtime: Path, seconds: float = 60.0) -> tuple[str, str] | None:
+    """URL and token of the server with this process id, from the file that it leaves when it listens."""
+    file = runtime / f"jpserver-{process.pid}.json"
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            info = json.loads(file.read_text(encoding="utf-8"))
+            return str(info["url"]), str(info.get("token", ""))
+        except (OSError, ValueError, KeyError):
+            time.sleep(0.1)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------- setup
+
+
+def setup(asked: argparse.Namespace) -> int:
+    """Build everything that is built once per machine, and say what and how long."""
+    start = time.perf_counter()
+    for what, step in setup_steps():
+        print(f"  {what} … ", end="", flush=True)
+        began = time.perf_counter()
+        try:
+            said = step()
+        except GpulabError as error:
+            print(f"failed\n\n{error}\n\n`gpulab doctor` looks at each part.")
+            return 1
+        print(f"{time.perf_counter() - began:.1f} s{' (' + said + ')' if said else ''}", flush=True)
+    print(f"  all of it: {time.perf_counter() - start:.1f} s")
+    return 0
+
+
+_SETUP_KERNEL = """
+__global__ void first(int n, float a, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = sqrtf(a * x[i]) + y[i];
+}
+"""
+
+
+def setup_steps() -> Iterator[tuple[str, Callable[[], str]]]:
+    """What is built: (what, function that does it and returns a remark)."""
+
+    def library() -> str:
+        from gpulab import hip
+
+        info = hip.library_info()
+        return "ROCm's own is used" if info["library"] == "rocm" else "virtual"
+
+    def compiler(arch: str) -> Callable[[], str]:
+        def step() -> str:
+            from gpulab import toolchain
+
+            toolchain.compile(_SETUP_KERNEL, arch=arch, name="setup.hip")
+            return ""
+
+        return step
+
+    def kernel() -> str:
+        import numpy as np
+
+        import gpulab
+
+        ran = []
+        for info in gpulab.devices():
+            with gpulab.using(info.index):
+                first = gpulab.compile(_SETUP_KERNEL, name="setup.hip")["first"]
+                x, y = gpulab.to_device(np.ones(256, np.float32)), gpulab.zeros(256)
+                first[1, 256](256, 4.0, x, y)
+                if not (y.to_host() == 2.0).all():
+                    raise GpulabError(f"a kernel gave a wrong result on {info.name}.", hint="make test says more.")
+                ran.append(info.arch)
+        return ", ".join(ran)
+
+    yield "the HIP library (the first time it builds a C library)", library
+    for arch in ("gfx942", "gfx1100"):
+        yield f"the compiler and the device headers for {arch}", compiler(arch)
+    yield "a first kernel on each device", kernel
+
+
+# ---------------------------------------------------------------------------------- doctor, devices, ...
+
+
+def doctor(asked: argparse.Namespace) -> int:
+    """Print the findings; 1 if something that is needed does not work."""
+    from gpulab import doctor as examination
+
+    broken = 0
+    for finding in examination.examine():
+        print(finding, flush=True)
+        broken += finding.needed and not finding.works
+    if broken:
+        print(f"\n{broken} part{'s do' if broken > 1 else ' does'} not work. What to type stands below each.")
+    else:
+        print("\nEverything that is needed works.")
+    return 1 if broken else 0
+
+
+def devices(asked: argparse.Namespace) -> int:
+    """Print the table of devices."""
+    from gpulab import device
+
+    print(device.devices())
+    return 0
+
+
+def progress(asked: argparse.Namespace) -> int:
+    """Print how far the learner is."""
+    from gpulab import grading
+
+    print(grading.progress())
+    return 0
+
+
+def grade(asked: argparse.Namespace) -> int:
+    """Check files of kernel text against an exercise, each in its own process; one line each."""
+    from gpulab import grading
+
+    rows = []
+    for name in asked.files:
+        path = Path(name)
+        try:
+            source = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            print(f"not ok  {name}: cannot be read: {getattr(error, 'strerror', None) or error}")
+            rows.append(False)
+            continue
+        row = grading.run_isolated(asked.exercise, source, who=path.stem, seconds=asked.seconds)
+        text = str(row.verdict)
+        print(f"{'ok    ' if row.passed else 'not ok'}  {name}: {text if asked.verbose else text.splitlines()[0]}")
+        rows.append(row.passed)
+    return 0 if all(rows) else 1
+
+
+# --------------------------------------------------------------------------------------------------- run
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Execute notebooks with papermill; one line each, 1 if one failed."""
+    notebooks = [Path(name) for name in asked.notebooks]
+    absent = [str(path) for path in notebooks if not path.is_file()]
+    if absent:
+        print(f"gpulab run: there is no {', '.join(absent)}.", file=sys.stderr)
+        return 2
+    os.environ.update(jupyter_environment())
+    if asked.arch:
+        os.environ.update(environment_for(asked.arch))
+    output = Path(asked.output) if asked.output else None
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+
+    from tqdm.auto import tqdm
+
+    failed = 0
+    with tqdm(total=len(notebooks), unit="notebook", leave=False, disable=not sys.stderr.isatty()) as bar:
+        for path in notebooks:
+            bar.set_description(path.name)
+            start = time.perf_counter()
+            good, said = execute(path, output / path.name if output is not None else None, asked.timeout)
+            failed += not good
+            mark = "ok    " if good else "failed"
+            line = f"{mark}  {path}  {time.perf_counter() - start:.1f} s  {said}"
+            bar.write(line.rstrip(), file=sys.stdout)
+            sys.stdout.flush()
+            bar.update()
+    return 1 if failed else 0
+
+
+def environment_for(arch: str) -> dict[str, str]:
+    """Environment variables that make a device of this architecture number 0.
+
+    Raises:
+        DeviceNotFound: there is no such device.
+    """
+    from gpulab import hip
+
+    info = hip.find(arch)
+    if not info.virtual:
+        return {}
+    others = dict.fromkeys([info.arch, *(device.arch for device in hip.devices() if device.virtual)])
+    return {"GPULAB_DEVICES": ",".join(others), "GPULAB_LIBRARY": "virtual"}
+
+
+def execute(path: Path, output: Path | None, timeout: float) -> tuple[bool, str]:
+    """Run one notebook in its own folder: (did all cells succeed, what to say)."""
+    import nbformat
+    import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+    settings: Any = {"leave": False} if sys.stderr.isatty() else False
+    try:
+        done = papermill.execute_notebook(
+            str(path),
+            str(output) if output is not None else None,
+            cwd=str(path.parent),
+            kernel_name="python3",
+            progress_bar=settings,
+            execution_timeout=int(timeout),
+            log_output=False,
+        )
+    except papermill.PapermillExecutionError as error:
+        first = str(error.evalue).strip().splitlines()[:1] or [""]
+        return False, f"cell {error.cell_index + 1}: {error.ename}: {first[0]}"
+    except CellTimeoutError:
+        return False, f"a cell took longer than {timeout:g} s"
+    except DeadKernelError:
+        return False, "the notebook's Python died"
+    except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
+        return False, f"cannot be run: {str(error).splitlines()[0]}"
+    cells = sum(cell.cell_type == "code" for cell in done.cells)
+    return True, f"{cells} cells"
+
+
+# -------------------------------------------------------------------------------------------------- main
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    ask = argparse.ArgumentParser(prog="gpulab", description="A course in GPU programming for AMD's ROCm/HIP.")
+    commands = ask.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        one = commands.add_parser(function.__name__, help=text, description=text)
+        one.set_defaults(function=function)
+        return one
+
+    one = command(lab, "open JupyterLab on the first lesson")
+    one.add_argument("notebook", nargs="?", help=f"another notebook than {FIRST_LESSON}")
+    one.add_argument("--port", type=int, default=8888, help="the port (another one if it is taken)")
+    one.add_argument("--ip", default="localhost", help="the address to listen on")
+    one.add_argument("--no-browser", action="store_true", help="print the address only")
+    command(setup, "build what is built once per machine")
+    command(doctor, "say what works on this machine, and what to type where something does not")
+    command(devices, "list the devices")
+    one = command(run, "execute notebooks without a browser")
+    one.add_argument("notebooks", nargs="+", metavar="NOTEBOOK")
+    one.add_argument("--arch", help="the device to use, e.g. gfx1100")
+    one.add_argument("-o", "--output", metavar="FOLDER", help="keep the executed notebooks there")
+    one.add_argument("--timeout", type=float, default=600.0, help="seconds that one cell may take (600)")
+    one = command(grade, "check files of kernel text against an exercise")
+    one.add_argument("exercise", help="its id, e.g. saxpy-guard")
+    one.add_argument("files", nargs="+", metavar="FILE")
+    one.add_argument("--seconds", type=float, default=60.0, help="limit for each file (60)")
+    one.add_argument("-v", "--verbose", action="store_true", help="print the whole reports")
+    command(progress, "say which exercises are done")
+    return ask
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code. An error of gpulab is printed as its text and gives 1."""
+    asked = parser().parse_args(arguments)
+    try:
+        return int(asked.function(asked))
+    except GpulabError as error:
+        print(f"gpulab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

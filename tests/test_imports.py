@@ -1,0 +1,77 @@
+"""Imports run downward only: the contracts of ARCHITECTURE.md (in pyproject.toml) hold, and cover every module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def contracts() -> dict[str, dict]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    return {contract["id"]: contract for contract in settings["contracts"]}
+
+
+def test_contracts_hold() -> None:
+    """The layers of the top level and of the virtual GPU, who may name the virtual GPU, and what isa may know."""
+    found = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"],
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert f"{len(contracts())} kept, 0 broken" in " ".join(found.stdout.split()), found.stdout
+
+
+def test_a_broken_import_is_noticed(tmp_path: Path) -> None:
+    """The linter run above would fail for an upward import: the same contract over a copy with one in it."""
+    import shutil
+
+    shutil.copytree(ROOT / "gpulab", tmp_path / "gpulab", ignore=shutil.ignore_patterns("__pycache__", "include"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (tmp_path / "gpulab" / "records.py").open("a") as file:
+        file.write("\n\ndef upward():\n    import gpulab.module\n")
+    found = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache",
+         "--contract", "layers"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "gpulab.records is not allowed to import gpulab.module" in found.stdout
+
+
+def test_every_module_stands_in_a_layer() -> None:
+    """No module at the top or in virtual_gpu is outside the layers (the contracts are exhaustive), none is invented."""
+    for name, folder, ignored in (
+        ("layers", ROOT / "gpulab", {"__main__"}),
+        ("virtual_gpu", ROOT / "gpulab" / "virtual_gpu", set()),
+    ):
+        contract = contracts()[name]
+        assert contract["exhaustive"] is True
+        named = {part.strip() for layer in contract["layers"] for part in layer.replace("|", ":").split(":")}
+        there = {path.stem for path in folder.glob("*.py")} | {
+            path.parent.name for path in folder.glob("*/__init__.py")
+        }
+        assert named == there - ignored - {"__init__"}
+
+
+def test_importing_gpulab_is_light() -> None:
+    """`import gpulab` loads neither numpy, LLVM, IPython, the compiler nor the virtual GPU."""
+    code = "import sys, gpulab; print(' '.join(m for m in sys.modules))"
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = set(found.stdout.split())
+    heavy = {
+        "numpy",
+        "llvmlite",
+        "IPython",
+        "matplotlib",
+        "yaml",
+        "hip",
+        "gpulab.virtual_gpu",
+        "gpulab.toolchain.build",
+    }
+    assert not loaded & heavy
