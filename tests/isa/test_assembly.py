@@ -92,13 +92,13 @@ def test_operand_list_and_encoding():
 @pytest.mark.parametrize(
     ("text", "modifiers"),
     [
-        ("global_load_dword v1, v[2:3], off offset:-100 sc0 sc1 nt", {"offset": -100, "sc0": True, "sc1": True, "nt": True}),
+        ("global_load_dword v1, v[2:3], off offset:-100 sc0 sc1 nt", {"offset": -100, "sc0": True, "sc1": True, "nt": True}),  # noqa: E501
         ("ds_read2_b32 v[0:1], v2 offset0:3 offset1:0x10", {"offset0": 3, "offset1": 16}),
         ("ds_write_b32 v0, v1 gds", {"gds": True}),
-        ("buffer_load_dword v0, v1, s[4:7], 0 offen offset:4 glc slc dlc", {"offen": True, "offset": 4, "glc": True, "slc": True, "dlc": True}),
+        ("buffer_load_dword v0, v1, s[4:7], 0 offen offset:4 glc slc dlc", {"offen": True, "offset": 4, "glc": True, "slc": True, "dlc": True}),  # noqa: E501
         ("buffer_wbl2 sc0 sc1", {"sc0": True, "sc1": True}),
-        ("v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0x3 bound_ctrl:0", {"quad_perm": (1, 0, 3, 2), "row_mask": 15, "bank_mask": 3, "bound_ctrl": True}),
-        ("v_mov_b32_dpp v0, v1 row_mirror row_mask:0xf bank_mask:0xf fi:1", {"row_mirror": True, "row_mask": 15, "bank_mask": 15, "fi": 1}),
+        ("v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0x3 bound_ctrl:0", {"quad_perm": (1, 0, 3, 2), "row_mask": 15, "bank_mask": 3, "bound_ctrl": True}),  # noqa: E501
+        ("v_mov_b32_dpp v0, v1 row_mirror row_mask:0xf bank_mask:0xf fi:1", {"row_mirror": True, "row_mask": 15, "bank_mask": 15, "fi": 1}),  # noqa: E501
         ("v_mov_b32_dpp v0, v1 dpp8:[7,6,5,4,3,2,1,0]", {"dpp8": (7, 6, 5, 4, 3, 2, 1, 0)}),
         ("v_mov_b32_dpp v0, v1 row_bcast:15", {"row_bcast": 15}),
         ("v_add_f16_sdwa v0, v1, v2 dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:DWORD",

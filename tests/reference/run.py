@@ -34,7 +34,7 @@ k:
 """
 
 
-def group(body: str, arch: str = "gfx942", threads: int = 64, *, memory: Regions | None = None, out: int = 0, lds: int = 1024,
+def group(body: str, arch: str = "gfx942", threads: int = 64, *, memory: Regions | None = None, out: int = 0, lds: int = 1024,  # noqa: E501
           scratch: int = 64, denormals: int = 3, ieee: int = 0, after: str = "") -> Workgroup:  # fmt: skip
     """A workgroup that has run these lines; s[0:1] is the kernel argument segment, which holds `out`, v0 the thread."""
     text = KERNEL.format(arch=arch, body=body, lds=lds, scratch=scratch, denormals=denormals, ieee=ieee, after=after)

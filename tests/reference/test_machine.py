@@ -106,7 +106,7 @@ def test_scalar_64_bit_operands():
 
 
 def test_null_and_scc_and_apertures():
-    found = wave("s_mov_b32 null, 5\n s_add_u32 s2, null, 3\n s_mov_b64 s[4:5], src_shared_base\n s_mov_b64 s[6:7], src_private_base",
+    found = wave("s_mov_b32 null, 5\n s_add_u32 s2, null, 3\n s_mov_b64 s[4:5], src_shared_base\n s_mov_b64 s[6:7], src_private_base",  # noqa: E501
                  "gfx1100", threads=32)  # fmt: skip
     assert found.s[2] == 3
     assert found.s[4:8] == [0, 0x00010000, 0, 0x00020000]
@@ -136,7 +136,7 @@ def test_setreg_changes_mode_while_running():
 
 
 def test_clamp():
-    body = "v_mov_b32 v1, 0x7fc00000\n v_add_f32_e64 v2, v1, 1.0 clamp\n v_add_f32_e64 v3, 2.0, 1.0 clamp\n v_add_f32_e64 v4, -2.0, 1.0 clamp"
+    body = "v_mov_b32 v1, 0x7fc00000\n v_add_f32_e64 v2, v1, 1.0 clamp\n v_add_f32_e64 v3, 2.0, 1.0 clamp\n v_add_f32_e64 v4, -2.0, 1.0 clamp"  # noqa: E501
     assert [lanes(wave(body), r)[0] for r in (2, 3, 4)] == [0, 0x3F800000, 0]
 
 
@@ -354,7 +354,7 @@ def test_readlane_and_writelane_ignore_exec():
 
 
 def test_permutes():
-    body = "v_xor_b32 v1, 1, v0\n v_lshlrev_b32 v1, 2, v1\n v_add_u32 v2, 100, v0\n ds_bpermute_b32 v3, v1, v2\n ds_permute_b32 v4, v1, v2"
+    body = "v_xor_b32 v1, 1, v0\n v_lshlrev_b32 v1, 2, v1\n v_add_u32 v2, 100, v0\n ds_bpermute_b32 v3, v1, v2\n ds_permute_b32 v4, v1, v2"  # noqa: E501
     found = wave(body)
     assert lanes(found, 3) == lanes(found, 4) == [100 + (i ^ 1) for i in LANES]
     found = wave("v_mov_b32 v1, 8\n s_mov_b64 exec, 3\n ds_bpermute_b32 v3, v1, v0\n ds_permute_b32 v4, v1, v0")
@@ -378,7 +378,7 @@ def test_swizzles(pattern, source):
 
 
 def test_permlane16():
-    body = "s_mov_b32 s2, 0x01234567\n s_mov_b32 s3, 0x89abcdef\n v_permlane16_b32 v1, v0, s2, s3\n v_permlanex16_b32 v2, v0, s2, s3"
+    body = "s_mov_b32 s2, 0x01234567\n s_mov_b32 s3, 0x89abcdef\n v_permlane16_b32 v1, v0, s2, s3\n v_permlanex16_b32 v2, v0, s2, s3"  # noqa: E501
     found = wave(body, "gfx1100", threads=32)
     wanted = [7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]
     assert lanes(found, 1) == wanted + [16 + w for w in wanted]
@@ -422,7 +422,7 @@ def test_global_loads_and_stores():
 
 def test_scalar_loads():
     memory, out = memory_with([10, 20, 30, 40])
-    found = wave("s_load_dwordx2 s[2:3], s[0:1], 0x0\n s_mov_b32 s4, 4\n s_load_dword s5, s[2:3], s4 offset:0x8\n s_load_dwordx2 s[6:7], s[2:3], 0x4",
+    found = wave("s_load_dwordx2 s[2:3], s[0:1], 0x0\n s_mov_b32 s4, 4\n s_load_dword s5, s[2:3], s4 offset:0x8\n s_load_dwordx2 s[6:7], s[2:3], 0x4",  # noqa: E501
                  memory=memory, out=out)  # fmt: skip
     assert found.s[5:8] == [40, 20, 30]
 
@@ -431,7 +431,7 @@ def test_atomics_run_lane_after_lane():
     memory, out = memory_with([5, 0])
     body = (
         LOAD_BASE
-        + "v_mov_b32 v2, 0\n v_mov_b32 v3, 2\n global_atomic_add v4, v2, v3, s[2:3] sc0\n global_atomic_smax v2, v0, s[2:3] offset:4"
+        + "v_mov_b32 v2, 0\n v_mov_b32 v3, 2\n global_atomic_add v4, v2, v3, s[2:3] sc0\n global_atomic_smax v2, v0, s[2:3] offset:4"  # noqa: E501
     )
     found = wave(body, memory=memory, out=out)
     assert lanes(found, 4) == [5 + 2 * i for i in LANES]
