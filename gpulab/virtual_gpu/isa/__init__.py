@@ -9,10 +9,11 @@ Matrix instructions (v_mfma_*, v_smfmac_*, v_wmma_*) have no rows yet.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from gpulab.errors import UnsupportedInstruction
-from gpulab.virtual_gpu.isa.row import Row, Table
+from gpulab.virtual_gpu.isa.row import Table
 
 GENERATION = {"gfx942": "gfx9", "gfx1100": "gfx11"}
 """The generation whose names and rules an architecture has."""
@@ -41,20 +42,39 @@ def table(arch: str) -> Table:
     from gpulab.virtual_gpu.isa.vector import VECTOR
 
     families = (SCALAR, VECTOR, CONVERT, COMPARE, PACKED, MEMORY, CROSSLANE, CONTROL)
-    return family.merged(families, GENERATION[arch])
+    rows = family.merged(families, GENERATION[arch])
+    if GENERATION[arch] != "gfx9":
+        _add_old_names(rows, family.merged(families, "gfx9"))
+    return rows
+
+
+_OLD_NAMES = re.compile(
+    r"(flat|global|scratch)_(load|store)_[us]?(byte|short|dword)\w*|s_load_dword\w*|(flat|global)_atomic_(?!add_f|pk|m..?_f)\w+"
+    r"|ds_(read|write|wrxchg)\w*|s_(and|or)n[12]_\w+|s_ff1_\w+|s_flbit_\w+|v_ff[bh]\w+"
+    r"|v_(add|sub|subrev)_[ui]32|v_cvt_(flr|pknorm|pkrtz|rpi)_\w+|v_dot[48]_i32_i[48]"
+)
+
+
+def _add_old_names(rows: Table, old: Table) -> None:
+    """LLVM takes gfx9's spelling of these instructions for gfx10 and later too; the meaning is the same."""
+    for mnemonic, row in old.items():
+        if mnemonic not in rows and _OLD_NAMES.fullmatch(mnemonic):
+            rows.add(row)
 
 
 @cache
 def high_half(arch: str, mnemonic: str) -> str:
     """What a 16-bit result does to the other half of its 32-bit register: "zero" or "keep".
 
-    gfx10 and later keep it. gfx9 (CDNA) clears it, but for v_fma_mixlo_f16, whose purpose is to fill one half
-    (LLVM: AMDGPU "zeroesHigh16BitsOfDest"), and for results that op_sel sends to the high half, which keep the low
-    one always. d16 loads keep the other half everywhere.
+    gfx10 and later keep it. On gfx9 (CDNA) the 16-bit instructions of the VOP1 and VOP2 lists clear it; those that
+    came with gfx9's op_sel (three operands, v_add_i16, mix) keep it, and have a v_*_legacy_* twin that clears it. A
+    result that op_sel sends to the high half keeps the low half always; d16 loads keep the other half everywhere.
     """
-    if GENERATION.get(arch, arch) != "gfx9" or "_mix" in mnemonic:
-        return "keep"
-    row = table(arch).get(mnemonic)
-    if isinstance(row, Row) and row.packed == "pairs":
+    if GENERATION.get(arch, arch) != "gfx9" or _KEEPS_ON_GFX9.fullmatch(mnemonic):
         return "keep"
     return "zero"
+
+
+_KEEPS_ON_GFX9 = re.compile(
+    r"v_(fma_mix(lo|hi)_f16|(mad|min3|max3|med3)_[fui]16|fma_f16|div_fixup_f16|(add|sub)_i16|cvt_pk_(fp8|bf8)_f32)"
+)

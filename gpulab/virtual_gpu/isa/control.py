@@ -29,13 +29,13 @@ _add("barrier", "s_barrier", "Wait until all waves of the workgroup are here.")
 _add("wait", "s_waitcnt", "Wait for outstanding memory operations.")
 _add("wait", "s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_expcnt s_waitcnt_lgkmcnt", "Wait for one counter.", "gfx11")
 _add("wait", "s_waitcnt_depctr s_wait_idle s_delay_alu s_wait_event", "Wait for the wave's own pipelines.", "gfx11")
-_add("nop", "s_nop v_nop", "Nothing, for a number of cycles.")
+_add("nop", "s_nop v_nop ds_nop s_wakeup v_clrexcp", "Nothing, for a number of cycles.")
 _add("nop", "s_setprio s_icache_inv s_dcache_inv s_incperflevel s_decperflevel s_ttracedata", "Hints and caches.")
 _add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol buffer_wbl2 buffer_inv", "Caches.", "gfx9")
 _add(
     "nop",
     "s_clause s_set_inst_prefetch_distance s_inst_prefetch s_code_end s_ttracedata_imm s_gl1_inv "
-    "buffer_gl0_inv buffer_gl1_inv s_version",
+    "buffer_gl0_inv buffer_gl1_inv s_version v_pipeflush",
     "Hints and caches.",
     "gfx11",
 )

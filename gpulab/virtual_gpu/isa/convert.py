@@ -17,7 +17,6 @@ from gpulab.virtual_gpu.isa.expression import (
     floor,
     i16,
     i32,
-    select,
     u8,
     u16,
     u32,
@@ -71,13 +70,9 @@ for _index in range(4):
     )
 
 
-@vector(gfx9="v_cvt_rpi_i32_f32", gfx11="v_cvt_nearest_i32_f32")
-def _(a: f32) -> i32:
-    """floor(a + 1/2), exact: halves go up."""
-    whole = floor(a)
-    return select(a - whole >= 0.5, whole + 1.0, whole).to(i32)
-
-
+vector(gfx9="v_cvt_rpi_i32_f32", gfx11="v_cvt_nearest_i32_f32")(
+    body(lambda a: floor(a + 0.5).to(i32), "a:f32", "floor(a + 0.5), the sum rounded to f32: halves go up.")
+)
 vector(gfx9="v_cvt_flr_i32_f32", gfx11="v_cvt_floor_i32_f32")(
     body(lambda a: floor(a).to(i32), "a:f32", "Largest integer not above a.")
 )
@@ -116,3 +111,10 @@ def _(a: f32, position: u32, c: u32) -> u32:
     """a as an unsigned byte (truncated, saturated), put into byte `position` of c."""
     shift = (position & 3) * 8
     return (c & ~(const(0xFF, u32) << shift)) | (a.to(u8).to(u32) << shift)
+
+
+@vector(gfx9="v_cvt_pkaccum_u8_f32")
+def _(a: f32, position: u32, dst: u32) -> u32:
+    """a as an unsigned byte (truncated, saturated), put into byte `position` of the destination."""
+    shift = (position & 3) * 8
+    return (dst & ~(const(0xFF, u32) << shift)) | (a.to(u8).to(u32) << shift)

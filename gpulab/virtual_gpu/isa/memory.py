@@ -184,6 +184,19 @@ def _clamped_sub(memory: Value, data: Value) -> Value:
     return select(memory < data, 0, memory - data)
 
 
+def _wrap(memory: Value, data: Value, data2: Value) -> Value:
+    return select(memory >= data, memory - data, memory + data2)
+
+
+def _lower(memory: Value, data: Value) -> Value:
+    """Plain comparison: a NaN on either side leaves the memory as it is."""
+    return select(data < memory, data, memory)
+
+
+def _higher(memory: Value, data: Value) -> Value:
+    return select(data > memory, data, memory)
+
+
 _INTEGER_ATOMICS: tuple[tuple[str, str, Combine, str], ...] = (
     # gfx9's name, type letter, new value, meaning
     ("add", "u", lambda memory, data: memory + data, "memory += data"),
@@ -206,6 +219,10 @@ def _combine(name: str, type: str, function: Combine, parameters: str = "memory 
     names = parameters.split()
     wrapped: Combine = (lambda a, b: function(a, b)) if len(names) == 2 else (lambda a, b, c: function(a, b, c))
     return Row(name, "valu", body(wrapped, typed, "New value in memory."), "dst", False)
+
+
+def _compare_first(memory: Value, compare: Value, data: Value) -> Value:
+    return select(memory == compare, data, memory)
 
 
 def _exchange_if_equal(memory: Value, data: Value, compare: Value) -> Value:
@@ -247,10 +264,19 @@ def _atomics() -> None:
     add: Combine = lambda memory, data: memory + data  # noqa: E731
     _global_atomic("add_f32", "add_f32", 32, "f32", add, "memory += data, f32")
     _global_atomic("add_f64", "", 64, "f64", add, "memory += data, f64")
-    _global_atomic("min_f64", "", 64, "f64", f.minimum, "memory = min(memory, data), f64")
-    _global_atomic("max_f64", "", 64, "f64", f.maximum, "memory = max(memory, data), f64")
-    _global_atomic("", "min_f32", 32, "f32", f.minimum, "memory = min(memory, data), f32")
-    _global_atomic("", "max_f32", 32, "f32", f.maximum, "memory = max(memory, data), f32")
+    _global_atomic("min_f64", "", 64, "f64", _lower, "memory = min(memory, data), f64")
+    _global_atomic("max_f64", "", 64, "f64", _higher, "memory = max(memory, data), f64")
+    _global_atomic("", "min_f32", 32, "f32", _lower, "memory = min(memory, data), f32")
+    _global_atomic("", "max_f32", 32, "f32", _higher, "memory = max(memory, data), f32")
+    _global_atomic(
+        "",
+        "cmpswap_f32",
+        32,
+        "f32",
+        _exchange_if_equal,
+        "memory = data where it equals the comparand, f32",
+        compare=True,
+    )
     for name, type in (("pk_add_f16", "f16"), ("pk_add_bf16", "bf16")):
         _global_atomic(name, "", 32, "u32", _packed_add(type), f"memory += data, two {type}")
 
@@ -288,8 +314,8 @@ _DS_ATOMICS: tuple[tuple[str, str, str, Combine, str, str], ...] = (
         "memory mask data",
         "memory = (memory & ~first) | second",
     ),
-    ("min", "min", "f", f.minimum, "memory data", "memory = min(memory, data)"),
-    ("max", "max", "f", f.maximum, "memory data", "memory = max(memory, data)"),
+    ("min", "min", "f", _lower, "memory data", "memory = min(memory, data)"),
+    ("max", "max", "f", _higher, "memory data", "memory = max(memory, data)"),
 )
 
 
@@ -333,7 +359,7 @@ def _ds_atomics() -> None:
         old = _combine(
             f"ds_cmpst_b{bits}",
             type,
-            lambda memory, compare, data: select(memory == compare, data, memory),
+            _compare_first,
             "memory compare data",
         )
         new = _combine(f"ds_cmpstore_b{bits}", type, _exchange_if_equal, "memory data compare")
@@ -347,6 +373,17 @@ def _ds_atomics() -> None:
             f"b{bits}",
             Memory("", "lds", "atomic", bits, combine=new, compare=True, meaning=meaning),
         )
+    for bits, type in ((32, "f32"), (64, "f64")):
+        old = _combine(f"ds_cmpst_{type}", type, _compare_first, "memory compare data")
+        new = _combine(f"ds_cmpstore_{type}", type, _exchange_if_equal, "memory data compare")
+        meaning = "memory = data where it equals the comparand, as floats"
+        _ds_rows("gfx9", "cmpst", type, Memory("", "lds", "atomic", bits, combine=old, compare=True, meaning=meaning))
+        _ds_rows(
+            "gfx11", "cmpstore", type, Memory("", "lds", "atomic", bits, combine=new, compare=True, meaning=meaning)
+        )
+    wrap = _combine("ds_wrap_rtn_b32", "u32", _wrap, "memory data data2")
+    meaning = "memory = memory >= first ? memory - first : memory + second"
+    MEMORY.add(Memory("ds_wrap_rtn_b32", "lds", "atomic", 32, combine=wrap, returns=True, meaning=meaning))
     add: Combine = lambda memory, data: memory + data  # noqa: E731
     single = Memory("", "lds", "atomic", 32, combine=_combine("ds_add_f32", "f32", add), meaning="memory += data, f32")
     double = Memory("", "lds", "atomic", 64, combine=_combine("ds_add_f64", "f64", add), meaning="memory += data, f64")

@@ -124,9 +124,12 @@ for shift in (1, 2, 3, 4):
 
 for type, less, more in (("i32", "s_min_i32", "s_max_i32"), ("u32", "s_min_u32", "s_max_u32")):
     define_scc(less, f"a:{type} b:{type}", lambda a, b: (f.minimum_int(a, b), a < b), "Minimum; SCC if the first.")
-    more_meaning = "Maximum; SCC if the first is at least the second (gfx9: greater)."
-    sop_scc(gfx9=more)(body(lambda a, b: (f.maximum_int(a, b), a > b), f"a:{type} b:{type}", more_meaning))
-    sop_scc(gfx11=more)(body(lambda a, b: (f.maximum_int(a, b), a >= b), f"a:{type} b:{type}", more_meaning))
+    define_scc(
+        more,
+        f"a:{type} b:{type}",
+        lambda a, b: (f.maximum_int(a, b), a >= b),
+        "Maximum; SCC if the first is not below.",
+    )
 
 
 @sop_scc("s_abs_i32")
@@ -260,7 +263,8 @@ for name, operation in (
     ("hl", lambda a, b: f.join(f.high(a), f.low(b))),
     ("hh", lambda a, b: f.join(f.high(a), f.high(b))),
 ):
-    define(f"s_pack_{name}_b32_b16", "a:u32 b:u32", operation, "Pack two halves; the first becomes the low half.")
+    names = {"gfx11" if name == "hl" else "common": f"s_pack_{name}_b32_b16"}
+    sop(**names)(body(operation, "a:u32 b:u32", "Pack two halves; the first becomes the low half."))
 
 
 def _quads(a: Value) -> Value:

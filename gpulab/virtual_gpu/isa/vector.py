@@ -104,6 +104,14 @@ for type in FLOATS:
 vector(gfx9="v_fmac_f64", rate="half")(
     body(lambda a, b, dst: fma(a, b, dst), "a:f64 b:f64 dst:f64", "dst += a*b with one rounding.")
 )
+for names, parameters in (
+    ("v_mac_f16", "a:f16 b:f16 dst:f16"),
+    ("v_mad_f16 v_mad_legacy_f16", "a:f16 b:f16 c:f16"),
+    ("v_madak_f16", "a:f16 b:f16 k:f16"),
+):
+    vector(gfx9=names)(body(lambda a, b, c: a * b + c, parameters, "a*b + c, rounded twice."))
+vector(gfx9="v_madmk_f16")(body(lambda a, k, b: a * k + b, "a:f16 k:f16 b:f16", "a*K + b, rounded twice."))
+vector(gfx9="v_fma_legacy_f16")(body(lambda a, b, c: fma(a, b, c), "a:f16 b:f16 c:f16", "a*b+c with one rounding."))
 define("v_frexp_exp_i32_f32", "a:f32", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.")
 define("v_frexp_exp_i32_f64", "a:f64", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.", rate="half")
 define("v_frexp_exp_i16_f16", "a:f16", lambda a: f.frexp_exponent(a, i16), "e of a = m * 2**e; 0 for 0, infinity, NaN.")
@@ -116,19 +124,19 @@ def _zero_wins(a: Value, b: Value, product: Value) -> Value:
     return select((a == 0.0) | (b == 0.0), 0.0, product)
 
 
-@vector(gfx9="v_mul_legacy_f32", gfx11="v_mul_dx9_zero_f32")
+@vector(gfx9="v_mul_legacy_f32", gfx11="v_mul_dx9_zero_f32 v_mul_legacy_f32")
 def _(a: f32, b: f32) -> f32:
     """Zero times anything is zero, even infinity."""
     return _zero_wins(a, b, a * b)
 
 
-@vector(gfx11="v_fma_dx9_zero_f32")
+@vector(gfx11="v_fma_dx9_zero_f32 v_fma_legacy_f32")
 def _(a: f32, b: f32, c: f32) -> f32:
     """a*b+c where zero times anything is zero."""
     return select((a == 0.0) | (b == 0.0), c, fma(a, b, c))
 
 
-@vector(gfx11="v_fmac_dx9_zero_f32")
+@vector(gfx11="v_fmac_dx9_zero_f32 v_fmac_legacy_f32")
 def _(a: f32, b: f32, dst: f32) -> f32:
     """dst += a*b where zero times anything is zero."""
     return select((a == 0.0) | (b == 0.0), dst, fma(a, b, dst))
@@ -139,7 +147,7 @@ def _(a: f32, b: f32, c: f32) -> f32:
     """Product for lighting: -FLT_MAX where b is -FLT_MAX, -infinity or NaN, or c is not above zero."""
     lowest = -3.4028234663852886e38
     refuse = (b <= lowest) | f.is_nan(b) | (c <= 0.0) | f.is_nan(c)
-    return select(refuse, lowest, _zero_wins(a, b, a * b))
+    return select(refuse, lowest, a * b)
 
 
 # --------------------------------------------------------------------------------------------- division steps
@@ -258,7 +266,7 @@ def _(quotient: f64, denominator: f64, numerator: f64) -> f64:
     return _division_fixup(quotient, denominator, numerator, 1075)
 
 
-@vector("v_div_fixup_f16")
+@vector("v_div_fixup_f16", gfx9="v_div_fixup_legacy_f16")
 def _(quotient: f16, denominator: f16, numerator: f16) -> f16:
     """Special cases of a division: NaN, infinity, zero, sign."""
     return _division_fixup(quotient, denominator, numerator, 1 << 10)
@@ -408,6 +416,7 @@ vector(gfx9="v_lshl_add_u64")(
     body(lambda a, b, c: (a << (b & 7).to(u64)) + c, "a:u64 b:u32 c:u64", "(a << b) + c, 64 bits; b is 0 to 7.")
 )
 define("v_mul_lo_u32", "a:u32 b:u32", lambda a, b: a * b, "Low 32 bits of the product.", rate="quarter")
+vector(gfx9="v_mul_lo_i32", rate="quarter")(body(lambda a, b: a * b, "a:u32 b:u32", "Low 32 bits of the product."))
 define("v_mul_hi_u32", "a:u32 b:u32", f.multiply_high, "High 32 bits of the unsigned product.", rate="quarter")
 define("v_mul_hi_i32", "a:i32 b:i32", f.multiply_high, "High 32 bits of the signed product.", rate="quarter")
 for type in ("u32", "i32"):
@@ -627,6 +636,7 @@ for type in ("u16", "i16"):
         return select(clamp, f.narrow(exact, a.type), a * b + c)
 
     define(f"v_mad_{type}", three + " clamp:b1", _mad, "a*b + c.")
+    vector(gfx9=f"v_mad_legacy_{type}")(body(_mad, three + " clamp:b1", "a*b + c; the high half becomes 0."))
     for operation, function in (("min", f.minimum_int), ("max", f.maximum_int)):
         define(f"v_{operation}_{type}", two, function, "Minimum or maximum.")
         define(
