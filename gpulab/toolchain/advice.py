@@ -105,7 +105,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "cuda header",
-        r"'(?:[\w./]*cuda[\w./]*|cooperative_groups.*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' file not found",
+        r"'(?:[\w./]*cuda[\w./]*|cooperative_groups.*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' "
+        r"file not found",
         "That is a header of CUDA. HIP's is <hip/hip_runtime.h>, and it is included already: remove the line.",
     ),
     Rule(
@@ -123,7 +124,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "host header",
         r"'((?:iostream|vector|string|map|thread|fstream|sstream|chrono|random|memory|unistd\.h|thrust/.*|"
-        r"hipcub/.*|cub/.*|rocblas.*|hipblas.*|iomanip|algorithm|numeric|functional|stdexcept|set|list|omp\.h))' file not found",
+        r"hipcub/.*|cub/.*|rocblas.*|hipblas.*|iomanip|numeric|functional|stdexcept|set|list|omp\.h))' file not found",
         "<{0}> is for code on the host. A cell holds device code only, and has no such header.\n"
         "For output use printf; for arrays use pointers that Python passes to the kernel. "
         "Remove the #include and what needs it.",
@@ -220,12 +221,13 @@ RULES: tuple[Rule, ...] = (
         "shared variable length",
         r"variable length array declaration cannot have 'static' storage duration",
         "The size of a shared array is fixed when the kernel is compiled, and this one is known at the launch only.\n"
-        "Use a constant (constexpr int N = 256;), or extern __shared__ float t[]; with kernel[grid, block, bytes](...).",
+        "Use a constant (constexpr int N = 256;), or extern __shared__ float t[]; "
+        "with kernel[grid, block, bytes](...).",
     ),
     Rule(
         "array size",
         r"(array size is not a constant expression|must be initialized by a constant expression)",
-        "This value is not known when the kernel is compiled. Use a number, a constexpr variable, a template parameter, "
+        "This value is not known when the kernel is compiled. Use a number, a constexpr variable, a template argument, "
         "or -D.",
     ),
     Rule(
@@ -270,7 +272,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "launch assigned",
         r"no setter defined for property|cannot assign to .*__hip_builtin",
-        "threadIdx, blockIdx, blockDim and gridDim say where a thread stands; they are set by the launch and cannot be written.",
+        "threadIdx, blockIdx, blockDim and gridDim say where a thread stands; the launch sets them, "
+        "and a kernel cannot write them.",
     ),
     Rule(
         "barrier spelling",
@@ -318,7 +321,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "assembly",
-        r"(invalid instruction|not a valid operand|invalid operand for|instruction not supported|operands are not valid)",
+        r"(invalid instruction|not a valid operand|invalid operand for|instruction not supported|operands are not)",
         "This architecture has no such instruction, or not in this form. Names differ between families: "
         "global_load_dword (gfx9) is global_load_b32 on gfx11.",
     ),
@@ -338,7 +341,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "const write",
         r"(read-only variable is not assignable|cannot assign to variable .* with const-qualified type)",
-        "A const pointer is for reading only. If the kernel is to write through it, remove const in the parameter list.",
+        "A const pointer is for reading only. If the kernel is to write through it, remove const from the parameter.",
     ),
     Rule(
         "const lost",

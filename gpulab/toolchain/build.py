@@ -13,6 +13,7 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -151,20 +152,32 @@ class _Job:
         library = device_library.bitcode(self.arch, self.accepted.assembler)
         (self.folder / "library.bc").write_bytes(library)
         common = self._common()
-        arguments = [
-            *common, *self._headers_option(common),
-            "-Xclang", "-mlink-builtin-bitcode", "-Xclang", "/gpulab/library.bc", "-S", "-o", str(out), "-",
-        ]  # fmt: skip
-        outcome = compiler.run(arguments, folder=self.folder, limits=self.limits, stdin=main)
+        headers = self._headers_option(common)
+        arguments = (
+            *common, *headers, "-gline-tables-only", "-Xclang", "-mlink-builtin-bitcode",
+            "-Xclang", "/gpulab/library.bc", "-S", "-o", str(out), "-",
+        )  # fmt: skip
+        # Full debug information, for signatures, comes from a second run of the front end, beside the first.
+        ir = self.folder / "out.ll"
+        described = (
+            *common, *headers, "-g", "-w", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-S", "-o", str(ir), "-",
+        )  # fmt: skip
+        with ThreadPoolExecutor(1) as beside:
+            second = beside.submit(
+                compiler.run, described, folder=self.folder, limits=self.limits, stdin=main, what="the front end"
+            )
+            outcome = compiler.run(arguments, folder=self.folder, limits=self.limits, stdin=main)
         found = diagnostics.parse(outcome.log, self._view())
         if outcome.code != 0 or not out.exists():
             self._fail(outcome, found)
+        if second.result().code != 0 or not ir.exists():
+            self._fail(second.result(), diagnostics.parse(second.result().log, self._view()))
         text = out.read_text("utf-8", "replace")
         listing.refuse_file_access(text, self.name, 0)
         helpers = tuple(f"_ZL{len(_HELPER + str(i))}{_HELPER}{i}" for i in range(len(self.expressions)))
         assembly, pointed = listing.clean(text, helpers=(*helpers, _UNIT_MARK))
         names = {e: pointed.get(helper, "") for e, helper in zip(self.expressions, helpers, strict=True)}
-        functions = debug_info.functions(text)
+        functions = debug_info.functions(ir.read_text("utf-8", "replace"))
         machine = self._assemble(assembly, None)
         kernels = _signatures(machine, functions)
         found += _references(kernels, self._view())
@@ -179,7 +192,7 @@ class _Job:
             "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang", "-fdebug-compilation-dir=/gpulab",
             "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
             "-O3", *_WARNINGS, *self.accepted.compiler,
-            "-g", "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
+            "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
             "-fno-crash-diagnostics", "-ferror-limit=20", "-mprintf-kind=buffered",
         )  # fmt: skip
 

@@ -1,8 +1,9 @@
-"""Kernel signatures from the debug information in Clang's assembly text.
+"""Kernel signatures from the debug information in Clang's LLVM IR.
 
-With -g Clang writes DWARF entries with a comment for each attribute; `functions(text)` reads those of the
-functions: linker symbol, qualified name, and parameters with type spelling and numpy dtype. Reading the text
-costs no second compile and no relocation. Tags and attributes: the DWARF 5 standard, chapters 4 and 5.
+`functions(ir)` reads the metadata nodes that describe functions (DISubprogram and the types that it leads to; LLVM
+Language Reference, "Specialized Metadata Nodes"): linker symbol, qualified name, and parameters with type spelling
+and numpy dtype. The IR comes from the front end alone. Machine code is made in another run with line tables only,
+because full debug information changes how LLVM's AMDGPU backend orders instructions.
 """
 
 from __future__ import annotations
@@ -10,21 +11,28 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_ENTRY = re.compile(r"Abbrev \[\d+\] (0x[0-9a-f]+):0x[0-9a-f]+ (DW_TAG_\w+)")
-_STRING = re.compile(r'^\.Linfo_string(\d+):\s*\n\s*\.asciz\s+"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
-_ESCAPE = re.compile(r'\\([0-7]{1,3}|.)')
-_SCALARS = {  # DWARF 5, section 7.8: encodings of base types
-    "2": "bool", "4": "float", "5": "int", "6": "int", "7": "uint", "8": "uint", "16": "uint",
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
+_TUPLE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
+_FIELD = re.compile(r'(\w+): ("(?:[^"\\]|\\.)*"|!DIExpression\([^)]*\)|[^,]*)(?:, |\Z)')
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+_SCALARS = {
+    "DW_ATE_boolean": "bool", "DW_ATE_float": "float", "DW_ATE_signed": "int", "DW_ATE_signed_char": "int",
+    "DW_ATE_unsigned": "uint", "DW_ATE_unsigned_char": "uint", "DW_ATE_UTF": "uint",
 }  # fmt: skip
 _HALF = ("__half", "half", "_Float16", "__fp16")
+_POINTERS = {"DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&", "DW_TAG_rvalue_reference_type": "&&"}
+_QUALIFIERS = {"DW_TAG_const_type": "const", "DW_TAG_volatile_type": "volatile", "DW_TAG_restrict_type": "__restrict"}
+_SCOPES = ("DINamespace", "DICompositeType")
 
 
 @dataclass(slots=True)
-class _Entry:
-    tag: str
-    attributes: dict[str, str]
-    parent: _Entry | None
-    children: list[_Entry] = field(default_factory=list)
+class _Node:
+    kind: str  # "DIBasicType", "DISubprogram", ...
+    fields: dict[str, str]
+    tag: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tag = self.fields.get("tag", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,201 +53,138 @@ class Function:
     parameters: tuple[FormalParameter, ...]
 
 
-def _unescape(text: str) -> str:
-    simple = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+class _Metadata:
+    """The nodes of one module, and what types they describe."""
 
-    def one(match: re.Match[str]) -> str:
-        inner = match[1]
-        return chr(int(inner, 8) & 255) if inner[0].isdigit() else simple.get(inner, inner)
+    def __init__(self, ir: str) -> None:
+        self.nodes = {
+            int(number): _Node(kind, {m[1]: m[2] for m in _FIELD.finditer(body)})
+            for number, kind, body in _NODE.findall(ir)
+        }
+        self.tuples = {
+            int(number): [int(item[1:]) if re.fullmatch(r"!\d+", item) else None for item in body.split(", ")]
+            for number, body in _TUPLE.findall(ir)
+        }
 
-    raw = _ESCAPE.sub(one, text)
-    # Octal escapes are the bytes of UTF-8 text.
-    return raw.encode("latin-1", "replace").decode("utf-8", "replace") if "\\" in text else raw
+    def number(self, node: _Node, name: str) -> int:
+        """A field that holds a reference or an integer; -1 if there is none."""
+        value = node.fields.get(name, "").lstrip("!")
+        return int(value) if value.isdigit() else -1
 
+    def follow(self, node: _Node, name: str) -> _Node | None:
+        return self.nodes.get(self.number(node, name))
 
-def _entries(lines: list[str]) -> dict[int, _Entry]:
-    found: dict[int, _Entry] = {}
-    current: _Entry | None = None
-    # An entry encloses those whose offsets lie within its own extent.
-    parents: list[_Entry] = []
-    for line in lines:
-        code, separator, comment = line.partition(";")
-        if not separator:
-            continue
-        comment = comment.strip()
-        if comment.startswith("Abbrev ["):
-            match = _ENTRY.match(comment)
-            if match is None:
-                continue
-            offset, size_of = int(match[1], 16), comment[comment.index(":0x") + 1 :].split()[0]
-            current = _Entry(match[2], {"": size_of}, None)
-            while parents and int(parents[-1].attributes["end"], 16) <= offset:
-                parents.pop()
-            if parents:
-                current.parent = parents[-1]
-                parents[-1].children.append(current)
-            current.attributes["end"] = hex(offset + int(size_of, 16))
-            parents.append(current)
-            found[offset] = current
-        elif current is not None and comment.startswith("DW_AT_"):
-            current.attributes.setdefault(comment.split()[0][6:], code.strip().partition("\t")[2].strip() or "1")
-        elif comment.startswith("End Of Children"):
-            current = None
-    return found
-
-
-class _Types:
-    """Names and dtypes of type entries."""
-
-    def __init__(self, entries: dict[int, _Entry], strings: list[str]) -> None:
-        self.entries, self.strings = entries, strings
-
-    def reference(self, entry: _Entry, attribute: str) -> _Entry | None:
-        value = entry.attributes.get(attribute)
-        try:
-            return self.entries.get(int(value, 0)) if value else None
-        except ValueError:
-            return None
-
-    def text(self, entry: _Entry, attribute: str) -> str:
-        value = entry.attributes.get(attribute)
-        try:
-            index = int(value, 0) if value else -1
-        except ValueError:
+    def text(self, node: _Node, name: str) -> str:
+        value = node.fields.get(name, "")
+        if not value.startswith('"'):
             return ""
-        return self.strings[index] if 0 <= index < len(self.strings) else ""
+        raw = value[1:-1]
+        if "\\" not in raw:
+            return raw
+        one = _ESCAPE.sub(lambda m: chr(int(m[1], 16)), raw)
+        return one.encode("latin-1", "replace").decode("utf-8", "replace")
 
-    def declared(self, entry: _Entry, attribute: str) -> str:
-        """An attribute's text here or in the entry that this one completes."""
-        seen = 0
-        at: _Entry | None = entry
-        while at is not None and seen < 8:
-            text = self.text(at, attribute)
-            if text:
-                return text
-            at = self.reference(at, "abstract_origin") or self.reference(at, "specification")
-            seen += 1
-        return ""
+    def items(self, node: _Node, name: str) -> list[_Node | None]:
+        """The nodes of a tuple; None stands for void."""
+        return [None if i is None else self.nodes.get(i) for i in self.tuples.get(self.number(node, name), [])]
 
-    def qualified(self, entry: _Entry) -> str:
+    def qualified(self, node: _Node) -> str:
         """The name with its namespaces and classes."""
-        origin = self.reference(entry, "abstract_origin") or self.reference(entry, "specification") or entry
-        parts = [self.declared(entry, "name")]
-        scope = origin.parent
-        while scope is not None and scope.tag in (
-            "DW_TAG_namespace", "DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type",
-        ):  # fmt: skip
+        parts = [self.text(node, "name")]
+        scope = self.follow(node, "scope")
+        while scope is not None and scope.kind in _SCOPES and len(parts) < 32:
             parts.append(self.text(scope, "name") or "(anonymous namespace)")
-            scope = scope.parent
+            scope = self.follow(scope, "scope")
         return "::".join(reversed(parts))
 
-    def spelling(self, entry: _Entry | None, depth: int = 0) -> str:
+    def spelling(self, node: _Node | None, depth: int = 0) -> str:
         """The type in C++, as Clang spells it ("const float *")."""
-        if entry is None:
+        if node is None:
             return "void"
         if depth > 24:
             return "..."
-        inner = self.reference(entry, "type")
-        tag = entry.tag
-        if tag in ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"):
-            mark = {"DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&"}.get(tag, "&&")
-            if inner is not None and inner.tag == "DW_TAG_subroutine_type":
-                return self.spelling(inner, depth + 1).replace("()", f"({mark})", 1)
+        inner = self.follow(node, "baseType")
+        if node.tag in _POINTERS:
+            mark = _POINTERS[node.tag]
             text = self.spelling(inner, depth + 1)
+            if inner is not None and inner.kind == "DISubroutineType":
+                return text.replace("()", f"({mark})", 1)
             return f"{text}{mark}" if text.endswith(("*", "&")) else f"{text} {mark}"
-        if tag in ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type"):
-            word = {"DW_TAG_const_type": "const", "DW_TAG_volatile_type": "volatile"}.get(tag, "__restrict")
+        if node.tag in _QUALIFIERS:
+            word = _QUALIFIERS[node.tag]
             text = self.spelling(inner, depth + 1)
             if text.endswith(("*", "&")):
                 return f"{text}{word}"
             return f"{text} {word}" if re.search(r"[*&](const|volatile|__restrict)", text) else f"{word} {text}"
-        if tag == "DW_TAG_subroutine_type":
-            arguments = [self.spelling(self.reference(c, "type"), depth + 1) for c in entry.children]
-            return f"{self.spelling(inner, depth + 1)} ()({', '.join(arguments)})"
-        if tag == "DW_TAG_array_type" and not self.text(entry, "name"):
-            if "GNU_vector" in entry.attributes:
-                return f"{self.spelling(inner, depth + 1)} vector[{self.count(entry)}]"
-            return f"{self.spelling(inner, depth + 1)}[{self.count(entry) or ''}]"
-        return self.qualified(entry) if self.text(entry, "name") else f"(unnamed {tag[7:].removesuffix('_type')})"
+        if node.kind == "DISubroutineType":
+            result, *arguments = [self.spelling(item, depth + 1) for item in self.items(node, "types")] or ["void"]
+            return f"{result} ()({', '.join(arguments)})"
+        name = self.text(node, "name")
+        if node.tag == "DW_TAG_array_type" and not name:
+            counts = [self.number(item, "count") for item in self.items(node, "elements") if item is not None]
+            shape = "".join(f"[{count if count >= 0 else ''}]" for count in counts)
+            vector = " vector" if "DIFlagVector" in node.fields.get("flags", "") else ""
+            return f"{self.spelling(inner, depth + 1)}{vector}{shape}"
+        return self.qualified(node) if name else f"(unnamed {node.tag[7:].removesuffix('_type')})"
 
-    def count(self, entry: _Entry) -> str:
-        return next((c.attributes["count"] for c in entry.children if "count" in c.attributes), "")
-
-    def strip(self, entry: _Entry | None) -> _Entry | None:
-        """The type without const, volatile, restrict, atomic and typedefs; half stays named."""
-        seen = 0
-        while entry is not None and seen < 32 and entry.tag in (
-            "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_typedef",
-            "DW_TAG_atomic_type",
+    def strip(self, node: _Node | None) -> _Node | None:
+        """The type without const, volatile, restrict, atomic and typedefs."""
+        steps = 0
+        while node is not None and steps < 32 and (
+            node.tag in _QUALIFIERS or node.tag in ("DW_TAG_typedef", "DW_TAG_atomic_type")
         ):  # fmt: skip
-            entry = self.reference(entry, "type")
-            seen += 1
-        return entry
+            node = self.follow(node, "baseType")
+            steps += 1
+        return node
 
-    def dtype(self, entry: _Entry | None) -> str | None:
+    def dtype(self, node: _Node | None, depth: int = 0) -> str | None:
         """The numpy name of a scalar type, else None."""
-        plain = self.strip(entry)
-        if plain is None:
+        plain = self.strip(node)
+        if plain is None or depth > 4:
             return None
         if plain.tag == "DW_TAG_pointer_type":
             return "uint64"
         if plain.tag == "DW_TAG_enumeration_type":
-            inner = self.reference(plain, "type")
-            return self.dtype(inner) if inner is not None else None
+            return self.dtype(self.follow(plain, "baseType"), depth + 1)
         name = self.text(plain, "name")
         if plain.tag == "DW_TAG_structure_type":
             return "float16" if name in _HALF else None
-        if plain.tag != "DW_TAG_base_type":
+        if plain.kind != "DIBasicType":
             return None
-        kind = _SCALARS.get(plain.attributes.get("encoding", ""))
-        try:
-            bits = 8 * int(plain.attributes.get("byte_size", "0"), 0)
-        except ValueError:
-            return None
+        kind, bits = _SCALARS.get(plain.fields.get("encoding", "")), self.number(plain, "size")
         if kind == "bool":
             return "bool"
         if kind == "float":
             return f"float{bits}" if bits in (32, 64) or name in _HALF else None
         return f"{kind}{bits}" if kind and bits in (8, 16, 32, 64) else None
 
+    def parameter(self, name: str, kind: _Node | None) -> FormalParameter:
+        plain = self.strip(kind)
+        pointer = plain is not None and plain.tag in _POINTERS
+        value = self.follow(plain, "baseType") if pointer and plain is not None else kind
+        return FormalParameter(name, self.spelling(kind), self.dtype(value), pointer)
 
-def functions(assembly: str) -> dict[str, Function]:
-    """Functions with code in this assembly text, by linker symbol.
+
+def functions(ir: str) -> dict[str, Function]:
+    """Functions that are defined in this module, by linker symbol.
 
     Args:
-        assembly: Clang's -S output made with -g, comments included.
+        ir: LLVM IR as text, made with -g.
     """
-    start = assembly.find("\t.section\t.debug_info,")
-    if start < 0:
-        return {}
-    end = assembly.find("\n\t.section", start + 1)
-    lines = assembly[start : end if end >= 0 else len(assembly)].split("\n")
-    numbered = {int(number): _unescape(text) for number, text in _STRING.findall(assembly, start)}
-    strings = [numbered.get(i, "") for i in range(max(numbered, default=-1) + 1)]
-    entries = _entries(lines)
-    types = _Types(entries, strings)
-    found: dict[str, Function] = {}
-    for entry in entries.values():
-        if entry.tag != "DW_TAG_subprogram" or "low_pc" not in entry.attributes:
+    metadata = _Metadata(ir)
+    names: dict[tuple[int, int], str] = {}
+    for node in metadata.nodes.values():
+        if node.kind == "DILocalVariable" and "arg" in node.fields:
+            names[metadata.number(node, "scope"), metadata.number(node, "arg")] = metadata.text(node, "name")
+    found = {}
+    for number, node in metadata.nodes.items():
+        if node.kind != "DISubprogram" or "DISPFlagDefinition" not in node.fields.get("spFlags", ""):
             continue
-        name = types.qualified(entry)
-        symbol = types.declared(entry, "linkage_name") or types.declared(entry, "name")
-        parameters = []
-        for child in entry.children:
-            if child.tag != "DW_TAG_formal_parameter":
-                continue
-            kind = types.reference(child, "type")
-            origin = types.reference(child, "abstract_origin")
-            if kind is None and origin is not None:
-                kind = types.reference(origin, "type")
-            plain = types.strip(kind)
-            pointer = plain is not None and plain.tag in (
-                "DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type",
-            )  # fmt: skip
-            value = types.reference(plain, "type") if pointer and plain is not None else kind
-            parameters.append(
-                FormalParameter(types.declared(child, "name"), types.spelling(kind), types.dtype(value), pointer)
-            )
-        if symbol:
-            found[symbol] = Function(name, tuple(parameters))
+        subroutine = metadata.follow(node, "type")
+        types = metadata.items(subroutine, "types")[1:] if subroutine is not None else []
+        parameters = tuple(
+            metadata.parameter(names.get((number, position), ""), kind) for position, kind in enumerate(types, 1)
+        )
+        symbol = metadata.text(node, "linkageName") or metadata.text(node, "name")
+        found[symbol] = Function(metadata.qualified(node), parameters)
     return found

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from gpulab.errors import CompileError, GpulabError
-from gpulab.toolchain import cache, compiler, host
+from gpulab.toolchain import cache, compiler
 
 LIBRARY = Path(__file__).parent / "library"
 _STORE = cache.Store("library", 64 << 20)

@@ -34,7 +34,8 @@ _REFUSED_FEATURES = (
     "-fgpu-rdc", "-flto", "-fms", "-fborland", "-fobjc", "-fblocks", "-fapinotes", "-fapi-notes",
     "-fcas", "-fdepscan", "-ferror-limit", "-fuse-ld", "-frewrite", "-fexperimental", "-fsplit-dwarf",
     "-fminimize-whitespace", "-fno-minimize", "-fspell", "-frandomize", "-fextract", "-fsystem-module",
-    "-ftest-coverage", "-fstack-usage", "-fopt", "-fsave", "-fworking-directory", "-fdirectives-only", "-fcuda-", "-fhip-", "-fpch",
+    "-ftest-coverage", "-fstack-usage", "-fopt", "-fsave", "-fworking-directory",
+    "-fdirectives-only", "-fcuda-", "-fhip-", "-fpch",
 )  # fmt: skip
 _KEPT_FEATURES = ("-fcuda-flush-denormals-to-zero", "-fno-cuda-flush-denormals-to-zero", "-fgpu-rdc", "-fno-gpu-rdc")
 _ASSEMBLER = re.compile(r"-m(no-)?(wavefrontsize64|cumode|tgsplit|xnack|sram-ecc)\Z")
@@ -43,7 +44,7 @@ _MACHINE_NAMES = re.compile(
     r"amdgpu-precise-memory-op|sram-ecc|xnack|recip|fma)(=[\w.+-]+)?\Z"
 )
 _IGNORED = ("-c", "-g", "-gline-tables-only", "-ggdb", "-pthread", "-fgpu-rdc", "-fno-gpu-rdc", "--hip-link",
-            "-nogpulib", "-nogpuinc", "--cuda-device-only", "--offload-device-only", "-v", "--save-temps=none")  # fmt: skip
+            "-nogpulib", "-nogpuinc", "--cuda-device-only", "--offload-device-only", "-v")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
