@@ -47,7 +47,13 @@ def run_isolated(id: str, source: str, *, who: str = "", seconds: float = 60.0, 
     with tempfile.TemporaryDirectory(prefix="gpulab-run-") as folder:
         job, answer = Path(folder, "job.json"), Path(folder, "verdict.json")
         job.write_text(json.dumps({"id": id, "source": source, "memory_bytes": memory_bytes}), encoding="utf-8")
-        environment = {**os.environ, "GPULAB_PROGRESS": str(Path(folder, "progress.json")), "PYTHONIOENCODING": "utf-8"}
+        here = str(Path(__file__).resolve().parents[2])
+        environment = {
+            **os.environ,
+            "GPULAB_PROGRESS": str(Path(folder, "progress.json")),
+            "PYTHONIOENCODING": "utf-8",
+            "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")])),
+        }
         command = [sys.executable, "-m", "gpulab.grading.isolated", str(job), str(answer)]
         try:
             finished = subprocess.run(

@@ -126,8 +126,9 @@ def _judge(exercise: Exercise, source: str, kernels: list[Prepared]) -> Verdict:
 def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> Outcome:
     """Runs the case tightly and guarded (see `gpulab.grading.outcome`)."""
     guard = min(max(case.threads, 64), 1 << 16)
-    tight = kernel.run(case, [Buffer(array, 0) for array in case.arrays], exercise.instruction_limit)
-    guarded = kernel.run(case, [Buffer(array, guard) for array in case.arrays], exercise.instruction_limit)
+    arrays = list(enumerate(case.arrays))
+    tight = kernel.run(case, [Buffer(array, 0, number) for number, array in arrays], exercise.instruction_limit)
+    guarded = kernel.run(case, [Buffer(array, guard, number) for number, array in arrays], exercise.instruction_limit)
     return Outcome(case, kernel.arch, kernel.wave_size, tight, guarded, guard, source)
 
 
@@ -143,8 +144,8 @@ def examine(exercise: Exercise, outcome: Outcome) -> _Failure | None:
 
 
 def diagnose(exercise: Exercise, outcome: Outcome) -> Cause | None:
-    """The first cause of the exercise, then of `GENERAL_CAUSES`, that recognises this outcome."""
-    for cause in (*exercise.causes, *GENERAL_CAUSES):
+    """The first cause that recognises this outcome: of `GENERAL_CAUSES`, then of the exercise."""
+    for cause in (*GENERAL_CAUSES, *exercise.causes):
         try:
             if cause.when(outcome):
                 return cause
@@ -180,7 +181,7 @@ GENERAL_CAUSES = (
         "Look at the left side of each assignment.",
     ),
 )
-"""Mistakes that any exercise may see; looked for after the exercise's own."""
+"""Mistakes that any exercise may see."""
 
 
 def shrink(exercise: Exercise, kernel: Prepared, source: str, failure: _Failure) -> _Failure:
@@ -310,7 +311,7 @@ def _tried(exercise: Exercise, tried: list[Outcome]) -> str:
         f"{name} = {', '.join(str(value) for value in sorted(values))}" for name, values in names.items()
     )
     where = " and ".join(f"{arch} (wave{wave})" for arch, wave in archs)
-    return f"{len(tried)} launch{'' if len(tried) == 1 else 'es'} on {where} with {inputs}"
+    return f"{len(tried)} run{'' if len(tried) == 1 else 's'} on {where} with {inputs}"
 
 
 def _what(exercise: Exercise, outcome: Outcome) -> Iterator[Row]:

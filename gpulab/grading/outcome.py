@@ -23,16 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Buffer:
-    """An array as it is put into device memory: `guard` guard elements on either side of `array.data`."""
+    """An array as it is put into device memory: `guard` guard elements on either side of `array.data`.
+
+    The guards of each array of a case differ (`number` counts them), so that a copy from guard to guard is seen.
+    """
 
     array: Array
     guard: int
+    number: int = 0
 
     @cached_property
     def contents(self) -> np.ndarray:
         import numpy as np
 
-        edge = sentinel(str(self.array.data.dtype), self.guard)
+        edge = guard_values(str(self.array.data.dtype), self.guard, self.number)
         return np.concatenate([edge, self.array.data.reshape(-1), edge])
 
 
@@ -106,14 +110,15 @@ class Outcome:
         import numpy as np
 
         array = self.case.array(name)
-        before = sentinel(str(array.data.dtype), len(self.guarded.after[name]))
+        number = [each.name for each in self.case.arrays].index(name)
+        before = guard_values(str(array.data.dtype), len(self.guarded.after[name]), number)
         changed = np.flatnonzero(~same_bits(self.guarded.after[name], before)) - self.guard
         return tuple(int(index) for index in changed if not 0 <= index < array.data.size)
 
     # -- questions for diagnoses ---------------------------------------------------------------------------
     def nothing_written(self) -> bool:
-        """No output element changed, nothing beside the outputs either, although something should have been."""
-        return any(array.data.size for array in self.case.outputs) and all(
+        """No output element changed and nothing beside the outputs either, where three elements or more should have."""
+        return any(array.data.size > 2 for array in self.case.outputs) and all(
             bool(self.untouched(array.name).all()) and not self.outside(array.name) for array in self.case.outputs
         )
 
@@ -167,6 +172,14 @@ class Outcome:
 
     def timed_out(self) -> bool:
         return any(run.fault is not None and run.fault.kind == "timeout" for run in (self.tight, self.guarded))
+
+
+def guard_values(dtype: str, count: int, number: int) -> np.ndarray:
+    """What the guard elements of a case's array `number` hold: no output's sentinel, no other array's guard."""
+    edge = sentinel(dtype, count)
+    bits = edge.view(f"uint{8 * edge.dtype.itemsize}")
+    bits ^= bits.dtype.type(number + 1)
+    return edge
 
 
 def same_bits(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -51,7 +51,7 @@ def test_right_answer_passes_on_both_architectures_and_says_what_was_tried():
     verdict = judge(tiny(), "source", bench)
     assert verdict.passed
     assert bool(verdict)
-    assert "8 launches on gfx942 (wave64) and gfx1100 (wave32) with n = 1, 8, 9, 20" in verdict.text
+    assert "8 runs on gfx942 (wave64) and gfx1100 (wave32) with n = 1, 8, 9, 20" in verdict.text
     # four sizes, each tight and guarded, on each of two architectures
     assert [len(kernel.launches) for kernel in bench.prepared] == [8, 8]
 
@@ -117,9 +117,17 @@ def test_elements_never_written_are_called_so_with_their_owner():
 
 def test_sentinel_as_a_result_is_not_right_even_if_expected_elsewhere():
     """An output that is never written fails, even for a single element."""
-    verdict = judge(tiny(), "source", PythonBench(lambda thread, n, x, out: None))
+    verdict = judge(tiny(cases=({"n": 8},)), "source", PythonBench(lambda thread, n, x, out: None))
     assert verdict.cause == "nothing-written"
     assert not verdict.passed
+
+
+def test_a_copy_from_beyond_one_array_to_beyond_another_is_seen():
+    def copies_all(thread, n, x, out):
+        out[thread.number] = 10 * thread.number if thread.number < n else x[thread.number]
+
+    verdict = judge(tiny(cases=({"n": 3},)), "source", PythonBench(copies_all))
+    assert "the kernel wrote out[1]" in verdict.text
 
 
 def test_changed_input_is_refused_even_if_the_output_is_right():
@@ -188,11 +196,14 @@ def test_a_broken_diagnosis_blames_the_exercise():
 
 def test_the_same_parameters_always_give_the_same_distinct_data():
     exercise = load("saxpy-guard")
-    first, second = exercise.case({"n": 100, "block": 32}), exercise.case({"n": 100, "block": 32})
+    first, second = (
+        exercise.case({"n": 100, "block": 32, "extra": 0}),
+        exercise.case({"n": 100, "block": 32, "extra": 0}),
+    )
     assert np.array_equal(first.array("x").data, second.array("x").data)
     assert len(np.unique(first.array("x").data)) == 100
     assert not np.array_equal(first.array("x").data, first.array("y").data)
-    assert not np.array_equal(first.array("x").data, exercise.case({"n": 100, "block": 64}).array("x").data)
+    assert not np.array_equal(first.array("x").data, exercise.case({"n": 100, "block": 64, "extra": 0}).array("x").data)
 
 
 def test_smaller_inputs_stay_above_the_floor():

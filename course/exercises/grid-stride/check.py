@@ -46,7 +46,7 @@ exercise = Exercise(
     minutes=15,
     make=make,
     cases=(
-        *combinations(n=(1, 64, 65, 500), blocks=(1, 3), block=(64,)),
+        *combinations(n=(500, 65, 64, 1), blocks=(3, 1), block=(64,)),
         {"n": 5000, "blocks": 4, "block": 256},
         {"n": 0, "blocks": 2, "block": 64},
     ),

@@ -77,10 +77,10 @@ exercise = Exercise(
     minutes=15,
     make=make,
     cases=(
-        {"width": 1, "height": 1, "block": 8},
+        {"width": 33, "height": 10, "block": 8},
         {"width": 8, "height": 4, "block": 8},
         {"width": 5, "height": 3, "block": 8},
-        {"width": 33, "height": 10, "block": 8},
+        {"width": 1, "height": 1, "block": 8},
         {"width": 10, "height": 33, "block": 16},
         {"width": 100, "height": 60, "block": 16},
         {"width": 1, "height": 40, "block": 16},

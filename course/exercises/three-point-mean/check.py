@@ -50,7 +50,7 @@ exercise = Exercise(
     signature="int n, const float* in, float* out",
     minutes=20,
     make=make,
-    cases=(*combinations(n=(1, 2, 3, 63, 64, 65, 1000), block=(64, 256)), {"n": 0, "block": 64}),
+    cases=(*combinations(n=(65, 1000, 64, 63, 3, 2, 1), block=(64, 256)), {"n": 0, "block": 64}),
     smallest={"n": 1, "block": 4},
     causes=(
         Cause(
