@@ -164,7 +164,6 @@ def _plain(text: str) -> tuple[Register | Literal | Symbol | Keyword | None, str
 
 # ------------------------------------------------------------------------------------------ instructions
 
-_COMMA = re.compile(r",\s*(?![^\[\](]*\])(?![^()]*\))")
 _SPACE = re.compile(r"\s+(?![^\[\]]*\])(?![^()]*\))")
 _MNEMONIC = re.compile(r"([a-z_][a-z0-9_]*)(?:\s+(.*))?$", re.S)
 _SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa")
@@ -275,7 +274,9 @@ def hardware_register(given: Operand) -> tuple[str, int, int]:
 
 
 def _split_operands(text: str) -> list[str]:
-    pieces, depth, start, bars = [], 0, 0, False
+    if "[" not in text and "(" not in text and '"' not in text and "]" not in text and ")" not in text:
+        return [piece.strip() for piece in text.split(",")]
+    pieces, depth, start, quoted = [], 0, 0, False
     for position, character in enumerate(text):
         if character in "[(":
             depth += 1
@@ -284,8 +285,8 @@ def _split_operands(text: str) -> list[str]:
             if depth < 0:
                 raise _Bad(f"an opening bracket for {text[position:]!r}")
         elif character == '"':
-            bars = not bars
-        elif character == "," and depth == 0 and not bars:
+            quoted = not quoted
+        elif character == "," and depth == 0 and not quoted:
             pieces.append(text[start:position].strip())
             start = position + 1
     if depth:
