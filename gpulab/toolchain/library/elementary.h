@@ -46,7 +46,7 @@ INLINE T expm1_of(T x) {
   T p = fused(r * r, polynomial(r, N::exp), r);  // exp(r) - 1
   T t = scaled((T)1, (int)k - 1);                // half of 2^k, which may overflow
   T result = (fused(t, p, t - (T)0.5)) * 2;
-  return is_nan(x) || x == 0 ? x : k == 0 ? p : result;
+  return is_nan(x) || x == 0 ? x : k == 0 ? p : k > N::bias + 1 ? infinity<T>() : result;
 }
 
 // ---- logarithms: x = 2^k m, m from sqrt(1/2) to sqrt(2), log(m) as a pair -------------------------------------------

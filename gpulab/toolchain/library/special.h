@@ -132,7 +132,7 @@ INLINE double erfcinv_of(double y) {
   if (!(y >= 0 && y <= 2)) return not_a_number<double>();
   return y <= 1 ? erfc_inverse(y, 1 - y) : -erfc_inverse(2 - y, y - 1);
 }
-INLINE double normcdfinv_of(double p) { return -1.41421356237309504880 * erfcinv_of(2 * p); }
+INLINE double normcdfinv_of(double p) { return 0 - 1.41421356237309504880 * erfcinv_of(2 * p); }
 
 // Modified Bessel functions: power series (all terms positive), from 30 on the asymptotic series.
 INLINE double cyl_bessel_i_of(int order, double x) {
