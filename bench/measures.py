@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""`make bench`: start-up and latency of gpulab, and six kernels on both architectures beside the same work in C++.
+
+`latencies()` measures what a learner waits for; `Workload` is one kernel with its data and its host computation;
+each row of the second table compares bits with the host's result. Kernels run in processes of their own, one per
+number of cores. Times are the shortest of several runs, in this run of the program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+ARCHITECTURES = ("gfx942", "gfx1100")
+EXACT = ["-ffp-contract=off"]
+HOST = ["-ffp-contract=off", "-fno-math-errno"]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One kernel: sizes, and its arguments; arrays are (data, is it the result?) or a scalar."""
+
+    name: str
+    title: str
+    grid: Any
+    block: Any
+    arguments: Sequence[Any]
+
+    @property
+    def result(self) -> int:
+        """Place of the argument that holds the result: the last array."""
+        return max(i for i, value in enumerate(self.arguments) if isinstance(value, np.ndarray))
+
+
+def workloads() -> list[Workload]:
+    """The six, with the sizes that the project's measures name."""
+    random = np.random.default_rng(1)
+
+    def floats(*shape: int) -> np.ndarray:
+        return random.uniform(-1, 1, shape).astype(np.float32)
+
+    n, m = 1 << 20, 256
+    a, b = floats(m, m), floats(m, m)
+    out = np.zeros((m, m), np.float32)
+    ints = np.zeros
+    return [
+        Workload("saxpy", "saxpy 1M", n // 256, 256, (n, np.float32(2.5), floats(n), floats(n))),
+        Workload("sgemm_naive", "SGEMM naive 256³", (m // 16, m // 16), (16, 16), (m, a, b, out)),
+        Workload("sgemm_tiled", "SGEMM LDS tiles 256³", (m // 16, m // 16), (16, 16), (m, a, b, out)),
+        Workload("reduce", "block reduction 1M", n // 256, 256, (n, floats(n), np.zeros(n // 256, np.float32))),
+        Workload("collatz", "Collatz 65,536", 65536 // 256, 256, (65536, ints(65536, np.int32))),
+        Workload("mandelbrot", "Mandelbrot 256²×256", (16, 16), (16, 16), (256, 256, 256, ints((256, 256), np.int32))),
+    ]
+
+
+def shortest(action: Callable[[], object], runs: int) -> float:
+    """Seconds of the fastest of several runs."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+# ------------------------------------------------------------------------------------------ the host's side
+
+
+def host_results(runs: int) -> dict[str, tuple[float, np.ndarray]]:
+    """Seconds and result of each computation in C++ -O3 by the same Clang, one thread."""
+    from gpulab.toolchain import compile_host_library
+    from gpulab.toolchain.host import library_suffix
+
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = compile_host_library(
+            HERE / "host.cpp", Path(folder) / f"host{library_suffix()}", language="c++", optimize="3", options=HOST
+        )
+        library = ctypes.CDLL(str(path))
+        for work in workloads():
+            arguments = [value.copy() if isinstance(value, np.ndarray) else value for value in work.arguments]
+            result = arguments[work.result]
+            start = result.copy()
+            function = getattr(library, work.name)
+
+            def call(function: Any = function, arguments: Any = arguments) -> None:
+                function(*(c_value(value) for value in arguments))
+
+            call()
+            expected = result.copy()
+            seconds = shortest(call, runs)
+            result[...] = start
+            found[work.name] = (seconds, expected)
+    return found
+
+
+def c_value(value: Any) -> Any:
+    """A Python value as ctypes passes it."""
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    return ctypes.c_float(value) if isinstance(value, np.floating) else ctypes.c_int(value)
+
+
+# ---------------------------------------------------------------------------------------- the device's side
+
+
+def use_cores(cores: int) -> None:
+    """Keep this process on so many cores; call before anything of gpulab counts them."""
+    os.environ["GPULAB_THREADS"] = str(cores)
+    if hasattr(os, "sched_setaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))[:cores]
+        os.sched_setaffinity(0, allowed)
+        os.cpu_count = lambda: len(allowed)  # Python counts the machine's cores, not those of the process
+
+
+def device_rows(arch: str, cores: int, runs: int, only: str, results: Path) -> list[dict[str, Any]]:
+    """Run the kernels on one architecture and so many cores: a row for each; results go into `results`."""
+    use_cores(cores)
+    import gpulab
+
+    rows = []
+    arrays = {}
+    with gpulab.using(f"virtual:{arch}"):
+        module = gpulab.compile((HERE / "kernels.hip").read_text(), name="kernels.hip", options=EXACT)
+        for work in workloads():
+            if only not in work.name:
+                continue
+            kernel = module[work.name]
+            given = [gpulab.to_device(value) if isinstance(value, np.ndarray) else value for value in work.arguments]
+            result, start = given[work.result], work.arguments[work.result]
+            launch = kernel[work.grid, work.block]
+            began = time.perf_counter()
+            launch(*given)
+            first = time.perf_counter() - began
+            arrays[work.name] = result.to_host()
+            with gpulab.profile() as run:
+                launch(*given)
+            instructions = sum(cost.instructions for cost in run.launches[0].lines)
+            result.copy_from(start)
+            seconds = shortest(lambda launch=launch, given=given: launch(*given), runs)
+            rows.append(
+                {
+                    "name": work.name, "title": work.title, "arch": arch, "cores": cores, "seconds": seconds,
+                    "first": first, "instructions": instructions,
+                }
+            )  # fmt: skip
+    np.savez(results, **arrays)
+    return rows
+
+
+def in_process(arch: str, cores: int, runs: int, only: str) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
+    """`device_rows` in a process of its own, which has only so many cores."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.npz"
+        command = [
+            sys.executable,
+            __file__,
+            "--device-rows",
+            arch,
+            str(cores),
+            str(results),
+            "--runs",
+            str(runs),
+            "-k",
+            only,
+        ]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=False, cwd=ROOT)
+        if done.returncode:
+            sys.exit(f"the kernels on {arch} did not run")
+        with np.load(results) as arrays:
+            return json.loads(done.stdout), dict(arrays)
+
+
+def agreement(got: np.ndarray, expected: np.ndarray) -> str:
+    """How a result compares with the host's."""
+    if got.tobytes() == expected.tobytes():
+        return "same bits"
+    bad = int((got != expected).sum())
+    return f"{bad:,} of {got.size:,} DIFFER, by up to {np.abs(got.astype(float) - expected.astype(float)).max():.3g}"
+
+
+# ----------------------------------------------------------------------------------------------- latencies
+
+_IMPORT = "import time; t = time.perf_counter(); import gpulab; print(time.perf_counter() - t)"
+_SESSION = """
+import json, sys, time
+import numpy as np
+import gpulab
+warm = gpulab.compile("__global__ void warm(int* x) { x[threadIdx.x] = 1; }")["warm"]
+x, y = gpulab.to_device(np.ones(1024, np.float32)), gpulab.zeros(1024)
+warm[1, 64](gpulab.zeros(64, "int32"))
+source = ('__global__ void saxpy(int n, float a, const float* x, float* y) {'
+          ' int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; } // ' + sys.argv[1])
+t = time.perf_counter()
+saxpy = gpulab.compile(source)["saxpy"]
+saxpy[4, 256](1024, 2.0, x, y)
+result = y.to_host()
+new = time.perf_counter() - t
+assert (result == 2).all()
+launches = []
+for _ in range(200):
+    t = time.perf_counter()
+    saxpy[4, 256](1024, 2.0, x, y)
+    launches.append(time.perf_counter() - t)
+with gpulab.profile() as run:
+    for _ in range(20):
+        saxpy[4, 256](1024, 2.0, x, y)
+own = sorted(launch.host_us for launch in run.launches)[10] / 1e6
+print(json.dumps({"new": new, "launch": sorted(launches)[100], "own": own}))
+"""
+
+
+def python(code: str, *arguments: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=ROOT, env=os.environ | environment
+    )
+    if done.returncode:
+        sys.exit(done.stderr)
+    return done.stdout
+
+
+def latencies() -> list[tuple[str, str, str]]:
+    """What, measured, and the limit that the project sets itself."""
+    imports = min(float(python(_IMPORT)) for _ in range(5))
+    session = json.loads(python(_SESSION, str(time.time_ns())))
+    with tempfile.TemporaryDirectory() as cache:
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "gpulab", "setup"], cwd=ROOT, env=os.environ | {"GPULAB_CACHE": cache},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        setup = time.perf_counter() - start
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+    return [
+        ("import gpulab", f"{imports * 1000:.0f} ms", "400 ms"),
+        ("saxpy, new source to result, in a running session", f"{session['new'] * 1000:.0f} ms", "500 ms"),
+        ("second launch of saxpy, 1,024 elements", f"{session['launch'] * 1e6:.0f} µs", ""),
+        ("  of that the kernel's own work", f"{session['own'] * 1e6:.0f} µs", ""),
+        ("  beyond it", f"{(session['launch'] - session['own']) * 1e6:.0f} µs", "150 µs"),
+        ("gpulab setup with an empty cache folder", f"{setup:.1f} s", "180 s"),
+    ]
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Words left, the rest right."""
+    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    for row in [columns, ["-" * width for width in widths], *rows]:
+        cells = [
+            cell.ljust(width) if i < 1 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+    print()
+
+
+def kernel_table(runs: int, only: str) -> bool:
+    """Print the table of the six kernels; False if a result differs from the host's."""
+    host = host_results(runs)
+    counts = sorted({1, min(2, os.cpu_count() or 1)})
+    found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
+    compared: dict[tuple[str, str], set[str]] = {}
+    for arch in ARCHITECTURES:
+        for cores in counts:
+            rows, arrays = in_process(arch, cores, runs, only)
+            for row in rows:
+                key = (row["name"], arch)
+                found.setdefault(key, {})[cores] = row
+                compared.setdefault(key, set()).add(agreement(arrays[row["name"]], host[row["name"]][1]))
+    lines = []
+    for (name, arch), by_cores in found.items():
+        one = by_cores[1]
+        seconds = host[name][0]
+        lines.append(
+            [
+                one["title"], arch, f"{one['first'] * 1000:.0f}",
+                *(f"{by_cores[cores]['seconds'] * 1000:.2f}" for cores in counts),
+                f"{one['instructions'] / 1e6:.2f}", f"{one['instructions'] / one['seconds'] / 1e6:.0f}",
+                f"{seconds * 1000:.2f}", f"{one['seconds'] / seconds:.1f}", "; ".join(sorted(compared[name, arch])),
+            ]
+        )  # fmt: skip
+    cores = [f"{count} core{'s' if count > 1 else ''} ms" for count in counts]
+    print_table(
+        ["kernel", "arch", "first ms", *cores, "wave instr. M", "M/s on 1", "C++ ms", "1 core / C++", "result"], lines
+    )
+    return all(texts == {"same bits"} for texts in compared.values())
+
+
+def main() -> int:
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--runs", type=int, default=5, help="runs of each kernel; the fastest counts")
+    ask.add_argument("-k", default="", help="only kernels whose name holds this")
+    ask.add_argument("--no-latencies", action="store_true", help="only the kernels")
+    ask.add_argument("--device-rows", nargs=3, metavar=("ARCH", "CORES", "FILE"), help=argparse.SUPPRESS)
+    asked = ask.parse_args()
+    if asked.device_rows:
+        arch, cores, results = asked.device_rows
+        json.dump(device_rows(arch, int(cores), asked.runs, asked.k, Path(results)), sys.stdout)
+        return 0
+    if not asked.no_latencies:
+        print_table(["what a learner waits for", "measured", "limit"], latencies())
+    return 0 if kernel_table(asked.runs, asked.k) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
