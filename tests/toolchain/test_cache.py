@@ -1,0 +1,131 @@
+"""The cache on disk: where it is, what damages it, who writes at the same time, how it stays small."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from gpulab.toolchain import cache, compile, compiler
+
+SOURCE = "__global__ void k(float* x) { x[0] = 1; }"
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {"GPULAB_CACHE": "/a/b"}, "/a/b"),
+        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/gpulab"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "{home}/.cache/gpulab"),
+        ("linux", {}, "{home}/.cache/gpulab"),
+        ("darwin", {"XDG_CACHE_HOME": "/x"}, "{home}/Library/Caches/gpulab"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/gpulab/Cache"),
+    ],
+)
+def test_folder(platform: str, variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GPULAB_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert cache.folder() == Path(expected.format(home=Path.home()))
+
+
+def compiler_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Each run of the compiler program adds its name here."""
+    runs: list[str] = []
+    run = compiler.run
+
+    def counted(arguments, **keywords):  # type: ignore[no-untyped-def]
+        runs.append(arguments[0])
+        return run(arguments, **keywords)
+
+    monkeypatch.setattr(compiler, "run", counted)
+    return runs
+
+
+def test_second_compile_runs_nothing(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compile(SOURCE, arch="gfx942")
+    runs = compiler_runs(monkeypatch)
+    assert compile(SOURCE, arch="gfx942") == first
+    assert runs == []
+
+
+def test_what_goes_in_the_key(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compile(SOURCE, arch="gfx942")
+    runs = compiler_runs(monkeypatch)
+    for change in (
+        {"arch": "gfx1100"}, {"options": ["-O1"]}, {"name": "other.hip"}, {"first_line": 2}, {"headers": {"a.h": ""}},
+        {"name_expressions": ["k"]}, {"source": SOURCE + " "},
+    ):  # fmt: skip
+        before = len(runs)
+        arguments = {"source": SOURCE, "arch": "gfx942"} | change
+        compile(arguments.pop("source"), **arguments)  # type: ignore[arg-type]
+        assert len(runs) > before, change
+
+
+def entries(folder: Path) -> list[Path]:
+    return [path for path in (folder / "code").glob("*/*") if path.is_file()]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
+def test_damaged_entries_are_built_again(own_cache: Path, damage: str) -> None:
+    first = compile(SOURCE, arch="gfx942")
+    (path,) = entries(own_cache)
+    raw = bytearray(path.read_bytes())
+    if damage == "flip":
+        raw[len(raw) // 2] ^= 1
+    path.write_bytes({"cut": bytes(raw[:100]), "flip": bytes(raw), "empty": b"", "other": b"hello"}[damage])
+    assert compile(SOURCE, arch="gfx942") == first
+    (path,) = entries(own_cache)
+    assert path.read_bytes().endswith(first.elf)
+
+
+def test_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("GPULAB_CACHE", str(blocked / "cache"))
+    monkeypatch.setattr(cache, "_warned", False)
+    with pytest.warns(RuntimeWarning, match="works without its cache"):
+        assert compile(SOURCE, arch="gfx942").kernels
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compile(SOURCE, arch="gfx942").kernels  # said once
+
+
+def test_pruning_removes_the_least_recently_used(own_cache: Path) -> None:
+    store = cache.Store("things", limit=5000)
+    keys = [cache.key(str(i)) for i in range(10)]
+    for age, key in enumerate(keys):
+        store.put(key, bytes(900))
+        os.utime(store.path(key), (1000 + age, 1000 + age))
+    assert store.get(keys[0]) is not None  # used now: the youngest
+    store.prune()
+    left = [key for key in keys if store.path(key).exists()]
+    assert left == [keys[0], *keys[-4:]]  # five entries of 900 bytes and their heads fit in 5000
+
+
+def test_keys_keep_parts_apart() -> None:
+    assert cache.key("ab", "c") != cache.key("a", "bc")
+    assert cache.key("a") == cache.key(b"a")
+
+
+def test_many_processes_at_once(own_cache: Path) -> None:
+    script = (
+        "from gpulab.toolchain import compile\n"
+        f"code = compile({SOURCE!r}, arch='gfx1100')\n"
+        "import hashlib; print(hashlib.sha256(code.elf).hexdigest())"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    results = [process.communicate(timeout=120) for process in running]
+    assert [error for _, error in results] == [""] * 4
+    assert len({out for out, _ in results}) == 1
+    assert not list(own_cache.rglob(".new-*"))
+    assert len(entries(own_cache)) == 1

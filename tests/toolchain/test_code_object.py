@@ -1,0 +1,141 @@
+"""Reading code objects: round trips, foreign files, damaged files."""
+
+from __future__ import annotations
+
+import random
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpulab.errors import GpulabError
+from gpulab.toolchain import CodeObject, compile, compiler, elf
+
+SOURCE = "__global__ void k(float* x, int n) { if (n > 3) x[threadIdx.x] = sinf(x[n]); }"
+
+
+@pytest.fixture(scope="module")
+def code() -> CodeObject:
+    return compile(SOURCE, arch="gfx942")
+
+
+def test_metadata_is_llvms_own(code: CodeObject) -> None:
+    """The binary metadata says what Clang wrote as text beside it."""
+    (kernel,) = elf.metadata(code.elf)["amdhsa.kernels"]
+    for line in (".kernarg_segment_size: ", ".vgpr_count: ", ".sgpr_count: ", ".max_flat_workgroup_size: "):
+        written = code.assembly.split(line)[1].split()[0]
+        assert kernel[line.strip(": ")] == int(written)
+    assert elf.metadata(code.elf)["amdhsa.target"] == "amdgcn-amd-amdhsa--gfx942"
+
+
+def test_message_pack_against_its_specification() -> None:
+    """Encodings written by hand from the MessagePack specification."""
+    cases = {
+        b"\x07": 7, b"\xff": -1, b"\xe0": -32, b"\xc0": None, b"\xc2": False, b"\xc3": True, b"\xcc\xff": 255,
+        b"\xcd\x01\x00": 256, b"\xce\x00\x01\x00\x00": 65536, b"\xcf\x00\x00\x00\x01\x00\x00\x00\x00": 1 << 32,
+        b"\xd0\x80": -128, b"\xd1\xff\x00": -256, b"\xd2\xff\xff\xff\xff": -1, b"\xd3" + b"\xff" * 8: -1,
+        b"\xa3abc": "abc", b"\xd9\x02hi": "hi", b"\x92\x01\xa1x": [1, "x"], b"\x81\xa1a\x02": {"a": 2},
+        b"\xc4\x02\x00\x01": b"\x00\x01", b"\xca\x3f\x80\x00\x00": 1.0, b"\xcb\xc0\x00\x00\x00\x00\x00\x00\x00": -2.0,
+        b"\xdc\x00\x01\x05": [5], b"\xde\x00\x01\x05\x06": {5: 6}, b"\xda\x00\x01z": "z",
+    }  # fmt: skip
+    for raw, value in cases.items():
+        assert elf._MessagePack(raw).value() == value, raw
+    for raw in (b"", b"\xc1", b"\xa3ab", b"\x92\x01", b"\x81\x90\x01", b"\x91" * 40, b"\xdd\xff\xff\xff\xff"):
+        with pytest.raises(GpulabError):
+            elf._MessagePack(raw).value()
+
+
+def test_foreign_elf_says_what_is_missing(tmp_path: Path, code: CodeObject) -> None:
+    text = tmp_path / "k.s"
+    text.write_text(code.assembly)
+    unit, out = tmp_path / "k.o", tmp_path / "k.co"
+    target = ["--target=amdgcn-amd-amdhsa", "-mcpu=gfx942"]
+    assert compiler.run(["clang", *target, "-x", "assembler", "-c", str(text), "-o", str(unit)]).code == 0
+    assert compiler.run(["ld.lld", "-shared", str(unit), "-o", str(out)]).code == 0
+    with pytest.raises(GpulabError, match=r"\.gpulab\.asm") as caught:
+        CodeObject.from_elf(out.read_bytes())
+    assert "_Z1kPfi" in str(caught.value)
+    assert "not made by gpulab" in str(caught.value)
+
+
+def test_added_sections_leave_the_rest_alone(code: CodeObject) -> None:
+    before = {s.name: s.contents for s in elf.read(code.elf)}
+    more = elf.add_sections(code.elf, {".extra": b"12345", ".none": b""})
+    after = {s.name: s.contents for s in elf.read(more)}
+    assert after.pop(".extra") == b"12345"
+    assert after.pop(".none") == b""
+    names = before.pop(".shstrtab"), after.pop(".shstrtab")
+    assert names[1].startswith(names[0])
+    assert after == before
+    # What a loader reads, the program headers, is where it was.
+    assert more[64 : 64 + 56 * struct.unpack_from("<H", code.elf, 56)[0]] == code.elf[64 : 64 + 56 * more[56]]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\x7fELF",
+        b"MZ" + bytes(100),
+        bytes(64),
+        b"__CLANG_OFFLOAD_BUNDLE__" + bytes(100),
+        b"\x7fELF" + b"\xff" * 200,
+    ],
+)
+def test_other_files(raw: bytes) -> None:
+    with pytest.raises(GpulabError, match=r"not a code object|cannot be read"):
+        CodeObject.from_elf(raw)
+
+
+def test_host_program_is_named() -> None:
+    host = bytearray(128)
+    host[:6] = b"\x7fELF\x02\x01"
+    struct.pack_into("<H", host, 18, 62)  # EM_X86_64
+    with pytest.raises(GpulabError, match="machine number 62"):
+        CodeObject.from_elf(bytes(host))
+
+
+def readable(raw: bytes) -> None:
+    """Reading gives a CodeObject or a GpulabError, nothing else."""
+    try:
+        arch = CodeObject.from_elf(raw).arch
+    except GpulabError:
+        return
+    assert arch
+
+
+def test_cut_files(code: CodeObject) -> None:
+    for size in range(0, len(code.elf), 97):
+        readable(code.elf[:size])
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 2**32), count=st.integers(1, 12))
+def test_damaged_files(code: CodeObject, seed: int, count: int) -> None:
+    chance = random.Random(seed)
+    raw = bytearray(code.elf)
+    start = struct.unpack_from("<Q", raw, 40)[0]
+    for _ in range(count):
+        # Half of the damage goes where it hurts: file header, section headers.
+        where = chance.choice((chance.randrange(64), chance.randrange(start, len(raw)), chance.randrange(len(raw))))
+        raw[where] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+    readable(bytes(raw))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_after_a_header(tail: bytes) -> None:
+    readable(b"\x7fELF\x02\x01\x01\x40" + bytes(8) + b"\x03\x00\xe0\x00" + tail)
+
+
+@pytest.mark.parametrize(
+    "meta", [b"", b"{}", b"[]", b"null", b'{"version": 1}', b'{"version": 99}', b"\xff\xfe", b"[" * 100_000]
+)
+def test_bad_notes(code: CodeObject, meta: bytes) -> None:
+    bare = bytearray(code.elf)
+    at = bytes(bare).rindex(b".gpulab.meta")
+    bare[at : at + 12] = b".gpulab.xxxx"
+    with pytest.raises(GpulabError, match=r"cannot be read|another version"):
+        CodeObject.from_elf(elf.add_sections(bytes(bare), {".gpulab.meta": meta}))

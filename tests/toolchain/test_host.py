@@ -1,0 +1,70 @@
+"""Libraries for this machine, and the compiler process itself."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpulab.errors import CompileError, GpulabError
+from gpulab.toolchain import compile_host_library, compiler
+
+
+def test_c_library(tmp_path: Path) -> None:
+    out = compile_host_library(
+        "#include <stdint.h>\nint64_t cube(int64_t x) { return x * x * x; }", tmp_path / "deep" / "l.so"
+    )
+    library = ctypes.CDLL(str(out))
+    library.cube.restype, library.cube.argtypes = ctypes.c_int64, [ctypes.c_int64]
+    assert library.cube(2000) == 8_000_000_000
+    assert [path.name for path in out.parent.iterdir()] == ["l.so"]
+
+
+def test_library_from_a_file(tmp_path: Path) -> None:
+    source = tmp_path / "a.c"
+    source.write_text("int three(void) { return 3; }")
+    out = compile_host_library(source, tmp_path / "a.so", optimize="3", options=["-DUNUSED"])
+    assert ctypes.CDLL(str(out)).three() == 3
+
+
+def test_error_in_c(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="could not be built") as caught:
+        compile_host_library("int f( { return 1; }", tmp_path / "bad.so")
+    assert "error" in caught.value.log
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_package_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    compiler.package_folder.cache_clear()
+    try:
+        with pytest.raises(GpulabError, match="no compiler") as caught:
+            compiler.package_folder()
+        assert "pip install ziglang" in str(caught.value)
+    finally:
+        compiler.package_folder.cache_clear()
+
+
+def test_environment_does_not_steer_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CPATH", "CCC_OVERRIDE_OPTIONS", "HIP_PATH"):
+        monkeypatch.setenv(name, "/evil")
+    assert not {"CPATH", "CCC_OVERRIDE_OPTIONS", "HIP_PATH"} & set(compiler.environment())
+
+
+def test_log_is_cut(tmp_path: Path) -> None:
+    source = tmp_path / "a.c"
+    source.write_text("#warning " + "x" * 5000)
+    outcome = compiler.run(["clang", "-fsyntax-only", str(source)], limits=compiler.Limits(log_bytes=1000))
+    assert len(outcome.log) < 1100
+    assert outcome.log.endswith("output was cut)\n")
+
+
+def test_memory_limit(tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        return  # only Linux limits another process
+    source = tmp_path / "a.c"
+    source.write_text("int x;")
+    outcome = compiler.run(["clang", "-fsyntax-only", str(source)], limits=compiler.Limits(memory_bytes=1 << 20))
+    assert outcome.code != 0
