@@ -115,10 +115,12 @@ class Arena:
         self._free: list[tuple[int, int]] = [(self.base + EDGE, SIZE - 2 * EDGE)]  # (address, size), by address
         self._freed: deque[Allocation] = deque(maxlen=REMEMBERED)
         self._high_water = self.base + EDGE  # above it no memory was ever handed out
-        self._table: tuple[int, array[int], array[int]] | None = None
+        self._tables: dict[int, tuple[int, array[int], array[int]]] = {}
         self.allocated = 0
 
-    def allocate(self, size: int, kind: str, device: int, name: str = "", *, writable: bool = True, align: int = ALIGN) -> int:
+    def allocate(
+        self, size: int, kind: str, device: int, name: str = "", *, writable: bool = True, align: int = ALIGN
+    ) -> int:
         """Reserve `size` bytes, all zero; the address, a multiple of `align` (at least 256).
 
         Raises:
@@ -135,7 +137,9 @@ class Arena:
                 if address + room <= start + length and (best is None or length < best[1]):
                     best = position, length, address
             if best is None:
-                raise MemoryError(f"{size} bytes of device memory: {self.free_bytes()} are free, not in one piece of this size")
+                raise MemoryError(
+                    f"{size} bytes of device memory: {self.free_bytes()} are free, not in one piece of this size"
+                )
             position, length, address = best
             start, _ = self._free.pop(position)
             pieces = [(start, address - start), (address + room, start + length - address - room)]
@@ -180,7 +184,7 @@ class Arena:
             position = bisect.bisect_left(self._free, (address, 0))
             self._free.insert(position, (address, room))
             for index in (position, position - 1):  # join with the piece after, then with the piece before
-                if 0 <= index and index + 1 < len(self._free):
+                if index >= 0 and index + 1 < len(self._free):
                     (start, length), (next_start, next_length) = self._free[index], self._free[index + 1]
                     if start + length == next_start:
                         self._free[index : index + 2] = [(start, length + next_length)]
@@ -228,17 +232,23 @@ class Arena:
         """The bytes of a range as a writable memoryview."""
         return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
 
-    def table(self) -> tuple[array[int], array[int]]:
-        """(allocations by address, lately freed ones) as (address, size, flags) triples of 64 bits for the support code."""
+    def table(self, granule: int = 1) -> tuple[array[int], array[int]]:
+        """(allocations by address, lately freed ones) as (address, size, flags) triples of 64 bits for the support code.
+
+        Sizes are rounded up to `granule` bytes, at most the gap that follows an allocation.
+        """
+        if not 1 <= granule <= GAP:
+            raise ValueError(f"a granule of {granule} bytes is larger than the gap between allocations")
         with self._lock:
-            if self._table is None or self._table[0] != self.generation:
+            known = self._tables.get(granule)
+            if known is None or known[0] != self.generation:
                 live, freed = array("Q"), array("Q")
                 for address in self._addresses:
                     a = self._allocations[address]
-                    live.extend((a.address, a.size, 0 if a.writable else READ_ONLY))
+                    live.extend((a.address, -(-a.size // granule) * granule, 0 if a.writable else READ_ONLY))
                 for a in self._freed:
                     freed.extend((a.address, a.size, 0))
                 live.extend((0, 0, 0))
                 freed.extend((0, 0, 0))
-                self._table = self.generation, live, freed
-            return self._table[1], self._table[2]
+                known = self._tables[granule] = self.generation, live, freed
+            return known[1], known[2]

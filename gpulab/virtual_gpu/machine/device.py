@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpulab.errors import InternalError
-from gpulab.records import Counters, Fault, Launch, Trace
+from gpulab.records import Counters, Fault, Launch, LineCost, Trace
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.architectures.architecture import Architecture
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
@@ -42,6 +42,8 @@ SMALL_LAUNCH = 64  # waves; below that, other threads would cost more than they 
 RESIDENTS = 16  # workgroups that one host thread keeps alive when they wait for each other
 RESIDENT_BYTES = 256 << 20
 
+PAGE = 4096
+
 _executor: ThreadPoolExecutor | None = None
 
 
@@ -50,6 +52,12 @@ def _threads() -> ThreadPoolExecutor:
     if _executor is None:
         _executor = ThreadPoolExecutor(max(1, os.cpu_count() or 1), thread_name_prefix="gpulab")
     return _executor
+
+
+def _is_assembly(program: Program) -> bool:
+    """Whether a program was written in assembly: its source lines are those of the assembly text."""
+    files = {i.where.file for i in program.instructions if i.where is not None}
+    return not files or all(name.endswith((".s", ".S", ".asm")) for name in files)
 
 
 @dataclass(slots=True)
@@ -82,6 +90,14 @@ class LoadedKernel:
         self._code: dict[bool, Code] = {}
         self._lock = threading.Lock()
 
+    def addresses(self) -> dict[str, int]:
+        """The addresses of the module's symbols as this kernel sees them: dynamic LDS begins where its own LDS ends."""
+        addresses = dict(self.module.addresses)
+        for name, data in self.module.program.data.items():
+            if data.is_lds:
+                addresses[name] = -(-self.descriptor.lds_bytes // max(data.align, 1)) * max(data.align, 1)
+        return addresses
+
     def code(self, profile: bool = False) -> Code:
         """The kernel as host code; translated and compiled at the first call."""
         code = self._code.get(profile)
@@ -94,15 +110,14 @@ class LoadedKernel:
     def _translate(self, profile: bool) -> Code:
         module = self.module
         program = module.program
-        addresses = dict(module.addresses)
-        for name, data in program.data.items():
-            if data.is_lds:  # dynamic LDS begins where the kernel's own ends
-                addresses[name] = -(-self.descriptor.lds_bytes // max(data.align, 1)) * max(data.align, 1)
+        addresses = self.addresses()
 
         def symbol(value: Symbol, index: int) -> int:
             return dispatch.relocated(value, index, program, addresses)
 
-        translation = translate(program, self.descriptor, module.decoder, symbol, self.mode, profile)
+        translation = translate(
+            program, self.descriptor, module.decoder, symbol, self.mode, profile, module.granule == 1
+        )
         highest = 0
         for decoded in translation.decoded.values():
             highest = max(highest, (decoded.vector_reads | decoded.vector_writes | decoded.cross_reads).bit_length())
@@ -121,6 +136,9 @@ class LoadedModule:
         # Every kernel is looked through first, so that nothing is allocated for a program that is refused.
         for descriptor in program.kernels.values():
             reachable(program, descriptor, self.decoder)
+        # Programs written in assembly get the bounds that hardware has, whole pages: their offsets are their own
+        # business. For compiled programs bounds are exact.
+        self.granule = PAGE if _is_assembly(program) else 1
         self.addresses: dict[str, int] = {}
         self.symbols: dict[str, tuple[int, int]] = {}
         arena = device.arena
@@ -218,7 +236,7 @@ class VirtualDevice:
             kernarg: the explicit kernel arguments as they lie in memory; hidden ones are filled in here.
             collect: "default" (instruction counters) or "profile" (also costs per source line).
             limit: instructions that one wave may execute; None for the default (see the module's docstring).
-            trace: (workgroup, wave) to trace; that workgroup runs on the reference machine.
+            trace: (workgroup, wave) to record on the reference machine before the launch (see tracing.py).
             workers: host threads; None for all cores.
             printf_buffer, hostcall_buffer, heap: addresses for the hidden arguments of these names.
 
@@ -227,26 +245,12 @@ class VirtualDevice:
         """
         with self._lock:
             hidden = {"printf_buffer": printf_buffer, "hostcall_buffer": hostcall_buffer, "heap": heap}
-            if trace is not None:
-                return self._traced(kernel, grid, block, dynamic_lds, kernarg, collect, limit, trace, workers, hidden)
-            return self._run_launch(kernel, grid, block, dynamic_lds, kernarg, collect, limit, workers, hidden, None)
-
-    def _traced(
-        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, collect: str,
-        limit: int | None, trace: tuple[int, int], workers: int | None, hidden: dict[str, int],
-    ) -> tuple[Launch, Trace]:  # fmt: skip
-        from gpulab.virtual_gpu.machine.tracing import trace_workgroup
-
-        recorded, fault = trace_workgroup(self, kernel, grid, block, dynamic_lds, kernarg, trace, hidden, limit)
-        launch = self._run_launch(
-            kernel, grid, block, dynamic_lds, kernarg, collect, limit, workers, hidden, trace[0], fault
-        )
-        return launch, recorded
+            return self._run_launch(kernel, grid, block, dynamic_lds, kernarg, collect, limit, trace, workers, hidden)
 
     def _run_launch(
         self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, collect: str,
-        limit: int | None, workers: int | None, hidden: dict[str, int], skip: int | None, fault: Fault | None = None,
-    ) -> Launch:  # fmt: skip
+        limit: int | None, trace: tuple[int, int] | None, workers: int | None, hidden: dict[str, int],
+    ) -> Launch | tuple[Launch, Trace]:  # fmt: skip
         began = time.perf_counter()
         profile = collect == "profile"
         code = kernel.code(profile)
@@ -262,6 +266,11 @@ class VirtualDevice:
                 descriptor, grid, block, kernarg_address=kernel.kernarg, dynamic_lds=dynamic_lds
             )
             ctypes.memmove(kernel.packet, packet, len(packet))
+        recorded = None
+        if trace is not None:
+            from gpulab.virtual_gpu.machine.tracing import trace_workgroup
+
+            recorded = trace_workgroup(kernel, self.arena, grid, block, dynamic_lds, filled, trace)
         values = dispatch.scalar_values(
             kernel.layout,
             kernarg_address=kernel.kernarg,
@@ -272,7 +281,7 @@ class VirtualDevice:
         )
 
         shared = self._launch
-        live, freed = self.arena.table()
+        live, freed = self.arena.table(kernel.module.granule)
         shared.entry, shared.next, shared.total, shared.stop = code.entry, 0, total, 0
         shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // 3 - 1
         shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // 3 - 1
@@ -287,7 +296,7 @@ class VirtualDevice:
         for axis, register in enumerate(kernel.layout.workgroup_id):
             shared.id_register[axis] = native.NONE if register is None else register
         shared.first_pc = descriptor.entry
-        shared.skip = native.NONE if skip is None else skip
+        shared.skip = native.NONE
         shared.wave_register = native.NONE
         slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
         slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
@@ -306,14 +315,13 @@ class VirtualDevice:
             used.append(context)
         if self._run is None:
             self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(support.functions().run)
-        if fault is None:
-            if count == 1:
-                self._run(used[0].thread)
-            else:
-                others = [_threads().submit(self._run, c.thread) for c in used[1:]]
-                self._run(used[0].thread)
-                for other in others:
-                    other.result()
+        if count == 1:
+            self._run(used[0].thread)
+        else:
+            others = [_threads().submit(self._run, c.thread) for c in used[1:]]
+            self._run(used[0].thread)
+            for other in others:
+                other.result()
 
         executed = used[0].counters[:blocks]
         ran = used[0].tail.executed
@@ -321,16 +329,17 @@ class VirtualDevice:
             executed = [a + b for a, b in zip(executed, context.counters[:blocks], strict=True)]
             ran += context.tail.executed
         values_ = code.costs.counters(executed, ran)
-        lines = ()
+        lines: tuple[LineCost, ...] = ()
         if profile:
             active = [sum(c.active[n] for c in used) for n in range(segments)]
             translation = code.translation
             lines = line_costs(translation.segments, translation.blocks, translation.decoded, executed, active)
+        fault = None
         for context in used:
             if fault is None and context.tail.fault.kind:
                 fault = self._fault(kernel, code, context.tail.fault, block)
         instructions = code.costs.instructions(executed)
-        return Launch(
+        launch = Launch(
             kernel=kernel.name,
             arch=self.architecture.name,
             device=self.index,
@@ -344,6 +353,7 @@ class VirtualDevice:
             host_us=(time.perf_counter() - began) * 1e6,
             fault=fault,
         )
+        return launch if recorded is None else (launch, recorded)
 
     def _fault(self, kernel: LoadedKernel, code: Code, raw: native.FaultStruct, block: Dim3) -> Fault:
         """records.Fault from what the support code wrote down."""

@@ -358,7 +358,7 @@ u64 gpulab_cross(u32 size, u32 pattern, u32 *to, const u32 *from, const u32 *oth
     for (int lane = 0; lane < n; lane++) to[lane] = result[lane];
     return valid;
   }
-  u64 write = exec;
+  u64 write = pattern == PERMLANE64 && n == 32 ? 0 : exec; /* v_permlane64 does nothing on wave32 */
   if (pattern == DS_PERMUTE) {
     for (int lane = 0; lane < n; lane++) result[lane] = 0;
     for (int lane = 0; lane < n; lane++)

@@ -121,4 +121,6 @@ def splat(emitter: Emitter, type: str, value: str, width: int = CHUNK) -> str:
     if not value.startswith("%"):
         return f"splat ({type} {value})"
     one = emitter.let(f"insertelement <{width} x {type}> poison, {type} {value}, i32 0")
-    return emitter.let(f"shufflevector <{width} x {type}> {one}, <{width} x {type}> poison, <{width} x i32> zeroinitializer")
+    return emitter.let(
+        f"shufflevector <{width} x {type}> {one}, <{width} x {type}> poison, <{width} x i32> zeroinitializer"
+    )

@@ -131,9 +131,12 @@ class CrossLaneEmitter:
         source = self._source(operand, decoded.index)
         kind, argument = _pattern(decoded.instruction)
         buffer = self._scratch()
-        valid = self._call(kind, buffer, source, "null", [str(signed(argument, 32)), "0"], 1 if modifiers.get("fi") else 0)
+        valid = self._call(
+            kind, buffer, source, "null", [str(signed(argument, 32)), "0"], 1 if modifiers.get("fi") else 0
+        )
         rows, banks = modifiers.get("row_mask", 15), modifiers.get("bank_mask", 15)
-        assert isinstance(rows, int) and isinstance(banks, int)
+        assert isinstance(rows, int)
+        assert isinstance(banks, int)
         allowed = 0
         for lane in range(self.wave_size):
             if rows >> (lane // 16) & 1 and banks >> (lane // 4 % 4) & 1:

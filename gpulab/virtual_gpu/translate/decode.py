@@ -181,15 +181,15 @@ class Decoder:
             if not parameter.implicit:
                 if not operands:
                     raise self.refuse(instruction, kernel, f"the operand {parameter.name} is missing.")
-                operand = operands.pop(0)
-                decoded.sources.append((parameter, operand))
-                self._reads(decoded, operand, words(parameter.type), vector and parameter.type.kind == "b")
+                written = operands.pop(0)
+                decoded.sources.append((parameter, written))
+                self._reads(decoded, written, words(parameter.type), vector and parameter.type.kind == "b")
                 continue
-            operand = None
+            source: Operand | None = None
             if parameter.name in ("dst", "sdst"):
-                operand = next((o for r, o in decoded.results if r.name == parameter.name), None)
-                if operand is not None:
-                    self._reads(decoded, operand, words(parameter.type))
+                source = next((o for r, o in decoded.results if r.name == parameter.name), None)
+                if source is not None:
+                    self._reads(decoded, source, words(parameter.type))
             elif parameter.name == "scc":
                 decoded.scalar_reads |= bits(layout.SCC, 1)
             elif parameter.name == "vcc":
@@ -198,12 +198,12 @@ class Decoder:
                 decoded.scalar_reads |= bits(layout.EXEC, mask_bits)
             elif parameter.name == "m0":
                 decoded.scalar_reads |= bits(layout.M0, 1)
-            decoded.sources.append((parameter, operand))
+            decoded.sources.append((parameter, source))
         if operands:
             raise self.refuse(instruction, kernel, f"it has {len(operands)} operands more than gpulab knows for it.")
         # A 16-bit result may leave the other half, SDWA and DPP may leave (parts of) the destination as it was.
-        for result, operand in decoded.results:
-            if vector and operand is not None and result.type.width == 16:
+        for result, target in decoded.results:
+            if vector and target is not None and result.type.width == 16:
                 partial = True
         if instruction.encoding in ("sdwa", "dpp", "dpp8", "e64_dpp", "e64_dpp8", "dpp16") or is_dpp(instruction):
             partial = True
@@ -358,7 +358,8 @@ def memory_operands(instruction: Instruction, row: Memory) -> MemoryOperands:
     if parts.address is not None and isinstance(parts.address.value, Keyword):
         parts.address = None
     if parts.scalar is not None and (
-        isinstance(parts.scalar.value, Keyword) or (isinstance(parts.scalar.value, Register) and parts.scalar.value.name == "null")
+        isinstance(parts.scalar.value, Keyword)
+        or (isinstance(parts.scalar.value, Register) and parts.scalar.value.name == "null")
     ):
         parts.scalar = None
     return parts

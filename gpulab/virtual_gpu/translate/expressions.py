@@ -208,7 +208,11 @@ class Reader:
             return e.let(f"{'fpext' if target.width > source.width else 'fptrunc'} {s} {x} to {t}")
         if source.is_float:
             if source.width == 16:  # exact, and spares a library call
-                x, s, source = e.let(f"fpext {s} {x} to {vector('float', self.width)}"), vector("float", self.width), Type("f", 32)
+                x, s, source = (
+                    e.let(f"fpext {s} {x} to {vector('float', self.width)}"),
+                    vector("float", self.width),
+                    Type("f", 32),
+                )
             kind = "llvm.fptosi.sat" if target.kind == "i" else "llvm.fptoui.sat"
             name = f"{kind}.{_suffix(ir_type(target), self.width)}.{_suffix(ir_type(source), self.width)}"
             return e.call(t, name, f"{s} {x}")
@@ -270,7 +274,9 @@ class Reader:
         """bfloat16 arithmetic: computed in float and rounded once more (exact for the basic operations)."""
         f32 = Type("f", 32)
         wide = [self._bf16_to_f32(a) if v.type.kind == "bf" else a for a, v in zip(args, value.args, strict=True)]
-        stand_ins = tuple(Value("arg", f32 if v.type.kind == "bf" else v.type, (), (n, "")) for n, v in enumerate(value.args))
+        stand_ins = tuple(
+            Value("arg", f32 if v.type.kind == "bf" else v.type, (), (n, "")) for n, v in enumerate(value.args)
+        )
         result_type = f32 if value.type.kind == "bf" else value.type
         result = self._node(Value(value.op, result_type, stand_ins, value.data), wide)
         return self._f32_to_bf16(result) if value.type.kind == "bf" else result

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gpulab.virtual_gpu.isa.instruction import Keyword, KernelDescriptor, Literal, Program, Register, Symbol
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Keyword, Literal, Program, Register, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.crosslane import CrossLaneEmitter
@@ -51,7 +51,10 @@ def reachable(program: Program, kernel: KernelDescriptor, decoder: Decoder) -> t
     landing: set[int] = set()
     work = [kernel.entry]
     data_functions = [
-        program.functions[r.symbol][0] for o in program.data.values() for r in o.relocations if r.symbol in program.functions
+        program.functions[r.symbol][0]
+        for o in program.data.values()
+        for r in o.relocations
+        if r.symbol in program.functions
     ]
     while work:
         index = work.pop()
@@ -103,8 +106,10 @@ class _Function:
         symbol: Callable[[Symbol, int], int],
         mode: int,
         profile: bool,
+        check_alignment: bool,
     ) -> None:
         self.program, self.kernel, self.decoder, self.profile = program, kernel, decoder, profile
+        self.check_alignment = check_alignment
         self.wave_size = program.wave_size
         self.emitter = e = Emitter()
         self.order, self.landing = reachable(program, kernel, decoder)
@@ -257,6 +262,7 @@ class _Function:
             scratch_bytes=scratch_bytes,
             resolve=field("resolve", "ptr"),
             fault="faulted",
+            check_alignment=self.check_alignment,
         )
 
     def emit(self) -> Translation:
@@ -320,7 +326,11 @@ class _Function:
             return self._control(decoded, row, body)
         if isinstance(row, CrossLane):
             touched = decoded.cross_reads | decoded.vector_writes
-            if self.run.conflicts(decoded) or self.run.vectors & touched or row.kind not in ("readlane", "readfirstlane"):
+            if (
+                self.run.conflicts(decoded)
+                or self.run.vectors & touched
+                or row.kind not in ("readlane", "readfirstlane")
+            ):
                 self._flush()
             self.crosslane.emit(decoded, row)
             return False
@@ -587,6 +597,7 @@ def translate(
     symbol: Callable[[Symbol, int], int],
     mode: int,
     profile: bool = False,
+    check_alignment: bool = True,
 ) -> Translation:
     """LLVM IR of a kernel with all device functions it reaches.
 
@@ -594,8 +605,9 @@ def translate(
         symbol: the 32-bit value of a symbol operand of an instruction (relocations applied).
         mode: the MODE register at the start.
         profile: also count active lanes per segment.
+        check_alignment: refuse unaligned loads and stores (see memory.py).
 
     Raises:
         UnsupportedInstruction: an instruction without a row, or one that gpulab cannot execute.
     """
-    return _Function(program, kernel, decoder, symbol, mode, profile).emit()
+    return _Function(program, kernel, decoder, symbol, mode, profile, check_alignment).emit()

@@ -45,7 +45,9 @@ class Host:
             use_jit_link=True,
             suppress_errors=False,
         )
-        self.identity = "|".join((llvmlite.__version__, str(llvm.llvm_version_info), self.triple, self.cpu, self.features))
+        self.identity = "|".join(
+            (llvmlite.__version__, str(llvm.llvm_version_info), self.triple, self.cpu, self.features)
+        )
 
 
 def host() -> Host:

@@ -4,7 +4,9 @@ Three ways, tried in this order: consecutive addresses (one vector access), the 
 access), and anything else, where the support code checks lane by lane, gives host pointers and names a fault. The first
 two check the bounds of the allocation that the instruction used last.
 
-Alignment: accesses of 16 bits need 2, of 32 bits and more need 4 bytes, atomics their own size.
+Alignment: accesses of 16 bits need 2, of 32 bits and more need 4 bytes, atomics their own size. (The hardware executes
+unaligned loads and stores of global memory; in a compiled program they are a mistake all the same. Programs written in
+assembly get what the hardware does: there only atomics are checked.)
 """
 
 from __future__ import annotations
@@ -54,12 +56,13 @@ class Site:
     scratch_bytes: str
     resolve: str
     fault: str  # label that leaves the kernel after a fault
+    check_alignment: bool = True  # of loads and stores; atomics are always checked
 
 
-def _align(access: Access) -> int:
+def _align(access: Access, site: Site) -> int:
     if access.row.action == "atomic":
         return access.row.element // 8
-    return min(4, access.row.element // 8)
+    return min(4, access.row.element // 8) if site.check_alignment else 1
 
 
 def _first(chunk: Chunk, access: Access, site: Site) -> str:
@@ -145,7 +148,7 @@ def _resolve(chunk: Chunk, access: Access, site: Site) -> None:
     what = (
         layout.SPACES[access.space]
         | layout.ACCESSES[{"load": "read", "store": "write", "atomic": "atomic"}[access.row.action]] << 4
-        | _align(access) << 8
+        | _align(access, site) << 8
         | access.bytes << 16
     )
     e.do(f"store {V32} {access.address}, ptr {site.low}, align 32")
@@ -175,7 +178,7 @@ def _conditions(chunk: Chunk, access: Access, site: Site) -> tuple[str, str, str
     consecutive = _matches(chunk, distance, same_high, access.bytes)
     for condition in (
         _inside(chunk, relative, size, 8 * access.bytes),
-        _aligned(chunk, first, _align(access)),
+        _aligned(chunk, first, _align(access, site)),
         _no_wrap(chunk, access),
     ):
         if condition != "true":
@@ -188,7 +191,7 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
     e, row = chunk.emitter, access.row
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
-    align = _align(access)
+    align = _align(access, site)
     done, slow = e.name("loaded"), e.name("scattered")
     incoming: list[tuple[list[str], str]] = []
 
@@ -257,7 +260,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
     e = chunk.emitter
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
-    align = _align(access)
+    align = _align(access, site)
     if element != "i32":
         data = [e.let(f"trunc {V32} {data[0]} to <8 x {element}>")]
 
@@ -384,7 +387,8 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     e.jump(head)
     e.label(done)
     return [
-        e.let(f"load {V32}, ptr {e.let(f'getelementptr i32, ptr {site.old}, i64 {8 * w}')}, align 32") for w in range(words)
+        e.let(f"load {V32}, ptr {e.let(f'getelementptr i32, ptr {site.old}, i64 {8 * w}')}, align 32")
+        for w in range(words)
     ]
 
 

@@ -60,8 +60,10 @@ def clamped(reader: Reader, value: str, type: Type) -> str:
     return e.let(f"select {condition} {above_one}, {t} {one}, {t} {value}")
 
 
-def scaled(reader: Reader, value: str, type: Type, instruction: Instruction) -> str:
-    """The output modifiers mul:2, mul:4 and div:2."""
+def scaled(reader: Reader, value: str, type: Type, instruction: Instruction, mode: Mode) -> str:
+    """The output modifiers mul:2, mul:4 and div:2. The hardware ignores them in IEEE mode and where it keeps denormals."""
+    if mode.bits >> 9 & 1 or not mode.flushes_output(type.width):
+        return value
     multiplier = instruction.modifiers.get("mul")
     divisor = instruction.modifiers.get("div")
     factor = float(multiplier) if isinstance(multiplier, int) else 1.0 / divisor if isinstance(divisor, int) else 1.0

@@ -106,7 +106,9 @@ class Run:
                 continue
             for parameter, operand in part.sources:
                 if parameter.name in ("exec", "m0", "scc") and parameter.implicit:
-                    found |= {"exec": bits(layout.EXEC, 2), "m0": bits(layout.M0, 1), "scc": bits(layout.SCC, 1)}[parameter.name]
+                    found |= {"exec": bits(layout.EXEC, 2), "m0": bits(layout.M0, 1), "scc": bits(layout.SCC, 1)}[
+                        parameter.name
+                    ]
                     continue
                 if operand is None or not isinstance(operand.value, Register):
                     continue
@@ -206,7 +208,9 @@ class Run:
             return Captured("constant", "true" if instruction.modifiers.get("clamp") else "false")
         if name == "neg":
             given = instruction.modifiers.get("neg_lo", ())
-            return Captured("scalar", str(sum(bool(n) << i for i, n in enumerate(given if isinstance(given, tuple) else ()))), width)
+            return Captured(
+                "scalar", str(sum(bool(n) << i for i, n in enumerate(given if isinstance(given, tuple) else ()))), width
+            )
         if name == "mode":
             return Captured("scalar", str(mode.bits), width)
         if name == "lane":
@@ -307,7 +311,9 @@ class Run:
                 item.sources.append(None)
             elif isinstance(operand.value, Register) and operand.value.file in ("v", "a"):
                 value = operand.value
-                item.sources.append(Captured("vector", value.index + (ACC if value.file == "a" else 0), 32 * value.count))
+                item.sources.append(
+                    Captured("vector", value.index + (ACC if value.file == "a" else 0), 32 * value.count)
+                )
             else:
                 item.sources.append(self._scalar(operand.value, Type("u", 32), None, item.decoded.index))
 
@@ -385,13 +391,14 @@ class Run:
 
     def _compute(self, chunk: Chunk, item: Item) -> list[Callable[[], None]]:
         decoded, row = item.decoded, item.decoded.row
-        assert isinstance(row, Row) and item.mode is not None
+        assert isinstance(row, Row)
+        assert item.mode is not None
         arguments: list[str] = []
         position = 0
         for (parameter, operand), captured in zip(decoded.sources, item.sources, strict=True):
             arguments.append(self._source(chunk, item, row, parameter, operand, captured, position))
             position += not parameter.implicit
-        results, graph = row.graph()
+        _, graph = row.graph()
         values = chunk.reader.read(graph, arguments)
         writes = []
         for (result, operand), value in zip(decoded.results, values, strict=True):
@@ -562,7 +569,7 @@ class Run:
         register = operand.value.index + (ACC if operand.value.file == "a" else 0)
         if type.is_float and row.float_mode:
             if type.kind == "f":
-                value = scaled(chunk.reader, value, type, instruction)
+                value = scaled(chunk.reader, value, type, instruction, mode)
                 if mode.flushes_output(type.width):
                     value = flushed(chunk.reader, value, type)
             if instruction.modifiers.get("clamp"):
@@ -641,10 +648,12 @@ class Run:
             total //= 2
         if row.action == "atomic":
             total = row.element // 8
+        returned: list[str] = []
         for offset, which in accesses:
             access = self._access(chunk, item, row, address, offset, total)
             if row.action == "load":
-                assert parts.destination is not None and isinstance(parts.destination.value, Register)
+                assert parts.destination is not None
+                assert isinstance(parts.destination.value, Register)
                 register = parts.destination.value
                 first = register.index + (ACC if register.file == "a" else 0) + which * (total // 4)
                 if which == 0 and row.two_address:
@@ -664,21 +673,23 @@ class Run:
             elif row.action == "atomic":
                 assert row.combine is not None
                 given: list[str] = []
-                count = sum(words(p.type) for p in row.combine.parameters[1:])
-                if len(data) == 1:
-                    given = self._data(chunk, row, data[0], count)
+                if row.two_address:
+                    given = self._data(chunk, row, data[which], row.element // 32)
+                elif len(data) == 1:
+                    given = self._data(chunk, row, data[0], sum(words(p.type) for p in row.combine.parameters[1:]))
                 else:
                     for part in data:
                         given += self._data(chunk, row, part, row.element // 32)
-                if row.compare and access.space != "lds" and len(data) == 1:
-                    pass  # (memory, data, compare) in the registers' own order
                 old = memory.atomic(chunk, access, self.site, given)
                 if returns_value(instruction, row) and parts.destination is not None:
-                    register = parts.destination.value
-                    assert isinstance(register, Register)
-                    first = register.index + (ACC if register.file == "a" else 0)
-                    for w, value in enumerate(old):
-                        chunk.set(first + w, value)
+                    returned += old
+        if returned:
+            assert parts.destination is not None
+            assert isinstance(parts.destination.value, Register)
+            register = parts.destination.value
+            first = register.index + (ACC if register.file == "a" else 0)
+            for w, value in enumerate(returned):
+                chunk.set(first + w, value)
 
     def _half_loaded(self, chunk: Chunk, row: Memory, register: int, value: str) -> str:
         e = self.emitter

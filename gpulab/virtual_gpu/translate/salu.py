@@ -97,13 +97,13 @@ class Salu:
                 arguments.append(scalars.pair(number) if width == 64 else scalars.word(number))
             else:
                 arguments.append("0")
-        results, graph = row.graph()
+        _, graph = row.graph()
         values = self.reader.read(graph, arguments)
         for (result, operand), value in zip(decoded.results, values, strict=True):
             type = result.type
             if type.kind == "f":
                 if row.float_mode:
-                    value = scaled(self.reader, value, type, decoded.instruction)
+                    value = scaled(self.reader, value, type, decoded.instruction, mode)
                     if mode.flushes_output(type.width):
                         value = flushed(self.reader, value, type)
                     if decoded.instruction.modifiers.get("clamp"):
@@ -136,7 +136,8 @@ class Salu:
         if row.action != "load" or parts.destination is None or parts.address is None:
             return  # a prefetch
         base = parts.address.value
-        assert isinstance(base, Register) and isinstance(parts.destination.value, Register)
+        assert isinstance(base, Register)
+        assert isinstance(parts.destination.value, Register)
         number = scalar_number(base)
         assert number is not None
         address = self.scalars.pair(number)
@@ -168,9 +169,7 @@ class Salu:
         e.label(search)
         address_of = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('search')}")
         function = e.let(f"load ptr, ptr {address_of}")
-        result = e.let(
-            f"call i64 {function}(ptr %wave, i32 {decoded.index}, i32 {slot}, i64 {address}, i32 {size})"
-        )
+        result = e.let(f"call i64 {function}(ptr %wave, i32 {decoded.index}, i32 {slot}, i64 {address}, i32 {size})")
         e.branch(e.let(f"icmp ne i64 {result}, 0"), good, site.fault, likely=True)
         del found
         e.label(good)

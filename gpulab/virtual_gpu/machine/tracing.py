@@ -1,0 +1,87 @@
+"""Traces: the chosen workgroup runs on the reference machine, on a copy of what it writes (`Overlay`).
+
+The launch itself runs whole on translated code, so its results, counters and faults are those of any launch; the trace
+sees memory as it was before the launch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpulab.records import Trace
+from gpulab.virtual_gpu.machine import dispatch
+
+if TYPE_CHECKING:
+    from gpulab.virtual_gpu.machine.arena import Arena
+    from gpulab.virtual_gpu.machine.device import LoadedKernel
+
+PAGE = 256
+
+
+class Overlay:
+    """Device memory whose writes go to copies of its pages."""
+
+    def __init__(self, arena: Arena) -> None:
+        from gpulab.virtual_gpu.reference.memory import ArenaMemory
+
+        self._below = ArenaMemory(arena)
+        self._arena = arena
+        self._pages: dict[int, bytearray] = {}
+
+    def read(self, address: int, size: int) -> bytes:
+        contents = self._below.read(address, size)
+        if not self._pages:
+            return contents
+        result = bytearray(contents)
+        for page in range(address // PAGE, (address + size - 1) // PAGE + 1):
+            copy = self._pages.get(page)
+            if copy is not None:
+                first, last = max(address, page * PAGE), min(address + size, (page + 1) * PAGE)
+                result[first - address : last - address] = copy[first - page * PAGE : last - page * PAGE]
+        return bytes(result)
+
+    def write(self, address: int, data: bytes) -> None:
+        self._below._check(address, len(data), True)
+        for page in range(address // PAGE, (address + len(data) - 1) // PAGE + 1):
+            copy = self._pages.get(page)
+            if copy is None:
+                copy = self._pages[page] = bytearray(self._arena.view(page * PAGE, PAGE))
+            first, last = max(address, page * PAGE), min(address + len(data), (page + 1) * PAGE)
+            copy[first - page * PAGE : last - page * PAGE] = data[first - address : last - address]
+
+
+def trace_workgroup(
+    kernel: LoadedKernel,
+    arena: Arena,
+    grid: dispatch.Dim3,
+    block: dispatch.Dim3,
+    dynamic_lds: int,
+    filled: bytes,
+    which: tuple[int, int],
+) -> Trace:
+    """The life of one wave. `which` is (number of the workgroup, wave in it); `filled` the whole kernel argument segment.
+
+    Raises:
+        ValueError: there is no such workgroup or wave.
+    """
+    from gpulab.virtual_gpu.reference.trace import trace
+
+    number, wave = which
+    if not 0 <= number < grid[0] * grid[1] * grid[2]:
+        raise ValueError(f"workgroup {number} of a grid of {grid[0] * grid[1] * grid[2]} workgroups")
+    workgroup = number % grid[0], number // grid[0] % grid[1], number // grid[0] // grid[1]
+    return trace(
+        kernel.module.program,
+        kernel.name,
+        memory=Overlay(arena),
+        grid=grid,
+        block=block,
+        kernarg=filled,
+        kernarg_address=kernel.kernarg,
+        workgroup=workgroup,
+        wave=wave,
+        lds=dynamic_lds,
+        addresses=kernel.addresses(),
+        dispatch_ptr=kernel.packet,
+        queue_ptr=kernel.packet,
+    )
