@@ -114,14 +114,14 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One executed instruction of one wave: state *after* it.
+    """One executed instruction of one wave: the lanes it ran for, and what it changed.
 
     Registers that changed are given by name ("v3", "s5", "vcc", "exec", "scc"); a VGPR's value is
     a tuple of one unsigned 32-bit integer per lane, a scalar's a single integer.
     """
 
     instruction: int  # index into Trace.instructions
-    exec_mask: int
+    exec_mask: int  # EXEC while it ran; what the instruction itself makes of EXEC stands in changes
     changes: Mapping[str, int | tuple[int, ...]]
 
 
