@@ -22,7 +22,7 @@ arch = "gfx942"
 ```{code-cell}
 import gpulab
 
-gpulab.use(arch);
+device = gpulab.use(arch)
 ```
 
 ```{code-cell}
