@@ -119,6 +119,13 @@ def test_modifiers(text, modifiers):
     assert dict(only(text).modifiers) == modifiers
 
 
+@pytest.mark.parametrize("last", ["-v2", "-7", "-|v2|", "-1.0", "|v2|", "off"])
+def test_a_modifier_after_a_signed_operand(last):
+    item = only(f"v_add_f32_e64 v0, v1, {last} clamp")
+    assert item.operands == only(f"v_add_f32_e64 v0, v1, {last}").operands
+    assert dict(item.modifiers) == {"clamp": True}
+
+
 def test_whole_arguments_stay_text():
     assert only("s_waitcnt vmcnt(0) lgkmcnt(0)").operands[0].value == Keyword("vmcnt(0) lgkmcnt(0)")
     assert only("s_waitcnt 0xf70").operands[0].value == Literal(0xF70)

@@ -199,7 +199,7 @@ _FLAGS = frozenset(
     )
 )
 _WHOLE_ARGUMENT = ("s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_wait_alu")
-_OPERATOR = re.compile(r"^[-+*/&|^<>]|[-+*/&|^<>(]$")
+_OPERATORS = frozenset("+-*/&^<>")
 
 
 def _modifier(text: str, into: dict[str, Any]) -> None:
@@ -319,7 +319,7 @@ def _body(text: str) -> tuple[str, str, tuple[Operand | _Deferred, ...], Mapping
         if not piece:
             raise _Bad(f"an operand before or after each comma in {rest!r}")
         words = _SPACE.split(piece) if " " in piece or "\t" in piece else [piece]
-        if len(words) > 1 and (_OPERATOR.search(words[0]) or _OPERATOR.match(words[1])) and ":" not in piece:
+        if len(words) > 1 and (words[0][-1] in _OPERATORS or words[1][0] in _OPERATORS) and ":" not in piece:
             words = ["".join(words)]  # an expression written with spaces
         first = words[0]
         name = first.partition(":")[0]
@@ -434,7 +434,7 @@ class _Expression:
             if sign in "+-":
                 left = left.plus(right, 1 if sign == "+" else -1)
             else:
-                left = _Linear(_OPERATORS[sign](self.number(left), self.number(right)))
+                left = _Linear(_ARITHMETIC[sign](self.number(left), self.number(right)))
         return left
 
     def unary(self) -> _Linear:
@@ -511,7 +511,7 @@ class _Expression:
         raise _Bad(f"a known function ({known}), not {name}() of {len(a)} values")
 
 
-_OPERATORS: dict[str, Any] = {
+_ARITHMETIC: dict[str, Any] = {
     "*": lambda a, b: a * b,
     "/": lambda a, b: int(a / b) if b else 0,
     "%": lambda a, b: a - int(a / b) * b if b else 0,

@@ -381,7 +381,7 @@ class _Execute(Operands):
         wave = self.wave
         explicit = name in ("dst", "sdst")
         if type == b1:
-            mask = mask_of(bits.astype(bool) & wave.active())
+            mask = mask_of(bits.astype(bool) & write)  # a lane that DPP keeps from writing gives 0, like an inactive one
             if explicit:
                 target = next(named)
                 return lambda: self.set_scalar(target, mask, wave.size)
@@ -427,7 +427,7 @@ class _Execute(Operands):
         high = target.half == "h" or (isinstance(op_sel, tuple) and len(op_sel) > explicit and bool(op_sel[-1]))
         if high:
             return old & np.uint32(0xFFFF) | bits << np.uint32(16)
-        keep = target.half == "l" or op_sel or isa.high_half(self.machine.program.arch, row.mnemonic) == "keep"
+        keep = target.half == "l" or isa.high_half(self.machine.program.arch, row.mnemonic) == "keep"
         return (old & np.uint32(0xFFFF0000) | bits) if keep else bits
 
     def packed_result(self, bits: Bits, type: Type, element: Type, row: Row) -> Bits:
@@ -495,7 +495,7 @@ class _Execute(Operands):
             values = modifiers.get(name, ())
             return values[position] if isinstance(values, tuple) and position < len(values) else default
 
-        if row.packed == "pairs" and type.width in (32, 64) and not type.is_float:
+        if row.packed == "pairs" and type in (u32, u64):
             return self.packed_source(row, type, operand, flag)
         if row.packed == "mix" and type.width == 32:
             if flag("op_sel_hi", 0):
@@ -518,8 +518,8 @@ class _Execute(Operands):
                 words = np.full(self.wave.size, self.scalar(Operand(register), u32), np.uint32)
             words = sdwa_select(words, str(select or "DWORD"), operand.sext)
             bits = words.astype(UNSIGNED[type.width])
-        elif type.width == 16 and is_vector and flag("op_sel", 0):
-            bits = self.raw(Operand(register, half="h"), type)
+        elif type.width == 16 and isinstance(register, Register) and flag("op_sel", 0):
+            bits = (self.raw(Operand(register), u32) >> np.uint32(16)).astype(np.uint16)
         else:
             bits = self.raw(operand, type)
         if type != b1:
@@ -1086,7 +1086,9 @@ class Workgroup:
     ) -> None:
         self.program, self.memory, self.workgroup, self.block, self.grid = program, memory, workgroup, block, grid
         self.descriptor: KernelDescriptor = program.kernels[kernel]
-        self.addresses = addresses or {}
+        behind = self.descriptor.lds_bytes  # external LDS begins where the kernel's own LDS ends
+        external = {n: -(-behind // max(d.align, 1)) * max(d.align, 1) for n, d in program.data.items() if d.is_lds}
+        self.addresses = external | dict(addresses or {})
         self.table = isa.table(program.arch)
         self.lds = bytearray(self.descriptor.lds_bytes + lds)
         self.steps = 0

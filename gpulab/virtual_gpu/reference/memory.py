@@ -86,16 +86,13 @@ class Regions:
 
 
 def load(program: Program, memory: Regions) -> dict[str, int]:
-    """Place a program's data objects in `memory`; gives the address of each (of an LDS object, its LDS offset)."""
-    addresses: dict[str, int] = {}
-    lds = 0
-    for name, item in program.data.items():
-        if item.is_lds:
-            lds = -(-lds // item.align) * item.align
-            addresses[name] = lds
-            lds += item.size
-        else:
-            addresses[name] = memory.allocate(item.contents.ljust(item.size, b"\0"))
+    """Place a program's data objects in `memory`; gives the address of each. (External LDS begins behind a kernel's own
+    LDS, so `Workgroup` gives it its place.)"""
+    addresses = {
+        name: memory.allocate(item.contents.ljust(item.size, b"\0"))
+        for name, item in program.data.items()
+        if not item.is_lds
+    }
     for name, item in program.data.items():
         for relocation in item.relocations:
             value = dispatch.symbol_address(relocation.symbol, program, addresses) + relocation.addend
