@@ -188,8 +188,7 @@ class HipPythonBinding:
             error = self._hip.hipError_t(code)
         except ValueError:
             return f"hipError {code}", "unknown error"
-        text = self._hip.hipGetErrorString(error)
-        return error.name, text.decode() if isinstance(text, bytes) else str(text)
+        return error.name, str(self._hip.hipGetErrorString(error)[-1])
 
 
 def structure_values(structure: ctypes.Structure) -> dict[str, Any]:

@@ -255,7 +255,7 @@ def _fail(binding: Binding, code: int, call: str, what: str = "") -> NoReturn:
     if code == _OUT_OF_MEMORY:
         raise DeviceMemoryError(
             said,
-            why="the device has no free block of this size.",
+            why=f"{cause}." if cause is not None else "the device has no free block of this size.",
             hint="free arrays that are no longer needed, or use smaller ones.",
         ) from cause
     if code in _FAULTS:
@@ -280,10 +280,27 @@ def _fail(binding: Binding, code: int, call: str, what: str = "") -> NoReturn:
     raise HipError(said, name=name, code=code) from cause
 
 
-def check(code: int, call: str = "a HIP call") -> None:
-    """Raise the exception for a HIP result that is not success (for code that calls hip-python itself)."""
-    if code:
+def check(result: Any, call: str = "a HIP call") -> Any:
+    """For code that calls hip-python itself: raise the exception for a result that is not success.
+
+    Args:
+        result: what a function of hip-python returned, ``(code, value, ...)``, or a code alone.
+        call: the function's name, for the message.
+
+    Returns:
+        The value behind the code (a tuple if there are several, None if there is none).
+    """
+    code, *values = result if isinstance(result, tuple) else (result,)
+    if int(code):
+        if type(code).__name__ == "hiprtcResult":
+            raise HipError(
+                f"{call} failed: {code.name}.",
+                name=code.name,
+                code=int(code),
+                hint="the log tells more: hiprtcGetProgramLog." if int(code) == 6 else "",
+            )
         _fail(_binding(), int(code), call)
+    return values[0] if len(values) == 1 else tuple(values) or None
 
 
 # Memory

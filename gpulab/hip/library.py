@@ -44,6 +44,7 @@ def point_hip_python() -> None:
     if not uses_rocm():
         from gpulab.virtual_gpu import abi
 
+        abi.build()
         os.environ["ROCM_PATH"] = str(abi.rocm_path())
 
 

@@ -42,7 +42,8 @@ _PYTHON = {
     "PyLong_AsUnsignedLongLongMask": ("unsigned long long", "PyObject *"),
     "PyTuple_GetItem": ("PyObject *", "PyObject *, intptr_t"),
     "PyErr_Fetch": ("void", "PyObject **, PyObject **, PyObject **"),
-    "PyErr_Restore": ("void", "PyObject *, PyObject *, PyObject *"),
+    "PyErr_NormalizeException": ("void", "PyObject **, PyObject **, PyObject **"),
+    "PyException_SetTraceback": ("int", "PyObject *, PyObject *"),
     "PyErr_Print": ("void", "void"),
     "PyErr_Occurred": ("PyObject *", "void"),
     "Py_IncRef": ("void", "PyObject *"),
@@ -154,6 +155,8 @@ static uint64_t leave(size_t index, PyObject **values, size_t count, int gil) {
   if (!answer) {
     PyObject *given[3];
     py.PyErr_Fetch(&type, &value, &trace);
+    py.PyErr_NormalizeException(&type, &value, &trace);
+    if (value && trace) py.PyException_SetTraceback(value, trace);
     given[0] = type; given[1] = value ? value : type; given[2] = py.PyLong_FromLongLong((long long)index);
     answer = py.PyObject_Vectorcall(failure, given, 3, NULL);
     py.Py_DecRef(given[2]);

@@ -75,11 +75,19 @@ class Memory:
         device = device or self._runtime.current
         limited = kind == "device"
         if limited and device.used_bytes + size > device.architecture.memory_bytes:
-            raise Failure(codes.OUT_OF_MEMORY)
+            raise Failure(
+                codes.OUT_OF_MEMORY,
+                f"{size:,} bytes were asked for; {device.architecture.memory_bytes - device.used_bytes:,} of the "
+                f"device's {device.architecture.memory_bytes:,} bytes are free",
+            )
         try:
             address: int = self._arena.allocate(size, kind, device.index)
         except MemoryError as error:
-            raise Failure(codes.OUT_OF_MEMORY, str(error)) from error
+            raise Failure(
+                codes.OUT_OF_MEMORY,
+                f"{size:,} bytes were asked for; all virtual devices of a process share "
+                f"{ARENA_BYTES >> 30} GiB of this computer's memory, {self._arena.free_bytes():,} bytes of it free",
+            ) from error
         with self._runtime.lock:
             self.blocks[address] = Block(address, size, kind, device, flags)
             if limited:

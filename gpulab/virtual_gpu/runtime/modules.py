@@ -316,7 +316,7 @@ class Modules:
         self.check_sizes(function, grid, block, lds)
         runtime = self._runtime
         record: Launch = self._run(function, grid, block, lds, kernarg, None)
-        stream.time = runtime.streams.ready(stream) + device.architecture.launch_latency_us + record.time_us
+        runtime.streams.submit(stream, record.time_us)
         runtime.launched(device, record)
         return record
 
@@ -350,7 +350,7 @@ class Modules:
             )
         runtime, device = self._runtime, function.device
         record, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
-        runtime.streams.submit(device.null_stream, device.architecture.launch_latency_us + record.time_us)
+        runtime.streams.submit(device.null_stream, record.time_us)
         runtime.launched(device, record)
         return record, trace
 

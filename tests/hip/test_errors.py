@@ -1,0 +1,151 @@
+"""Error names and texts, calls that are missing, NULL everywhere: nothing crashes, everything is named."""
+
+import ctypes
+
+import pytest
+
+from gpulab.virtual_gpu import abi
+from gpulab.virtual_gpu.abi import generate, prototypes
+from gpulab.virtual_gpu.runtime import codes
+from tests.hip.conftest import ok, run_python
+
+
+def test_names_and_numbers_are_hip_pythons(hip):
+    assert {int(error): error.name for error in hip.hipError_t} == codes.NAMES
+    for number, name in codes.NAMES.items():
+        assert str(ok(hip.hipGetErrorName(hip.hipError_t(number)))) == name
+
+
+def test_texts(hip):
+    e = hip.hipError_t
+    assert str(ok(hip.hipGetErrorString(e.hipSuccess))) == "no error"
+    assert str(ok(hip.hipGetErrorString(e.hipErrorInvalidValue))) == "invalid argument"
+    assert str(ok(hip.hipGetErrorString(e.hipErrorIllegalAddress))) == "an illegal memory access was encountered"
+
+
+def test_hiprtc_names_are_hip_pythons(hiprtc):
+    assert {int(result): result.name for result in hiprtc.hiprtcResult} == codes.HIPRTC_NAMES
+
+
+def test_the_last_error(hip):
+    e = hip.hipError_t
+    hip.hipGetLastError()
+    assert hip.hipSetDevice(9)[0] == e.hipErrorInvalidDevice
+    ok(hip.hipGetDevice())  # success does not clear it
+    assert hip.hipPeekAtLastError()[0] == e.hipErrorInvalidDevice
+    assert hip.hipGetLastError()[0] == e.hipErrorInvalidDevice
+    assert hip.hipGetLastError()[0] == e.hipSuccess
+
+
+def test_the_last_error_is_each_threads_own(hip):
+    import threading
+
+    hip.hipGetLastError()
+    thread = threading.Thread(target=lambda: hip.hipSetDevice(9))
+    thread.start()
+    thread.join()
+    assert hip.hipGetLastError()[0] == hip.hipError_t.hipSuccess
+
+
+def test_every_function_that_hip_python_knows_is_there(hip, hiprtc):
+    from pathlib import Path
+
+    import rocm.bindings
+
+    folder = Path(rocm.bindings.__path__[0])
+    for stem, module in (("amdhip64", "cyhip"), ("hiprtc", "cyhiprtc")):
+        import re
+
+        wanted = set(re.findall(r'__init_symbol\(&\w+,"(\w+)"\)', (folder / f"{module}.pyx").read_text()))
+        assert len(wanted) >= 18
+        library = ctypes.PyDLL(str(abi.library(stem)))
+        assert [name for name in sorted(wanted) if not hasattr(library, name)] == []
+
+
+def test_a_missing_call_is_named(hip):
+    from gpulab import errors
+    from gpulab import hip as door
+
+    assert hip.hipGraphCreate(0)[0] == hip.hipError_t.hipErrorNotSupported
+    with pytest.raises(errors.HipError, match="hipGraphCreate is not supported") as caught:
+        door.check(hip.hipGraphCreate(0))
+    assert (caught.value.name, caught.value.code) == ("hipErrorNotSupported", 801)
+
+
+CALL_ALL = """
+import ctypes, faulthandler
+faulthandler.enable()
+from gpulab.virtual_gpu import abi
+from gpulab.virtual_gpu.abi import prototypes
+from gpulab.virtual_gpu.runtime import structures as s
+class Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+class Handle(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_char * 64)]
+structures = {"X": s.Extent, "P": s.PitchedPtr, "L": s.MemoryLocation, "D": Dim3, "I": Handle, "f": ctypes.c_float}
+results = {}
+for stem, text in (("amdhip64", prototypes.HIP), ("hiprtc", prototypes.HIPRTC)):
+    library = ctypes.PyDLL(str(abi.library(stem)))
+    for name, result, arguments in prototypes.rows(text):
+        function = getattr(library, name)
+        function.restype = ctypes.c_void_p if result == "s" else ctypes.c_int
+        if result == "C":
+            continue  # returns a structure
+        zeros = [structures.get(code) or ctypes.c_uint64 for code in arguments]
+        results[name] = function(*(kind() for kind in zeros))
+print(results)
+"""
+
+
+def test_every_function_survives_zeros():
+    done = run_python(CALL_ALL)
+    assert done.returncode == 0, done.stderr[-2000:]
+    results = eval(done.stdout)
+    assert len(results) > 500
+    # A pointer that must be given and is not is an invalid value; nothing fails inside.
+    for name in (
+        "hipMalloc",
+        "hipGetDeviceCount",
+        "hipModuleLoadData",
+        "hipEventCreate",
+        "hipMemcpy3D",
+        "hipHostRegister",
+    ):
+        assert results[name] == codes.INVALID_VALUE, name
+    unknown = [name for name, code in results.items() if code == codes.UNKNOWN]
+    assert unknown == []
+    implemented = abi.implemented("hip")
+    for name, code in results.items():
+        row = next(row for row in prototypes.rows(prototypes.HIP + prototypes.HIPRTC) if row[0] == name)
+        if row[1] == "e" and not name.startswith("hiprtc") and name not in generate.IN_C["hip"]:
+            assert (code == codes.NOT_SUPPORTED) == (name not in implemented), (name, code)
+
+
+def test_an_exception_inside_is_an_unknown_error_and_is_kept(hip, monkeypatch):
+    from gpulab import errors
+    from gpulab import hip as door
+    from gpulab.virtual_gpu import runtime
+
+    def broken(size, kind, flags=0, device=None):
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(runtime.instance().memory, "allocate", broken)
+    assert hip.hipMalloc(64)[0] == hip.hipError_t.hipErrorUnknown
+    runtime.instance().take_exception()
+    with pytest.raises(errors.InternalError, match="planted") as caught:
+        door.malloc(64)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert caught.value.__cause__.__traceback__ is not None
+
+
+def test_reset_forgets_everything_of_the_device():
+    done = run_python(
+        """
+import gpulab
+from hip import hip
+pointer = hip.hipMalloc(64)[1]; stream = hip.hipStreamCreate()[1]
+assert int(hip.hipDeviceReset()[0]) == 0
+print(int(hip.hipFree(int(pointer))[0]), int(hip.hipStreamDestroy(int(stream))[0]), hip.hipMemGetInfo()[1:])
+"""
+    )
+    assert done.stdout == "1 400 (206141652992, 206141652992)\n", done.stderr

@@ -1,0 +1,140 @@
+"""Streams, events, host functions: order of modelled time, and errors, as the HIP reference has them."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from tests.hip.conftest import ok
+
+
+def launch_fill(hip, function, pointer, blocks=1, stream=None):
+    ok(hip.hipModuleLaunchKernel(function, blocks, 1, 1, 256, 1, 1, 0, stream, None, (pointer,)))
+
+
+@pytest.fixture
+def memory(hip):
+    pointer = ok(hip.hipMalloc(1 << 20))
+    yield pointer
+    ok(hip.hipFree(pointer))
+
+
+@pytest.fixture
+def events(hip):
+    made = [ok(hip.hipEventCreate()) for _ in range(4)]
+    yield made
+    for event in made:
+        ok(hip.hipEventDestroy(event))
+
+
+def test_events_measure_launches(hip, kernels, memory, events):
+    fill = kernels("fill")
+    start, stop = events[:2]
+    ok(hip.hipEventRecord(start, None))
+    launch_fill(hip, fill, memory)
+    ok(hip.hipEventRecord(stop, None))
+    ok(hip.hipEventSynchronize(stop))
+    one = ok(hip.hipEventElapsedTime(start, stop))
+    assert one > 0
+    ok(hip.hipEventRecord(start, None))
+    for _ in range(10):
+        launch_fill(hip, fill, memory)
+    ok(hip.hipEventRecord(stop, None))
+    assert ok(hip.hipEventElapsedTime(start, stop)) == pytest.approx(10 * one, rel=1e-4)
+
+
+def test_events_measure_copies_at_the_speed_of_the_link(hip, memory, events):
+    start, stop = events[:2]
+    host = np.zeros(1 << 20, np.uint8)
+    ok(hip.hipEventRecord(start, None))
+    ok(hip.hipMemcpy(memory, host, host.nbytes, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+    ok(hip.hipEventRecord(stop, None))
+    # 1 MiB at 64 GB/s are 16.4 us; 5 us to start a copy.
+    assert ok(hip.hipEventElapsedTime(start, stop)) * 1000 == pytest.approx((1 << 20) / 64e3 + 5, rel=1e-3)
+
+
+def test_streams_run_side_by_side(hip, kernels, memory, events):
+    fill = kernels("fill")
+    streams = [ok(hip.hipStreamCreateWithFlags(hip.hipStreamNonBlocking)) for _ in range(2)]
+    ends = []
+    for stream, (start, stop) in zip(streams, (events[:2], events[2:]), strict=True):
+        ok(hip.hipEventRecord(start, stream))
+        launch_fill(hip, fill, memory, 64, stream)
+        ok(hip.hipEventRecord(stop, stream))
+        ends.append(ok(hip.hipEventElapsedTime(start, stop)))
+    # Both started at the same modelled time.
+    assert ok(hip.hipEventElapsedTime(events[0], events[3])) == pytest.approx(ends[1])
+    for stream in streams:
+        ok(hip.hipStreamDestroy(stream))
+
+
+def test_the_null_stream_waits_for_blocking_streams(hip, kernels, memory, events):
+    stream = ok(hip.hipStreamCreate())
+    ok(hip.hipEventRecord(events[0], stream))
+    launch_fill(hip, kernels("fill"), memory, 64, stream)
+    ok(hip.hipEventRecord(events[1], stream))
+    ok(hip.hipEventRecord(events[2], None))
+    assert ok(hip.hipEventElapsedTime(events[1], events[2])) >= 0
+    ok(hip.hipStreamDestroy(stream))
+
+
+def test_waiting_for_an_event(hip, kernels, memory, events):
+    first, second = (ok(hip.hipStreamCreateWithFlags(hip.hipStreamNonBlocking)) for _ in range(2))
+    launch_fill(hip, kernels("fill"), memory, 64, first)
+    ok(hip.hipEventRecord(events[0], first))
+    ok(hip.hipEventRecord(events[1], second))
+    assert ok(hip.hipEventElapsedTime(events[0], events[1])) < 0  # not yet waited
+    ok(hip.hipStreamWaitEvent(second, events[0], 0))
+    ok(hip.hipEventRecord(events[1], second))
+    assert ok(hip.hipEventElapsedTime(events[0], events[1])) == 0
+    for stream in (first, second):
+        ok(hip.hipStreamDestroy(stream))
+
+
+def test_event_errors(hip, events):
+    e = hip.hipError_t
+    never, timeless = events[0], ok(hip.hipEventCreateWithFlags(hip.hipEventDisableTiming))
+    ok(hip.hipEventRecord(events[1], None))
+    assert hip.hipEventElapsedTime(never, events[1])[0] == e.hipErrorInvalidHandle
+    ok(hip.hipEventRecord(timeless, None))
+    assert hip.hipEventElapsedTime(events[1], timeless)[0] == e.hipErrorInvalidHandle
+    ok(hip.hipEventQuery(never))
+    address = int(timeless)
+    ok(hip.hipEventDestroy(timeless))
+    assert hip.hipEventDestroy(address)[0] == e.hipErrorInvalidHandle
+    assert hip.hipEventRecord(None, None)[0] == e.hipErrorInvalidHandle
+
+
+def test_stream_properties_and_errors(hip):
+    e = hip.hipError_t
+    stream = ok(hip.hipStreamCreateWithPriority(hip.hipStreamNonBlocking, -5))
+    assert ok(hip.hipStreamGetPriority(stream)) == -1
+    assert ok(hip.hipStreamGetFlags(stream)) == hip.hipStreamNonBlocking
+    assert ok(hip.hipStreamGetDevice(stream)) == 0
+    ok(hip.hipStreamQuery(stream))
+    address = int(stream)
+    ok(hip.hipStreamDestroy(stream))
+    assert hip.hipStreamSynchronize(address)[0] == e.hipErrorContextIsDestroyed
+    assert hip.hipStreamDestroy(address)[0] == e.hipErrorInvalidHandle
+    assert hip.hipStreamDestroy(None)[0] == e.hipErrorInvalidHandle
+    assert hip.hipStreamCreateWithFlags(12)[0] == e.hipErrorInvalidValue
+
+
+def test_host_functions_and_callbacks(hip):
+    seen = []
+    function_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    callback_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+    function = function_type(lambda data: seen.append(("function", data)))
+    callback = callback_type(lambda stream, status, data: seen.append(("callback", status, data)))
+    library = ctypes.PyDLL(str(_library()))
+    address = ctypes.c_void_p
+    assert library.hipLaunchHostFunc(None, ctypes.cast(function, address), address(5)) == 0
+    assert library.hipStreamAddCallback(None, ctypes.cast(callback, address), address(6), 0) == 0
+    assert library.hipLaunchHostFunc(None, None, None) == 1
+    assert seen == [("function", 5), ("callback", 0, 6)]
+
+
+def _library():
+    from gpulab.virtual_gpu import abi
+
+    return abi.library("amdhip64")
