@@ -108,7 +108,7 @@ def _read(log: str) -> list[_Raw]:
         included = []
         if raw.severity == "note" and found:
             found[-1].notes.append(raw)
-        elif raw.severity != "remark":
+        elif raw.severity != "remark" and not raw.message.startswith("too many errors emitted"):
             found.append(raw)
     return found
 

@@ -20,9 +20,7 @@ SAXPY = """extern "C" __global__ void saxpy(int n, float a, const float* x, floa
 def instructions(assembly: str) -> list[str]:
     """The instruction lines of a text, without comments."""
     bare = [line.split(";")[0].strip() for line in assembly.split("\n")]
-    return [
-        line for line in bare if re.match(r"(s|v|ds|global|flat|scratch|buffer)_\w+", line) and ":" not in line[:40]
-    ]
+    return [line for line in bare if re.match(r"(s|v|ds|global|flat|scratch|buffer)_\w+(\s|\Z)", line)]
 
 
 def lines_of(assembly: str, mnemonic: str) -> set[tuple[str, int]]:

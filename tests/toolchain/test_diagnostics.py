@@ -1,0 +1,215 @@
+"""Messages for learners: place, caret, order, and advice for the usual mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpulab.errors import CompileError
+from gpulab.records import Diagnostic, SourceLine
+from gpulab.toolchain import compile, diagnostics
+
+# ruff: noqa: E501 - one mistake, one line
+# Source (the mistake is on the line that ends in "//!" or on the last but one), words that the advice must have.
+MISTAKES: dict[str, tuple[str, str]] = {
+    "host function": ("void f(float* x) {}\n__global__ void k(float* x) {\n f(x); //!\n}", "__device__"),
+    "host function of the C library": ("__global__ void k(float* x) {\n x[0] = rand(); //!\n}", "does not exist on a GPU"),
+    "host function from device": (
+        "float f(float x) { return x; }\n__device__ float g(float x) {\n return f(x); //!\n}", "Mark it: __device__",
+    ),
+    "kernel returns": ("__global__ int k(float* x) { //!\n return 0;\n}", "__global__ void"),
+    "missing semicolon": ("__global__ void k(float* x) {\n int i = threadIdx.x //!\n x[i] = 1;\n}", "semicolon"),
+    "threadidx": ("__global__ void k(float* x) {\n x[threadidx.x] = 1; //!\n}", "threadIdx, blockIdx"),
+    "threadIDx": ("__global__ void k(float* x) {\n x[threadIDx.x] = 1; //!\n}", "capitals count"),
+    "blockidx": ("__global__ void k(float* x) {\n x[blockidx.x] = 1; //!\n}", "capitals count"),
+    "part w": ("__global__ void k(float* x) {\n x[threadIdx.w] = 1; //!\n}", ".x, .y and .z"),
+    "whole threadIdx": ("__global__ void k(float* x) {\n int i = threadIdx; //!\n}", "threadIdx.x"),
+    "write to threadIdx": ("__global__ void k(float* x) {\n threadIdx.x = 1; //!\n}", "cannot write"),
+    "kernel calls kernel": ("__global__ void a() {}\n__global__ void k(float* x) {\n a(); //!\n}", "__device__ function"),
+    "std::vector": ("__global__ void k(float* x) {\n std::vector<float> v(3); //!\n}", "belong"),
+    "iostream": ("#include <iostream> //!\n__global__ void k(float* x) {}", "printf"),
+    "malloc": ("__global__ void k(float* x) {\n float* p = new float[4]; //!\n x[0] = p[1]; }", "no heap"),
+    "shared initialised": ("__global__ void k(float* x) {\n __shared__ float t[2] = {1, 2}; //!\n}", "__syncthreads"),
+    "extern shared without []": ("__global__ void k(float* x) {\n extern __shared__ float t; //!\n}", "float t[];"),
+    "extern shared pointer": ("__global__ void k(float* x) {\n extern __shared__ float* t; //!\n}", "without a size"),
+    "shared without size": ("__global__ void k(float* x) {\n __shared__ float t[]; //!\n}", "Give the size"),
+    "shared of variable size": ("__global__ void k(float* x, int n) {\n __shared__ float t[n]; //!\n}", "at the launch only"),
+    "two types of one shared array": (
+        "__global__ void a() { extern __shared__ float t[]; t[0] = 1; }\n__global__ void k() {\n"
+        " extern __shared__ int t[]; //!\n t[0] = 1; }", "one name has one type",
+    ),
+    "float pointer to int pointer": ("__global__ void k(float* x) {\n int* p = x; //!\n}", "different types"),
+    "float argument to int parameter": (
+        "__device__ void f(int* p) {}\n__global__ void k(float* x) {\n f(x); //!\n}", "different types",
+    ),
+    "const lost": ("__device__ void f(float* p) {}\n__global__ void k(const float* x) {\n f(x); //!\n}", "const"),
+    "write to const": ("__global__ void k(const float* x) {\n x[0] = 1; //!\n}", "remove const"),
+    "launch in a cell": ("__global__ void k(float* x) {}\nvoid f() {\n k<<<1, 2>>>(0); //!\n}", "kernel[grid, block]"),
+    "launch outside": ("__global__ void k(float* x) {}\nk<<<1, 2>>>(0); //!\n", "kernel[grid, block]"),
+    "launch in main": ("__global__ void k(float* x) {}\nint main() {\n k<<<1, 2>>>(0); //!\n}", "written in Python"),
+    "warpSize as size": ("__global__ void k(float* x) {\n __shared__ float t[warpSize]; //!\n}", "not a compile-time constant"),
+    "warpSize constexpr": ("__global__ void k(float* x) {\n constexpr int w = warpSize; //!\n}", "since ROCm 7"),
+    "32-bit mask of a shuffle": ("__global__ void k(float* x) {\n x[0] = __shfl_sync(0xffffffff, x[0], 1); //!\n}", "64"),
+    "32-bit mask of a ballot": (
+        "__global__ void k(unsigned long long* x) {\n x[0] = __ballot_sync(0xffffffff, 1); //!\n}", "0xffffffffffffffffULL",
+    ),
+    "cuda header": ("#include <cuda_runtime.h> //!\n__global__ void k(float* x) {}", "CUDA"),
+    "cuda call": ("void f(float* p) {\n cudaMalloc(&p, 4); //!\n}", "begin with hip"),
+    "hip call": ("void f(float* p) {\n hipMalloc(&p, 4); //!\n}", "Allocate, copy and launch in Python"),
+    "defined twice": ("__global__ void k(float* x) {}\n__global__ void k(float* x) {} //!\n", "defined twice"),
+    "__syncthread": ("__global__ void k(float* x) {\n __syncthread(); //!\n}", "__syncthreads();"),
+    "syncThreads": ("__global__ void k(float* x) {\n syncThreads(); //!\n}", "all lower case"),
+    "python def": ("def k(x): //!\n    return x\n", "C++, not Python"),
+    "python comment": ("# add one //!\n__global__ void k(float* x) {}", "Comments begin with //"),
+    "python True": ("__global__ void k(float* x) {\n bool b = True; //!\n}", "true, false"),
+    "python for": ("__global__ void k(float* x) {\n for i in range(3): x[i] = 1; //!\n}", "for (int i = 0"),
+    "python power": ("__global__ void k(float* x, int n) {\n x[0] = x[1]**2; //!\n}", "powf"),
+    "python import": ("import numpy //!\n__global__ void k(float* x) {}", "without %%hip"),
+    "second magic": ("%%hip //!\n__global__ void k(float* x) {}", "first line"),
+    "missing brace": ("__global__ void k(float* x) {\n if (x) {\n x[0] = 1;\n} //!\n", "Count the braces"),
+    "extra brace": ("__global__ void k(float* x) {\n x[0] = 1;\n}\n} //!\n", "one } more"),
+    "too much LDS": (
+        "__global__ void k(float* x) { //!\n __shared__ float t[20000]; t[threadIdx.x] = x[0]; __syncthreads();\n"
+        " x[0] = t[19999 - threadIdx.x]; }", "80000 bytes, and a block may have 65536",
+    ),
+    "PTX": ('__global__ void k(int* x) {\n int r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); x[0] = r; //!\n}', "NVIDIA"),
+    "assembly": ('__global__ void k(int* x) {\n asm volatile("v_foo_b32 v0, v1"); x[0] = 1; //!\n}', "no such instruction"),
+    "undeclared": ("__global__ void k(float* x) {\n x[idx] = 1; //!\n}", "Check the spelling"),
+    "no body": ("__device__ float f(float); //!\n__global__ void k(float* x) { x[0] = f(x[0]); }", "Add the function's body"),
+    "atomic by value": ("__global__ void k(float* x) {\n atomicAdd(x[0], 1.0f); //!\n}", "atomicAdd(&x[i], value)"),
+    "two indices": ("__global__ void k(float* x) {\n x[1][2] = 1; //!\n}", "row * width + column"),
+    "misspelt keyword": ("_global_ void k(float* x) {} //!\n", "__global__"),
+    "exceptions": ("__global__ void k(float* x) {\n throw 1; //!\n}", "no exceptions"),
+    "endless template": ("template <int N> struct F { static const int v = F<N + 1>::v; }; //!\nint x = F<0>::v;", "end"),
+}  # fmt: skip
+
+WARNINGS: dict[str, tuple[str, str]] = {
+    "double literal": ("__global__ void k(float* x) {\n x[0] = x[1] * 2.0; //!\n}", "2.0f"),
+    "result unused": ("__global__ void k(int* x) {\n x[0] == 1; //!\n}", "= assigns"),
+    "barrier without parentheses": ("__global__ void k(int* x) {\n __syncthreads; //!\n}", "parentheses"),
+    "no return": ("__device__ float f(float x) { x * 2;\n} //!\n", "return statement"),
+    "array of variable size": ("__global__ void k(float* x, int n) {\n float t[n]; t[0] = 1; x[0] = t[n - 1]; //!\n}", "scratch"),
+    "dim3 with an equals sign": ("__global__ void k(float* x) {\n dim3 g = (1, 2, 3); x[0] = g.x; //!\n}", "dim3 g(1, 2, 3)"),
+    "assignment as condition": ("__global__ void k(int* x) {\n if (x[0] = 1) x[1] = 2; //!\n}", "== compares"),
+    "uninitialised": ("__global__ void k(float* x) {\n float s; s += x[0]; x[0] = s; //!\n}", "first value"),
+    "printf format": ('__global__ void k(float* x) {\n printf("%d", x[0]); //!\n}', "%f or %g"),
+    "index past the end": ("__global__ void k(int* x) {\n int t[3]; t[3] = 1; x[0] = t[1]; //!\n}", "0 to n - 1"),
+    "reference": ("__global__ void k(float& x) { x = 1; } //!\n", "pointer to device memory"),
+}  # fmt: skip
+
+
+def place(source: str, first_line: int) -> int:
+    """The number of the marked line."""
+    return next(i for i, line in enumerate(source.split("\n"), first_line) if line.rstrip().endswith("//!"))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes(mistake: str) -> None:
+    source, advice = MISTAKES[mistake]
+    with pytest.raises(CompileError) as caught:
+        compile(source, arch="gfx942", name="cell.hip", first_line=4)
+    first = caught.value.diagnostics[0]
+    assert first.severity == "error"
+    assert first.where is not None
+    assert first.where.file == "cell.hip"
+    assert first.where.line == place(source, 4)
+    assert first.where.text == source.split("\n")[first.where.line - 4]
+    assert any(advice in d.advice for d in caught.value.diagnostics), [d.advice for d in caught.value.diagnostics]
+    text = str(caught.value)
+    assert text.startswith("cell.hip did not compile: ")
+    assert f"cell.hip:{first.where.line}:{first.where.column}: error: " in text
+    assert advice in " ".join(text.split())
+    assert "/gpulab/" not in text
+    assert "/tmp" not in text
+
+
+@pytest.mark.parametrize("mistake", WARNINGS)
+def test_warnings(mistake: str) -> None:
+    source, advice = WARNINGS[mistake]
+    code = compile(source, arch="gfx942", first_line=4)
+    found = [d for d in code.warnings if advice in d.advice]
+    assert found, code.log
+    assert found[0].where is not None
+    assert found[0].where.line == place(source, 4)
+    assert advice in code.log
+
+
+def test_correct_kernels_give_no_messages() -> None:
+    code = compile(
+        "__global__ void k(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        '  if (i < n) y[i] = sqrtf(x[i]) * 2.0f;\n  if (i == 0) printf("%f %d\\n", x[0], n);\n}',
+        arch="gfx942",
+    )
+    assert code.warnings == ()
+    assert code.log == ""
+
+
+def test_layout() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile("__global__ void k(float* x) {\n\tint i = threadidx.x;\n}", arch="gfx942", name="In [2]")
+    assert str(caught.value) == (
+        "In [2] did not compile: 1 error.\n"
+        "In [2]:2:10: error: use of undeclared identifier 'threadidx'; did you mean 'threadIdx'?\n"
+        "    \tint i = threadidx.x;\n"
+        "    \t        ^~~~~~~~~\n"
+        "  -> The built-in variables are spelt threadIdx, blockIdx, blockDim, gridDim and warpSize (capitals count);\n"
+        "     their parts are .x, .y and .z."
+    )
+
+
+def test_columns_count_characters() -> None:
+    """Clang counts bytes; the e with an accent and the letter behind it are two and three."""
+    with pytest.raises(CompileError) as caught:
+        compile('__global__ void k(float* x) {\n /* \u00e9\u4e16 */ x[0] = nothing;\n}', arch="gfx942")
+    where = caught.value.diagnostics[0].where
+    assert where is not None
+    assert where.text[where.column - 1 :].startswith("nothing")
+
+
+def test_errors_come_before_warnings_and_in_order() -> None:
+    source = "__global__ void k(float* x) {\n int unused = 1;\n x[a] = 1;\n x[b] = 2;\n}"
+    with pytest.raises(CompileError) as caught:
+        compile(source, arch="gfx942")
+    lines = [d.where.line for d in caught.value.diagnostics if d.where and d.severity == "error"]
+    assert lines == [3, 4]
+    assert caught.value.diagnostics[0].severity == "error"
+    assert "Begin with the first" in str(caught.value)
+    assert str(caught.value).count("Check the spelling") == 1  # each advice once
+
+
+def test_many_errors_are_cut() -> None:
+    source = "__global__ void k(float* x) {\n" + "".join(f" x[a{i}] = 1;\n" for i in range(40)) + "}"
+    with pytest.raises(CompileError, match=r"\(10 more errors\)") as caught:
+        compile(source, arch="gfx942")
+    assert str(caught.value).count("error: ") == 10  # of the 20 after which Clang stops
+
+
+def test_long_lines_are_cut() -> None:
+    source = "__global__ void k(float* x) { " + "x[0] += 1; " * 200 + "nothing; " + "x[0] += 1; " * 200 + "}"
+    with pytest.raises(CompileError) as caught:
+        compile(source, arch="gfx942")
+    rendered = caught.value.diagnostics[0].rendered.split("\n")
+    assert max(map(len, rendered)) < 260
+    assert rendered[1][rendered[2].index("^") :].startswith("nothing")
+
+
+def test_error_in_a_header_points_at_the_learners_line() -> None:
+    log = (
+        "In file included from cell.hip:3:\n"
+        "/gpulab/include/hip/other.h:10:5: error: something is wrong\n"
+        "/gpulab/include/hip/hip_runtime.h:7:1: error: no instance\n"
+        "cell.hip:4:9: note: in instantiation of function template specialization 'f<int>' requested here\n"
+        "2 errors generated when compiling for gfx942.\n"
+    )
+    found = diagnostics.parse(log, diagnostics.Source("a\nb\n#include <x>\nint i = f(1);"))
+    assert [(d.where.line, d.where.column) for d in found if d.where] == [(3, 0), (4, 9)]
+    assert all("/gpulab" not in d.rendered for d in found)
+
+
+def test_visible() -> None:
+    assert diagnostics.visible("a\tb\nc\x1b[0m\x7f\x85\u202e\ufeff") == "a\tb\nc\u241b[0m\u2421\\u0085\\u202e\\ufeff"
+
+
+def test_rendering_of_several() -> None:
+    one = Diagnostic("warning", "m", SourceLine("f", 1, 1), "do this\nor that", "f:1:1: warning: m")
+    two = Diagnostic("warning", "n", None, "do this\nor that", "")
+    assert diagnostics.render([one, two]) == "f:1:1: warning: m\n  -> do this\n     or that\nwarning: n"
