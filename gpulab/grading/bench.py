@@ -33,7 +33,7 @@ class Prepared(Protocol):
 class Bench(Protocol):
     """Compiles a kernel's text for an architecture."""
 
-    def prepare(self, source: str, exercise: Exercise, arch: str) -> Prepared: ...
+    def prepare(self, source: str, exercise: Exercise, arch: str, first_line: int = 1) -> Prepared: ...
 
 
 class WrongSignature(Exception):
@@ -43,11 +43,11 @@ class WrongSignature(Exception):
 class GpuBench:
     """Runs on gpulab's virtual devices, so that every verdict is exact and repeatable."""
 
-    def prepare(self, source: str, exercise: Exercise, arch: str) -> Prepared:
+    def prepare(self, source: str, exercise: Exercise, arch: str, first_line: int = 1) -> Prepared:
         """Raises CompileError, WrongSignature, UnsupportedInstruction, DeviceNotFound."""
         from gpulab import toolchain
 
-        code = toolchain.compile(source, arch=arch, name=f"{exercise.id}.hip")
+        code = toolchain.compile(source, arch=arch, name=f"{exercise.id}.hip", first_line=first_line)
         signature = find_kernel(code, exercise)
         check_parameters(signature, exercise)
         return GpuKernel(code, signature, arch)

@@ -42,7 +42,7 @@ def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bo
 
     exercise = load(id)
     source = source_of(id, answer)
-    verdict = judge(exercise, source, bench or GpuBench())
+    verdict = judge(exercise, source, bench or GpuBench(), first_line_of(answer))
     if record:
         from dataclasses import replace
 
@@ -71,13 +71,24 @@ def source_of(id: str, answer: Any) -> str:
     )
 
 
-def judge(exercise: Exercise, source: str, bench: Bench) -> Verdict:
+def first_line_of(answer: Any) -> int:
+    """The number that the source's first line has for the learner: 2 in a cell that begins with %%hip."""
+    for path in (("_code", "first_line"), ("module", "_code", "first_line")):
+        found = answer
+        for name in path:
+            found = getattr(found, name, None)
+        if isinstance(found, int):
+            return found
+    return 1
+
+
+def judge(exercise: Exercise, source: str, bench: Bench, first_line: int = 1) -> Verdict:
     """The verdict on this source, without touching anyone's progress."""
     prepared: list[Prepared] = []
     try:
         try:
             for arch in exercise.archs:
-                prepared.append(bench.prepare(source, exercise, arch))
+                prepared.append(bench.prepare(source, exercise, arch, first_line))
         except CompileError as error:
             return report_compile_error(exercise, str(error))
         except WrongSignature as error:

@@ -95,7 +95,7 @@ class PythonBench:
     def __init__(self, function, **by_arch):
         self.function, self.by_arch, self.prepared = function, by_arch, []
 
-    def prepare(self, source, exercise, arch):
+    def prepare(self, source, exercise, arch, first_line=1):
         kernel = PythonKernel(self.by_arch.get(arch, self.function), arch, 64 if arch == "gfx942" else 32)
         self.prepared.append(kernel)
         return kernel

@@ -41,6 +41,16 @@ def test_other_integer_and_unsigned_parameters_are_taken():
     assert check("first-fill", RIGHT.replace("int n", "size_t n").replace("int i", "size_t i")).passed
 
 
+def test_lines_are_those_that_the_learner_sees():
+    from gpulab import module
+
+    wrong = RIGHT.replace("if (i < n) ", "").lstrip()
+    cell = module.compile(wrong, first_line=2)
+    assert "4: out[i] = value;" in check("first-fill", wrong).text
+    assert "5: out[i] = value;" in check("first-fill", cell).text
+    assert "5: out[i] = value;" in check("first-fill", cell.fill).text
+
+
 def test_the_device_in_use_stays_in_use_and_usable():
     import gpulab
 

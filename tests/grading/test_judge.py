@@ -177,7 +177,7 @@ def test_compile_error_and_wrong_signature_are_reports_not_exceptions():
             super().__init__(None)
             self.error = error
 
-        def prepare(self, source, exercise, arch):
+        def prepare(self, source, exercise, arch, first_line=1):
             raise self.error
 
     verdict = judge(tiny(), "source", Refuses(CompileError("cell line 2: expected ';'")))
