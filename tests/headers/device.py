@@ -1,4 +1,8 @@
-"""Runs a kernel of a test on the slow, obvious machine of gpulab/virtual_gpu/reference: no GPU, no translation."""
+"""Runs a kernel of a test: on the slow, obvious machine of gpulab/virtual_gpu/reference, or as learners do.
+
+`run("gfx942", ...)` is the reference machine; `run("gfx942 device", ...)` goes through gpulab's own interface to the
+virtual GPU. `ARCHITECTURES` names both forms of both architectures, with their wave sizes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import gpulab
 from gpulab import toolchain
 from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.isa.instruction import Program
@@ -15,8 +20,8 @@ from gpulab.virtual_gpu.machine import dispatch, printf
 from gpulab.virtual_gpu.reference.machine import Workgroup
 from gpulab.virtual_gpu.reference.memory import Regions, load
 
-ARCHITECTURES = {"gfx942": 64, "gfx1100": 32}  # with their wave sizes
-PRINTF_BYTES = 65536
+ARCHITECTURES = {"gfx942": 64, "gfx1100": 32, "gfx942 device": 64, "gfx1100 device": 32}
+PRINTF_BYTES = 16384
 
 
 @functools.lru_cache(maxsize=64)
@@ -27,6 +32,9 @@ def program(source: str, arch: str) -> Program:
 def run(arch: str, source: str, *arguments: Any, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (64,),
         lds: int = 0) -> tuple[list[np.ndarray], list[str]]:  # fmt: skip
     """Launch the only kernel of `source`. Arrays are copied in and come back; also what was printed."""
+    arch, _, machine = arch.partition(" ")
+    if machine:
+        return _run_on_device(arch, source, arguments, grid, block, lds)
     unit = program(source, arch)
     ((name, descriptor),) = unit.kernels.items()
     size = lambda given: (*given, 1, 1)[:3]  # noqa: E731
@@ -58,3 +66,16 @@ def run(arch: str, source: str, *arguments: Any, grid: tuple[int, ...] = (1,), b
                 ).run()  # fmt: skip
     results = [np.frombuffer(memory.read(address, value.nbytes), value.dtype).copy() for address, value in places]
     return results, printf.decode(memory.read(printed, PRINTF_BYTES), unit.printf_formats)
+
+
+def _run_on_device(
+    arch: str, source: str, arguments: tuple[Any, ...], grid: tuple[int, ...], block: tuple[int, ...], lds: int
+) -> tuple[list[np.ndarray], list[str]]:
+    with gpulab.using(arch):
+        module = gpulab.compile(source)
+        (kernel,) = module.kernels
+        values = [gpulab.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        with gpulab.profile() as run:
+            kernel[grid, block, lds](*values)
+        arrays = [v.to_host() for a, v in zip(arguments, values, strict=True) if isinstance(a, np.ndarray)]
+        return arrays, run.launches[0].printed.splitlines(keepends=True)

@@ -121,7 +121,7 @@ def main() -> None:
 
     mp = mpmath.mp
     mp.prec = 400
-    samples = 4000 if sys.argv[1] == "table" else 12
+    samples = 8000 if sys.argv[1] == "table" else 24
     library, reference = load(), {}
     for name, (exact, ranges) in functions(mp).items():
         worst: list[tuple[float, Any]] = []
@@ -133,7 +133,7 @@ def main() -> None:
             heavy = name.startswith(("cyl", "j", "y", "erfinv", "erfcinv", "normcdfinv", "lgamma", "tgamma"))
             wide = [[scales(127, 1000)]] if name in ("sin", "cos", "tan") and not single else []
             for samplers in ranges + wide:
-                for _ in range(max(12, samples // 8 if heavy else samples) // len(ranges)):
+                for _ in range(max(24, samples // 4 if heavy else samples) // len(ranges)):
                     arguments = [rounded(sampler(r), single) for sampler in samplers]
                     value = mp.re(exact(*(mp.mpf(a) for a in arguments)))
                     result = measured(*arguments)

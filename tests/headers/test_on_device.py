@@ -1,6 +1,7 @@
 """What the headers' functions do when a kernel runs, on both architectures, against Python's own arithmetic.
 
-The kernels run on the reference machine (`device.run`); wave size is 64 on gfx942, 32 on gfx1100.
+The kernels run on the reference machine and through gpulab's own interface ("gfx942 device"); see `device.run`. The
+wave size is 64 on gfx942, 32 on gfx1100.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.headers.device import ARCHITECTURES, run
+from tests.headers.device import ARCHITECTURES, PRINTF_BYTES, run
 
 both = pytest.mark.parametrize("arch", list(ARCHITECTURES))
 
@@ -228,7 +229,7 @@ def test_atomics(arch: str, space: str) -> None:
         atomicSub((float*)&c[28], 1.0f);
         __syncthreads();
         if (t < 32) cells[t] = c[t];
-    }}""".replace("__align__(8)", "__attribute__((aligned(8)))")
+    }}"""
     start = zeros(32, "uint32")
     start[4] = 0xFFFFFFFF
     (cells_out, old), _ = run(arch, source, start, zeros(64, "uint32"), block=(64,))
@@ -484,8 +485,8 @@ def test_fast_forms_and_rounded_operations(arch: str) -> None:
         int t = threadIdx.x;
         float x = in[t], *row = out + t * 20, s, c;
         row[0] = __sinf(x); row[1] = __cosf(x); row[2] = __expf(x); row[3] = __logf(x); row[4] = __powf(x, 1.5f);
-        row[5] = __exp10f(x); row[6] = __log2f(x); row[7] = __log10f(x); row[8] = __fdividef(x, 3.0f); row[9] = __tanf(x);
-        __sincosf(x, &s, &c); row[10] = s * s + c * c;
+        row[5] = __exp10f(x); row[6] = __log2f(x); row[7] = __log10f(x); row[8] = __fdividef(x, 3.0f);
+        row[9] = __tanf(x); __sincosf(x, &s, &c); row[10] = s * s + c * c;
         row[11] = __saturatef(x - 1); row[12] = rsqrtf(x); row[13] = __frcp_rn(x); row[14] = __fsqrt_rn(x);
         row[15] = __fadd_rn(__fmul_rn(x, x), -x); row[16] = fmaf(x, x, -x); row[17] = fdimf(x, 1.0f);
         row[18] = (float)norm3d(x, 2.0, 3.0); row[19] = powif(x, 3);
@@ -499,7 +500,8 @@ def test_fast_forms_and_rounded_operations(arch: str) -> None:
         np.testing.assert_allclose(f[column], wanted, rtol=3e-6, atol=3e-7)
     for column, wanted in {3: np.log(d), 6: np.log2(d), 7: np.log10(d)}.items():
         np.testing.assert_allclose(f[column], wanted, rtol=1e-6, atol=2e-7)
-    np.testing.assert_allclose(f[9], np.tan(d), rtol=2e-5)
+    away = np.abs(np.tan(d)) < 5  # from the poles
+    np.testing.assert_allclose(f[9][away], np.tan(d)[away], rtol=1e-5)
     one = np.float32(1)
     assert f[11].tolist() == np.clip(x - one, 0, 1).tolist()
     assert f[13].tolist() == (one / x).tolist()
@@ -515,8 +517,9 @@ def test_parts_of_numbers(arch: str) -> None:
         int t = threadIdx.x, e, q;
         double x = in[t], whole, *row = out + t * 16;
         row[0] = frexp(x, &e); row[1] = e; row[2] = modf(x, &whole); row[3] = whole; row[4] = ldexp(x, 3);
-        row[5] = ilogb(x); row[6] = logb(x); row[7] = lround(x); row[8] = llrint(x); row[9] = rint(x); row[10] = round(x);
-        row[11] = remquo(x, 3.0, &q); row[12] = q; row[13] = copysign(2.0, x); row[14] = isnan(x) + 2 * isfinite(x);
+        row[5] = ilogb(x); row[6] = logb(x); row[7] = lround(x); row[8] = llrint(x); row[9] = rint(x);
+        row[10] = round(x); row[11] = remquo(x, 3.0, &q); row[12] = q;
+        row[13] = copysign(2.0, x); row[14] = isnan(x) + 2 * isfinite(x);
         row[15] = signbit(x) + fmin(x, 0.0) + ilogbf((float)x) + scalbn(x, -1) + trunc(x) + ceil(x) + floor(x);
     }"""
     x = [2.5, -3.5, 0.1, -0.75, 100.25, 7.0, -8.0, 1e10]
@@ -527,7 +530,8 @@ def test_parts_of_numbers(arch: str) -> None:
         away = math.floor(abs(v) + 0.5) * math.copysign(1, v)
         assert row[:11] == [m, e, f, w, v * 8, e - 1, e - 1, away, round(v), round(v), away]
         assert row[11] == math.remainder(v, 3)
-        assert row[12] == round((v - math.remainder(v, 3)) / 3)  # eight and more low bits: here all of it
+        quotient = round(Fraction(v) / 3)
+        assert row[12] == math.copysign(abs(quotient) & 0x7FFFFFFF, quotient)  # its low bits
         assert row[13:15] == [math.copysign(2, v), 2]
         rest = (v < 0) + min(v, 0) + e - 1 + v / 2 + math.trunc(v) + math.ceil(v) + math.floor(v)
         assert row[15] == pytest.approx(rest)
@@ -565,6 +569,6 @@ def test_printf_from_a_kernel(arch: str) -> None:
 @both
 def test_a_full_printf_buffer_loses_the_rest(arch: str) -> None:
     source = """__global__ void print() { printf("%s\\n", "0123456789012345678901234567890123456789"); }"""
-    _, printed = run(arch, source, grid=(16,), block=(64,))
+    _, printed = run(arch, source, grid=(5,), block=(64,))
     frame = 4 + 8 + 48
-    assert printed == ["0123456789012345678901234567890123456789\n"] * ((65536 - 8) // frame)
+    assert printed == ["0123456789012345678901234567890123456789\n"] * ((PRINTF_BYTES - 8) // frame)

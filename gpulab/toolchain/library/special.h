@@ -134,11 +134,11 @@ INLINE double erfcinv_of(double y) {
 }
 INLINE double normcdfinv_of(double p) { return 0 - 1.41421356237309504880 * erfcinv_of(2 * p); }
 
-// Modified Bessel functions: power series (all terms positive), from 30 on the asymptotic series.
+// Modified Bessel functions: power series (all terms positive), from 20 on the asymptotic series.
 INLINE double cyl_bessel_i_of(int order, double x) {
   double a = magnitude(x), sum, term;
   if (is_nan(x)) return x;
-  if (a < 30) {
+  if (a < 20) {
     double q = 0.25 * a * a;
     term = order ? 0.5 * a : 1.0, sum = term;
     for (int k = 1; term > sum * 0x1p-56; ++k) {
@@ -148,7 +148,7 @@ INLINE double cyl_bessel_i_of(int order, double x) {
   } else {
     double mu = order ? 4 : 0;
     term = 1, sum = 1;
-    for (int k = 1; k < 30; ++k) {
+    for (int k = 1; k < 40; ++k) {
       double odd = 2 * k - 1, next = term * (odd * odd - mu) / (8 * a * k);
       if (magnitude(next) < 0x1p-56) break;
       term = next, sum += term;

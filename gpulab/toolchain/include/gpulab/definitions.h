@@ -17,6 +17,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __grid_constant__
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 // __launch_bounds__(threads[, blocks per compute unit]): clang's attribute of the same name.
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))

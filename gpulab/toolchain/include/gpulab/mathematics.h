@@ -345,7 +345,7 @@ __GPULAB_FUNCTION__ void __sincosf(float x, float* s, float* c) {
   *c = __cosf(x);
 }
 __GPULAB_FUNCTION__ float __tanf(float x) { return __sinf(x) * __builtin_amdgcn_rcpf(__cosf(x)); }
-__GPULAB_FUNCTION__ float __fdividef(float x, float y) { return x * __builtin_amdgcn_rcpf(y); }
+__GPULAB_FUNCTION__ float __fdividef(float x, float y) { return x / y; }
 // To the range 0 to 1; NaN becomes 0.
 __GPULAB_FUNCTION__ float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
 

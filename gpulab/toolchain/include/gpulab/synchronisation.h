@@ -51,10 +51,6 @@ __GPULAB_FUNCTION__ void __threadfence_system() { __builtin_amdgcn_fence(__ATOMI
 __GPULAB_FUNCTION__ long long clock64() { return (long long)__builtin_readcyclecounter(); }
 __GPULAB_FUNCTION__ long long clock() { return (long long)__builtin_readcyclecounter(); }
 __GPULAB_FUNCTION__ long long wall_clock64() { return (long long)__builtin_readsteadycounter(); }
-__GPULAB_FUNCTION__ void __nanosleep(unsigned nanoseconds) {
-  // s_sleep pauses for about 64 cycles per unit: 127 units are the longest sleep of one instruction.
-  if (nanoseconds >= 32) __builtin_amdgcn_s_sleep(1);
-}
 
 // Stopping: __builtin_trap ends the kernel with an error that the host sees.
 __GPULAB_FUNCTION__ __attribute__((noreturn)) void __trap() { __builtin_trap(); }
