@@ -8,6 +8,7 @@ same for bodies that fit one line.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from gpulab.virtual_gpu.isa.expression import TYPES
@@ -49,7 +50,11 @@ class Family:
 
 
 def body(function: Body, parameters: str, meaning: str) -> Body:
-    """Give a lambda the parameter types that its row needs: ``body(lambda a, b: a & b, "a:u32 b:u32", "...")``."""
+    """A copy of a function with its row's parameter types: ``body(lambda a, b: a & b, "a:u32 b:u32", "And.")``."""
+    assert isinstance(function, FunctionType)
+    function = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
     function.__annotations__ = {name: TYPES[type] for name, type in (p.split(":") for p in parameters.split())}
     function.__doc__ = meaning
     return function

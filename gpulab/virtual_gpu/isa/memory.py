@@ -104,7 +104,8 @@ def _scalar_accesses() -> None:
             _add("gfx9", Memory(gfx9.replace("load", "store"), "scalar", "store", 32, count, meaning="Store scalars."))
 
 
-_LDS_LOADS = (
+_Shape = tuple[str, str, int, int, str, str]
+_LDS_LOADS: tuple[_Shape, ...] = (
     ("read_u8", "load_u8", 8, 1, "zero", ""),
     ("read_i8", "load_i8", 8, 1, "sign", ""),
     ("read_u16", "load_u16", 16, 1, "zero", ""),
@@ -120,7 +121,7 @@ _LDS_LOADS = (
     ("read_u16_d16", "load_u16_d16", 16, 1, "", "lo"),
     ("read_u16_d16_hi", "load_u16_d16_hi", 16, 1, "", "hi"),
 )
-_LDS_STORES = (
+_LDS_STORES: tuple[_Shape, ...] = (
     ("write_b8", "store_b8", 8, 1, "", ""),
     ("write_b16", "store_b16", 16, 1, "", ""),
     ("write_b32", "store_b32", 32, 1, "", ""),
@@ -134,8 +135,8 @@ _LDS_STORES = (
 
 def _lds_accesses() -> None:
     for action, shapes in (("load", _LDS_LOADS), ("store", _LDS_STORES)):
-        for gfx9, gfx11, *fields in shapes:
-            access = Access(gfx9, gfx11, *fields)
+        for gfx9, gfx11, element, count, extend, half in shapes:
+            access = Access(gfx9, gfx11, element, count, extend, half)
             row = Memory(
                 "",
                 "lds",

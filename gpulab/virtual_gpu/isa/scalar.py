@@ -225,16 +225,16 @@ def _sign_run(a: Value) -> Value:
 
 
 for suffix, type, signed_type in (("b32", "u32", "i32"), ("b64", "u64", "i64")):
-    wide = suffix.replace("b", "")
+    digits = suffix.replace("b", "")
     sop(gfx9=f"s_ff1_i32_{suffix}", gfx11=f"s_ctz_i32_{suffix}")(
         body(_first_one, f"a:{type}", "Lowest one bit; -1 for 0.")
     )
-    sop(gfx9=f"s_flbit_i32_{suffix}", gfx11=f"s_clz_i32_u{wide}")(
+    sop(gfx9=f"s_flbit_i32_{suffix}", gfx11=f"s_clz_i32_u{digits}")(
         body(_leading, f"a:{type}", "Zeros before the highest one bit; -1 for 0.")
     )
-    sop(gfx9="s_flbit_i32" + ("_i64" if wide == "64" else ""), gfx11="s_cls_i32" + ("_i64" if wide == "64" else ""))(
-        body(_sign_run, f"a:{signed_type}", "Number of leading bits equal to the sign bit; -1 if all are.")
-    )
+    sop(
+        gfx9="s_flbit_i32" + ("_i64" if digits == "64" else ""), gfx11="s_cls_i32" + ("_i64" if digits == "64" else "")
+    )(body(_sign_run, f"a:{signed_type}", "Number of leading bits equal to the sign bit; -1 if all are."))
     sop(gfx9=f"s_ff0_i32_{suffix}")(body(lambda a: _first_one(~a), f"a:{type}", "Lowest zero bit; -1 if none."))
 
 

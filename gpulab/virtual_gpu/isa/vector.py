@@ -9,6 +9,7 @@ Sources: CDNA3 ISA manual 12.7-12.11, RDNA3 ISA manual 16.7-16.11.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gpulab.virtual_gpu.isa import functions as f
@@ -104,12 +105,12 @@ for type in FLOATS:
 vector(gfx9="v_fmac_f64", rate="half")(
     body(lambda a, b, dst: fma(a, b, dst), "a:f64 b:f64 dst:f64", "dst += a*b with one rounding.")
 )
-for names, parameters in (
+for twice_rounded, parameters in (
     ("v_mac_f16", "a:f16 b:f16 dst:f16"),
     ("v_mad_f16 v_mad_legacy_f16", "a:f16 b:f16 c:f16"),
     ("v_madak_f16", "a:f16 b:f16 k:f16"),
 ):
-    vector(gfx9=names)(body(lambda a, b, c: a * b + c, parameters, "a*b + c, rounded twice."))
+    vector(gfx9=twice_rounded)(body(lambda a, b, c: a * b + c, parameters, "a*b + c, rounded twice."))
 vector(gfx9="v_madmk_f16")(body(lambda a, k, b: a * k + b, "a:f16 k:f16 b:f16", "a*K + b, rounded twice."))
 vector(gfx9="v_fma_legacy_f16")(body(lambda a, b, c: fma(a, b, c), "a:f16 b:f16 c:f16", "a*b+c with one rounding."))
 define("v_frexp_exp_i32_f32", "a:f32", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.")
@@ -305,7 +306,7 @@ vector(gfx9="v_log_legacy_f32", rate="trans", accuracy="2 ulp (hardware: 1 ulp)"
 transcendental("v_rcp_f64", accuracy="correctly rounded (hardware: 2**29 ulp)")(body(f.reciprocal, "a:f64", "1/a."))
 transcendental("v_rsq_f64", accuracy="1 ulp (hardware: 2**29 ulp)")(body(f.reciprocal_sqrt, "a:f64", "1/sqrt(a)."))
 transcendental("v_sqrt_f64", accuracy="correctly rounded (hardware: 2**29 ulp)")(body(sqrt, "a:f64", "Square root."))
-for name, function, meaning in (
+_HALF_FUNCTIONS: tuple[tuple[str, Callable[..., Value], str], ...] = (
     ("rcp", lambda x: 1.0 / x, "1/a."),
     ("rsq", lambda x: 1.0 / sqrt(x), "1/sqrt(a)."),
     ("sqrt", sqrt, "Square root."),
@@ -313,9 +314,10 @@ for name, function, meaning in (
     ("log", lambda x: f.log2(x), "log2(a)."),
     ("sin", lambda x: f.sin_turns(x), "sin(2 pi a)."),
     ("cos", lambda x: f.cos_turns(x), "cos(2 pi a)."),
-):
+)
+for name, half_function, meaning in _HALF_FUNCTIONS:
     transcendental(f"v_{name}_f16", accuracy="0.51 ulp (hardware: 0.51 ulp)")(
-        body(lambda a, function=function: f.through_f32(function, a), "a:f16", meaning)
+        body(lambda a, function=half_function: f.through_f32(function, a), "a:f16", meaning)
     )
 
 # The first 1201 bits of 2/pi after the binary point, for the argument reduction of sine and cosine.
