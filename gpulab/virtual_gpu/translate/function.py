@@ -84,10 +84,19 @@ def reachable(program: Program, kernel: KernelDescriptor, decoder: Decoder) -> t
                         if isinstance(operand.value, Symbol):
                             landing.add(_label(program, decoded))
                             work.append(_label(program, decoded))
-                elif row.kind in ("end", "jump"):
+                elif row.kind in ("end", "jump") or stops(decoded):
                     break
             index += 1
     return sorted(seen), landing
+
+
+def stops(decoded: Decoded) -> bool:
+    """Whether an instruction is a trap that stops the kernel; s_trap 3 is for debuggers and does nothing without one."""
+    if not isinstance(decoded.row, Control) or decoded.row.kind != "trap":
+        return False
+    operands = decoded.instruction.operands
+    value = operands[0].value if operands else None
+    return not (isinstance(value, Literal) and int(value.value) == 3)
 
 
 def _label(program: Program, decoded: Decoded) -> int:
@@ -167,7 +176,7 @@ class _Function:
                 self.successors[block] = [_label(self.program, end), *following]
             elif row.kind in ("call", "jump"):
                 self.successors[block] = None
-            elif row.kind == "end":
+            elif row.kind == "end" or stops(end):
                 self.successors[block] = []
             else:
                 self.successors[block] = following
@@ -413,8 +422,7 @@ class _Function:
             e.do(f"ret i32 {layout.BARRIER}")
             return True
         if kind == "trap":
-            value = decoded.instruction.operands[0].value if decoded.instruction.operands else None
-            if isinstance(value, Literal) and int(value.value) == 3:  # a debug trap: nothing without a debugger
+            if not stops(decoded):
                 self._finish(index)
                 e.jump(f"b{index + 1}")
                 return True

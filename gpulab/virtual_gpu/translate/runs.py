@@ -346,7 +346,8 @@ class Run:
         chunk = Chunk(e, self.wave_size, number, bits_)
         for item in items:
             self._emit(chunk, item)
-        chunk.store(after.active)
+        # v_cmpx ends a run and puts lanes to sleep: what they hold is stored if they may need it later.
+        chunk.store(after.active | after.asleep if items[-1].decoded.exec_effect else after.active)
         kept: dict[int, str] = {}
         for start, value in chunk.masks.items():
             if start not in wanted:
