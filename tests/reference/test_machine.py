@@ -83,7 +83,7 @@ def test_constants_take_the_type_of_the_operand(line, expected):
         ("1.0", 0x3FF00000, 0),
         ("0x40080000", 0x40080000, 0),  # a 32-bit literal is the high half of a double
         ("2", 0, 2),  # an inline integer is a 64-bit integer
-        ("0.15915494", 0x3FC45F30, 0x6DC9C882),
+        ("0.15915494309189532", 0x3FC45F30, 0x6DC9C882),
         ("-1.0", 0xBFF00000, 0),
     ],
 )
@@ -554,3 +554,9 @@ def test_code_addresses_are_no_data():
         dispatch.SHARED_APERTURE,
         dispatch.PRIVATE_APERTURE,
     )
+
+
+def test_dpp_moves_before_negation():
+    """A lane without a source reads 0, and neg makes that -0."""
+    text = "v_mov_b32 v1, 1.0\n v_mul_f32_dpp v2, -v1, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:1"
+    assert lanes(wave(text), 2)[:2] == [0x80000000, 0xBF800000]

@@ -354,9 +354,11 @@ class _Execute(Operands):
             if parameter.implicit:
                 arguments.append(self.implicit_vector(parameter, row, destinations))
                 continue
-            bits = self.source(row, parameter, sources[position], position)
+            move = None
             if path is not None and position == 0:
-                bits, write = self.through_dpp(bits, path[0], write)
+                write = write & self.dpp_enabled(path[0])
+                move = path[0]
+            bits = self.source(row, parameter, sources[position], position, move)
             if parameter.type.is_float and row.float_mode and not denormals(wave.mode, parameter.type) & 1:
                 bits = flush(bits, parameter.type)
             arguments.append(bits)
@@ -381,7 +383,9 @@ class _Execute(Operands):
         wave = self.wave
         explicit = name in ("dst", "sdst")
         if type == b1:
-            mask = mask_of(bits.astype(bool) & write)  # a lane that DPP keeps from writing gives 0, like an inactive one
+            mask = mask_of(
+                bits.astype(bool) & write
+            )  # a lane that DPP keeps from writing gives 0, like an inactive one
             if explicit:
                 target = next(named)
                 return lambda: self.set_scalar(target, mask, wave.size)
@@ -469,26 +473,31 @@ class _Execute(Operands):
             return np.full(wave.size, bool(number))
         return np.full(wave.size, number & ((1 << type.width) - 1), UNSIGNED[type.width])
 
-    def through_dpp(self, bits: Bits, source: list[int], write: Bits) -> tuple[Bits, Bits]:
-        """The first source as DPP moves it, and the lanes that may still be written."""
-        wave, modifiers = self.wave, self.item.modifiers
-        active = wave.active()
-        inactive_too = bool(modifiers.get("fi"))
-        valid = np.array([s >= 0 and (inactive_too or bool(active[max(s, 0)])) for s in source])
-        moved = bits[np.array([max(s, 0) for s in source])]
-        if modifiers.get("bound_ctrl") or "dpp8" in modifiers:
-            moved = np.where(valid, moved, np.zeros_like(moved))
-        else:
-            write = write & valid
-        lane = np.arange(wave.size)
+    def dpp_valid(self, source: list[int]) -> Bits:
+        """The lanes whose DPP source exists and may be read: active, or any with fi."""
+        active = np.full(self.wave.size, True) if self.item.modifiers.get("fi") else self.wave.active()
+        return np.array([s >= 0 and bool(active[max(s, 0)]) for s in source])
+
+    def dpp_enabled(self, source: list[int]) -> Bits:
+        """The lanes that DPP lets the instruction write."""
+        modifiers = self.item.modifiers
+        lane = np.arange(self.wave.size)
         rows, banks = (modifiers.get(name, 15) for name in ("row_mask", "bank_mask"))
         if not isinstance(rows, int) or not isinstance(banks, int):
             raise self.unsupported("these DPP masks")
         enabled = ((rows >> (lane // 16)) & 1).astype(bool) & ((banks >> (lane // 4 % 4)) & 1).astype(bool)
-        return moved, write & enabled
+        zeroes = modifiers.get("bound_ctrl") or "dpp8" in modifiers
+        return enabled if zeroes else enabled & self.dpp_valid(source)
 
-    def source(self, row: Row, parameter: Parameter, operand: Operand, position: int) -> Bits:
-        """One explicit source: halves, packing, SDWA selection, then abs and neg (or sext)."""
+    def through_dpp(self, bits: Bits, source: list[int]) -> Bits:
+        """A register as DPP moves it; 0 where there is no source lane."""
+        moved = bits[np.array([max(s, 0) for s in source])]
+        return np.where(self.dpp_valid(source), moved, np.zeros_like(moved))
+
+    def source(
+        self, row: Row, parameter: Parameter, operand: Operand, position: int, move: list[int] | None = None
+    ) -> Bits:
+        """One explicit source: halves, packing, SDWA selection, DPP's movement, then abs and neg (or sext)."""
         modifiers, type = self.item.modifiers, parameter.type
 
         def flag(name: str, default: int) -> int:
@@ -522,6 +531,8 @@ class _Execute(Operands):
             bits = (self.raw(Operand(register), u32) >> np.uint32(16)).astype(np.uint16)
         else:
             bits = self.raw(operand, type)
+        if move is not None:
+            bits = self.through_dpp(bits, move)
         if type != b1:
             sign = bits.dtype.type(1 << (type.width - 1))
             if operand.abs:

@@ -28,8 +28,7 @@ def mask_of(lanes: Bits) -> int:
 # ------------------------------------------------------------------------------------------ bits of values
 
 UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
-_INV_2PI = 0.15915494309189532
-_INLINE_FLOATS = (0.0, 0.5, 1.0, 2.0, 4.0, -0.5, -1.0, -2.0, -4.0)
+_INLINE_FLOATS = (0.0, 0.5, 1.0, 2.0, 4.0, -0.5, -1.0, -2.0, -4.0, 0.15915494309189532)  # the last: 1 / (2 pi)
 
 
 def float_bits(value: float, width: int, kind: str = "f") -> int:
@@ -51,11 +50,10 @@ def literal_bits(literal: Literal, type: Type) -> int:
     mask = (1 << type.width) - 1
     if literal.is_float:
         value = float(literal.value)
-        inverse = abs(value - _INV_2PI) < 1e-7
         if type.width == 64:
-            bits = float_bits(_INV_2PI if inverse else value, 64)
-            return bits if inverse or value in _INLINE_FLOATS else bits & ~MASK32
-        return float_bits(_INV_2PI if inverse else value, type.width, type.kind if type.is_float else "f")
+            bits = float_bits(value, 64)
+            return bits if value in _INLINE_FLOATS else bits & ~MASK32  # a literal has 32 bits: the high half
+        return float_bits(value, type.width, type.kind if type.is_float else "f")
     number = int(literal.value)
     if type.width == 64 and type.is_float and not -16 <= number <= 64:
         return (number & MASK32) << 32
@@ -85,7 +83,8 @@ def to_float64(bits: Bits, type: Type) -> Bits:
     """Bits of a float type as float64 numbers."""
     if type.kind == "bf":
         return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
-    return bits.view({16: np.float16, 32: np.float32, 64: np.float64}[type.width]).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return bits.view({16: np.float16, 32: np.float32, 64: np.float64}[type.width]).astype(np.float64)
 
 
 def from_float64(values: Bits, type: Type) -> Bits:
