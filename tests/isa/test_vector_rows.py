@@ -1,4 +1,4 @@
-"""Vector rows against numbers worked out by hand from IEEE 754 and the ISA manuals (CDNA3 12.7-12.11, RDNA3 16.6-16.11).
+"""Vector rows against numbers worked out by hand from IEEE 754 and the ISA manuals (CDNA3 12.7, RDNA3 16.7 ff.).
 
 In the tables an int is a bit pattern of the operand's type, a float a number of that type.
 """
@@ -362,7 +362,7 @@ def test_vector(arch, mnemonic, sources, implicit, expected):
 
 
 def _f32(mnemonic, x):
-    results, values = isa.table("gfx942")[mnemonic].graph()
+    _, values = isa.table("gfx942")[mnemonic].graph()
     return evaluate(values, [x])[0]
 
 
