@@ -7,6 +7,7 @@ gives its text.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -486,9 +487,12 @@ RULES: tuple[Rule, ...] = (
     Rule("out of bounds", r"array index \d+ is past the end", "Indices of t[n] run from 0 to n - 1."),
 )
 
-_COMPILED = tuple(
-    (rule, re.compile(rule.message), re.compile(rule.line), re.compile(rule.source), rule.flag) for rule in RULES
-)
+
+@functools.cache
+def _compiled() -> tuple[tuple[Rule, re.Pattern[str], re.Pattern[str], re.Pattern[str], str], ...]:
+    return tuple(
+        (rule, re.compile(rule.message), re.compile(rule.line), re.compile(rule.source), rule.flag) for rule in RULES
+    )
 
 
 def find(message: str, line: str, source: str, flag: str = "") -> str:
@@ -500,7 +504,7 @@ def find(message: str, line: str, source: str, flag: str = "") -> str:
         source: the whole source.
         flag: the warning's option, e.g. "-Wvla-cxx-extension", or "".
     """
-    for rule, in_message, in_line, in_source, wanted in _COMPILED:
+    for rule, in_message, in_line, in_source, wanted in _compiled():
         match = in_message.search(message)
         if match is None or not in_line.search(line) or not in_source.search(source) or wanted not in flag:
             continue

@@ -253,6 +253,9 @@ class _Job:
         return path
 
     def _fail(self, outcome: compiler.Outcome, found: tuple[Diagnostic, ...]) -> None:
+        crash = re.search(r"frontend command failed with exit code (\d+)", outcome.log)
+        if crash:  # Clang's driver reports the death of its front end as 128 + signal
+            raise compiler.explain_death(128 - int(crash[1]), "the compiler")
         if any(d.severity == "error" for d in found):
             raise diagnostics.compile_error(found, self.name, outcome.log)
         error = compiler.explain_death(outcome.code, "the compiler")

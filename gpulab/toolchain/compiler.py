@@ -27,7 +27,7 @@ class Limits:
     """What one compiler process may use: seconds of wall clock, bytes of address space, bytes in one file."""
 
     seconds: float = 60.0
-    memory_bytes: int = 6 << 30
+    memory_bytes: int = 3 << 30
     file_bytes: int = 256 << 20
     log_bytes: int = 1 << 20
 
@@ -222,7 +222,7 @@ def explain_death(code: int, what: str) -> InternalError | CompileError:
     if code < 0:
         with contextlib.suppress(ValueError):
             name = signal.Signals(-code).name
-    if name in ("SIGKILL", "SIGXCPU", "SIGXFSZ", "SIGABRT", "SIGSEGV", "SIGBUS"):
+    if name in ("SIGKILL", "SIGXCPU", "SIGXFSZ", "SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP"):
         return CompileError(
             f"{what} died ({name}).",
             why="it ran out of the time, memory or stack that it may use, or met a bug of its own.",

@@ -61,10 +61,12 @@ def test_log_is_cut(tmp_path: Path) -> None:
     assert outcome.log.endswith("output was cut)\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of another process")
 def test_memory_limit(tmp_path: Path) -> None:
-    if sys.platform != "linux":
-        return  # only Linux limits another process
+    """A source of a few lines that expands to 10^9 numbers is stopped by its memory long before its time."""
     source = tmp_path / "a.c"
-    source.write_text("int x;")
-    outcome = compiler.run(["clang", "-fsyntax-only", str(source)], limits=compiler.Limits(memory_bytes=1 << 20))
+    ten = "".join(f"#define A{i} " + f"A{i - 1} " * 10 + "\n" for i in range(1, 10))
+    source.write_text(f"#define A0 1,\n{ten}int x[] = {{ A9 }};")
+    limits = compiler.Limits(seconds=60, memory_bytes=1 << 30)
+    outcome = compiler.run(["clang", "-fsyntax-only", str(source)], limits=limits)
     assert outcome.code != 0
