@@ -158,8 +158,8 @@ class DeviceArray:
                 hip.copy_device(self.address_, source.address_, self.nbytes)
             return self
         host = np.asarray(source)
-        if host.ndim == 0 and np.can_cast(host.dtype, self.dtype, "same_kind"):
-            host = np.full(self.shape, host, self.dtype)
+        if host.ndim == 0:
+            host = np.full(self.shape, host, self.dtype if _fits(source, self.dtype) else host.dtype)
         self._check_fits(host, "the source")
         self._write(host)
         return self
@@ -271,6 +271,16 @@ class DeviceArray:
         return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device}{state})"
 
 
+def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a single number can be held by this type as it is (0.1 in float32 counts, 2.5 in int32 does not)."""
+    if isinstance(value, bool | np.bool_):
+        return True
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return isinstance(value, int | np.integer) and info.min <= value <= info.max
+    return np.can_cast(np.asarray(value).dtype, dtype, "same_kind")
+
+
 def _shape(shape: Any) -> tuple[int, ...]:
     extents = (shape,) if isinstance(shape, (int, np.integer)) and not isinstance(shape, bool) else shape
     try:
@@ -293,10 +303,10 @@ def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
         raise DeviceMemoryError(
             f"{dtype!r} is no element type.", hint='for example "float32", "int32", "uint8" or numpy.float64.'
         ) from error
-    if found.hasobject or found.itemsize == 0:
+    if found.hasobject or found.itemsize == 0 or found.kind not in "biufcV":
         raise DeviceMemoryError(
             f"elements of type {found} cannot be in device memory.",
-            why="a GPU knows numbers and plain structures of numbers, not Python objects.",
+            why="a GPU knows numbers and plain structures of numbers, not Python objects, texts or dates.",
             hint='convert to numbers first: np.asarray(values, dtype="float32").',
         )
     return found

@@ -159,6 +159,11 @@ class Arena:
                     ctypes.memset(address, 0, used)
             self._high_water = max(self._high_water, address + room)
             self._allocations[address] = Allocation(address, size, kind, device, name, writable)
+            if kind not in ("kernarg", "internal"):
+                # Behind a new allocation stands its end, not the array that was there before.
+                end = address + room
+                for old in [old for old in self._freed if old.address < end and address < old.address + old.size]:
+                    self._freed.remove(old)
             bisect.insort(self._addresses, address)
             self.allocated += size
             self.generation += 1

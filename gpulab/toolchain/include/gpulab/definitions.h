@@ -19,8 +19,13 @@
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
-// __launch_bounds__(threads[, blocks per compute unit]): clang's attribute of the same name.
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+// __launch_bounds__(threads[, waves per SIMD]). Clang's own attribute launch_bounds says nothing to the AMDGPU target.
+#define __GPULAB_BOUNDS_1__(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
+#define __GPULAB_BOUNDS_2__(threads, waves) \
+  __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(waves)))
+#define __GPULAB_BOUNDS__(first, second, chosen, ...) chosen
+#define __launch_bounds__(...) \
+  __GPULAB_BOUNDS__(__VA_ARGS__, __GPULAB_BOUNDS_2__, __GPULAB_BOUNDS_1__, )(__VA_ARGS__)
 
 // Dynamic shared memory: its size comes with the launch, so the array has none.
 #define HIP_DYNAMIC_SHARED(type, variable) extern __shared__ type variable[];
