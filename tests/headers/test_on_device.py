@@ -555,18 +555,13 @@ def test_printf_from_a_kernel(arch: str) -> None:
     }"""
     text = np.frombuffer(b"given\0\0\0", "uint8").copy()
     _, printed = run(arch, source, text, np.float64(2.7182), block=(4,))
-    assert sorted(printed[:-3]) == sorted(
-        [
-            "-1| 2.72|constant|z|1099511627776|ff|%|given |\n",
-            "plain\n",
-            "given",
-            "tab\t\"quoted\" \\ 'single' {x}: [y] # é\n",
-        ]
-    )
     assert sorted(printed[-3:]) == [f"lane {i} of 4\n" for i in range(3)]
+    assert "".join(printed[:-3]) == (
+        "-1| 2.72|constant|z|1099511627776|ff|%|given |\nplain\ngiventab\t\"quoted\" \\ 'single' {x}: [y] # é\n"
+    )
 
 
-@both
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_a_full_printf_buffer_loses_the_rest(arch: str) -> None:
     source = """__global__ void print() { printf("%s\\n", "0123456789012345678901234567890123456789"); }"""
     _, printed = run(arch, source, grid=(5,), block=(64,))
