@@ -168,12 +168,8 @@ def find(wanted: int | str | DeviceInfo) -> DeviceInfo:
     virtual_only = text.lower().startswith("virtual:")
     name = text.partition(":")[2] if virtual_only else text
     candidates = [device for device in everything if device.virtual or not virtual_only]
-    if name.isdigit():
-        number = int(name)
-        if virtual_only and number < len(candidates):
-            return candidates[number]
-        if not virtual_only:
-            return find(number)
+    if name.isdigit() and int(name) < len(candidates):
+        return candidates[int(name)]
     arch = name.partition(":")[0].lower()
     for test in (
         lambda device: device.arch == arch,

@@ -28,8 +28,15 @@ extern "C" __global__ void shared_sum(int* out) {
   __syncthreads();
   if (threadIdx.x == 0) { int s = 0; for (int i = 0; i < (int)blockDim.x; i++) s += part[i]; *out = s; }
 }
-extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(1, 64))) small(int* out) { out[threadIdx.x] = threadIdx.x; }
-extern "C" __global__ void sizes(int* out) { out[0] = gridDim.x; out[1] = gridDim.y; out[2] = blockDim.x; out[3] = blockDim.z; }
+extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(1, 64))) small(int* out) {
+  out[threadIdx.x] = threadIdx.x;
+}
+extern "C" __global__ void sizes(int* out) {
+  out[0] = gridDim.x;
+  out[1] = gridDim.y;
+  out[2] = blockDim.x;
+  out[3] = blockDim.z;
+}
 """
 
 

@@ -1,0 +1,266 @@
+"""Which library is used: the environment, ROCm that works, ROCm that does not, the cache folder, several processes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from gpulab import errors
+from gpulab.hip import library
+from gpulab.toolchain.host import compile_host_library
+from gpulab.virtual_gpu import abi
+from tests.hip.conftest import ROOT, run_python
+
+# A library that answers as ROCm's does on a machine with one GPU; offsets are those of hipDeviceProp_tR0600.
+ROCM = """
+#include <string.h>
+#include <stdlib.h>
+#include <stddef.h>
+static int device;
+int hipGetDeviceCount(int *n) { *n = COUNT; return COUNT ? 0 : 100; }
+int hipGetDevice(int *n) { *n = device; return 0; }
+int hipSetDevice(int n) { device = n; return n == 0 ? 0 : 101; }
+int hipGetLastError(void) { return 0; }
+int hipRuntimeGetVersion(int *v) { *v = 71500001; return 0; }
+const char *hipGetErrorName(int e) { return "hipErrorIllegalAddress"; }
+const char *hipGetErrorString(int e) { return "an illegal memory access was encountered"; }
+int hipGetDevicePropertiesR0600(char *p, int n) {
+  memset(p, 0, 1472); strcpy(p, "AMD Instinct MI210"); strcpy(p + 1160, "gfx90a:sramecc+:xnack-");
+  *(int *)(p + 308) = 64; *(int *)(p + 388) = 104; *(int *)(p + 360) = 9; return 0;
+}
+int hipModuleLaunchKernel(void *f, unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned g,
+                          unsigned l, void *s, void **k, void **x) { return 0; }
+int hipEventCreate(void **e) { *e = malloc(8); return 0; }
+int hipEventDestroy(void *e) { free(e); return 0; }
+int hipEventRecord(void *e, void *s) { return 0; }
+int hipEventSynchronize(void *e) { return 0; }
+int hipEventElapsedTime(float *ms, void *a, void *b) { *ms = 0.25f; return 0; }
+int hipDeviceSynchronize(void) { return 700; }
+"""
+
+
+@pytest.fixture(scope="module")
+def rocm(tmp_path_factory):
+    """A folder laid out as a ROCm installation, for each of: one GPU, none, a library that crashes."""
+    root = tmp_path_factory.mktemp("rocm")
+    for name, text in (
+        ("good", ROCM.replace("COUNT", "1")),
+        ("empty", ROCM.replace("COUNT", "0")),
+        ("crashing", "#include <stdlib.h>\nint hipGetDeviceCount(int *n) { abort(); }\n"),
+    ):
+        compile_host_library(text, root / name / "lib" / "libamdhip64.so", optimize="1")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("which", "devices", "words"),
+    [
+        ("good", 1, "with 1 GPU"),
+        ("empty", 0, "no usable GPU (HIP error 100)"),
+        ("crashing", 0, "does not work"),
+    ],
+)
+def test_rocm_is_asked_in_a_process_of_its_own(rocm, monkeypatch, which, devices, words):
+    monkeypatch.setenv("ROCM_PATH", str(rocm / which))
+    monkeypatch.setattr(library.os.path, "exists", lambda path: True)
+    count, state = library.rocm_devices()
+    assert count == devices
+    assert words in state
+
+
+def test_without_a_driver_nothing_is_loaded(monkeypatch):
+    monkeypatch.setattr(library.os.path, "exists", lambda path: False)
+    monkeypatch.setattr(library.subprocess, "run", lambda *_, **__: pytest.fail("a process was started"))
+    count, state = library.rocm_devices()
+    assert (count, state) == (0, "no AMD GPU driver (there is no /dev/kfd)")
+
+
+WITH_DRIVER = """
+import os
+real = os.path.exists
+os.path.exists = lambda path: path == "/dev/kfd" or real(path)
+import gpulab
+from gpulab import hip as door, errors
+"""
+
+
+@pytest.mark.parametrize("binding", ["hip-python", "ctypes"])
+def test_rocm_first_and_virtual_devices_by_name(rocm, binding):
+    done = run_python(
+        WITH_DRIVER
+        + """
+print([(d.index, d.arch, d.virtual, d.compute_units) for d in door.devices()], door.current(), door.is_virtual())
+print(door.find("virtual:gfx942").index, door.find("gfx1100").index, door.find("gfx90a").index)
+with door.recording() as records:
+    door.launch(1, (2, 1, 1), (64, 1, 1), 0, 0, b"")
+print(records[0].time_us, records[0].time_is_modelled, records[0].arch, records[0].waves)
+try:
+    door.synchronize()
+except errors.KernelFault as error:
+    print(error.hint)
+try:
+    door.launch_traced(1, (1, 1, 1), (1, 1, 1), 0, b"")
+except errors.HipError as error:
+    print(error.what)
+door.select(2)
+print(door.current(), door.is_virtual(), door.malloc(0), door.mem_info()[1])
+door.select(0)
+print(door.current(), door.is_virtual(), door.library_info()["binding"])
+""",
+        ROCM_PATH=str(rocm / "good"),
+        GPULAB_BINDING=binding,
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 7, done.stderr
+    assert lines[0] == "[(0, 'gfx90a', False, 104), (1, 'gfx942', True, 304), (2, 'gfx1100', True, 96)] 0 False"
+    assert lines[1] == "1 2 0"
+    assert lines[2] == "250.0 False gfx90a 2"
+    assert "virtual:gfx942" in lines[3]
+    assert lines[4] == "A real GPU cannot be traced."
+    assert lines[5] == "2 True 0 25753026560"
+    assert lines[6] == f"0 False {binding}"
+
+
+def test_the_virtual_library_can_be_chosen(rocm):
+    done = run_python(
+        WITH_DRIVER
+        + """
+from hip import hip
+print([d.arch for d in door.devices()], hip.hipGetDeviceCount()[1])
+""",
+        ROCM_PATH=str(rocm / "good"),
+        GPULAB_LIBRARY="virtual",
+    )
+    assert done.stdout == "['gfx942', 'gfx1100'] 2\n", done.stderr
+
+
+@pytest.mark.parametrize(("value", "words"), [("rocm", "no AMD GPU answers"), ("cuda", "virtual")])
+def test_a_choice_that_cannot_be(monkeypatch, value, words):
+    monkeypatch.setenv("GPULAB_LIBRARY", value)
+    monkeypatch.setattr(library, "rocm_devices", lambda: (0, "no libamdhip64 found"))
+    with pytest.raises(errors.HipError, match=words):
+        library._decide()
+
+
+PLAIN = """
+import sys
+from hip import hip, hiprtc
+def ok(result):
+    assert int(result[0]) == 0, result
+    return result[1] if len(result) == 2 else result[1:]
+source = b'''extern "C" __global__ void k(int n, int* x) {
+  int i = threadIdx.x;
+  if (i < n) x[i] = i * i; else x[i + 100000] = 1;
+}'''
+program = ok(hiprtc.hiprtcCreateProgram(source, b"k.hip", 0, None, None))
+ok(hiprtc.hiprtcCompileProgram(program, 0, None))
+code = bytearray(ok(hiprtc.hiprtcGetCodeSize(program)))
+ok(hiprtc.hiprtcGetCode(program, code))
+kernel = ok(hip.hipModuleGetFunction(ok(hip.hipModuleLoadData(code)), b"k"))
+import ctypes
+x = ok(hip.hipMalloc(40))
+ok(hip.hipModuleLaunchKernel(kernel, 1, 1, 1, 10, 1, 1, 0, None, None, (ctypes.c_int(10), x)))
+got = (ctypes.c_int * 10)()
+ok(hip.hipMemcpy(got, x, 40, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+print(list(got))
+ok(hip.hipModuleLaunchKernel(kernel, 1, 1, 1, 11, 1, 1, 0, None, None, (ctypes.c_int(10), x)))
+print(hip.hipDeviceSynchronize()[0].name)
+"""
+
+
+def test_hip_python_alone_with_one_environment_variable():
+    """No import of gpulab: ROCM_PATH is enough."""
+    abi.build()
+    done = run_python(PLAIN, ROCM_PATH=str(abi.rocm_path()))
+    assert done.stdout == "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]\nhipErrorIllegalAddress\n", done.stderr
+    assert "stopped kernel k at k.hip:3" in done.stderr
+
+
+def test_importing_gpulab_is_enough():
+    done = run_python("import gpulab, sys\nprint('hip' in sys.modules, 'ctypes' in sys.modules)\n" + PLAIN)
+    assert done.stdout.splitlines()[0].startswith("False")
+    assert done.stdout.splitlines()[1:] == ["[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]", "hipErrorIllegalAddress"], (
+        done.stderr
+    )
+
+
+def test_importing_gpulab_after_hip_is_enough_too():
+    done = run_python("from hip import hip, hiprtc\nimport gpulab\n" + PLAIN)
+    assert done.stdout.splitlines()[0] == "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ("gfx1100", ["gfx1100"]),
+        ("gfx942,gfx942, gfx1100", ["gfx942", "gfx942", "gfx1100"]),
+        ("", ["gfx942", "gfx1100"]),
+    ],
+)
+def test_the_environment_chooses_devices(names, found):
+    done = run_python(
+        "import gpulab\nfrom gpulab import hip as door\nprint([d.arch for d in door.devices()])", GPULAB_DEVICES=names
+    )
+    assert done.stdout == f"{found}\n", done.stderr
+
+
+def test_a_wrong_name_in_the_environment_is_explained():
+    done = run_python(
+        "from gpulab import hip as door, errors\n"
+        "try: door.devices()\nexcept errors.DeviceNotFound as error: print(error)",
+        GPULAB_DEVICES="gfx90a",
+    )
+    assert "no virtual GPU of architecture 'gfx90a'" in done.stdout, done.stderr
+
+
+def test_the_instruction_limit_of_the_environment():
+    done = run_python(
+        """
+import struct
+from gpulab import errors, hip as door, toolchain
+code = toolchain.compile('extern "C" __global__ void k(volatile int* x) { while (*x == 0) {} }', arch="gfx942")
+address = door.malloc(4)
+door.launch(door.get_function(door.load_module(code.elf), "k"), (1, 1, 1), (64, 1, 1), 0, 0, struct.pack("<Q", address))
+try:
+    door.synchronize()
+except errors.KernelTimeout as error:
+    print("stopped", error.fault.where.line)
+""",
+        GPULAB_INSTRUCTION_LIMIT="20_000",
+    )
+    assert done.stdout == "stopped 1\n", done.stderr
+
+
+def test_several_processes_build_at_once(tmp_path):
+    program = (
+        "from gpulab.virtual_gpu import abi; print(abi.library('amdhip64').exists(), abi.library('hiprtc').exists())"
+    )
+    import os
+
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GPULAB_CACHE": str(tmp_path / "cache")}
+    running = [
+        subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    assert [process.communicate(timeout=300)[0] for process in running] == ["True True\n"] * 3
+    folder = tmp_path / "cache" / "virtual-rocm" / "lib"
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"libamdhip64.so", "libamdhip64.so.7", "libhiprtc.so", "libhiprtc.so.7"}
+
+
+def test_a_cache_folder_that_cannot_be_written(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    done = run_python(
+        "from gpulab.virtual_gpu import abi; print(abi.library('amdhip64').exists())",
+        GPULAB_CACHE=str(blocked),
+        TMPDIR=str(tmp_path),
+    )
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_building_again_does_nothing():
+    abi.build()
+    said = []
+    assert abi.build(said.append) is False
+    assert said == []
