@@ -212,7 +212,7 @@ class Arena:
             return allocation if address - allocation.address < max(allocation.size, 1) else None
 
     def nearest(self, address: int) -> AllocationNote | None:
-        """The allocation nearest to an address that is in none, for messages; lately freed ones come first if they held it."""
+        """The allocation that holds an address, held it lately, or is nearest to it, for messages."""
         with self._lock:
             inside = self.find(address)
             if inside is not None:
@@ -238,7 +238,7 @@ class Arena:
         return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
 
     def table(self, granule: int = 1) -> tuple[array[int], array[int]]:
-        """(allocations by address, lately freed ones) as (address, size, flags) triples of 64 bits for the support code.
+        """(allocations by address, lately freed ones) as triples of 64 bits: address, size, flags (support.c: Range).
 
         Sizes are rounded up to `granule` bytes, at most the gap that follows an allocation.
         """

@@ -32,7 +32,7 @@ from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.counters import Costs, line_costs
 from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.decode import Decoder
-from gpulab.virtual_gpu.translate.function import Translation, reachable, translate
+from gpulab.virtual_gpu.translate.function import Structure, Translation, translate
 
 Dim3 = tuple[int, int, int]
 
@@ -135,7 +135,7 @@ class LoadedModule:
         self.decoder = Decoder(program, isa.table(program.arch), isa.high_half)
         # Every kernel is looked through first, so that nothing is allocated for a program that is refused.
         for descriptor in program.kernels.values():
-            reachable(program, descriptor, self.decoder)
+            Structure(program, descriptor, self.decoder, dispatch.mode_register(descriptor))
         # Programs written in assembly get the bounds that hardware has, whole pages: their offsets are their own
         # business. For compiled programs bounds are exact.
         self.granule = PAGE if _is_assembly(program) else 1

@@ -1,4 +1,4 @@
-"""Builds and loads the C support code of translated kernels (support.c): `functions` gives the addresses of its entries."""
+"""Builds and loads the C code that translated kernels call (support.c): `functions` gives its entries' addresses."""
 
 from __future__ import annotations
 

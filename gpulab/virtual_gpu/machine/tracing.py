@@ -59,7 +59,7 @@ def trace_workgroup(
     filled: bytes,
     which: tuple[int, int],
 ) -> Trace:
-    """The life of one wave. `which` is (number of the workgroup, wave in it); `filled` the whole kernel argument segment.
+    """The life of one wave. `which` is (workgroup's number, wave in it); `filled` the whole kernel argument segment.
 
     Raises:
         ValueError: there is no such workgroup or wave.

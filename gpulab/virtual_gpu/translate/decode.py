@@ -120,7 +120,7 @@ class Decoder:
         elif isinstance(row, CrossLane):
             self._crosslane(decoded)
         else:
-            self._control(decoded, row)
+            self._control(decoded, row, kernel)
         return decoded
 
     # reading and writing one operand
@@ -224,7 +224,7 @@ class Decoder:
         return "wide" if mnemonic.startswith("s_or_saveexec") else "any"
 
     def _exec_write_effect(self, instruction: Instruction) -> str:
-        """EXEC as the destination of a scalar instruction: is the new mask within the old, or the old within the new?"""
+        """EXEC as a scalar destination: is the new mask within the old ("narrow"), the old within the new ("wide")?"""
         is_exec = [
             isinstance(o.value, Register) and o.value.name == "exec" and o.value.count == self.wave_words
             for o in instruction.operands
@@ -289,7 +289,7 @@ class Decoder:
                 self._reads(decoded, operand, value.count)
         decoded.scalar_reads |= bits(layout.EXEC, self.wave_words)
 
-    def _control(self, decoded: Decoded, row: Control) -> None:
+    def _control(self, decoded: Decoded, row: Control, kernel: str) -> None:
         operands = decoded.instruction.operands
         kind = row.kind
         if kind == "cbranch":
@@ -309,9 +309,19 @@ class Decoder:
             self._writes(decoded, operands[0], value.count if isinstance(value, Register) else 2)
         elif kind == "getreg":
             self._writes(decoded, operands[0], 1)
-        elif kind == "setreg" and operands:
+            self._check_hardware_register(decoded, operands[1], _READABLE, kernel)
+        elif kind == "setreg":
             for operand in operands:
                 self._reads(decoded, operand, 1)
+            self._check_hardware_register(decoded, operands[0], _WRITABLE, kernel)
+
+    def _check_hardware_register(self, decoded: Decoded, operand: Operand, known: tuple[str, ...], kernel: str) -> None:
+        field = hardware_field(operand.value)
+        if field is None or field[0] not in known:
+            name = field[0] if field else "this hardware register"
+            raise self.refuse(
+                decoded.instruction, kernel, f"{name} is not modelled here; known are {', '.join(known)}."
+            )
 
 
 @dataclass(slots=True)
@@ -364,6 +374,28 @@ def memory_operands(instruction: Instruction, row: Memory) -> MemoryOperands:
         parts.scalar = None
     return parts
 
+
+def hardware_field(value: object) -> tuple[str, int, int] | None:
+    """``hwreg(HW_REG_MODE, 4, 4)`` as (name, first bit, bits)."""
+    if not isinstance(value, Keyword):
+        return None
+    text = value.text.strip()
+    if not text.startswith("hwreg(") or not text.endswith(")"):
+        return None
+    parts = [p.strip() for p in text[6:-1].split(",")]
+    first = int(parts[1], 0) if len(parts) > 1 else 0
+    size = int(parts[2], 0) if len(parts) > 2 else 32
+    return parts[0], first, size
+
+
+CLOCKS = ("HW_REG_SHADER_CYCLES", "HW_REG_SHADER_CYCLES_LO")
+"""Hardware registers that count time."""
+
+_READABLE = (
+    "HW_REG_MODE", "HW_REG_SH_MEM_BASES", "HW_REG_HW_ID", "HW_REG_HW_ID1", "HW_REG_HW_ID2", "HW_REG_XCC_ID",
+    "HW_REG_TRAPSTS", "HW_REG_STATUS", *CLOCKS,
+)  # fmt: skip
+_WRITABLE = ("HW_REG_MODE", "HW_REG_TRAPSTS")
 
 _DPP = (
     "quad_perm", "row_shl", "row_shr", "row_ror", "wave_shl", "wave_rol", "wave_shr", "wave_ror", "row_mirror",

@@ -10,11 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Keyword, Literal, Program, Register, Symbol
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.crosslane import CrossLaneEmitter
-from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, Decoded, Decoder, bits, is_dpp, scalar_number
+from gpulab.virtual_gpu.translate.decode import (
+    ALL_SCALARS,
+    CLOCKS,
+    Decoded,
+    Decoder,
+    bits,
+    hardware_field,
+    is_dpp,
+    scalar_number,
+)
 from gpulab.virtual_gpu.translate.emitter import Emitter
 from gpulab.virtual_gpu.translate.liveness import Live, analyse
 from gpulab.virtual_gpu.translate.memory import Site
@@ -91,7 +100,7 @@ def reachable(program: Program, kernel: KernelDescriptor, decoder: Decoder) -> t
 
 
 def stops(decoded: Decoded) -> bool:
-    """Whether an instruction is a trap that stops the kernel; s_trap 3 is for debuggers and does nothing without one."""
+    """Whether an instruction is a trap that stops the kernel. (s_trap 3 does nothing without a debugger.)"""
     if not isinstance(decoded.row, Control) or decoded.row.kind != "trap":
         return False
     operands = decoded.instruction.operands
@@ -106,45 +115,20 @@ def _label(program: Program, decoded: Decoded) -> int:
     raise KeyError(decoded.instruction.text)
 
 
-class _Function:
-    def __init__(
-        self,
-        program: Program,
-        kernel: KernelDescriptor,
-        decoder: Decoder,
-        symbol: Callable[[Symbol, int], int],
-        mode: int,
-        profile: bool,
-        check_alignment: bool,
-    ) -> None:
-        self.program, self.kernel, self.decoder, self.profile = program, kernel, decoder, profile
-        self.check_alignment = check_alignment
+class Structure:
+    """A kernel's reachable instructions in basic blocks, with the MODE register known at each block's start.
+
+    Raises:
+        UnsupportedInstruction: an instruction that gpulab cannot execute, or a use of MODE that it cannot follow.
+    """
+
+    def __init__(self, program: Program, kernel: KernelDescriptor, decoder: Decoder, mode: int) -> None:
+        self.program, self.kernel, self.decoder = program, kernel, decoder
         self.wave_size = program.wave_size
-        self.emitter = e = Emitter()
         self.order, self.landing = reachable(program, kernel, decoder)
         self.decoded = {i: decoder.decode(i, kernel.name) for i in self.order}
         self._find_blocks()
         self.modes = self._find_modes(Mode(mode))
-        self.entry_live, self.after = analyse(
-            {b: [self.decoded[i] for i in body] for b, body in self.blocks.items()}, self.successors
-        )
-        self.slots: dict[int, int] = {}
-        self.segments: list[list[int]] = []
-        self._back_edges: dict[tuple[int, int], str] = {}
-        self.resume: set[int] = {kernel.entry, *self.landing}
-        self.scalars = Scalars(e, self.wave_size)
-        self.site = self._entry_values()
-        high_half = decoder.high_half
-        self.run = Run(
-            e, self.scalars, self.wave_size, self.site, self.slot, symbol, lambda name: high_half(program.arch, name)
-        )
-        self.salu = Salu(e, self.scalars, self.site, symbol, self.run.special)
-        self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu)
-
-    def slot(self, index: int) -> int:
-        return self.slots.setdefault(index, len(self.slots))
-
-    # structure
 
     def _find_blocks(self) -> None:
         leaders = {self.kernel.entry, *self.landing}
@@ -183,6 +167,12 @@ class _Function:
 
     def _find_modes(self, start: Mode) -> dict[int, Mode]:
         """MODE at each block's start: changes are followed along the program; where two meet they must agree."""
+        if not start.rounds_to_nearest:
+            raise self.decoder.refuse(
+                self.decoded[self.kernel.entry].instruction,
+                self.kernel.name,
+                f"the kernel starts in rounding mode {start.bits & 15:#x}; only rounding to nearest even is executed.",
+            )
         modes: dict[int, Mode] = {self.kernel.entry: start}
         for target in self.landing:
             modes[target] = start
@@ -236,7 +226,41 @@ class _Function:
             )
         return changed
 
-    # emission
+
+class _Function(Structure):
+    """The translation of one kernel: `emit` goes through the blocks, `_assemble` ties them together."""
+
+    def __init__(
+        self,
+        program: Program,
+        kernel: KernelDescriptor,
+        decoder: Decoder,
+        symbol: Callable[[Symbol, int], int],
+        mode: int,
+        profile: bool,
+        check_alignment: bool,
+    ) -> None:
+        super().__init__(program, kernel, decoder, mode)
+        self.profile, self.check_alignment = profile, check_alignment
+        self.emitter = e = Emitter()
+        self.entry_live, self.after = analyse(
+            {b: [self.decoded[i] for i in body] for b, body in self.blocks.items()}, self.successors
+        )
+        self.slots: dict[int, int] = {}
+        self.segments: list[list[int]] = []
+        self._back_edges: dict[tuple[int, int], str] = {}
+        self.resume: set[int] = {kernel.entry, *self.landing}
+        self.scalars = Scalars(e, self.wave_size)
+        self.site = self._entry_values()
+        high_half = decoder.high_half
+        self.run = Run(
+            e, self.scalars, self.wave_size, self.site, self.slot, symbol, lambda name: high_half(program.arch, name)
+        )
+        self.salu = Salu(e, self.scalars, self.site, symbol, self.run.special)
+        self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu)
+
+    def slot(self, index: int) -> int:
+        return self.slots.setdefault(index, len(self.slots))
 
     def _entry_values(self) -> Site:
         e = self.emitter
@@ -291,7 +315,7 @@ class _Function:
                 decoded = self.decoded[index]
                 if self.profile:
                     self.segments[-1].append(index)
-                ended = self._instruction(decoded, mode, body)
+                ended = self._instruction(decoded, mode)
                 mode = self._mode_after(decoded, mode)
                 if decoded.exec_effect and not ended and index != body[-1]:
                     self._open_segment()
@@ -328,11 +352,11 @@ class _Function:
         self._flush()
         self.scalars.flush(self.after[index].scalars)
 
-    def _instruction(self, decoded: Decoded, mode: Mode, body: list[int]) -> bool:
+    def _instruction(self, decoded: Decoded, mode: Mode) -> bool:
         """Emit one instruction; True if it ended the block."""
         row = decoded.row
         if isinstance(row, Control):
-            return self._control(decoded, row, body)
+            return self._control(decoded, row, mode)
         if isinstance(row, CrossLane):
             touched = decoded.cross_reads | decoded.vector_writes
             if (
@@ -392,11 +416,9 @@ class _Function:
         self._back_edges.setdefault((source, target), label)
         return label
 
-    def _control(self, decoded: Decoded, row: Control, body: list[int]) -> bool:
+    def _control(self, decoded: Decoded, row: Control, mode: Mode) -> bool:
         e, kind, index = self.emitter, row.kind, decoded.index
         if kind in ("wait", "nop", "sleep", "sendmsg", "setreg", "round_mode", "denorm_mode"):
-            if kind == "setreg":
-                self._setreg(decoded)
             return False
         if self.run.conflicts(decoded):
             self._flush()
@@ -445,7 +467,7 @@ class _Function:
             else:
                 self.scalars.set_pair(self._scalar_target(decoded), now)
         elif kind == "getreg":
-            self._getreg(decoded)
+            self._getreg(decoded, mode)
         else:
             raise self.decoder.refuse(decoded.instruction, self.kernel.name)
         return False
@@ -500,36 +522,22 @@ class _Function:
         e.do(f"store i64 {left}, ptr {address}")
         return left
 
-    def _setreg(self, decoded: Decoded) -> None:
-        field = hardware_field(decoded.instruction.operands[0].value)
-        if field is None or field[0] not in ("HW_REG_MODE", "HW_REG_TRAPSTS"):
-            raise self.decoder.refuse(decoded.instruction, self.kernel.name, "only the MODE register can be written.")
-
-    def _getreg(self, decoded: Decoded) -> None:
+    def _getreg(self, decoded: Decoded, mode: Mode) -> None:
         """Hardware registers that a kernel may ask for; identifiers of the wave's place are those of a single CU."""
         e = self.emitter
         field = hardware_field(decoded.instruction.operands[1].value)
-        if field is None:
-            raise self.decoder.refuse(decoded.instruction, self.kernel.name, "this hardware register is not modelled.")
+        assert field is not None
         name, first, size = field
-        known = {
-            "HW_REG_MODE": str(self.modes[self.kernel.entry].bits),
-            "HW_REG_SH_MEM_BASES": str((layout.SHARED_BASE >> 16) << 16 | layout.PRIVATE_BASE >> 16),
-            "HW_REG_HW_ID": "0",
-            "HW_REG_HW_ID1": "0",
-            "HW_REG_HW_ID2": "0",
-            "HW_REG_XCC_ID": "0",
-            "HW_REG_TRAPSTS": "0",
-            "HW_REG_STATUS": "0",
-        }
-        if name in ("HW_REG_SHADER_CYCLES", "HW_REG_SHADER_CYCLES_LO"):
+        if name in CLOCKS:
             address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('clock')}")
             now = e.let(f"call i64 {e.let(f'load ptr, ptr {address}')}(ptr %wave)")
             value = e.let(f"trunc i64 {now} to i32")
-        elif name in known:
-            value = known[name]
+        elif name == "HW_REG_MODE":
+            value = str(mode.bits)
+        elif name == "HW_REG_SH_MEM_BASES":
+            value = str((layout.SHARED_BASE >> 16) << 16 | layout.PRIVATE_BASE >> 16)
         else:
-            raise self.decoder.refuse(decoded.instruction, self.kernel.name, f"{name} is not modelled.")
+            value = "0"
         mask = (1 << size) - 1
         result = e.let(f"and i32 {e.let(f'lshr i32 {value}, {first}')}, {mask if size < 32 else -1}")
         self.scalars.set_word(self._scalar_target(decoded), result)
@@ -583,19 +591,6 @@ class _Function:
             len(self.slots),
             self.decoded,
         )
-
-
-def hardware_field(value: object) -> tuple[str, int, int] | None:
-    """``hwreg(HW_REG_MODE, 4, 4)`` as (name, first bit, bits)."""
-    if not isinstance(value, Keyword):
-        return None
-    text = value.text.strip()
-    if not text.startswith("hwreg(") or not text.endswith(")"):
-        return None
-    parts = [p.strip() for p in text[6:-1].split(",")]
-    first = int(parts[1], 0) if len(parts) > 1 else 0
-    size = int(parts[2], 0) if len(parts) > 2 else 32
-    return parts[0], first, size
 
 
 def translate(

@@ -111,7 +111,7 @@ def load(code: bytes, *names: str) -> tuple[int, ...]:
 
 
 def blend_table() -> Any:
-    """256 masks of 8 lanes of 32 bits, at an address that is a multiple of 64: entry m has lane i set where bit i of m is."""
+    """(memory, address) of 256 masks of 8 lanes of 32 bits: in mask m, lane i is set where bit i of m is."""
     raw = (ctypes.c_uint32 * (256 * 8 + 16))()
     skip = (-ctypes.addressof(raw) % 64) // 4
     for m in range(256):

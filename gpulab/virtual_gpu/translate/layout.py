@@ -35,7 +35,7 @@ FAULTS = (
     "bad jump",
 )
 
-# Code addresses: instruction i is at CODE_BASE + INSTRUCTION_BYTES * i (as machine/dispatch.py and isa/assembly.py have it).
+# Code addresses: instruction i is at CODE_BASE + INSTRUCTION_BYTES * i, as in machine/dispatch.py.
 CODE_BASE, INSTRUCTION_BYTES = 0x0003_0000_0000_0000, 8
 # The high halves of the flat apertures of LDS and scratch.
 SHARED_BASE, PRIVATE_BASE = 0x0001_0000, 0x0002_0000

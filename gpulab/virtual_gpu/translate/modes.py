@@ -15,7 +15,7 @@ from gpulab.virtual_gpu.translate.expressions import Reader
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """MODE as far as it is known at translation: rounding 3:0, denormals 7:4 (f32 5:4, f16 and f64 7:6), DX10_CLAMP 8."""
+    """MODE where it is known at translation: rounding 3:0, denormals 7:4 (f32 5:4, f16 and f64 7:6), IEEE 9."""
 
     bits: int
 
@@ -61,7 +61,7 @@ def clamped(reader: Reader, value: str, type: Type) -> str:
 
 
 def scaled(reader: Reader, value: str, type: Type, instruction: Instruction, mode: Mode) -> str:
-    """The output modifiers mul:2, mul:4 and div:2. The hardware ignores them in IEEE mode and where it keeps denormals."""
+    """The output modifiers mul:2, mul:4, div:2. The hardware ignores them in IEEE mode and where it keeps denormals."""
     if mode.bits >> 9 & 1 or not mode.flushes_output(type.width):
         return value
     multiplier = instruction.modifiers.get("mul")

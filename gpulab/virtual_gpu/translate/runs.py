@@ -95,20 +95,19 @@ class Run:
             row = decoded.row
             if isinstance(row, Memory):
                 return self._memory_conflict(row)
-            return bool(self.masks & self._scalar_values(decoded))
+            return bool(self.masks & (self._scalar_values(decoded) | self._misplaced_masks(decoded)))
         return bool(self.masks & (decoded.scalar_reads | decoded.scalar_writes))
 
     def _scalar_values(self, decoded: Decoded) -> int:
-        """Scalar registers that a vector instruction reads as values; masks made in the run it can take lane by lane."""
+        """Scalar registers that a vector instruction reads as values. (Masks made in the run it takes lane by lane.)"""
+        whole = {"exec": bits(layout.EXEC, 2), "m0": bits(layout.M0, 1), "scc": bits(layout.SCC, 1)}
         found = 0
         for part in (decoded, decoded.pair):
             if part is None:
                 continue
             for parameter, operand in part.sources:
-                if parameter.name in ("exec", "m0", "scc") and parameter.implicit:
-                    found |= {"exec": bits(layout.EXEC, 2), "m0": bits(layout.M0, 1), "scc": bits(layout.SCC, 1)}[
-                        parameter.name
-                    ]
+                if parameter.implicit and parameter.name in whole:
+                    found |= whole[parameter.name]
                     continue
                 if operand is None or not isinstance(operand.value, Register):
                     continue
@@ -124,6 +123,19 @@ class Run:
                     found |= bits(layout.VCC, 2)
                 elif number is not None:
                     found |= bits(number, words(parameter.type))
+        return found
+
+    def _misplaced_masks(self, decoded: Decoded) -> int:
+        """Registers of masks that an instruction writes and that would cover only a part of one made in the run."""
+        found = 0
+        starts: set[int] | None = None
+        for part in (decoded, decoded.pair):
+            for result, operand in part.results if part else ():
+                number = self.mask_number(result.name, result.type, operand)
+                if number is not None and self.masks & bits(number, self.wave_size // 32):
+                    starts = self._mask_starts() if starts is None else starts
+                    if number not in starts:
+                        found |= bits(number, self.wave_size // 32)
         return found
 
     def _mask_starts(self) -> set[int]:
@@ -566,7 +578,8 @@ class Run:
                     chunk.masks[number] = active
 
             return write_mask
-        assert operand is not None and isinstance(operand.value, Register), instruction.text
+        assert operand is not None, instruction.text
+        assert isinstance(operand.value, Register), instruction.text
         register = operand.value.index + (ACC if operand.value.file == "a" else 0)
         if type.is_float and row.float_mode:
             if type.kind == "f":
@@ -696,9 +709,8 @@ class Run:
         e = self.emitter
         old = chunk.get(register)
         if row.half == "hi":
-            return e.let(
-                f"or {V32} {e.let(f'shl {V32} {value}, splat (i32 16)')}, {e.let(f'and {V32} {old}, splat (i32 65535)')}"
-            )
+            high = e.let(f"shl {V32} {value}, splat (i32 16)")
+            return e.let(f"or {V32} {high}, {e.let(f'and {V32} {old}, splat (i32 65535)')}")
         low = e.let(f"and {V32} {value}, splat (i32 65535)")
         return e.let(f"or {V32} {low}, {e.let(f'and {V32} {old}, splat (i32 -65536)')}")
 
