@@ -226,12 +226,26 @@ def convert(x: Array, source: Type, target: Type) -> Array:
         x, source = bf16_to_float(x), f32
     if target == bf16:
         return float_to_bf16(_wide_float(x, source))
-    if target.is_float:
+    if target == f16:
         # numpy goes from integers to f16 through f32; f64 holds all that f16 can tell apart
-        return x.astype(np.float64).astype(np.float16) if target == f16 and source.is_int else x.astype(dtype(target))
+        return _to_half(x.astype(np.float64) if source.is_int else x)
+    if target.is_float:
+        return x.astype(dtype(target))
     if source.is_float:
         return _float_to_int(x.astype(np.float64), target)
     return x.astype(dtype(target))
+
+
+def _to_half(x: Array) -> Array:
+    """f32 or f64 to f16. A NaN becomes quiet and keeps the upper bits of its fraction (numpy keeps it signaling)."""
+    if x.dtype == np.float16:
+        return x
+    unsigned, fraction = (np.uint32, 23) if x.dtype == np.float32 else (np.uint64, 52)
+    bits = np.ascontiguousarray(x).view(unsigned).reshape(x.shape)
+    sign = (bits >> unsigned(8 * x.dtype.itemsize - 16)).astype(np.uint16) & np.uint16(0x8000)
+    payload = (bits >> unsigned(fraction - 10)).astype(np.uint16) & np.uint16(0x1FF)
+    nan = (sign | np.uint16(0x7E00) | payload).view(np.float16)
+    return np.where(np.isnan(x), nan, x.astype(np.float16))
 
 
 def _wide_float(x: Array, source: Type) -> Array:
