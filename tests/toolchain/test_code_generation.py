@@ -1,0 +1,65 @@
+"""Code generation choices that the checks of a run depend on: endless loops stay, packed data is not read whole."""
+
+from __future__ import annotations
+
+import pytest
+
+import gpulab
+from gpulab import toolchain
+
+ARCHITECTURES = ("gfx942", "gfx1100")
+
+PACKED = """
+struct __attribute__((packed)) Record { char tag; int value; };
+__global__ void unpack(const Record* in, const char* bytes, int* out) {
+    int copied;
+    __builtin_memcpy(&copied, bytes + threadIdx.x + 1, 4);
+    out[threadIdx.x] = in[threadIdx.x].value + copied;
+}
+"""
+
+ENDLESS = """
+__global__ void endless(int* x) {
+    for (int i = 0; i < 10; i -= 0) {
+        x[0] = i;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_packed_data_is_correct_code_and_is_not_called_misaligned(arch: str) -> None:
+    import numpy as np
+
+    with gpulab.using(arch):
+        unpack = gpulab.compile(PACKED).unpack
+        records = np.zeros(64, np.dtype([("tag", "i1"), ("value", "<i4")]))
+        records["value"] = np.arange(64) * 1000
+        text = np.arange(80, dtype=np.uint8)
+        out = gpulab.zeros(64, "int32")
+        unpack[1, 64](gpulab.to_device(records.view(np.int8)), gpulab.to_device(text.view(np.int8)), out)
+        copied = np.array([int.from_bytes(text[i + 1 : i + 5].tobytes(), "little") for i in range(64)])
+        assert (out.to_host() == records["value"] + copied).all()
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_an_unaligned_pointer_cast_is_found(arch: str) -> None:
+    with gpulab.using(arch):
+        cast = gpulab.compile("__global__ void cast(char* p) { *(int*)(p + 1) = 5; }").cast
+        with pytest.raises(gpulab.MemoryFault, match="misaligned"):
+            cast[1, 1](gpulab.zeros(64, "int8"))
+            gpulab.synchronize()
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_a_loop_without_an_end_is_kept(arch: str) -> None:
+    text = toolchain.compile(ENDLESS, arch=arch).assembly
+    assert "s_cbranch" in text or "s_branch" in text
+    with gpulab.using(arch):
+        endless = gpulab.compile(ENDLESS).endless
+        with pytest.raises(gpulab.KernelTimeout) as caught:
+            endless[1, 64](gpulab.zeros(1, "int32"))
+            gpulab.synchronize()
+        assert caught.value.fault is not None
+        assert caught.value.fault.where is not None
+        assert caught.value.fault.where.line in (3, 4)
