@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dataclasses
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -322,13 +323,19 @@ def malloc_managed(size: int) -> int:
 
 
 def free(address: int) -> None:
-    """Free device or managed memory. Freeing address 0 does nothing.
+    """Free device or managed memory. Freeing address 0 does nothing. A fault of a kernel is not raised here.
 
     Raises:
         DeviceMemoryError: the address is not the start of an allocation, or was freed before.
     """
     binding = _binding()
     code = binding.call("hipFree", address)[0]
+    if code in _FAULTS and _is_virtual_binding(binding):
+        # The memory is freed. Arrays are freed whenever Python lets go of them, which is no place to raise: the
+        # fault is kept for the next call that waits for the device.
+        binding.call("hipGetLastError")
+        _runtime().keep_fault()
+        return
     if code == _INVALID_VALUE:
         note = find_allocation(address)
         binding.call("hipGetLastError")
@@ -589,13 +596,18 @@ def recording(profile: bool = True) -> Iterator[list[Launch]]:
     records: list[Launch] = []
     _recorders.append(records)
     runtime = _runtime() if is_virtual() or library.uses_rocm() else None
+    first = _first_virtual() if library.uses_rocm() else 0
+
+    def listen(record: Launch) -> None:
+        records.append(dataclasses.replace(record, device=record.device + first) if first else record)
+
     if runtime is not None:
-        runtime.add_listener(records.append, profile)
+        runtime.add_listener(listen, profile)
     try:
         yield records
     finally:
         if runtime is not None:
-            runtime.remove_listener(records.append)
+            runtime.remove_listener(listen)
         for place, entry in enumerate(_recorders):
             if entry is records:
                 del _recorders[place]

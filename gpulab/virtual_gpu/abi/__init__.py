@@ -60,12 +60,20 @@ def handlers(library: str) -> tuple[Callable[..., int], ...]:
     functions = implemented(library)
     names = generate.names(library, functions)
 
-    def failed_hip(kind: Any, error: BaseException, index: int) -> int:
+    # Called with the exception's type, the exception and the function's number; without arguments for a call that
+    # returned an error by itself.
+
+    def failed_hip(kind: Any = None, error: BaseException | None = None, index: int = 0) -> int:
+        if error is None:
+            rt.take_exception()
+            return 0
         return rt.failed(names[index], error)
 
-    def failed_hiprtc(kind: Any, error: BaseException, index: int) -> int:
+    def failed_hiprtc(kind: Any = None, error: BaseException | None = None, index: int = 0) -> int:
         from gpulab.virtual_gpu.runtime.rtc import INTERNAL, RtcFailure
 
+        if error is None:
+            return 0
         if isinstance(error, RtcFailure):
             return error.code
         rt.failed(names[index], error)

@@ -147,12 +147,14 @@ static int enter(void) {
   return gil;
 }
 
-/* Calls handler `index` with `count` new references, which are consumed, and releases the GIL. */
-static uint64_t leave(size_t index, PyObject **values, size_t count, int gil) {
+/* Calls handler `index` with `count` new references, which are consumed, and releases the GIL. A code that is an
+   error without an exception makes Python forget the exception of an earlier call. */
+static uint64_t leave(size_t index, PyObject **values, size_t count, int gil, int is_code) {
   uint64_t result = 999;  /* hipErrorUnknown */
   PyObject *type, *value, *trace;
   PyObject *answer = py.PyObject_Vectorcall(handlers[index], values, count, NULL);
-  if (!answer) {
+  int failed = !answer;
+  if (failed) {
     PyObject *given[3];
     py.PyErr_Fetch(&type, &value, &trace);
     py.PyErr_NormalizeException(&type, &value, &trace);
@@ -169,6 +171,10 @@ static uint64_t leave(size_t index, PyObject **values, size_t count, int gil) {
     result = py.PyLong_AsUnsignedLongLongMask(answer);
     py.Py_DecRef(answer);
     if (py.PyErr_Occurred()) { py.PyErr_Print(); result = 999; }
+    if (is_code && result && !failed) {
+      answer = py.PyObject_Vectorcall(failure, NULL, 0, NULL);
+      if (answer) py.Py_DecRef(answer); else py.PyErr_Print();
+    }
   }
   for (size_t i = 0; i < count; i++) py.Py_DecRef(values[i]);
   py.PyGILState_Release(gil);
@@ -227,7 +233,7 @@ def _function(library: str, index: int | None, row: tuple[str, str, str]) -> str
     return (
         f"EXPORT {error} {name}({declared}) {{ int gil = enter(); if (gil < 0) return {failed};\n"
         f"  PyObject *v[{max(count, 1)}] = {{ {values} }};\n"
-        f"  return {wrap}({cast}leave({index}, v, {count}, gil)); }}"
+        f"  return {wrap}({cast}leave({index}, v, {count}, gil, {int(result == 'e')})); }}"
     )
 
 

@@ -185,6 +185,13 @@ class Runtime:
         fault, self._surfaced = self._surfaced, None
         return fault
 
+    def keep_fault(self) -> None:
+        """Let the fault that was returned last be reported again by the next synchronising call."""
+        fault = self.take_fault()
+        if fault is not None:
+            device = self.current
+            device.fault = device.fault or fault
+
     def flush_printed(self, device: Device | None = None) -> None:
         """Write what kernels printed to sys.stdout."""
         for each in self.devices if device is None else [device]:
@@ -197,8 +204,7 @@ class Runtime:
     def failed(self, call: str, error: BaseException) -> int:
         """The code for an exception in a HIP call; `take_exception` hands it to the door."""
         if isinstance(error, Failure):
-            if error.reason:
-                self._exception = error
+            self._exception = error if error.reason else None
             return error.code
         if isinstance(error, KeyboardInterrupt):
             import _thread
