@@ -123,6 +123,8 @@ def check_source(job: Job, notebook: nbformat.NotebookNode) -> None:
         refuse("the second code cell must start with `import gpulab` and call gpulab.use(arch)")
     if not notebook.cells[0].source.startswith("# "):
         refuse("the first cell must be a title")
+    if any("raises-exception" in each for each in tags):
+        refuse("papermill refuses cells tagged raises-exception: catch the error in the cell and print it")
     if job.released is not None:
         if not any("solution" in each for each in tags) or not any("grade" in each for each in tags):
             refuse("an exercise needs a cell tagged solution and a cell tagged grade")

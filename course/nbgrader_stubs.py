@@ -1,7 +1,8 @@
 """nbgrader preprocessors for notebooks whose cells are C++ or Python: `ClearSolutions` puts a stub of the cell's own
 language in the place of a solution, `DropSolutionOnly` leaves out the cells that are for instructors.
 
-course/build.py makes exercises/ with `PREPROCESSORS`; nbgrader_config.py gives the same list to nbgrader.
+course/build.py makes exercises/ with `PREPROCESSORS`; nbgrader_config.py gives nbgrader the same ones and SaveCells,
+which notes the cells in the gradebook.
 """
 
 from __future__ import annotations

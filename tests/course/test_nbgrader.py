@@ -1,9 +1,10 @@
 """Released exercises are nbgrader assignments: nbgrader itself makes the same ones, validates and grades them."""
 
-import contextlib
-import io
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import build
@@ -26,35 +27,28 @@ def course(tmp_path, monkeypatch):
         target.write_text(build.text_of(build.read(job)))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GPULAB_COURSE", str(ROOT / "course"))
+    # nbgrader starts alembic by name
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     return tmp_path
 
 
 def nbgrader(*arguments):
-    """Runs an nbgrader command in this process; returns its exit code and output."""
-    from nbgrader.apps import NbGraderApp
-
-    output = io.StringIO()
-    code = 0
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        try:
-            NbGraderApp.clear_instance()
-            NbGraderApp.launch_instance(argv=list(arguments))
-        except SystemExit as end:
-            code = int(end.code or 0)
-        finally:
-            NbGraderApp.clear_instance()
-    return code, output.getvalue()
+    """Runs an nbgrader command as instructors do; returns its exit code and output."""
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("job", RELEASED, ids=lambda job: job.name)
-def test_nbgrader_generates_the_same_release(course, job):
-    code, output = nbgrader("generate_assignment", job.name, "--no-db", "--force")
+def test_nbgrader_generates_the_same_releases(course):
+    code, output = nbgrader("generate_assignment", "--assignment=*", "--no-db", "--force")
     assert code == 0, output
-    made = nbformat.read(course / job.released, as_version=4)
-    ours = nbformat.read(ROOT / job.released, as_version=4)
-    assert [(cell.id, cell.source, cell.metadata) for cell in made.cells] == [
-        (cell.id, cell.source, cell.metadata) for cell in ours.cells
-    ]
+    assert not (course / "gradebook.db").exists()
+    for job in RELEASED:
+        made = nbformat.read(course / job.released, as_version=4)
+        ours = nbformat.read(ROOT / job.released, as_version=4)
+        assert [(cell.id, cell.source, cell.metadata) for cell in made.cells] == [
+            (cell.id, cell.source, cell.metadata) for cell in ours.cells
+        ]
 
 
 @pytest.mark.parametrize("job", RELEASED, ids=lambda job: job.name)
