@@ -527,7 +527,7 @@ class _Execute(Operands):
                 words = np.full(self.wave.size, self.scalar(Operand(register), u32), np.uint32)
             words = sdwa_select(words, str(select or "DWORD"), operand.sext)
             bits = words.astype(UNSIGNED[type.width])
-        elif type.width == 16 and isinstance(register, Register) and flag("op_sel", 0):
+        elif type.width == 16 and isinstance(register, Register) and not operand.half and flag("op_sel", 0):
             bits = (self.raw(Operand(register), u32) >> np.uint32(16)).astype(np.uint16)
         else:
             bits = self.raw(operand, type)
