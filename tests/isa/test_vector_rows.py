@@ -115,6 +115,9 @@ COMMON = [
     ("v_div_scale_f32", (2.0**-100, 2.0**-100, 1.0), {}, (f32(2.0**-36), 1)),
     ("v_div_scale_f32", (1.0, 2.0**-100, 1.0), {}, (f32(1.0), 1)),
     ("v_div_scale_f32", (2.0**-110, 2.0**20, 2.0**-110), {}, (f32(2.0**-46), 1)),
+    ("v_div_scale_f32", (2.0**-110, 1.0, 2.0**-110), {}, (f32(2.0**-46), 1)),
+    ("v_div_scale_f32", (1.0, 1.0, 2.0**-110), {}, (f32(1.0), 1)),
+    ("v_div_scale_f32", (2.0**-105, 2.0**-105, 2.0**-110), {}, (f32(2.0**-41), 0)),
     ("v_div_scale_f64", (4.0, 4.0, 8.0), {}, (f64(4.0), 0)),
     ("v_trig_preop_f64", (1.0, 0), {}, 0x3FE45F306DC9C882),
     ("v_trig_preop_f64", (1.0, 1), {}, 0x3C94A7F09D5F47D4),
@@ -428,6 +431,9 @@ def _divide(bits, numerator, denominator):
 def test_division_sequence_is_correctly_rounded(bits, count):
     random = np.random.default_rng(9)
     words = random.integers(0, 1 << bits, (2, count), dtype=f"uint{bits}")
+    fraction = 23 if bits == 32 else 52
+    words[0, ::3] &= (1 << fraction + 5) - 1  # tiny numerators, some denormal
+    words[1, ::5] &= (1 << fraction + 6) - 1  # tiny denominators
     numerator, denominator = words.view(f"float{bits}")
     with np.errstate(all="ignore"):
         expected = numerator / denominator

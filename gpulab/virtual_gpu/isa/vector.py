@@ -175,8 +175,9 @@ def _division_scale(a: Value, denominator: Value, numerator: Value, steps: int, 
     mantissa_n = f.magnitude(numerator) & ((1 << form.fraction) - 1)
     mantissa_d = f.magnitude(denominator) & ((1 << form.fraction) - 1)
     quotient_exponent = exponent_n - exponent_d + form.bias - (mantissa_n < mantissa_d).to(i32)
-    tiny_quotient = quotient_exponent < 1
     tiny_numerator = exponent_n <= tiny
+    # a tiny numerator far below its denominator is scaled alone: v_div_fmas then scales the quotient back
+    tiny_quotient = (quotient_exponent < 1) | (tiny_numerator & (exponent_n - exponent_d < -(steps + 1)))
     is_denominator = a == denominator
     is_numerator = a == numerator
     up = a * 2.0**steps
