@@ -84,6 +84,9 @@ def lab(asked: argparse.Namespace) -> int:
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.root_dir={root}",
         f"--ServerApp.port={asked.port}", f"--ServerApp.ip={asked.ip}", "--ServerApp.log_level=WARN",
+        "--LabApp.log_level=WARN", "--LabApp.extension_manager=readonly",
+        # Looking for language servers starts npm and others, which write into the home folder.
+        "--LanguageServerManager.autodetect=False",
     ]  # fmt: skip
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")

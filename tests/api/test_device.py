@@ -60,8 +60,8 @@ def test_public_names() -> None:
     assert sorted(gpulab.__all__) == [
         "ArgumentError", "AssemblyError", "CheckError", "CompileError", "DeviceArray", "DeviceMemoryError",
         "DeviceNotFound", "Event", "GpulabError", "HipError", "InternalError", "Kernel", "KernelFault",
-        "KernelNotFound", "KernelTimeout", "KernelTrap", "LaunchError", "LaunchLimitError", "MemoryFault", "Module", "Pointer", "Stream",
-        "UnsupportedInstruction", "check", "compile", "device", "devices", "empty", "hint", "load", "memory_info",
+        "KernelNotFound", "KernelTimeout", "KernelTrap", "LaunchError", "LaunchLimitError", "MemoryFault", "Module",
+        "Pointer", "Stream", "UnsupportedInstruction", "check", "compile", "device", "devices", "empty", "hint", "load", "memory_info",
         "profile", "progress", "set_limit", "synchronize", "to_device", "trace", "use", "using", "zeros",
     ]  # fmt: skip
     for name in gpulab.__all__:

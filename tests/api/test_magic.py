@@ -1,0 +1,221 @@
+"""%%hip in a real IPython shell: names it leaves, what it prints, and how errors look and fail."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+import gpulab
+from gpulab import magic
+from gpulab.module import Kernel, Module
+
+ROOT = Path(__file__).resolve().parents[2]
+SAXPY = """__global__ void saxpy(int n, float a, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+
+
+class Cell:
+    """What one cell did: its output, what it displayed, and the error if it failed."""
+
+    def __init__(self, shell: InteractiveShell, text: str) -> None:
+        with capture_output() as captured:
+            self.result = shell.run_cell(text)
+        self.text = re.sub(r"\x1b\[[0-9;]*m", "", captured.stdout)
+        self.errors = captured.stderr
+        self.displayed = [output.data for output in captured.outputs]
+        self.error = self.result.error_in_exec or self.result.error_before_exec
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    InteractiveShell.clear_instance()
+    made = InteractiveShell.instance(history_load_length=0)
+    gpulab.load_ipython_extension(made)
+    yield made
+    InteractiveShell.clear_instance()
+
+
+def run(shell: InteractiveShell, text: str) -> Cell:
+    return Cell(shell, text)
+
+
+def test_kernels_become_names(shell: InteractiveShell) -> None:
+    cell = run(shell, "%%hip\n" + SAXPY + "__global__ void other() {}\n")
+    assert cell.error is None
+    assert isinstance(shell.user_ns["saxpy"], Kernel)
+    assert isinstance(shell.user_ns["other"], Kernel)
+    first, second = cell.text.splitlines()
+    assert re.fullmatch(r"saxpy\(int n, float a, const float \*x, float \*y\) for gfx942: \d+ VGPRs, \d+ SGPRs", first)
+    assert second.startswith("other() for gfx942")
+    run(shell, "import gpulab\nx = gpulab.to_device([1.0] * 8, 'float32')\ny = gpulab.zeros(8)")
+    assert run(shell, "saxpy[1, 64](8, 1.0, x, y)\nassert (y.to_host() == 1).all()").error is None
+
+
+def test_output_is_the_same_every_time(shell: InteractiveShell) -> None:
+    """Nothing in it depends on the run: outputs of lessons are compared."""
+    cell = "%%hip --isa\n" + SAXPY
+    first, second = run(shell, cell), run(shell, cell)
+    assert first.text == second.text
+    assert first.displayed == second.displayed
+    assert "0x7f" not in first.text
+    assert " at 0x" not in str(first.displayed)
+
+
+def test_quiet_and_time(shell: InteractiveShell) -> None:
+    assert run(shell, "%%hip --quiet\n" + SAXPY).text == ""
+    assert re.search(r"compiled in \d+ ms", run(shell, "%%hip --time\n" + SAXPY).text)
+    assert re.fullmatch(r"compiled in \d+ ms\n", run(shell, "%%hip -q --time\n" + SAXPY).text)
+
+
+def test_arch(shell: InteractiveShell) -> None:
+    assert "for gfx1100" in run(shell, "%%hip --arch gfx1100\n" + SAXPY).text
+    assert shell.user_ns["saxpy"].arch == "gfx1100"
+    with gpulab.using("virtual:gfx1100"):
+        run(shell, "%%hip -q\n" + SAXPY)
+    assert shell.user_ns["saxpy"].arch == "gfx1100"
+
+
+def test_isa_is_shown_beside_the_source(shell: InteractiveShell) -> None:
+    (shown,) = run(shell, "%%hip --isa -q\n" + SAXPY).displayed
+    # JupyterLab counts the %%hip line as line 1: the guard stands on the cell's line 4
+    assert re.search(r"^ +4 +if \(i < n\) .* \| +v_cmp_gt_i32", shown["text/plain"], re.MULTILINE)
+    assert "if (i &lt; n)" in shown["text/html"]
+    assert "global_store_dword" in shown["text/html"]
+
+
+def test_optimisation_and_macros(shell: InteractiveShell) -> None:
+    source = "__global__ void k(int* x) { x[threadIdx.x] = VALUE; }"
+    assert run(shell, f"%%hip -q -D VALUE=42 -O0\n{source}").error is None
+    slow = len(shell.user_ns["k"].isa)
+    run(shell, f"%%hip -q -DVALUE=42 -O3\n{source}")
+    assert len(shell.user_ns["k"].isa) < slow
+    run(shell, "import gpulab\nx = gpulab.zeros(4, 'int32')\nk[1, 4](x)\nr = x.to_host().tolist()")
+    assert shell.user_ns["r"] == [42] * 4
+
+
+def test_module_and_templates(shell: InteractiveShell) -> None:
+    source = "template <typename T> __global__ void fill(T* x, T v) { x[threadIdx.x] = v; }"
+    cell = run(shell, f'%%hip --module m --instantiate "fill<int>" --instantiate "fill<float>"\n{source}')
+    assert cell.error is None
+    assert isinstance(shell.user_ns["m"], Module)
+    assert "fill" not in shell.user_ns, "two kernels share the name"
+    assert shell.user_ns["m"]["fill<int>"].signature.parameters[0].dtype == "int32"
+    run(shell, f'%%hip -q --instantiate "fill<int>"\n{source}')
+    assert isinstance(shell.user_ns["fill"], Kernel)
+
+
+def test_a_cell_without_kernels_says_so(shell: InteractiveShell) -> None:
+    cell = run(shell, "%%hip\n__device__ int twice(int x) { return 2 * x; }")
+    assert cell.error is None
+    assert "no kernel" in cell.text
+    assert "__global__" in cell.text
+
+
+def test_names_that_hide_others(shell: InteractiveShell) -> None:
+    shell.user_ns["data"] = [1]
+    text = run(shell, "%%hip\n__global__ void data() {}\n__global__ void sum() {}\n__global__ void fresh() {}").text
+    assert "data was the name of something else in this notebook (list)" in text
+    assert "sum is also a function of Python itself" in text
+    assert text.count("Note:") == 2
+    again = run(shell, "%%hip\n__global__ void data() {}").text
+    assert "Note:" not in again, "a kernel that replaces a kernel is the usual thing"
+    assert "keyword" in run(shell, "%%hip\n__global__ void lambda() {}").text
+
+
+# ---- errors
+
+
+def test_a_compile_error_is_a_text_for_people(shell: InteractiveShell) -> None:
+    cell = run(shell, "%%hip\n__global__ void k(int* x) {\n    x[0] = y < 1;\n}\n")
+    assert isinstance(cell.error, gpulab.CompileError)
+    (shown,) = cell.displayed
+    assert re.search(r"cell\.hip:3:12: error: use of undeclared identifier 'y'", shown["text/plain"])
+    assert "    x[0] = y < 1;" in shown["text/plain"]
+    assert "y &lt; 1" in shown["text/html"]
+    assert "y < 1" not in shown["text/html"]
+    assert cell.text.strip() == "CompileError: the cell was not compiled (1 error, shown above)"
+    assert "Traceback" not in cell.text + cell.errors
+
+
+def test_a_failed_cell_keeps_the_kernel_before(shell: InteractiveShell) -> None:
+    run(shell, "%%hip -q\n" + SAXPY)
+    before = shell.user_ns["saxpy"]
+    run(shell, "%%hip -q\n" + SAXPY.replace(";", "", 1))
+    assert shell.user_ns["saxpy"] is before
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--arhc gfx1100", "unrecognized arguments: --arhc gfx1100"),
+        ("--arch", "expected one argument"),
+        ("-O7", "invalid choice"),
+        ('--arch "gfx', "close every quotation mark"),
+        ("--module 3x", "no name that Python can use"),
+        ("gfx1100", "unrecognized arguments: gfx1100"),
+    ],
+)
+def test_options_that_are_none(shell: InteractiveShell, line: str, said: str) -> None:
+    cell = run(shell, f"%%hip {line}\n{SAXPY}")
+    assert isinstance(cell.error, magic.OptionError)
+    assert said in cell.text
+    assert "Traceback" not in cell.text
+
+
+def test_help(shell: InteractiveShell) -> None:
+    cell = run(shell, "%%hip --help\n" + SAXPY)
+    assert cell.error is None
+    assert "--arch" in cell.text
+
+
+def test_a_fault_shows_the_learners_line_and_nothing_of_gpulab(shell: InteractiveShell) -> None:
+    run(shell, "%%hip -q\n__global__ void k(float* x) { x[threadIdx.x] = 1; }")
+    cell = run(shell, "import gpulab\nx = gpulab.zeros(10)\ndef go():\n    k[1, 64](x)\ngo()\n")
+    assert isinstance(cell.error, gpulab.MemoryFault)
+    lines = cell.text.splitlines()
+    assert lines[:3] == ["MemoryFault", "  line 5: go()", "  line 4: k[1, 64](x)"]
+    assert "cell.hip, line 2" in cell.text
+    assert "module.py" not in cell.text
+    assert "Traceback" not in cell.text
+    assert run(shell, "k[1, 10](x)").error is None
+
+
+def test_other_errors_keep_pythons_traceback(shell: InteractiveShell) -> None:
+    assert "Traceback" in run(shell, "1 / 0").text
+
+
+def test_importing_gpulab_registers_the_magic() -> None:
+    """In a fresh shell, `import gpulab` alone is enough; so is %load_ext, also twice."""
+    for start in ("import gpulab", "%load_ext gpulab", "import gpulab\\n%load_ext gpulab\\n%reload_ext gpulab"):
+        code = (
+            "from IPython.core.interactiveshell import InteractiveShell\n"
+            "shell = InteractiveShell.instance(history_load_length=0)\n"
+            f"shell.run_cell('{start}').raise_error()\n"
+            "shell.run_cell('%%hip\\n__global__ void k() {}').raise_error()\n"
+            "print(type(shell.user_ns['k']).__name__)\n"
+        )
+        found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+        assert found.stdout.splitlines()[-1] == "Kernel", found.stdout + found.stderr
+
+
+def test_outside_ipython_nothing_is_registered() -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        gpulab._register_in_notebook()
+    found: Any = subprocess.run(
+        [sys.executable, "-c", "import sys, gpulab; print('IPython' in sys.modules)"],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert found.stdout.strip() == "False"
