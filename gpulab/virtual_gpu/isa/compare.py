@@ -71,13 +71,13 @@ def _add(name: str, parameters: str, function: Condition, meaning: str, rate: st
 
 def _all() -> None:
     for type in ("f16", "f32", "f64"):
-        rate = "half" if type == "f64" else "full"
+        rate = "wide" if type == "f64" else "full"
         for name, function in FLOAT_CONDITIONS.items():
             _add(f"{name}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate)
         mask = "u32" if type != "f16" else "u16"
         _add(f"class_{type}", f"a:{type} b:{mask}", f.class_test, "Is a in one of the classes of mask b?", rate)
     for type in ("i16", "u16", "i32", "u32", "i64", "u64"):
-        rate = "half" if type.endswith("64") else "full"
+        rate = "wide" if type.endswith("64") else "full"
         for name, function in INTEGER_CONDITIONS.items():
             _add(f"{name}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate)
 

@@ -30,7 +30,7 @@ define = definer(vector)
 
 def _plain(result: str, source: str, generations: str = "") -> None:
     """v_cvt_<result>_<source>, the primitive conversion."""
-    options = {"rate": "half"} if "f64" in (result, source) else {}
+    options = {"rate": "wide"} if "f64" in (result, source) else {}
     name = f"v_cvt_{result}_{source}"
     names = {"gfx11": name} if generations == "gfx11" else {"common": name}
     vector(names.get("common", ""), gfx11=names.get("gfx11", ""), **options)(

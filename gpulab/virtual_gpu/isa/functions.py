@@ -274,22 +274,30 @@ def _choose(a: Value, b: Value, ordered: Value) -> Value:
     return select(is_nan(a) | is_nan(b), unordered, ordered)
 
 
+def _lower(a: Value, b: Value) -> Value:
+    """The lower of two numbers; -0 is below +0. Equal numbers have equal bits or are both zero: the or is -0."""
+    return select(a < b, a, select(b < a, b, (unsigned(a) | unsigned(b)).bits(a.type)))
+
+
+def _higher(a: Value, b: Value) -> Value:
+    """The higher of two numbers; +0 is above -0."""
+    return select(a > b, a, select(b > a, b, (unsigned(a) & unsigned(b)).bits(a.type)))
+
+
 def minimum(a: Value, b: Value) -> Value:
     """v_min_f*: -0 is below +0; see `_choose` for NaN."""
-    equal = (unsigned(a) | unsigned(b)).bits(a.type)
-    return _choose(a, b, select(a < b, a, select(b < a, b, equal)))
+    return _choose(a, b, _lower(a, b))
 
 
 def maximum(a: Value, b: Value) -> Value:
     """v_max_f*: +0 is above -0; see `_choose` for NaN."""
-    equal = (unsigned(a) & unsigned(b)).bits(a.type)
-    return _choose(a, b, select(a > b, a, select(b > a, b, equal)))
+    return _choose(a, b, _higher(a, b))
 
 
 def median(a: Value, b: Value, c: Value) -> Value:
     """v_med3_f*: with a NaN among them, the minimum of the three; else the one that is neither."""
-    top = maximum(maximum(a, b), c)
-    middle = select(top == a, maximum(b, c), select(top == b, maximum(a, c), maximum(a, b)))
+    top = _higher(_higher(a, b), c)
+    middle = select(top == a, _higher(b, c), select(top == b, _higher(a, c), _higher(a, b)))
     return select(is_nan(a) | is_nan(b) | is_nan(c), minimum(minimum(a, b), c), middle)
 
 

@@ -85,7 +85,8 @@ class Row:
     `float_mode` says that input and output denormals of f32/f16/f64 follow MODE, and that clamp and
     omod apply to the result; moves and bit operations have it False.
     `accuracy` is "exact", or a statement such as "1 ulp (hardware: 1 ulp)".
-    `rate` is "full", "half", "quarter" (64-bit and 32-bit multiply), "trans" (transcendental unit).
+    `rate` names the pipeline, whose speed the architecture decides: "full", "wide" (64-bit operands), "quarter"
+    (32-bit multiplies, steps of divisions), "trans" (transcendental functions).
     `packed` and `element`: see the module's docstring.
     """
 

@@ -71,7 +71,7 @@ vector(gfx11="v_swap_b16", writes="dst sdst")(body(lambda dst, sdst: (sdst, dst)
 
 for type in FLOATS:
     two = f"a:{type} b:{type}"
-    rate = "half" if type == "f64" else "full"
+    rate = "wide" if type == "f64" else "full"
     define(f"v_add_{type}", two, lambda a, b: a + b, "Sum.", rate=rate)
     define(f"v_mul_{type}", two, lambda a, b: a * b, "Product.", rate=rate)
     define(f"v_min_{type}", two, f.minimum, "Minimum; -0 is below +0; a quiet NaN gives the other operand.", rate=rate)
@@ -102,7 +102,7 @@ for type in FLOATS:
     define(f"v_rndne_{type}", f"a:{type}", rint, "Nearest integer, halves to even.", rate=rate)
     define(f"v_fract_{type}", f"a:{type}", f.fraction_of, "a - floor(a), always below 1.", rate=rate)
     define(f"v_frexp_mant_{type}", f"a:{type}", f.frexp_mantissa, "m of a = m * 2**e, 0.5 <= |m| < 1.", rate=rate)
-vector(gfx9="v_fmac_f64", rate="half")(
+vector(gfx9="v_fmac_f64", rate="wide")(
     body(lambda a, b, dst: fma(a, b, dst), "a:f64 b:f64 dst:f64", "dst += a*b with one rounding.")
 )
 for twice_rounded, parameters in (
@@ -114,10 +114,10 @@ for twice_rounded, parameters in (
 vector(gfx9="v_madmk_f16")(body(lambda a, k, b: a * k + b, "a:f16 k:f16 b:f16", "a*K + b, rounded twice."))
 vector(gfx9="v_fma_legacy_f16")(body(lambda a, b, c: fma(a, b, c), "a:f16 b:f16 c:f16", "a*b+c with one rounding."))
 define("v_frexp_exp_i32_f32", "a:f32", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.")
-define("v_frexp_exp_i32_f64", "a:f64", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.", rate="half")
+define("v_frexp_exp_i32_f64", "a:f64", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.", rate="wide")
 define("v_frexp_exp_i16_f16", "a:f16", lambda a: f.frexp_exponent(a, i16), "e of a = m * 2**e; 0 for 0, infinity, NaN.")
 define("v_ldexp_f32", "a:f32 b:i32", f.ldexp, "a * 2**b, one rounding.")
-define("v_ldexp_f64", "a:f64 b:i32", f.ldexp, "a * 2**b, one rounding.", rate="half")
+define("v_ldexp_f64", "a:f64 b:i32", f.ldexp, "a * 2**b, one rounding.", rate="wide")
 define("v_ldexp_f16", "a:f16 b:i16", lambda a, b: f.ldexp(a, b.to(i32)), "a * 2**b, one rounding.")
 
 
@@ -492,9 +492,9 @@ define("v_lshl_or_b32", THREE, lambda a, b, c: f.shift_left(a, b) | c, "(a << b)
 define("v_lshlrev_b32", TWO, lambda a, b: f.shift_left(b, a), "b << a.")
 define("v_lshrrev_b32", TWO, lambda a, b: f.shift_right(b, a), "b >> a, logical.")
 define("v_ashrrev_i32", "a:u32 b:i32", lambda a, b: f.shift_right(b, a), "b >> a, arithmetic.")
-define("v_lshlrev_b64", "a:u32 b:u64", lambda a, b: f.shift_left(b, a), "b << a.", rate="half")
-define("v_lshrrev_b64", "a:u32 b:u64", lambda a, b: f.shift_right(b, a), "b >> a, logical.", rate="half")
-define("v_ashrrev_i64", "a:u32 b:i64", lambda a, b: f.shift_right(b, a), "b >> a, arithmetic.", rate="half")
+define("v_lshlrev_b64", "a:u32 b:u64", lambda a, b: f.shift_left(b, a), "b << a.", rate="wide")
+define("v_lshrrev_b64", "a:u32 b:u64", lambda a, b: f.shift_right(b, a), "b >> a, logical.", rate="wide")
+define("v_ashrrev_i64", "a:u32 b:i64", lambda a, b: f.shift_right(b, a), "b >> a, arithmetic.", rate="wide")
 define("v_bfrev_b32", "a:u32", bitreverse, "Bits in reverse order.")
 define("v_bfi_b32", THREE, lambda a, b, c: (a & b) | (~a & c), "Bits of b where a has ones, else of c.")
 define("v_bfm_b32", TWO, lambda a, b: f.ones(a & 31, u32) << f.amount(b, u32), "a ones from bit b up.")
