@@ -34,6 +34,7 @@ from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed, scaled
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
 V16 = "<8 x i16>"
+_PACKED_FLOATS = {"f16": Type("f", 16), "f32": Type("f", 32)}
 
 
 @dataclass(slots=True)
@@ -459,13 +460,20 @@ class Run:
             raw = self._selected(raw, str(modifiers.get(f"src{position}_sel", "DWORD")), bool(operand and operand.sext))
         if row.packed == "pairs" and not parameter.implicit and type.kind == "u":
             raw = self._halves(raw, instruction, row, position, wide)
+            element = _PACKED_FLOATS.get(row.element)
+            flushes = element is not None and item.mode is not None and item.mode.flushes_input(element.width)
+            if element is not None and element.width * 2 == type.width and flushes:
+                raw = self._each_half(chunk, raw, element, lambda value: flushed(chunk.reader, value, element))
         if row.packed == "mix" and not parameter.implicit:
-            return self._mixed(chunk, raw, instruction, operand, position)
+            value = self._mixed(chunk, raw, instruction, operand, position)
+            if item.mode is not None and item.mode.flushes_input(32):
+                value = flushed(chunk.reader, value, type)
+            return value
         if type.width in (8, 16):
             named = operand.half if operand is not None else ""
             high = named == "h" if named else not parameter.implicit and _bit(instruction, "op_sel", position)
-            if parameter.implicit and parameter.name == "dst":
-                high = self._high_result(item)
+            if parameter.implicit:
+                high = self._high_result(item, parameter.name)
             if high:
                 raw = e.let(f"lshr {V32} {raw}, splat (i32 16)")
             raw = e.let(f"trunc {V32} {raw} to <8 x i{type.width}>")
@@ -538,6 +546,19 @@ class Run:
                 raw = e.let(f"xor {vector} {raw}, splat (i{width} {signed(flips, width)})")
         return raw
 
+    def _each_half(self, chunk: Chunk, raw: str, element: Type, change: Callable[[str], str]) -> str:
+        """Change both halves of a packed value as floats."""
+        e, wide = self.emitter, f"<8 x i{2 * element.width}>"
+        narrow, kind = f"<8 x i{element.width}>", chunk.reader.type(element)
+        halves = []
+        for shift in (0, element.width):
+            part = e.let(f"lshr {wide} {raw}, splat (i{2 * element.width} {shift})") if shift else raw
+            typed = e.let(f"bitcast {narrow} {e.let(f'trunc {wide} {part} to {narrow}')} to {kind}")
+            changed = e.let(f"bitcast {kind} {change(typed)} to {narrow}")
+            halves.append(e.let(f"zext {narrow} {changed} to {wide}"))
+        high = e.let(f"shl {wide} {halves[1]}, splat (i{2 * element.width} {element.width})")
+        return e.let(f"or {wide} {high}, {halves[0]}")
+
     def _mixed(self, chunk: Chunk, raw: str, instruction: Instruction, operand: Operand | None, position: int) -> str:
         """A source of v_fma_mix*: f32, or one half of the register as f16, widened."""
         e = self.emitter
@@ -555,9 +576,13 @@ class Run:
             value = e.let(f"fneg {f32} {value}")
         return value
 
-    def _high_result(self, item: Item) -> bool:
-        """Whether a 16-bit result goes to the high half of its register."""
-        operand = next((o for r, o in item.decoded.results if r.name == "dst"), None)
+    def _named_half(self, item: Item, name: str) -> bool:
+        """Whether the text names a half of the register of the result `name`."""
+        return any(r.name == name and o is not None and o.half for r, o in item.decoded.results)
+
+    def _high_result(self, item: Item, name: str) -> bool:
+        """Whether the 16-bit result `name` goes to the high half of its register."""
+        operand = next((o for r, o in item.decoded.results if r.name == name), None)
         if operand is not None and operand.half:
             return operand.half == "h"
         given = item.decoded.instruction.modifiers.get("op_sel")
@@ -590,8 +615,15 @@ class Run:
                 value = clamped(chunk.reader, value, type)
         if type.is_float and type.kind == "f":
             value = e.let(f"bitcast {chunk.reader.type(type)} {value} to <8 x i{type.width}>")
+        element = _PACKED_FLOATS.get(row.element) if row.packed == "pairs" and not type.is_float else None
+        if element is not None and element.width * 2 == type.width:
+            clamps = instruction.modifiers.get("clamp") and not any(p.name == "clamp" for p in row.parameters)
+            if mode.flushes_output(element.width):
+                value = self._each_half(chunk, value, element, lambda half: flushed(chunk.reader, half, element))
+            if clamps:
+                value = self._each_half(chunk, value, element, lambda half: clamped(chunk.reader, half, element))
         if type.width < 32:
-            value = self._narrow(chunk, item, type, value, register)
+            value = self._narrow(chunk, item, type, value, register, name)
         if instruction.encoding == "sdwa" and type.width <= 32:
             value = self._placed(chunk, value, instruction, register)
         if item.only is not None:
@@ -610,14 +642,14 @@ class Run:
 
         return write
 
-    def _narrow(self, chunk: Chunk, item: Item, type: Type, value: str, register: int) -> str:
+    def _narrow(self, chunk: Chunk, item: Item, type: Type, value: str, register: int, name: str) -> str:
         """An 8- or 16-bit result in its register: which half, and what becomes of the other."""
         e = self.emitter
         wide = e.let(f"zext <8 x i{type.width}> {value} to {V32}")
         if type.width != 16 or item.decoded.instruction.encoding == "sdwa":
             return wide
-        high = self._high_result(item)
-        keep = high or self.high_half(item.decoded.instruction.mnemonic) != "zero"
+        high = self._high_result(item, name)
+        keep = high or self._named_half(item, name) or self.high_half(item.decoded.instruction.mnemonic) != "zero"
         if high:
             wide = e.let(f"shl {V32} {wide}, splat (i32 16)")
         if not keep:
