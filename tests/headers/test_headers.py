@@ -210,6 +210,31 @@ def test_instructions_of_a_header_belong_to_the_line_that_called_it(statement: s
     assert "gpulab/" not in re.sub(r"/gpulab\b", "", " ".join(re.findall(r"\.file.*", code)))
 
 
+def test_launch_bounds_reach_the_compiler() -> None:
+    before = "__global__ void __launch_bounds__(192) one(int* i) { i[0] = 1; }"
+    before += "\ntemplate <int n> __global__ void __launch_bounds__(n, 2) many(int* i) { i[0] = n; }"
+    before += "\ntemplate __global__ void many<96>(int*);"
+    sizes = re.findall(r"max_flat_workgroup_size: *(\d+)", compile_kernel("", before=before))
+    assert sorted(sizes) == ["1024", "192", "96"]
+
+
+def test_a_bound_on_waves_limits_registers() -> None:
+    body = "float x[200]; for (int k = 0; k < 200; ++k) x[k] = f[k * 64 + threadIdx.x]; __syncthreads();"
+    body += "for (int k = 0; k < 200; ++k) f[k * 64 + threadIdx.x] = x[199 - k] * x[k];"
+    used = []
+    for bounds in ("__launch_bounds__(64)", "__launch_bounds__(64, 8)"):
+        source = f"__global__ void {bounds} k(float* f) {{ {body} }}"
+        (count,) = re.findall(r"\.vgpr_count: *(\d+)", toolchain.compile(source, arch="gfx942").assembly)
+        used.append(int(count))
+    assert used[0] > 128
+    assert used[1] <= 64
+
+
+def test_assert_says_that_its_time_has_not_come() -> None:
+    with pytest.raises(CompileError, match="__builtin_trap"):
+        compile_kernel("assert(i[0] > 0);")
+
+
 def test_nothing_is_emitted_for_what_is_not_used() -> None:
     assembly = compile_kernel("i[0] = 1;")
     assert assembly.count("@function") == 1

@@ -437,13 +437,31 @@ def test_vector_arithmetic(arch: str) -> None:
     assert c.tolist() == [255 - 4, 255 - 11, 255 - 12, 255 - 13]
 
 
+@both
+def test_complex_numbers(arch: str) -> None:
+    source = """
+    #include <hip/hip_complex.h>
+    __global__ void numbers(double* d, float* f) {
+        hipDoubleComplex a = make_hipDoubleComplex(3, 4), b = make_hipDoubleComplex(1, -2);
+        hipDoubleComplex all[] = {hipCadd(a, b), hipCsub(a, b), hipCmul(a, b), hipCdiv(a, b), hipConj(a),
+                                  hipCfma(a, b, a)};
+        for (int i = 0; i < 6; ++i) { d[2 * i] = hipCreal(all[i]); d[2 * i + 1] = hipCimag(all[i]); }
+        f[0] = hipCabsf(make_hipFloatComplex(3, 4)); f[1] = hipCsqabsf(make_hipComplex(3, 4));
+    }"""
+    (d, f), _ = run(arch, source, zeros(12, "float64"), zeros(2, "float32"), block=(1,))
+    a, b = 3 + 4j, 1 - 2j
+    wanted = [a + b, a - b, a * b, a / b, a.conjugate(), a * b + a]
+    assert (d[::2] + 1j * d[1::2]).tolist() == wanted
+    assert f.tolist() == [5, 25]
+
+
 # ---- mathematics ----------------------------------------------------------------------------------------------------
 
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text())
 COMPILED = {"exp", "exp2", "exp10", "log", "log2", "log10"}  # float forms: sequences of the compiler
 
 
-@both
+@pytest.mark.parametrize("arch", ["gfx942 device", "gfx1100 device"])
 @pytest.mark.parametrize("single", [True, False], ids=["float", "double"])
 @pytest.mark.parametrize("count", [1, 2], ids=["one argument", "two arguments"])
 def test_a_kernel_computes_the_bits_that_the_host_computes(

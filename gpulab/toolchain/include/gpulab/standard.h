@@ -140,6 +140,19 @@ __GPULAB_STD__ void swap(T& a, T& b) {
   b = static_cast<T&&>(kept);
 }
 
+// What `for (int x : {1, 2, 3})` needs.
+template <typename T>
+class initializer_list {
+  const T* first;
+  size_t count;
+
+ public:
+  __GPULAB_STD__ initializer_list() noexcept : first(nullptr), count(0) {}
+  __GPULAB_STD__ size_t size() const noexcept { return count; }
+  __GPULAB_STD__ const T* begin() const noexcept { return first; }
+  __GPULAB_STD__ const T* end() const noexcept { return first + count; }
+};
+
 template <typename T>
 struct numeric_limits {
   static constexpr bool is_specialized = __is_integral(T);
