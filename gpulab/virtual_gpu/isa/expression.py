@@ -206,7 +206,8 @@ def _binary(op: str, a: Operand, b: Operand, result: Type | None = None) -> Valu
         b = b if isinstance(b, Value) else const(b, a.type)
     elif isinstance(b, Value):
         a = const(a, b.type)
-    assert isinstance(a, Value) and isinstance(b, Value)
+    assert isinstance(a, Value)
+    assert isinstance(b, Value)
     if a.type != b.type:
         raise TypeError(f"{op}: {a.type} and {b.type}; convert one with .to() or .bits()")
     return Value(op, result or a.type, (a, b))

@@ -204,7 +204,9 @@ class Table(Mapping[str, AnyRow]):
             result._rows.update(table._rows)
         return result
 
-    def decorator(self, unit: str, writes: str = "dst") -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
+    def decorator(
+        self, unit: str, writes: str = "dst"
+    ) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
         """A decorator factory such as `vop2 = table.decorator("valu")`."""
         default_writes = writes
 
