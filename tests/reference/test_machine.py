@@ -560,3 +560,23 @@ def test_dpp_moves_before_negation():
     """A lane without a source reads 0, and neg makes that -0."""
     text = "v_mov_b32 v1, 1.0\n v_mul_f32_dpp v2, -v1, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:1"
     assert lanes(wave(text), 2)[:2] == [0x80000000, 0xBF800000]
+
+
+def test_a_wave_may_wait_for_what_another_one_stores():
+    body = """
+      v_readfirstlane_b32 s2, v0
+      v_mov_b32 v1, 0
+      s_cmp_lg_u32 s2, 0
+      s_cbranch_scc1 .Lsecond
+    .Lwait:
+      ds_read_b32 v2, v1
+      v_readfirstlane_b32 s3, v2
+      s_cmp_eq_u32 s3, 0
+      s_cbranch_scc1 .Lwait
+      s_branch .Lend
+    .Lsecond:
+      v_mov_b32 v2, 7
+      ds_write_b32 v1, v2
+    .Lend:
+    """
+    assert group(body, threads=128).waves[0].s[3] == 7

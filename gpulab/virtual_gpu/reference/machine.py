@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     Bits = NDArray[Any]
 
 VGPRS = 512
+SLICE = 4096
 SGPRS = 128
 
 
@@ -1126,8 +1127,14 @@ class Workgroup:
             wave.scratch = np.zeros((size, dispatch.scratch_bytes(self.descriptor)), np.uint8)
             self.waves.append(wave)
 
-    def run(self, max_steps: int = 10_000_000, watch: Callable[[Wave, int], Callable[[], bool]] | None = None) -> None:
-        """Run to the end. Each wave runs until it ends or comes to a barrier, then the next one.
+    def run(
+        self,
+        max_steps: int = 10_000_000,
+        watch: Callable[[Wave, int], Callable[[], bool]] | None = None,
+        first: int = 0,
+    ) -> None:
+        """Run to the end. Each wave runs until it ends, comes to a barrier or has had its `SLICE` of instructions, then
+        the next one; wave number `first` begins.
 
         `watch(wave, index)` is called before each instruction and what it returns after it; True from that
         stops the run.
@@ -1137,15 +1144,18 @@ class Workgroup:
             KernelTimeout: more than `max_steps` wave instructions.
             UnsupportedInstruction: no row, or an operand form that has no meaning here.
         """
+        order = self.waves[first:] + self.waves[:first]
         while not all(wave.done for wave in self.waves):
-            for wave in self.waves:
-                while not wave.done and not wave.at_barrier:
+            for wave in order:
+                until = wave.steps + SLICE
+                while not wave.done and not wave.at_barrier and wave.steps < until:
                     if self.steps >= max_steps:
                         self.stop(wave, min(wave.pc, len(self.program.instructions) - 1), _Stop("timeout"))
                     if self.step(wave, watch):
                         return
-            for wave in self.waves:  # all that are left have come to the barrier
-                wave.at_barrier = False
+            if all(wave.done or wave.at_barrier for wave in self.waves):
+                for wave in self.waves:
+                    wave.at_barrier = False
 
     def step(self, wave: Wave, watch: Callable[[Wave, int], Callable[[], bool]] | None = None) -> bool:
         """One instruction of one wave."""

@@ -41,9 +41,10 @@ def trace(
 ) -> Trace:
     """Run one workgroup and record one of its waves, instruction by instruction.
 
-    The workgroup really runs: it reads and writes `memory`. `kernarg` is the whole segment (dispatch.fill_kernarg)
-    and lies at `kernarg_address`. After `max_steps` recorded steps the trace ends, `truncated`. A kernel fault ends
-    the trace at the faulting instruction and is not raised: the launch itself reports it.
+    The workgroup really runs, up to the end of that wave: it reads and writes `memory`. `kernarg` is the whole
+    segment (dispatch.fill_kernarg) and lies at `kernarg_address`. After `max_steps` recorded steps the trace ends,
+    `truncated`. A kernel fault ends the trace at the faulting instruction and is not raised: the launch itself
+    reports it.
     """
     group = Workgroup(
         program, kernel, memory=memory, grid=grid, block=block, kernarg=kernarg, kernarg_address=kernarg_address,
@@ -70,12 +71,12 @@ def trace(
             changes.update({name: value for name, value in _scalars(running).items() if value != scalars[name]})
             steps.append(TraceStep(index, mask, changes))
             truncated = len(steps) >= max_steps and not running.done
-            return truncated
+            return truncated or running.done
 
         return after
 
     try:
-        group.run(max_steps=max_steps * max(2, 2 * len(group.waves)), watch=watch)
+        group.run(max_steps=max_steps * max(2, 2 * len(group.waves)), watch=watch, first=wave)
     except KernelFault as stopped:
         fault = stopped.fault
         assert fault is not None
