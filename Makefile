@@ -1,7 +1,12 @@
 # The verbs, the same for people and for CI. The work is in Python, so that it can be typed without make too:
 # `python tools/bootstrap.py lab` is `make lab`.
 
-PYTHON ?= $(firstword $(foreach name,python3.12 python3.13 python3.11 python3 python,$(shell command -v $(name) 2>/dev/null)))
+# The first interpreter that runs and is new enough; else any, which says clearly what is wrong.
+SUITABLE = import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+FOUND := $(shell for name in python3 python3.12 python3.13 python3.11 python; do \
+	if $$name -c '$(SUITABLE)' >/dev/null 2>&1; then echo $$name; exit; fi; done; \
+	command -v python3 || command -v python)
+PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 

@@ -83,7 +83,7 @@ def lab(asked: argparse.Namespace) -> int:
     inside = path.exists() and path.resolve().is_relative_to(root.resolve())
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.root_dir={root}",
-        f"--ServerApp.port={asked.port}", f"--ServerApp.ip={asked.ip}", "--ServerApp.log_level=WARN",
+        f"--ServerApp.port={asked.port}", f"--ServerApp.ip={asked.ip}", "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=WARN", "--LabApp.extension_manager=readonly",
         # Looking for language servers starts npm and others, which write into the home folder.
         "--LanguageServerManager.autodetect=False",
@@ -220,9 +220,9 @@ def doctor(asked: argparse.Namespace) -> int:
 
 def devices(asked: argparse.Namespace) -> int:
     """Print the table of devices."""
-    from gpulab import device
+    from gpulab.device import devices as table
 
-    print(device.devices())
+    print(table())
     return 0
 
 

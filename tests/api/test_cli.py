@@ -1,0 +1,190 @@
+"""The command line: what it prints, its exit codes, and notebooks run without a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from gpulab import cli, doctor
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def notebook(path: Path, *cells: str) -> Path:
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbformat.write(made, path)
+    return path
+
+
+def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["devices"]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^ +0 +.*gfx942 +64 +304 ", text, re.MULTILINE)
+    assert re.search(r"^ +1 +.*gfx1100 +32 +96 ", text, re.MULTILINE)
+
+
+def test_doctor_on_a_machine_that_works(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor"]) == 0
+    text = capsys.readouterr().out
+    for part in ("Python", "cache folder", "compiler", "device 0", "device 1", "jupyterlab", "ipywidgets"):
+        assert re.search(rf"^ok +{part}.*: ", text, re.MULTILINE), part
+    assert re.search(r"note: (export|set) ROCM_PATH=", text)
+    assert "not ok" not in text
+    assert text.endswith("Everything that is needed works.\n")
+
+
+def test_the_variable_that_doctor_prints_works(capsys: pytest.CaptureFixture[str]) -> None:
+    """A program that imports hip-python alone finds the virtual GPU with it."""
+    pytest.importorskip("hip", reason="hip-python has wheels for Linux x86-64 only")
+    cli.main(["doctor"])
+    found = re.search(r"(?:export|set) (ROCM_PATH)=(.*)", capsys.readouterr().out)
+    assert found is not None
+    code = "from hip import hip; print(hip.hipGetDeviceCount()[1]); import sys; print('gpulab' in sys.argv)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {found[1]: found[2].strip()}, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert run.stdout.splitlines()[:1] == ["2"], run.stdout + run.stderr
+
+
+def test_doctor_says_what_to_type(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A compiler that does not compile, and a device that gives a wrong result, are found."""
+    from gpulab.toolchain import build
+
+    def broken(*arguments: object, **options: object) -> None:
+        raise OSError("no such program")
+
+    monkeypatch.setattr(build, "compile", broken)
+    assert cli.main(["doctor"]) == 1
+    text = capsys.readouterr().out
+    assert re.search(r"^not ok +compiler: OSError: no such program\n +type: make lab", text, re.MULTILINE)
+    assert re.search(r"\d parts? do(es)? not work", text)
+
+
+def test_doctor_recognises_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_KERNEL", doctor._KERNEL.replace("2 * from[i]", "3 * from[i]"))
+    findings = list(doctor._devices())
+    assert len(findings) >= 2
+    assert all(not finding.works and "WRONG" in finding.said and finding.advice for finding in findings)
+
+
+def test_setup_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["setup"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert all(re.search(r"\d+\.\d s", line) for line in lines)
+    assert "gfx942, gfx1100" in lines[-2]
+
+
+def test_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two notebooks, one line each; on the device that --arch names; outputs kept where asked."""
+    first = notebook(tmp_path / "first.ipynb", "import gpulab", "print('arch', gpulab.device().arch)")
+    second = notebook(
+        tmp_path / "second.ipynb",
+        "import gpulab",
+        "%%hip -q\n__global__ void k(float* x) { x[threadIdx.x] = 1; }",
+        "x = gpulab.zeros(8)\nk[1, 64](x)",
+    )
+    code = cli.main(["run", str(first), str(second), "--arch", "gfx1100", "-o", str(tmp_path / "out")])
+    lines = capsys.readouterr().out.splitlines()
+    assert code == 1
+    assert re.fullmatch(rf"ok +{re.escape(str(first))} +\d+\.\d s +2 cells", lines[0])
+    assert re.fullmatch(rf"failed +{re.escape(str(second))} +\d+\.\d s +cell 3: MemoryFault: .*", lines[1])
+    assert len(lines) == 2
+    done = json.loads((tmp_path / "out" / "first.ipynb").read_text())
+    assert done["cells"][1]["outputs"][0]["text"] == ["arch gfx1100\n"]
+
+
+def test_run_without_notebooks_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "nowhere.ipynb"]) == 2
+    assert "there is no nowhere.ipynb" in capsys.readouterr().err
+
+
+def test_run_for_an_unknown_architecture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = notebook(tmp_path / "a.ipynb", "1")
+    assert cli.main(["run", str(path), "--arch", "gfx1"]) == 1
+    assert "no device 'gfx1'" in capsys.readouterr().err
+
+
+def test_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The course's own right and wrong answers, and a file that is not there."""
+    exercise = ROOT / "course" / "exercises" / "saxpy-guard"
+    right, wrong = sorted(exercise.glob("right/*.hip"))[0], sorted(exercise.glob("wrong/*.hip"))[0]
+    assert cli.main(["grade", "saxpy-guard", str(right)]) == 0
+    assert cli.main(["grade", "saxpy-guard", str(right), str(wrong), str(tmp_path / "absent.hip")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["ok", "ok", "not", "not"]
+    assert "cannot be read" in lines[-1]
+    assert cli.main(["grade", "no-such-exercise", str(right)]) == 1
+
+
+def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
+    assert cli.main(["progress"]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_the_module_is_the_command() -> None:
+    found = subprocess.run([sys.executable, "-m", "gpulab", "--help"], capture_output=True, text=True, timeout=60)
+    for command in ("lab", "setup", "doctor", "devices", "run", "grade", "progress"):
+        assert re.search(rf"^ +{command} ", found.stdout, re.MULTILINE), command
+
+
+def test_jupyters_files_stay_in_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "MPLCONFIGDIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "own"))
+    environment = cli.jupyter_environment()
+    assert environment["JUPYTER_DATA_DIR"] == str(tmp_path / "own"), "what the user chose stays"
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "MPLCONFIGDIR"):
+        assert Path(environment[name]).is_relative_to(tmp_path / "cache"), name
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send to another process on Windows")
+def test_lab_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    environment |= {"JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
+    command = [sys.executable, "-m", "gpulab", "lab", "--port", str(port)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        address = ""
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "/lab/tree/" in line:
+                address = line.strip()
+                break
+        assert f"localhost:{port}/lab/tree/notebooks/00_welcome.ipynb?token=" in address
+        for _ in range(50):
+            try:
+                with urllib.request.urlopen(address, timeout=10) as page:
+                    assert page.status == 200
+                break
+            except OSError:
+                time.sleep(0.2)
+        else:
+            pytest.fail("the address that was printed does not answer")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""`make check`: style, types, import directions and the course's consistency, each tool in turn; 1 if one complains."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = sys.executable
+CHECKS = (
+    ("style", [PYTHON, "-m", "ruff", "check", "."]),
+    ("types", [PYTHON, "-m", "mypy", "gpulab"]),
+    ("imports", [PYTHON, "-c", "from importlinter.cli import lint_imports_command as check; check()"]),
+    ("course", [PYTHON, "course/build.py", "--check"]),
+)
+
+
+def main() -> int:
+    failed = []
+    for name, command in CHECKS:
+        print(f"== {name}", flush=True)
+        if subprocess.run(command, cwd=ROOT, check=False).returncode:
+            failed.append(name)
+    print(f"\n{'not ok: ' + ', '.join(failed) if failed else 'all checks passed'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
