@@ -496,6 +496,18 @@ def occupancy(function: int, block_threads: int, lds: int = 0) -> int:
     return int(_do("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", function, block_threads, lds)[0])
 
 
+def hardware_occupancy(function: int, block_threads: int, lds: int = 0) -> Any:
+    """What a virtual device's hardware holds, where HIP's formula says less: an
+    `architectures.Occupancy` with blocks, waves, percent, limits by resource and which of them binds.
+
+    Raises:
+        HipError: the selected device is not virtual.
+    """
+    if not is_virtual():
+        raise HipError("The occupancy of a real GPU by resource is not known here.", hint="use a virtual device.")
+    return _runtime().hardware_occupancy(function, block_threads, lds)
+
+
 # Launches
 
 _EXTRA = ctypes.c_void_p * 5

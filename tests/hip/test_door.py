@@ -244,6 +244,13 @@ def test_attributes_occupancy_and_globals(binding, module):
     assert "saxpy" in str(caught.value.__cause__)
 
 
+def test_occupancy_by_resource(binding, module):
+    found = door.hardware_occupancy(door.get_function(module, "saxpy"), 64, 13_000)
+    # 13,000 bytes take 26 granules of 512: 4 workgroups in 64 KiB. HIP's formula divides without the granule.
+    assert (found.blocks, found.limit, found.api_blocks) == (4, "LDS", 5)
+    assert door.occupancy(door.get_function(module, "saxpy"), 64, 13_000) == 5
+
+
 def test_streams_and_events(binding, module):
     address = door.malloc(4096)
     fill, stream = door.get_function(module, "fill"), door.stream_create(non_blocking=True)

@@ -176,6 +176,43 @@ def test_hip_python_alone_with_one_environment_variable():
     assert "stopped kernel k at k.hip:3" in done.stderr
 
 
+def test_hip_python_alone_where_gpulab_cannot_be_imported(tmp_path):
+    """The library says why, once, and its calls fail; nothing crashes."""
+    abi.build()
+    import os
+
+    (tmp_path / "gpulab.py").write_text("raise ImportError('not this one')")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "ROCM_PATH": str(abi.rocm_path())}
+    program = "from hip import hip\nprint(*(hip.hipGetDeviceCount()[0].name for _ in range(2)))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "hipErrorNotInitialized hipErrorNotInitialized\n"
+    assert done.stderr.count("cannot start in this interpreter") == 1
+    assert "not this one" in done.stderr
+
+
+def test_control_c_stops_a_kernel():
+    done = run_python(
+        """
+import os, signal, struct, threading, time
+from gpulab import hip as door, toolchain
+code = toolchain.compile('extern "C" __global__ void k(volatile int* x) { while (*x == 0) {} }', arch="gfx942")
+address = door.malloc(4)
+kernel = door.get_function(door.load_module(code.elf), "k")
+arguments = struct.pack("<Q", address)
+door.set_instruction_limit(20_000_000)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        door.launch(kernel, (1, 1, 1), (64, 1, 1), 0, 0, arguments)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    )
+    assert done.stdout == "interrupted\n", done.stderr
+
+
 def test_importing_gpulab_is_enough():
     done = run_python("import gpulab, sys\nprint('hip' in sys.modules, 'ctypes' in sys.modules)\n" + PLAIN)
     assert done.stdout.splitlines()[0].startswith("False")

@@ -134,6 +134,17 @@ def test_host_functions_and_callbacks(hip):
     assert seen == [("function", 5), ("callback", 0, 6)]
 
 
+def test_the_per_thread_default_stream(hip, kernels, memory, events):
+    """hipStreamPerThread, and NULL in the calls whose names end in _spt, are the same stream."""
+    library = ctypes.PyDLL(str(_library()))
+    start, stop = events[:2]
+    assert library.hipEventRecord_spt(ctypes.c_void_p(int(start)), None) == 0
+    launch_fill(hip, kernels("fill"), memory, 64, 2)
+    assert library.hipEventRecord_spt(ctypes.c_void_p(int(stop)), None) == 0
+    assert ok(hip.hipEventElapsedTime(start, stop)) > 0
+    assert library.hipStreamSynchronize_spt(None) == 0
+
+
 def _library():
     from gpulab.virtual_gpu import abi
 

@@ -33,9 +33,9 @@ def _call_modules(library: str) -> list[Any]:
         from gpulab.virtual_gpu.abi import calls_rtc
 
         return [calls_rtc]
-    from gpulab.virtual_gpu.abi import calls_device, calls_memory, calls_module, calls_stream
+    from gpulab.virtual_gpu.abi import calls_device, calls_memory, calls_module, calls_spt, calls_stream
 
-    return [calls_device, calls_stream, calls_memory, calls_module]
+    return [calls_device, calls_stream, calls_memory, calls_module, calls_spt]
 
 
 @functools.cache

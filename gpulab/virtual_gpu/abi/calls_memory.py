@@ -799,25 +799,3 @@ def hipGetProcAddress(symbol: int, function: int, version: int, flags: int, stat
     if status:
         put32(status, 0)
     return 0
-
-
-def _spt(name: str) -> None:
-    """The variant for the per-thread default stream does the same: with one thread there is no difference."""
-    globals()[f"{name}_spt"] = globals()[name]
-
-
-for _name in (
-    "hipMemcpy",
-    "hipMemcpyAsync",
-    "hipMemcpy2D",
-    "hipMemcpy2DAsync",
-    "hipMemcpy3D",
-    "hipMemcpy3DAsync",
-    "hipMemset",
-    "hipMemsetAsync",
-    "hipMemset2D",
-    "hipMemset2DAsync",
-    "hipMemset3D",
-    "hipMemset3DAsync",
-):
-    _spt(_name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gpulab.virtual_gpu.abi import prototypes
+from gpulab.virtual_gpu.runtime.codes import INTERRUPTED
 
 _TYPES = {
     "p": "void *",
@@ -45,6 +46,7 @@ _PYTHON = {
     "PyErr_NormalizeException": ("void", "PyObject **, PyObject **, PyObject **"),
     "PyException_SetTraceback": ("int", "PyObject *, PyObject *"),
     "PyErr_Print": ("void", "void"),
+    "PyErr_SetInterrupt": ("void", "void"),
     "PyErr_Occurred": ("PyObject *", "void"),
     "Py_IncRef": ("void", "PyObject *"),
     "Py_DecRef": ("void", "PyObject *"),
@@ -83,7 +85,7 @@ static struct {
 static const char *const python_names[] = { @NAMES@ };
 static PyObject *handlers[@COUNT@ + 1];
 static PyObject *failure;
-static int attached;
+static int attached;  /* 1: ready; -1: it cannot be done, which was said */
 
 static int status(int code) {
   last_status = code;
@@ -118,6 +120,7 @@ static int attach(void) {
   PyObject *module = py.PyImport_ImportModule("gpulab.virtual_gpu.abi");
   PyObject *found = module ? py.PyObject_CallMethod(module, "handlers", "s", "@LIBRARY@") : NULL;
   if (!found) {
+    attached = -1;
     fprintf(stderr, "gpulab: the virtual HIP library cannot start in this interpreter:\n");
     py.PyErr_Print();
     if (module) py.Py_DecRef(module);
@@ -142,6 +145,7 @@ static int enter(void) {
     return -1;
   }
   if (!py.Py_IsInitialized()) return -1;
+  if (attached < 0) return -1;
   int gil = py.PyGILState_Ensure();
   if (!attached && !attach()) { py.PyGILState_Release(gil); return -1; }
   return gil;
@@ -171,6 +175,7 @@ static uint64_t leave(size_t index, PyObject **values, size_t count, int gil, in
     result = py.PyLong_AsUnsignedLongLongMask(answer);
     py.Py_DecRef(answer);
     if (py.PyErr_Occurred()) { py.PyErr_Print(); result = 999; }
+    if (failed && result == @INTERRUPTED@) { py.PyErr_SetInterrupt(); result = 999; }  /* raised when C has returned */
     if (is_code && result && !failed) {
       answer = py.PyObject_Vectorcall(failure, NULL, 0, NULL);
       if (answer) py.Py_DecRef(answer); else py.PyErr_Print();
@@ -251,6 +256,7 @@ def source(library: str, implemented: Collection[str]) -> str:
         .replace("@NAMES@", ", ".join(f'"{name}"' for name in _PYTHON))
         .replace("@COUNT@", str(len(handled)))
         .replace("@LIBRARY@", library)
+        .replace("@INTERRUPTED@", str(INTERRUPTED))
     )
     position = {name: i for i, name in enumerate(handled)}
     functions = [_function(library, position.get(row[0]), row) for row in rows]

@@ -124,6 +124,7 @@ HOST_NOT_REGISTERED = 713
 LAUNCH_FAILURE = 719
 NOT_SUPPORTED = 801
 UNKNOWN = 999
+INTERRUPTED = 1 << 20  # for the C stub alone: hipErrorUnknown, and Ctrl-C is to be raised again
 
 #: hiprtcResult values and their names (hiprtc.h).
 HIPRTC_NAMES = {

@@ -207,10 +207,7 @@ class Runtime:
             self._exception = error if error.reason else None
             return error.code
         if isinstance(error, KeyboardInterrupt):
-            import _thread
-
-            _thread.interrupt_main()  # raised again in Python when the C call has returned
-            return codes.UNKNOWN
+            return codes.INTERRUPTED
         self._exception = error
         return _code_of(error)
 
@@ -261,6 +258,10 @@ class Runtime:
     def function_details(self, function: int) -> dict[str, int]:
         """Resources of a kernel that HIP's attributes do not tell."""
         return self.modules.details(function)
+
+    def hardware_occupancy(self, function: int, block_threads: int, dynamic_lds: int) -> Any:
+        """`architectures.Occupancy` of a kernel."""
+        return self.modules.hardware_occupancy(function, block_threads, dynamic_lds)
 
     def launch_traced(
         self,

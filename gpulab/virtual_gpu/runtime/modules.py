@@ -239,6 +239,20 @@ class Modules:
             a, d.vgprs, d.agprs, d.sgprs, d.lds_bytes + dynamic_lds, block_threads, cu_mode=_cu_mode(d)
         )
 
+    def hardware_occupancy(self, handle: int, block_threads: int, dynamic_lds: int) -> residency.Occupancy:
+        """What the hardware holds; see `architectures.residency.occupancy`."""
+        function = self.find_function(handle)
+        d = function.descriptor
+        return residency.occupancy(
+            function.device.architecture,
+            d.vgprs,
+            d.agprs,
+            d.sgprs,
+            d.lds_bytes + dynamic_lds,
+            block_threads,
+            cu_mode=_cu_mode(d),
+        )
+
     def best_block(self, handle: int, dynamic_lds: int, limit: int) -> tuple[int, int]:
         """hipModuleOccupancyMaxPotentialBlockSize: (blocks of the grid, threads of the block)."""
         function = self.find_function(handle)
