@@ -8,6 +8,7 @@ register at the end of a run is dead if the register is not in `active`.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,44 @@ def before(decoded: Decoded, after: Live) -> Live:
     return Live(scalars, active, asleep | decoded.cross_reads)
 
 
+class _Transfer:
+    """What a whole block does to liveness: with liveness L after it, before it
+
+    active = (L.active & aa) | (L.asleep & sa) | a,   asleep = (L.active & as_) | (L.asleep & ss) | s
+
+    and scalars = (L.scalars & keep) | read. Built once per block, from its last instruction to its first.
+    """
+
+    __slots__ = ("a", "aa", "as_", "keep", "read", "s", "sa", "ss")
+
+    def __init__(self, body: Sequence[Decoded]) -> None:
+        self.aa, self.sa, self.a = ALL_VECTORS, 0, 0
+        self.as_, self.ss, self.s = 0, ALL_VECTORS, 0
+        self.keep, self.read = ALL_SCALARS, _EXEC
+        for decoded in reversed(body):
+            if decoded.scalar_writes or decoded.scalar_reads:
+                self.keep &= ~decoded.scalar_writes
+                self.read = (self.read & ~decoded.scalar_writes) | decoded.scalar_reads | _EXEC
+            if decoded.exec_effect:
+                union = self.aa | self.as_, self.sa | self.ss, self.a | self.s
+                if decoded.exec_effect != "wide":
+                    self.aa, self.sa, self.a = union
+                if decoded.exec_effect != "narrow":
+                    self.as_, self.ss, self.s = union
+            if decoded.vector_writes:
+                kept = ~decoded.vector_writes
+                self.aa, self.sa, self.a = self.aa & kept, self.sa & kept, self.a & kept
+            self.a |= decoded.vector_reads | decoded.cross_reads
+            self.s |= decoded.cross_reads
+
+    def apply(self, after: Live) -> Live:
+        return Live(
+            (after.scalars & self.keep) | self.read,
+            (after.active & self.aa) | (after.asleep & self.sa) | self.a,
+            (after.active & self.as_) | (after.asleep & self.ss) | self.s,
+        )
+
+
 def analyse(
     blocks: Mapping[int, Sequence[Decoded]], successors: Mapping[int, Sequence[int] | None]
 ) -> tuple[dict[int, Live], dict[int, Live]]:
@@ -66,21 +105,20 @@ def analyse(
             result.asleep |= live.asleep
         return result
 
-    pending = sorted(blocks, reverse=True)
-    queued = set(pending)
-    pending.reverse()
+    transfer = {name: _Transfer(body) for name, body in blocks.items()}
+    pending = [-name for name in blocks]  # the last block first: liveness flows backwards
+    heapq.heapify(pending)
+    queued = set(blocks)
     while pending:
-        name = pending.pop()
+        name = -heapq.heappop(pending)
         queued.discard(name)
-        live = out(name)
-        for decoded in reversed(blocks[name]):
-            live = before(decoded, live)
+        live = transfer[name].apply(out(name))
         if live != entry[name]:
             entry[name] = live
             for predecessor in predecessors[name]:
                 if predecessor not in queued:
                     queued.add(predecessor)
-                    pending.append(predecessor)
+                    heapq.heappush(pending, -predecessor)
     after: dict[int, Live] = {}
     for name, body in blocks.items():
         live = out(name)

@@ -79,6 +79,7 @@ class Run:
         self.slot, self.symbol, self.high_half = slot, symbol, high_half
         self.items: list[Item] = []
         self.masks = 0  # scalar registers that this run will write
+        self.starts: set[int] = set()  # where the lane masks among them begin
         self.spaces: dict[str, str] = {}  # "load" or "store" by address space
         self.vectors = 0  # vector registers that this run has written so far
         self._splats: dict[tuple[str, str], str] = {}
@@ -117,7 +118,7 @@ class Run:
                     # A mask of which the run made only a part must be whole first.
                     if number is not None:
                         mine = bits(number, self.wave_size // 32)
-                        if self.masks & mine and number not in self._mask_starts():
+                        if self.masks & mine and number not in self.starts:
                             found |= mine
                     continue
                 if operand.value.name == "vccz":
@@ -129,25 +130,13 @@ class Run:
     def _misplaced_masks(self, decoded: Decoded) -> int:
         """Registers of masks that an instruction writes and that would cover only a part of one made in the run."""
         found = 0
-        starts: set[int] | None = None
         for part in (decoded, decoded.pair):
             for result, operand in part.results if part else ():
                 number = self.mask_number(result.name, result.type, operand)
                 if number is not None and self.masks & bits(number, self.wave_size // 32):
-                    starts = self._mask_starts() if starts is None else starts
-                    if number not in starts:
+                    if number not in self.starts:
                         found |= bits(number, self.wave_size // 32)
         return found
-
-    def _mask_starts(self) -> set[int]:
-        starts: set[int] = set()
-        for item in self.items:
-            for part in (item.decoded, item.decoded.pair):
-                for result, operand in part.results if part else ():
-                    number = self.mask_number(result.name, result.type, operand)
-                    if number is not None:
-                        starts.add(number)
-        return starts
 
     def mask_number(self, name: str, type: Type, operand: Operand | None) -> int | None:
         """The scalar register where a lane mask result begins; None for other results and for null."""
@@ -178,6 +167,12 @@ class Run:
             item.second = self._item(decoded.pair, mode)
         self.items.append(item)
         self.masks |= decoded.scalar_writes
+        if decoded.scalar_writes:
+            for part in (decoded, decoded.pair):
+                for result, operand in part.results if part else ():
+                    number = self.mask_number(result.name, result.type, operand)
+                    if number is not None:
+                        self.starts.add(number)
         self.vectors |= decoded.vector_writes
         row = decoded.row
         if isinstance(row, Memory):
@@ -338,6 +333,7 @@ class Run:
             return
         items, self.items = self.items, []
         masks, self.masks = self.masks, 0
+        self.starts.clear()
         self.spaces.clear()
         self.vectors = 0
         after = live(items[-1].decoded.index)

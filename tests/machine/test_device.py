@@ -1,0 +1,214 @@
+"""Launches: faults name their place, the device stays usable, counters are exact, waves do not starve each other."""
+
+from __future__ import annotations
+
+import struct
+import time
+
+import numpy as np
+import pytest
+
+from gpulab.errors import UnsupportedInstruction
+from gpulab.virtual_gpu.isa.assembly import parse
+from tests.translate.kernels import ARCHITECTURES, SOURCE, Buffer, arena, device, good, run
+
+LINES = SOURCE.splitlines()
+
+
+def line_of(text: str) -> int:
+    return next(n for n, line in enumerate(LINES, 1) if text in line)
+
+
+def zeros(n, dtype=np.int32):
+    return Buffer(np.zeros(n, dtype))
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+class TestFaults:
+    def still_works(self, arch):
+        out = zeros(64)
+        good(arch, "globals", 1, 64, out)
+        assert out.array().tolist() == [(63 - i) * 3 for i in range(64)]
+
+    def test_missing_guard(self, arch):
+        x = zeros(1000)
+        fault = run(arch, "no_guard", 4, 256, x).fault
+        wave = 64 if arch == "gfx942" else 32
+        assert (fault.kind, fault.access, fault.bytes) == ("out of bounds", "write", 4)
+        assert fault.address == x.address + 4000
+        assert (fault.workgroup, fault.thread) == ((3, 0, 0), (232, 0, 0))
+        assert (fault.wave, fault.lane) == (232 // wave, 232 % wave)
+        assert fault.kernel == "no_guard"
+        assert fault.where.line == line_of("no_guard")
+        assert fault.instruction.startswith("global_store")
+        assert (fault.nearest.address, fault.nearest.relation, fault.nearest.distance) == (x.address, "after", 0)
+        assert x.array()[:768].tolist() == list(range(768))
+        self.still_works(arch)
+
+    def test_null(self, arch):
+        launch = device(arch).launch(self.kernel(arch, "through_null"), (1, 1, 1), (64, 1, 1), 0, bytes(8))
+        fault = launch.fault
+        assert (fault.kind, fault.lane, fault.address, fault.thread) == ("null", 3, 0, (3, 0, 0))
+        self.still_works(arch)
+
+    @staticmethod
+    def kernel(arch, name):
+        from tests.translate.kernels import module
+
+        return module(arch).kernels[name]
+
+    def test_misaligned(self, arch):
+        x = zeros(16)
+        fault = run(arch, "unaligned", 1, 1, x).fault
+        assert (fault.kind, fault.address, fault.bytes) == ("misaligned", x.address + 1, 4)
+        self.still_works(arch)
+
+    def test_freed(self, arch):
+        x = zeros(1024)
+        arena().free(x.address)
+        fault = run(arch, "no_guard", 1, 64, x).fault
+        assert (fault.kind, fault.nearest.relation, fault.nearest.size) == ("freed", "freed", 4096)
+        self.still_works(arch)
+
+    def test_constants_are_read_only(self, arch):
+        fault = run(arch, "constant_write", 1, 1, zeros(1)).fault
+        assert (fault.kind, fault.access, fault.bytes) == ("read-only", "write", 4)
+        assert fault.address == fault.nearest.address + 4
+        assert fault.nearest.name == "global variable coefficients"
+
+    def test_lds(self, arch):
+        good(arch, "lds_overrun", 1, 64, zeros(64), 0)
+        fault = run(arch, "lds_overrun", 1, 64, zeros(64), 1).fault
+        assert (fault.kind, fault.address, fault.thread) == ("lds out of bounds", 256, (63, 0, 0))
+        assert fault.instruction.startswith("ds_")
+        self.still_works(arch)
+
+    def test_trap(self, arch):
+        flags = np.zeros(64, np.int32)
+        good(arch, "trap", 1, 64, Buffer(flags))
+        flags[7] = 1
+        fault = run(arch, "trap", 2, 64, Buffer(flags)).fault
+        assert (fault.kind, fault.where.line) == ("trap", line_of("__builtin_trap"))
+        self.still_works(arch)
+
+    def test_endless_loop(self, arch):
+        began = time.perf_counter()
+        fault = run(arch, "forever", 1, 64, zeros(2), limit=100_000).fault
+        assert fault.kind == "timeout"
+        assert fault.where.line == line_of("while (*x == 0) {}")
+        assert time.perf_counter() - began < 2
+        assert run(arch, "forever", 3, 256, zeros(2), limit=100_000).fault.kind == "timeout"
+        assert run(arch, "forever", 1, 64, Buffer(np.array([1, 0], np.int32)), limit=100_000).fault is None
+        self.still_works(arch)
+
+    def test_jump_to_data(self, arch):
+        fault = run(arch, "bad_jump", 1, 1, zeros(2)).fault
+        assert fault.kind == "bad jump"
+        assert fault.where.line == line_of("bad_jump")
+        self.still_works(arch)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_waiting_workgroups_do_not_starve_the_one_they_wait_for(arch, workers):
+    flag, out = zeros(1), zeros(1)
+    good(arch, "handshake", 10, 64, flag, out, workers=workers)
+    assert out.array()[0] == 42
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_profile_and_trace_agree_with_a_plain_launch(arch):
+    n = 300
+    x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+    out = Buffer(y)
+    plain = good(arch, "saxpy", 2, 256, n, 2.0, Buffer(x), out)
+    profiled = good(arch, "saxpy", 2, 256, n, 2.0, Buffer(x), out, collect="profile")
+    assert profiled.counters.values == plain.counters.values
+    (line,) = [c for c in profiled.lines if c.where.line == line_of("void saxpy")]
+    assert line.instructions == sum(c.instructions for c in profiled.lines if c.where.line == line.where.line)
+    wave = 64 if arch == "gfx942" else 32
+    assert 0 < line.active_lanes <= line.instructions * wave
+    before = out.array()
+    launch, trace = run(arch, "saxpy", 2, 256, n, 2.0, Buffer(x), out, trace=(1, 0))
+    assert launch.fault is None
+    assert launch.counters.values == plain.counters.values
+    assert np.array_equal(out.array(), before + 2 * x)  # the traced workgroup's effects happen once
+    assert (trace.workgroup, trace.wave, trace.wave_size) == ((1, 0, 0), 0, wave)
+    assert trace.steps[-1].exec_mask.bit_count() in (min(wave, 44), wave)
+
+
+COUNTED = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.text
+.globl k
+k:
+  s_load_dwordx2 s[2:3], s[0:1], 0x0
+  s_mov_b32 s4, 5
+  s_waitcnt lgkmcnt(0)
+  v_lshlrev_b32 v1, 2, v0
+  v_mov_b32 v2, 0
+.loop:
+  v_add_u32 v2, v2, v0
+  s_sub_u32 s4, s4, 1
+  s_cmp_lg_u32 s4, 0
+  s_cbranch_scc1 .loop
+  ds_write_b32 v1, v2
+  s_barrier
+  ds_read_b32 v3, v1
+  global_store_dword v1, v3, s[2:3]
+  global_load_dword v4, v1, s[2:3]
+  s_endpgm
+.rodata
+.amdhsa_kernel k
+  .amdhsa_group_segment_fixed_size 1024
+  .amdhsa_kernarg_size 8
+  .amdhsa_user_sgpr_count 2
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 8
+  .amdhsa_accum_offset 8
+.end_amdhsa_kernel
+"""
+
+
+def test_counters_are_those_counted_by_hand():
+    machine = device("gfx942")
+    module = machine.load(parse(COUNTED))
+    out = zeros(192)
+    launch = machine.launch(module.kernels["k"], (3, 1, 1), (192, 1, 1), 0, struct.pack("<Q", out.address))
+    assert launch.fault is None
+    assert out.array().tolist() == [5 * i for i in range(192)]
+    waves = 9  # three workgroups of three waves
+    assert launch.counters.values == {
+        "SQ_WAVES": waves,
+        "SQ_INSTS_VALU": waves * (2 + 5),
+        "SQ_INSTS_SALU": waves * (1 + 10),
+        "SQ_INSTS_SMEM": waves,
+        "SQ_INSTS_VMEM_RD": waves,
+        "SQ_INSTS_VMEM_WR": waves,
+        "SQ_INSTS_VMEM": waves * 2,
+        "SQ_INSTS_LDS": waves * 2,
+        "SQ_INSTS_FLAT": 0,
+        "SQ_INSTS_BRANCH": waves * 5,
+    }
+    module.unload()
+
+
+def test_an_unknown_instruction_is_refused_at_load_with_its_place():
+    text = COUNTED.replace("  s_barrier", "  v_mfma_f32_4x4x1_16b_f32 a[0:3], v0, v1, a[0:3]")
+    with pytest.raises(UnsupportedInstruction, match=r"kernel k uses .*gfx942.*v_mfma_f32_4x4x1"):
+        device("gfx942").load(parse(text))
+
+
+def test_a_rounding_mode_other_than_to_nearest_is_refused():
+    text = COUNTED.replace("  .amdhsa_kernarg_size 8", "  .amdhsa_kernarg_size 8\n  .amdhsa_float_round_mode_32 3")
+    with pytest.raises(UnsupportedInstruction, match="kernel k"):
+        device("gfx942").load(parse(text))
+
+
+def test_loading_and_unloading_leaves_nothing_behind():
+    allocated = arena().allocated
+    module = device("gfx942").load(parse(COUNTED))
+    assert arena().allocated > allocated
+    module.unload()
+    assert arena().allocated == allocated
