@@ -278,7 +278,8 @@ def run(asked: argparse.Namespace) -> int:
         for path in notebooks:
             bar.set_description(path.name)
             start = time.perf_counter()
-            good, said = execute(path, output / path.name if output is not None else None, asked.timeout)
+            target = output / path.name if output is not None else None
+            good, said = execute(path, target, asked.timeout, asked.arch)
             failed += not good
             mark = "ok    " if good else "failed"
             line = f"{mark}  {path}  {time.perf_counter() - start:.1f} s  {said}"
@@ -303,8 +304,11 @@ def environment_for(arch: str) -> dict[str, str]:
     return {"GPULAB_DEVICES": ",".join(others), "GPULAB_LIBRARY": "virtual"}
 
 
-def execute(path: Path, output: Path | None, timeout: float) -> tuple[bool, str]:
-    """Run one notebook in its own folder: (did all cells succeed, what to say)."""
+def execute(path: Path, output: Path | None, timeout: float, arch: str | None = None) -> tuple[bool, str]:
+    """Run one notebook in its own folder: (did all cells succeed, what to say).
+
+    `arch` becomes papermill's parameter of that name: the course's notebooks choose their device by it.
+    """
     import nbformat
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -314,6 +318,7 @@ def execute(path: Path, output: Path | None, timeout: float) -> tuple[bool, str]
         done = papermill.execute_notebook(
             str(path),
             str(output) if output is not None else None,
+            parameters={"arch": arch} if arch else None,
             cwd=str(path.parent),
             kernel_name="python3",
             progress_bar=settings,
