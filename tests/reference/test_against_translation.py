@@ -21,7 +21,7 @@ from gpulab.virtual_gpu.reference.memory import Regions
 
 from .programs import Case, Generator, random_inputs
 
-BATCH = 16
+BATCH = 40
 
 
 @pytest.fixture(scope="module")
