@@ -149,6 +149,10 @@ class HipPythonBinding:
         self._enumerations = {"k": hip.hipMemcpyKind, "a": hip.hipDeviceAttribute_t, "A": hip.hipFunction_attribute}
         self._launch: Any = hip.hipModuleLaunchKernel
 
+    def has(self, symbol: str) -> bool:
+        """Whether the library that hip-python loaded exports a symbol."""
+        return bool(self._hip.has_symbol(symbol))
+
     @property
     def path(self) -> str:
         from rocm.bindings.util import paths

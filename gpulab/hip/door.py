@@ -263,13 +263,11 @@ def _fail(binding: Binding, code: int, call: str, what: str = "") -> NoReturn:
             "it names the line and the thread.",
         )
     if code == _NOT_SUPPORTED:
-        missing = _runtime().missing_call() if _is_virtual_binding(binding) else ""
-        raise HipError(
-            f"{missing or call} is not supported by this library ({name}).",
-            name=name,
-            code=code,
-            why="the virtual HIP library has the calls that the course uses, not all of HIP." if missing else "",
-        ) from cause
+        missing = _runtime().missing_call() if cause is None and _is_virtual_binding(binding) else ""
+        why = f"{cause}." if cause is not None else ""
+        if missing:
+            why = "the virtual HIP library has the calls that the course uses, not all of HIP."
+        raise HipError(f"{missing or call} is not supported ({name}).", name=name, code=code, why=why) from cause
     if code == _UNKNOWN and cause is not None:
         raise InternalError(
             f"{call} failed inside the virtual GPU: {type(cause).__name__}: {cause}", call=call

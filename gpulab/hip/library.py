@@ -39,13 +39,21 @@ print("gpulab", code, count.value)
 """
 
 
-def point_hip_python() -> None:
-    """Set ROCM_PATH in this process if hip-python is to load the virtual library."""
+def point_hip_python(after_a_call: bool = False) -> None:
+    """Set ROCM_PATH in this process if hip-python is to load the virtual library.
+
+    Args:
+        after_a_call: hip-python has looked for its library before. If it found none it tries the plain file name
+            from then on, which the loader finds if a library of that name is loaded already; so it is loaded.
+    """
     if not uses_rocm():
         from gpulab.virtual_gpu import abi
 
         abi.build()
         os.environ["ROCM_PATH"] = str(abi.rocm_path())
+        if after_a_call:
+            for stem in abi.LIBRARIES:
+                ctypes.PyDLL(str(abi.library(stem)))
 
 
 _decision: bool | None = None
@@ -173,9 +181,11 @@ def _open_primary() -> Binding:
     prepare()
     if os.environ.get("GPULAB_BINDING", "") != "ctypes" and has_hip_python():
         try:
-            binding: Binding = HipPythonBinding()
+            binding = HipPythonBinding()
             binding.call("hipGetDeviceCount")
-            return binding
+            # A ROCm without a GPU may have been found first (before ROCM_PATH it looks for Python packages).
+            if rocm or binding.has("gpulab_missing"):
+                return binding
         except (ImportError, RuntimeError):
             # hip-python raises RuntimeError where it cannot load the library; ctypes says why more plainly.
             pass

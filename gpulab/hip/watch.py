@@ -29,6 +29,6 @@ def prepare() -> None:
     if _WATCHED in sys.modules:
         from gpulab.hip import library
 
-        library.point_hip_python()
+        library.point_hip_python(after_a_call=True)
     elif not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Watcher())

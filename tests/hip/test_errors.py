@@ -1,6 +1,7 @@
 """Error names and texts, calls that are missing, NULL everywhere: nothing crashes, everything is named."""
 
 import ctypes
+import json
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_missing_call_is_named(hip):
 
 
 CALL_ALL = """
-import ctypes, faulthandler
+import ctypes, faulthandler, json
 faulthandler.enable()
 from gpulab.virtual_gpu import abi
 from gpulab.virtual_gpu.abi import prototypes
@@ -93,14 +94,14 @@ for stem, text in (("amdhip64", prototypes.HIP), ("hiprtc", prototypes.HIPRTC)):
             continue  # returns a structure
         zeros = [structures.get(code) or ctypes.c_uint64 for code in arguments]
         results[name] = function(*(kind() for kind in zeros))
-print(results)
+print(json.dumps(results))
 """
 
 
 def test_every_function_survives_zeros():
     done = run_python(CALL_ALL)
     assert done.returncode == 0, done.stderr[-2000:]
-    results = eval(done.stdout)
+    results = json.loads(done.stdout)
     assert len(results) > 500
     # A pointer that must be given and is not is an invalid value; nothing fails inside.
     for name in (

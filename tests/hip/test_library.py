@@ -134,6 +134,23 @@ print([d.arch for d in door.devices()], hip.hipGetDeviceCount()[1])
     assert done.stdout == "['gfx942', 'gfx1100'] 2\n", done.stderr
 
 
+def test_a_rocm_without_a_gpu_that_hip_python_finds_first(rocm, tmp_path):
+    """hip-python looks into the package rocm_sdk before ROCM_PATH; gpulab then uses ctypes."""
+    package = tmp_path / "rocm_sdk"
+    package.mkdir()
+    path = rocm / "empty" / "lib" / "libamdhip64.so"
+    (package / "__init__.py").write_text(f"def find_libraries(name):\n    return [{str(path)!r}]\n")
+    import os
+
+    done = run_python(
+        WITH_DRIVER
+        + "print([d.arch for d in door.devices()], door.library_info()['binding'], door.library_info()['rocm'])",
+        PYTHONPATH=os.pathsep.join((str(ROOT), str(tmp_path))),
+    )
+    assert done.stdout.startswith("['gfx942', 'gfx1100'] ctypes "), done.stderr
+    assert "no usable GPU" in done.stdout
+
+
 @pytest.mark.parametrize(("value", "words"), [("rocm", "no AMD GPU answers"), ("cuda", "virtual")])
 def test_a_choice_that_cannot_be(monkeypatch, value, words):
     monkeypatch.setenv("GPULAB_LIBRARY", value)
@@ -219,6 +236,23 @@ def test_importing_gpulab_is_enough():
     assert done.stdout.splitlines()[1:] == ["[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]", "hipErrorIllegalAddress"], (
         done.stderr
     )
+
+
+def test_importing_gpulab_after_a_call_that_found_no_library(tmp_path):
+    """A cell that failed for want of a library does not have to be paid for with a new kernel."""
+    done = run_python(
+        """
+from hip import hip
+try:
+    hip.hipGetDeviceCount()
+except RuntimeError as error:
+    print("failed to dlopen" in str(error))
+import gpulab
+print(hip.hipGetDeviceCount()[1], gpulab.hip.library_info()["binding"])
+""",
+        ROCM_PATH=str(tmp_path),
+    )
+    assert done.stdout == "True\n2 hip-python\n", done.stderr
 
 
 def test_importing_gpulab_after_hip_is_enough_too():

@@ -237,7 +237,7 @@ def hipDrvLaunchKernelEx(configuration: int, function: int, parameters: int, ext
     need(configuration)
     c = LaunchConfiguration.from_address(configuration)
     if c.numAttrs:
-        return codes.NOT_SUPPORTED
+        raise Failure(codes.NOT_SUPPORTED, "launch attributes are not supported")
     return hipModuleLaunchKernel(
         function,
         c.gridDimX,
