@@ -77,6 +77,7 @@ class Context:
         functions = support.functions()
         wave = self.wave
         wave.blend, wave.resolve, wave.stop = _blend(), functions.resolve, functions.stop
+        wave.load, wave.store = functions.load, functions.store
         wave.search, wave.clock, wave.cross = functions.scalar, functions.clock, functions.cross
         wave.arena, wave.high = arena, arena >> 32
         self._memory: mmap.mmap | None = None

@@ -5,6 +5,7 @@
 
    gpulab_run        one thread's part of a launch: takes workgroups until none is left
    gpulab_resolve    checks the addresses of a chunk's lanes one by one and turns them into host pointers
+   gpulab_load       the same, and loads;   gpulab_store  the same, and stores
    gpulab_scalar     the same for a scalar load
    gpulab_stop       records a fault that translated code found itself */
 
@@ -113,20 +114,39 @@ static u32 check(const Launch *launch, u64 address, u32 bytes, u32 align, u32 ac
   return 0;
 }
 
-/* Address `base + offset` of each active lane of a chunk -> host pointer. Returns 1 after a fault.
-   `what` packs space, access, bytes of one lane's element and its alignment; `slot` is the instruction's entry in
-   the thread's table of last allocations. */
+/* Host pointers of a chunk's active lanes, if all lie in the allocation that the instruction used last. */
+static int resolve_cached(Wave *wave, u32 slot, u32 what, i64 offset, u32 mask, const u32 *low, const u32 *high,
+                          u64 *pointers) {
+  u32 align = (what >> 8) & 255, bytes = (what >> 16) & 255;
+  const u32 *cached = (const u32 *)wave->cache + 2 * slot;
+  if (cached[1] < bytes) return 0;
+  u64 start = wave->arena + cached[0], last = cached[1] - bytes;
+  u64 bad = 0;
+  for (u32 i = 0; i < 8; i++) {
+    u64 address = (((u64)high[i] << 32) | low[i]) + (u64)offset;
+    u64 active = (mask >> i) & 1;
+    bad |= active & (u64)((address - start > last) | ((address & (align - 1)) != 0));
+    pointers[i] = active ? address : (u64)wave->dummy;
+  }
+  return !bad;
+}
+
+/* Address `low, high + offset` of each active lane of a chunk -> host pointer. Returns 1 after a fault.
+   `what` packs space, access, bytes of one lane's element (bits 16-23) and its alignment (bits 8-15); `slot` is the
+   instruction's entry in the thread's table of last allocations. */
 int gpulab_resolve(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, u32 first_lane, u32 mask,
                    const u32 *low, const u32 *high, u64 *pointers) {
   Launch *launch = ((Thread *)wave->thread)->launch;
-  u32 space = what & 15, access = (what >> 4) & 15, align = (what >> 8) & 255, bytes = what >> 16;
+  u32 space = what & 15, access = (what >> 4) & 15, align = (what >> 8) & 255, bytes = (what >> 16) & 255;
+  int outside_arena = space == SPACE_LDS || space == SPACE_SCRATCH;
+  if (!outside_arena && resolve_cached(wave, slot, what, offset, mask, low, high, pointers)) return 0;
   for (u32 i = 0; i < 8; i++) {
     if (!((mask >> i) & 1)) { pointers[i] = (u64)wave->dummy; continue; }
     u32 lane = first_lane + i;
-    if (space == SPACE_LDS || space == SPACE_SCRATCH) {
+    if (outside_arena) {
       u64 address = space == SPACE_LDS ? (u64)low[i] + (u64)offset : (u64)(u32)(low[i] + (u32)offset);
       u32 size = space == SPACE_LDS ? wave->lds_bytes : wave->scratch_bytes;
-      if (address + bytes > size)
+      if (address + bytes > size || address > size)
         return fault(wave, space == SPACE_LDS ? FAULT_LDS : FAULT_SCRATCH, instruction, lane, address, bytes, access);
       if (address & (align - 1)) return fault(wave, FAULT_MISALIGNED, instruction, lane, address, bytes, access);
       pointers[i] = space == SPACE_LDS ? wave->lds + address : wave->scratch + (u64)lane * size + address;
@@ -146,18 +166,55 @@ int gpulab_resolve(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, 
         continue;
       }
     }
-    u32 *cached = (u32 *)wave->cache + 2 * slot;
-    u32 from = (u32)address - cached[0];
-    if ((address >> 32) == wave->high && cached[1] >= bytes && from <= cached[1] - bytes && !(address & (align - 1))) {
-      pointers[i] = address;
-      continue;
-    }
     const Range *range;
     u32 kind = check(launch, address, bytes, align, access, &range);
     if (kind) return fault(wave, kind, instruction, lane, address, bytes, access);
+    u32 *cached = (u32 *)wave->cache + 2 * slot;
     cached[0] = (u32)range->address;
     cached[1] = range->size > 0xffffffffu ? 0xffffffffu : (u32)range->size;
     pointers[i] = address;
+  }
+  return 0;
+}
+
+/* A load of one chunk's lanes from anywhere: word w of lane i goes to out[8 * w + i]. Bit 24 of `what`: sign-extend. */
+int gpulab_load(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, u32 first_lane, u32 mask, const u32 *low,
+                const u32 *high, u32 *out) {
+  u64 pointers[8];
+  if (gpulab_resolve(wave, instruction, slot, what, offset, first_lane, mask, low, high, pointers)) return 1;
+  u32 bytes = (what >> 16) & 255, sign = (what >> 24) & 1, words = bytes / 4;
+  switch (bytes) {
+  case 1:
+    for (u32 i = 0; i < 8; i++) { u8 v = *(u8 *)pointers[i]; out[i] = sign ? (u32)(int)(signed char)v : v; }
+    return 0;
+  case 2:
+    for (u32 i = 0; i < 8; i++) {
+      unsigned short v;
+      __builtin_memcpy(&v, (void *)pointers[i], 2);
+      out[i] = sign ? (u32)(int)(short)v : v;
+    }
+    return 0;
+  case 4:
+    for (u32 i = 0; i < 8; i++) __builtin_memcpy(out + i, (void *)pointers[i], 4);
+    return 0;
+  default:
+    for (u32 i = 0; i < 8; i++)
+      for (u32 w = 0; w < words; w++) __builtin_memcpy(out + 8 * w + i, (u8 *)pointers[i] + 4 * w, 4);
+    return 0;
+  }
+}
+
+/* The same for a store. Lanes are stored in their order. */
+int gpulab_store(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, u32 first_lane, u32 mask, const u32 *low,
+                 const u32 *high, const u32 *data) {
+  u64 pointers[8];
+  if (gpulab_resolve(wave, instruction, slot, what, offset, first_lane, mask, low, high, pointers)) return 1;
+  u32 bytes = (what >> 16) & 255, words = bytes / 4;
+  for (u32 i = 0; i < 8; i++) {
+    u8 *to = (u8 *)pointers[i];
+    if (bytes == 1) *to = (u8)data[i];
+    else if (bytes == 2) __builtin_memcpy(to, data + i, 2);
+    else for (u32 w = 0; w < words; w++) __builtin_memcpy(to + 4 * w, data + 8 * w + i, 4);
   }
   return 0;
 }

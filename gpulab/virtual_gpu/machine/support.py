@@ -20,6 +20,8 @@ class Functions:
 
     run: int
     resolve: int
+    load: int
+    store: int
     scalar: int
     stop: int
     clock: int
@@ -39,8 +41,9 @@ def _bitcode(text: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
         (Path(folder) / "support.c").write_text(text, encoding="utf-8", newline="\n")
         store = str(cache.tool_folder(folder))
+        arm = jit.host().triple.startswith(("aarch64", "arm64"))
         outcome = compiler.run(
-            ["clang", "-x", "c", "-std=c11", "-O2", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all",
+            ["clang", "-mcpu=native" if arm else "-march=native", "-x", "c", "-std=c11", "-O2", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all",
              "-fPIC", "-w", "-c", "-emit-llvm", "support.c", "-o", "support.bc"],
             folder=folder,
             extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
@@ -61,5 +64,5 @@ def functions() -> Functions:
     if code is None:
         code = jit.compile_object(_bitcode(text), optimise=False)
         _STORE.put(key, code)
-    names = ("run", "resolve", "scalar", "stop", "clock", "cross")
+    names = ("run", "resolve", "load", "store", "scalar", "stop", "clock", "cross")
     return Functions(*jit.load(code, *(f"gpulab_{n}" for n in names)))

@@ -285,7 +285,7 @@ class _Function(Structure):
             high=buffer(),
             pointers=e.entry("alloca <8 x ptr>, align 64"),
             old=e.entry("alloca <16 x i32>, align 32"),
-            data=[buffer() for _ in range(4)],
+            data=e.entry("alloca [4 x <8 x i32>], align 32"),
             arena=arena,
             arena_number=e.entry(f"ptrtoint ptr {arena} to i64"),
             cache=field("cache", "ptr"),
@@ -294,6 +294,8 @@ class _Function(Structure):
             scratch=field("scratch", "ptr"),
             scratch_bytes=scratch_bytes,
             resolve=field("resolve", "ptr"),
+            load=field("load", "ptr"),
+            store=field("store", "ptr"),
             fault="faulted",
             check_alignment=self.check_alignment,
         )

@@ -50,6 +50,8 @@ WAVE: tuple[tuple[str, str, int], ...] = (
     ("active", "u64", 1),  # u64 per instruction: lanes active, when profiling
     ("blend", "u64", 1),  # 256 masks of 8 lanes
     ("resolve", "u64", 1),  # support code's gpulab_resolve
+    ("load", "u64", 1),  # support code's gpulab_load
+    ("store", "u64", 1),  # support code's gpulab_store
     ("stop", "u64", 1),  # support code's gpulab_stop
     ("search", "u64", 1),  # support code's gpulab_scalar
     ("cross", "u64", 1),  # support code's gpulab_cross

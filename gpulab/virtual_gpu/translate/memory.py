@@ -46,7 +46,7 @@ class Site:
     high: str
     pointers: str
     old: str
-    data: list[str]
+    data: str
     arena: str
     arena_number: str
     cache: str
@@ -55,6 +55,8 @@ class Site:
     scratch: str
     scratch_bytes: str
     resolve: str
+    load: str
+    store: str
     fault: str  # label that leaves the kernel after a fault
     check_alignment: bool = True  # of loads and stores; atomics are always checked
 
@@ -142,32 +144,43 @@ def _no_wrap(chunk: Chunk, access: Access) -> str:
     return e.let(f"icmp ult i32 {first}, {-(8 * access.bytes) & 0xFFFFFFFF}")
 
 
-def _resolve(chunk: Chunk, access: Access, site: Site) -> None:
-    """Call the support code for the active lanes' host pointers; leaves the kernel after a fault."""
+def _call(chunk: Chunk, access: Access, site: Site, function: str, last: str) -> None:
+    """Call the support code for all active lanes; leaves the kernel after a fault."""
     e = chunk.emitter
+    action = {"load": "read", "store": "write", "atomic": "atomic"}[access.row.action]
     what = (
         layout.SPACES[access.space]
-        | layout.ACCESSES[{"load": "read", "store": "write", "atomic": "atomic"}[access.row.action]] << 4
+        | layout.ACCESSES[action] << 4
         | _align(access, site) << 8
         | access.bytes << 16
+        | (access.row.extend == "sign") << 24
     )
     e.do(f"store {V32} {access.address}, ptr {site.low}, align 32")
     e.do(f"store {V32} {access.high or 'zeroinitializer'}, ptr {site.high}, align 32")
     lane = e.let(f"trunc i64 {e.let(f'shl i64 {chunk.number}, 3')} to i32")
     mask = e.let(f"zext i8 {chunk.bits} to i32")
     failed = e.let(
-        f"call i32 {site.resolve}(ptr %wave, i32 {access.instruction}, i32 {access.slot}, i32 {what}, "
-        f"i64 {access.base}, i32 {lane}, i32 {mask}, ptr {site.low}, ptr {site.high}, ptr {site.pointers})"
+        f"call i32 {function}(ptr %wave, i32 {access.instruction}, i32 {access.slot}, i32 {what}, "
+        f"i64 {access.base}, i32 {lane}, i32 {mask}, ptr {site.low}, ptr {site.high}, ptr {last})"
     )
     good = e.name("checked")
     e.branch(e.let(f"icmp eq i32 {failed}, 0"), good, site.fault, likely=True)
     e.label(good)
 
 
-def _pointer(chunk: Chunk, site: Site, lane: int) -> str:
-    e = chunk.emitter
-    address = e.let(f"getelementptr ptr, ptr {site.pointers}, i64 {lane}")
-    return e.let(f"load ptr, ptr {address}")
+def _place(chunk: Chunk, buffer: str, word: int) -> str:
+    return chunk.emitter.let(f"getelementptr i8, ptr {buffer}, i64 {32 * word}")
+
+
+def _load_slow(chunk: Chunk, access: Access, site: Site, words: int) -> list[str]:
+    _call(chunk, access, site, site.load, site.data)
+    return [chunk.emitter.let(f"load {V32}, ptr {_place(chunk, site.data, w)}, align 32") for w in range(words)]
+
+
+def _store_slow(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
+    for w, value in enumerate(data):
+        chunk.emitter.do(f"store {V32} {value}, ptr {_place(chunk, site.data, w)}, align 32")
+    _call(chunk, access, site, site.store, site.data)
 
 
 def _conditions(chunk: Chunk, access: Access, site: Site) -> tuple[str, str, str, str, str, str]:
@@ -201,8 +214,7 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
         return e.let(f"{'sext' if row.extend == 'sign' else 'zext'} <8 x {element}> {value} to {V32}")
 
     if access.space == "scratch":
-        _resolve(chunk, access, site)
-        return _gather(chunk, site, words, element, align, extended)
+        return _load_slow(chunk, access, site, words)
     first, distance, same_high, relative, size, both = _conditions(chunk, access, site)
     pointer, consecutive = both.split("|")
     straight, other, uniform = e.name("consecutive"), e.name("other"), e.name("uniform")
@@ -233,8 +245,7 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
     incoming.append((parts, e.block))
     e.jump(done)
     e.label(slow)
-    _resolve(chunk, access, site)
-    parts = _gather(chunk, site, words, element, align, extended)
+    parts = _load_slow(chunk, access, site, words)
     incoming.append((parts, e.block))
     e.jump(done)
     e.label(done)
@@ -243,38 +254,14 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
     ]
 
 
-def _gather(chunk: Chunk, site: Site, words: int, element: str, align: int, extended) -> list[str]:  # type: ignore[no-untyped-def]
-    e = chunk.emitter
-    parts = ["poison"] * words
-    for lane in range(8):
-        pointer = _pointer(chunk, site, lane)
-        for w in range(words):
-            address = pointer if w == 0 else e.let(f"getelementptr i8, ptr {pointer}, i64 {4 * w}")
-            one = e.let(f"load {element}, ptr {address}, align {align}")
-            parts[w] = e.let(f"insertelement <8 x {element}> {parts[w]}, {element} {one}, i32 {lane}")
-    return [extended(p) for p in parts]
-
-
 def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
     """Stores the <8 x i32> words of `data` (the low bits of the only one for narrow elements)."""
     e = chunk.emitter
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
     align = _align(access, site)
-    if element != "i32":
-        data = [e.let(f"trunc {V32} {data[0]} to <8 x {element}>")]
-
-    def scatter() -> None:
-        _resolve(chunk, access, site)
-        for lane in range(8):
-            pointer = _pointer(chunk, site, lane)
-            for w in range(words):
-                address = pointer if w == 0 else e.let(f"getelementptr i8, ptr {pointer}, i64 {4 * w}")
-                one = e.let(f"extractelement <8 x {element}> {data[w]}, i32 {lane}")
-                e.do(f"store {element} {one}, ptr {address}, align {align}")
-
     if access.space == "scratch":
-        scatter()
+        _store_slow(chunk, access, site, data)
         return
     _, _, _, _, _, both = _conditions(chunk, access, site)
     pointer, consecutive = both.split("|")
@@ -283,6 +270,8 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
     e.branch(e.let(f"and i1 {consecutive}, {full}"), straight, slow, likely=True)
     e.label(straight)
     whole, kind = data[0], f"<{8 * words} x {element}>"
+    if element != "i32":
+        whole = e.let(f"trunc {V32} {whole} to {kind}")
     if words > 1:
         joined, width = list(data), 8
         while len(joined) > 1:  # lanes of pairs side by side, padded to a power of two
@@ -304,7 +293,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
     e.do(f"store {kind} {whole}, ptr {pointer}, align {align}")
     e.jump(done)
     e.label(slow)
-    scatter()
+    _store_slow(chunk, access, site, data)
     e.jump(done)
     e.label(done)
 
@@ -317,12 +306,12 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     """
     e, row = chunk.emitter, access.row
     assert row.combine is not None
-    _resolve(chunk, access, site)
+    _call(chunk, access, site, site.resolve, site.pointers)
     width = row.element
     kind = f"i{width}"
     words = width // 32
     for w, value in enumerate(data):
-        e.do(f"store {V32} {value}, ptr {site.data[w]}, align 32")
+        e.do(f"store {V32} {value}, ptr {_place(chunk, site.data, w)}, align 32")
     head, body, work, next_ = e.name("lane"), e.name("lane_body"), e.name("lane_work"), e.name("lane_next")
     done = e.name("lanes_done")
     start = e.block
@@ -338,7 +327,8 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     pointer = e.let(f"load ptr, ptr {e.let(f'getelementptr ptr, ptr {site.pointers}, i64 {lane}')}")
 
     def word(which: int) -> str:
-        return e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr {site.data[which]}, i64 {lane}')}")
+        buffer = _place(chunk, site.data, which)
+        return e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr {buffer}, i64 {lane}')}")
 
     arguments: list[str] = []
     at = 0

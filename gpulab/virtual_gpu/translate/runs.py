@@ -133,9 +133,8 @@ class Run:
         for part in (decoded, decoded.pair):
             for result, operand in part.results if part else ():
                 number = self.mask_number(result.name, result.type, operand)
-                if number is not None and self.masks & bits(number, self.wave_size // 32):
-                    if number not in self.starts:
-                        found |= bits(number, self.wave_size // 32)
+                if number is not None and number not in self.starts:
+                    found |= bits(number, self.wave_size // 32)
         return found
 
     def mask_number(self, name: str, type: Type, operand: Operand | None) -> int | None:
