@@ -158,9 +158,9 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext gpulab``: register ``%%hip`` and the display of gpulab's errors."""
-    from gpulab import magic
+    from gpulab.magic import register
 
-    magic.register(shell)
+    register(shell)
 
 
 def _register_in_notebook() -> None:

@@ -273,12 +273,12 @@ class DeviceArray:
 
 def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
     """Whether a single number can be held by this type as it is (0.1 in float32 counts, 2.5 in int32 does not)."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, (bool, np.bool_)):
         return True
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        return isinstance(value, int | np.integer) and info.min <= value <= info.max
-    return np.can_cast(np.asarray(value).dtype, dtype, "same_kind")
+        return isinstance(value, (int, np.integer)) and int(info.min) <= int(value) <= int(info.max)
+    return bool(np.can_cast(np.asarray(value).dtype, dtype, "same_kind"))
 
 
 def _shape(shape: Any) -> tuple[int, ...]:

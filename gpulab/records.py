@@ -7,7 +7,7 @@ wave's life step by step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -70,16 +70,18 @@ class Fault:
 class Counters(Mapping[str, int]):
     """Hardware counters by the device's own names, e.g. ``counters["SQ_INSTS_VALU"]``."""
 
-    values: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> int:
-        return self.values[name]
+        if name not in self.counts:
+            raise KeyError(f"no counter {name!r} here; there are {', '.join(self.counts) or 'none'}")
+        return self.counts[name]
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
-        return iter(self.values)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.counts)
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
