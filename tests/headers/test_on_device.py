@@ -459,23 +459,21 @@ def test_complex_numbers(arch: str) -> None:
 
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text())
 # Float forms that round the double ones, which are tested themselves.
-ROUNDED = set(
-    [
-        "erfcx",
-        "erfinv",
-        "erfcinv",
-        "normcdf",
-        "normcdfinv",
-        "tgamma",
-        "lgamma",
-        "j0",
-        "j1",
-        "y0",
-        "y1",
-        "cyl_bessel_i0",
-        "cyl_bessel_i1",
-    ]
-)
+ROUNDED = {
+    "erfcx",
+    "erfinv",
+    "erfcinv",
+    "normcdf",
+    "normcdfinv",
+    "tgamma",
+    "lgamma",
+    "j0",
+    "j1",
+    "y0",
+    "y1",
+    "cyl_bessel_i0",
+    "cyl_bessel_i1",
+}
 COMPILED = {"exp", "exp2", "exp10", "log", "log2", "log10"}  # float forms: sequences of the compiler
 
 
