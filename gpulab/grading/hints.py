@@ -33,8 +33,8 @@ class Hint:
         return self.text
 
     def _repr_html_(self) -> str:
-        first, *rest = self.text.split("\n")
-        return f"<p><strong>{html.escape(first)}</strong></p>" + "".join(f"<p>{html.escape(line)}</p>" for line in rest)
+        lines = html.escape(self.text).replace("Hint", "<strong>Hint", 1).replace(" of 3:", " of 3:</strong>", 1)
+        return "".join(f"<p>{line}</p>" for line in lines.split("\n"))
 
 
 def hint(id: str, step: int | None = None) -> Hint:

@@ -7,8 +7,9 @@ and write the report (`report_*`). Only kernel text is judged; nothing of the le
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import CheckError, CompileError, UnsupportedInstruction
@@ -43,15 +44,42 @@ def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bo
     exercise = load(id)
     source = source_of(id, answer)
     verdict = judge(exercise, source, bench or GpuBench(), first_line_of(answer))
+    if not isinstance(answer, str) and is_outdated(source, exercise.kernel, cells_run()):
+        verdict = replace(verdict, rows=(Row("mind", OUTDATED.format(exercise.kernel)), *verdict.rows))
     if record:
-        from dataclasses import replace
-
         from gpulab.grading.history import record_attempt
 
         message = record_attempt(id, verdict.passed)
         if message:
             verdict = replace(verdict, rows=(*verdict.rows, Row("progress", message)))
     return verdict
+
+
+OUTDATED = (
+    "the last cell that you ran with {} in it was not compiled; this report is about the version before. "
+    "Mend that cell, run it, and check again."
+)
+
+
+def cells_run() -> list[str]:
+    """The text of the cells that were run in this notebook, oldest first; none outside of IPython."""
+    import sys
+
+    if "IPython" not in sys.modules:
+        return []
+    from IPython import get_ipython
+
+    shell = get_ipython()  # type: ignore[no-untyped-call]
+    history = getattr(shell, "history_manager", None)
+    return [str(text) for text in getattr(history, "input_hist_raw", ())]
+
+
+def is_outdated(source: str, kernel: str, cells: list[str]) -> bool:
+    """Did a later %%hip cell define this kernel with another text (which then did not compile)?"""
+    for cell in reversed(cells):
+        if cell.lstrip().startswith("%%hip") and re.search(rf"\b{re.escape(kernel)}\s*\(", cell):
+            return source.strip() not in cell
+    return False
 
 
 def source_of(id: str, answer: Any) -> str:
@@ -212,18 +240,24 @@ def shrink(exercise: Exercise, kernel: Prepared, source: str, failure: _Failure)
 
 
 def smaller(parameters: Parameters, smallest: Parameters) -> Iterator[dict[str, int]]:
-    """Inputs with one parameter made smaller, boldest steps first."""
-    for name, value in parameters.items():
-        floor = smallest.get(name, value)
-        steps = sorted(
-            {
-                step
-                for step in (floor, floor + 1, floor + 2, floor + 3, value // 4, value // 2, value - 1)
-                if floor <= step < value
-            }
-        )
-        for step in steps:
-            yield {**parameters, name: step}
+    """Inputs with one parameter made smaller: the boldest steps first, and each kind of step for all parameters."""
+    steps: tuple[Callable[[int, int], int], ...] = (
+        lambda value, floor: floor,
+        lambda value, floor: floor + 1,
+        lambda value, floor: floor + 2,
+        lambda value, floor: floor + 3,
+        lambda value, floor: value // 8,
+        lambda value, floor: value // 2,
+        lambda value, floor: value - 1,
+    )
+    seen = set()
+    for step in steps:
+        for name, value in parameters.items():
+            floor = smallest.get(name, value)
+            new = step(value, floor)
+            if floor <= new < value and (name, new) not in seen:
+                seen.add((name, new))
+                yield {**parameters, name: new}
 
 
 # -- reports -----------------------------------------------------------------------------------------------------

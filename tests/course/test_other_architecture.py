@@ -30,3 +30,14 @@ def test_runs_on_gfx1100(job, tmp_path):
         for output in cell.outputs:
             assert output.output_type != "error"
             assert output.get("name") != "stderr"
+
+
+def test_gpulab_run_chooses_the_architecture(tmp_path, monkeypatch, capsys):
+    from gpulab import cli
+
+    for name in ("GPULAB_DEVICES", "GPULAB_LIBRARY"):
+        monkeypatch.setenv(name, "")  # restored afterwards: the command sets them
+    source = ROOT / "notebooks" / "00_welcome.ipynb"
+    assert cli.main(["run", str(source), "--arch", "gfx1100", "--output", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("ok ")
+    assert "RX 7900 XTX (virtual) (gfx1100)" in (tmp_path / source.name).read_text()

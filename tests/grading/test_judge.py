@@ -6,7 +6,7 @@ import pytest
 from gpulab.errors import CheckError, CompileError
 from gpulab.grading.bench import WrongSignature
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Requirement, Value, combinations, sentinel
-from gpulab.grading.judge import SHRINK_LAUNCHES, check, judge, smaller, source_of
+from gpulab.grading.judge import SHRINK_LAUNCHES, check, is_outdated, judge, smaller, source_of
 from gpulab.grading.library import load
 from gpulab.grading.verdict import Verdict
 from tests.grading.fakes import PythonBench
@@ -197,13 +197,15 @@ def test_a_broken_diagnosis_blames_the_exercise():
 def test_the_same_parameters_always_give_the_same_distinct_data():
     exercise = load("saxpy-guard")
     first, second = (
-        exercise.case({"n": 100, "block": 32, "extra": 0}),
-        exercise.case({"n": 100, "block": 32, "extra": 0}),
+        exercise.case({"n": 100, "block": 32, "spare blocks": 0}),
+        exercise.case({"n": 100, "block": 32, "spare blocks": 0}),
     )
     assert np.array_equal(first.array("x").data, second.array("x").data)
     assert len(np.unique(first.array("x").data)) == 100
     assert not np.array_equal(first.array("x").data, first.array("y").data)
-    assert not np.array_equal(first.array("x").data, exercise.case({"n": 100, "block": 64, "extra": 0}).array("x").data)
+    assert not np.array_equal(
+        first.array("x").data, exercise.case({"n": 100, "block": 64, "spare blocks": 0}).array("x").data
+    )
 
 
 def test_smaller_inputs_stay_above_the_floor():
@@ -224,6 +226,15 @@ def test_source_is_found_in_what_a_learner_passes():
     assert source_of("x", Kernel()) == Module.source
     with pytest.raises(CheckError, match="run the %%hip cell"):
         source_of("x", 5)
+
+
+def test_a_kernel_is_outdated_when_a_later_cell_with_it_differs():
+    old, new = "__global__ void fill(int n) { }\n", "__global__ void fill(int n) { oops }\n"
+    assert not is_outdated(old, "fill", [])
+    assert not is_outdated(old, "fill", ["%%hip\n" + old, "fill[1, 1](3)"])
+    assert is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n" + new, "gpulab.check('x', fill)"])
+    assert not is_outdated(new, "fill", ["%%hip\n" + old, "%%hip\n" + new])
+    assert not is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n__global__ void refill(int n) { }"])
 
 
 def test_unknown_exercise_names_near_ones():

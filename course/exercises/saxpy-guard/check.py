@@ -11,7 +11,7 @@ def make(parameters, random):
     x, y = distinct(random, n), distinct(random, n)
     return Case(
         parameters,
-        grid=(blocks_for(n, block) + parameters["extra"], 1, 1),
+        grid=(blocks_for(n, block) + parameters["spare blocks"], 1, 1),
         block=(block, 1, 1),
         arguments=(Value("n", np.int32(n)), Value("a", a), Array("x", x), Array("y", y, a * x + y)),
     )
@@ -27,11 +27,11 @@ exercise = Exercise(
     minutes=10,
     make=make,
     cases=(
-        *combinations(n=(20, 31, 64, 100, 257, 1), block=(64, 32, 256), extra=(1, 0)),
-        {"n": 10_000, "block": 256, "extra": 0},
-        {"n": 0, "block": 64, "extra": 1},
+        *combinations(**{"n": (20, 31, 64, 100, 257, 1), "block": (64, 32, 256), "spare blocks": (1, 0)}),
+        {"n": 10_000, "block": 256, "spare blocks": 0},
+        {"n": 0, "block": 64, "spare blocks": 1},
     ),
-    smallest={"n": 1, "block": 4, "extra": 0},
+    smallest={"n": 1, "block": 4, "spare blocks": 0},
     causes=(
         Cause(
             "guard-one-too-far",
