@@ -188,3 +188,23 @@ def test_every_attribute_fits_an_int():
             assert value is not None
             assert 0 <= value <= 2**31 - 1
         assert properties.attribute(a, p, 9999) is None
+
+
+def test_acc_vgprs_count_once_for_occupancy(runtime):
+    """With 256 architectural and 256 AccVGPRs one wave fits a SIMD: 4 waves, one block of 256 threads."""
+    from gpulab import toolchain
+
+    count = 300  # values that live across the loop: more than 256 registers hold
+    loads = "".join(f"float a{i} = p[{i} * 64 + t];" for i in range(count))
+    turns = "".join(f"a{i} = a{i} * a{(i * 7 + 3) % count} + a{(i * 11 + 5) % count};" for i in range(count))
+    stores = "".join(f"p[{i} * 64 + t] = a{i};" for i in range(count))
+    source = (
+        'extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(1, 256))) k(float* p) {\n'
+        f"int t = threadIdx.x; {loads} __syncthreads();\nfor (int r = 0; r < p[0]; r++) {{ {turns} }}\n{stores} }}"
+    )
+    module = runtime.modules.load(toolchain.compile(source, arch="gfx942").elf)
+    function = runtime.modules.function(module.handle, "k")
+    assert (function.descriptor.vgprs, function.descriptor.agprs) == (512, 256)
+    assert runtime.modules.occupancy(function.handle, 256, 0) == 1
+    found = runtime.modules.hardware_occupancy(function.handle, 256, 0)
+    assert (found.blocks, found.waves, found.binding) == (1, 4, ("VGPRs",))

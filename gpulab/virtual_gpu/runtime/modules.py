@@ -119,6 +119,12 @@ class Modules:
             program = assembly.parse(
                 code.assembly, sources={code.name: "\n" * (code.first_line - 1) + code.source}, arch=code.arch
             )
+            named = {
+                symbol: dataclasses.replace(kernel, source_name=code.kernels[symbol].name)
+                for symbol, kernel in program.kernels.items()
+                if symbol in code.kernels
+            }
+            program = dataclasses.replace(program, kernels={**program.kernels, **named})
             while len(self._programs) >= _KEPT_PROGRAMS:
                 del self._programs[next(iter(self._programs))]
             self._programs[key] = program
@@ -190,7 +196,8 @@ class Modules:
             raise Failure(codes.NOT_FOUND, f"the module has no variable {name!r}; its variables: {known}")
         return found[0], found[1]
 
-    # Resources
+    # Resources. A descriptor's `vgprs` is the metadata's .vgpr_count, which on gfx90a and later counts the AccVGPRs of
+    # the unified file, too, so occupancy takes it as it is.
 
     def details(self, handle: int) -> dict[str, int]:
         d = self.find_function(handle).descriptor
@@ -225,7 +232,7 @@ class Modules:
 
     def _occupancy_threads(self, function: Function) -> int:
         d = function.descriptor
-        return residency.api_threads(function.device.architecture, d.vgprs, d.agprs, d.sgprs, cu_mode=_cu_mode(d))
+        return residency.api_threads(function.device.architecture, d.vgprs, 0, d.sgprs, cu_mode=_cu_mode(d))
 
     def occupancy(self, handle: int, block_threads: int, dynamic_lds: int) -> int:
         """Blocks per unit by HIP's formula; 0 if the block cannot run at all."""
@@ -236,7 +243,7 @@ class Modules:
         if block_threads > a.max_threads_per_block:
             return 0
         return residency.api_blocks(
-            a, d.vgprs, d.agprs, d.sgprs, d.lds_bytes + dynamic_lds, block_threads, cu_mode=_cu_mode(d)
+            a, d.vgprs, 0, d.sgprs, d.lds_bytes + dynamic_lds, block_threads, cu_mode=_cu_mode(d)
         )
 
     def hardware_occupancy(self, handle: int, block_threads: int, dynamic_lds: int) -> residency.Occupancy:
@@ -246,7 +253,7 @@ class Modules:
         return residency.occupancy(
             function.device.architecture,
             d.vgprs,
-            d.agprs,
+            0,
             d.sgprs,
             d.lds_bytes + dynamic_lds,
             block_threads,
