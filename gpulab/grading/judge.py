@@ -69,7 +69,7 @@ def cells_run() -> list[str]:
         return []
     from IPython import get_ipython
 
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     history = getattr(shell, "history_manager", None)
     return [str(text) for text in getattr(history, "input_hist_raw", ())]
 

@@ -167,5 +167,5 @@ def _in_notebook() -> bool:
         return False
     from IPython import get_ipython
 
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     return shell is not None and getattr(shell, "kernel", None) is not None

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpulab.errors import KernelFault, KernelTimeout, KernelTrap, MemoryFault
 from gpulab.records import AllocationNote, Fault
 
@@ -18,8 +20,26 @@ def exception(fault: Fault) -> KernelFault:
 
 def describe(fault: Fault) -> tuple[str, str, str]:
     """(what, why, hint) of a fault."""
-    what = f"Kernel {fault.kernel} {_HAPPENED.get(fault.kind, 'was stopped')}{_of_access(fault)}.\n{_place(fault)}"
+    what = f"Kernel {plain_name(fault.kernel)} {_HAPPENED.get(fault.kind, 'was stopped')}{_of_access(fault)}.\n{_place(fault)}"
     return what, _why(fault), _hint(fault)
+
+
+def plain_name(symbol: str) -> str:
+    """The name in the source of a linker symbol: saxpy for _Z5saxpyifPKfPf, a::b for _ZN1a1bEv; else the symbol.
+
+    Source: Itanium C++ ABI, section 5.1.2 (names of encodings). Template arguments and parameters are left out.
+    """
+    start = re.match(r"_Z(N?)L?(?=\d)", symbol)
+    if start is None:
+        return symbol
+    names, place = [], start.end()
+    while (length := re.compile(r"\d+").match(symbol, place)) is not None:
+        end = length.end() + int(length.group())
+        names.append(symbol[length.end() : end])
+        place = end
+        if not start.group(1):
+            break
+    return "::".join(names)
 
 
 _HAPPENED = {
@@ -60,7 +80,10 @@ def _place(fault: Fault) -> str:
     lines = []
     where = fault.where
     if where is not None:
-        lines.append(f"  {where.file}, line {where.line}:" + (f"  {where.text.strip()}" if where.text.strip() else ""))
+        text = where.text.strip()
+        if len(text) > LONGEST_LINE:
+            text = text[:LONGEST_LINE] + " ..."
+        lines.append(f"  {where.file}, line {where.line}:" + (f"  {text}" if text else ""))
     else:
         lines.append("  The source line is not known.")
     who = [f"block ({_triple(fault.workgroup)})"]
@@ -95,6 +118,8 @@ def nearest_text(note: AllocationNote) -> str:
         return f"{_bytes(note.distance)} past the end of {allocation}"
     return f"{_bytes(note.distance)} before the start of {allocation}"
 
+
+LONGEST_LINE = 160  # characters of a source line that are shown
 
 #: Farther away than this an allocation has nothing to do with a bad address.
 FAR_BYTES = 1 << 28
