@@ -20,7 +20,8 @@ def exception(fault: Fault) -> KernelFault:
 
 def describe(fault: Fault) -> tuple[str, str, str]:
     """(what, why, hint) of a fault."""
-    what = f"Kernel {plain_name(fault.kernel)} {_HAPPENED.get(fault.kind, 'was stopped')}{_of_access(fault)}.\n{_place(fault)}"
+    happened = _HAPPENED.get(fault.kind, "was stopped")
+    what = f"Kernel {plain_name(fault.kernel)} {happened}{_of_access(fault)}.\n{_place(fault)}"
     return what, _why(fault), _hint(fault)
 
 

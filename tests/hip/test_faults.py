@@ -89,3 +89,8 @@ def test_a_fault_without_place_or_address():
     assert "source line is not known" in text
     assert "block (0, 0, 0), wave 0" in text
     assert "Assertion x > 0 failed." in text
+
+
+def test_a_very_long_source_line_is_cut():
+    long = dataclasses.replace(FAULT, where=SourceLine("cell.hip", 1, 0, "x" * 5000))
+    assert len(str(faults.exception(long))) < 1000
