@@ -153,6 +153,16 @@ __global__ void overtake(int* x) {  // every thread writes where its neighbour r
   x[i] = w * 2;
 }
 
+__global__ void indexed(int n, const int* x, int* y, int u) {  // an array in registers, indexed at run time
+  int i = INDEX, a[16], t = 0;
+  if (i >= n) return;
+  for (int k = 0; k < 16; k++) a[k] = x[i * 16 + k];
+  int s = a[u & 15];
+  a[(u + 3) & 15] = i * 7;
+  for (int k = 0; k < 16; k++) t = t * 3 + a[k];
+  y[i] = s + t;
+}
+
 __global__ void no_guard(int* x) { x[INDEX] = INDEX; }
 __global__ void through_null(int* x) { if (threadIdx.x == 3) *x = 1; }
 __global__ void unaligned(char* x) { *(int*)(x + 1) = 5; }

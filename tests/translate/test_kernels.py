@@ -192,3 +192,14 @@ def test_the_same_launch_twice_gives_the_same_record(arch):
         launch = good(arch, "collatz", 16, 64, 1000, Buffer(x), out, workers=workers)
         records.append((dict(launch.counters), launch.time_us, out.array().tolist()))
     assert records[0] == records[1]
+
+
+def test_registers_indexed_at_run_time(arch):
+    n = 100
+    x = RANDOM.integers(0, 100, (n, 16)).astype(np.int32)
+    for u in (7, 14):
+        y = zeros(n, np.int32)
+        good(arch, "indexed", 1, 128, n, Buffer(x), y, u)
+        a = x.copy()
+        a[:, (u + 3) & 15] = np.arange(n) * 7
+        assert np.array_equal(y.array(), x[:, u] + a @ (3 ** np.arange(15, -1, -1)).astype(np.int32))

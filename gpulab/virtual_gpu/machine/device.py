@@ -76,6 +76,7 @@ class LoadedKernel:
     def __init__(self, module: LoadedModule, descriptor: KernelDescriptor) -> None:
         self.module, self.descriptor = module, descriptor
         self.name = descriptor.name
+        self.title = descriptor.source_name or descriptor.name
         device = module.device
         self.layout = dispatch.initial_registers(descriptor)
         self.mode = dispatch.mode_register(descriptor)
@@ -296,8 +297,6 @@ class VirtualDevice:
         for axis, register in enumerate(kernel.layout.workgroup_id):
             shared.id_register[axis] = native.NONE if register is None else register
         shared.first_pc = descriptor.entry
-        shared.skip = native.NONE
-        shared.wave_register = native.NONE
         slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
         slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
         shared.residents = max(1, min(RESIDENTS, RESIDENT_BYTES // slot_bytes))
@@ -340,7 +339,7 @@ class VirtualDevice:
                 fault = self._fault(kernel, code, context.tail.fault, block)
         instructions = code.costs.instructions(executed)
         launch = Launch(
-            kernel=kernel.name,
+            kernel=kernel.title,
             arch=self.architecture.name,
             device=self.index,
             grid=grid,
@@ -372,7 +371,7 @@ class VirtualDevice:
             nearest = self.arena.nearest(raw.address)
         return Fault(
             kind=kind,
-            kernel=kernel.name,
+            kernel=kernel.title,
             where=decoded.instruction.where if decoded else None,
             instruction=decoded.instruction.text.strip() if decoded else "",
             workgroup=(raw.group[0], raw.group[1], raw.group[2]),

@@ -30,7 +30,7 @@ class LaunchStruct(ctypes.Structure):
         ("grid", _U32 * 3),
         *((name, _U32) for name in ("waves", "wave_size", "vgprs", "lds_bytes", "scratch_bytes")),
         ("id_register", _U32 * 3),
-        *((name, _U32) for name in ("first_pc", "skip", "residents", "wave_register", "memory_instructions")),
+        *((name, _U32) for name in ("first_pc", "residents")),
     ]  # fmt: skip
 
 
@@ -40,7 +40,7 @@ class FaultStruct(ctypes.Structure):
     _fields_ = [
         *((name, _U32) for name in ("kind", "instruction", "wave", "lane")),
         ("group", _U32 * 3),
-        *((name, _U32) for name in ("bytes", "access", "order")),
+        *((name, _U32) for name in ("bytes", "access", "padding")),
         ("address", _U64),
     ]
 

@@ -40,16 +40,13 @@ typedef struct {
   u32 waves, wave_size, vgprs, lds_bytes, scratch_bytes;
   u32 id_register[3];   /* SGPRs of the workgroup's coordinates; ~0 if the kernel does not want them */
   u32 first_pc;
-  u32 skip;             /* this workgroup is run elsewhere (a trace); ~0 for none */
   u32 residents;        /* workgroups that one thread keeps alive at the same time */
-  u32 wave_register;    /* SGPR with the wave's number in its workgroup; ~0 for none */
-  u32 memory_instructions;
 } Launch;
 
 typedef struct {
   u32 kind, instruction, wave, lane;
   u32 group[3];
-  u32 bytes, access, order;
+  u32 bytes, access, padding;
   u64 address;
 } Fault;
 
@@ -63,8 +60,6 @@ typedef struct {
   u64 executed;         /* waves */
   u64 since;            /* instructions since a wave of this thread ended */
 } Thread;
-
-typedef struct { u32 live, group_index, started, waiting; } Slot;
 
 static void clear(void *to, u64 bytes) {
   u64 *p = to;
@@ -273,7 +268,6 @@ static void start_group(Thread *thread, u8 *memory, u64 number) {
       wave->group[d] = group[d];
       if (launch->id_register[d] != ~0u) wave->scalars[launch->id_register[d]] = group[d];
     }
-    if (launch->wave_register != ~0u) wave->scalars[launch->wave_register] = w;
     u64 exec = ((const u64 *)launch->exec)[w];
     wave->scalars[126] = (u32)exec;
     wave->scalars[127] = (u32)(exec >> 32);
@@ -290,7 +284,7 @@ static u32 run_group(Thread *thread, u8 *memory) {
   Entry entry = (Entry)launch->entry;
   Wave *waves = (Wave *)memory;
   for (;;) {
-    u32 live = 0, yielded = 0, waiting = 0;
+    u32 live = 0, yielded = 0;
     for (u32 w = 0; w < launch->waves; w++) {
       Wave *wave = waves + w;
       if (wave->status == ENDED) continue;
@@ -313,12 +307,12 @@ static u32 run_group(Thread *thread, u8 *memory) {
         }
       }
       live++;
-      if (wave->status == YIELD) yielded++; else waiting++;
+      if (wave->status == YIELD) yielded++;
     }
     if (!live) return 0;
     if (yielded) {
       if (launch->stop) return ~0u;
-      if (live == yielded + waiting) return live; /* other workgroups get their turn */
+      return live; /* other workgroups get their turn */
     }
     /* Everyone alive is at the barrier: a wave that has ended counts as arrived. */
     for (u32 w = 0; w < launch->waves; w++) if (waves[w].status == BARRIER) waves[w].status = YIELD;
@@ -339,7 +333,6 @@ int gpulab_run(Thread *thread) {
       if (used < launch->residents) {
         u64 number = __atomic_fetch_add(&launch->next, 1, __ATOMIC_RELAXED);
         if (number < launch->total) {
-          if (number == launch->skip) continue;
           start_group(thread, memory + order[used] * thread->slot_bytes, number);
           thread->executed += launch->waves;
           at = used++;
@@ -364,7 +357,7 @@ int gpulab_run(Thread *thread) {
 /* Cross-lane patterns, numbered as in translate/crosslane.py. */
 enum {
   QUAD_PERM, ROW_SHL, ROW_SHR, ROW_ROR, WAVE_SHL, WAVE_ROL, WAVE_SHR, WAVE_ROR, ROW_MIRROR, ROW_HALF_MIRROR, ROW_BCAST,
-  ROW_NEWBCAST, ROW_SHARE, ROW_XMASK, DPP8, DS_PERMUTE, DS_BPERMUTE, DS_SWIZZLE, PERMLANE16, PERMLANEX16, PERMLANE64
+  ROW_NEWBCAST, ROW_SHARE, ROW_XMASK, DPP8, DS_PERMUTE, DS_BPERMUTE, DS_SWIZZLE, PERMLANE16, PERMLANEX16, PERMLANE64, MOVE
 };
 
 /* The lane that `lane` reads under a DPP pattern; -1 for none. */
@@ -426,13 +419,14 @@ u64 gpulab_cross(u32 size, u32 pattern, u32 *to, const u32 *from, const u32 *oth
       const u32 *values = from;
       if (pattern == DS_BPERMUTE) { source = (int)(((from[lane] + argument) >> 2) & (size - 1)); values = other; }
       else if (pattern == DS_SWIZZLE) source = swizzle_source(lane, argument);
+      else if (pattern == MOVE) source = lane;
       else if (pattern == PERMLANE64) source = n == 64 ? lane ^ 32 : lane;
       else {
         u32 choice = lane & 8 ? second >> (4 * (lane & 7)) : argument >> (4 * (lane & 7));
         source = (lane & ~15) + (int)(choice & 15);
         if (pattern == PERMLANEX16) source ^= 16;
       }
-      int fetch = pattern >= PERMLANE16 ? (pattern == PERMLANE64 || (flags & 1)) : 0;
+      int fetch = pattern >= PERMLANE64 || (pattern >= PERMLANE16 && (flags & 1));
       int good = fetch || ((exec >> source) & 1);
       result[lane] = good ? values[source] : 0;
       if (!good && (pattern == PERMLANE16 || pattern == PERMLANEX16) && !(flags & 2)) write &= ~(1ull << lane);

@@ -43,8 +43,9 @@ def _bitcode(text: str) -> bytes:
         store = str(cache.tool_folder(folder))
         arm = jit.host().triple.startswith(("aarch64", "arm64"))
         outcome = compiler.run(
-            ["clang", "-mcpu=native" if arm else "-march=native", "-x", "c", "-std=c11", "-O2", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all",
-             "-fPIC", "-w", "-c", "-emit-llvm", "support.c", "-o", "support.bc"],
+            ["clang", "-mcpu=native" if arm else "-march=native", "-x", "c", "-std=c11", "-O2", "-ffreestanding",
+             "-fno-stack-protector", "-fno-sanitize=all", "-fPIC", "-w", "-c", "-emit-llvm", "support.c",
+             "-o", "support.bc"],
             folder=folder,
             extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
             what="the host compiler",

@@ -5,11 +5,11 @@ Lane reads and writes (readlane, readfirstlane, writelane) are plain loads and s
 
 from __future__ import annotations
 
-from gpulab.virtual_gpu.isa.expression import u32
+from gpulab.virtual_gpu.isa.expression import u32, u64
 from gpulab.virtual_gpu.isa.instruction import Instruction, Operand, Register
 from gpulab.virtual_gpu.isa.row import CrossLane
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.decode import ACC, Decoded, scalar_number
+from gpulab.virtual_gpu.translate.decode import ACC, ALL_SCALARS, Decoded, scalar_number
 from gpulab.virtual_gpu.translate.emitter import Emitter, signed
 from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars
@@ -21,7 +21,7 @@ PATTERNS = {
         (
             "quad_perm", "row_shl", "row_shr", "row_ror", "wave_shl", "wave_rol", "wave_shr", "wave_ror",
             "row_mirror", "row_half_mirror", "row_bcast", "row_newbcast", "row_share", "row_xmask", "dpp8",
-            "ds_permute", "ds_bpermute", "ds_swizzle", "permlane16", "permlanex16", "permlane64",
+            "ds_permute", "ds_bpermute", "ds_swizzle", "permlane16", "permlanex16", "permlane64", "move",
         )
     )
 }  # fmt: skip
@@ -30,8 +30,9 @@ PATTERNS = {
 class CrossLaneEmitter:
     """Emits cross-lane instructions; the run before them has been emitted where it matters."""
 
-    def __init__(self, emitter: Emitter, scalars: Scalars, wave_size: int, salu: Salu) -> None:
+    def __init__(self, emitter: Emitter, scalars: Scalars, wave_size: int, salu: Salu, registers: int) -> None:
         self.emitter, self.scalars, self.wave_size, self.salu = emitter, scalars, wave_size, salu
+        self.registers = registers  # VGPRs of the kernel
         self._buffer: str | None = None
 
     def _row(self, register: int) -> str:
@@ -78,6 +79,12 @@ class CrossLaneEmitter:
             if number is not None:
                 self.scalars.set_word(number, value)
             return
+        if kind in ("s_movrels", "s_movreld"):
+            self._move_scalar(decoded, kind)
+            return
+        if kind in ("movrels", "movreld", "movrelsd"):
+            self.move(decoded, kind != "movreld", kind != "movrels", self.scalars.word(layout.M0))
+            return
         destination = self._vector(operands[0])
         assert destination is not None
         if kind == "writelane":
@@ -99,6 +106,56 @@ class CrossLaneEmitter:
         given = decoded.instruction.modifiers.get("op_sel")
         flags = sum(bool(b) << n for n, b in enumerate(given)) if isinstance(given, tuple) else 0
         self._call(kind, self._row(destination), first, second, arguments, flags)
+
+    def move(self, decoded: Decoded, from_index: bool, to_index: bool, index: str) -> None:
+        """v_mov_b32 whose source or destination register number has `index` (an i32) added to it.
+
+        A number beyond the kernel's registers means its last one: on hardware it is undefined.
+        """
+        e, operands = self.emitter, decoded.instruction.operands
+
+        def row(operand: Operand, indexed: bool) -> str:
+            register = self._vector(operand)
+            if register is None or not indexed:
+                return self._source(operand, decoded.index)
+            e_number = e.let(f"add i32 {index}, {register}")
+            inside = e.let(f"icmp ult i32 {e_number}, {self.registers}")
+            number = e.let(f"select i1 {inside}, i32 {e_number}, i32 {self.registers - 1}")
+            place = e.let(f"mul i64 {e.let(f'zext i32 {number} to i64')}, {self.wave_size * 4}")
+            return e.let(f"getelementptr i8, ptr %vgprs, i64 {place}")
+
+        to = row(operands[0], to_index)
+        self._call("move", to, row(operands[1], from_index), "null", ["0", "0"], 0)
+
+    def _move_scalar(self, decoded: Decoded, kind: str) -> None:
+        """s_movrels, s_movreld: scalar registers as memory, with m0 added to the number."""
+        e, scalars = self.emitter, self.scalars
+        target, source = (o.value for o in decoded.instruction.operands[:2])
+        assert isinstance(target, Register)
+        width = 64 if decoded.instruction.mnemonic.endswith("b64") else 32
+
+        def place(register: Register) -> str:
+            first = scalar_number(register)
+            number = e.let(f"add i32 {scalars.word(layout.M0)}, {first}")
+            inside = e.let(f"icmp ult i32 {number}, {layout.VCC - 1}")
+            index = e.let(f"zext i32 {e.let(f'select i1 {inside}, i32 {number}, i32 {layout.VCC - 2}')} to i64")
+            base = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars')}")
+            return e.let(f"getelementptr i32, ptr {base}, i64 {index}")
+
+        scalars.flush(ALL_SCALARS)
+        if kind == "s_movrels":
+            assert isinstance(source, Register)
+            value = e.let(f"load i{width}, ptr {place(source)}, align 4")
+            number = scalar_number(target)
+            assert number is not None
+            if width == 64:
+                scalars.set_pair(number, value)
+            else:
+                scalars.set_word(number, value)
+            return
+        value = self.salu.operand(decoded.instruction.operands[1], u64 if width == 64 else u32, decoded.index)
+        e.do(f"store i{width} {value}, ptr {place(target)}, align 4")
+        scalars.forget()
 
     def _source(self, operand: Operand, index: int) -> str:
         register = self._vector(operand)

@@ -267,8 +267,24 @@ class Decoder:
                 self._reads(decoded, data, data.value.count)
 
     def _crosslane(self, decoded: Decoded) -> None:
-        """The first operand is written (v_swap-like kinds write more); every vector source is read in all lanes."""
+        """The first operand is written (v_swap-like kinds write more); every vector source is read in all lanes.
+
+        Where m0 is added to a register's number, any register may be read and none is written for certain.
+        """
         instruction = decoded.instruction
+        assert isinstance(decoded.row, CrossLane)
+        kind = decoded.row.kind
+        if kind.startswith("s_movrel"):
+            decoded.scalar_reads = ALL_SCALARS
+            if kind == "s_movrels":
+                value = instruction.operands[0].value
+                self._writes(decoded, instruction.operands[0], value.count if isinstance(value, Register) else 1)
+            return
+        if kind.startswith("movrel"):
+            decoded.cross_reads = ALL_VECTORS
+            decoded.scalar_reads |= bits(layout.M0, 1) | bits(layout.EXEC, self.wave_words)
+            self._reads(decoded, instruction.operands[1], 1)
+            return
         if instruction.mnemonic.startswith(("v_permlane16_swap", "v_permlane32_swap", "v_swap")):
             for operand in instruction.operands:
                 if isinstance(operand.value, Register):
@@ -310,6 +326,11 @@ class Decoder:
         elif kind == "getreg":
             self._writes(decoded, operands[0], 1)
             self._check_hardware_register(decoded, operands[1], _READABLE, kernel)
+        elif kind in ("gpr_index_on", "gpr_index", "gpr_index_mode"):
+            decoded.scalar_reads |= bits(layout.M0, 1)
+            decoded.scalar_writes |= bits(layout.M0, 1)
+            if kind != "gpr_index_mode":
+                self._reads(decoded, operands[0], 1)
         elif kind == "setreg":
             for operand in operands:
                 self._reads(decoded, operand, 1)
@@ -386,6 +407,17 @@ def hardware_field(value: object) -> tuple[str, int, int] | None:
     first = int(parts[1], 0) if len(parts) > 1 else 0
     size = int(parts[2], 0) if len(parts) > 2 else 32
     return parts[0], first, size
+
+
+def index_mode(instruction: Instruction) -> int:
+    """The mode of s_set_gpr_idx_on and _mode: which operands m0 is added to (1, 2, 4: sources; 8: destination)."""
+    value = instruction.operands[-1].value
+    if isinstance(value, Literal):
+        return int(value.value) & 15
+    if not isinstance(value, Keyword):
+        return 0
+    names = value.text.removeprefix("gpr_idx(").rstrip(")").split(",")
+    return sum({"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}.get(name.strip(), 0) for name in names)
 
 
 CLOCKS = ("HW_REG_SHADER_CYCLES", "HW_REG_SHADER_CYCLES_LO")

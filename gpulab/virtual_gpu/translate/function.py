@@ -8,19 +8,22 @@ resumed by a switch on its pc: after barriers, at loop heads, at return points a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gpulab.virtual_gpu.isa.expression import u32
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.crosslane import CrossLaneEmitter
 from gpulab.virtual_gpu.translate.decode import (
     ALL_SCALARS,
+    ALL_VECTORS,
     CLOCKS,
     Decoded,
     Decoder,
     bits,
     hardware_field,
+    index_mode,
     is_dpp,
     scalar_number,
 )
@@ -128,6 +131,7 @@ class Structure:
         self.order, self.landing = reachable(program, kernel, decoder)
         self.decoded = {i: decoder.decode(i, kernel.name) for i in self.order}
         self._find_blocks()
+        self.indexed = self._find_indexed()
         self.modes = self._find_modes(Mode(mode))
 
     def _find_blocks(self) -> None:
@@ -164,6 +168,36 @@ class Structure:
                 self.successors[block] = []
             else:
                 self.successors[block] = following
+
+    def _find_indexed(self) -> dict[int, int]:
+        """Index modes of the vector instructions between s_set_gpr_idx_on and _off, by instruction (gfx9).
+
+        They read any register and write none for certain. Compilers use this for moves within one block alone.
+        """
+        found: dict[int, int] = {}
+        for body in self.blocks.values():
+            mode: int | None = None
+            for index in body:
+                decoded = self.decoded[index]
+                row = decoded.row
+                if isinstance(row, Control) and row.kind in ("gpr_index_on", "gpr_index_mode"):
+                    mode = index_mode(decoded.instruction) if mode is not None or row.kind == "gpr_index_on" else None
+                elif isinstance(row, Control) and row.kind == "gpr_index_off":
+                    mode = None
+                elif mode is not None and decoded.is_vector:
+                    if decoded.instruction.mnemonic != "v_mov_b32" or is_dpp(decoded.instruction):
+                        why = "with register indexing on, gpulab executes only v_mov_b32."
+                        raise self.decoder.refuse(decoded.instruction, self.kernel.name, why)
+                    found[index] = mode
+                    writes = 0 if mode & 8 else decoded.vector_writes
+                    reads = decoded.scalar_reads | bits(layout.M0, 1)
+                    self.decoded[index] = replace(
+                        decoded, cross_reads=ALL_VECTORS, vector_writes=writes, scalar_reads=reads
+                    )
+            if mode is not None:
+                why = "register indexing stays on at the end of a block, where gpulab does not follow it."
+                raise self.decoder.refuse(self.decoded[body[-1]].instruction, self.kernel.name, why)
+        return found
 
     def _find_modes(self, start: Mode) -> dict[int, Mode]:
         """MODE at each block's start: changes are followed along the program; where two meet they must agree."""
@@ -257,7 +291,8 @@ class _Function(Structure):
             e, self.scalars, self.wave_size, self.site, self.slot, symbol, lambda name: high_half(program.arch, name)
         )
         self.salu = Salu(e, self.scalars, self.site, symbol, self.run.special)
-        self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu)
+        registers = 256 + kernel.agprs if kernel.agprs else max(kernel.vgprs, 1)
+        self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu, registers)
 
     def slot(self, index: int) -> int:
         return self.slots.setdefault(index, len(self.slots))
@@ -369,6 +404,12 @@ class _Function(Structure):
                 self._flush()
             self.crosslane.emit(decoded, row)
             return False
+        if decoded.index in self.indexed:
+            self._flush()
+            mode_bits = self.indexed[decoded.index]
+            index = self.emitter.let(f"and i32 {self.scalars.word(layout.M0)}, 255")
+            self.crosslane.move(decoded, bool(mode_bits & 1), bool(mode_bits & 8), index)
+            return False
         if decoded.is_vector:
             if self.run.conflicts(decoded):
                 self._flush()
@@ -468,6 +509,8 @@ class _Function(Structure):
                 self.scalars.set_word(self._scalar_target(decoded), e.let(f"trunc i64 {now} to i32"))
             else:
                 self.scalars.set_pair(self._scalar_target(decoded), now)
+        elif kind.startswith("gpr_index"):
+            self._index_register(decoded, kind)
         elif kind == "getreg":
             self._getreg(decoded, mode)
         else:
@@ -523,6 +566,21 @@ class _Function(Structure):
         left = e.let(f"sub i64 {e.let(f'load i64, ptr {address}')}, {amount}")
         e.do(f"store i64 {left}, ptr {address}")
         return left
+
+    def _index_register(self, decoded: Decoded, kind: str) -> None:
+        """s_set_gpr_idx_*: index in m0[7:0], mode in m0[15:12]."""
+        e = self.emitter
+        if kind == "gpr_index_off":
+            return
+        value = self.scalars.word(layout.M0)
+        if kind != "gpr_index_mode":
+            index = self.salu.operand(decoded.instruction.operands[0], u32, decoded.index)
+            low = e.let(f"and i32 {index}, 255")
+            value = e.let(f"or i32 {e.let(f'and i32 {value}, -256')}, {low}")
+        if kind != "gpr_index":
+            mode = index_mode(decoded.instruction) << 12
+            value = e.let(f"or i32 {e.let(f'and i32 {value}, -61441')}, {mode}")
+        self.scalars.set_word(layout.M0, value)
 
     def _getreg(self, decoded: Decoded, mode: Mode) -> None:
         """Hardware registers that a kernel may ask for; identifiers of the wave's place are those of a single CU."""
