@@ -240,8 +240,9 @@ def _to_half(x: Array) -> Array:
     """f32 or f64 to f16. A NaN becomes quiet and keeps the upper bits of its fraction (numpy keeps it signaling)."""
     if x.dtype == np.float16:
         return x
+    unsigned: Any
     unsigned, fraction = (np.uint32, 23) if x.dtype == np.float32 else (np.uint64, 52)
-    bits = np.ascontiguousarray(x).view(unsigned).reshape(x.shape)
+    bits: Array = np.ascontiguousarray(x).view(unsigned).reshape(x.shape)
     sign = (bits >> unsigned(8 * x.dtype.itemsize - 16)).astype(np.uint16) & np.uint16(0x8000)
     payload = (bits >> unsigned(fraction - 10)).astype(np.uint16) & np.uint16(0x1FF)
     nan = (sign | np.uint16(0x7E00) | payload).view(np.float16)
