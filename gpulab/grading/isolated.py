@@ -39,7 +39,7 @@ def run_isolated(id: str, source: str, *, who: str = "", seconds: float = 60.0, 
         who: whose it is, for the report.
         seconds: wall-clock limit for everything, compilation included.
         memory_bytes: limit on the process's address space, where the system has such a limit. The virtual
-            GPU reserves 4 GiB of addresses for device memory, so a limit below about 6 GiB stops every kernel.
+            GPU reserves 8 GiB of addresses for device memory, so a limit below about 10 GiB stops every kernel.
     """
     from gpulab.grading.library import load
 

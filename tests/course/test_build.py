@@ -1,6 +1,9 @@
 """The pipeline: sources to notebooks, releases, and that committed notebooks are what their sources make."""
 
 import json
+import subprocess
+import sys
+from concurrent.futures import Future
 from pathlib import Path
 
 import build
@@ -119,6 +122,46 @@ def test_difference_shows_what_changed(tmp_path, monkeypatch):
     assert build.difference(Path("a"), "one\ntwo\n") == ""
     assert "-two\n+three" in build.difference(Path("a"), "one\nthree\n")
     assert "+one" in build.difference(Path("missing"), "one\n")
+
+
+def test_check_rebuilds_and_finds_no_difference():
+    command = [sys.executable, str(ROOT / "course" / "build.py"), "--check", "--only"]
+    done = subprocess.run([*command, "first-fill"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "solutions/first-fill/first-fill.ipynb: unchanged" in done.stdout
+    assert subprocess.run([*command, "no-such"], capture_output=True, check=False).returncode == 2
+
+
+def test_check_fails_where_a_built_file_differs(job, monkeypatch, capsys):
+    """The parent's part of it: what comes from the workers is compared, and nothing is written."""
+
+    class Pool:
+        def __init__(self, max_workers):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def submit(self, work, job):
+            result = Future()
+            result.set_result({job.executed: "new\n"})
+            return result
+
+    monkeypatch.setattr(build, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(build, "jobs", lambda only: [job])
+    (build.ROOT / job.executed).parent.mkdir(parents=True)
+    (build.ROOT / job.executed).write_text("old\n")
+    assert build.main(["--check"]) == 1
+    assert "-old\n+new" in capsys.readouterr().out
+    assert (build.ROOT / job.executed).read_text() == "old\n"
+    (build.ROOT / "notebooks").mkdir()
+    (build.ROOT / "notebooks" / "stray.ipynb").write_text("")
+    assert build.main([]) == 1
+    assert (build.ROOT / job.executed).read_text() == "new\n"
+    assert "stray.ipynb: no source makes it" in capsys.readouterr().out
 
 
 def test_outputs_are_portable(tmp_path):
