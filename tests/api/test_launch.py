@@ -269,6 +269,7 @@ def test_a_bad_address_is_raised_at_the_launch(module: gpulab.Module) -> None:
     fault = error.value.fault
     assert fault is not None
     assert fault.where is not None
+    assert fault.kernel == "unguarded"
     assert fault.where.line == LINE_OF_UNGUARDED
     assert (fault.workgroup, fault.thread, fault.access, fault.bytes) == ((4, 0, 0), (44, 0, 0), "write", 4)
     assert fault.nearest is not None
@@ -321,6 +322,7 @@ def test_profile(module: gpulab.Module) -> None:
     guarded = next(line for line in first.lines if "if (i < n)" in line.where.text)
     assert guarded.active_lanes < guarded.instructions * gpulab.device().wave_size
     assert len(run) == 2
+    assert [launch.kernel for launch in run] == ["saxpy", "unguarded"]
     assert "saxpy" in str(run)
     assert "saxpy" in run._repr_html_()
     assert "if (i < n)" in str(run.lines(0))
@@ -340,6 +342,7 @@ def test_trace(module: gpulab.Module) -> None:
     """Workgroup 1 of 64 threads: the global index of lane 3 is 67, and the store leaves its value in memory."""
     x, y = gpulab.to_device(np.arange(128, dtype="float32")), gpulab.zeros(128)
     trace = gpulab.trace(module.saxpy, 2, 64, 128, 2.0, x, y, workgroup=1, wave=0)
+    assert trace.kernel == "saxpy"
     assert trace.arch == module.arch
     assert trace.workgroup == (1, 0, 0)
     assert trace.wave_size == gpulab.device().wave_size

@@ -151,6 +151,7 @@ class KernelDescriptor:
     required_workgroup_size: tuple[int, int, int] | None = None
     vgpr_spills: int = 0
     sgpr_spills: int = 0
+    source_name: str = ""  # its name in the source ("saxpy" of _Z5saxpy...), where known: what messages and records say
 
 
 @dataclass(frozen=True, slots=True)

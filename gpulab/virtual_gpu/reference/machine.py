@@ -1182,7 +1182,7 @@ class Workgroup:
             thread = (flat % x, flat // x % y, flat // (x * y))
         fault = Fault(
             kind=stop.kind,
-            kernel=self.descriptor.name,
+            kernel=self.descriptor.source_name or self.descriptor.name,
             where=item.where,
             instruction=item.text,
             workgroup=self.workgroup,

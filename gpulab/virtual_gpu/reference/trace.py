@@ -92,7 +92,7 @@ def trace(
     )
     shifted = tuple(TraceStep(s.instruction - first, s.exec_mask, s.changes) for s in steps)
     return Trace(
-        kernel=kernel,
+        kernel=program.kernels[kernel].source_name or kernel,
         arch=program.arch,
         wave_size=program.wave_size,
         workgroup=workgroup,
