@@ -77,7 +77,12 @@ __global__ void mandelbrot(int w, int h, int limit, int* out) {
   if (x >= w || y >= h) return;
   float cr = -2.0f + 3.0f * x / w, ci = -1.5f + 3.0f * y / h, zr = 0, zi = 0;
   int k = 0;
-  while (k < limit && zr * zr + zi * zi < 4.0f) { float t = zr * zr - zi * zi + cr; zi = 2 * zr * zi + ci; zr = t; k++; }
+  while (k < limit && zr * zr + zi * zi < 4.0f) {
+    float t = zr * zr - zi * zi + cr;
+    zi = 2 * zr * zi + ci;
+    zr = t;
+    k++;
+  }
   out[y * w + x] = k;
 }
 
@@ -167,7 +172,12 @@ __global__ void no_guard(int* x) { x[INDEX] = INDEX; }
 __global__ void through_null(int* x) { if (threadIdx.x == 3) *x = 1; }
 __global__ void unaligned(char* x) { *(int*)(x + 1) = 5; }
 __global__ void constant_write(const int* unused) { *(volatile float*)&coefficients[1] = 9; }
-__global__ void lds_overrun(int* x, int n) { __shared__ int s[64]; s[threadIdx.x + n] = 1; __syncthreads(); x[threadIdx.x] = s[0]; }
+__global__ void lds_overrun(int* x, int n) {
+  __shared__ int s[64];
+  s[threadIdx.x + n] = 1;
+  __syncthreads();
+  x[threadIdx.x] = s[0];
+}
 __global__ void forever(volatile int* x) {
   while (*x == 0) {}
   x[1] = 1;

@@ -8,6 +8,7 @@ kernel that runs over an end meets no neighbour. What was freed lately is rememb
 from __future__ import annotations
 
 import bisect
+import contextlib
 import ctypes
 import mmap
 import os
@@ -23,6 +24,7 @@ SIZE = 1 << 32
 EDGE = 1 << 16  # never allocated at either end, so that offsets cannot wrap into an allocation
 ALIGN = 256
 GAP = 4096
+HUGE = 2 << 20
 REMEMBERED = 64
 READ_ONLY = 1
 
@@ -89,8 +91,15 @@ class _Reservation:
         self._commit(self.base, EDGE)
 
     def commit(self, address: int, size: int) -> None:
+        """Make a range usable; large ones get huge pages where the system has them (scattered access is faster)."""
         if os.name == "nt":
             self._commit(address, size)
+        elif size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            first = -(-address // HUGE) * HUGE
+            whole = (address + size - first) // HUGE * HUGE
+            if whole > 0:
+                with contextlib.suppress(OSError):  # a kernel without huge pages
+                    self.map.madvise(mmap.MADV_HUGEPAGE, first - self._start, whole)
 
     def discard(self, address: int, size: int) -> None:
         """Give whole pages back; they read as zero afterwards (where the system can do that)."""

@@ -172,6 +172,13 @@ int gpulab_resolve(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, 
   return 0;
 }
 
+/* Eight lanes are put together as a vector and stored at once: the caller's vector load would have to wait for eight
+   single stores. */
+typedef u32 Lanes __attribute__((vector_size(32)));
+typedef int SignedLanes __attribute__((vector_size(32)));
+typedef u32 Loose32 __attribute__((aligned(1), may_alias));
+typedef unsigned short Loose16 __attribute__((aligned(1), may_alias));
+
 /* A load of one chunk's lanes from anywhere: word w of lane i goes to out[8 * w + i]. Bit 24 of `what`: sign-extend. */
 int gpulab_load(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, u32 first_lane, u32 mask, const u32 *low,
                 const u32 *high, u32 *out) {
@@ -179,22 +186,26 @@ int gpulab_load(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, u32
   if (gpulab_resolve(wave, instruction, slot, what, offset, first_lane, mask, low, high, pointers)) return 1;
   u32 bytes = (what >> 16) & 255, sign = (what >> 24) & 1, words = bytes / 4;
   switch (bytes) {
-  case 1:
-    for (u32 i = 0; i < 8; i++) { u8 v = *(u8 *)pointers[i]; out[i] = sign ? (u32)(int)(signed char)v : v; }
+  case 1: {
+    Lanes v;
+    for (u32 i = 0; i < 8; i++) v[i] = *(u8 *)pointers[i];
+    if (sign) v = (Lanes)((SignedLanes)(v << 24) >> 24);
+    *(Lanes *)out = v;
     return 0;
-  case 2:
-    for (u32 i = 0; i < 8; i++) {
-      unsigned short v;
-      __builtin_memcpy(&v, (void *)pointers[i], 2);
-      out[i] = sign ? (u32)(int)(short)v : v;
-    }
+  }
+  case 2: {
+    Lanes v;
+    for (u32 i = 0; i < 8; i++) v[i] = *(Loose16 *)pointers[i];
+    if (sign) v = (Lanes)((SignedLanes)(v << 16) >> 16);
+    *(Lanes *)out = v;
     return 0;
-  case 4:
-    for (u32 i = 0; i < 8; i++) __builtin_memcpy(out + i, (void *)pointers[i], 4);
-    return 0;
+  }
   default:
-    for (u32 i = 0; i < 8; i++)
-      for (u32 w = 0; w < words; w++) __builtin_memcpy(out + 8 * w + i, (u8 *)pointers[i] + 4 * w, 4);
+    for (u32 w = 0; w < words; w++) {
+      Lanes v;
+      for (u32 i = 0; i < 8; i++) v[i] = *(Loose32 *)(pointers[i] + 4 * w);
+      *(Lanes *)(out + 8 * w) = v;
+    }
     return 0;
   }
 }
