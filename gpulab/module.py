@@ -10,7 +10,7 @@ import difflib
 import operator
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -255,11 +255,17 @@ class _Alive:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """How many workgroups of a kernel one compute unit (a WGP on RDNA) holds at a time, as HIP's call says."""
+    """How many workgroups of a kernel one compute unit (a WGP on RDNA) holds at a time.
+
+    On a virtual device what the hardware holds, with the resource that sets the limit and what each resource alone
+    would allow, in workgroups; on a real one what HIP's own call says, and `limit` is "".
+    """
 
     blocks: int
     waves: int
     max_waves: int
+    limit: str = ""
+    limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def fraction(self) -> float:
@@ -267,7 +273,8 @@ class Occupancy:
         return self.waves / self.max_waves if self.max_waves else 0.0
 
     def __str__(self) -> str:
-        return f"{self.blocks} workgroups, {self.waves} of {self.max_waves} waves ({self.fraction:.0%})"
+        why = f", limited by {self.limit}" if self.limit else ""
+        return f"{self.blocks} workgroups, {self.waves} of {self.max_waves} waves ({self.fraction:.0%}){why}"
 
 
 class Kernel:
@@ -355,7 +362,11 @@ class Kernel:
         device = hip.devices()[index]
         if threads > self.resources.max_block_threads:
             raise self._block_too_large(threads, device)
-        blocks = hip.occupancy(self._function(index), threads, dynamic_lds_bytes)
+        function = self._function(index)
+        if device.virtual:
+            held = hip.hardware_occupancy(function, threads, dynamic_lds_bytes)
+            return Occupancy(held.blocks, held.waves, held.max_waves, held.limit, dict(held.limits))
+        blocks = hip.occupancy(function, threads, dynamic_lds_bytes)
         waves_per_block = -(-threads // device.wave_size)
         slots = int(device.properties["maxThreadsPerMultiProcessor"]) // device.wave_size
         return Occupancy(blocks, min(blocks * waves_per_block, slots), slots)

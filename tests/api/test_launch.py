@@ -157,15 +157,19 @@ def test_what_the_compiler_says_of_a_kernel(module: gpulab.Module) -> None:
 
 
 def test_occupancy(module: gpulab.Module) -> None:
-    """Few registers: first the wave slots of a unit limit (32 on a CU, 64 on a WGP), then LDS (one block fits)."""
+    """Few registers: first the wave slots of a unit limit (32 on a CU, 64 on a WGP), then LDS."""
     slots = 32 if gpulab.device().arch == "gfx942" else 64
     per_block = 256 // gpulab.device().wave_size
     free = module.saxpy.occupancy(256)
     assert (free.waves, free.max_waves, free.fraction) == (slots, slots, 1.0)
     assert free.blocks == slots // per_block
+    assert free.limit == "wave slots"
     full = module.reverse.occupancy(block=(16, 16), dynamic_lds_bytes=40_000)
-    assert full.blocks == 1
-    assert full.waves == per_block
+    # LDS in granules: 64 KiB / 40,448 bytes on a CU, 128 KiB / 40,960 bytes on a WGP
+    assert full.blocks == (1 if slots == 32 else 3)
+    assert full.waves == full.blocks * per_block
+    assert full.limit == "LDS"
+    assert str(full).endswith("limited by LDS")
 
 
 def test_a_code_object_travels_as_bytes(module: gpulab.Module) -> None:
