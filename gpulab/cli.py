@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -264,9 +264,7 @@ def run(asked: argparse.Namespace) -> int:
     if absent:
         print(f"gpulab run: there is no {', '.join(absent)}.", file=sys.stderr)
         return 2
-    os.environ.update(jupyter_environment())
-    if asked.arch:
-        os.environ.update(environment_for(asked.arch))
+    changes = jupyter_environment() | (environment_for(asked.arch) if asked.arch else {})
     output = Path(asked.output) if asked.output else None
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
@@ -274,7 +272,8 @@ def run(asked: argparse.Namespace) -> int:
     from tqdm.auto import tqdm
 
     failed = 0
-    with tqdm(total=len(notebooks), unit="notebook", leave=False, disable=not sys.stderr.isatty()) as bar:
+    quiet = not sys.stderr.isatty()
+    with environment(changes), tqdm(total=len(notebooks), unit="notebook", leave=False, disable=quiet) as bar:
         for path in notebooks:
             bar.set_description(path.name)
             start = time.perf_counter()
@@ -287,6 +286,19 @@ def run(asked: argparse.Namespace) -> int:
             sys.stdout.flush()
             bar.update()
     return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def environment(changes: Mapping[str, str]) -> Iterator[None]:
+    """These environment variables inside the block (notebooks' kernels inherit them), those before afterwards."""
+    before = dict(os.environ)
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def environment_for(arch: str) -> dict[str, str]:

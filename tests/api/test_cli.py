@@ -96,7 +96,9 @@ def test_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "%%hip -q\n__global__ void k(float* x) { x[threadIdx.x] = 1; }",
         "x = gpulab.zeros(8)\nk[1, 64](x)",
     )
+    before = dict(os.environ)
     code = cli.main(["run", str(first), str(second), "--arch", "gfx1100", "-o", str(tmp_path / "out")])
+    assert dict(os.environ) == before, "what the notebooks need is not left behind"
     lines = capsys.readouterr().out.splitlines()
     assert code == 1
     assert re.fullmatch(rf"ok +{re.escape(str(first))} +\d+\.\d s +2 cells", lines[0])
