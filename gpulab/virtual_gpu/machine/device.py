@@ -18,7 +18,7 @@ import threading
 import time
 from array import array
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from gpulab.errors import InternalError
 from gpulab.records import Counters, Fault, Launch, LineCost, Trace
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.architectures.architecture import Architecture
-from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
 from gpulab.virtual_gpu.machine import dispatch, native, support, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.counters import Costs, line_costs
@@ -68,6 +68,7 @@ class Code:
     entry: int
     costs: Costs
     zeroed: array[int]
+    symbols: array[int]
 
 
 class LoadedKernel:
@@ -111,21 +112,18 @@ class LoadedKernel:
     def _translate(self, profile: bool) -> Code:
         module = self.module
         program = module.program
-        addresses = self.addresses()
-
-        def symbol(value: Symbol, index: int) -> int:
-            return dispatch.relocated(value, index, program, addresses)
-
         translation = translate(
-            program, self.descriptor, module.decoder, symbol, self.mode, profile, module.granule == 1
+            program, self.descriptor, module.decoder, self.mode, profile, check_alignment=module.granule == 1
         )
+        addresses = self.addresses()
+        symbols = [dispatch.relocated(symbol, index, program, addresses) for symbol, index in translation.symbols]
         highest = 0
         for decoded in translation.decoded.values():
             highest = max(highest, (decoded.vector_reads | decoded.vector_writes | decoded.cross_reads).bit_length())
         self.vgprs = max(self.vgprs, highest)
         (entry,) = jit.load(jit.compile_object(translation.ir), translation.name)
         costs = Costs(module.device.architecture.family, translation.blocks, translation.decoded)
-        return Code(translation, entry, costs, array("I", translation.zeroed or [0]))
+        return Code(translation, entry, costs, array("I", translation.zeroed or [0]), array("I", symbols or [0]))
 
 
 class LoadedModule:
@@ -310,6 +308,7 @@ class VirtualDevice:
             context = self._context(number)
             context.fit(shared.residents * slot_bytes, slot_bytes, blocks, segments, slots)
             context.head[0] = ctypes.addressof(shared)
+            context.wave.symbols = code.symbols.buffer_info()[0]
             context.wave.scalars[: len(values)] = values
             used.append(context)
         if self._run is None:
@@ -317,10 +316,14 @@ class VirtualDevice:
         if count == 1:
             self._run(used[0].thread)
         else:
-            others = [_threads().submit(self._run, c.thread) for c in used[1:]]
-            self._run(used[0].thread)
-            for other in others:
-                other.result()
+            parts = [_threads().submit(self._run, c.thread) for c in used]
+            try:
+                for part in parts:
+                    part.result()
+            except BaseException:  # Ctrl-C: the kernel is stopped, the device stays usable
+                shared.stop = 1
+                wait(parts)
+                raise
 
         executed = used[0].counters[:blocks]
         ran = used[0].tail.executed

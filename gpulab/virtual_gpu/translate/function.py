@@ -7,7 +7,7 @@ resumed by a switch on its pc: after barriers, at loop heads, at return points a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpulab.virtual_gpu.isa.expression import u32
@@ -46,6 +46,7 @@ class Translation:
     segments: when profiling, the instructions executed under one EXEC each, in the order of the lane counters.
     zeroed: VGPRs that may be read before they are written.
     slots: memory instructions, each with an entry in a thread's table of allocations.
+    symbols: (symbol operand, instruction) in the order of the table that a wave's `symbols` points to.
     """
 
     ir: str
@@ -55,6 +56,7 @@ class Translation:
     zeroed: list[int]
     slots: int
     decoded: dict[int, Decoded]
+    symbols: list[tuple[Symbol, int]]
 
 
 def reachable(program: Program, kernel: KernelDescriptor, decoder: Decoder) -> tuple[list[int], set[int]]:
@@ -269,7 +271,6 @@ class _Function(Structure):
         program: Program,
         kernel: KernelDescriptor,
         decoder: Decoder,
-        symbol: Callable[[Symbol, int], int],
         mode: int,
         profile: bool,
         check_alignment: bool,
@@ -281,6 +282,7 @@ class _Function(Structure):
             {b: [self.decoded[i] for i in body] for b, body in self.blocks.items()}, self.successors
         )
         self.slots: dict[int, int] = {}
+        self.symbol_slots: dict[tuple[Symbol, int], int] = {}
         self.segments: list[list[int]] = []
         self._back_edges: dict[tuple[int, int], str] = {}
         self.resume: set[int] = {kernel.entry, *self.landing}
@@ -288,11 +290,24 @@ class _Function(Structure):
         self.site = self._entry_values()
         high_half = decoder.high_half
         self.run = Run(
-            e, self.scalars, self.wave_size, self.site, self.slot, symbol, lambda name: high_half(program.arch, name)
+            e,
+            self.scalars,
+            self.wave_size,
+            self.site,
+            self.slot,
+            self.symbol,
+            lambda name: high_half(program.arch, name),
         )
-        self.salu = Salu(e, self.scalars, self.site, symbol, self.run.special)
+        self.salu = Salu(e, self.scalars, self.site, self.symbol, self.run.special)
         registers = 256 + kernel.agprs if kernel.agprs else max(kernel.vgprs, 1)
         self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu, registers)
+
+    def symbol(self, symbol: Symbol, index: int) -> str:
+        """The value of a symbol operand, from the kernel's table: so code does not depend on addresses and is kept."""
+        slot = self.symbol_slots.setdefault((symbol, index), len(self.symbol_slots))
+        return self.emitter.let(
+            f"load i32, ptr {self.emitter.let(f'getelementptr i32, ptr {self.symbols}, i64 {slot}')}"
+        )
 
     def slot(self, index: int) -> int:
         return self.slots.setdefault(index, len(self.slots))
@@ -315,6 +330,7 @@ class _Function(Structure):
         scratch_bytes = e.entry(f"zext i32 {field('scratch_bytes', 'i32')} to i64")
         self.counters = field("counters", "ptr")
         self.active = field("active", "ptr")
+        self.symbols = field("symbols", "ptr")
         return Site(
             low=buffer(),
             high=buffer(),
@@ -650,6 +666,7 @@ class _Function(Structure):
             zeroed,
             len(self.slots),
             self.decoded,
+            list(self.symbol_slots),
         )
 
 
@@ -657,7 +674,6 @@ def translate(
     program: Program,
     kernel: KernelDescriptor,
     decoder: Decoder,
-    symbol: Callable[[Symbol, int], int],
     mode: int,
     profile: bool = False,
     check_alignment: bool = True,
@@ -665,7 +681,6 @@ def translate(
     """LLVM IR of a kernel with all device functions it reaches.
 
     Args:
-        symbol: the 32-bit value of a symbol operand of an instruction (relocations applied).
         mode: the MODE register at the start.
         profile: also count active lanes per segment.
         check_alignment: refuse unaligned loads and stores (see memory.py).
@@ -673,4 +688,4 @@ def translate(
     Raises:
         UnsupportedInstruction: an instruction without a row, or one that gpulab cannot execute.
     """
-    return _Function(program, kernel, decoder, symbol, mode, profile, check_alignment).emit()
+    return _Function(program, kernel, decoder, mode, profile, check_alignment).emit()

@@ -47,6 +47,7 @@ WAVE: tuple[tuple[str, str, int], ...] = (
     ("scratch", "u64", 1),
     ("cache", "u64", 1),  # u32 pairs (first byte's low half, bytes) per memory instruction
     ("counters", "u64", 1),  # u64 per basic block
+    ("symbols", "u64", 1),  # u32 per symbol operand: its value after relocation
     ("active", "u64", 1),  # u64 per instruction: lanes active, when profiling
     ("blend", "u64", 1),  # 256 masks of 8 lanes
     ("resolve", "u64", 1),  # support code's gpulab_resolve

@@ -72,7 +72,7 @@ class Run:
         wave_size: int,
         site: Site,
         slot: Callable[[int], int],
-        symbol: Callable[[Symbol, int], int],
+        symbol: Callable[[Symbol, int], str],
         high_half: Callable[[str], str],
     ) -> None:
         self.emitter, self.scalars, self.wave_size, self.site = emitter, scalars, wave_size, site
@@ -258,7 +258,10 @@ class Run:
                     number = literal_bits(value, type)
             return Captured("scalar", f"splat (i{width} {signed(number, width)})", width)
         if isinstance(value, Symbol):
-            return Captured("scalar", f"splat (i32 {signed(self.symbol(value, index), 32)})", 32)
+            word = self.symbol(value, index)
+            if width == 64:
+                return Captured("scalar", self.splat("i64", self.emitter.let(f"sext i32 {word} to i64")), 64)
+            return Captured("scalar", self.splat("i32", word), 32)
         assert isinstance(value, Register), value
         number_ = scalar_number(value)
         if number_ is None:

@@ -24,7 +24,7 @@ class Salu:
         emitter: Emitter,
         scalars: Scalars,
         site: Site,
-        symbol: Callable[[Symbol, int], int],
+        symbol: Callable[[Symbol, int], str],
         special: Callable[[str, int], str],
     ) -> None:
         self.emitter, self.scalars, self.site = emitter, scalars, site
@@ -38,9 +38,9 @@ class Salu:
         if isinstance(value, Literal):
             raw = str(signed(literal_bits(value, type), width))
         elif isinstance(value, Symbol):
-            raw = str(signed(self.symbol(value, index), 32))
+            raw = self.symbol(value, index)
             if width == 64:
-                raw = str(self.symbol(value, index))
+                raw = e.let(f"sext i32 {raw} to i64")
         else:
             assert isinstance(value, Register), operand
             number = scalar_number(value)
