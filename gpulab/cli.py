@@ -319,35 +319,41 @@ def environment_for(arch: str) -> dict[str, str]:
 def execute(path: Path, output: Path | None, timeout: float, arch: str | None = None) -> tuple[bool, str]:
     """Run one notebook in its own folder: (did all cells succeed, what to say).
 
-    `arch` becomes papermill's parameter of that name: the course's notebooks choose their device by it.
+    `arch` becomes papermill's parameter of that name in notebooks with a cell tagged "parameters": the course's
+    choose their device by it. Cells are numbered as in the notebook itself.
     """
     import nbformat
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
     settings: Any = {"leave": False} if sys.stderr.isatty() else False
+    place: int | None = None  # of the tagged cell; papermill puts a new one behind it
     try:
-        done = papermill.execute_notebook(
+        cells = nbformat.read(str(path), as_version=4).cells
+        place = next((i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", [])), None)
+        given = {"arch": arch} if arch and place is not None else None
+        papermill.execute_notebook(
             str(path),
             str(output) if output is not None else None,
-            parameters={"arch": arch} if arch else None,
+            parameters=given,
             cwd=str(path.parent),
             kernel_name="python3",
+            language="python",
             progress_bar=settings,
             execution_timeout=int(timeout),
             log_output=False,
         )
     except papermill.PapermillExecutionError as error:
         first = str(error.evalue).strip().splitlines()[:1] or [""]
-        return False, f"cell {error.cell_index + 1}: {error.ename}: {first[0]}"
+        added = place is not None and bool(arch) and error.cell_index > place
+        return False, f"cell {error.cell_index + 1 - added}: {error.ename}: {first[0]}"
     except CellTimeoutError:
         return False, f"a cell took longer than {timeout:g} s"
     except DeadKernelError:
         return False, "the notebook's Python died"
     except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
         return False, f"cannot be run: {str(error).splitlines()[0]}"
-    cells = sum(cell.cell_type == "code" for cell in done.cells)
-    return True, f"{cells} cells"
+    return True, f"{sum(cell.cell_type == 'code' for cell in cells)} cells"
 
 
 # -------------------------------------------------------------------------------------------------- main

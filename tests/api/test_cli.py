@@ -27,6 +27,10 @@ def notebook(path: Path, *cells: str) -> Path:
     return path
 
 
+def settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(("GPULAB", "JUPYTER", "IPYTHON"))}
+
+
 def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["devices"]) == 0
     text = capsys.readouterr().out
@@ -96,9 +100,9 @@ def test_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "%%hip -q\n__global__ void k(float* x) { x[threadIdx.x] = 1; }",
         "x = gpulab.zeros(8)\nk[1, 64](x)",
     )
-    before = dict(os.environ)
+    before = settings()
     code = cli.main(["run", str(first), str(second), "--arch", "gfx1100", "-o", str(tmp_path / "out")])
-    assert dict(os.environ) == before, "what the notebooks need is not left behind"
+    assert settings() == before, "what the notebooks need is not left behind"
     lines = capsys.readouterr().out.splitlines()
     assert code == 1
     assert re.fullmatch(rf"ok +{re.escape(str(first))} +\d+\.\d s +2 cells", lines[0])
@@ -106,6 +110,19 @@ def test_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(lines) == 2
     done = json.loads((tmp_path / "out" / "first.ipynb").read_text())
     assert done["cells"][1]["outputs"][0]["text"] == ["arch gfx1100\n"]
+
+
+def test_run_sets_the_parameter_of_the_courses_notebooks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cell tagged "parameters" is followed by one with the architecture; the failing cell keeps its own number."""
+    path = notebook(tmp_path / "a.ipynb", "arch = 'gfx942'", "print(arch)", "1 / (arch == 'gfx942')")
+    made = nbformat.read(path, as_version=4)
+    made.cells[0].metadata["tags"] = ["parameters"]
+    nbformat.write(made, path)
+    assert cli.main(["run", str(path)]) == 0
+    assert cli.main(["run", str(path), "--arch", "gfx1100"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("3 cells")
+    assert "cell 3: ZeroDivisionError" in lines[1]
 
 
 def test_run_without_notebooks_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
