@@ -339,6 +339,7 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
             cwd=str(path.parent),
             kernel_name="python3",
             language="python",
+            extra_arguments=["--log-level=50"],
             progress_bar=settings,
             execution_timeout=int(timeout),
             log_output=False,
