@@ -302,7 +302,7 @@ def kernel_table(runs: int, only: str) -> bool:
 
 def main() -> int:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("--runs", type=int, default=5, help="runs of each kernel; the fastest counts")
+    ask.add_argument("--runs", type=int, default=15, help="runs of each kernel; the fastest counts")
     ask.add_argument("-k", default="", help="only kernels whose name holds this")
     ask.add_argument("--no-latencies", action="store_true", help="only the kernels")
     ask.add_argument("--device-rows", nargs=3, metavar=("ARCH", "CORES", "FILE"), help=argparse.SUPPRESS)
