@@ -117,6 +117,28 @@ def test_waiting_workgroups_do_not_starve_the_one_they_wait_for(arch, workers):
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_of_many_faults_the_first_workgroup_is_reported_each_time(arch):
+    x = zeros(256 * 37)
+    for _ in range(20):
+        fault = run(arch, "no_guard", 200, 256, x, workers=2).fault
+        assert (fault.workgroup, fault.wave, fault.lane) == ((37, 0, 0), 0, 0)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_sums_of_floats_are_the_same_each_time(arch):
+    x = np.random.default_rng(5).random(20_000, np.float32)
+    found = set()
+    for _ in range(5):
+        f, d, u = zeros(1, np.float32), zeros(1, np.float64), zeros(1, np.uint64)
+        good(arch, "sums", 79, 256, 20_000, Buffer(x), f, d, u)
+        found.add((float(f.array()[0]), float(d.array()[0])))
+    assert len(found) == 1
+    single, double = found.pop()
+    assert double == pytest.approx(x.sum(dtype=np.float64), rel=1e-12)
+    assert single == pytest.approx(double, rel=1e-4)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_profile_and_trace_agree_with_a_plain_launch(arch):
     n = 300
     x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)

@@ -5,6 +5,10 @@ the loop over workgroups in C (support.c) calling the translated kernel, then co
 was stopped, a Fault. Small launches run in the caller's thread; larger ones on all cores. One device runs one launch
 at a time.
 
+Launches repeat exactly. Kernels whose results may depend on the order of workgroups (atomics that return a value, of
+floats, exchanges) therefore run on one thread, workgroup after workgroup; and of several faults the one in the
+workgroup with the lowest number is reported.
+
 The instruction limit: a wave that has executed `limit` instructions (counted where loops turn, by the loop's length)
 is stopped with a "timeout"; so is a host thread when no wave has ended for twice as many. The default, 2**29, is a few
 seconds of work for one wave.
@@ -27,11 +31,12 @@ from gpulab.records import Counters, Fault, Launch, LineCost, Trace
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.architectures.architecture import Architecture
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
+from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.machine import dispatch, native, support, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.counters import Costs, line_costs
 from gpulab.virtual_gpu.translate import jit, layout
-from gpulab.virtual_gpu.translate.decode import Decoder
+from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import Structure, Translation, translate
 
 Dim3 = tuple[int, int, int]
@@ -69,6 +74,23 @@ class Code:
     costs: Costs
     zeroed: array[int]
     symbols: array[int]
+    ordered: bool
+
+
+_COMMUTING = ("add", "sub", "and", "or", "xor", "smin", "smax", "umin", "umax", "min", "max")
+
+
+def depends_on_order(translation: Translation) -> bool:
+    """Whether results may depend on the order of workgroups: atomics that return, of floats, exchanges."""
+    for decoded in translation.decoded.values():
+        row = decoded.row
+        if not isinstance(row, Memory) or row.action != "atomic" or row.space == "lds":
+            continue
+        integers = row.combine is not None and not any(p.type.is_float for p in row.combine.parameters)
+        words = row.mnemonic.split("_")
+        if returns_value(decoded.instruction, row) or not integers or not any(w in _COMMUTING for w in words):
+            return True
+    return False
 
 
 class LoadedKernel:
@@ -123,7 +145,14 @@ class LoadedKernel:
         self.vgprs = max(self.vgprs, highest)
         (entry,) = jit.load(jit.compile_object(translation.ir), translation.name)
         costs = Costs(module.device.architecture.family, translation.blocks, translation.decoded)
-        return Code(translation, entry, costs, array("I", translation.zeroed or [0]), array("I", symbols or [0]))
+        return Code(
+            translation,
+            entry,
+            costs,
+            array("I", translation.zeroed or [0]),
+            array("I", symbols or [0]),
+            depends_on_order(translation),
+        )
 
 
 class LoadedModule:
@@ -281,7 +310,8 @@ class VirtualDevice:
 
         shared = self._launch
         live, freed = self.arena.table(kernel.module.granule)
-        shared.entry, shared.next, shared.total, shared.stop = code.entry, 0, total, 0
+        shared.entry, shared.next, shared.total = code.entry, 0, total
+        shared.faulted, shared.cancel = 0xFFFFFFFFFFFFFFFF, 0
         shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // 3 - 1
         shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // 3 - 1
         shared.lane_ids, shared.exec = ids.buffer_info()[0], masks.buffer_info()[0]
@@ -299,7 +329,7 @@ class VirtualDevice:
         slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
         shared.residents = max(1, min(RESIDENTS, RESIDENT_BYTES // slot_bytes))
 
-        count = min(workers or self.workers, total)
+        count = min(workers or (1 if code.ordered else self.workers), total)
         if total * waves < SMALL_LAUNCH:
             count = 1
         blocks, segments, slots = len(code.translation.blocks), len(code.translation.segments), code.translation.slots
@@ -321,7 +351,7 @@ class VirtualDevice:
                 for part in parts:
                     part.result()
             except BaseException:  # Ctrl-C: the kernel is stopped, the device stays usable
-                shared.stop = 1
+                shared.cancel = 1
                 wait(parts)
                 raise
 
@@ -336,10 +366,10 @@ class VirtualDevice:
             active = [sum(c.active[n] for c in used) for n in range(segments)]
             translation = code.translation
             lines = line_costs(translation.segments, translation.blocks, translation.decoded, executed, active)
+        faults = [context.tail.fault for context in used if context.tail.fault.kind]
         fault = None
-        for context in used:
-            if fault is None and context.tail.fault.kind:
-                fault = self._fault(kernel, code, context.tail.fault, block)
+        if faults:
+            fault = self._fault(kernel, code, min(faults, key=lambda found: int(found.number)), block)
         instructions = code.costs.instructions(executed)
         launch = Launch(
             kernel=kernel.title,

@@ -25,7 +25,7 @@ class LaunchStruct(ctypes.Structure):
     _fields_ = [
         *((name, _U64) for name in (
             "entry", "next", "total", "ranges", "range_count", "freed", "freed_count", "lane_ids", "exec", "zeroed",
-            "zeroed_count", "limit", "slice", "arena", "stop",
+            "zeroed_count", "limit", "slice", "arena", "faulted", "cancel",
         )),
         ("grid", _U32 * 3),
         *((name, _U32) for name in ("waves", "wave_size", "vgprs", "lds_bytes", "scratch_bytes")),
@@ -42,11 +42,12 @@ class FaultStruct(ctypes.Structure):
         ("group", _U32 * 3),
         *((name, _U32) for name in ("bytes", "access", "padding")),
         ("address", _U64),
+        ("number", _U64),
     ]
 
 
 class _ThreadTail(ctypes.Structure):
-    _fields_ = [("fault", FaultStruct), ("executed", _U64), ("since", _U64)]
+    _fields_ = [("fault", FaultStruct), ("executed", _U64), ("since", _U64), ("grace", _U64)]
 
 
 _WAVE_BYTES = layout.WAVE_BYTES
@@ -113,4 +114,4 @@ class Context:
             ctypes.memset(self.cache, 0, 8 * slots)
         self.tail.fault.kind = 0
         self.tail.executed = 0
-        self.tail.since = 0
+        self.tail.since = self.tail.grace = 0

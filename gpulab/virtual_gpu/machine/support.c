@@ -35,7 +35,8 @@ typedef struct {
   u64 limit;            /* instructions that one wave may execute */
   u64 slice;            /* instructions before a wave lets the others run */
   u64 arena;
-  u64 stop;             /* a thread found a fault */
+  u64 faulted;          /* the lowest number of a workgroup that faulted; ~0 for none */
+  u64 cancel;           /* everything is to end (Ctrl-C) */
   u32 grid[3];
   u32 waves, wave_size, vgprs, lds_bytes, scratch_bytes;
   u32 id_register[3];   /* SGPRs of the workgroup's coordinates; ~0 if the kernel does not want them */
@@ -48,6 +49,7 @@ typedef struct {
   u32 group[3];
   u32 bytes, access, padding;
   u64 address;
+  u64 number;           /* of the workgroup */
 } Fault;
 
 /* One host thread's own memory. */
@@ -59,6 +61,7 @@ typedef struct {
   Fault fault;
   u64 executed;         /* waves */
   u64 since;            /* instructions since a wave of this thread ended */
+  u64 grace;            /* slices that workgroups before a faulting one had since */
 } Thread;
 
 static void clear(void *to, u64 bytes) {
@@ -80,11 +83,17 @@ static const Range *find(const Launch *launch, u64 address) {
 
 static int fault(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access) {
   Thread *thread = (Thread *)wave->thread;
+  Launch *launch = thread->launch;
   Fault *f = &thread->fault;
+  u64 number = wave->group[0] + (u64)launch->grid[0] * (wave->group[1] + (u64)launch->grid[1] * wave->group[2]);
+  if (f->kind && f->number <= number) return 1;
+  f->number = number;
   f->kind = kind; f->instruction = instruction; f->wave = wave->index; f->lane = lane;
   f->group[0] = wave->group[0]; f->group[1] = wave->group[1]; f->group[2] = wave->group[2];
   f->bytes = bytes; f->access = access; f->address = address;
-  __atomic_store_n(&thread->launch->stop, 1, __ATOMIC_RELAXED);
+  u64 lowest = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
+  while (number < lowest &&
+         !__atomic_compare_exchange_n(&launch->faulted, &lowest, number, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
   return 1;
 }
 
@@ -322,7 +331,6 @@ static u32 run_group(Thread *thread, u8 *memory) {
     }
     if (!live) return 0;
     if (yielded) {
-      if (launch->stop) return ~0u;
       return live; /* other workgroups get their turn */
     }
     /* Everyone alive is at the barrier: a wave that has ended counts as arrived. */
@@ -330,37 +338,46 @@ static u32 run_group(Thread *thread, u8 *memory) {
   }
 }
 
+/* Whether a workgroup need not go on. Of several faults that of the workgroup with the lowest number is reported,
+   whatever the threads' speed: so after a fault the workgroups before it run on, if they do not wait for ever. */
+static int dropped(Thread *thread, u64 number) {
+  Launch *launch = thread->launch;
+  if (__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) return 1;
+  u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
+  return faulted != ~0ull && (number >= faulted || thread->grace++ > 64);
+}
+
 int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory;
-  u32 used = 0;                 /* slots in use are 0 .. used-1 */
-  u64 order[64];                /* slot of the i-th resident workgroup */
+  u32 used = 0;                 /* slots in use are order[0 .. used-1] */
+  u64 order[64], number[64];    /* slot and number of the i-th resident workgroup */
   for (u32 i = 0; i < 64; i++) order[i] = i;
   u32 at = 0;
   for (;;) {
-    if (__atomic_load_n(&launch->stop, __ATOMIC_RELAXED)) return 1;
     if (at >= used) {
       /* All residents had their turn: a new workgroup if there is room, else round again. */
-      if (used < launch->residents) {
-        u64 number = __atomic_fetch_add(&launch->next, 1, __ATOMIC_RELAXED);
-        if (number < launch->total) {
-          start_group(thread, memory + order[used] * thread->slot_bytes, number);
-          thread->executed += launch->waves;
-          at = used++;
-        } else {
-          if (!used) return 0;
-          at = 0;
-        }
-      } else at = 0;
+      int room = used < launch->residents && __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED) == ~0ull &&
+                 !__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED);
+      u64 next = room ? __atomic_fetch_add(&launch->next, 1, __ATOMIC_RELAXED) : ~0ull;
+      if (next < launch->total) {
+        start_group(thread, memory + order[used] * thread->slot_bytes, next);
+        thread->executed += launch->waves;
+        number[used] = next;
+        at = used++;
+      } else {
+        if (!used) return 0;
+        at = 0;
+      }
     }
     u32 live = run_group(thread, memory + order[at] * thread->slot_bytes);
-    if (live == ~0u) return 1;
-    if (live) at++;
+    if (live && live != ~0u && !dropped(thread, number[at])) at++;
     else {
       u64 slot = order[at];
-      order[at] = order[used - 1];
-      order[used - 1] = slot;
       used--;
+      order[at] = order[used];
+      number[at] = number[used];
+      order[used] = slot;
     }
   }
 }
