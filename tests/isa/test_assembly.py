@@ -435,3 +435,8 @@ def test_bad_metadata_and_missing_target():
         program("s_endpgm\n.amdgpu_metadata\n---\n")
     with pytest.raises(AssemblyError, match=r"amdgcn_target"):
         parse("s_endpgm\n")
+
+
+def test_accumulation_register_16_is_no_modifier():
+    (item,) = program("v_accvgpr_read_b32 v3, a16").instructions
+    assert (item.operands[1].value.file, item.operands[1].value.index, item.modifiers) == ("a", 16, {})

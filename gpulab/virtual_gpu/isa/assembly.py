@@ -183,7 +183,6 @@ _FLAGS = frozenset(
         "lwe",
         "unorm",
         "da",
-        "a16",
         "d16",
         "r128",
         "idxen",
