@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu.isa.expression import Type
-from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register, Symbol
+from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register
 from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Memory, Parameter, Result, Row, Table
 from gpulab.virtual_gpu.translate import layout
 
@@ -119,8 +119,10 @@ class Decoder:
             self._memory(decoded, row, kernel)
         elif isinstance(row, CrossLane):
             self._crosslane(decoded)
-        else:
+        elif isinstance(row, Control):
             self._control(decoded, row, kernel)
+        else:
+            raise self.refuse(instruction, kernel, "matrix instructions are not executed yet.")
         return decoded
 
     # reading and writing one operand
@@ -459,6 +461,3 @@ def literal_bits(literal: Literal, type: Type) -> int:
     if type.width == 64 and type.is_float and not -16 <= number <= 64:
         return (number & 0xFFFFFFFF) << 32 if -(1 << 31) <= number < (1 << 32) else number & ((1 << 64) - 1)
     return number & ((1 << max(type.width, 1)) - 1)
-
-
-__all__ = ["ACC", "ALL_SCALARS", "ALL_VECTORS", "Decoded", "Decoder", "MemoryOperands", "Symbol", "bits"]

@@ -16,9 +16,8 @@ def vector(type: str, width: int = CHUNK) -> str:
     return type if width == 1 else f"<{width} x {type}>"
 
 
-def float_constant(value: float, kind: str, width: int) -> str:
-    """A float constant of a type ("f16", "f32", "f64") as IR text; NaN and infinity included."""
-    del kind
+def float_constant(value: float, width: int) -> str:
+    """A float constant of 16, 32 or 64 bits as IR text; NaN and infinity included."""
     if width == 16:
         try:
             bits = struct.unpack("<H", struct.pack("<e", value))[0]

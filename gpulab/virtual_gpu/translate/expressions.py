@@ -50,7 +50,7 @@ class Reader:
         if type.kind == "bf":
             text = str(signed(bf16_bits(float(value)), 16))
         elif type.is_float:
-            text = float_constant(float(value), type.kind, type.width)
+            text = float_constant(float(value), type.width)
         elif type.kind == "b":
             text = "true" if value else "false"
         else:

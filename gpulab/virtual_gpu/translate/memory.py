@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.chunk import V1, V32, V64, Chunk, splat
+from gpulab.virtual_gpu.translate.chunk import V1, V32, Chunk, splat
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 
 
@@ -183,7 +183,25 @@ def _store_slow(chunk: Chunk, access: Access, site: Site, data: list[str]) -> No
     _call(chunk, access, site, site.store, site.data)
 
 
-def _conditions(chunk: Chunk, access: Access, site: Site) -> tuple[str, str, str, str, str, str]:
+@dataclass(slots=True)
+class _Plan:
+    """IR values that decide how a chunk's access is done.
+
+    first: the first lane's address; relative, size: its offset in what may be used, and how large that is; pointer: its
+    host address; distance: of each lane's address from the first's; same_high: whether high halves are equal, or None;
+    consecutive: whether the lanes' elements follow each other inside the bounds.
+    """
+
+    first: str
+    relative: str
+    size: str
+    pointer: str
+    distance: str
+    same_high: str | None
+    consecutive: str
+
+
+def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
     first = _first(chunk, access, site)
     distance, same_high = _pattern(chunk, access)
     relative, size, pointer = _window(chunk, access, site, first)
@@ -196,7 +214,7 @@ def _conditions(chunk: Chunk, access: Access, site: Site) -> tuple[str, str, str
     ):
         if condition != "true":
             consecutive = e.let(f"and i1 {consecutive}, {condition}")
-    return first, distance, same_high or "", relative, size, f"{pointer}|{consecutive}"
+    return _Plan(first, relative, size, pointer, distance, same_high, consecutive)
 
 
 def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
@@ -215,10 +233,10 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
 
     if access.space == "scratch":
         return _load_slow(chunk, access, site, words)
-    first, distance, same_high, relative, size, both = _conditions(chunk, access, site)
-    pointer, consecutive = both.split("|")
+    plan = _plan(chunk, access, site)
+    pointer = plan.pointer
     straight, other, uniform = e.name("consecutive"), e.name("other"), e.name("uniform")
-    e.branch(consecutive, straight, other, likely=True)
+    e.branch(plan.consecutive, straight, other, likely=True)
     e.label(straight)
     whole = e.let(f"load <{8 * words} x {element}>, ptr {pointer}, align {align}")
     if words == 1:
@@ -232,8 +250,8 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
     incoming.append((parts, e.block))
     e.jump(done)
     e.label(other)
-    same = _matches(chunk, distance, same_high or None, 0)
-    for condition in (_inside(chunk, relative, size, access.bytes), _aligned(chunk, first, align)):
+    same = _matches(chunk, plan.distance, plan.same_high, 0)
+    for condition in (_inside(chunk, plan.relative, plan.size, access.bytes), _aligned(chunk, plan.first, align)):
         if condition != "true":
             same = e.let(f"and i1 {same}, {condition}")
     e.branch(same, uniform, slow)
@@ -263,11 +281,10 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
     if access.space == "scratch":
         _store_slow(chunk, access, site, data)
         return
-    _, _, _, _, _, both = _conditions(chunk, access, site)
-    pointer, consecutive = both.split("|")
+    plan = _plan(chunk, access, site)
     full = e.let(f"icmp eq i8 {chunk.bits}, -1")
     straight, slow, done = e.name("consecutive"), e.name("scattered"), e.name("stored")
-    e.branch(e.let(f"and i1 {consecutive}, {full}"), straight, slow, likely=True)
+    e.branch(e.let(f"and i1 {plan.consecutive}, {full}"), straight, slow, likely=True)
     e.label(straight)
     whole, kind = data[0], f"<{8 * words} x {element}>"
     if element != "i32":
@@ -290,7 +307,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
         whole = e.let(
             f"shufflevector <{width} x i32> {joined[0]}, <{width} x i32> poison, <{8 * words} x i32> <{picks}>"
         )
-    e.do(f"store {kind} {whole}, ptr {pointer}, align {align}")
+    e.do(f"store {kind} {whole}, ptr {plan.pointer}, align {align}")
     e.jump(done)
     e.label(slow)
     _store_slow(chunk, access, site, data)
@@ -380,6 +397,3 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
         e.let(f"load {V32}, ptr {e.let(f'getelementptr i32, ptr {site.old}, i64 {8 * w}')}, align 32")
         for w in range(words)
     ]
-
-
-__all__ = ["V64", "Access", "Site", "atomic", "load", "store"]
