@@ -8,7 +8,7 @@ import pytest
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.expression import Value
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
 
 ARCHES = ("gfx942", "gfx1100")
 OPERATIONS = frozenset(
@@ -115,7 +115,7 @@ def test_every_row_builds_a_graph_of_the_contract(arch):
 @pytest.mark.parametrize("arch", ARCHES)
 def test_rows_have_known_kinds(arch):
     for mnemonic, row in isa.table(arch).items():
-        assert isinstance(row, Row | Memory | CrossLane | Control), mnemonic
+        assert isinstance(row, Row | Memory | CrossLane | Matrix | Control), mnemonic
         if isinstance(row, Control):
             assert row.kind in CONTROL_KINDS, mnemonic
             assert (row.kind == "cbranch") == bool(row.condition), mnemonic
@@ -139,8 +139,12 @@ def test_old_spellings_that_llvm_takes_mean_the_same_on_gfx11():
     assert "ds_cmpst_b32" not in new  # its operands changed places
 
 
-def test_matrix_instructions_have_no_rows():
-    assert not any(m.startswith(("v_mfma", "v_smfmac", "v_wmma")) for arch in ARCHES for m in isa.table(arch))
+def test_matrix_instructions_belong_to_their_architecture():
+    found = {
+        arch: {m.split("_")[1] for m, row in isa.table(arch).items() if isinstance(row, Matrix)} for arch in ARCHES
+    }
+    assert found == {"gfx942": {"mfma"}, "gfx1100": {"wmma"}}
+    assert not any("smfmac" in m for arch in ARCHES for m in isa.table(arch))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """What each AMDGPU instruction means: `table(arch)` gives the rows of one architecture by mnemonic.
 
 Reading order: `expression.py` (the language), `row.py` (what a row is), `functions.py` (shared formulas), then the
-rows by encoding family: `scalar.py vector.py convert.py compare.py packed.py memory.py crosslane.py control.py`.
+rows by encoding family: `scalar.py vector.py convert.py fp8.py compare.py packed.py matrix.py memory.py crosslane.py
+control.py`.
 `instruction.py` and `assembly.py` are the other half: programs as text and as data.
 
-Matrix instructions (v_mfma_*, v_smfmac_*, v_wmma_*) have no rows yet.
+Sparse matrix instructions (v_smfmac_*) have no rows.
 """
 
 from __future__ import annotations
@@ -36,12 +37,14 @@ def table(arch: str) -> Table:
     from gpulab.virtual_gpu.isa.control import CONTROL
     from gpulab.virtual_gpu.isa.convert import CONVERT
     from gpulab.virtual_gpu.isa.crosslane import CROSSLANE
+    from gpulab.virtual_gpu.isa.fp8 import FP8
+    from gpulab.virtual_gpu.isa.matrix import MATRIX
     from gpulab.virtual_gpu.isa.memory import MEMORY
     from gpulab.virtual_gpu.isa.packed import PACKED
     from gpulab.virtual_gpu.isa.scalar import SCALAR
     from gpulab.virtual_gpu.isa.vector import VECTOR
 
-    families = (SCALAR, VECTOR, CONVERT, COMPARE, PACKED, MEMORY, CROSSLANE, CONTROL)
+    families = (SCALAR, VECTOR, CONVERT, FP8, COMPARE, PACKED, MATRIX, MEMORY, CROSSLANE, CONTROL)
     rows = family.merged(families, GENERATION[arch])
     if GENERATION[arch] != "gfx9":
         _add_old_names(rows, family.merged(families, "gfx9"))

@@ -1,7 +1,7 @@
 """Conversions between number types (VOP1 and VOP3), packed ones included.
 
 Float to integer truncates, saturates, and gives 0 for NaN; to a narrower float it rounds to nearest even.
-FP8 (gfx940 and later: FNUZ) has rows of its own later.
+FP8 has rows of its own in `fp8.py`.
 """
 
 # mypy: disable-error-code="valid-type, operator, attr-defined, arg-type, misc, no-untyped-def, index"

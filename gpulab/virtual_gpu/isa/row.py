@@ -21,6 +21,7 @@ not in the text:
     clamp        b1, the clamp modifier of an integer row (a constant): saturate instead of wrapping.
                  A row that has it does its own clamping; for the others readers clamp floats to [0, 1]
     neg          u32, bit i is neg_lo of source i (a constant): v_dot4_i32_iu8, where it means "signed"
+    op_sel       u32, bit i is op_sel's bit i (a constant): v_cvt_sr_fp8_f32, whose bits 3:2 name the byte written
 
 Results are the destination operands in text order; `writes` names them where it is not just one
 destination: "dst", "sdst" (an explicit second destination, often a lane mask: type b1 on vector rows),
@@ -46,7 +47,7 @@ Packed rows (`packed`):
     "mix"        v_fma_mix*: f32 sources; source i with op_sel_hi[i] is the f16 in the half that op_sel[i]
                  names, widened; neg_lo negates and neg_hi takes the absolute value first.
 
-Families with structure beyond an expression are described by the dataclasses `Memory`, `CrossLane`,
+Families with structure beyond an expression are described by the dataclasses `Memory`, `CrossLane`, `Matrix`,
 `Control` and the reader implements them by kind.
 """
 
@@ -59,7 +60,7 @@ from typing import Any
 
 from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, arg
 
-IMPLICIT = ("dst", "scc", "vcc", "exec", "m0", "lane", "mode", "sdst", "clamp", "neg")
+IMPLICIT = ("dst", "scc", "vcc", "exec", "m0", "lane", "mode", "sdst", "clamp", "neg", "op_sel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,30 @@ class Control:
     meaning: str = ""
 
 
-AnyRow = Row | Memory | CrossLane | Control
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A matrix instruction: D = A B + C for `blocks` independent blocks, by all lanes of a wave together.
+
+    A is m x k, B is k x n, C and D are m x n. Operands in the text: D, A, B, C; C may be a constant for all elements.
+    layout: "mfma" or "wmma"; which lane and register holds which element is said by the functions of matrix.py.
+    a, b: element types, "f16" "bf16" "f32" "xf32" "f64" "i8" "fp8" "bf8", and "iu8" "iu4" (neg_lo says signed);
+    d: that of C and D: "f32" "f64" "i32", or "f16" "bf16" (in one half of each register, which op_sel names).
+    """
+
+    mnemonic: str
+    layout: str
+    m: int
+    n: int
+    k: int
+    blocks: int
+    a: str
+    b: str
+    d: str
+    accuracy: str = "exact"
+    meaning: str = ""
+
+
+AnyRow = Row | Memory | CrossLane | Matrix | Control
 
 
 class Table(Mapping[str, AnyRow]):

@@ -2,8 +2,8 @@
 
 `Wave` is the state of one wave; `Workgroup` runs its waves round-robin between barriers; `Operands` turns operand
 text into bits and back; `_Execute` has one method per family of rows (lanewise and scalar rows, memory, cross-lane,
-control). It is the second opinion for the translating machine, and makes traces (`trace.py`), so it favours saying
-each rule once over speed.
+matrices, control). It is the second opinion for the translating machine, and makes traces (`trace.py`), so it favours
+saying each rule once over speed.
 
 Bits are the only currency: registers, sources and results are unsigned integers (Python integers for scalars, numpy
 arrays of one element per lane for vectors); a row's own types come in only when its expression is evaluated.
@@ -32,8 +32,11 @@ from gpulab.virtual_gpu.isa.instruction import (
     Register,
     Symbol,
 )
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Parameter, Row
+from gpulab.virtual_gpu.isa.matrix import registers
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Parameter, Row
 from gpulab.virtual_gpu.machine import dispatch
+from gpulab.virtual_gpu.reference.matrix import TYPES as MATRIX_TYPES
+from gpulab.virtual_gpu.reference.matrix import constant, multiply
 from gpulab.virtual_gpu.reference.memory import BadAccess, DeviceMemory
 from gpulab.virtual_gpu.reference.numpy_reader import dtype, evaluate
 from gpulab.virtual_gpu.reference.values import (
@@ -265,6 +268,8 @@ class _Execute(Operands):
             return self.memory(row)
         if isinstance(row, CrossLane):
             return self.cross_lane(row)
+        if isinstance(row, Matrix):
+            return self.matrix(row)
         return self.control(row)
 
     # -- rows that are expressions
@@ -465,8 +470,8 @@ class _Execute(Operands):
             return wave.lanes(wave.vcc)
         if name == "clamp":
             return np.full(wave.size, bool(self.item.modifiers.get("clamp")))
-        if name == "neg":
-            flags = self.item.modifiers.get("neg_lo", ())
+        if name in ("neg", "op_sel"):
+            flags = self.item.modifiers.get("neg_lo" if name == "neg" else name, ())
             number = sum(1 << i for i, on in enumerate(flags if isinstance(flags, tuple) else ()) if on)
             return np.full(wave.size, number, np.uint32)
         number = int(getattr(wave, name))
@@ -967,6 +972,31 @@ class _Execute(Operands):
 
     def vector_write(self, target: Operand, bits: Bits, write: Bits) -> Callable[[], None]:
         return lambda: self.set_vector(target, bits, 32, write)
+
+    # -- matrices
+
+    def matrix(self, row: Matrix) -> list[Callable[[], None]]:
+        """D = A B + C in all lanes, whatever EXEC says."""
+        if len(self.item.operands) != 4:
+            raise self.unsupported("a matrix instruction has the operands D, A, B and C")
+        target, *sources = self.item.operands
+        words = []
+        for name, operand in zip("dabd", (target, *sources), strict=True):
+            value = operand.value
+            if isinstance(value, Register) and value.file in ("v", "a"):
+                if value.count != registers(row, name, self.wave.size):
+                    raise self.unsupported(f"{value.count} registers for one of its matrices")
+                words.append(self.words(value))
+            elif operand is sources[2]:
+                words.append(constant(row, self.scalar(operand, MATRIX_TYPES[row.d]), self.wave.size))
+            else:
+                raise self.unsupported("an A, B or D that is no vector register")
+        found = multiply(row, words[1], words[2], words[3], words[0], self.item.modifiers)
+
+        def write() -> None:
+            words[0][:] = found
+
+        return [write]
 
     # -- control
 

@@ -213,8 +213,8 @@ class Run:
             return self._mask(Register("special", 0, self.wave_size // 32, "vcc"))
         if name == "clamp":
             return Captured("constant", "true" if instruction.modifiers.get("clamp") else "false")
-        if name == "neg":
-            given = instruction.modifiers.get("neg_lo", ())
+        if name in ("neg", "op_sel"):
+            given = instruction.modifiers.get("neg_lo" if name == "neg" else name, ())
             return Captured(
                 "scalar", str(sum(bool(n) << i for i, n in enumerate(given if isinstance(given, tuple) else ()))), width
             )

@@ -1,0 +1,140 @@
+"""Matrix instructions: `MATRIX` has the rows, `input_place` and `output_place` say where each element lies.
+
+Every lane of a wave holds a part of each matrix; the registers of one lane are a list of elements, packed from the
+lowest bits of the first register upwards (`registers` counts them). One layout formula serves all MFMA shapes:
+
+    A[i][k] of a block  lane = i + m * (block + blocks * (k // p)), element k % p, where p = m * k * blocks / 64
+    B[k][j] of a block  the same with j and n
+    D[i][j] of a block  rows come in groups of h (4; 1 for f64), one register each; 64 // n groups side by side fill
+                        the lanes (those of several blocks if a block has fewer groups), then follow the next registers
+
+and one all WMMA shapes of gfx11: row i of A and column j of B are lane i (j) and again every 16 lanes above, all k in
+one lane; D[i][j] is in lane j + 16 * (i % (wave // 16)) of register i // (wave // 16). The copies of A and B must be
+equal; the lowest is used.
+
+Sources: AMD's Matrix Instruction Calculator (its --register-layout tables), CDNA3 ISA manual chapter 7, RDNA3 ISA
+manual 7.9, GPUOpen "How to accelerate AI applications on RDNA 3 using WMMA".
+
+Arithmetic. Integers are exact. Floating point is a chain of fused multiply-adds in f32 (f64) from C, in the order of k,
+rounded to nearest even at each step, with no denormal flushed (CDNA3 and RDNA3 do not flush; MODE has no effect). For
+f32 and f64 that is what hardware does; for narrower elements hardware adds groups of products with its own
+truncation and may differ in the last bits (compare MMA-Sim, arXiv 2511.10909). xf32 elements are f32 cut off after 10
+fraction bits (the same source). EXEC has no effect on MFMA; WMMA demands that all lanes are active, and is executed as
+if they were.
+"""
+
+from __future__ import annotations
+
+from gpulab.virtual_gpu.isa.family import Family
+from gpulab.virtual_gpu.isa.row import Matrix
+
+MATRIX = Family()
+
+ELEMENT_BITS = {
+    "f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16,
+    "i8": 8, "iu8": 8, "fp8": 8, "bf8": 8, "iu4": 4,
+}  # fmt: skip
+"""Bits of one element of A or B. (Each f16 or bf16 of D has a register of its own.)"""
+
+
+def input_elements(row: Matrix, outer: int) -> int:
+    """Elements of A (`outer` is m) or B (`outer` is n) that one lane holds."""
+    return row.k if row.layout == "wmma" else outer * row.k * row.blocks // 64
+
+
+def input_place(row: Matrix, outer: int, index: int, k: int, block: int = 0) -> tuple[int, int]:
+    """(lane, element) of A[index][k] with `outer` m, or of B[k][index] with `outer` n."""
+    if row.layout == "wmma":
+        return index, k
+    per_lane = input_elements(row, outer)
+    return index + outer * (block + row.blocks * (k // per_lane)), k % per_lane
+
+
+def output_place(row: Matrix, wave_size: int, i: int, j: int, block: int = 0) -> tuple[int, int]:
+    """(lane, element) of C[i][j] and D[i][j]; an element is a register, or a pair of them for f64."""
+    if row.layout == "wmma":
+        rows = wave_size // 16
+        return j + 16 * (i % rows), i // rows
+    height = 1 if row.d == "f64" else 4
+    groups = row.m // height  # of one block
+    side = 64 // row.n  # groups that the lanes hold side by side
+    blocks_beside = max(1, side // groups)
+    lane = j + row.n * (block % blocks_beside + blocks_beside * (i // height % side))
+    return lane, block // blocks_beside * (row.m * row.n // 64) + i // height // side * height + i % height
+
+
+def registers(row: Matrix, operand: str, wave_size: int) -> int:
+    """32-bit registers of one operand: "a", "b", or "d" (also for C)."""
+    if operand == "d":
+        return row.m * row.n * row.blocks // wave_size * (2 if row.d == "f64" else 1)
+    outer, element = (row.m, row.a) if operand == "a" else (row.n, row.b)
+    return input_elements(row, outer) * ELEMENT_BITS[element] // 32
+
+
+def broadcast_block(row: Matrix, block: int, cbsz: int, abid: int) -> int:
+    """The block of A that `block` uses: within each group of 2**cbsz blocks, number abid serves all."""
+    return ((block >> cbsz << cbsz) + abid if cbsz else block) % row.blocks
+
+
+def b_lane(lane: int, blgp: int) -> int:
+    """The lane whose B the instruction takes for `lane` (MFMA, not f64)."""
+    if blgp in (1, 2):  # one half of the wave for both
+        return lane % 32 + 32 * (blgp - 1)
+    if blgp == 3:  # all move down by 16 lanes
+        return (lane + 16) % 64
+    return lane % 16 + 16 * (blgp - 4) if blgp else lane
+
+
+_WIDE = "exact (f32, f64: fused multiply-adds in the order of k, as on hardware)"
+_NARROW = "fused multiply-adds in f32 in the order of k; hardware sums groups of products at once: last bits may differ"
+_ONCE = "the f32 sum, rounded once at the end; the hardware's order and rounding of the sum are not published"
+
+
+def _mfma(d: str, shape: str, a: str, b: str = "", *, old: str = "") -> None:
+    """One instruction under its name of gfx940 and, if given, the `old` one, which assemblers take too."""
+    b = b or a
+    parts = shape.split("_")
+    m, n, k = (int(x) for x in parts[0].split("x"))
+    blocks = int(parts[1][:-1]) if len(parts) > 1 else 1
+    suffix = f"{a}_{b}" if a in ("fp8", "bf8") else a
+    accuracy = "exact" if d == "i32" else _WIDE if a in ("f32", "f64") else _NARROW
+    size = f"{m}x{n} += {m}x{k} times {k}x{n}" + (f", {blocks} blocks" if blocks > 1 else "")
+    meaning = f"Matrix multiply-add by the whole wave: {size}; {suffix.replace('_', ' and ')} into {d}."
+    for name in (f"v_mfma_{d}_{shape}_{suffix}", *([f"v_mfma_{d}_{old}"] if old else [])):
+        MATRIX.add(Matrix(name, "mfma", m, n, k, blocks, a, b, d, accuracy, meaning), "gfx9")
+
+
+_mfma("f32", "32x32x1_2b", "f32", old="32x32x1f32")
+_mfma("f32", "16x16x1_4b", "f32", old="16x16x1f32")
+_mfma("f32", "4x4x1_16b", "f32", old="4x4x1f32")
+_mfma("f32", "32x32x2", "f32", old="32x32x2f32")
+_mfma("f32", "16x16x4", "f32", old="16x16x4f32")
+for _type, _end in (("f16", ""), ("bf16", "_1k")):
+    _mfma("f32", "32x32x4_2b", _type, old=f"32x32x4{_type}{_end}")
+    _mfma("f32", "16x16x4_4b", _type, old=f"16x16x4{_type}{_end}")
+    _mfma("f32", "4x4x4_16b", _type, old=f"4x4x4{_type}{_end}")
+    _mfma("f32", "32x32x8", _type, old=f"32x32x8{_type}{_end}")
+    _mfma("f32", "16x16x16", _type, old=f"16x16x16{_type}{_end}")
+_mfma("i32", "32x32x4_2b", "i8", old="32x32x4i8")
+_mfma("i32", "16x16x4_4b", "i8", old="16x16x4i8")
+_mfma("i32", "4x4x4_16b", "i8", old="4x4x4i8")
+_mfma("i32", "32x32x16", "i8")
+_mfma("i32", "16x16x32", "i8")
+_mfma("f64", "16x16x4", "f64", old="16x16x4f64")
+_mfma("f64", "4x4x4_4b", "f64", old="4x4x4f64")
+_mfma("f32", "16x16x8", "xf32", old="16x16x8xf32")
+_mfma("f32", "32x32x4", "xf32", old="32x32x4xf32")
+for _a in ("fp8", "bf8"):
+    for _b in ("fp8", "bf8"):
+        _mfma("f32", "16x16x32", _a, _b)
+        _mfma("f32", "32x32x16", _a, _b)
+
+for _d, _a in (("f32", "f16"), ("f32", "bf16"), ("f16", "f16"), ("bf16", "bf16"), ("i32", "iu8"), ("i32", "iu4")):
+    MATRIX.add(
+        Matrix(
+            f"v_wmma_{_d}_16x16x16_{_a}", "wmma", 16, 16, 16, 1, _a, _a, _d,
+            "exact" if _d == "i32" else _NARROW if _d == "f32" else _ONCE,
+            f"Matrix multiply-add by the whole wave: 16x16 += 16x16 times 16x16; {_a} into {_d}.",
+        ),
+        "gfx11",
+    )  # fmt: skip
