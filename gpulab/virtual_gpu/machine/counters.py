@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gpulab.records import LineCost, SourceLine
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 
 _CDNA = (
@@ -33,6 +33,8 @@ def category(decoded: Decoded) -> tuple[str, ...]:
     row, name = decoded.row, decoded.instruction.mnemonic
     if isinstance(row, Row):
         return ("SQ_INSTS_VALU",) if row.unit == "valu" else ("SQ_INSTS_SALU",)
+    if isinstance(row, Matrix):
+        return ("SQ_INSTS_VALU", "SQ_INSTS_MFMA") if row.layout == "mfma" else ("SQ_INSTS_VALU",)
     if isinstance(row, CrossLane):
         return ("SQ_INSTS_LDS",) if name.startswith("ds_") else ("SQ_INSTS_VALU",)
     if isinstance(row, Memory):

@@ -80,6 +80,7 @@ class Context:
         wave.blend, wave.resolve, wave.stop = _blend(), functions.resolve, functions.stop
         wave.load, wave.store = functions.load, functions.store
         wave.search, wave.clock, wave.cross = functions.scalar, functions.clock, functions.cross
+        wave.matrix = functions.matrix
         wave.arena, wave.high = arena, arena >> 32
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0

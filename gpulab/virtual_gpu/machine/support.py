@@ -1,4 +1,4 @@
-"""Builds and loads the C code that translated kernels call (support.c): `functions` gives its entries' addresses."""
+"""Builds and loads the C code that translated kernels call, support.c and matrix.c: `functions` gives its addresses."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ class Functions:
     stop: int
     clock: int
     cross: int
+    matrix: int
 
 
 def source() -> str:
-    """support.c with the declarations that it shares with translated code in front."""
+    """support.c and matrix.c with the declarations that they share with translated code in front."""
     head = (
         "typedef unsigned char u8; typedef unsigned int u32; typedef unsigned long long u64; typedef long long i64;\n"
         f"#define SHARED_BASE {layout.SHARED_BASE:#x}u\n#define PRIVATE_BASE {layout.PRIVATE_BASE:#x}u\n"
     )
-    return head + layout.c_struct() + Path(__file__).with_name("support.c").read_text(encoding="utf-8")
+    parts = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("support.c", "matrix.c"))
+    return head + layout.c_struct() + "\n".join(parts)
 
 
 def _bitcode(text: str) -> bytes:
@@ -65,5 +67,5 @@ def functions() -> Functions:
     if code is None:
         code = jit.compile_object(_bitcode(text), optimise=False)
         _STORE.put(key, code)
-    names = ("run", "resolve", "load", "store", "scalar", "stop", "clock", "cross")
+    names = ("run", "resolve", "load", "store", "scalar", "stop", "clock", "cross", "matrix")
     return Functions(*jit.load(code, *(f"gpulab_{n}" for n in names)))

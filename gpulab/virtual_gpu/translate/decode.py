@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu.isa.expression import Type
 from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register
-from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Memory, Parameter, Result, Row, Table
+from gpulab.virtual_gpu.isa.matrix import registers
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Parameter, Result, Row, Table
 from gpulab.virtual_gpu.translate import layout
 
 ACC = 256  # bit of a0 among the vector registers
@@ -119,10 +120,10 @@ class Decoder:
             self._memory(decoded, row, kernel)
         elif isinstance(row, CrossLane):
             self._crosslane(decoded)
-        elif isinstance(row, Control):
-            self._control(decoded, row, kernel)
+        elif isinstance(row, Matrix):
+            self._matrix(decoded, row, kernel)
         else:
-            raise self.refuse(instruction, kernel, "matrix instructions are not executed yet.")
+            self._control(decoded, row, kernel)
         return decoded
 
     # reading and writing one operand
@@ -306,6 +307,26 @@ class Decoder:
             else:
                 self._reads(decoded, operand, value.count)
         decoded.scalar_reads |= bits(layout.EXEC, self.wave_words)
+
+    def _matrix(self, decoded: Decoded, row: Matrix, kernel: str) -> None:
+        """A, B and C are read in all lanes and D is written in all, whatever EXEC says."""
+        instruction = decoded.instruction
+        if len(instruction.operands) != 4:
+            why = f"it has {len(instruction.operands)} operands; a matrix instruction has D, A, B and C."
+            raise self.refuse(instruction, kernel, why)
+        for name, operand in zip("DABC", instruction.operands, strict=True):
+            value = operand.value
+            if isinstance(value, Register) and value.file in ("v", "a"):
+                wanted = registers(row, "d" if name == "C" else name.lower(), self.program.wave_size)
+                if value.count != wanted:
+                    why = f"its matrix {name} has {value.count} registers; it takes {wanted}."
+                    raise self.refuse(instruction, kernel, why)
+                if name == "D":
+                    decoded.vector_writes |= vector_bits(value)
+                if name != "D" or row.d in ("f16", "bf16"):  # these leave the other half of D
+                    decoded.cross_reads |= vector_bits(value)
+            elif name != "C" or not isinstance(value, Literal):
+                raise self.refuse(instruction, kernel, f"its matrix {name} is not in vector registers.")
 
     def _control(self, decoded: Decoded, row: Control, kernel: str) -> None:
         operands = decoded.instruction.operands

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from gpulab.virtual_gpu.isa.expression import u32
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register, Symbol
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
-from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
+from gpulab.virtual_gpu.translate import layout, matrix
 from gpulab.virtual_gpu.translate.crosslane import CrossLaneEmitter
 from gpulab.virtual_gpu.translate.decode import (
     ALL_SCALARS,
@@ -419,6 +419,10 @@ class _Function(Structure):
             ):
                 self._flush()
             self.crosslane.emit(decoded, row)
+            return False
+        if isinstance(row, Matrix):
+            self._flush()
+            matrix.emit(self.emitter, decoded, row, self.wave_size)
             return False
         if decoded.index in self.indexed:
             self._flush()

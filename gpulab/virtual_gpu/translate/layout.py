@@ -57,6 +57,7 @@ WAVE: tuple[tuple[str, str, int], ...] = (
     ("search", "u64", 1),  # support code's gpulab_scalar
     ("cross", "u64", 1),  # support code's gpulab_cross
     ("clock", "u64", 1),  # support code's gpulab_clock
+    ("matrix", "u64", 1),  # support code's gpulab_matrix
     ("arena", "u64", 1),
     ("thread", "u64", 1),
     ("budget", "i64", 1),

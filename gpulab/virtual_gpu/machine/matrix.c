@@ -1,0 +1,280 @@
+/* Matrix instructions: gpulab_matrix does D = A B + C on whole registers of a wave.
+
+   A and B are taken apart into arrays [block][k][row of A or column of B] whose rows are contiguous lanes; C and D are
+   worked on in place, a row of D being contiguous lanes of one register. Where that is not so (two registers or half a
+   register per element, modifiers of C) C and D pass through an array [block][row][column]. The layouts are those of
+   isa/matrix.py; sums are fused multiply-adds in the order of k. Compiled together with support.c. */
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Kinds of elements, numbered as in translate/matrix.py. */
+enum { E_F32, E_XF32, E_F64, E_F16, E_BF16, E_FP8, E_BF8, E_I32, E_I8, E_U8, E_I4, E_U4 };
+
+typedef float Float4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float Float8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int Int4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int Int8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double Double4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef u32 Word __attribute__((may_alias));
+
+typedef struct {
+  u32 m, n, k, blocks, wave, wmma;
+  u32 plain;            /* C and D are arrays [block][row][column] */
+  u32 cbsz, abid, clamp;
+} Job;
+
+INLINE float as_float(u32 bits) { float x; __builtin_memcpy(&x, &bits, 4); return x; }
+INLINE u32 as_word(float x) { u32 bits; __builtin_memcpy(&bits, &x, 4); return bits; }
+
+/* A float of 1 + `bits - 1 - fraction` + `fraction` bits and this bias, subnormals included; no infinity, no NaN. */
+INLINE float small(u32 x, u32 bits, u32 fraction, u32 bias) {
+  u32 magnitude = x & ((1u << (bits - 1)) - 1), sign = (x >> (bits - 1)) << 31;
+  u32 wide = magnitude << (23 - fraction);
+  float normal = as_float(wide + ((127 - bias) << 23));
+  float tiny = as_float(wide + ((128 - bias) << 23)) - as_float((128 - bias) << 23);
+  return as_float(as_word(magnitude < 1u << fraction ? tiny : normal) | sign);
+}
+
+INLINE float from_half(u32 x) {
+  u32 special = 0x7f800000u | (x & 0x3ff) << 13 | (x & 0x8000) << 16;
+  return (x & 0x7c00) == 0x7c00 ? as_float(special) : small(x & 0xffff, 16, 10, 15);
+}
+
+INLINE float from_fp8(u32 x, u32 fraction, u32 bias) {
+  return (x & 0xff) == 0x80 ? as_float(0x7fc00000u) : small(x & 0xff, 8, fraction, bias);
+}
+
+/* To nearest even; NaN stays NaN. */
+INLINE u32 to_bf16(float x) {
+  u32 bits = as_word(x);
+  return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+INLINE u32 to_half(float x) {
+  u32 bits = as_word(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
+  if (magnitude >= 0x47800000) return sign | 0x7c00;
+  if (magnitude < 0x38800000) /* adding 0.5 leaves the result in the lowest bits, rounded to nearest even */
+    return sign | (as_word(as_float(magnitude) + 0.5f) - 0x3f000000);
+  return sign | (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
+}
+
+static u32 element_bits(u32 kind) {
+  switch (kind) {
+  case E_F64: return 64;
+  case E_F32: case E_XF32: case E_I32: return 32;
+  case E_F16: case E_BF16: return 16;
+  case E_I4: case E_U4: return 4;
+  }
+  return 8;
+}
+
+/* The lane whose B is taken for `lane`. */
+static u32 b_lane(u32 lane, u32 blgp) {
+  switch (blgp) {
+  case 0: return lane;
+  case 1: return lane & 31;
+  case 2: return (lane & 31) + 32;
+  case 3: return (lane + 16) & 63;
+  }
+  return (lane & 15) + 16 * (blgp - 4);
+}
+
+/* One matrix from its registers: to[(block * k + x) * outer + index], 32 bits each. */
+static void take(Word *to, const u32 *from, u32 kind, const Job *job, u32 outer, u32 blgp) {
+  u32 bits = element_bits(kind), lanes = job->wmma ? 16 : 64;
+  u32 elements = job->wmma ? job->k : outer * job->k * job->blocks / 64, per_register = 32 / bits;
+  u32 words[64], values[64];
+  for (u32 e = 0; e < elements; e++) {
+    if (e % per_register == 0) {
+      const u32 *source = from + (u64)(e / per_register) * job->wave;
+      for (u32 i = 0; i < lanes; i++) words[i] = source[blgp ? b_lane(i, blgp) : i];
+    }
+    u32 shift = bits * (e % per_register);
+    switch (kind) {
+    case E_F32: case E_I32: for (u32 i = 0; i < lanes; i++) values[i] = words[i]; break;
+    case E_XF32: for (u32 i = 0; i < lanes; i++) values[i] = words[i] & 0xffffe000u; break;
+    case E_F16: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_half(words[i] >> shift)); break;
+    case E_BF16: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift << 16; break;
+    case E_FP8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 3, 8)); break;
+    case E_BF8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 2, 16)); break;
+    case E_I8: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (24 - shift)) >> 24); break;
+    case E_U8: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 255; break;
+    case E_I4: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (28 - shift)) >> 28); break;
+    case E_U4: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 15; break;
+    }
+    for (u32 g = 0; g < lanes / outer; g++) {
+      Word *row = to + ((g % job->blocks) * job->k + g / job->blocks * elements + e) * outer;
+      for (u32 i = 0; i < outer; i++) row[i] = values[g * outer + i];
+    }
+  }
+}
+
+/* The same for f64: one element per lane. */
+static void take_double(double *to, const u32 *from, const Job *job, u32 outer, int negate) {
+  for (u32 lane = 0; lane < 64; lane++) {
+    u32 g = lane / outer;
+    u64 bits = ((u64)from[64 + lane] << 32 | from[lane]) ^ (u64)negate << 63;
+    __builtin_memcpy(to + ((g % job->blocks) * job->k + g / job->blocks) * outer + lane % outer, &bits, 8);
+  }
+}
+
+/* Where row i of a block of C or D begins, in elements; for f64 the place of the low halves. */
+INLINE u32 row_at(const Job *job, u32 block, u32 i, u32 height) {
+  if (job->wmma) {
+    u32 rows = job->wave / 16;
+    return i / rows * job->wave + 16 * (i % rows);
+  }
+  u32 side = 64 / job->n, groups = job->m / height, beside = side > groups ? side / groups : 1;
+  u32 lane = job->n * (block % beside + beside * (i / height % side));
+  u32 element = block / beside * (job->m * job->n / 64) + i / height / side * height + i % height;
+  return (height == 1 ? 2 : 1) * element * 64 + lane;
+}
+
+INLINE u32 place(const Job *job, u32 block, u32 i) {
+  return job->plain ? (block * job->m + i) * job->n : row_at(job, block, i, 4);
+}
+
+INLINE u32 a_block(const Job *job, u32 block) {
+  return (job->cbsz ? ((block >> job->cbsz << job->cbsz) + job->abid) : block) % job->blocks;
+}
+
+/* `rows` rows of D at a time, each of `parts` vectors, with everything in registers. */
+#define MULTIPLY(name, T, V, width, parts, rows, FIRST, STEP, LAST)                                                   \
+  static void name(const Job *job, const T *a, const T *b, const T *c, T constant, T *d) {                            \
+    u32 m = job->m, depth = job->k;                                                                                   \
+    for (u32 block = 0; block < job->blocks; block++) {                                                               \
+      const T *left = a + a_block(job, block) * depth * m, *right = b + block * depth * (width * parts);              \
+      for (u32 i = 0; i < m; i += rows) {                                                                             \
+        V sum[rows][parts], old[rows][parts];                                                                         \
+        _Pragma("unroll") for (u32 r = 0; r < rows; r++)                                                              \
+          _Pragma("unroll") for (u32 p = 0; p < parts; p++) {                                                         \
+            old[r][p] = c ? *(const V *)(c + place(job, block, i + r) + p * width) : constant - (V){};                \
+            sum[r][p] = FIRST(old[r][p]);                                                                             \
+          }                                                                                                           \
+        for (u32 k = 0; k < depth; k++)                                                                               \
+          _Pragma("unroll") for (u32 r = 0; r < rows; r++) {                                                          \
+            V x = left[k * m + i + r] - (V){};                                                                        \
+            _Pragma("unroll") for (u32 p = 0; p < parts; p++)                                                         \
+              sum[r][p] = STEP(x, *(const V *)(right + k * (width * parts) + p * width), sum[r][p]);                  \
+          }                                                                                                           \
+        _Pragma("unroll") for (u32 r = 0; r < rows; r++)                                                              \
+          _Pragma("unroll") for (u32 p = 0; p < parts; p++)                                                           \
+            *(V *)(d + place(job, block, i + r) + p * width) = LAST(job, sum[r][p], old[r][p]);                       \
+      }                                                                                                               \
+    }                                                                                                                 \
+  }
+
+#define KEEP(x) (x)
+#define DONE(job, sum, old) (sum)
+#define FUSED(x, y, z) __builtin_elementwise_fma(x, y, z)
+#define NOTHING(x) ((x) ^ (x))
+#define PRODUCT(x, y, z) ((x) * (y) + (z))
+#define ADD(job, sum, old) ((job)->clamp ? __builtin_elementwise_add_sat(sum, old) : (sum) + (old))
+
+MULTIPLY(multiply_f32_32, float, Float8, 8, 4, 2, KEEP, FUSED, DONE)
+MULTIPLY(multiply_f32_16, float, Float8, 8, 2, 4, KEEP, FUSED, DONE)
+MULTIPLY(multiply_f32_4, float, Float4, 4, 1, 4, KEEP, FUSED, DONE)
+MULTIPLY(multiply_i32_32, int, Int8, 8, 4, 2, NOTHING, PRODUCT, ADD)
+MULTIPLY(multiply_i32_16, int, Int8, 8, 2, 4, NOTHING, PRODUCT, ADD)
+MULTIPLY(multiply_i32_4, int, Int4, 4, 1, 4, NOTHING, PRODUCT, ADD)
+MULTIPLY(multiply_f64_16, double, Double4, 4, 4, 2, KEEP, FUSED, DONE)
+MULTIPLY(multiply_f64_4, double, Double4, 4, 1, 4, KEEP, FUSED, DONE)
+
+static void matrix_f64(Job *job, u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constant, u32 negate) {
+  double left[64], right[64], sums[256];
+  take_double(left, a, job, job->m, negate & 1);
+  take_double(right, b, job, job->n, negate >> 1 & 1);
+  job->plain = 1;
+  for (u32 block = 0; block < job->blocks; block++)
+    for (u32 i = 0; i < job->m; i++) {
+      u32 at = row_at(job, block, i, 1);
+      for (u32 j = 0; j < job->n; j++) {
+        u64 bits = c ? (u64)c[at + 64 + j] << 32 | c[at + j] : constant;
+        bits ^= (u64)(negate >> 2 & 1) << 63;
+        __builtin_memcpy(&sums[(block * job->m + i) * job->n + j], &bits, 8);
+      }
+    }
+  (job->n == 16 ? multiply_f64_16 : multiply_f64_4)(job, left, right, sums, 0, sums);
+  for (u32 block = 0; block < job->blocks; block++)
+    for (u32 i = 0; i < job->m; i++) {
+      u32 at = row_at(job, block, i, 1);
+      for (u32 j = 0; j < job->n; j++) {
+        u64 bits;
+        __builtin_memcpy(&bits, &sums[(block * job->m + i) * job->n + j], 8);
+        d[at + j] = (u32)bits;
+        d[at + 64 + j] = (u32)(bits >> 32);
+      }
+    }
+}
+
+/* neg_lo and neg_hi of A or B: signs of the elements with even and with odd k. */
+static void flip(Word *matrix, u32 even, u32 odd) {
+  for (u32 k = 0; k < 16; k++)
+    for (u32 i = 0; i < 16; i++) matrix[16 * k + i] ^= (k & 1 ? odd : even) << 31;
+}
+
+/* WMMA with f16 or bf16 sums (bits of `high` choose the half of each register), or with modifiers of C. */
+static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const u32 *c, u64 constant, u32 kind,
+                        u32 negate, u32 absolute, u32 high) {
+  float sums[256];
+  u32 shift = high ? 16 : 0;
+  for (u32 i = 0; i < 16; i++) {
+    u32 at = row_at(job, 0, i, 4);
+    for (u32 j = 0; j < 16; j++) {
+      u32 word = c ? c[at + j] >> (kind == E_F32 ? 0 : shift) : (u32)constant;
+      u32 bits = kind == E_F32 ? word : kind == E_F16 ? as_word(from_half(word)) : word << 16;
+      if (absolute) bits &= 0x7fffffff;
+      sums[16 * i + j] = as_float(bits ^ negate << 31);
+    }
+  }
+  job->plain = 1;
+  multiply_f32_16(job, a, b, sums, 0, sums);
+  for (u32 i = 0; i < 16; i++) {
+    u32 at = row_at(job, 0, i, 4);
+    for (u32 j = 0; j < 16; j++) {
+      float x = sums[16 * i + j];
+      if (kind == E_F32) d[at + j] = as_word(x);
+      else d[at + j] = (d[at + j] & ~(0xffffu << shift)) | (kind == E_F16 ? to_half(x) : to_bf16(x)) << shift;
+    }
+  }
+}
+
+/* D = A B + C. `c` is null where C is a constant, whose bits are `constant`.
+   shape: m, n, k, blocks, wave size in bytes 0 to 4, WMMA in byte 5.
+   flags: kinds of A, B, D in bits 0-11, cbsz 12-15, abid 16-19, blgp 20-23, neg_lo (of f64: neg) 24-26, neg_hi 27-29,
+   clamp 30, high half of D 31. */
+void gpulab_matrix(u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constant, u64 shape, u32 flags) {
+  Job job = {shape & 255, shape >> 8 & 255, shape >> 16 & 255, shape >> 24 & 255, shape >> 32 & 255, shape >> 40 & 255,
+             0, flags >> 12 & 15, flags >> 16 & 15, flags >> 30 & 1};
+  u32 kind_a = flags & 15, kind_b = flags >> 4 & 15, kind_d = flags >> 8 & 15, negate = flags >> 24 & 7;
+  u32 negate_high = flags >> 27 & 7;
+  if (kind_d == E_F64) {
+    matrix_f64(&job, d, a, b, c, constant, negate);
+    return;
+  }
+  Word left[512] __attribute__((aligned(32))), right[512] __attribute__((aligned(32)));
+  take(left, a, kind_a, &job, job.m, 0);
+  take(right, b, kind_b, &job, job.n, flags >> 20 & 15);
+  if (job.wmma && kind_d != E_I32) {
+    if ((negate | negate_high) & 1) flip(left, negate & 1, negate_high & 1);
+    if ((negate | negate_high) & 2) flip(right, negate >> 1 & 1, negate_high >> 1 & 1);
+    if (kind_d != E_F32 || (negate | negate_high) & 4) {
+      matrix_wmma(&job, d, (const float *)left, (const float *)right, c, constant, kind_d, negate >> 2,
+                  negate_high >> 2, flags >> 31);
+      return;
+    }
+  }
+  u32 words = job.m * job.n * job.blocks; /* of C and of D, in all lanes */
+  u32 copy[32 * 64];
+  if (c && c != d && c < d + words && d < c + words) {
+    for (u32 i = 0; i < words; i++) copy[i] = c[i];
+    c = copy;
+  }
+  if (kind_d == E_I32)
+    (job.n == 32 ? multiply_i32_32 : job.n == 16 ? multiply_i32_16 : multiply_i32_4)(
+      &job, (const int *)left, (const int *)right, (const int *)c, (int)constant, (int *)d);
+  else
+    (job.n == 32 ? multiply_f32_32 : job.n == 16 ? multiply_f32_16 : multiply_f32_4)(
+      &job, (const float *)left, (const float *)right, (const float *)c, as_float((u32)constant), (float *)d);
+}
