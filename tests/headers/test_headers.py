@@ -178,8 +178,7 @@ def test_the_wave_size_is_no_constant_expression() -> None:
     assert "32" in compile_kernel("i[0] = warpSize;", "gfx1100")
 
 
-@pytest.mark.parametrize("header", ["hip/hip_fp16.h", "hip/hip_bf16.h", "hip/hip_bfloat16.h", "hip/hip_fp8.h",
-                                    "hip/hip_cooperative_groups.h", "cassert"])  # fmt: skip
+@pytest.mark.parametrize("header", ["hip/hip_fp8.h", "hip/hip_cooperative_groups.h"])
 def test_what_is_missing_says_so(header: str) -> None:
     with pytest.raises(CompileError, match="not in this version of gpulab"):
         compile_kernel("", before=f"#include <{header}>")
@@ -230,9 +229,23 @@ def test_a_bound_on_waves_limits_registers() -> None:
     assert used[1] <= 64
 
 
-def test_assert_says_that_its_time_has_not_come() -> None:
-    with pytest.raises(CompileError, match="__builtin_trap"):
-        compile_kernel("assert(i[0] > 0);")
+def test_assert_takes_any_expression() -> None:
+    before = "#include <cassert>\ntemplate <int a, int b> __device__ bool both() { return a < b; }"
+    body = """
+    assert(both<1, 2>() && "a text"); assert(f); assert(i[0]); assert((f[0] > 0) == true);
+    if (i[1]) assert(i[2] == 1); else i[3] = 4;
+    auto inside = [=] { assert(i[4] % 2 == 1); return 5; }; i[5] = inside();"""
+    traps = re.findall(r"s_trap 2", compile_kernel(body, before=before))
+    assert len(traps) >= 4  # the first is true; the others keep their own
+
+
+@pytest.mark.parametrize("include", ["<cassert>", "<assert.h>", "<hip/hip_runtime.h>"])
+def test_ndebug_turns_assert_off_and_on_again(include: str) -> None:
+    off = f"#define NDEBUG\n#include {include}\n"
+    assert "s_trap" not in compile_kernel("assert(i[0] > 0);", before=off)
+    assert "s_trap" in compile_kernel("assert(i[0] > 0);", before=f"{off}#undef NDEBUG\n#include {include}\n")
+    source = "__global__ void k(int* i) { assert(i[0] > 0); i[1] = 2; }"
+    assert "s_trap" not in toolchain.compile(source, arch="gfx942", options=["-DNDEBUG"]).assembly
 
 
 def test_nothing_is_emitted_for_what_is_not_used() -> None:

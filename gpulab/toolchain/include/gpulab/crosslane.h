@@ -78,6 +78,7 @@ struct mask_check {
 };
 }  // namespace gpulab
 
+// __GPULAB_LANES__ and __GPULAB_SHUFFLES__ stay defined for the headers of further types.
 #define __GPULAB_SHUFFLES__(T)                                                                     \
   __GPULAB_LANES__ T __shfl(T value, int source, int width = warpSize) {                           \
     int self = (int)__lane_id();                                                                   \
@@ -103,7 +104,6 @@ __GPULAB_SHUFFLES__(long long)
 __GPULAB_SHUFFLES__(unsigned long long)
 __GPULAB_SHUFFLES__(float)
 __GPULAB_SHUFFLES__(double)
-#undef __GPULAB_SHUFFLES__
 
 // The _sync forms: the mask names the lanes that take part; every one of them has to execute the call.
 template <typename M>
@@ -234,4 +234,3 @@ __GPULAB_LANES__ int __hip_move_dpp_N(int value) {
 }
 #define __hip_move_dpp(value, control, row_mask, bank_mask, bound) \
   __hip_move_dpp_N<(control), (row_mask), (bank_mask), (bound)>((value))
-#undef __GPULAB_LANES__

@@ -31,10 +31,6 @@
 #define HIP_DYNAMIC_SHARED(type, variable) extern __shared__ type variable[];
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE
 
-// The place of assert.
-#define assert(...) \
-  _Pragma("GCC error \"assert() is not in this version of gpulab; write: if (!(condition)) __builtin_trap();\"")
-
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 #define HIP_SYMBOL(x) x
 

@@ -12,11 +12,16 @@
 //   gpulab/mathematics.h     sinf, exp, min, max, ... and their std:: names
 //   gpulab/printing.h        printf
 //   gpulab/memory.h          memcpy, memset
+//   gpulab/assertion.h       what assert does; assert.h is the macro
 //   gpulab/standard.h        std::min, std::numeric_limits, std::sin, ...
+//
+// On demand, as in HIP: hip/hip_fp16.h, hip/hip_bf16.h, hip/hip_fp8.h, hip/hip_complex.h and
+// hip/hip_cooperative_groups.h. What HIP has and these do not: synchronisation of the whole grid (grid_group::sync).
 //
 // Functions here carry nodebug: the debugger's line, a fault and a profile then show the line of the
 // kernel that called them, never a line of this folder.
-#pragma once
+#ifndef __GPULAB_HIP_RUNTIME__
+#define __GPULAB_HIP_RUNTIME__
 #ifndef __HIP__
 #error "hip/hip_runtime.h is read by the device compiler: compile this source with gpulab.compile(source) or %%hip."
 #endif
@@ -33,3 +38,5 @@
 #include "../gpulab/printing.h"
 #include "../gpulab/memory.h"
 #include "../gpulab/standard.h"
+#endif
+#include "../assert.h"  // each time: NDEBUG may have been defined since
