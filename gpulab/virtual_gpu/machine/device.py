@@ -344,9 +344,9 @@ class VirtualDevice:
         if self._run is None:
             self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(support.functions().run)
         if count == 1:
-            self._run(used[0].thread)
+            self._drive(used[0])
         else:
-            parts = [_threads().submit(self._run, c.thread) for c in used]
+            parts = [_threads().submit(self._drive, c) for c in used]
             try:
                 for part in parts:
                     part.result()
@@ -386,6 +386,11 @@ class VirtualDevice:
             fault=fault,
         )
         return launch if recorded is None else (launch, recorded)
+
+    def _drive(self, context: native.Context) -> None:
+        """Run one host thread's share. Between two calls Python raises what a Ctrl-C asks for."""
+        while self._run(context.thread):
+            pass
 
     def _fault(self, kernel: LoadedKernel, code: Code, raw: native.FaultStruct, block: Dim3) -> Fault:
         """records.Fault from what the support code wrote down."""

@@ -47,7 +47,12 @@ class FaultStruct(ctypes.Structure):
 
 
 class _ThreadTail(ctypes.Structure):
-    _fields_ = [("fault", FaultStruct), ("executed", _U64), ("since", _U64), ("grace", _U64)]
+    _fields_ = [
+        ("fault", FaultStruct),
+        *((name, _U64) for name in ("executed", "since", "grace")),
+        *((name, _U64 * 64) for name in ("order", "number")),
+        *((name, _U64) for name in ("used", "at", "ended")),
+    ]  # fmt: skip
 
 
 _WAVE_BYTES = layout.WAVE_BYTES
@@ -116,3 +121,4 @@ class Context:
         self.tail.fault.kind = 0
         self.tail.executed = 0
         self.tail.since = self.tail.grace = 0
+        self.tail.used = self.tail.at = self.tail.ended = 0  # an interrupted launch leaves workgroups behind

@@ -62,6 +62,10 @@ typedef struct {
   u64 executed;         /* waves */
   u64 since;            /* instructions since a wave of this thread ended */
   u64 grace;            /* slices that workgroups before a faulting one had since */
+  u64 order[64];        /* slots; those in use are order[0 .. used-1] */
+  u64 number[64];       /* of the i-th resident workgroup */
+  u64 used, at;         /* residents, and whose turn it is */
+  u64 ended;            /* workgroups that ended since the last pause */
 } Thread;
 
 static void clear(void *to, u64 bytes) {
@@ -347,37 +351,42 @@ static int dropped(Thread *thread, u64 number) {
   return faulted != ~0ull && (number >= faulted || thread->grace++ > 64);
 }
 
+/* Runs workgroups until there are none left, then returns 0. Returns 1 for a pause, to be called again: after each
+   slice and every 256 workgroups, so that Python comes to see a Ctrl-C. */
 int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory;
-  u32 used = 0;                 /* slots in use are order[0 .. used-1] */
-  u64 order[64], number[64];    /* slot and number of the i-th resident workgroup */
-  for (u32 i = 0; i < 64; i++) order[i] = i;
-  u32 at = 0;
   for (;;) {
-    if (at >= used) {
+    if (thread->at >= thread->used) {
       /* All residents had their turn: a new workgroup if there is room, else round again. */
-      int room = used < launch->residents && __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED) == ~0ull &&
+      int room = thread->used < launch->residents &&
+                 __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED) == ~0ull &&
                  !__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED);
       u64 next = room ? __atomic_fetch_add(&launch->next, 1, __ATOMIC_RELAXED) : ~0ull;
       if (next < launch->total) {
-        start_group(thread, memory + order[used] * thread->slot_bytes, next);
+        if (!thread->used) for (u32 i = 0; i < 64; i++) thread->order[i] = i;
+        start_group(thread, memory + thread->order[thread->used] * thread->slot_bytes, next);
         thread->executed += launch->waves;
-        number[used] = next;
-        at = used++;
+        thread->number[thread->used] = next;
+        thread->at = thread->used++;
       } else {
-        if (!used) return 0;
-        at = 0;
+        if (!thread->used) return 0;
+        thread->at = 0;
       }
     }
-    u32 live = run_group(thread, memory + order[at] * thread->slot_bytes);
-    if (live && live != ~0u && !dropped(thread, number[at])) at++;
-    else {
-      u64 slot = order[at];
-      used--;
-      order[at] = order[used];
-      number[at] = number[used];
-      order[used] = slot;
+    u64 at = thread->at;
+    u32 live = run_group(thread, memory + thread->order[at] * thread->slot_bytes);
+    if (live && live != ~0u && !dropped(thread, thread->number[at])) {
+      thread->at++;
+      return 1;
+    }
+    u64 slot = thread->order[at], last = --thread->used;
+    thread->order[at] = thread->order[last];
+    thread->number[at] = thread->number[last];
+    thread->order[last] = slot;
+    if (++thread->ended >= 256) {
+      thread->ended = 0;
+      return 1;
     }
   }
 }
