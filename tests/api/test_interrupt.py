@@ -1,0 +1,51 @@
+"""Ctrl-C (the stop button of a notebook) during a kernel: Python comes back at once and the device stays usable."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab import hip
+
+FOREVER = """
+__global__ void forever(const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    while (x[i] >= 0) { UPDATE; }
+}
+__global__ void one(float* y) { y[threadIdx.x] = 1; }
+"""
+
+
+@pytest.fixture
+def long_limit():
+    hip.set_instruction_limit(1 << 34)  # minutes: a launch that is not stopped fails the test
+    yield
+    hip.set_instruction_limit(None)
+
+
+@pytest.mark.parametrize(
+    ("grid", "update"),
+    [(1, "y[i] += 1"), (64, "y[i] += 1"), (64, "atomicAdd(&y[0], 1.0f)")],
+    ids=["caller's thread", "all cores", "in order"],
+)
+@pytest.mark.usefixtures("long_limit")
+def test_interrupt_stops_a_kernel(grid, update):
+    with gpulab.using("gfx942"):
+        module = gpulab.compile(FOREVER.replace("UPDATE", update))
+        x, y = gpulab.zeros(grid * 128), gpulab.zeros(grid * 128)
+        module.one[1, 4](y)
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            module.forever[grid, 128](x, y)
+        assert time.monotonic() - start < 10
+        timer.join()
+        # A launch afterwards starts afresh.
+        y = gpulab.zeros(128)
+        module.one[1, 4](y)
+        assert np.array_equal(y.to_host()[:6], [1, 1, 1, 1, 0, 0])
