@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from gpulab.errors import DeviceMemoryError
@@ -80,3 +83,13 @@ def test_tables_follow_the_allocations(arena):
     live, freed = arena.table()
     assert address not in live[::3]
     assert address in freed[::3]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: addresses are chosen freely elsewhere")
+def test_addresses_are_the_same_in_every_process() -> None:
+    program = (
+        "from gpulab.virtual_gpu.machine.arena import Arena\n"
+        "arena = Arena()\nprint(hex(arena.allocate(1000, 'device', 0)), hex(arena.allocate(8, 'device', 0)))"
+    )
+    found = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in "ab"]
+    assert found[0].stdout == found[1].stdout

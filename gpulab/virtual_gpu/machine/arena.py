@@ -12,10 +12,12 @@ import contextlib
 import ctypes
 import mmap
 import os
+import sys
 import threading
 from array import array
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 from gpulab.errors import DeviceMemoryError
 from gpulab.records import AllocationNote
@@ -56,12 +58,21 @@ class Allocation:
         return f"{label} {self.name}" if self.name else label
 
 
+# Where the arena lies if the system lets us choose: far from what Linux itself hands out, so that device addresses,
+# and messages with them, are the same in every run.
+FIXED_BASE = 0x2000_0000_0000
+_MAP_FIXED_NOREPLACE = 0x100000  # Linux 4.17: at this address or not at all
+
+
 class _Reservation:
     """A range of address space: `base` is aligned to 4 GiB; pages appear when touched."""
 
     def __init__(self) -> None:
+        self._madvise: Any = None
         if os.name == "nt":
             self._reserve_windows()
+            return
+        if sys.platform == "linux" and self._reserve_fixed():
             return
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
         try:
@@ -77,6 +88,30 @@ class _Reservation:
         self._start = start
         if hasattr(self.map, "madvise") and hasattr(mmap, "MADV_DONTDUMP"):
             self.map.madvise(mmap.MADV_DONTDUMP)
+
+    def _reserve_fixed(self) -> bool:
+        """Reserve at FIXED_BASE; False if something lies there or the system is older than the flag."""
+        try:
+            libc = ctypes.CDLL(None, use_errno=True)
+            reserve, advise = libc.mmap, libc.madvise
+        except (OSError, AttributeError):
+            return False
+        reserve.restype = ctypes.c_void_p
+        reserve.argtypes = [
+            ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong
+        ]  # fmt: skip
+        advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0) | _MAP_FIXED_NOREPLACE
+        start = reserve(FIXED_BASE, SIZE, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        if start != FIXED_BASE:  # refused (-1), or an older kernel that took the address for a mere hint
+            if start is not None and start != ctypes.c_void_p(-1).value:
+                libc.munmap(ctypes.c_void_p(start), ctypes.c_size_t(SIZE))
+            return False
+        self.base = FIXED_BASE
+        self._madvise = advise
+        if hasattr(mmap, "MADV_DONTDUMP"):
+            advise(FIXED_BASE, SIZE, mmap.MADV_DONTDUMP)
+        return True
 
     def _reserve_windows(self) -> None:
         kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
@@ -94,21 +129,25 @@ class _Reservation:
         """Make a range usable; large ones get huge pages where the system has them (scattered access is faster)."""
         if os.name == "nt":
             self._commit(address, size)
-        elif size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            first = -(-address // HUGE) * HUGE
-            whole = (address + size - first) // HUGE * HUGE
-            if whole > 0:
-                with contextlib.suppress(OSError):  # a kernel without huge pages
-                    self.map.madvise(mmap.MADV_HUGEPAGE, first - self._start, whole)
+        elif size >= HUGE:
+            self._advise("MADV_HUGEPAGE", address, size, HUGE)
 
     def discard(self, address: int, size: int) -> None:
         """Give whole pages back; they read as zero afterwards (where the system can do that)."""
-        if os.name == "nt" or not hasattr(mmap, "MADV_DONTNEED") or not hasattr(self.map, "madvise"):
+        self._advise("MADV_DONTNEED", address, size, mmap.PAGESIZE)
+
+    def _advise(self, name: str, address: int, size: int, page: int) -> None:
+        """madvise for the whole pages inside a range; nothing where the system lacks the call or the advice."""
+        advice = getattr(mmap, name, None)
+        first = -(-address // page) * page
+        whole = (address + size - first) // page * page
+        if os.name == "nt" or advice is None or whole <= 0:
             return
-        first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
-        last = (address + size) // mmap.PAGESIZE * mmap.PAGESIZE
-        if last > first:
-            self.map.madvise(mmap.MADV_DONTNEED, first - self._start, last - first)
+        if self._madvise is not None:
+            self._madvise(first, whole, advice)
+        elif hasattr(self.map, "madvise"):
+            with contextlib.suppress(OSError):  # a kernel without huge pages
+                self.map.madvise(advice, first - self._start, whole)
 
 
 class Arena:
