@@ -216,11 +216,7 @@ for _ in range(200):
     t = time.perf_counter()
     saxpy[4, 256](1024, 2.0, x, y)
     launches.append(time.perf_counter() - t)
-with gpulab.profile() as run:
-    for _ in range(20):
-        saxpy[4, 256](1024, 2.0, x, y)
-own = sorted(launch.host_us for launch in run.launches)[10] / 1e6
-print(json.dumps({"new": new, "launch": sorted(launches)[100], "own": own}))
+print(json.dumps({"new": new, "launch": sorted(launches)[100]}))
 """
 
 
@@ -249,9 +245,8 @@ def latencies() -> list[tuple[str, str, str]]:
     return [
         ("import gpulab", f"{imports * 1000:.0f} ms", "400 ms"),
         ("saxpy, new source to result, in a running session", f"{session['new'] * 1000:.0f} ms", "500 ms"),
-        ("second launch of saxpy, 1,024 elements", f"{session['launch'] * 1e6:.0f} µs", ""),
-        ("  of that the kernel's own work", f"{session['own'] * 1e6:.0f} µs", ""),
-        ("  beyond it", f"{(session['launch'] - session['own']) * 1e6:.0f} µs", "150 µs"),
+        # The limit is for what comes on top of the kernel's own work; here that work counts as well.
+        ("second launch of saxpy, 1,024 elements, in all", f"{session['launch'] * 1e6:.0f} µs", "150 µs"),
         ("gpulab setup with an empty cache folder", f"{setup:.1f} s", "180 s"),
     ]
 
