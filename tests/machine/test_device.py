@@ -217,8 +217,8 @@ def test_counters_are_those_counted_by_hand():
 
 
 def test_an_unknown_instruction_is_refused_at_load_with_its_place():
-    text = COUNTED.replace("  s_barrier", "  v_mfma_f32_4x4x1_16b_f32 a[0:3], v0, v1, a[0:3]")
-    with pytest.raises(UnsupportedInstruction, match=r"kernel k uses .*gfx942.*v_mfma_f32_4x4x1"):
+    text = COUNTED.replace("  s_barrier", "  v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[6:9], v10")
+    with pytest.raises(UnsupportedInstruction, match=r"kernel k uses .*gfx942.*v_smfmac_f32_16x16x32_f16"):
         device("gfx942").load(parse(text))
 
 

@@ -81,7 +81,8 @@ def _flags(modifiers: Mapping[str, Any], name: str) -> tuple[int, int, int]:
 def _signs(values: Array, axis: int, low: int, high: int) -> Array:
     """Packed negation: neg_lo flips the elements with even k, neg_hi those with odd k (`axis` is that of k)."""
     signs = np.where(np.arange(values.shape[axis]) % 2 == 0, 1 - 2 * low, 1 - 2 * high).astype(values.dtype)
-    return values * (signs[:, None] if axis == 1 else signs)
+    with np.errstate(invalid="ignore"):
+        return values * (signs[:, None] if axis == 1 else signs)
 
 
 def _product(row: Matrix, a: Array, b: Array, c: Array, clamp: bool) -> Array:
@@ -145,7 +146,8 @@ def multiply(row: Matrix, a: Array, b: Array, c: Array, old: Array, modifiers: M
     if row.d == "i32":
         result = (found & 0xFFFFFFFF).astype(np.uint64)
     elif short:
-        narrow = convert(found, f32, TYPES[row.d])
+        with np.errstate(over="ignore"):
+            narrow = convert(found, f32, TYPES[row.d])
         result = narrow.view(np.uint16).astype(np.uint64)
     else:
         result = found.view(np.uint64 if row.d == "f64" else np.uint32).astype(np.uint64)
