@@ -64,3 +64,21 @@ def test_a_loop_without_an_end_is_kept(arch: str) -> None:
         assert caught.value.fault is not None
         assert caught.value.fault.where is not None
         assert caught.value.fault.where.line in (3, 4, 5)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_arguments_that_clang_reads_with_a_wider_load(arch: str) -> None:
+    import numpy as np
+
+    source = """
+    __global__ void blend(const double* s, const double* t, double* a, double* b, double r, double v, double w) {
+        int i = threadIdx.x;
+        a[i] = s[i] * r + t[i] * v;
+        b[i] = s[i] * w;
+    }"""
+    with gpulab.using(arch):
+        s, t = np.arange(64.0), np.arange(64.0) + 0.5
+        a, b = gpulab.zeros(64, "float64"), gpulab.zeros(64, "float64")
+        gpulab.compile(source).blend[1, 64](gpulab.to_device(s), gpulab.to_device(t), a, b, 2.0, 4.0, 8.0)
+        assert (a.to_host() == s * 2 + t * 4).all()
+        assert (b.to_host() == s * 8).all()

@@ -105,8 +105,9 @@ class LoadedKernel:
         self.mode = dispatch.mode_register(descriptor)
         self.scratch_bytes = dispatch.scratch_bytes(descriptor)
         self.vgprs = 256 + descriptor.agprs if descriptor.agprs else max(descriptor.vgprs, 1)
+        # Whole 64 bytes: Clang widens scalar loads of arguments up to the end of an aligned block.
         self.kernarg = device.arena.allocate(
-            max(descriptor.kernarg_size, 1), "kernarg", device.index, self.name, writable=False
+            max(-(-descriptor.kernarg_size // 64) * 64, 64), "kernarg", device.index, self.name, writable=False
         )
         self.packet = 0
         if "dispatch_ptr" in self.layout.user or "queue_ptr" in self.layout.user:
