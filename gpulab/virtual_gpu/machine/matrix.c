@@ -103,9 +103,13 @@ static void take(Word *to, const u32 *from, u32 kind, const Job *job, u32 outer,
     case E_I4: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (28 - shift)) >> 28); break;
     case E_U4: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 15; break;
     }
-    for (u32 g = 0; g < lanes / outer; g++) {
-      Word *row = to + ((g % job->blocks) * job->k + g / job->blocks * elements + e) * outer;
-      for (u32 i = 0; i < outer; i++) row[i] = values[g * outer + i];
+    u32 block = 0, k = e;
+    for (u32 first = 0; first < lanes; first += outer) {
+      Word *row = to + (block * job->k + k) * outer;
+      if (outer == 32) __builtin_memcpy(row, values + first, 128);
+      else if (outer == 16) __builtin_memcpy(row, values + first, 64);
+      else __builtin_memcpy(row, values + first, 16);
+      if (++block == job->blocks) { block = 0; k += elements; }
     }
   }
 }
@@ -119,50 +123,52 @@ static void take_double(double *to, const u32 *from, const Job *job, u32 outer, 
   }
 }
 
-/* Where row i of a block of C or D begins, in elements; for f64 the place of the low halves. */
-INLINE u32 row_at(const Job *job, u32 block, u32 i, u32 height) {
-  if (job->wmma) {
-    u32 rows = job->wave / 16;
-    return i / rows * job->wave + 16 * (i % rows);
-  }
-  u32 side = 64 / job->n, groups = job->m / height, beside = side > groups ? side / groups : 1;
-  u32 lane = job->n * (block % beside + beside * (i / height % side));
-  u32 element = block / beside * (job->m * job->n / 64) + i / height / side * height + i % height;
+/* Where row i of an n x n block of C or D begins, in elements; for f64 (`height` 1) the place of the low halves.
+   Constants for `n` and `height` leave shifts alone. */
+INLINE u32 row_at(const Job *job, u32 n, u32 height, u32 block, u32 i) {
+  if (job->wmma) return job->wave == 32 ? 32 * (i >> 1) + 16 * (i & 1) : 64 * (i >> 2) + 16 * (i & 3);
+  u32 side = 64 / n, groups = n / height, beside = side > groups ? side / groups : 1;
+  u32 lane = n * (block % beside + beside * (i / height % side));
+  u32 element = block / beside * (n * n / 64) + i / height / side * height + i % height;
   return (height == 1 ? 2 : 1) * element * 64 + lane;
 }
 
-INLINE u32 place(const Job *job, u32 block, u32 i) {
-  return job->plain ? (block * job->m + i) * job->n : row_at(job, block, i, 4);
+INLINE u32 row_of_doubles(const Job *job, u32 block, u32 i) {
+  return job->n == 16 ? row_at(job, 16, 1, block, i) : row_at(job, 4, 1, block, i);
+}
+
+INLINE u32 place(const Job *job, u32 n, u32 block, u32 i) {
+  return job->plain ? (block * n + i) * n : row_at(job, n, 4, block, i);
 }
 
 INLINE u32 a_block(const Job *job, u32 block) {
-  return (job->cbsz ? ((block >> job->cbsz << job->cbsz) + job->abid) : block) % job->blocks;
+  return (job->cbsz ? ((block >> job->cbsz << job->cbsz) + job->abid) : block) & (job->blocks - 1);
 }
 
 /* `rows` rows of D at a time, each of `parts` vectors, with everything in registers. */
-#define MULTIPLY(name, T, V, width, parts, rows, FIRST, STEP, LAST)                                                   \
-  static void name(const Job *job, const T *a, const T *b, const T *c, T constant, T *d) {                            \
-    u32 m = job->m, depth = job->k;                                                                                   \
-    for (u32 block = 0; block < job->blocks; block++) {                                                               \
-      const T *left = a + a_block(job, block) * depth * m, *right = b + block * depth * (width * parts);              \
-      for (u32 i = 0; i < m; i += rows) {                                                                             \
-        V sum[rows][parts], old[rows][parts];                                                                         \
-        _Pragma("unroll") for (u32 r = 0; r < rows; r++)                                                              \
-          _Pragma("unroll") for (u32 p = 0; p < parts; p++) {                                                         \
-            old[r][p] = c ? *(const V *)(c + place(job, block, i + r) + p * width) : constant - (V){};                \
-            sum[r][p] = FIRST(old[r][p]);                                                                             \
-          }                                                                                                           \
-        for (u32 k = 0; k < depth; k++)                                                                               \
-          _Pragma("unroll") for (u32 r = 0; r < rows; r++) {                                                          \
-            V x = left[k * m + i + r] - (V){};                                                                        \
-            _Pragma("unroll") for (u32 p = 0; p < parts; p++)                                                         \
-              sum[r][p] = STEP(x, *(const V *)(right + k * (width * parts) + p * width), sum[r][p]);                  \
-          }                                                                                                           \
-        _Pragma("unroll") for (u32 r = 0; r < rows; r++)                                                              \
-          _Pragma("unroll") for (u32 p = 0; p < parts; p++)                                                           \
-            *(V *)(d + place(job, block, i + r) + p * width) = LAST(job, sum[r][p], old[r][p]);                       \
-      }                                                                                                               \
-    }                                                                                                                 \
+#define MULTIPLY(name, T, V, width, parts, rows, FIRST, STEP, LAST)                                                    \
+  static void name(const Job *job, const T *a, const T *b, const T *c, T constant, T *d) {                             \
+    const u32 m = width * parts, depth = job->k;                                                                       \
+    for (u32 block = 0; block < job->blocks; block++) {                                                                \
+      const T *left = a + a_block(job, block) * depth * m, *right = b + block * depth * (width * parts);               \
+      for (u32 i = 0; i < m; i += rows) {                                                                              \
+        V sum[rows][parts], old[rows][parts];                                                                          \
+        _Pragma("unroll") for (u32 r = 0; r < rows; r++)                                                               \
+          _Pragma("unroll") for (u32 p = 0; p < parts; p++) {                                                          \
+            old[r][p] = c ? *(const V *)(c + place(job, m, block, i + r) + p * width) : constant - (V){};  \
+            sum[r][p] = FIRST(old[r][p]);                                                                              \
+          }                                                                                                            \
+        for (u32 k = 0; k < depth; k++)                                                                                \
+          _Pragma("unroll") for (u32 r = 0; r < rows; r++) {                                                           \
+            V x = left[k * m + i + r] - (V){};                                                                         \
+            _Pragma("unroll") for (u32 p = 0; p < parts; p++)                                                          \
+              sum[r][p] = STEP(x, *(const V *)(right + k * (width * parts) + p * width), sum[r][p]);                   \
+          }                                                                                                            \
+        _Pragma("unroll") for (u32 r = 0; r < rows; r++)                                                               \
+          _Pragma("unroll") for (u32 p = 0; p < parts; p++)                                                            \
+            *(V *)(d + place(job, m, block, i + r) + p * width) = LAST(job, sum[r][p], old[r][p]);         \
+      }                                                                                                                \
+    }                                                                                                                  \
   }
 
 #define KEEP(x) (x)
@@ -188,7 +194,7 @@ static void matrix_f64(Job *job, u32 *d, const u32 *a, const u32 *b, const u32 *
   job->plain = 1;
   for (u32 block = 0; block < job->blocks; block++)
     for (u32 i = 0; i < job->m; i++) {
-      u32 at = row_at(job, block, i, 1);
+      u32 at = row_of_doubles(job, block, i);
       for (u32 j = 0; j < job->n; j++) {
         u64 bits = c ? (u64)c[at + 64 + j] << 32 | c[at + j] : constant;
         bits ^= (u64)(negate >> 2 & 1) << 63;
@@ -198,7 +204,7 @@ static void matrix_f64(Job *job, u32 *d, const u32 *a, const u32 *b, const u32 *
   (job->n == 16 ? multiply_f64_16 : multiply_f64_4)(job, left, right, sums, 0, sums);
   for (u32 block = 0; block < job->blocks; block++)
     for (u32 i = 0; i < job->m; i++) {
-      u32 at = row_at(job, block, i, 1);
+      u32 at = row_of_doubles(job, block, i);
       for (u32 j = 0; j < job->n; j++) {
         u64 bits;
         __builtin_memcpy(&bits, &sums[(block * job->m + i) * job->n + j], 8);
@@ -220,7 +226,7 @@ static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const 
   float sums[256];
   u32 shift = high ? 16 : 0;
   for (u32 i = 0; i < 16; i++) {
-    u32 at = row_at(job, 0, i, 4);
+    u32 at = row_at(job, 16, 4, 0, i);
     for (u32 j = 0; j < 16; j++) {
       u32 word = c ? c[at + j] >> (kind == E_F32 ? 0 : shift) : (u32)constant;
       u32 bits = kind == E_F32 ? word : kind == E_F16 ? as_word(from_half(word)) : word << 16;
@@ -231,7 +237,7 @@ static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const 
   job->plain = 1;
   multiply_f32_16(job, a, b, sums, 0, sums);
   for (u32 i = 0; i < 16; i++) {
-    u32 at = row_at(job, 0, i, 4);
+    u32 at = row_at(job, 16, 4, 0, i);
     for (u32 j = 0; j < 16; j++) {
       float x = sums[16 * i + j];
       if (kind == E_F32) d[at + j] = as_word(x);
