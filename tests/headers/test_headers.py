@@ -178,12 +178,6 @@ def test_the_wave_size_is_no_constant_expression() -> None:
     assert "32" in compile_kernel("i[0] = warpSize;", "gfx1100")
 
 
-@pytest.mark.parametrize("header", ["hip/hip_fp8.h", "hip/hip_cooperative_groups.h"])
-def test_what_is_missing_says_so(header: str) -> None:
-    with pytest.raises(CompileError, match="not in this version of gpulab"):
-        compile_kernel("", before=f"#include <{header}>")
-
-
 @pytest.mark.parametrize(
     ("statement", "instruction"),
     [

@@ -1,0 +1,215 @@
+"""hip/hip_cooperative_groups.h: sizes, ranks, exchanges, votes, reductions and scans against lists in Python."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+
+import numpy as np
+import pytest
+
+from gpulab import toolchain
+from gpulab.errors import CompileError
+from tests.headers.device import ARCHITECTURES, run
+
+TARGETS = ["gfx942", "gfx1100", "gfx90a", "gfx950", "gfx1030", "gfx1201"]
+both = pytest.mark.parametrize("arch", list(ARCHITECTURES))
+HEADER = "#include <hip/hip_cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+
+
+@both
+def test_block_and_grid(arch: str) -> None:
+    source = (
+        HEADER
+        + """
+    __device__ unsigned any_group(cg::thread_group g) { g.sync(); return g.thread_rank() * 1000 + g.size(); }
+    __global__ void place(unsigned* out, unsigned* shared_sum) {
+        auto block = cg::this_thread_block();
+        auto grid = cg::this_grid();
+        __shared__ unsigned values[24];
+        values[block.thread_rank()] = block.thread_rank() + 1;
+        block.sync();
+        unsigned* row = out + grid.thread_rank() * 8;
+        row[0] = block.thread_rank(); row[1] = block.size(); row[2] = block.group_index().y;
+        row[3] = block.thread_index().z; row[4] = grid.size(); row[5] = any_group(block);
+        row[6] = cg::thread_rank(block) + cg::group_size(block) + grid.block_rank();
+        row[7] = any_group(cg::tiled_partition(block, 4));
+        cg::sync(block);
+        if (block.thread_rank() == 0)
+            for (unsigned v : values) shared_sum[grid.block_rank()] += v;
+    }"""
+    )
+    (out, sums), _ = run(
+        arch, source, np.zeros(6 * 24 * 8, "uint32"), np.zeros(6, "uint32"), grid=(2, 3), block=(4, 3, 2)
+    )
+    assert sums.tolist() == [300] * 6
+    for i, row in enumerate(out.reshape(6 * 24, 8).tolist()):
+        block, t = divmod(i, 24)
+        assert row == [t, 24, block // 2, t // 12, 144, t * 1000 + 24, t + 24 + block, t % 4 * 1000 + 4]
+
+
+def grouped(values: list[int], size: int) -> list[list[int]]:
+    return [values[i : i + size] for i in range(0, len(values), size)]
+
+
+@both
+@pytest.mark.parametrize("size", [1, 4, 16, 32])
+def test_tiles(arch: str, size: int) -> None:
+    source = (
+        HEADER
+        + f"""
+    struct three {{ int a; double b; }};
+    __global__ void tiles(const int* in, long long* out) {{
+        auto block = cg::this_thread_block();
+        auto tile = cg::tiled_partition<{size}>(block);
+        cg::thread_block_tile<{size}> plain = tile;
+        int v = in[block.thread_rank()], equal, unequal;
+        long long* row = out + block.thread_rank() * 24;
+        row[0] = tile.thread_rank(); row[1] = tile.size(); row[2] = tile.meta_group_rank();
+        row[3] = plain.meta_group_size();
+        row[4] = tile.shfl(v, 2); row[5] = tile.shfl_up(v, 1); row[6] = tile.shfl_down(v, 3);
+        row[7] = tile.shfl_xor(v, 1);
+        row[8] = plain.ballot(v % 3 == 0); row[9] = tile.any(v == 7); row[10] = tile.all(v % 5 != 0);
+        row[11] = tile.match_any(v % 4); row[12] = tile.match_all(v, unequal) + unequal;
+        row[13] = tile.match_all(3, equal) * equal;
+        row[14] = cg::reduce(tile, v, cg::plus<int>()); row[15] = cg::reduce(plain, v, cg::less<int>());
+        row[16] = cg::reduce(tile, (long long)v << 34, cg::greater<long long>());
+        row[17] = cg::reduce(tile, v, [](int a, int b) {{ return a ^ b; }});
+        row[18] = cg::inclusive_scan(tile, v); row[19] = cg::exclusive_scan(tile, v);
+        row[20] = cg::exclusive_scan(tile, v, cg::less<int>());
+        row[21] = cg::inclusive_scan(tile, v, cg::bit_or<int>());
+        row[22] = cg::exclusive_scan(tile, v, cg::bit_and<int>());
+        auto last_and_sum = [](three x, three y) {{ return three{{y.a, x.b + y.b}}; }};
+        three pair = cg::inclusive_scan(tile, three{{v, 0.5}}, last_and_sum);
+        row[23] = pair.a + (long long)(pair.b * 1000);
+        tile.sync();
+    }}"""
+    )
+    r = np.random.default_rng(size)
+    values = r.integers(1, 40, 128).astype("int32")
+    (_, out), _ = run(arch, source, values, np.zeros(128 * 24, "int64"), block=(128,))
+    rows = out.reshape(128, 24).tolist()
+    for number, tile in enumerate(grouped(values.tolist(), size)):
+        for rank, v in enumerate(tile):
+            bits = lambda chosen: sum(1 << i for i, c in enumerate(chosen) if c)  # noqa: E731
+            ones = (1 << size) - 1
+            alike = len(set(tile)) == 1
+            lower = tile[:rank]
+            xor = tile[rank ^ 1] if rank ^ 1 < size else v
+            assert rows[number * size + rank] == [
+                rank, size, number, 128 // size, tile[2 % size], tile[max(rank - 1, 0)],
+                tile[rank + 3] if rank + 3 < size else v, xor,
+                bits(w % 3 == 0 for w in tile), int(7 in tile), int(all(w % 5 for w in tile)),
+                bits(w % 4 == v % 4 for w in tile), ones + 1 if alike else 0, ones,
+                sum(tile), min(tile), max(tile) << 34, list(itertools.accumulate(tile, operator.xor))[-1],
+                sum(lower) + v, sum(lower), min([2**31 - 1, *lower]),
+                list(itertools.accumulate([*lower, v], operator.or_))[-1],
+                list(itertools.accumulate([-1, *lower], operator.and_))[-1], v + 500 * (rank + 1),
+            ]  # fmt: skip
+
+
+@both
+def test_active_lanes(arch: str) -> None:
+    source = (
+        HEADER
+        + """
+    __global__ void active(const int* in, long long* out, int* counter) {
+        int t = threadIdx.x, v = in[t];
+        long long* row = out + t * 16;
+        if (t % 3 != 1) {
+            auto group = cg::coalesced_threads();
+            row[0] = group.thread_rank(); row[1] = group.size(); row[2] = group.shfl(v, 5);
+            row[3] = group.shfl_up(v, 2); row[4] = group.shfl_down(v, 1); row[5] = group.ballot(v & 1);
+            row[6] = group.any(v > 38); row[7] = group.all(v > 2);
+            row[8] = cg::reduce(group, v, cg::plus<int>()); row[9] = cg::inclusive_scan(group, v);
+            row[10] = cg::exclusive_scan(group, v, cg::greater<int>());
+            auto part = cg::tiled_partition(group, 4);
+            row[11] = cg::reduce(part, v, cg::plus<int>()); row[12] = part.meta_group_rank() * 100 + part.size();
+            auto half = cg::binary_partition(group, v % 2 == 0);
+            row[13] = cg::reduce(half, v, cg::plus<int>());
+            row[14] = group.match_any(v % 2);
+            group.sync();
+            if (group.thread_rank() == 0) row[15] = atomicAdd(counter, (int)group.size());
+            row[15] = group.shfl(row[15], 0) + group.thread_rank();
+        }
+    }"""
+    )
+    size = ARCHITECTURES[arch]
+    r = np.random.default_rng(5)
+    values = r.integers(0, 40, 64).astype("int32")
+    (_, out, counter), _ = run(arch, source, values, np.zeros(64 * 16, "int64"), np.zeros(1, "int32"))
+    rows = out.reshape(64, 16).tolist()
+    assert counter[0] == 43
+    places = []
+    for start in range(0, 64, size):
+        threads = [t for t in range(start, start + size) if t % 3 != 1]
+        active = [int(values[t]) for t in threads]
+        for rank, (t, v) in enumerate(zip(threads, active, strict=True)):
+            lower = active[:rank]
+            part = active[rank // 4 * 4 : rank // 4 * 4 + 4]
+            bits = lambda chosen: sum(1 << i for i, c in enumerate(chosen) if c)  # noqa: E731
+            assert rows[t][:15] == [
+                rank, len(active), active[5], active[rank - 2] if rank >= 2 else v,
+                active[rank + 1] if rank + 1 < len(active) else v, bits(w & 1 for w in active),
+                int(max(active) > 38), int(min(active) > 2), sum(active), sum(lower) + v,
+                max([-(2**31), *lower]), sum(part), rank // 4 * 100 + len(part),
+                sum(w for w in active if w % 2 == v % 2), bits(w % 2 == v % 2 for w in active),
+            ]  # fmt: skip
+            places.append(rows[t][15])
+    assert sorted(places) == list(range(43))
+
+
+@both
+def test_a_block_reduces_by_tiles_of_tiles(arch: str) -> None:
+    source = (
+        HEADER
+        + """
+    __global__ void sum(const float* x, float* out, int* sizes) {
+        auto block = cg::this_thread_block();
+        auto wave = cg::tiled_partition<32>(block);
+        auto part = cg::tiled_partition<8>(wave);
+        __shared__ float sums[8];
+        float s = cg::reduce(part, x[block.thread_rank()], cg::plus<float>());
+        s = cg::reduce(wave, part.thread_rank() == 0 ? s : 0.0f, cg::plus<float>());
+        if (wave.thread_rank() == 0) sums[wave.meta_group_rank()] = s;
+        block.sync();
+        if (wave.meta_group_rank() == 0) {
+            s = cg::reduce(wave, wave.thread_rank() < 8 ? sums[wave.thread_rank()] : 0.0f, cg::plus<float>());
+            if (block.thread_rank() == 0) *out = s;
+        }
+        sizes[block.thread_rank()] = part.meta_group_size() * 10 + part.meta_group_rank();
+    }"""
+    )
+    x = np.arange(256, dtype="float32")
+    (_, out, sizes), _ = run(arch, source, x, np.zeros(1, "float32"), np.zeros(256, "int32"), block=(256,))
+    assert out[0] == 32640
+    assert sizes.tolist() == [40 + t // 8 % 4 for t in range(256)]
+
+
+@pytest.mark.parametrize("arch", TARGETS)
+def test_every_target(arch: str) -> None:
+    lanes = 64 if arch in ("gfx942", "gfx90a", "gfx950") else 32
+    source = (
+        HEADER
+        + """__global__ void k(int* x) {
+        auto tile = cg::tiled_partition<LANES>(cg::this_thread_block());
+        x[threadIdx.x] = cg::reduce(tile, x[threadIdx.x], cg::plus<int>()) + cg::coalesced_threads().size();
+    }"""
+    )
+    assembly = toolchain.compile(source.replace("LANES", str(lanes)), arch=arch).assembly
+    assert "ds_bpermute_b32" in assembly
+    with pytest.raises(CompileError, match="power of two, at most the lanes of a wavefront"):
+        toolchain.compile(source.replace("LANES", str(2 * lanes)), arch=arch)
+
+
+@pytest.mark.parametrize(("statement", "reason"), [
+    ("cg::this_grid().sync();", "cooperative launch"),
+    ("cg::sync(cg::this_grid());", "cooperative launch"),
+    ("cg::tiled_partition<24>(cg::this_thread_block()).sync();", "power of two"),
+    ("cg::tiled_partition<8>(cg::tiled_partition<8>(cg::this_thread_block())).sync();", "smaller"),
+])  # fmt: skip
+def test_what_cannot_be_says_why(statement: str, reason: str) -> None:
+    with pytest.raises(CompileError, match=reason) as error:
+        toolchain.compile(f"{HEADER}__global__ void k() {{\n {statement}\n}}", arch="gfx942")
+    assert "cell.hip:4:" in str(error.value)
+    assert "1 error" in str(error.value)
