@@ -146,7 +146,11 @@ sys.modules[__name__].__class__ = _Package
 def __getattr__(name: str) -> Any:
     home = _HOME.get(name)
     if home is None:
-        raise AttributeError(f"module 'gpulab' has no attribute {name!r}")
+        import difflib
+
+        near = difflib.get_close_matches(name, __all__, 1)
+        meant = f"; did you mean gpulab.{near[0]}?" if near and not name.startswith("_") else ""
+        raise AttributeError(f"module 'gpulab' has no attribute {name!r}{meant}")
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value

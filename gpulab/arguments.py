@@ -245,7 +245,11 @@ def _integer(parameter: Parameter, index: int) -> Convert:
 def _whole(value: Any, label: str) -> int:
     if isinstance(value, (float, np.floating)):
         if float(value).is_integer():
-            return int(value)
+            raise ArgumentError(
+                f"{label} takes a whole number, and was given {described(value)}, a float.",
+                why="a float here is often a sign of arguments in the wrong order.",
+                hint=f"if the order is right, write {int(value)} or int(...), or divide with // instead of /.",
+            )
         raise ArgumentError(
             f"{label} takes a whole number, and was given {described(value)}.",
             why="converting it would drop the fraction without a word.",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from gpulab import hip
+from gpulab.errors import LaunchLimitError
 from gpulab.views.table import Table
 
 if TYPE_CHECKING:
@@ -130,8 +131,13 @@ def set_limit(instructions: int | None) -> None:
     """Stop a kernel after so many wave instructions in all (virtual devices); None restores the default.
 
     Raises:
-        ValueError: the limit is not positive.
+        LaunchLimitError: not a whole number from 1 on.
     """
-    if instructions is not None and (isinstance(instructions, bool) or instructions < 1):
-        raise ValueError(f"the limit must be a positive number of wave instructions, not {instructions!r}")
+    if instructions is not None and (
+        isinstance(instructions, bool) or not isinstance(instructions, int) or not 1 <= instructions < 1 << 62
+    ):
+        raise LaunchLimitError(
+            f"the limit is a whole number of wave instructions from 1 on, not {instructions!r}.",
+            hint="gpulab.set_limit(2_000_000_000), or gpulab.set_limit(None) for the usual one.",
+        )
     hip.set_instruction_limit(instructions)

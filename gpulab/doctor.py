@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpulab.errors import GpulabError
+
 _KERNEL = """
 __global__ void twice(int n, const int* from, int* to) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -59,6 +61,9 @@ def examine() -> Iterator[Finding]:
     for part, function, advice in parts:
         try:
             yield from function()
+        except GpulabError as error:  # it knows itself what can be done
+            said = (error.what, error.why, error.hint[:1].upper() + error.hint[1:])
+            yield Finding(part, False, " ".join(filter(None, said)), "" if error.hint else advice)
         except Exception as error:  # a part that cannot even be tried is a finding like any other
             text = str(error).strip() or "no message"
             yield Finding(part, False, f"{type(error).__name__}: {text}", advice)

@@ -8,9 +8,12 @@ traceback through gpulab; the cell still fails, so that papermill and nbval see 
 from __future__ import annotations
 
 import argparse
+import ast
 import builtins
 import keyword
+import re
 import shlex
+import sysconfig
 import time
 import traceback
 from dataclasses import dataclass
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 CELL_NAME = "cell.hip"
+_CELL_MAGIC = re.compile(r"get_ipython\(\)\.run_cell_magic\('(\w+)', '([^']*)'")
+# Where Python and installed packages lie; their lines are not the learner's.
+_LIBRARIES = tuple({sysconfig.get_path(name).replace("\\", "/") for name in ("stdlib", "purelib", "platlib")})
 
 
 class OptionError(GpulabError):
@@ -140,7 +146,10 @@ def _shadowed(name: str, namespace: dict[str, Any]) -> str:
         before = type(namespace[name]).__name__
         return f"{name} was the name of something else in this notebook ({before}); now it is the kernel."
     if name not in namespace and hasattr(builtins, name):
-        return f"{name} is also a function of Python itself; in this notebook it is now the kernel."
+        return (
+            f"{name} is also a function of Python itself; in this notebook it is now the kernel "
+            f"(`del {name}` gives Python's back)."
+        )
     return ""
 
 
@@ -215,20 +224,61 @@ def render(error: GpulabError) -> list[str]:
 def learners_frames(error: BaseException) -> Sequence[str]:
     """The lines of the learner's own code that led to an error, outermost first: "in line 3: saxpy[4, 256](...)".
 
-    Frames before the first notebook cell (IPython's) and from gpulab on are left out.
+    Frames before the first notebook cell (IPython's), those of installed libraries, and from gpulab on are left out.
     """
     found = []
     started = False
     for frame in traceback.extract_tb(error.__traceback__):
         name = frame.filename.replace("\\", "/")
-        cell = "<ipython-input" in name or "/ipykernel_" in name or name.startswith("<cell")
+        cell = "<ipython-input" in name or "/ipykernel_" in name or name.startswith(("<cell", "<timed"))
         started = started or cell
         if "/gpulab/" in name and not cell:
             break
-        if started:
+        text = (frame.line or "").strip()
+        magic = _CELL_MAGIC.match(text)
+        if magic:  # a cell that starts with %%name: IPython's own call stands for it
+            text = f"%%{magic[1]} {magic[2]}".rstrip()
+            if magic[1] == "time":
+                continue  # the next frame is the line in question
+        if started and text and not name.startswith(_LIBRARIES):
             place = "line" if cell else f"{name.rsplit('/', 1)[-1]}, line"
-            found.append(f"{place} {frame.lineno}: {(frame.line or '').strip()}")
+            found.append(f"{place} {frame.lineno}: {text}")
     return found
+
+
+def explain_lines(lines: list[str]) -> list[str]:
+    """An input transformer: says what is wrong with cells that Python would only call invalid syntax.
+
+    Raises:
+        SyntaxError: ``%%hip`` does not stand first, or C++ stands in a cell without it.
+    """
+    first = next((line.strip() for line in lines if line.strip()), "")
+    if first.startswith("%%"):
+        return lines
+    text = "".join(lines)
+    if "%%hip" not in text and "__global__" not in text and "<<<" not in text:
+        return lines
+    try:
+        ast.parse("".join("\n" if line.lstrip().startswith(("%", "!")) else line for line in lines))
+        python = True
+    except SyntaxError:
+        python = False
+    where = next((number for number, line in enumerate(lines, 1) if line.startswith("%%hip")), 0)
+    if where and not python:
+        raise SyntaxError(
+            f"%%hip stands in line {where}. It must be the first line of its cell, with nothing before it: "
+            "put comments below it, and Python into another cell."
+        )
+    if not python and any(line.lstrip().startswith(("__global__", "template", 'extern "C"')) for line in lines):
+        raise SyntaxError(
+            "this cell is C++, and Python cannot read it. Write %%hip (two percent signs) as its first line."
+        )
+    if not python and "<<<" in text and ">>>" in text:
+        raise SyntaxError(
+            "kernel<<<grid, block>>>(arguments) is how C++ launches a kernel. In Python write: "
+            "kernel[grid, block](arguments)"
+        )
+    return lines
 
 
 def register(shell: Any) -> None:
@@ -239,5 +289,8 @@ def register(shell: Any) -> None:
 
     run_hip.__doc__ = _parser().format_help()
     shell.register_magic_function(run_hip, magic_kind="cell", magic_name="hip")
+    transformers = getattr(shell, "input_transformers_cleanup", None)
+    if transformers is not None and explain_lines not in transformers:
+        transformers.append(explain_lines)
     # IPython asks an exception how it wants to be shown by this method.
     setattr(GpulabError, "_render_traceback_", lambda error: render(error))  # noqa: B010 - a name for IPython only

@@ -174,7 +174,9 @@ class DeviceArray:
             raise DeviceMemoryError(
                 f"{which} has shape {tuple(other.shape)}, the device array has {self.shape}.",
                 why="a copy moves every element to the same place; both sides need the same shape.",
-                hint=f"reshape it: .reshape({self.shape}), or make the device array as large.",
+                hint=f"reshape it: .reshape({self.shape})."
+                if other.size == self.size
+                else "make both of the same size, for example with gpulab.empty(host.shape, host.dtype).",
             )
         if other.dtype != self.dtype:
             raise DeviceMemoryError(
@@ -219,7 +221,12 @@ class DeviceArray:
             raise DeviceMemoryError(
                 "this array is a view of another one and owns no memory.", hint="free the array it was made from."
             )
-        self._check_alive("freed again")
+        if self._freed:
+            raise DeviceMemoryError(
+                f"this array ({self._description()}) was freed already.",
+                why="memory can be given back only once; by now it may belong to another array.",
+                hint="free() is rarely needed: an array whose last name goes (del a) is freed by itself.",
+            )
         self._freed = True
         if self._finalizer is not None and self._finalizer.detach():
             hip.free(self.address_)
@@ -244,6 +251,40 @@ class DeviceArray:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         raise self._on_device("making a numpy array of")
+
+    # Without these two, numpy.array_equal would swallow the exception of __array__ and answer False.
+    def __array_function__(self, function: Any, types: Any, arguments: Any, named: Any) -> Any:
+        raise self._on_device(f"numpy.{getattr(function, '__name__', 'this')} of")
+
+    def __array_ufunc__(self, function: Any, method: str, *arguments: Any, **named: Any) -> Any:
+        raise self._on_device(f"numpy.{getattr(function, '__name__', 'this')} of")
+
+    def _no_arithmetic(self, other: Any = None) -> Any:
+        raise DeviceMemoryError(
+            "Python cannot calculate with or compare the elements of a device array.",
+            why="they are in the device's memory, where only kernels work.",
+            hint="copy it first: host = array.to_host(), and use host; or write a kernel that does it.",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_arithmetic
+    __floordiv__ = __mod__ = __pow__ = __matmul__ = __neg__ = __abs__ = __float__ = __int__ = _no_arithmetic
+    __lt__ = __le__ = __gt__ = __ge__ = _no_arithmetic
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(self._no_arithmetic(other))
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other and bool(self._no_arithmetic(other))
+
+    __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        text = f"a device array has no attribute {name!r}."
+        if name in ("get", "to_numpy", "numpy", "copy_to_host", "cpu", "tohost", "toHost", "host", "asnumpy"):
+            text += " Copying to the host is array.to_host()."
+        elif not name.startswith("_") and hasattr(np.ndarray, name):
+            text += f" That is for numpy arrays, in host memory: array.to_host().{name}"
+        raise AttributeError(text, name=name, obj=self)
 
     def __getitem__(self, index: Any) -> Any:
         raise self._on_device("indexing")

@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike
 
 from gpulab import hip, memory, toolchain
 from gpulab.arguments import Packer
-from gpulab.errors import GpulabError, KernelNotFound, LaunchError, LaunchLimitError
+from gpulab.errors import ArgumentError, GpulabError, KernelNotFound, LaunchError, LaunchLimitError
 from gpulab.views import isa as isa_view
 
 if TYPE_CHECKING:
@@ -484,7 +484,7 @@ class Launcher:
         self._stream_handle: int | None = None
         if self.stream is not None and not hasattr(self.stream, "handle"):
             handle = _whole(self.stream)
-            if handle is None:
+            if handle is None or 2 < handle < 4096 or handle < 0:  # 0, 1 and 2 are HIP's own streams, others addresses
                 raise LaunchLimitError(
                     f"{kernel.name}: the fourth part in the brackets is a stream, not {self.stream!r}.",
                     hint="make one with gpulab.Stream().",
@@ -520,30 +520,55 @@ class Launcher:
             )
         self._checked = index
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any, **named: Any) -> None:
         """Launch with these arguments.
 
         Raises:
-            ArgumentError: wrong number or types of arguments.
+            ArgumentError: wrong number or types of arguments, or memory of another device.
             LaunchLimitError: sizes that this device does not allow.
             LaunchError: the kernel was compiled for another architecture.
             KernelFault: the kernel was stopped (on virtual devices; on real ones `gpulab.synchronize` says so).
         """
         kernel = self.kernel
+        if named:
+            raise ArgumentError(
+                f"{kernel.name} takes its arguments by position, not by name ({', '.join(named)}).",
+                why=f"its declaration is {kernel.signature}.",
+                hint="give the values in that order, without names.",
+            )
         kernarg = kernel.pack(arguments)
         if memory._dropped:
             memory.release_dropped()
         index = hip.current()
+        for place, argument in enumerate(arguments):
+            if type(argument) is memory.DeviceArray and argument.device != index:
+                raise self._elsewhere(place, argument, index)
         function = kernel._functions.get(index) or kernel._function(index)
         if self._checked != index:
             self._check_limits(index)
         stream = self._stream_handle
         if stream is None:
             stream = self.stream.handle if self.stream is not None else 0
-        hip.launch(function, self.grid, self.block, self.lds_bytes, stream, kernarg)
-        if hip.is_virtual():
-            # It has run: say now what went wrong, at the learner's own line.
-            hip.synchronize()
+        try:
+            hip.launch(function, self.grid, self.block, self.lds_bytes, stream, kernarg)
+            if hip.is_virtual():
+                # It has run: say now what went wrong, at the learner's own line.
+                hip.synchronize()
+        except KeyboardInterrupt:
+            text = f"{kernel.name} was stopped while it ran; what it wrote until then stays. The device can be used."
+            raise KeyboardInterrupt(text) from None
+
+    def _elsewhere(self, place: int, array: memory.DeviceArray, index: int) -> ArgumentError:
+        """The error for an array in the memory of another device than the one in use."""
+        name = self.kernel.signature.parameters[place].name
+        here, there = hip.devices()[index], hip.devices()[array.device]
+        return ArgumentError(
+            f"argument {place + 1}{f' ({name})' if name else ''} of {self.kernel.name} is in the memory of device "
+            f"{there.index} ({there.arch}); the kernel would run on device {here.index} ({here.arch}).",
+            why="each GPU has its own memory.",
+            hint=f"copy it over: gpulab.to_device(array.to_host()), or gpulab.use({there.index}) before the launch. "
+            "With peer access switched on in HIP, give gpulab.Pointer(array.address, array.dtype).",
+        )
 
     def traced(self, arguments: Sequence[Any], workgroup: Triple, wave: int) -> Trace:
         """Launch and record one wave; see `gpulab.trace`."""

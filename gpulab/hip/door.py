@@ -161,8 +161,8 @@ def find(wanted: int | str | DeviceInfo) -> DeviceInfo:
     if isinstance(wanted, DeviceInfo):
         return wanted
     everything = devices()
-    if isinstance(wanted, int):
-        if 0 <= wanted < len(everything):
+    if not isinstance(wanted, str):
+        if isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(everything):
             return everything[wanted]
         _no_device(wanted)
     text = wanted.strip()

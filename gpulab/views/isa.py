@@ -71,10 +71,13 @@ class Listing:
             if row.label:
                 before = None
 
+    def _count(self) -> str:
+        return f"{len(self)} instruction{'' if len(self) == 1 else 's'}"
+
     def __str__(self) -> str:
         places = list(self._places())
         widest = min(_WIDTH, max((len(source.strip()) for _, _, source in places), default=0))
-        lines = [f"{self.kernel} for {self.arch}: {len(self)} instructions"]
+        lines = [f"{self.kernel} for {self.arch}: {self._count()}"]
         for row, line, source in places:
             text = source.strip()
             if len(text) > widest:
@@ -96,10 +99,14 @@ class Listing:
                 f'<td style="text-align:left;white-space:pre">{right}</td>',
             )
             body.append(f"<tr>{''.join(cells)}</tr>")
-        title = f"{escape(self.kernel)} for {escape(self.arch)}: {len(self)} instructions"
+        title = f"{escape(self.kernel)} for {escape(self.arch)}: {self._count()}"
+        heads = (
+            f'<th scope="col" style="text-align:{side}">{text}</th>'
+            for side, text in (("right", "line"), ("left", "source"), ("left", "assembly"))
+        )
         return (
             f'<table class="gpulab-isa" style="font-family:monospace"><caption>{title}</caption>'
-            "<thead><tr><th>line</th><th>source</th><th>assembly</th></tr></thead>"
+            f"<thead><tr>{''.join(heads)}</tr></thead>"
             f"<tbody>{''.join(body)}</tbody></table>"
         )
 

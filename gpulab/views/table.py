@@ -59,8 +59,9 @@ class Table:
         right = self._right()
 
         def row(tag: str, values: Sequence[str]) -> str:
+            start = tag + (' scope="col"' if tag == "th" else "")
             inner = "".join(
-                f'<{tag} style="text-align:{"right" if to_right else "left"}">{escape(value)}</{tag}>'
+                f'<{start} style="text-align:{"right" if to_right else "left"}">{escape(value)}</{tag}>'
                 for value, to_right in zip(values, right, strict=True)
             )
             return f"<tr>{inner}</tr>"

@@ -103,3 +103,14 @@ def test_every_error_is_listed_in_its_tree() -> None:
     assert parents == {
         name: value.__bases__[0].__name__ for name, value in classes.items() if issubclass(value, Exception)
     }
+
+
+@pytest.mark.parametrize("which", [None, 1.5, True, 99])
+def test_what_is_no_device(which: object) -> None:
+    with pytest.raises(gpulab.DeviceNotFound, match="the devices are"):
+        gpulab.use(which)
+
+
+def test_misspelt_names_are_guessed() -> None:
+    with pytest.raises(AttributeError, match=r"did you mean gpulab\.devices\?"):
+        gpulab.devics  # noqa: B018

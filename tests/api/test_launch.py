@@ -67,7 +67,7 @@ def test_saxpy(module: gpulab.Module) -> None:
 def test_integers_and_numpy_scalars_as_sizes_and_arguments(module: gpulab.Module) -> None:
     x, y = gpulab.to_device(np.ones(10, "float32")), gpulab.zeros(10)
     module.saxpy[np.int64(1), (np.int32(64),)](np.int16(10), 3, x, y)
-    module.saxpy[[1], [64]](10.0, np.float64(3), x, y)
+    module.saxpy[[1], [64]](10, np.float64(3), x, y)
     assert (y.to_host() == 6).all()
 
 
@@ -297,9 +297,28 @@ def test_a_kernel_that_never_ends_is_stopped(module: gpulab.Module) -> None:
     finally:
         gpulab.set_limit(None)
     assert "while (true) atomicAdd(x, 1);" in str(error.value)
-    for limit in (0, -1, True):
-        with pytest.raises(ValueError):
+    for limit in (0, -1, True, 1.5, "many"):
+        with pytest.raises(gpulab.LaunchLimitError):
             gpulab.set_limit(limit)
+
+
+def test_arguments_by_name_are_refused(module: gpulab.Module) -> None:
+    with pytest.raises(gpulab.ArgumentError, match=r"by position, not by name \(n\)"):
+        module.saxpy[1, 4](n=4)
+
+
+def test_memory_of_another_device_is_refused(module: gpulab.Module) -> None:
+    other = 1 - gpulab.devices()[0].index if module.arch == gpulab.devices()[0].arch else 0
+    with gpulab.using(other):
+        x = gpulab.zeros(4)
+    with pytest.raises(gpulab.ArgumentError, match=rf"argument 3 \(x\) of saxpy is in the memory of device {other} "):
+        module.saxpy[1, 4](4, 1.0, x, gpulab.zeros(4))
+    module.saxpy[1, 4](4, 1.0, gpulab.Pointer(x.address, x.dtype), gpulab.zeros(4))
+
+
+def test_a_number_that_is_no_stream_is_named(module: gpulab.Module) -> None:
+    with pytest.raises(gpulab.LaunchLimitError, match="fourth part in the brackets is a stream, not 5"):
+        module.saxpy[1, 4, 0, 5]
 
 
 def test_a_trap(module: gpulab.Module) -> None:

@@ -219,3 +219,40 @@ def test_outside_ipython_nothing_is_registered() -> None:
         cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert found.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# my kernel\n%%hip\n" + SAXPY, "%%hip stands in line 2. It must be the first line"),
+        (SAXPY, "Write %%hip (two percent signs) as its first line"),
+        ("%hip\n" + SAXPY, "Write %%hip (two percent signs) as its first line"),
+        ("saxpy<<<4, 256>>>(n, 2.0, x, y)", "In Python write: kernel[grid, block](arguments)"),
+    ],
+)
+def test_cells_that_python_cannot_read(shell: InteractiveShell, text: str, said: str) -> None:
+    cell = run(shell, text)
+    assert isinstance(cell.error, SyntaxError)
+    assert said in str(cell.error)
+
+
+def test_kernels_in_strings_are_left_alone(shell: InteractiveShell) -> None:
+    cell = run(shell, f'%matplotlib --list\nsource = """\n{SAXPY}"""\nlines = "%%hip <<<1, 1>>>"\n')
+    assert cell.error is None
+    assert shell.user_ns["source"].strip() == SAXPY.strip()
+
+
+def test_errors_show_the_learners_lines_alone(shell: InteractiveShell) -> None:
+    shell.run_cell("import gpulab, numpy as np\narray = gpulab.zeros(3)")
+    for text, line in (
+        ("np.allclose(array, 1)", "np.allclose(array, 1)"),
+        ("%%hip --arch gfx9\n" + SAXPY, "%%hip --arch gfx9"),
+        ("%%time\narray[0]", "<timed eval>"),
+    ):
+        cell = run(shell, text)
+        shown = magic.render(cell.error)
+        # kind, the learner's line if known, then the text
+        frames = [each for each in shown if each.startswith("  ") and "line" in each.split(":")[0]]
+        assert len(frames) <= 1
+        assert all(line in each or "timed" in line for each in frames)
+        assert not any("interactiveshell" in each or "numeric.py" in each or "run_cell_magic" in each for each in shown)

@@ -1,5 +1,7 @@
 """Assembly beside its source: which instructions, which lines, what is escaped."""
 
+import re
+
 from gpulab.views.isa import listing
 
 SOURCE = "__global__ void k(int n, int* x) {\n  if (n < 3)\n    x[0] = 1;\n}\n"
@@ -85,3 +87,11 @@ def test_html_is_escaped() -> None:
 
 def test_nothing_found_is_empty() -> None:
     assert len(listing(ASSEMBLY, "absent")) == 0
+
+
+def test_headers_stand_over_their_columns() -> None:
+    html = K._repr_html_()
+    heads = re.findall(r'<th scope="col" style="text-align:(\w+)">(\w+)</th>', html)
+    assert heads == [("right", "line"), ("left", "source"), ("left", "assembly")]
+    for first_row in re.findall(r"<tr><td.*?</tr>", html):
+        assert re.findall(r"<td style=\"text-align:(\w+)", first_row) == ["right", "left", "left"]
