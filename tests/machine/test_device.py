@@ -204,6 +204,7 @@ def test_counters_are_those_counted_by_hand():
     assert dict(launch.counters) == {
         "SQ_WAVES": waves,
         "SQ_INSTS_VALU": waves * (2 + 5),
+        "SQ_INSTS_MFMA": 0,
         "SQ_INSTS_SALU": waves * (1 + 10),
         "SQ_INSTS_SMEM": waves,
         "SQ_INSTS_VMEM_RD": waves,

@@ -14,8 +14,8 @@ from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 
 _CDNA = (
-    "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR", "SQ_INSTS_VMEM",
-    "SQ_INSTS_LDS", "SQ_INSTS_FLAT", "SQ_INSTS_BRANCH",
+    "SQ_INSTS_VALU", "SQ_INSTS_MFMA", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR",
+    "SQ_INSTS_VMEM", "SQ_INSTS_LDS", "SQ_INSTS_FLAT", "SQ_INSTS_BRANCH",
 )  # fmt: skip
 _RDNA = (
     "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_TEX_LOAD", "SQ_INSTS_TEX_STORE", "SQ_INSTS_LDS",
