@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gpulab.errors import InternalError
 from gpulab.virtual_gpu.isa.expression import Type, Value
 from gpulab.virtual_gpu.translate.emitter import Emitter, float_constant, signed, vector
 
@@ -101,7 +102,7 @@ class Reader:
         if value.op in _UNARY_FLOAT:
             name = f"{_UNARY_FLOAT[value.op]}.{_suffix(ir_type(value.type), self.width)}"
             return e.call(t, name, f"{t} {args[0]}")
-        raise NotImplementedError(f"expression operation {value.op} on {value.type}")
+        raise InternalError(f"no LLVM form of the expression operation {value.op} on {value.type}")
 
     def _shr(self, value: Value, args: list[str]) -> str:
         op = "ashr" if value.type.kind == "i" else "lshr"
