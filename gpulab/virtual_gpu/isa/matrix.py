@@ -15,12 +15,12 @@ equal; the lowest is used.
 Sources: AMD's Matrix Instruction Calculator (its --register-layout tables), CDNA3 ISA manual chapter 7, RDNA3 ISA
 manual 7.9, GPUOpen "How to accelerate AI applications on RDNA 3 using WMMA".
 
-Arithmetic. Integers are exact. Floating point is a chain of fused multiply-adds in f32 (f64) from C, in the order of k,
-rounded to nearest even at each step; MODE has no effect and no denormal is flushed (CDNA2 flushed those of f16 and bf16,
-CDNA3 does not; for RDNA3 nothing is published). For f32 and f64 that is what CDNA3 does; of narrower elements it adds
-groups of products with a truncation of its own, and may differ in the last bits (measured by MMA-Sim, arXiv 2511.10909).
-xf32 elements are f32 cut off after 10 fraction bits (the same source). EXEC has no effect on MFMA; WMMA demands that all
-lanes are active, and is executed as if they were.
+Arithmetic. Integers are exact. Floating point is a chain of fused multiply-adds in f32 (f64) from C, in the order of
+k, rounded to nearest even at each step; MODE has no effect and no denormal is flushed (CDNA2 flushed those of f16 and
+bf16, CDNA3 does not; for RDNA3 nothing is published). For f32 and f64 that is what CDNA3 does; of narrower elements it
+adds groups of products with a truncation of its own, and may differ in the last bits (measured by MMA-Sim, arXiv
+2511.10909). xf32 elements are f32 cut off after 10 fraction bits (the same source). EXEC has no effect on MFMA; WMMA
+demands that all lanes are active, and is executed as if they were.
 """
 
 from __future__ import annotations
