@@ -235,3 +235,12 @@ def test_loading_and_unloading_leaves_nothing_behind():
     assert arena().allocated > allocated
     module.unload()
     assert arena().allocated == allocated
+
+
+def test_wave64_on_a_wave32_device_is_refused():
+    import gpulab
+
+    source = "__global__ void lanes(int* out) { out[threadIdx.x] = __lane_id(); }"
+    with gpulab.using("gfx1100"), pytest.raises(gpulab.UnsupportedInstruction, match="waves of 64 lanes"):
+        lanes = gpulab.compile(source, options=["-mwavefrontsize64"]).lanes
+        lanes[1, 64](gpulab.zeros(64, "int32"))

@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
-from gpulab.errors import InternalError
+from gpulab.errors import InternalError, UnsupportedInstruction
 from gpulab.records import Counters, Fault, Launch, LineCost, Trace
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.architectures.architecture import Architecture
@@ -218,11 +218,18 @@ class VirtualDevice:
         """Load a program: allocate its data, apply relocations, look at every instruction.
 
         Raises:
-            UnsupportedInstruction: naming instruction, kernel and source line.
+            UnsupportedInstruction: naming instruction, kernel and source line; or another wave size.
             MemoryError: no room for its data.
         """
         if program.arch != self.architecture.name:
             raise InternalError(f"a program for {program.arch} cannot be loaded on {self.architecture.name}")
+        if program.wave_size != self.architecture.wave_size:
+            raise UnsupportedInstruction(
+                f"this program was made for waves of {program.wave_size} lanes; {program.arch} runs waves of "
+                f"{self.architecture.wave_size} here.",
+                why="HIP has one wave size per device: 64 lanes on CDNA, 32 on RDNA, though the ISA of RDNA has both.",
+                hint="compile without -mwavefrontsize64 (in assembly: .amdhsa_wavefront_size32 1).",
+            )
         return LoadedModule(self, program)
 
     def _context(self, number: int) -> native.Context:
