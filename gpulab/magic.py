@@ -157,6 +157,8 @@ def hip(shell: Any, line: str, cell: str) -> None:
     """The cell magic: compile, report, and put the kernels into the notebook's names."""
     from IPython.display import display
 
+    from gpulab.toolchain import diagnostics
+
     try:
         module, asked, seconds = compile_cell(line, cell)
     except _HelpShown:
@@ -180,7 +182,7 @@ def hip(shell: Any, line: str, cell: str) -> None:
         notes.append(f"several kernels share a name; keep the module with --module m, then: {listed}.")
     if not module.kernels:
         notes.append(str(module._code.missing("any kernel")))
-    lines = [] if asked.quiet else [warning.rendered or warning.message for warning in module.warnings]
+    lines = [diagnostics.render(module.warnings)] if module.warnings and not asked.quiet else []
     lines += ["Note: " + note if module.kernels else note for note in notes if note]
     if not asked.quiet:
         lines += [summary(kernel) for kernel in module.kernels]

@@ -105,8 +105,18 @@ RULES: tuple[Rule, ...] = (
         "If both kernels need this code, move it into a __device__ function and call that.",
     ),
     Rule(
+        "cuda header of a type",
+        r"'(?:[\w./]*/)?cuda_(fp16|bf16|fp8)\.h(?:pp)?' file not found",
+        "That is a header of CUDA. HIP's has another name: #include <hip/hip_{0}.h>",
+    ),
+    Rule(
+        "cuda header of groups",
+        r"'cooperative_groups[\w./]*' file not found",
+        "That is a header of CUDA. HIP's has another name: #include <hip/hip_cooperative_groups.h>",
+    ),
+    Rule(
         "cuda header",
-        r"'(?:[\w./]*cuda[\w./]*|cooperative_groups.*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' "
+        r"'(?:[\w./]*cuda[\w./]*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' "
         r"file not found",
         "That is a header of CUDA. HIP's is <hip/hip_runtime.h>, and it is included already: remove the line.",
     ),
@@ -136,6 +146,37 @@ RULES: tuple[Rule, ...] = (
         "Kernels are compiled without access to the files of this machine.\n"
         "Give a header's text to gpulab.compile(source, headers={{'{0}': text}}), or paste it into the cell.",
     ),
+    # -- headers on demand
+    Rule(
+        "half",
+        r"unknown type name '(?:__half2?|half2?)'|"
+        + _UNDECLARED.format(names=r"__half2?|half2?|__\w*2half\w*|__half\w*2\w+"),
+        "Half-precision numbers have a header of their own: #include <hip/hip_fp16.h>",
+    ),
+    Rule(
+        "bfloat16",
+        r"unknown type name '(?:__hip_bfloat162?)'|"
+        + _UNDECLARED.format(names=r"__hip_bfloat162?|__\w*2bfloat16\w*|__bfloat16\w*2\w+"),
+        "bfloat16 numbers have a header of their own: #include <hip/hip_bf16.h>",
+    ),
+    Rule(
+        "8-bit floats",
+        r"unknown type name '(?:__hip_fp8\w*)'|" + _UNDECLARED.format(names=r"__hip_fp8\w*|__hip_cvt_\w*fp8\w*"),
+        "8-bit floating-point numbers have a header of their own: #include <hip/hip_fp8.h>",
+    ),
+    Rule(
+        "cooperative groups",
+        _UNDECLARED.format(names=r"cooperative_groups|cg") + r"|expected namespace name",
+        "Cooperative groups have a header of their own: #include <hip/hip_cooperative_groups.h>, "
+        "and below it: namespace cg = cooperative_groups;",
+        line=r"cooperative_groups|\bcg\b",
+    ),
+    Rule(
+        "mixed half",
+        r"use of overloaded operator '.{1,2}' is ambiguous \(with operand types .*(?:half|bfloat16)",
+        "A half or bfloat16 and another type do not mix: C++ cannot choose the type to compute in.\n"
+        "Convert one of them: x * __half(2), or float(x) * 2.0f to compute in float.",
+    ),
     Rule(
         "host library",
         _UNDECLARED.format(names="std"),
@@ -157,9 +198,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sleep",
-        _UNDECLARED.format(
-            names="sleep|usleep|time|rand|srand|exit|assert|getchar|scanf|fprintf|sprintf|puts|fopen|memcpy_s"
-        ),
+        _UNDECLARED.format(names="sleep|usleep|time|rand|srand|exit|getchar|scanf|fprintf|sprintf|puts|fopen|memcpy_s"),
         "That function of the C library does not exist on a GPU.\n"
         "For output use printf; pass random numbers and times from Python.",
     ),
@@ -397,7 +436,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "exceptions",
         r"cannot use '(try|throw)'",
-        "GPUs have no exceptions. Report problems through an output array, or stop with __builtin_trap().",
+        "GPUs have no exceptions. Report problems through an output array, or stop with assert(condition).",
     ),
     # -- punctuation
     Rule(
@@ -430,9 +469,30 @@ RULES: tuple[Rule, ...] = (
         "{0} is declared but nothing defines it: all device code must be in the same cell. Add the function's body.",
     ),
     Rule(
+        "array called",
+        r"called object type '[\w ]+ ?\*' is not a function",
+        "Elements of an array are written with brackets: x[i]. Parentheses call a function.",
+    ),
+    Rule(
+        "printf format",
+        r"no matching function for call to 'printf'",
+        'The first argument of printf is a text in double quotation marks, the values follow: printf("i = %d\\n", i);',
+    ),
+    Rule(
+        "typographic quotes",
+        r"unexpected character <U\+20(?:1[89A-F])>",
+        "This is a quotation mark of a word processor. C++ knows \" and ' alone: type it again.",
+    ),
+    Rule(
         "static assertion",
         r"static assertion failed",
         "",
+    ),
+    Rule(
+        "undeclared variable",
+        r"use of undeclared identifier '(\w+)'(?![^\n])",
+        "A variable needs a type where it first appears: int {0} = ...;",
+        line=r"^\s*\w+\s*=(?!=)",
     ),
     Rule(
         "undeclared function",
@@ -468,6 +528,21 @@ RULES: tuple[Rule, ...] = (
         "uninitialised",
         r"is uninitialized when used",
         "Give it a first value, for example float sum = 0.0f;",
+    ),
+    Rule(
+        "empty body",
+        r"(if statement|for loop|while loop) has empty body",
+        "The semicolon ends the {0} here: what follows is done in any case. Remove the semicolon.",
+    ),
+    Rule(
+        "few printf arguments",
+        r"more '%' conversions than data arguments",
+        "Each % in the text stands for one value after it, and there are too few.",
+    ),
+    Rule(
+        "many printf arguments",
+        r"data argument not used by format string",
+        "Each value needs a % in the text, for example %d for an int.",
     ),
     Rule(
         "assignment",

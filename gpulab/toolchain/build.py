@@ -14,6 +14,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -257,6 +258,12 @@ class _Job:
 
     def _fail(self, outcome: compiler.Outcome, found: tuple[Diagnostic, ...]) -> None:
         crash = re.search(r"frontend command failed with exit code (\d+)", outcome.log)
+        if crash or (outcome.code and not any(d.severity == "error" for d in found)):
+            # The compiler stumbles over printf formats that it has warned of (%s with a number): that is the error.
+            wrong = [replace(d, severity="error") for d in found if d.message.startswith("format specifies type")]
+            if wrong:
+                wrong = [replace(d, rendered=d.rendered.replace(" warning: ", " error: ", 1)) for d in wrong]
+                raise diagnostics.compile_error(wrong, self.name, outcome.log)
         if crash:  # Clang's driver reports the death of its front end as 128 + signal
             raise compiler.explain_death(128 - int(crash[1]), "the compiler")
         if any(d.severity == "error" for d in found):

@@ -209,7 +209,12 @@ def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
         where, rendered = _show(moved, source)
         notes = []
         for note in raw.notes[:6]:
-            if _in_library(note) or not note.line or re.match(r"(expanded from macro|in instantiation)", note.message):
+            if (
+                _in_library(note)
+                or not note.line
+                or re.match(r"(expanded from macro|in instantiation)", note.message)
+                or note.message.endswith("to silence this warning")
+            ):
                 continue
             if (note.file, note.line, note.column) == (moved.file, moved.line, moved.column) and moved is not raw:
                 continue

@@ -256,3 +256,9 @@ def test_errors_show_the_learners_lines_alone(shell: InteractiveShell) -> None:
         assert len(frames) <= 1
         assert all(line in each or "timed" in line for each in frames)
         assert not any("interactiveshell" in each or "numeric.py" in each or "run_cell_magic" in each for each in shown)
+
+
+def test_warnings_come_with_their_advice(shell: InteractiveShell) -> None:
+    cell = run(shell, "%%hip\n" + SAXPY.replace("if (i < n)", "if (i = n)"))
+    assert cell.error is None
+    assert "-> == compares, = assigns." in cell.text
