@@ -252,3 +252,24 @@ def test_library_functions_are_inlined() -> None:
     assembly = compile_kernel("f[0] = sinf(f[1]); d[0] = exp(d[1]); f[2] = powf(f[0], f[1]); i[0] = fmodf(f[1], f[2]);")
     assert "s_swappc" not in assembly
     assert "scratch_" not in assembly
+
+
+@pytest.mark.parametrize(("source", "advice"), [
+    ("#include <cuda_fp16.h>", "#include <hip/hip_fp16.h>"),
+    ("#include <cooperative_groups.h>", "#include <hip/hip_cooperative_groups.h>"),
+    ("__global__ void k(half2* x) {}", "#include <hip/hip_fp16.h>"),
+    ("__device__ float f() { return __half2float(0); }", "#include <hip/hip_fp16.h>"),
+    ("__global__ void k(__hip_bfloat16* x) {}", "#include <hip/hip_bf16.h>"),
+    ("__global__ void k(__hip_fp8_e4m3* x) {}", "#include <hip/hip_fp8.h>"),
+    ("namespace cg = cooperative_groups;", "#include <hip/hip_cooperative_groups.h>"),
+    ("#include <hip/hip_fp16.h>\n__global__ void k(half* x) { x[0] = x[1] * 2.0f; }", "x * __half(2)"),
+])  # fmt: skip
+def test_the_way_to_a_header_on_demand(source: str, advice: str) -> None:
+    with pytest.raises(CompileError) as error:
+        toolchain.compile(source, arch="gfx942")
+    assert advice in str(error.value)
+
+
+def test_coordinates_can_be_copied_without_optimisation() -> None:
+    source = "__global__ void k(int* x) { dim3 b = blockDim, g(gridDim); uint3 t = threadIdx; x[b.x] = g.y + t.z; }"
+    assert "s_endpgm" in toolchain.compile(source, arch="gfx942", options=["-O0"]).assembly

@@ -47,10 +47,11 @@ __GPULAB_COORDINATES__(__hip_builtin_gridDim_t, gpulab::block_count<0>(), gpulab
                        gpulab::block_count<2>())
 #undef __GPULAB_COORDINATES__
 
-extern const __device__ __attribute__((weak)) __hip_builtin_threadIdx_t threadIdx;
-extern const __device__ __attribute__((weak)) __hip_builtin_blockIdx_t blockIdx;
-extern const __device__ __attribute__((weak)) __hip_builtin_blockDim_t blockDim;
-extern const __device__ __attribute__((weak)) __hip_builtin_gridDim_t gridDim;
+// Defined, though empty and never read: -O0 takes their addresses.
+static const __device__ __attribute__((unused)) __hip_builtin_threadIdx_t threadIdx = {};
+static const __device__ __attribute__((unused)) __hip_builtin_blockIdx_t blockIdx = {};
+static const __device__ __attribute__((unused)) __hip_builtin_blockDim_t blockDim = {};
+static const __device__ __attribute__((unused)) __hip_builtin_gridDim_t gridDim = {};
 
 #define hipThreadIdx_x (__builtin_amdgcn_workitem_id_x())
 #define hipThreadIdx_y (__builtin_amdgcn_workitem_id_y())

@@ -16,7 +16,8 @@
 //   gpulab/standard.h        std::min, std::numeric_limits, std::sin, ...
 //
 // On demand, as in HIP: hip/hip_fp16.h, hip/hip_bf16.h, hip/hip_fp8.h, hip/hip_complex.h and
-// hip/hip_cooperative_groups.h. What HIP has and these do not: synchronisation of the whole grid (grid_group::sync).
+// hip/hip_cooperative_groups.h. Among what HIP has and these do not are synchronisation of the whole grid
+// (grid_group::sync), textures and surfaces, a heap (malloc, new), and the matrix types of rocWMMA.
 //
 // Functions here carry nodebug: the debugger's line, a fault and a profile then show the line of the
 // kernel that called them, never a line of this folder.
