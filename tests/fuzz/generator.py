@@ -112,7 +112,7 @@ class Generator:
             return self.cast(kind, Node(f"{name}({call})", result, kids))
         if roll < 0.28:
             kids = [self.condition(depth - 1), self.expression(kind, depth - 1), self.expression(kind, depth - 1)]
-            return Node("($0 ? $1 : $2)", kind, kids)
+            return Node("(($0 ? $1 : $2) + 0.0f)" if kind in ("f32", "f64") else "($0 ? $1 : $2)", kind, kids)
         if roll < 0.31:
             index = self.expression("u32", depth - 1)
             table, result = random.choice([("table32[$0 & 15]", "u32"), ("table64[$0 & 7]", "f64"),
@@ -144,8 +144,8 @@ class Generator:
         if kind == "i32":
             forms += ["field_i32($0, (u32)$1)", "field_i32($0, 19)", "(i32)(i8)($0 >> 16)", "(i32)(i16)$0"]
         if kind == "u64":
-            forms += ["clz64($0)", "ctz64($0)", "(u64)__builtin_popcountll($0)", "__builtin_bitreverse64($0)",
-                      "__builtin_bswap64($0)", "__builtin_rotateleft64($0, $1 & 63)", "(u64)(u32)$0 * (u64)(u32)$1"]  # fmt: skip
+            forms += ["clz64($0)", "ctz64($0)", "(u64)__builtin_popcountll($0)", "(u64)__builtin_bitreverse64($0)",
+                      "swapped($0)", "(u64)__builtin_rotateleft64($0, $1 & 63)", "(u64)(u32)$0 * (u64)(u32)$1"]  # fmt: skip
         if kind == "i64":
             forms += ["(i64)(i32)$0 * (i64)(i32)$1", "(i64)(i32)$0 * (i64)(i32)$1 + $2"]
         special = random.random()
@@ -163,14 +163,15 @@ class Generator:
         random = self.random
         a = lambda: self.expression(kind, depth - 1)  # noqa: E731
         if kind == "f16":
-            form = random.choice(["add($0, $1)", "sub($0, $1)", "mul($0, $1)", "((f16)-$0)", "select<f16>($0 < $1, $0, $1)"])
+            form = random.choice(["add($0, $1)", "sub($0, $1)", "mul($0, $1)", "((f16)-$0)", "add(select<f16>($0 < $1, $0, $1), (f16)0.0f)"])
             return Node(form, kind, [a() for _ in range(2)])
         f = "f" if kind == "f32" else ""
         forms = ["($0 + $1)", "($0 - $1)", "($0 * $1)"] * 3
         forms += ["($0 / $1)", "(-$0)", "min_of($0, $1)", "max_of($0, $1)", "root($0)", f"__builtin_fabs{f}($0)"]
         forms += [f"__builtin_{name}{f}($0)" for name in ("floor", "ceil", "trunc", "rint", "round")]
         forms += [f"__builtin_fma{f}($0, $1, $2)", f"__builtin_copysign{f}($0, $1)"]
-        forms += [f"select<{kind}>($0 < $1, $0, $1)", f"select<{kind}>($0 >= $1, $0, $1)"]
+        # Clang makes a minimum of such a choice, whose zero may have either sign: adding zero settles it.
+        forms += [f"(select<{kind}>($0 {sign} $1, $0, $1) + ({kind})0)" for sign in ("<", ">=")]
         forms += ["(1.0f / $0)" if kind == "f32" else "(1.0 / $0)", f"(-__builtin_fabs{f}($0) * $1)"]
         special = random.random()
         if special < 0.06:

@@ -68,6 +68,8 @@ FN u32 clz32(u32 a) { return a ? __builtin_clz(a) : 32; }
 FN u32 ctz32(u32 a) { return a ? __builtin_ctz(a) : 32; }
 FN u64 clz64(u64 a) { return a ? __builtin_clzll(a) : 64; }
 FN u64 ctz64(u64 a) { return a ? __builtin_ctzll(a) : 64; }
+// In halves: of __builtin_bswap64 Clang's -O0 for gfx1100 makes 16-bit moves that lose the upper bits.
+FN u64 swapped(u64 a) { return (u64)__builtin_bswap32((u32)a) << 32 | __builtin_bswap32((u32)(a >> 32)); }
 FN u32 field_u32(u32 a, u32 o, u32 w) { o &= 31; w &= 31; return (a >> o) & ((1u << w) - 1); }
 FN i32 field_i32(i32 a, u32 w) { w &= 31; return (i32)((u32)a << w) >> w; }
 FN u32 blend_bits(u32 m, u32 a, u32 b) { return (m & a) | (~m & b); }
