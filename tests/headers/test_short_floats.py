@@ -196,7 +196,7 @@ def test_functions_of_one_number_for_every_number(arch: str, form: Format) -> No
         if name in UNARY:
             same(form, found[::STEP], expected(form, name), name)
         else:
-            near(form, found[::STEP], expected(form, name), 0.002, name)
+            near(form, found[::STEP], expected(form, name), 0.0001, name)
 
 
 def samples(form: Format, count: int, seed: int) -> np.ndarray:
