@@ -235,16 +235,22 @@ def progress(asked: argparse.Namespace) -> int:
 
 
 def grade(asked: argparse.Namespace) -> int:
-    """Check files of kernel text against an exercise, each in its own process; one line each."""
+    """Check files of kernel text (or notebooks with it) against an exercise, each in its own process; one line each.
+
+    Of a notebook only the last ``%%hip`` cell with a kernel is taken: no Python of a student is run.
+    """
     from gpulab import grading
+    from gpulab.toolchain.diagnostics import visible
 
     rows = []
     for name in asked.files:
         path = Path(name)
+        name = visible(name).replace("\n", "\\n")  # a file's name is the student's, too
         try:
-            source = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            print(f"not ok  {name}: cannot be read: {getattr(error, 'strerror', None) or error}")
+            source = kernel_text(path)
+        except (OSError, ValueError) as error:
+            said = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+            print(f"not ok  {name}: cannot be read: {getattr(error, 'strerror', None) or said}")
             rows.append(False)
             continue
         row = grading.run_isolated(asked.exercise, source, who=path.stem, seconds=asked.seconds)
@@ -252,6 +258,26 @@ def grade(asked: argparse.Namespace) -> int:
         print(f"{'ok    ' if row.passed else 'not ok'}  {name}: {text if asked.verbose else text.splitlines()[0]}")
         rows.append(row.passed)
     return 0 if all(rows) else 1
+
+
+def kernel_text(path: Path) -> str:
+    """The kernel text of a file; of a notebook that of its last ``%%hip`` cell with a kernel.
+
+    Raises:
+        OSError, ValueError: the file cannot be read, or holds no such text.
+    """
+    text = path.read_text(encoding="utf-8")
+    if path.suffix.lower() != ".ipynb":
+        return text
+    try:
+        cells = json.loads(text)["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise ValueError("it is not a notebook") from None
+    found = [source for source in sources if source.startswith("%%hip") and "__global__" in source]
+    if not found:
+        raise ValueError("it has no %%hip cell with a kernel")
+    return found[-1].partition("\n")[2]
 
 
 # --------------------------------------------------------------------------------------------------- run

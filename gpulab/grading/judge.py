@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gpulab.errors import CheckError, CompileError, UnsupportedInstruction
+from gpulab.errors import AssemblyError, CheckError, CompileError, DeviceMemoryError, UnsupportedInstruction
 from gpulab.grading.bench import Bench, GpuBench, Prepared, WrongSignature
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Parameters, Requirement
 from gpulab.grading.outcome import Buffer, Outcome
@@ -43,6 +43,11 @@ def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bo
 
     exercise = load(id)
     source = source_of(id, answer)
+    if source.strip() == exercise.kernel:
+        raise CheckError(
+            f"gpulab.check({id!r}, {source!r}): this is the kernel's name as a text, not the kernel.",
+            hint=f"write it without quotation marks: gpulab.check({id!r}, {exercise.kernel}).",
+        )
     verdict = judge(exercise, source, bench or GpuBench(), first_line_of(answer))
     if not isinstance(answer, str) and is_outdated(source, exercise.kernel, cells_run()):
         verdict = replace(verdict, rows=(Row("mind", OUTDATED.format(exercise.kernel)), *verdict.rows))
@@ -121,7 +126,7 @@ def judge(exercise: Exercise, source: str, bench: Bench, first_line: int = 1) ->
             return report_compile_error(exercise, str(error))
         except WrongSignature as error:
             return _verdict(exercise, "wrong signature", (Row("what", str(error)),), cause="wrong-signature")
-        except UnsupportedInstruction as error:
+        except (UnsupportedInstruction, AssemblyError, DeviceMemoryError) as error:
             return _verdict(exercise, "does not compile", (Row("what", str(error), block=True),), cause="unsupported")
         return _judge(exercise, source, prepared)
     finally:
@@ -203,6 +208,14 @@ GENERAL_CAUSES = (
         lambda outcome: outcome.timed_out(),
         "The kernel was stopped after a limit of instructions that a right answer stays far below.",
         "For each loop, find the variable that its condition tests, and the line that changes it.",
+    ),
+    Cause(
+        "private-memory",
+        "a thread's own memory was overrun: an array inside the kernel, or calls without an end",
+        lambda outcome: outcome.fault is not None and outcome.fault.kind == "scratch out of bounds",
+        "Arrays declared inside a kernel, and what functions keep while they call each other, lie in a small memory "
+        "that each thread has for itself.",
+        "Compare the indices with the array's size; a function that calls itself needs a condition that ends it.",
     ),
     Cause(
         "nothing-written",

@@ -148,6 +148,35 @@ def test_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["grade", "no-such-exercise", str(right)]) == 1
 
 
+def test_grade_takes_kernels_out_of_notebooks_and_runs_no_python(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = (ROOT / "course/exercises/saxpy-guard/right/usual.hip").read_text()
+    wrong = (ROOT / "course/exercises/saxpy-guard/wrong/missing-guard.hip").read_text()
+    cheat = f"open({str(tmp_path / 'ran')!r}, 'w')\nimport gpulab\ngpulab.check = print"
+    books = {
+        "honest": [("code", ["%%hip\n", wrong]), ("markdown", "%%hip"), ("code", "%%hip --quiet\n" + kernel)],
+        "cheat\x1b[31m": [("code", cheat), ("code", "%%hip\n" + wrong)],
+        "none": [("code", cheat)],
+    }
+    for name, cells in books.items():
+        listed = [{"id": "same", "cell_type": kind, "source": source} for kind, source in cells]
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps({"cells": listed}))
+    (tmp_path / "broken.ipynb").write_text("[" * 100_000)
+    (tmp_path / "binary.hip").write_bytes(b"\xff\xfe")
+    files = [str(tmp_path / f"{name}.ipynb") for name in [*books, "broken"]] + [str(tmp_path / "binary.hip")]
+    assert cli.main(["grade", "saxpy-guard", *files]) == 1
+    honest, cheated, none, broken, binary = capsys.readouterr().out.splitlines()
+    assert honest.startswith("ok ")
+    assert cheated.startswith("not ok")
+    assert "Not yet" in cheated
+    assert "\x1b" not in cheated
+    assert none.endswith("it has no %%hip cell with a kernel")
+    assert broken.endswith("it is not a notebook")
+    assert binary.endswith("it is not text in UTF-8")
+    assert not (tmp_path / "ran").exists()
+
+
 def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
     assert cli.main(["progress"]) == 0

@@ -49,3 +49,17 @@ def test_interrupt_stops_a_kernel(grid, update):
         y = gpulab.zeros(128)
         module.one[1, 4](y)
         assert np.array_equal(y.to_host()[:6], [1, 1, 1, 1, 0, 0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_launches_on_all_cores():
+    with gpulab.using("gfx942"):
+        kernel = gpulab.compile("__global__ void k(int* y) { y[blockIdx.x * blockDim.x + threadIdx.x] += 1; }").k
+        y = gpulab.zeros(100 * 256, "int32")
+        kernel[100, 256](y)  # starts the threads
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # ends a child that waits for ever
+            kernel[100, 256](y)
+            os._exit(0 if (y.to_host() == 2).all() else 1)
+        assert os.waitpid(child, 0)[1] == 0

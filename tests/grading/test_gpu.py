@@ -82,3 +82,27 @@ def test_a_submission_that_takes_too_long_or_dies_is_a_row():
     assert not starved.passed
     with pytest.raises(CheckError, match="no exercise"):
         run_isolated("no-such", RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [
+        ("__device__ char big[1ull << 40];\n" + "KERNEL(out[i] = value + big[n])", "unsupported"),
+        (
+            "__device__ int r(int a) { volatile int b[100]; b[a % 100] = a; return r(a + 1) + b[3]; }\n"
+            "KERNEL(out[i] = value + r(i))",
+            "private-memory",
+        ),
+    ],
+)
+def test_mistakes_of_any_exercise(source, cause):
+    body = source.partition("KERNEL(")[2][:-1]
+    kernel = "__global__ void fill(int n, float value, float* out) { int i = threadIdx.x; if (i < n) " + body + "; }"
+    verdict = check("first-fill", source.partition("KERNEL(")[0] + kernel, record=False)
+    assert not verdict.passed
+    assert verdict.cause == cause
+
+
+def test_a_name_in_quotation_marks_is_no_kernel():
+    with pytest.raises(CheckError, match=r"without quotation marks: gpulab\.check\('first-fill', fill\)"):
+        check("first-fill", "fill")

@@ -94,6 +94,9 @@ def test_wrong_programs(hiprtc):
     library = ctypes.PyDLL(str(abi.library("hiprtc")))
     assert library.hiprtcCompileProgram(ctypes.c_void_p(12345), 0, None) == int(r.HIPRTC_ERROR_INVALID_PROGRAM)
     assert library.hiprtcDestroyProgram(None) == int(r.HIPRTC_ERROR_INVALID_INPUT)
+    program = ok(hiprtc.hiprtcCreateProgram(b"x", b"x", 0, None, None))
+    assert hiprtc.hiprtcDestroyProgram(program)[0] == r.HIPRTC_ERROR_INVALID_INPUT  # its address is asked for
+    ok(hiprtc.hiprtcDestroyProgram(program.createRef()))
 
 
 def test_there_is_no_bitcode(hiprtc):

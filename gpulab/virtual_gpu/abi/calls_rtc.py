@@ -49,6 +49,8 @@ def hiprtcCreateProgram(program: int, source: int, name: int, count: int, header
 
 def hiprtcDestroyProgram(program: int) -> int:
     _need(program)
+    if _programs.known(program):  # the program itself where its address belongs (createRef() is missing)
+        return INVALID_INPUT
     _programs.destroy(get64(program))
     put64(program, 0)
     return 0

@@ -52,6 +52,16 @@ PAGE = 4096
 _executor: ThreadPoolExecutor | None = None
 
 
+def _forget_threads() -> None:
+    """A forked process has none of its parent's threads; it starts its own."""
+    global _executor
+    _executor = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
 def _threads() -> ThreadPoolExecutor:
     global _executor
     if _executor is None:

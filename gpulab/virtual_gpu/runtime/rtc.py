@@ -50,6 +50,10 @@ class Programs:
         self._programs[handle] = Program(source, name or "CompileSource", headers)
         return handle
 
+    def known(self, handle: int) -> bool:
+        """Whether this is a program's handle."""
+        return handle in self._programs
+
     def find(self, handle: int) -> Program:
         found = self._programs.get(handle)
         if found is None:
