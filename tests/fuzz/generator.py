@@ -79,7 +79,7 @@ class Generator:
     def __init__(self, random: Random, *, statements: int = 9, depth: int = 3) -> None:
         self.random, self.statements, self.depth = random, statements, depth
         # A program keeps to some types, so that its values meet.
-        self.types = random.sample(INTEGERS, 3) + [random.choice(FLOATS)]
+        self.types = [*random.sample(INTEGERS, 3), random.choice(FLOATS)]
         self.types += [random.choice(WIDE)] if random.random() < 0.15 else []
         self.types += ["i32", "u32"]
         self.helpers: list[tuple[str, str, list[str]]] = []
@@ -131,7 +131,10 @@ class Generator:
         forms += [f"({kind})(($0 + $1) + $2)", f"({kind})(($0 & $1) | $2)"]
         if bits < 128:
             forms += [f"product_if_fits<{kind}>($0, $1)"]
-            forms += [f"({kind})__builtin_elementwise_add_sat($0, $1)", f"({kind})__builtin_elementwise_sub_sat($0, $1)"]
+            forms += [
+                f"({kind})__builtin_elementwise_add_sat($0, $1)",
+                f"({kind})__builtin_elementwise_sub_sat($0, $1)",
+            ]
         if bits == 32:
             forms += ["mul24_i32($0, $1)" if kind == "i32" else "mul24_u32($0, $1)", f"mulhi_{kind}($0, $1)"]
         if bits == 64:
@@ -144,13 +147,22 @@ class Generator:
         if kind == "i32":
             forms += ["field_i32($0, (u32)$1)", "field_i32($0, 19)", "(i32)(i8)($0 >> 16)", "(i32)(i16)$0"]
         if kind == "u64":
-            forms += ["clz64($0)", "ctz64($0)", "(u64)__builtin_popcountll($0)", "(u64)__builtin_bitreverse64($0)",
-                      "swapped($0)", "(u64)__builtin_rotateleft64($0, $1 & 63)", "(u64)(u32)$0 * (u64)(u32)$1"]  # fmt: skip
+            forms += [
+                "clz64($0)",
+                "ctz64($0)",
+                "(u64)__builtin_popcountll($0)",
+                "(u64)__builtin_bitreverse64($0)",
+                "swapped($0)",
+                "(u64)__builtin_rotateleft64($0, $1 & 63)",
+                "(u64)(u32)$0 * (u64)(u32)$1",
+            ]
         if kind == "i64":
             forms += ["(i64)(i32)$0 * (i64)(i32)$1", "(i64)(i32)$0 * (i64)(i32)$1 + $2"]
         special = random.random()
         if special < 0.15:
-            return Node(f"{random.choice(('shl', 'shr'))}<{kind}>($0, $1)", kind, [a(), self.expression("i32", depth - 1)])
+            return Node(
+                f"{random.choice(('shl', 'shr'))}<{kind}>($0, $1)", kind, [a(), self.expression("i32", depth - 1)]
+            )
         if special < 0.22:
             return Node(f"{random.choice(('shl', 'shr'))}<{kind}>($0, {random.randrange(bits)})", kind, [a()])
         if special < 0.3:
@@ -163,7 +175,15 @@ class Generator:
         random = self.random
         a = lambda: self.expression(kind, depth - 1)  # noqa: E731
         if kind == "f16":
-            form = random.choice(["add($0, $1)", "sub($0, $1)", "mul($0, $1)", "((f16)-$0)", "add(select<f16>($0 < $1, $0, $1), (f16)0.0f)"])
+            form = random.choice(
+                [
+                    "add($0, $1)",
+                    "sub($0, $1)",
+                    "mul($0, $1)",
+                    "((f16)-$0)",
+                    "add(select<f16>($0 < $1, $0, $1), (f16)0.0f)",
+                ]
+            )
             return Node(form, kind, [a() for _ in range(2)])
         f = "f" if kind == "f32" else ""
         forms = ["($0 + $1)", "($0 - $1)", "($0 * $1)"] * 3
@@ -188,7 +208,11 @@ class Generator:
             return Node(random.choice(["($0 && $1)", "($0 || $1)", "(!$0)", "($0 != $1)"]), "bool",
                         [self.condition(depth - 1), self.condition(depth - 1)])  # fmt: skip
         if kind in FLOATS and roll < 0.25:
-            return Node(random.choice(["($0 != $0)", "(!($0 < 1))", "(!($0 >= -1))"]), "bool", [self.expression(kind, depth - 1)])
+            return Node(
+                random.choice(["($0 != $0)", "(!($0 < 1))", "(!($0 >= -1))"]),
+                "bool",
+                [self.expression(kind, depth - 1)],
+            )
         if kind in INTEGERS and roll < 0.25:
             return Node(f"($0 & 1) == {random.choice('01')}", "bool", [self.expression(kind, depth - 1)])
         operator = random.choice(["<", "<=", ">", ">=", "==", "!="])
@@ -363,13 +387,20 @@ def smaller(program: Program) -> Iterator[Program]:
         lines = function.tail.split("\n")
         for at, line in enumerate(lines):
             if "mixed" in line:
-                yield _with(program, place, Function(function.head, function.body, "\n".join(lines[:at] + lines[at + 1 :])))
+                yield _with(
+                    program, place, Function(function.head, function.body, "\n".join(lines[:at] + lines[at + 1 :]))
+                )
         nodes = list(function.body.walk())
         for number, node in enumerate(nodes):
             for cut in _cuts(node):
                 changed = copy.deepcopy(function)
                 target = next(n for k, n in enumerate(changed.body.walk()) if k == number)
-                target.form, target.type, target.kids, target.block = cut.form, cut.type, copy.deepcopy(cut.kids), cut.block
+                target.form, target.type, target.kids, target.block = (
+                    cut.form,
+                    cut.type,
+                    copy.deepcopy(cut.kids),
+                    cut.block,
+                )
                 yield _with(program, place, changed)
 
 
@@ -384,7 +415,7 @@ def _cuts(node: Node) -> Iterator[Node]:
         while size:
             for start in range(0, count, size):
                 dropped = node.kids[start : start + size]
-                if all("\n" in k.form and not k.kids or k.form == "" for k in dropped):
+                if all(("\n" in k.form and not k.kids) or k.form == "" for k in dropped):
                     continue
                 # Declarations stay.
                 kept = [k for i, k in enumerate(node.kids) if not start <= i < start + size or _declares(k)]

@@ -19,7 +19,9 @@ ARCHITECTURES = ("gfx942", "gfx1100")
 @pytest.mark.parametrize(("level", "statements", "first"), [("-O3", 9, 100), ("-O1", 9, 200), ("-O0", 1, 300)])
 def test_random_programs(arch: str, level: str, statements: int, first: int) -> None:
     count = 14 if level != "-O0" else 4
-    programs = [generate(seed, statements=statements, depth=3 if statements > 1 else 2) for seed in range(first, first + count)]
+    programs = [
+        generate(seed, statements=statements, depth=3 if statements > 1 else 2) for seed in range(first, first + count)
+    ]
     found = compare(programs, arch, level)
     assert {first + k: text for k, text in enumerate(found) if text} == {}
 
@@ -54,7 +56,11 @@ def test_a_difference_is_found_and_reduced(monkeypatch: pytest.MonkeyPatch) -> N
     )  # fmt: skip
     assert "threads differ" in compare([program], "gfx942", "-O1")[0]
     reduced = reduce(program, "gfx942", "-O1")
-    assert [n.form for n in reduced.functions[0].body.kids] == ["u64 h = w0 + 1;", "u32 x = (u32)w1 * 3;", "h += TWIST;"]
+    assert [n.form for n in reduced.functions[0].body.kids] == [
+        "u64 h = w0 + 1;",
+        "u32 x = (u32)w1 * 3;",
+        "h += TWIST;",
+    ]
 
 
 def test_host_and_device_get_what_the_program_says() -> None:

@@ -7,6 +7,7 @@ import hashlib
 import heapq
 import math
 import zlib
+from itertools import pairwise, permutations
 
 import numpy as np
 
@@ -26,7 +27,8 @@ def test_xorshift_and_multiply(gpu: Gpu) -> None:
     source = """
     __global__ void draw(const unsigned long long* seeds, unsigned long long* out, int n) {
         unsigned long long x = seeds[threadIdx.x];
-        for (int i = 0; i < n; ++i) { x ^= x >> 12; x ^= x << 25; x ^= x >> 27; out[i * blockDim.x + threadIdx.x] = x * 2685821657736338717ull; }
+        for (int i = 0; i < n; ++i) { x ^= x >> 12; x ^= x << 25; x ^= x >> 27;
+            out[i * blockDim.x + threadIdx.x] = x * 2685821657736338717ull; }
     }"""
     seeds = words(70, "uint64") | np.uint64(1)
     _, out = gpu(source, seeds, zeros((5, 70), "uint64"), 5, block=70)
@@ -60,7 +62,8 @@ def test_philox(gpu: Gpu) -> None:
     __global__ void philox(uint4* out, uint2 key) {
         uint4 c = make_uint4(blockIdx.x * blockDim.x + threadIdx.x, 0x12345678, 0x9abcdef0, 7);
         for (int r = 0; r < 10; ++r) {
-            unsigned h0 = __umulhi(0xD2511F53u, c.x), l0 = 0xD2511F53u * c.x, h1 = __umulhi(0xCD9E8D57u, c.z), l1 = 0xCD9E8D57u * c.z;
+            unsigned h0 = __umulhi(0xD2511F53u, c.x), l0 = 0xD2511F53u * c.x, h1 = __umulhi(0xCD9E8D57u, c.z),
+                l1 = 0xCD9E8D57u * c.z;
             c = make_uint4(h1 ^ c.y ^ key.x, l1, h0 ^ c.w ^ key.y, l0);
             key.x += 0x9E3779B9u; key.y += 0xBB67AE85u;
         }
@@ -84,7 +87,8 @@ def test_mersenne_twister(gpu: Gpu) -> None:
         mt[0] = seeds[threadIdx.x];
         for (int i = 1; i < 624; ++i) mt[i] = 1812433253u * (mt[i - 1] ^ mt[i - 1] >> 30) + i;
         for (int i = 0; i < 20; ++i) {
-            unsigned y = (mt[i] & 0x80000000u) | (mt[i + 1] & 0x7fffffffu), x = mt[i + 397] ^ y >> 1 ^ ((y & 1) ? 0x9908b0dfu : 0);
+            unsigned y = (mt[i] & 0x80000000u) | (mt[i + 1] & 0x7fffffffu), x = mt[i + 397] ^ y >> 1 ^ ((y & 1)
+                ? 0x9908b0dfu : 0);
             x ^= x >> 11; x ^= x << 7 & 0x9d2c5680u; x ^= x << 15 & 0xefc60000u; x ^= x >> 18;
             out[threadIdx.x * 20 + i] = x;
         }
@@ -184,7 +188,8 @@ def test_sha256(gpu: Gpu) -> None:
         for (int i = 0; i < 8; ++i) s[i] = H[i];
         #pragma unroll 1
         for (int i = 0; i < 64; ++i) {{
-            unsigned a = s[7] + (r(s[4], 6) ^ r(s[4], 11) ^ r(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) + K[i] + w[i];
+            unsigned a = s[7] + (r(s[4], 6) ^ r(s[4], 11) ^ r(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) + K[i]
+                + w[i];
             unsigned b = (r(s[0], 2) ^ r(s[0], 13) ^ r(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
             for (int j = 7; j > 0; --j) s[j] = s[j - 1];
             s[4] += a; s[0] = a + b;
@@ -221,7 +226,12 @@ def test_md5(gpu: Gpu) -> None:
         digests[threadIdx.x] = make_uint4(a + 0x67452301, b + 0xefcdab89, c + 0x98badcfe, d + 0x10325476);
     }"""
     messages = [b"%d bottles of beer" % i for i in range(33)]
-    blocks = np.stack([np.frombuffer(m + b"\x80" + bytes(55 - len(m)) + (8 * len(m)).to_bytes(8, "little"), "uint32") for m in messages])
+    blocks = np.stack(
+        [
+            np.frombuffer(m + b"\x80" + bytes(55 - len(m)) + (8 * len(m)).to_bytes(8, "little"), "uint32")
+            for m in messages
+        ]
+    )
     table = np.array([int(2**32 * abs(math.sin(i + 1))) for i in range(64)], "uint32")
     *_, out = gpu(source, blocks, table, zeros((33, 4), "uint32"), block=33)
     assert [row.tobytes() for row in out] == [hashlib.md5(m).digest() for m in messages]
@@ -248,7 +258,10 @@ def test_chacha20(gpu: Gpu) -> None:
         }
         for (int i = 0; i < 16; ++i) out[threadIdx.x * 16 + i] = s[i] + in[i];
     }"""
-    key, nonce = np.frombuffer(bytes(range(32)), "uint32"), np.frombuffer(bytes.fromhex("000000090000004a00000000"), "uint32")
+    key, nonce = (
+        np.frombuffer(bytes(range(32)), "uint32"),
+        np.frombuffer(bytes.fromhex("000000090000004a00000000"), "uint32"),
+    )
     out = gpu(source, key, nonce, zeros((64, 16), "uint32"))[2]
     # RFC 8439, 2.3.2: the block with counter 1
     assert out[1].tobytes().hex() == (
@@ -299,9 +312,11 @@ def test_aes_steps(gpu: Gpu) -> None:
     }
     __global__ void round(const unsigned char* box, const unsigned char* states, unsigned char* out) {
         unsigned char s[4][4], t[4];
-        for (int c = 0; c < 4; ++c) for (int r = 0; r < 4; ++r) s[r][c] = box[states[16 * threadIdx.x + 4 * ((c + r) % 4) + r]];
+        for (int c = 0; c < 4; ++c) for (int r = 0; r < 4;
+            ++r) s[r][c] = box[states[16 * threadIdx.x + 4 * ((c + r) % 4) + r]];
         for (int c = 0; c < 4; ++c) {
-            for (int r = 0; r < 4; ++r) t[r] = times(s[r][c], 2) ^ times(s[(r + 1) % 4][c], 3) ^ s[(r + 2) % 4][c] ^ s[(r + 3) % 4][c];
+            for (int r = 0; r < 4; ++r) t[r] = times(s[r][c], 2) ^ times(s[(r + 1) % 4][c], 3) ^ s[(r
+                + 2) % 4][c] ^ s[(r + 3) % 4][c];
             for (int r = 0; r < 4; ++r) out[16 * threadIdx.x + 4 * c + r] = t[r];
         }
     }"""
@@ -343,7 +358,7 @@ def test_crc32_by_table_in_lds(gpu: Gpu) -> None:
     starts = np.concatenate([[0], lengths.cumsum()]).astype("int32")
     data = words(int(starts[-1]), "uint8")
     out = gpu(source, data, starts, zeros(90, "uint32"), 90, grid=2)[2]
-    assert out.tolist() == [zlib.crc32(data[a:b].tobytes()) for a, b in zip(starts, starts[1:], strict=False)]
+    assert out.tolist() == [zlib.crc32(data[a:b].tobytes()) for a, b in pairwise(starts)]
 
 
 def test_adler_and_fnv_hashes(gpu: Gpu) -> None:
@@ -352,7 +367,8 @@ def test_adler_and_fnv_hashes(gpu: Gpu) -> None:
         const unsigned char* p = data + threadIdx.x * each;
         unsigned a = 1, b = 0;
         unsigned long long h = 14695981039346656037ull;
-        for (int i = 0; i < each; ++i) { a = (a + p[i]) % 65521; b = (b + a) % 65521; h = (h ^ p[i]) * 1099511628211ull; }
+        for (int i = 0; i < each; ++i) { a = (a + p[i]) % 65521; b = (b + a) % 65521;
+            h = (h ^ p[i]) * 1099511628211ull; }
         adler[threadIdx.x] = b << 16 | a; fnv[threadIdx.x] = h;
     }"""
     data = words((64, 37), "uint8")
@@ -386,7 +402,8 @@ def test_base64(gpu: Gpu) -> None:
 
 def test_huffman_decoding(gpu: Gpu) -> None:
     source = """
-    __global__ void decode(const short2* tree, const unsigned* bits, const int* starts, const int* counts, unsigned char* out, int streams) {
+    __global__ void decode(const short2* tree, const unsigned* bits, const int* starts, const int* counts,
+        unsigned char* out, int streams) {
         int s = threadIdx.x;
         if (s >= streams) return;
         int at = starts[s];
@@ -410,7 +427,9 @@ def test_huffman_decoding(gpu: Gpu) -> None:
         nodes.append((a, b))
         heapq.heappush(heap, (c1 + c2, len(nodes) - 1))
     order = {old: len(nodes) - 1 - old for old in range(len(nodes))}
-    tree = np.array([[order[x] if x >= 0 else x for x in nodes[len(nodes) - 1 - i]] for i in range(len(nodes))], "int16")
+    tree = np.array(
+        [[order[x] if x >= 0 else x for x in nodes[len(nodes) - 1 - i]] for i in range(len(nodes))], "int16"
+    )
     codes: dict[int, list[int]] = {}
 
     def walk(node: int, prefix: list[int]) -> None:
@@ -427,7 +446,9 @@ def test_huffman_decoding(gpu: Gpu) -> None:
         for symbol in row:
             bits += codes[symbol]
     packed = np.packbits(bits + [0] * (-len(bits) % 32), bitorder="little").view("uint32")
-    out = gpu(source, tree, packed, np.array(starts, "int32"), np.full(40, 32, "int32"), zeros((40, 32), "uint8"), 40)[4]
+    out = gpu(source, tree, packed, np.array(starts, "int32"), np.full(40, 32, "int32"), zeros((40, 32), "uint8"), 40)[
+        4
+    ]
     assert (out == symbols).all()
 
 
@@ -530,17 +551,24 @@ def test_utf8_decoding_by_state_machine(gpu: Gpu) -> None:
 @levels("-O0", "-O1", "-Os")
 def test_bit_tricks(gpu: Gpu) -> None:
     source = """
-    __global__ void bits(const unsigned* x, const unsigned long long* y, unsigned* out, unsigned long long* wide, int n) {
+    __global__ void bits(const unsigned* x, const unsigned long long* y, unsigned* out, unsigned long long* wide,
+        int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i >= n) return;
         unsigned u = x[i]; unsigned long long w = y[i];
-        unsigned r[] = {(unsigned)__popc(u), (unsigned)__clz(u), (unsigned)__ffs(u), __brev(u), (unsigned)__popcll(w), (unsigned)__clzll(w),
-                        (unsigned)__ffsll(w), __byte_perm(u, (unsigned)w, 0x5140), u & -u, u ^ (u >> 1), (unsigned)__builtin_parity(u),
-                        __umulhi(u, (unsigned)w), (unsigned)__mulhi((int)u, (int)w), __umul24(u, (unsigned)w), (unsigned)__mul24((int)u, (int)w),
-                        (unsigned)__hadd((int)u, (int)w), __uhadd(u, (unsigned)w), __usad(u, (unsigned)w, 5), __funnelshift_l(u, (unsigned)w, 11)};
+        unsigned r[] = {(unsigned)__popc(u), (unsigned)__clz(u), (unsigned)__ffs(u), __brev(u), (unsigned)__popcll(w),
+            (unsigned)__clzll(w),
+                        (unsigned)__ffsll(w), __byte_perm(u, (unsigned)w, 0x5140), u & -u, u ^ (u >> 1),
+                            (unsigned)__builtin_parity(u),
+                        __umulhi(u, (unsigned)w), (unsigned)__mulhi((int)u, (int)w), __umul24(u, (unsigned)w),
+                            (unsigned)__mul24((int)u, (int)w),
+                        (unsigned)__hadd((int)u, (int)w), __uhadd(u, (unsigned)w), __usad(u, (unsigned)w, 5),
+                            __funnelshift_l(u, (unsigned)w, 11)};
         for (int k = 0; k < 19; ++k) out[k * n + i] = r[k];
-        wide[i] = __brevll(w); wide[n + i] = __umul64hi(w, w * 3); wide[2 * n + i] = (unsigned long long)__mul64hi((long long)w, (long long)(w * 5));
-        wide[3 * n + i] = (unsigned long long)__builtin_bswap32((unsigned)w) << 32 | __builtin_bswap32((unsigned)(w >> 32));
+        wide[i] = __brevll(w); wide[n + i] = __umul64hi(w, w * 3);
+            wide[2 * n + i] = (unsigned long long)__mul64hi((long long)w, (long long)(w * 5));
+        wide[3 * n + i] = (unsigned long long)__builtin_bswap32((unsigned)w) << 32
+            | __builtin_bswap32((unsigned)(w >> 32));
     }"""
     n = 130
     x, y = words(n), words(n, "uint64", 4)
@@ -552,7 +580,8 @@ def test_bit_tricks(gpu: Gpu) -> None:
         chosen = u.to_bytes(4, "little") + low.to_bytes(4, "little")
         assert out[:, i].tolist() == [
             u.bit_count(), 32 - u.bit_length(), (u & -u).bit_length(), int(f"{u:032b}"[::-1], 2), w.bit_count(),
-            64 - w.bit_length(), (w & -w).bit_length(), int.from_bytes(bytes(chosen[s] for s in (0, 4, 1, 5)), "little"),
+            64 - w.bit_length(), (w & -w).bit_length(), int.from_bytes(bytes(chosen[s] for s in (0, 4, 1, 5)),
+                "little"),
             u & -u, u ^ u >> 1, u.bit_count() & 1, u * low >> 32, signed(u, 32) * signed(low, 32) >> 32 & M32,
             (u & 0xFFFFFF) * (low & 0xFFFFFF) & M32, signed(u, 24) * signed(low, 24) & M32,
             (signed(u, 32) + signed(low, 32)) >> 1 & M32, (u + low) >> 1, abs(u - low) + 5 & M32,
@@ -578,7 +607,9 @@ def test_morton_codes(gpu: Gpu) -> None:
     }"""
     x = words((50, 3)) >> np.uint32(11)
     _, out = gpu(source, x, zeros(50, "uint64"), 50)
-    assert out.tolist() == [sum((v >> b & 1) << 3 * b + k for k, v in enumerate(row) for b in range(21)) for row in x.tolist()]
+    assert out.tolist() == [
+        sum((v >> b & 1) << 3 * b + k for k, v in enumerate(row) for b in range(21)) for row in x.tolist()
+    ]
 
 
 def test_hilbert_curve(gpu: Gpu) -> None:
@@ -608,8 +639,10 @@ def test_wide_multiplication_and_division(gpu: Gpu) -> None:
         unsigned long long x = a[i], y = b[i];
         long long sx = (long long)x, sy = (long long)y;
         u128 p = (u128)x * y + x, q = p << 7 ^ p >> 77;
-        unsigned long long r[] = {(unsigned long long)p, (unsigned long long)(p >> 64), (unsigned long long)q, (unsigned long long)(q >> 64),
-            x / y, x % y, (unsigned long long)(sx / sy), (unsigned long long)(sx % sy), x / 10, (unsigned long long)(sx % 1000000007)};
+        unsigned long long r[] = {(unsigned long long)p, (unsigned long long)(p >> 64), (unsigned long long)q,
+            (unsigned long long)(q >> 64),
+            x / y, x % y, (unsigned long long)(sx / sy), (unsigned long long)(sx % sy), x / 10,
+                (unsigned long long)(sx % 1000000007)};
         for (int k = 0; k < 10; ++k) out[k * n + i] = r[k];
     }"""
     n = 60
@@ -637,7 +670,8 @@ def test_big_factorials(gpu: Gpu) -> None:
         unsigned a[12] = {1};
         for (int k = 2; k <= threadIdx.x; ++k) {
             unsigned long long carry = 0;
-            for (int i = 0; i < 12; ++i) { carry += (unsigned long long)a[i] * k; a[i] = (unsigned)carry; carry >>= 32; }
+            for (int i = 0; i < 12; ++i) { carry += (unsigned long long)a[i] * k; a[i] = (unsigned)carry;
+                carry >>= 32; }
         }
         for (int i = 0; i < 12; ++i) out[threadIdx.x * 12 + i] = a[i];
     }"""
@@ -650,7 +684,8 @@ def test_modular_power_and_primality(gpu: Gpu) -> None:
     typedef unsigned long long u64;
     __device__ u64 power(u64 b, u64 e, u64 m) {
         u64 r = 1;
-        for (b %= m; e; e >>= 1) { if (e & 1) r = (u64)((unsigned __int128)r * b % m); b = (u64)((unsigned __int128)b * b % m); }
+        for (b %= m; e; e >>= 1) { if (e & 1) r = (u64)((unsigned __int128)r * b % m);
+            b = (u64)((unsigned __int128)b * b % m); }
         return r;
     }
     __global__ void prime(const u64* n, unsigned char* out, int count) {
@@ -722,14 +757,16 @@ def test_n_queens_by_bit_masks(gpu: Gpu) -> None:
         if (a >= n || a == b || a - b == 1 || b - a == 1) return;
         unsigned full = (1u << n) - 1, columns[12], left[12], right[12], open[12], found = 0;
         int row = 2;
-        columns[2] = 1u << a | 1u << b; left[2] = (1u << a) << 2 | (1u << b) << 1; right[2] = (1u << a) >> 2 | (1u << b) >> 1;
+        columns[2] = 1u << a | 1u << b; left[2] = (1u << a) << 2 | (1u << b) << 1;
+            right[2] = (1u << a) >> 2 | (1u << b) >> 1;
         open[2] = full & ~(columns[2] | left[2] | right[2]);
         while (row >= 2) {
             if (!open[row]) { --row; continue; }
             unsigned bit = open[row] & -open[row];
             open[row] ^= bit;
             if (row == n - 1) { ++found; continue; }
-            columns[row + 1] = columns[row] | bit; left[row + 1] = (left[row] | bit) << 1; right[row + 1] = (right[row] | bit) >> 1;
+            columns[row + 1] = columns[row] | bit; left[row + 1] = (left[row] | bit) << 1;
+                right[row + 1] = (right[row] | bit) >> 1;
             ++row;
             open[row] = full & ~(columns[row] | left[row] | right[row]);
         }
@@ -754,7 +791,5 @@ def test_gray_code_permutations(gpu: Gpu) -> None:
         }
         for (int i = 0; i < 6; ++i) out[(blockIdx.x * blockDim.x + threadIdx.x) * 6 + i] = p[i];
     }"""
-    from itertools import permutations
-
     (out,) = gpu(source, zeros((720, 6), "uint8"), 720, grid=6, block=128)
     assert list(map(tuple, out.tolist())) == list(permutations(range(6)))

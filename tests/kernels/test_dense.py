@@ -124,12 +124,14 @@ def test_transpose_through_padded_lds(gpu: Gpu, dtype: str) -> None:
     __global__ void transpose(const {kind}* in, {kind}* out, int w, int h) {{
         __shared__ {kind} tile[16][17];
         int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
-        for (int k = 0; k < 16; k += 4) if (x < w && y + k < h) tile[threadIdx.y + k][threadIdx.x] = in[(y + k) * w + x];
+        for (int k = 0; k < 16; k += 4) if (x < w && y + k < h) tile[threadIdx.y + k][threadIdx.x] = in[(y + k) * w
+            + x];
         __syncthreads();
         x = blockIdx.y * 16 + threadIdx.x; y = blockIdx.x * 16 + threadIdx.y;
-        for (int k = 0; k < 16; k += 4) if (x < h && y + k < w) out[(y + k) * h + x] = tile[threadIdx.x][threadIdx.y + k];
+        for (int k = 0; k < 16; k += 4) if (x < h && y + k < w) out[(y + k) * h + x] = tile[threadIdx.x][threadIdx.y
+            + k];
     }}"""
-    x = (words((37, 45), dtype) if "int" in dtype else floats((37, 45), dtype=dtype))
+    x = words((37, 45), dtype) if "int" in dtype else floats((37, 45), dtype=dtype)
     _, out = gpu(source, x, zeros((45, 37), dtype), 45, 37, grid=(3, 3), block=(16, 4))
     assert (out == x.T).all()
 
@@ -182,12 +184,14 @@ def test_gauss_elimination_with_pivoting(gpu: Gpu) -> None:
     __global__ void solve(const double* matrices, const double* right, double* x) {
         double a[5][6];
         int t = threadIdx.x;
-        for (int i = 0; i < 5; ++i) { for (int j = 0; j < 5; ++j) a[i][j] = matrices[t * 25 + i * 5 + j]; a[i][5] = right[t * 5 + i]; }
+        for (int i = 0; i < 5; ++i) { for (int j = 0; j < 5; ++j) a[i][j] = matrices[t * 25 + i * 5 + j];
+            a[i][5] = right[t * 5 + i]; }
         for (int k = 0; k < 5; ++k) {
             int p = k;
             for (int i = k + 1; i < 5; ++i) if (fabs(a[i][k]) > fabs(a[p][k])) p = i;
             for (int j = 0; j < 6; ++j) { double v = a[k][j]; a[k][j] = a[p][j]; a[p][j] = v; }
-            for (int i = k + 1; i < 5; ++i) { double f = a[i][k] / a[k][k]; for (int j = k; j < 6; ++j) a[i][j] -= f * a[k][j]; }
+            for (int i = k + 1; i < 5; ++i) { double f = a[i][k] / a[k][k]; for (int j = k; j < 6;
+                ++j) a[i][j] -= f * a[k][j]; }
         }
         for (int i = 4; i >= 0; --i) {
             double s = a[i][5];
@@ -249,7 +253,8 @@ def test_max_pooling(gpu: Gpu) -> None:
     __global__ void pool(const short* in, short* out, unsigned char* where, int w) {
         int x = threadIdx.x, y = blockIdx.x;
         short best = -32768; int at = 0;
-        for (int k = 0; k < 4; ++k) { short v = in[(2 * y + k / 2) * w + 2 * x + k % 2]; if (v > best) { best = v; at = k; } }
+        for (int k = 0; k < 4; ++k) { short v = in[(2 * y + k / 2) * w + 2 * x + k % 2]; if (v > best) { best = v;
+            at = k; } }
         out[y * (w / 2) + x] = best; where[y * (w / 2) + x] = at;
     }"""
     x = words((20, 26), "int16")
@@ -288,7 +293,8 @@ def test_heat_equation_with_two_buffers(gpu: Gpu) -> None:
         if (x >= n || y >= n) return;
         float c = in[y * n + x];
         if (x == 0 || y == 0 || x == n - 1 || y == n - 1) { out[y * n + x] = c; return; }
-        out[y * n + x] = c * 0.5f + 0.125f * (in[y * n + x - 1] + in[y * n + x + 1] + in[(y - 1) * n + x] + in[(y + 1) * n + x]);
+        out[y * n + x] = c * 0.5f + 0.125f * (in[y * n + x - 1] + in[y * n + x + 1] + in[(y - 1) * n + x] + in[(y
+            + 1) * n + x]);
     }"""
     n = 20
     x = integers((n, n), 0, 1024).astype("float32")
@@ -310,10 +316,12 @@ def test_heat_equation_with_two_buffers(gpu: Gpu) -> None:
 def test_three_dimensional_stencil(gpu: Gpu) -> None:
     source = """
     __global__ void laplace(const int* in, int* out, int nx, int ny, int nz) {
-        int x = threadIdx.x + blockIdx.x * blockDim.x, y = threadIdx.y + blockIdx.y * blockDim.y, z = threadIdx.z + blockIdx.z * blockDim.z;
+        int x = threadIdx.x + blockIdx.x * blockDim.x, y = threadIdx.y + blockIdx.y * blockDim.y, z = threadIdx.z
+            + blockIdx.z * blockDim.z;
         if (x >= nx || y >= ny || z >= nz) return;
         auto at = [=](int i, int j, int k) { return in[((k + nz) % nz * ny + (j + ny) % ny) * nx + (i + nx) % nx]; };
-        out[(z * ny + y) * nx + x] = at(x-1,y,z) + at(x+1,y,z) + at(x,y-1,z) + at(x,y+1,z) + at(x,y,z-1) + at(x,y,z+1) - 6 * at(x,y,z);
+        out[(z * ny + y) * nx + x] = at(x-1,y,z) + at(x+1,y,z) + at(x,y-1,z) + at(x,y+1,z) + at(x,y,z-1)
+            + at(x,y,z+1) - 6 * at(x,y,z);
     }"""
     x = integers((5, 7, 9))
     _, out = gpu(source, x, zeros(x.shape), 9, 7, 5, grid=(3, 2, 2), block=(4, 4, 4))
@@ -491,7 +499,14 @@ def test_activations(gpu: Gpu) -> None:
     _, out = gpu(source, x, zeros((6, 200), "float32"), 200, grid=4)
     v = x.astype("float64")
     gelu = [0.5 * a * (1 + erf(a * 2**-0.5)) for a in v.tolist()]
-    expected = [1 / (1 + np.exp(-v)), np.tanh(v), gelu, np.where(v > 0, v, np.expm1(v)), np.log1p(np.exp(v)), v / (1 + abs(v))]
+    expected = [
+        1 / (1 + np.exp(-v)),
+        np.tanh(v),
+        gelu,
+        np.where(v > 0, v, np.expm1(v)),
+        np.log1p(np.exp(v)),
+        v / (1 + abs(v)),
+    ]
     np.testing.assert_allclose(out, expected, rtol=2e-5, atol=1e-6)
 
 

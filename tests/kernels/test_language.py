@@ -22,8 +22,10 @@ def test_recursion(gpu: Gpu) -> None:
         if (n == 0) return ackermann(m - 1, 1);
         return ackermann(m - 1, ackermann(m, n - 1));
     }
-    __device__ __attribute__((noinline)) unsigned fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
-    __global__ void run(int* a, unsigned* f) { a[threadIdx.x] = ackermann(threadIdx.x % 3, threadIdx.x / 8); f[threadIdx.x] = fibonacci(threadIdx.x % 9); }"""
+    __device__ __attribute__((noinline)) unsigned fibonacci(int n) {
+        return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+    __global__ void run(int* a, unsigned* f) { a[threadIdx.x] = ackermann(threadIdx.x % 3, threadIdx.x / 8);
+        f[threadIdx.x] = fibonacci(threadIdx.x % 9); }"""
     a, f = gpu(source, zeros(40), zeros(40, "uint32"), block=40)
 
     def ackermann(m: int, n: int) -> int:
@@ -42,13 +44,15 @@ def test_mutual_recursion_over_an_expression(gpu: Gpu) -> None:
         while (*p >= '0' && *p <= '9') v = v * 10 + (*p++ - '0');
         return v;
     }
-    __device__ __attribute__((noinline)) int product(const char*& p) { int v = atom(p); while (*p == '*') { ++p; v *= atom(p); } return v; }
+    __device__ __attribute__((noinline)) int product(const char*& p) { int v = atom(p); while (*p == '*') { ++p;
+        v *= atom(p); } return v; }
     __device__ __attribute__((noinline)) int sum(const char*& p) {
         int v = product(p);
         while (*p == '+' || *p == '-') { char c = *p++; int w = product(p); v = c == '+' ? v + w : v - w; }
         return v;
     }
-    __global__ void evaluate(const char* text, int each, int* out) { const char* p = text + each * threadIdx.x; out[threadIdx.x] = sum(p); }"""
+    __global__ void evaluate(const char* text, int each, int* out) { const char* p = text + each * threadIdx.x;
+        out[threadIdx.x] = sum(p); }"""
     texts = ["1+2*3", "(1+2)*3", "10-4-3", "2*(3+4)*5-(6-1)", "((((7))))", "12*(3-(4-5)*6)+1"] * 6
     data = np.stack([np.frombuffer(t.encode().ljust(24, b"\0"), "int8") for t in texts])
     _, out = gpu(source, data, 24, zeros(36), block=36)
@@ -76,8 +80,10 @@ def test_pointers_to_functions_chosen_per_lane(gpu: Gpu) -> None:
 @levels("-O0", "-O1")
 def test_virtual_functions(gpu: Gpu) -> None:
     source = """
-    struct Shape { __device__ virtual float area() const { return 0; } __device__ virtual int corners() const { return 0; } };
-    struct Circle : Shape { float r; __device__ Circle(float r) : r(r) {} __device__ float area() const override { return 3 * r * r; } };
+    struct Shape { __device__ virtual float area() const { return 0; } __device__ virtual int corners() const {
+        return 0; } };
+    struct Circle : Shape { float r; __device__ Circle(float r) : r(r) {} __device__ float area() const override {
+        return 3 * r * r; } };
     struct Box : Shape {
         float w, h;
         __device__ Box(float w, float h) : w(w), h(h) {}
@@ -85,7 +91,8 @@ def test_virtual_functions(gpu: Gpu) -> None:
         __device__ int corners() const override { return 4; }
     };
     struct Square : Box { __device__ Square(float w) : Box(w, w) {} };
-    __device__ __attribute__((noinline)) void measure(const Shape& s, float* area, int* corners) { *area = s.area(); *corners = s.corners(); }
+    __device__ __attribute__((noinline)) void measure(const Shape& s, float* area, int* corners) { *area = s.area();
+        *corners = s.corners(); }
     __global__ void run(const float* x, float* areas, int* corners) {
         int i = threadIdx.x;
         Circle c(x[i]); Box b(x[i], 2); Square q(x[i]);
@@ -101,11 +108,15 @@ def test_virtual_functions(gpu: Gpu) -> None:
 def test_many_arguments_and_structures_by_value(gpu: Gpu) -> None:
     source = """
     struct Big { int a[9]; double d; char c; };
-    __device__ __attribute__((noinline)) Big turn(Big b, int by) { Big r = b; for (int i = 0; i < 9; ++i) r.a[(i + by) % 9] = b.a[i]; r.d += by; r.c = -b.c; return r; }
-    __device__ __attribute__((noinline)) long long many(int a, long long b, float c, double d, short e, char f, unsigned g, bool h,
-        int i, int j, int k, int l, int m, int n, int o, int p, int q, int r, int s, int t, int u, int v, int w, int x, int y, int z,
+    __device__ __attribute__((noinline)) Big turn(Big b, int by) { Big r = b; for (int i = 0; i < 9;
+        ++i) r.a[(i + by) % 9] = b.a[i]; r.d += by; r.c = -b.c; return r; }
+    __device__ __attribute__((noinline)) long long many(int a, long long b, float c, double d, short e, char f,
+        unsigned g, bool h,
+        int i, int j, int k, int l, int m, int n, int o, int p, int q, int r, int s, int t, int u, int v, int w,
+            int x, int y, int z,
         int a2, int b2, int c2, int d2, int e2, int f2, int g2, int h2) {
-        return a + b + (long long)c + (long long)d + e + f + g + h + i + j + k + l + m + n + o + p + q + r + s + t + u + v + w + x + y + z
+        return a + b + (long long)c + (long long)d + e + f + g + h + i + j + k + l + m + n + o + p + q + r + s + t
+            + u + v + w + x + y + z
                + a2 + b2 + c2 + d2 + e2 + f2 + g2 + 1000ll * h2;
     }
     __global__ void run(Big b, int* out, double* d, long long* sums) {
@@ -113,7 +124,8 @@ def test_many_arguments_and_structures_by_value(gpu: Gpu) -> None:
         Big r = turn(b, t);
         for (int i = 0; i < 9; ++i) out[t * 9 + i] = r.a[i];
         d[t] = r.d * r.c;
-        sums[t] = many(t, 1ll << 40, 2.5f, 3.5, -4, 5, 6u, true, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t);
+        sums[t] = many(t, 1ll << 40, 2.5f, 3.5, -4, 5, 6u, true, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t,
+            t, t, t, t, t, t, t, t);
     }"""
     big = np.zeros((), [("a", "i4", 9), ("pad", "i4"), ("d", "f8"), ("c", "i1"), ("pad2", "i1", 7)])
     big["a"], big["d"], big["c"] = np.arange(9) * 11, 0.5, 3
@@ -131,7 +143,8 @@ def test_templates_lambdas_and_constexpr(gpu: Gpu) -> None:
         ((v = f(v, rest)), ...);
         return v;
     }
-    template <int n> __device__ int digits(int x) { if constexpr (n == 0) return 0; else return x % 10 + digits<n - 1>(x / 10); }
+    template <int n> __device__ int digits(int x) { if constexpr (n == 0) return 0;
+        else return x % 10 + digits<n - 1>(x / 10); }
     __global__ void run(int* out) {
         int t = threadIdx.x, seen = 0;
         auto add = [&seen](int a, int b) { ++seen; return a + b; };
@@ -259,7 +272,8 @@ def test_local_arrays_of_all_widths(gpu: Gpu) -> None:
     __global__ void run(const unsigned char* order, double* out) {
         signed char a[7]; short b[7]; int c[7]; long long d[7]; float e[7]; double f[7]; bool g[7];
         for (int i = 0; i < 7; ++i) {
-            a[i] = i - 3; b[i] = i * -1000; c[i] = i << 20; d[i] = (long long)i << 40; e[i] = i * 0.5f; f[i] = i / 7.0; g[i] = i & 1;
+            a[i] = i - 3; b[i] = i * -1000; c[i] = i << 20; d[i] = (long long)i << 40; e[i] = i * 0.5f;
+                f[i] = i / 7.0; g[i] = i & 1;
         }
         double s = 0;
         for (int k = 0; k < 7; ++k) {
@@ -342,7 +356,9 @@ def test_constants_globals_and_statics(gpu: Gpu) -> None:
     module.run[1, 64](out, values)
     names, codes = [b"one\0\0\0", b"two\0\0\0", b"three\0"], [1, -2, 30000]
     flags = [1, 2, 3, *[0] * 7]
-    assert out.to_host().tolist() == [names[t % 3][t % 6] + codes[t % 3] + weights[t % 8] + flags[t % 10] for t in range(64)]
+    assert out.to_host().tolist() == [
+        names[t % 3][t % 6] + codes[t % 3] + weights[t % 8] + flags[t % 10] for t in range(64)
+    ]
     assert values.to_host().tolist() == [(1.5, 2.25, -1e100)[t % 3] for t in range(64)]
     assert module.variable("counter", "int32").to_host()[0] == 133
 
@@ -447,7 +463,9 @@ def test_match_of_equal_values(gpu: Gpu) -> None:
     _, out = gpu(source, x, zeros(128, "uint64"), block=128)
     for start in range(0, 128, gpu.wave):
         wave = x[start : start + gpu.wave].tolist()
-        assert out[start : start + gpu.wave].tolist() == [sum(1 << k for k, w in enumerate(wave) if w == v) for v in wave]
+        assert out[start : start + gpu.wave].tolist() == [
+            sum(1 << k for k, w in enumerate(wave) if w == v) for v in wave
+        ]
 
 
 def test_spin_lock_across_blocks(gpu: Gpu) -> None:
@@ -496,7 +514,8 @@ def test_barriers_with_votes(gpu: Gpu) -> None:
     __global__ void run(const int* in, int* out) {
         int v = in[blockIdx.x * blockDim.x + threadIdx.x];
         int a = __syncthreads_count(v > 0), b = __syncthreads_and(v > -900), c = __syncthreads_or(v > 990);
-        if (threadIdx.x == 0) { out[3 * blockIdx.x] = a; out[3 * blockIdx.x + 1] = b != 0; out[3 * blockIdx.x + 2] = c != 0; }
+        if (threadIdx.x == 0) { out[3 * blockIdx.x] = a; out[3 * blockIdx.x + 1] = b != 0;
+            out[3 * blockIdx.x + 2] = c != 0; }
     }"""
     x = integers((12, 90))
     _, out = gpu(source, x, zeros((12, 3)), grid=12, block=90)
@@ -505,10 +524,14 @@ def test_barriers_with_votes(gpu: Gpu) -> None:
 
 def test_pipeline_of_kernels_with_streams(gpu: Gpu) -> None:
     source = """
-    __global__ void fill(int* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = i * 7 % 101; }
-    __global__ void map(const int* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * 0.5f; }
-    __global__ void pairs(const float* y, float* z, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = y[i] + y[(i + 1) % n]; }
-    __global__ void largest(const float* z, unsigned* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) atomicMax(out, __float_as_uint(z[i])); }"""
+    __global__ void fill(int* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) x[i] = i * 7 % 101; }
+    __global__ void map(const int* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = x[i] * 0.5f; }
+    __global__ void pairs(const float* y, float* z, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) z[i] = y[i] + y[(i + 1) % n]; }
+    __global__ void largest(const float* z, unsigned* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) atomicMax(out, __float_as_uint(z[i])); }"""
     n = 500
     module = gpu.module(source)
     x, y, z, out = gpulab.zeros(n, "int32"), gpulab.zeros(n), gpulab.zeros(n), gpulab.zeros(1, "uint32")
@@ -552,7 +575,8 @@ def test_work_queue_with_dynamic_tasks(gpu: Gpu) -> None:
 
 def test_half_words_and_saturation(gpu: Gpu) -> None:
     source = """
-    __global__ void run(const short* a, const short* b, const unsigned char* c, const unsigned char* d, short* sum, unsigned char* mean, short* high) {
+    __global__ void run(const short* a, const short* b, const unsigned char* c, const unsigned char* d, short* sum,
+        unsigned char* mean, short* high) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         int s = a[i] + b[i];
         sum[i] = s > 32767 ? 32767 : s < -32768 ? -32768 : s;
@@ -585,7 +609,9 @@ def test_half_precision_numbers(gpu: Gpu) -> None:
 def test_long_kernel_with_many_live_values(gpu: Gpu) -> None:
     live = 90
     body = "".join(f"unsigned x{k} = in[i * {live} + {k}] * {2 * k + 1}u;" for k in range(live))
-    rounds = "".join(f"x{k} = (x{k} ^ x{(k * 7 + 3) % live}) + (x{(k + 41) % live} >> {k % 13 + 1});" for k in range(live))
+    rounds = "".join(
+        f"x{k} = (x{k} ^ x{(k * 7 + 3) % live}) + (x{(k + 41) % live} >> {k % 13 + 1});" for k in range(live)
+    )
     total = " ^ ".join(f"x{k}" for k in range(live))
     source = f"""__global__ void run(const unsigned* in, unsigned* out) {{ int i = threadIdx.x; {body}
         _Pragma("unroll 1") for (int r = 0; r < 3; ++r) {{ {rounds} }} out[i] = {total}; }}"""
@@ -603,12 +629,15 @@ def test_transcendental_tables(gpu: Gpu) -> None:
     __global__ void run(const double* x, double* out, int n) {
         int i = threadIdx.x;
         double v = x[i];
-        double r[] = {sin(v), cos(v), tan(v), exp(v), log(v), sqrt(v), cbrt(v), pow(v, 1.7), atan2(v, 2.0), hypot(v, 3.0), log2(v), exp2(v),
+        double r[] = {sin(v), cos(v), tan(v), exp(v), log(v), sqrt(v), cbrt(v), pow(v, 1.7), atan2(v, 2.0), hypot(v,
+            3.0), log2(v), exp2(v),
                       sinh(v), asin(v / 10), lgamma(v), erf(v)};
         for (int k = 0; k < 16; ++k) out[k * n + i] = r[k];
     }"""
     x = floats(64, 0.01, 9.9, "float64")
     _, out = gpu(source, x, zeros((16, 64), "float64"), 64)
-    functions = [math.sin, math.cos, math.tan, math.exp, math.log, math.sqrt, math.cbrt, lambda v: v**1.7, lambda v: math.atan2(v, 2),
-                 lambda v: math.hypot(v, 3), math.log2, math.exp2, math.sinh, lambda v: math.asin(v / 10), math.lgamma, math.erf]  # fmt: skip
+    functions = [math.sin, math.cos, math.tan, math.exp, math.log, math.sqrt, math.cbrt, lambda v: v**1.7,
+        lambda v: math.atan2(v, 2),
+                 lambda v: math.hypot(v, 3), math.log2, math.exp2, math.sinh,
+                 lambda v: math.asin(v / 10), math.lgamma, math.erf]  # fmt: skip
     np.testing.assert_allclose(out, [[f(v) for v in x.tolist()] for f in functions], rtol=2e-13, atol=1e-14)

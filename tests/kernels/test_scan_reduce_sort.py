@@ -100,7 +100,8 @@ def test_three_kernel_scan(gpu: Gpu) -> None:
         if (i < n) out[i] = t[me];
         if (me == 127) sums[blockIdx.x] = t[me];
     }
-    __global__ void top(int* sums, int n) { int s = 0; for (int k = 0; k < n; ++k) { int v = sums[k]; sums[k] = s; s += v; } }
+    __global__ void top(int* sums, int n) { int s = 0; for (int k = 0; k < n; ++k) { int v = sums[k]; sums[k] = s;
+        s += v; } }
     __global__ void add(int* out, const int* sums, int n) {
         int i = blockIdx.x * 128 + threadIdx.x;
         if (i < n) out[i] += sums[blockIdx.x];
@@ -212,7 +213,13 @@ OPERATIONS = {
     "or": ("unsigned char", "a | b", np.bitwise_or),
     "product": ("unsigned", "a * b", np.multiply),
 }
-DTYPES = {"int": "int32", "unsigned": "uint32", "unsigned long long": "uint64", "short": "int16", "unsigned char": "uint8"}
+DTYPES = {
+    "int": "int32",
+    "unsigned": "uint32",
+    "unsigned long long": "uint64",
+    "short": "int16",
+    "unsigned char": "uint8",
+}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -243,7 +250,8 @@ def test_argmax_with_ties(gpu: Gpu) -> None:
         v[t] = m; at[t] = k;
         for (int d = 64; d; d >>= 1) {
             __syncthreads();
-            if (t < d && (v[t + d] > v[t] || (v[t + d] == v[t] && at[t + d] < at[t]))) { v[t] = v[t + d]; at[t] = at[t + d]; }
+            if (t < d && (v[t + d] > v[t] || (v[t + d] == v[t] && at[t + d] < at[t]))) { v[t] = v[t + d];
+                at[t] = at[t + d]; }
         }
         if (t == 0) { *where = at[0]; *best = v[0]; }
     }"""
@@ -301,7 +309,8 @@ def test_atomic_reductions(gpu: Gpu) -> None:
         atomicAnd(out + 5, v | 0xff00); atomicOr(out + 6, v & 0x0ff0); atomicInc(u, 99u); atomicDec(u + 1, 76u);
         atomicMin(u + 2, (unsigned)v); atomicMax(u + 3, (unsigned)v);
         atomicAdd(w, (unsigned long long)(long long)v * 1000000007ull);
-        atomicMax(w + 1, (unsigned long long)(unsigned)v << 20); atomicMin(w + 2, (unsigned long long)(unsigned)v << 20);
+        atomicMax(w + 1, (unsigned long long)(unsigned)v << 20);
+            atomicMin(w + 2, (unsigned long long)(unsigned)v << 20);
         atomicXor(w + 3, (unsigned long long)(unsigned)v << 13);
     }"""
     n = 500
@@ -358,7 +367,8 @@ def test_dot_product_with_threadfence_and_last_block(gpu: Gpu) -> None:
             last = atomicInc(&done, gridDim.x - 1) == gridDim.x - 1;
         }
         __syncthreads();
-        if (last && threadIdx.x == 0) { long long r = 0; for (int k = 0; k < gridDim.x; ++k) r += partial[k]; *out = r; }
+        if (last && threadIdx.x == 0) { long long r = 0; for (int k = 0; k < gridDim.x; ++k) r += partial[k];
+            *out = r; }
     }"""
     a, b = integers(3000, -(2**31), 2**31 - 1), integers(3000, -(2**31), 2**31 - 1, seed=4)
     *_, out = gpu(source, a, b, zeros(9, "int64"), zeros(1, "int64"), 3000, grid=9)
@@ -524,7 +534,8 @@ def test_quicksort_with_an_explicit_stack(gpu: Gpu) -> None:
                 while (a[j] > p) --j;
                 if (i <= j) { int t = a[i]; a[i] = a[j]; a[j] = t; ++i; --j; }
             }
-            if (j - lo > hi - i) { int t; t = lo; lo = i; i = t; t = j; j = hi; hi = t; stack[top++] = i; stack[top++] = hi; stack[top++] = lo; stack[top++] = j; }
+            if (j - lo > hi - i) { int t; t = lo; lo = i; i = t; t = j; j = hi; hi = t; stack[top++] = i;
+                stack[top++] = hi; stack[top++] = lo; stack[top++] = j; }
             else { stack[top++] = i; stack[top++] = hi; stack[top++] = lo; stack[top++] = j; }
         }
     }"""
@@ -604,7 +615,8 @@ def test_histogram_in_lds(gpu: Gpu) -> None:
         __shared__ unsigned bins[256];
         for (int i = threadIdx.x; i < 256; i += blockDim.x) bins[i] = 0;
         __syncthreads();
-        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) atomicAdd(&bins[in[i]], 1u);
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+            i += blockDim.x * gridDim.x) atomicAdd(&bins[in[i]], 1u);
         __syncthreads();
         for (int i = threadIdx.x; i < 256; i += blockDim.x) if (bins[i]) atomicAdd(&out[i], bins[i]);
     }"""
@@ -632,7 +644,8 @@ def test_run_length_encoding(gpu: Gpu) -> None:
         int i = threadIdx.x;
         bool head = i < n && (i == 0 || in[i] != in[i - 1]);
         start[i] = head;
-        for (int d = 1; d < 256; d *= 2) { __syncthreads(); int v = i >= d ? start[i - d] : 0; __syncthreads(); start[i] += v; }
+        for (int d = 1; d < 256; d *= 2) { __syncthreads(); int v = i >= d ? start[i - d] : 0; __syncthreads();
+            start[i] += v; }
         __syncthreads();
         if (head) {
             int r = start[i] - 1, e = i + 1;

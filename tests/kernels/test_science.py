@@ -185,7 +185,8 @@ def test_jacobi_iteration(gpu: Gpu) -> None:
 
 def test_tridiagonal_systems_by_thomas(gpu: Gpu) -> None:
     source = """
-    __global__ void solve(const double* a, const double* b, const double* c, const double* d, double* x, double* w, int n, int m) {
+    __global__ void solve(const double* a, const double* b, const double* c, const double* d, double* x, double* w,
+        int n, int m) {
         int s = blockIdx.x * blockDim.x + threadIdx.x;
         if (s >= m) return;
         double p = c[s] / b[s], q = d[s] / b[s];
@@ -454,7 +455,9 @@ def test_quaternion_rotation(gpu: Gpu) -> None:
     q, v = integers((50, 4), -9, 9).astype("float32"), integers((50, 3), -9, 9, seed=2).astype("float32")
     *_, out = gpu(source, q, v, np.zeros_like(v), block=50)
     w, u = q[:, :1], q[:, 1:]
-    expected = (w * w - (u * u).sum(1, keepdims=True)) * v + 2 * (u * v).sum(1, keepdims=True) * u + 2 * w * np.cross(u, v)
+    expected = (
+        (w * w - (u * u).sum(1, keepdims=True)) * v + 2 * (u * v).sum(1, keepdims=True) * u + 2 * w * np.cross(u, v)
+    )
     assert (out == expected).all()
 
 
@@ -499,11 +502,13 @@ def test_julia_set_in_double_with_smooth_colours(gpu: Gpu) -> None:
 
 def test_ising_model_with_counter_based_random_numbers(gpu: Gpu) -> None:
     source = """
-    __device__ unsigned hash(unsigned x) { x ^= x >> 16; x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; return x ^ x >> 16; }
+    __device__ unsigned hash(unsigned x) { x ^= x >> 16; x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b;
+        return x ^ x >> 16; }
     __global__ void sweep(signed char* s, int n, int parity, unsigned seed, const unsigned* accept) {
         int x = threadIdx.x, y = blockIdx.x;
         if ((x + y) % 2 != parity) return;
-        int around = s[y * n + (x + 1) % n] + s[y * n + (x + n - 1) % n] + s[(y + 1) % n * n + x] + s[(y + n - 1) % n * n + x];
+        int around = s[y * n + (x + 1) % n] + s[y * n + (x + n - 1) % n] + s[(y + 1) % n * n + x] + s[(y
+            + n - 1) % n * n + x];
         int e = s[y * n + x] * around;
         if (e <= 0 || hash((y * n + x) * 2654435761u ^ seed) < accept[e]) s[y * n + x] = -s[y * n + x];
     }"""
@@ -557,13 +562,29 @@ def test_float_rounding_and_edges(gpu: Gpu) -> None:
         int i = threadIdx.x;
         if (i >= n) return;
         float v = x[i];
-        float r[] = {floorf(v), ceilf(v), truncf(v), rintf(v), roundf(v), fabsf(v), sqrtf(fabsf(v)), 1.0f / v, v * v, v / 3.0f,
+        float r[] = {floorf(v), ceilf(v), truncf(v), rintf(v), roundf(v), fabsf(v), sqrtf(fabsf(v)), 1.0f / v, v * v,
+            v / 3.0f,
                      copysignf(2.0f, v), fminf(v, 1.0f), fmaxf(v, 1.0f), fmodf(v, 0.75f), ldexpf(v, -5)};
         for (int k = 0; k < 15; ++k) out[k * n + i] = r[k];
         whole[i] = v > -1e9f && v < 1e9f ? (int)v : 0; whole[n + i] = v > -1e9f && v < 1e9f ? __float2int_rn(v) : 0;
         kinds[i] = isnan(v) | isinf(v) << 1 | signbit(v) << 2 | isfinite(v) << 3;
     }"""
-    special = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-45, 3.4e38, float("inf"), float("-inf"), float("nan"), 8388608.5]
+    special = [
+        0.0,
+        -0.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        1e-40,
+        -1e-45,
+        3.4e38,
+        float("inf"),
+        float("-inf"),
+        float("nan"),
+        8388608.5,
+    ]
     x = np.array([*special, *floats(30, -100, 100)], "float32")
     n = len(x)
     _, out, whole, kinds = gpu(source, x, zeros((15, n), "float32"), zeros((2, n)), zeros(n, "uint8"), n)
@@ -571,7 +592,8 @@ def test_float_rounding_and_edges(gpu: Gpu) -> None:
     with np.errstate(all="ignore"):
         rounded = np.trunc(x) + np.copysign(abs(x - np.trunc(x)) >= 0.5, x).astype("float32")
         expected = [
-            np.floor(x), np.ceil(x), np.trunc(x), np.rint(x), rounded, abs(x), np.sqrt(abs(x)), f(1) / x, x * x, x / f(3),
+            np.floor(x), np.ceil(x), np.trunc(x), np.rint(x), rounded, abs(x), np.sqrt(abs(x)), f(1) / x, x * x,
+                x / f(3),
             np.copysign(f(2), x), np.fmin(x, f(1)), np.fmax(x, f(1)), np.fmod(x, f(0.75)), np.ldexp(x, -5),
         ]  # fmt: skip
         inside = np.where(abs(x) < 1e9, x, 0)
@@ -596,7 +618,9 @@ def test_kahan_and_two_sum(gpu: Gpu) -> None:
         plain[threadIdx.x] = s; kahan[threadIdx.x] = k; pair[threadIdx.x] = make_float2(hi, lo);
     }"""
     x = (floats((32, 60)) * 10.0 ** integers((32, 60), -5, 5)).astype("float32")
-    plain, kahan, pair = gpu(source, x, 60, zeros(32, "float32"), zeros(32, "float32"), zeros((32, 2), "float32"), block=32)[1:]
+    plain, kahan, pair = gpu(
+        source, x, 60, zeros(32, "float32"), zeros(32, "float32"), zeros((32, 2), "float32"), block=32
+    )[1:]
     s = k = c = hi = lo = np.zeros(32, "float32")
     for v in x.T:
         s = s + v
@@ -614,7 +638,8 @@ def test_kahan_and_two_sum(gpu: Gpu) -> None:
 
 def test_polynomial_and_continued_fraction(gpu: Gpu) -> None:
     source = """
-    template <int n> struct Horner { static __device__ float at(const float* c, float x) { return fmaf(Horner<n - 1>::at(c, x), x, c[n]); } };
+    template <int n> struct Horner { static __device__ float at(const float* c, float x) {
+        return fmaf(Horner<n - 1>::at(c, x), x, c[n]); } };
     template <> struct Horner<0> { static __device__ float at(const float* c, float) { return c[0]; } };
     __global__ void evaluate(const float* c, const float* x, float* out) {
         int i = threadIdx.x;

@@ -34,7 +34,8 @@ def graph(n: int, edges: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, li
 @levels("-O0", "-O1")
 def test_csr_by_one_thread_per_row(gpu: Gpu) -> None:
     source = """
-    __global__ void spmv(const int* offsets, const int* columns, const float* values, const float* x, float* y, int rows) {
+    __global__ void spmv(const int* offsets, const int* columns, const float* values, const float* x, float* y,
+        int rows) {
         int r = blockIdx.x * blockDim.x + threadIdx.x;
         if (r >= rows) return;
         float s = 0;
@@ -49,7 +50,8 @@ def test_csr_by_one_thread_per_row(gpu: Gpu) -> None:
 
 def test_csr_by_one_group_of_lanes_per_row(gpu: Gpu) -> None:
     source = """
-    __global__ void spmv(const int* offsets, const int* columns, const float* values, const float* x, float* y, int rows) {
+    __global__ void spmv(const int* offsets, const int* columns, const float* values, const float* x, float* y,
+        int rows) {
         int r = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;
         float s = 0;
         if (r < rows) for (int k = offsets[r] + lane; k < offsets[r + 1]; k += 8) s += values[k] * x[columns[k]];
@@ -109,9 +111,11 @@ def test_csr_transpose_by_counting(gpu: Gpu) -> None:
         __syncthreads();
         for (int k = t; k < offsets[n]; k += 128) atomicAdd(&count[columns[k]], 1);
         __syncthreads();
-        if (t == 0) { int s = 0; for (int c = 0; c < m; ++c) { starts[c] = s; s += count[c]; count[c] = starts[c]; } starts[m] = s; }
+        if (t == 0) { int s = 0; for (int c = 0; c < m; ++c) { starts[c] = s; s += count[c]; count[c] = starts[c]; }
+            starts[m] = s; }
         __syncthreads();
-        if (t == 0) for (int r = 0; r < n; ++r) for (int k = offsets[r]; k < offsets[r + 1]; ++k) rows[count[columns[k]]++] = r;
+        if (t == 0) for (int r = 0; r < n; ++r) for (int k = offsets[r]; k < offsets[r + 1];
+            ++k) rows[count[columns[k]]++] = r;
     }"""
     dense, offsets, columns, _ = sparse(40, 100)
     starts, rows = gpu(source, offsets, columns, 40, 100, zeros(101), zeros(len(columns)), block=128)[2:]
@@ -164,7 +168,8 @@ def test_breadth_first_search_with_a_queue_in_lds(gpu: Gpu) -> None:
             for (int i = t; i < size[now]; i += blockDim.x) {
                 int v = queue[now][i];
                 for (int e = offsets[v]; e < offsets[v + 1]; ++e)
-                    if (atomicCAS(&distance[targets[e]], -1, level) == -1) queue[1 - now][atomicAdd(&size[1 - now], 1)] = targets[e];
+                    if (atomicCAS(&distance[targets[e]], -1, level) == -1) queue[1 - now][atomicAdd(&size[1 - now],
+                        1)] = targets[e];
             }
             __syncthreads();
             if (t == 0) size[now] = 0;
@@ -189,7 +194,8 @@ def test_breadth_first_search_with_a_queue_in_lds(gpu: Gpu) -> None:
 
 def test_shortest_paths_by_bellman_ford(gpu: Gpu) -> None:
     source = """
-    __global__ void relax(const int* from, const int* to, const unsigned* weight, unsigned* distance, int edges, int n) {
+    __global__ void relax(const int* from, const int* to, const unsigned* weight, unsigned* distance, int edges,
+        int n) {
         for (int round = 0; round < n; ++round) {
             bool changed = false;
             for (int e = threadIdx.x; e < edges; e += blockDim.x) {
@@ -217,7 +223,8 @@ def test_floyd_warshall(gpu: Gpu) -> None:
     __global__ void paths(int* d, int n) {
         for (int k = 0; k < n; ++k) {
             for (int i = threadIdx.y; i < n; i += blockDim.y)
-                for (int j = threadIdx.x; j < n; j += blockDim.x) d[i * n + j] = min(d[i * n + j], d[i * n + k] + d[k * n + j]);
+                for (int j = threadIdx.x; j < n; j += blockDim.x) d[i * n + j] = min(d[i * n + j], d[i * n + k]
+                    + d[k * n + j]);
             __syncthreads();
         }
     }"""
@@ -273,7 +280,8 @@ def test_connected_components_by_union_find(gpu: Gpu) -> None:
             if (atomicCAS(&parent[a], a, b) == a) return;
         }
     }
-    __global__ void flatten(int* parent, int n) { int v = blockIdx.x * blockDim.x + threadIdx.x; if (v < n) parent[v] = find(parent, v); }"""
+    __global__ void flatten(int* parent, int n) { int v = blockIdx.x * blockDim.x + threadIdx.x;
+        if (v < n) parent[v] = find(parent, v); }"""
     n, edges = 300, 240
     pairs = integers((edges, 2), 0, n)
     module = gpu.module(source)
@@ -324,7 +332,9 @@ def test_hash_table_with_linear_probing(gpu: Gpu) -> None:
         }
     }"""
     keys = integers(700, 0, 300, "uint32")
-    table, counts = gpu(source, keys, np.full(512, 2**32 - 1, "uint32"), zeros(512, "uint32"), 700, 511, grid=6, block=128)[1:]
+    table, counts = gpu(
+        source, keys, np.full(512, 2**32 - 1, "uint32"), zeros(512, "uint32"), 700, 511, grid=6, block=128
+    )[1:]
     found = {int(k): int(c) for k, c in zip(table, counts, strict=True) if k != 2**32 - 1}
     assert found == {int(k): int(c) for k, c in zip(*np.unique(keys, return_counts=True), strict=True)}
     assert (table != 2**32 - 1).sum() == len(found)
@@ -333,7 +343,8 @@ def test_hash_table_with_linear_probing(gpu: Gpu) -> None:
 def test_map_of_64_bit_keys(gpu: Gpu) -> None:
     source = """
     typedef unsigned long long u64;
-    __device__ u64 hash(u64 x) { x ^= x >> 33; x *= 0xff51afd7ed558ccdull; x ^= x >> 33; x *= 0xc4ceb9fe1a85ec53ull; return x ^ x >> 33; }
+    __device__ u64 hash(u64 x) { x ^= x >> 33; x *= 0xff51afd7ed558ccdull; x ^= x >> 33; x *= 0xc4ceb9fe1a85ec53ull;
+        return x ^ x >> 33; }
     __global__ void build(const u64* keys, u64* table, int* values, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i >= n) return;
@@ -346,7 +357,8 @@ def test_map_of_64_bit_keys(gpu: Gpu) -> None:
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i >= n) return;
         int r = -1;
-        for (u64 h = hash(queries[i]); table[h & 1023]; ++h) if (table[h & 1023] == queries[i]) { r = values[h & 1023]; break; }
+        for (u64 h = hash(queries[i]); table[h & 1023]; ++h) if (table[h & 1023] == queries[i]) {
+            r = values[h & 1023]; break; }
         out[i] = r;
     }"""
     keys = words(600, "uint64")
@@ -363,16 +375,19 @@ def test_map_of_64_bit_keys(gpu: Gpu) -> None:
 
 def test_bloom_filter(gpu: Gpu) -> None:
     source = """
-    __device__ unsigned hash(unsigned x, unsigned seed) { x ^= seed; x *= 0x85ebca6b; x ^= x >> 13; x *= 0xc2b2ae35; return x ^ x >> 16; }
+    __device__ unsigned hash(unsigned x, unsigned seed) { x ^= seed; x *= 0x85ebca6b; x ^= x >> 13; x *= 0xc2b2ae35;
+        return x ^ x >> 16; }
     __global__ void add(const unsigned* keys, unsigned* bits, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
-        if (i < n) for (unsigned s = 0; s < 4; ++s) { unsigned h = hash(keys[i], s * 77777) & 4095; atomicOr(&bits[h >> 5], 1u << (h & 31)); }
+        if (i < n) for (unsigned s = 0; s < 4; ++s) { unsigned h = hash(keys[i], s * 77777) & 4095;
+            atomicOr(&bits[h >> 5], 1u << (h & 31)); }
     }
     __global__ void test(const unsigned* keys, const unsigned* bits, unsigned char* hit, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i >= n) return;
         bool all = true;
-        for (unsigned s = 0; s < 4 && all; ++s) { unsigned h = hash(keys[i], s * 77777) & 4095; all = bits[h >> 5] >> (h & 31) & 1; }
+        for (unsigned s = 0; s < 4 && all; ++s) { unsigned h = hash(keys[i], s * 77777) & 4095;
+            all = bits[h >> 5] >> (h & 31) & 1; }
         hit[i] = all;
     }"""
 
@@ -447,12 +462,38 @@ def test_edit_distance_per_thread(gpu: Gpu) -> None:
         }
         out[w] = row[m];
     }"""
-    names = ("wavefront lane workgroup barrier register vector scalar execute mask kernel launch stream event device "
-             "memory coalesce bank conflict occupancy divergence reduction histogram a of").split()  # fmt: skip
+    names = [
+        "wavefront",
+        "lane",
+        "workgroup",
+        "barrier",
+        "register",
+        "vector",
+        "scalar",
+        "execute",
+        "mask",
+        "kernel",
+        "launch",
+        "stream",
+        "event",
+        "device",
+        "memory",
+        "coalesce",
+        "bank",
+        "conflict",
+        "occupancy",
+        "divergence",
+        "reduction",
+        "histogram",
+        "a",
+        "of",
+    ]
     text = np.frombuffer("".join(names).encode(), "int8")
     starts = np.cumsum([0] + [len(w) for w in names]).astype("int32")
     wanted = "workgroups"
-    out = gpu(source, text, starts, np.frombuffer(wanted.encode(), "int8"), len(wanted), zeros(len(names)), len(names))[3]
+    out = gpu(source, text, starts, np.frombuffer(wanted.encode(), "int8"), len(wanted), zeros(len(names)), len(names))[
+        3
+    ]
     assert out.tolist() == [distance_of(w, wanted) for w in names]
 
 
@@ -489,7 +530,8 @@ def test_viterbi(gpu: Gpu) -> None:
         for (int t = 1; t < n; ++t) {
             __syncthreads();
             int best = 1 << 30, at = 0;
-            for (int k = 0; k < 16; ++k) { int v = d[(t - 1) & 1][k] + step[k * 16 + s]; if (v < best) { best = v; at = k; } }
+            for (int k = 0; k < 16; ++k) { int v = d[(t - 1) & 1][k] + step[k * 16 + s]; if (v < best) { best = v;
+                at = k; } }
             d[t & 1][s] = best + cost[t * 16 + s];
             from[t][s] = at;
         }
@@ -520,7 +562,8 @@ def test_binary_search_lower_and_upper(gpu: Gpu) -> None:
     source = """
     template <bool upper, class T> __device__ int bound(const T* a, int n, T v) {
         int lo = 0;
-        while (n > 0) { int h = n >> 1; if (upper ? !(v < a[lo + h]) : a[lo + h] < v) { lo += h + 1; n -= h + 1; } else n = h; }
+        while (n > 0) { int h = n >> 1; if (upper ? !(v < a[lo + h]) : a[lo + h] < v) { lo += h + 1; n -= h + 1; }
+            else n = h; }
         return lo;
     }
     __global__ void search(const long long* a, int n, const long long* q, int m, int* low, int* high) {
@@ -555,7 +598,8 @@ def test_string_search(gpu: Gpu) -> None:
 
 def test_k_means_step(gpu: Gpu) -> None:
     source = """
-    __global__ void assign(const float2* points, const float2* centres, int* label, int* count, float* sums, int n, int k) {
+    __global__ void assign(const float2* points, const float2* centres, int* label, int* count, float* sums, int n,
+        int k) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i >= n) return;
         float best = 3e38f; int at = 0;
@@ -630,7 +674,9 @@ def test_interval_stabbing_by_wave_votes(gpu: Gpu) -> None:
     low = integers(64, -50, 0)
     intervals = np.stack([low, low + integers(64, 60, 120, seed=2)], 1)
     queries = np.arange(-60, 140, 10, dtype="int32")
-    answers = gpu(source, intervals.ravel(), 64, queries, zeros(len(queries), "uint8"), grid=len(queries), block=gpu.wave)[2]
+    answers = gpu(
+        source, intervals.ravel(), 64, queries, zeros(len(queries), "uint8"), grid=len(queries), block=gpu.wave
+    )[2]
     inside = (intervals[:, :1] <= queries) & (queries < intervals[:, 1:])
     assert (answers == inside.any(axis=0) * 2 + inside.all(axis=0)).all()
     assert (answers == 3).any()
@@ -646,7 +692,8 @@ def test_convex_position_of_points(gpu: Gpu) -> None:
             if (j == i) continue;
             bool edge = true;
             for (int k = 0; k < n && edge; ++k)
-                if (k != i && k != j) edge = (p[j].x - p[i].x) * (p[k].y - p[i].y) - (p[j].y - p[i].y) * (p[k].x - p[i].x) > 0;
+                if (k != i && k != j)
+                    edge = (p[j].x - p[i].x) * (p[k].y - p[i].y) - (p[j].y - p[i].y) * (p[k].x - p[i].x) > 0;
             corner = edge;
         }
         out[i] = corner;
