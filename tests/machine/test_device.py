@@ -244,3 +244,22 @@ def test_wave64_on_a_wave32_device_is_refused():
     with gpulab.using("gfx1100"), pytest.raises(gpulab.UnsupportedInstruction, match="waves of 64 lanes"):
         lanes = gpulab.compile(source, options=["-mwavefrontsize64"]).lanes
         lanes[1, 64](gpulab.zeros(64, "int32"))
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_lds_addresses_wrap_at_32_bits(arch):
+    import gpulab
+
+    source = """
+    __global__ void folded(const int* in, int* out, int odd) {
+        __shared__ int s[4];
+        s[threadIdx.x] = in[threadIdx.x];
+        __syncthreads();
+        int* p = s + 1 - odd;
+        out[threadIdx.x] = *p;
+    }"""
+    with gpulab.using(arch):
+        folded = gpulab.compile(source).folded
+        out = gpulab.zeros(4, "int32")
+        folded[1, 4](gpulab.to_device(np.array([5, 6, 7, 8], "int32")), out, 1)
+        assert list(out.to_host()) == [5, 5, 5, 5]

@@ -152,7 +152,7 @@ int gpulab_resolve(Wave *wave, u32 instruction, u32 slot, u32 what, i64 offset, 
     if (!((mask >> i) & 1)) { pointers[i] = (u64)wave->dummy; continue; }
     u32 lane = first_lane + i;
     if (outside_arena) {
-      u64 address = space == SPACE_LDS ? (u64)low[i] + (u64)offset : (u64)(u32)(low[i] + (u32)offset);
+      u64 address = (u32)(low[i] + (u32)offset); /* wraps: Clang folds constants into the offset */
       u32 size = space == SPACE_LDS ? wave->lds_bytes : wave->scratch_bytes;
       if (address + bytes > size || address > size)
         return fault(wave, space == SPACE_LDS ? FAULT_LDS : FAULT_SCRATCH, instruction, lane, address, bytes, access);

@@ -74,7 +74,12 @@ def _first(chunk: Chunk, access: Access, site: Site) -> str:
     if access.high is not None:
         high = e.let(f"zext i32 {e.let(f'extractelement {V32} {access.high}, i32 0')} to i64")
         low = e.let(f"or i64 {e.let(f'shl i64 {high}, 32')}, {low}")
-    return low if access.base == "0" else e.let(f"add i64 {low}, {access.base}")
+    if access.base == "0":
+        return low
+    total = e.let(f"add i64 {low}, {access.base}")
+    if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset, whatever the register holds
+        return e.let(f"and i64 {total}, 4294967295")
+    return total
 
 
 def _window(chunk: Chunk, access: Access, site: Site, first: str) -> tuple[str, str, str]:
