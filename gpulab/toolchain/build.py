@@ -192,8 +192,8 @@ class _Job:
             f"--offload-arch={self.arch}", "-nogpulib", "-nogpuinc", "-nostdinc", "-fuse-cuid=none",
             "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang", "-fdebug-compilation-dir=/gpulab",
             "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
-            # A loop without an end is kept as written, so that it can be found and named. Accesses that may be unaligned
-            # (packed structs, memcpy) are made of smaller ones, so that every unaligned address left is a mistake.
+            # A loop without an end is kept as written, so that it can be found and named. Accesses that may be
+            # unaligned (packed structs, memcpy) are made of smaller ones: an unaligned address left is a mistake.
             "-O3", "-fno-finite-loops", "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
             *_WARNINGS, *self.accepted.compiler,
             "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
