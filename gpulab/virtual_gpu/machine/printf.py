@@ -251,9 +251,7 @@ def _integer(kind: str, value: int, length: str, flags: set[str], width: int, pr
     return _signed_pad(sign, digits, width, flags, precision is None)
 
 
-def _floating(
-    kind: str, number: float, negative: int, flags: set[str], width: int, precision: int | None
-) -> bytes:
+def _floating(kind: str, number: float, negative: int, flags: set[str], width: int, precision: int | None) -> bytes:
     sign = b"-" if negative else b"+" if "+" in flags else b" " if " " in flags else b""
     upper = kind.isupper()
     size = abs(number)
