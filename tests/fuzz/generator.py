@@ -278,10 +278,9 @@ class Generator:
         if depth > 0 and roll < 0.40:
             cases = random.randint(2, 6)
             kids = [self.expression("u32", 2)] + [self.block(random.randint(1, 2), 0, False) for _ in range(cases)]
-            parts = [
-                f"case {k if random.random() < 0.8 else k + 3 * cases}: {{\n${k + 1}\n}}"
-                + (" break;" if random.random() < 0.8 else "") for k in range(cases - 1)
-            ]  # fmt: skip
+            # Each with a break: at -O1 Clang loses an assignment of a case in a loop that another case falls into.
+            numbers = [k if random.random() < 0.8 else k + 3 * cases for k in range(cases - 1)]
+            parts = [f"case {number}: {{\n${k + 1}\n}} break;" for k, number in enumerate(numbers)]
             return Node(
                 f"switch ($0 % {cases + 1}) {{\n" + "\n".join(parts) + f"\ndefault: {{\n${cases}\n}}\n}}", kids=kids
             )
