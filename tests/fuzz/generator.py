@@ -66,7 +66,7 @@ def literal(kind: str, random: Random) -> Node:
         value = random.choice([0.0, 1.0, -1.0, 0.5, 2.0, -3.75, 1e-3, 100.25, random.uniform(-10, 10)])
         if kind == "f16":
             return Node(f"((f16){value!r}f)", kind)
-        return Node(f"{value!r}f" if kind == "f32" else repr(value), kind)
+        return Node(f"({value!r}f)" if kind == "f32" else f"({value!r})", kind)
     bits = BITS[kind]
     value = random.choice([0, 1, 2, -1, 3, 7, 1 << random.randrange(min(bits, 64)), random.getrandbits(min(bits, 64))])
     value &= (1 << min(bits, 63)) - 1
