@@ -10,7 +10,7 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test bench notebooks check environment constraints clean help
+.PHONY: lab test bench fuzz notebooks check environment constraints clean help
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -23,6 +23,9 @@ test:  ## the whole test suite: the code, the course, and every notebook run aga
 
 bench:  ## the measures: start-up, latency, six kernels beside the host
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)
+
+fuzz:  ## random programs on both devices against the host, until stopped: FUZZ_ARGS="SECONDS FIRST_SEED"
+	@$(BOOTSTRAP) --extra test -- python -m tests.fuzz.run $(FUZZ_ARGS)
 
 notebooks:  ## build notebooks/, exercises/ and solutions/ from course/
 	@$(BOOTSTRAP) -- python course/build.py

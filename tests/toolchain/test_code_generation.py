@@ -82,3 +82,12 @@ def test_arguments_that_clang_reads_with_a_wider_load(arch: str) -> None:
         gpulab.compile(source).blend[1, 64](gpulab.to_device(s), gpulab.to_device(t), a, b, 2.0, 4.0, 8.0)
         assert (a.to_host() == s * 2 + t * 4).all()
         assert (b.to_host() == s * 8).all()
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_the_use_of_a_null_pointer_is_kept(arch: str) -> None:
+    source = "__global__ void nothing(int* x) { int* p = nullptr; p[threadIdx.x] = 1; }"
+    with gpulab.using(arch):
+        nothing = gpulab.compile(source).nothing
+        with pytest.raises(gpulab.MemoryFault, match="null pointer"):
+            nothing[1, 64](gpulab.zeros(64, "int32"))
