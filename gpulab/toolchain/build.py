@@ -195,7 +195,8 @@ class _Job:
             # A loop without an end is kept as written, so that it can be found and named. Accesses that may be
             # unaligned (packed structs, memcpy) are made of smaller ones: an unaligned address left is a mistake.
             # A null pointer's use is kept too, instead of counting as code that cannot be reached.
-            "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks", "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
+            "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks",
+            "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
             *_WARNINGS, *self.accepted.compiler,
             "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
             "-fno-crash-diagnostics", "-ferror-limit=20", "-mprintf-kind=buffered",
