@@ -15,5 +15,6 @@ COMMANDS = {"style": ["ruff", "check", "--no-cache", "."], "types": ["mypy", "gp
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_complaints(name: str) -> None:
     tool, *arguments = COMMANDS[name]
-    done = subprocess.run([sys.executable, "-m", tool, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", tool, *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
