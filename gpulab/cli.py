@@ -11,12 +11,16 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import GpulabError
+
+if TYPE_CHECKING:
+    from gpulab.grading.verdict import Verdict
 
 FIRST_LESSON = "notebooks/00_welcome.ipynb"
 
@@ -254,10 +258,18 @@ def grade(asked: argparse.Namespace) -> int:
             rows.append(False)
             continue
         row = grading.run_isolated(asked.exercise, source, who=path.stem, seconds=asked.seconds)
-        text = str(row.verdict)
-        print(f"{'ok    ' if row.passed else 'not ok'}  {name}: {text if asked.verbose else text.splitlines()[0]}")
+        text = str(row.verdict) if asked.verbose else _one_line(row.verdict)
+        print(f"{'ok    ' if row.passed else 'not ok'}  {name}: {text}")
         rows.append(row.passed)
     return 0 if all(rows) else 1
+
+
+def _one_line(verdict: Verdict) -> str:
+    """The headline of a verdict and, of an answer that is not right, the reason."""
+    labels = ("likely cause", "stopped", "compiler", "required", "what")
+    found = {row.label: " ".join(row.text.split()) for row in verdict.rows}
+    why = next((found[label] for label in labels if found.get(label)), "")
+    return verdict.headline if verdict.passed or not why else f"{verdict.headline}: {textwrap.shorten(why, 200)}"
 
 
 def kernel_text(path: Path) -> str:

@@ -170,6 +170,7 @@ def test_grade_takes_kernels_out_of_notebooks_and_runs_no_python(
     assert honest.startswith("ok ")
     assert cheated.startswith("not ok")
     assert "Not yet" in cheated
+    assert "past the end" in cheated  # the row of a class list says why
     assert "\x1b" not in cheated
     assert none.endswith("it has no %%hip cell with a kernel")
     assert broken.endswith("it is not a notebook")
