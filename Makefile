@@ -10,7 +10,7 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test bench fuzz notebooks check environment constraints clean help
+.PHONY: lab test bench fuzz hip-api notebooks check environment constraints clean help
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -18,14 +18,17 @@ help:  ## what there is
 lab:  ## make the environment if it is not there, and open JupyterLab on the first lesson
 	@$(BOOTSTRAP) lab
 
-test:  ## the whole test suite: the code, the course, and every notebook run again
-	@$(BOOTSTRAP) --extra test -- python -m pytest -q --nbval $(PYTEST_ARGS) tests notebooks solutions
+test:  ## the whole test suite: the code, the course, and every notebook run again; two files at a time
+	@$(BOOTSTRAP) --extra test -- python -m pytest -q --nbval -n 2 --dist loadfile $(PYTEST_ARGS) tests notebooks solutions
 
-bench:  ## the measures: start-up, latency, six kernels beside the host
+bench:  ## the measures: start-up, latency, kernels beside the host, translation, memory
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)
 
 fuzz:  ## random programs on both devices against the host, until stopped: FUZZ_ARGS="SECONDS FIRST_SEED"
 	@$(BOOTSTRAP) --extra test -- python -m tests.fuzz.run $(FUZZ_ARGS)
+
+hip-api:  ## what of HIP's documented device functions the headers have: writes HIP_API.md beside them
+	@$(BOOTSTRAP) --extra test -- python tools/hip_api.py
 
 notebooks:  ## build notebooks/, exercises/ and solutions/ from course/
 	@$(BOOTSTRAP) -- python course/build.py

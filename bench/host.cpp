@@ -1,4 +1,4 @@
-// The same six computations for the CPU: plain C++, one thread, -O3. Sums are taken in the order of the kernels.
+// The same computations for the CPU: plain C++, one thread, -O3. Sums are taken in the order of the kernels.
 #include <cmath>
 #include <vector>
 
@@ -20,6 +20,12 @@ void sgemm_naive(int n, const float* a, const float* b, float* c) {
 }
 
 void sgemm_tiled(int n, const float* a, const float* b, float* c) { sgemm_naive(n, a, b, c); }
+
+void sgemm_registers(int n, const float* a, const float* b, float* c) { sgemm_naive(n, a, b, c); }
+
+void scattered(int n, const int* at, const float* x, float* y) {
+    for (int i = 0; i < n; ++i) y[i] = x[at[i]] + x[at[n - 1 - i]];
+}
 
 void reduce(int n, const float* x, float* sums) {
     float part[256];

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""`make bench`: start-up and latency of gpulab, and six kernels on both architectures beside the same work in C++.
+"""`make bench`: start-up and latency of gpulab, and kernels on both architectures beside the same work in C++.
 
 `latencies()` measures what a learner waits for; `Workload` is one kernel with its data and its host computation;
 each row of the second table compares bits with the host's result. Kernels run in processes of their own, one per
-number of cores. Times are the shortest of several runs, in this run of the program.
+number of cores. `translations()` measures how long large kernels of generated HIP code take to become host code.
+Times are the shortest of several runs, in this run of the program.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Workload:
     grid: Any
     block: Any
     arguments: Sequence[Any]
+    long: bool = False  # runs twice, and not with a profile or checks
 
     @property
     def result(self) -> int:
@@ -47,7 +49,7 @@ class Workload:
 
 
 def workloads() -> list[Workload]:
-    """The six, with the sizes that the project's measures name."""
+    """The kernels, with the sizes that the project's measures name."""
     random = np.random.default_rng(1)
 
     def floats(*shape: int) -> np.ndarray:
@@ -57,6 +59,9 @@ def workloads() -> list[Workload]:
     a, b = floats(m, m), floats(m, m)
     out = np.zeros((m, m), np.float32)
     ints = np.zeros
+    large = 1024
+    wide, high = floats(large, large), floats(large, large)
+    places = random.permutation(n).astype(np.int32)
     return [
         Workload("saxpy", "saxpy 1M", n // 256, 256, (n, np.float32(2.5), floats(n), floats(n))),
         Workload("sgemm_naive", "SGEMM naive 256³", (m // 16, m // 16), (16, 16), (m, a, b, out)),
@@ -64,7 +69,10 @@ def workloads() -> list[Workload]:
         Workload("reduce", "block reduction 1M", n // 256, 256, (n, floats(n), np.zeros(n // 256, np.float32))),
         Workload("collatz", "Collatz 65,536", 65536 // 256, 256, (65536, ints(65536, np.int32))),
         Workload("mandelbrot", "Mandelbrot 256²×256", (16, 16), (16, 16), (256, 256, 256, ints((256, 256), np.int32))),
-    ]
+        Workload("scattered", "scattered reads 2M", n // 256, 256, (n, places, floats(n), np.zeros(n, np.float32))),
+        Workload("sgemm_registers", "SGEMM registers 1024³", (16, 16), 64,
+                 (large, wide, high, np.zeros((large, large), np.float32)), long=True),
+    ]  # fmt: skip
 
 
 def shortest(action: Callable[[], object], runs: int) -> float:
@@ -102,7 +110,7 @@ def host_results(runs: int) -> dict[str, tuple[float, np.ndarray]]:
 
             call()
             expected = result.copy()
-            seconds = shortest(call, runs)
+            seconds = shortest(call, 2 if work.long else runs)
             result[...] = start
             found[work.name] = (seconds, expected)
     return found
@@ -149,13 +157,20 @@ def device_rows(arch: str, cores: int, runs: int, only: str, results: Path) -> l
             arrays[work.name] = result.to_host()
             with gpulab.profile() as run:
                 launch(*given)
-            instructions = sum(cost.instructions for cost in run.launches[0].lines)
+            instructions = sum(cost.executed for cost in run.launches[0].instructions)
             result.copy_from(start)
-            seconds = shortest(lambda launch=launch, given=given: launch(*given), runs)
+            seconds = shortest(lambda launch=launch, given=given: launch(*given), 2 if work.long else runs)
+            checked = profiled = 0.0
+            if cores == 1 and not work.long:  # they run on one core
+                with gpulab.checked():
+                    launch(*given)
+                    checked = shortest(lambda launch=launch, given=given: launch(*given), max(3, runs // 3))
+                with gpulab.profile():
+                    profiled = shortest(lambda launch=launch, given=given: launch(*given), max(3, runs // 3))
             rows.append(
                 {
                     "name": work.name, "title": work.title, "arch": arch, "cores": cores, "seconds": seconds,
-                    "first": first, "instructions": instructions,
+                    "checked": checked, "profiled": profiled, "first": first, "instructions": instructions,
                 }
             )  # fmt: skip
     np.savez(results, **arrays)
@@ -264,7 +279,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def kernel_table(runs: int, only: str) -> bool:
-    """Print the table of the six kernels; False if a result differs from the host's."""
+    """Print the table of the kernels; False if a result differs from the host's."""
     host = host_results(runs)
     counts = sorted({1, min(2, os.cpu_count() or 1)})
     found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
@@ -285,14 +300,97 @@ def kernel_table(runs: int, only: str) -> bool:
                 one["title"], arch, f"{one['first'] * 1000:.0f}",
                 *(f"{by_cores[cores]['seconds'] * 1000:.2f}" for cores in counts),
                 f"{one['instructions'] / 1e6:.2f}", f"{one['instructions'] / one['seconds'] / 1e6:.0f}",
-                f"{seconds * 1000:.2f}", f"{one['seconds'] / seconds:.1f}", "; ".join(sorted(compared[name, arch])),
+                f"{seconds * 1000:.2f}", f"{one['seconds'] / seconds:.1f}",
+                *(f"{one[kind] / one['seconds']:.1f}" if one[kind] else "" for kind in ("profiled", "checked")),
+                "; ".join(sorted(compared[name, arch])),
             ]
         )  # fmt: skip
     cores = [f"{count} core{'s' if count > 1 else ''} ms" for count in counts]
     print_table(
-        ["kernel", "arch", "first ms", *cores, "wave instr. M", "M/s on 1", "C++ ms", "1 core / C++", "result"], lines
-    )
+        ["kernel", "arch", "first ms", *cores, "instr. M", "M/s on 1", "C++ ms", "/ C++", "profiled x", "checked x",
+         "result"], lines
+    )  # fmt: skip
     return all(texts == {"same bits"} for texts in compared.values())
+
+
+# ------------------------------------------------------------------------------------------- translation
+
+
+def generated(steps: int) -> str:
+    """A kernel of `steps` pieces of everyday code: arithmetic, branches, loops, LDS with barriers, private arrays."""
+    lines = []
+    for k in range(steps):
+        factor = 2654435761 * (k + 1) & 0xFFFFFFFF
+        lines.append((
+            f"f = fmaf(f, {1 + k % 7}.25f, x[(i + {k}) % n]);",
+            f"h = (h ^ (h >> {1 + k % 13})) * {factor}u + (unsigned)i;",
+            f"if (h & {1 << k % 8}) f -= sqrtf(fabsf(f)) * {k % 5 + 1}; else h += __float_as_uint(f);",
+            f"tile[(threadIdx.x + {k}) % 256] = f; __syncthreads(); g += tile[(h + {k}) % 256]; __syncthreads();",
+            "for (int j = 0; j < (int)(h % 4); ++j) g = g * 0.5f + j;",
+            f"own[h % 8] = g; f += own[(h + {k}) % 8];",
+            f"y[(i + {k}) % n] = f; d += (double)f * g;",
+            f"q = (q << {k % 31 + 1}) + h * (unsigned long long)i; h ^= (unsigned)(q >> 32);",
+        )[k % 8])  # fmt: skip
+    body = "\n    ".join(lines)
+    return f"""extern "C" __global__ void generated(int n, const float* x, float* y) {{
+    __shared__ float tile[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float f = x[i % n], g = 1.0f, own[8] = {{0}};
+    unsigned h = i; double d = 0; unsigned long long q = i;
+    tile[threadIdx.x] = 0; __syncthreads();
+    {body}
+    y[i % n] = f + g + h + (float)d + (unsigned)q;
+}}
+"""
+
+
+def translations(runs: int) -> None:
+    """Print how long kernels of about 500 and 10,000 instructions take from parsed text to host code."""
+    import gpulab
+    from gpulab.virtual_gpu import isa
+    from gpulab.virtual_gpu.isa import assembly
+    from gpulab.virtual_gpu.machine import dispatch
+    from gpulab.virtual_gpu.translate import jit
+    from gpulab.virtual_gpu.translate.decode import Decoder
+    from gpulab.virtual_gpu.translate.function import translate
+
+    jit.host()
+    lines = []
+    for level, steps in (("-O3", 24), ("-O3", 480), ("-O0", 4), ("-O0", 134)):
+        for arch in ARCHITECTURES:
+            with gpulab.using(f"virtual:{arch}"):
+                module = gpulab.compile(generated(steps), name="generated.hip", options=[level])
+            program = assembly.parse(module.assembly)
+            (kernel,) = program.kernels.values()
+            counts: list[int] = []
+
+            def whole(program: Any = program, kernel: Any = kernel, counts: list[int] = counts) -> None:
+                decoder = Decoder(program, isa.table(program.arch), isa.high_half)
+                made = translate(program, kernel, decoder, dispatch.mode_register(kernel), quick=True)
+                counts.append(len(made.decoded))
+                jit.compile_object(made.ir, keep=False)
+                if made.quick:
+                    jit.compile_object(made.quick, quick=True, keep=False)
+
+            seconds = shortest(whole, max(1, min(runs, 3)))
+            lines.append([level, arch, f"{counts[0]:,}", f"{seconds * 1000:.0f}", "150" if steps < 50 else "1,500"])
+    print_table(["translation", "arch", "instructions", "ms", "limit"], lines)
+
+
+_MEMORY = """
+import resource, sys
+sys.path.insert(0, 'bench')
+import measures, numpy as np, gpulab
+every = measures.workloads()
+work = next(w for w in every if w.name == 'sgemm_registers')
+host = sum(v.nbytes for w in every for v in w.arguments if isinstance(v, np.ndarray))
+device = sum(v.nbytes for v in work.arguments if isinstance(v, np.ndarray))
+module = gpulab.compile(open('bench/kernels.hip').read(), options=measures.EXACT)
+given = [gpulab.to_device(v) if isinstance(v, np.ndarray) else v for v in work.arguments]
+module[work.name][work.grid, work.block](*given)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(round(peak - (host + device) / 2**20))
+"""
 
 
 def main() -> int:
@@ -308,7 +406,12 @@ def main() -> int:
         return 0
     if not asked.no_latencies:
         print_table(["what a learner waits for", "measured", "limit"], latencies())
-    return 0 if kernel_table(asked.runs, asked.k) else 1
+    good = kernel_table(asked.runs, asked.k)
+    if not asked.no_latencies:
+        translations(asked.runs)
+        if sys.platform == "linux":
+            print(f"SGEMM 1024³: {python(_MEMORY).strip()} MiB for the whole process beside arrays (limit 300)")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -1,8 +1,12 @@
 """Builds every notebook from the MyST sources in course/: `python course/build.py [--check] [--only NAME ...]`.
 
     course/lessons/NN_name.md            -> notebooks/NN_name.ipynb          executed, outputs stored
+    course/pages/name.md                 -> notebooks/name.ipynb             text alone: glossary, syllabi
     course/exercises/ID/exercise.md      -> solutions/ID/ID.ipynb            with the solution, executed
                                          -> exercises/ID/ID.ipynb            released: stubs in its place, no outputs
+
+Pictures (*.svg, in course/pictures those of lessons) and, in an exercise's folder, programs to start from (*.cu)
+are copied beside the notebooks.
 
 `read` turns a source into a notebook with minimal, stable metadata; `execute` runs it on virtual devices and keeps
 what is the same on every machine; `release` applies the preprocessors that nbgrader's configuration names too.
@@ -14,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import multiprocessing
 import os
 import re
 import sys
@@ -33,6 +38,10 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 DEVICE_ADDRESS = re.compile(r"0x[0-9a-f]{12}\b")
 """Device addresses differ from one process to the next; nbval makes the same replacement
 (tests/course/nbval_sanitize.cfg)."""
+ASSETS = (".svg", ".cu")
+"""Files beside an exercise that are copied to its notebooks."""
+WIDGET = "application/vnd.jupyter.widget-view+json"
+PICTURES = re.compile(r'("image/png": )"[^"]*"')
 
 
 class SourceError(Exception):
@@ -48,6 +57,18 @@ class Job:
     executed: Path
     released: Path | None
 
+    @property
+    def is_page(self) -> bool:
+        """Text without code: nothing is executed."""
+        return self.source.parent.name == "pages"
+
+    @property
+    def assets(self) -> list[Path]:
+        """Files beside an exercise's source that its notebooks need beside them."""
+        if self.released is None:
+            return []
+        return sorted(path for path in self.source.parent.iterdir() if path.suffix in ASSETS)
+
 
 def jobs(only: list[str] | None = None) -> list[Job]:
     """All sources, or those named: "02_simt", "02", "saxpy-guard"."""
@@ -55,6 +76,8 @@ def jobs(only: list[str] | None = None) -> list[Job]:
         Job(path.stem, path, Path("notebooks", f"{path.stem}.ipynb"), None)
         for path in sorted((COURSE / "lessons").glob("[0-9][0-9]_*.md"))
     ]
+    for path in sorted((COURSE / "pages").glob("*.md")):
+        found.append(Job(path.stem, path, Path("notebooks", f"{path.stem}.ipynb"), None))
     for path in sorted((COURSE / "exercises").glob("*/exercise.md")):
         id = path.parent.name
         found.append(Job(id, path, Path("solutions", id, f"{id}.ipynb"), Path("exercises", id, f"{id}.ipynb")))
@@ -117,13 +140,17 @@ def check_source(job: Job, notebook: nbformat.NotebookNode) -> None:
         raise SourceError(f"{job.source.relative_to(ROOT)}: {reason}")
 
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    if not notebook.cells[0].source.startswith("# "):
+        refuse("the first cell must be a title")
+    if job.is_page:
+        if code:
+            refuse("a page has no code")
+        return
     tags = [set(cell.metadata.get("tags", ())) for cell in code]
     if len(code) < 2 or "parameters" not in tags[0] or not re.search(r"^arch = ", code[0].source, re.M):
         refuse("the first code cell must be tagged parameters and set arch")
     if not code[1].source.startswith("import gpulab") or "gpulab.use(arch)" not in code[1].source:
         refuse("the second code cell must start with `import gpulab` and call gpulab.use(arch)")
-    if not notebook.cells[0].source.startswith("# "):
-        refuse("the first cell must be a title")
     if any("raises-exception" in each for each in tags):
         refuse("papermill refuses cells tagged raises-exception: catch the error in the cell and print it")
     if job.released is not None:
@@ -160,12 +187,16 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookN
             resources={"metadata": {"path": str(folder)}},
             record_timing=False,
             coalesce_streams=True,
+            store_widget_state=False,
         )
         client.execute(env=environment)
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             for part, key in texts_of(output):
                 part[key] = DEVICE_ADDRESS.sub("0x7f0000010000", part[key])
+            # An instrument's model lives as long as its kernel. Opened before it is run, JupyterLab would show an
+            # error instead of it; without this entry it shows the picture, as GitHub and nbconvert do.
+            output.get("data", {}).pop(WIDGET, None)
             if output.output_type == "error":
                 output.traceback = [ANSI.sub("", f"{output.ename}: {output.evalue}")]
     notebook.metadata.language_info = {"name": "python"}
@@ -207,31 +238,74 @@ def build(job: Job, run: bool = True) -> dict[Path, str]:
     built = {}
     if job.released is not None:
         built[job.released] = text_of(release(nbformat.from_dict(notebook)))
-    if run:
+        for path in job.assets:
+            for folder in (job.released.parent, job.executed.parent):
+                built[folder / path.name] = path.read_text(encoding="utf-8")
+    if run and not job.is_page:
         notebook = execute(nbformat.from_dict(read(job)), ROOT / job.executed.parent)
     built[job.executed] = text_of(notebook)
     return built
 
 
 def strays(found: list[Job]) -> list[Path]:
-    """Notebooks in the built folders that no source makes."""
+    """Files in the built folders that no source makes."""
     expected = {path for job in found for path in (job.executed, job.released) if path is not None}
+    for job in found:
+        if job.released is not None:
+            folders = (job.executed.parent, job.released.parent)
+            expected |= {folder / asset.name for folder in folders for asset in job.assets}
+    expected |= set(pictures())
     there = {
         path.relative_to(ROOT)
         for folder in ("notebooks", "solutions", "exercises")
-        for path in (ROOT / folder).rglob("*.ipynb")
+        for suffix in (".ipynb", *ASSETS)
+        for path in (ROOT / folder).rglob(f"*{suffix}")
         if ".ipynb_checkpoints" not in path.parts
     }
     return sorted(there - expected)
 
 
+def pictures() -> dict[Path, str]:
+    """Pictures of lessons and pages: path (relative to the clone) -> contents."""
+    found = sorted((COURSE / "pictures").glob("*.svg"))
+    return {Path("notebooks", path.name): path.read_text(encoding="utf-8") for path in found}
+
+
+def contents_of(path: Path) -> str:
+    """What a built file has now; "" if there is none."""
+    return (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
+
+
 def difference(path: Path, contents: str) -> str:
-    """ "" if the file has these contents, else the first differing lines."""
-    there = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
+    """ "" if the file has these contents, else the first differing lines.
+
+    That a picture is there is compared, not its bytes: they depend on the versions of compression and font libraries
+    and on the processor's rounding. What it shows stands as numbers in the output below it, which are compared.
+    """
+    there = contents_of(path)
+    there, contents = (PICTURES.sub(r'\1"..."', text) for text in (there, contents))
     if there == contents:
         return ""
     lines = difflib.unified_diff(there.splitlines(), contents.splitlines(), "committed", "built", n=1, lineterm="")
     return "\n".join(line[:200] for line in list(lines)[:20])
+
+
+def write(path: Path, contents: str, check: bool) -> int:
+    """Writes one built file, or with `check` only compares it. Says what it did; returns the number of problems."""
+    changed = difference(path, contents) if check else contents_of(path) != contents
+    if changed and check:
+        print(f"{path}: differs from what its source makes; run `make notebooks`\n{changed}")
+    elif changed:
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(contents, encoding="utf-8", newline="\n")
+    print(f"{path}: {'differs' if changed and check else 'built' if changed else 'unchanged'}", flush=True)
+    return bool(changed and check)
+
+
+def workers(count: int) -> ProcessPoolExecutor:
+    """So many processes for work that takes long. They start afresh: a process that has run kernels has threads, which
+    a copy of it would lack."""
+    return ProcessPoolExecutor(max_workers=count, mp_context=multiprocessing.get_context("spawn"))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -252,8 +326,10 @@ def main(arguments: list[str] | None = None) -> int:
         for path in strays(todo):
             wrong += 1
             print(f"{path}: no source makes it; remove it")
+        for path, contents in pictures().items():
+            wrong += write(path, contents, chosen.check)
     began = time.perf_counter()
-    with ProcessPoolExecutor(max_workers=min(PROCESSES, len(todo))) as pool:
+    with workers(min(PROCESSES, len(todo))) as pool:
         results = {pool.submit(build, job): job for job in todo}
         for result in as_completed(results):
             job = results[result]
@@ -264,17 +340,7 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"{job.name}: {type(error).__name__}: {error}")
                 continue
             for path, contents in built.items():
-                changed = difference(path, contents)
-                if changed and chosen.check:
-                    wrong += 1
-                    print(f"{path}: differs from what its source makes; run `make notebooks`\n{changed}")
-                elif changed:
-                    (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-                    (ROOT / path).write_text(contents, encoding="utf-8", newline="\n")
-                print(
-                    f"{path}: {'differs' if changed and chosen.check else 'built' if changed else 'unchanged'}",
-                    flush=True,
-                )
+                wrong += write(path, contents, chosen.check)
     print(f"{len(todo)} sources in {time.perf_counter() - began:.0f} s, {wrong} problems")
     return 1 if wrong else 0
 

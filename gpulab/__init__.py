@@ -1,7 +1,7 @@
 """gpulab: write HIP kernels in a notebook, run them on an AMD GPU or a virtual one, and see what the hardware does.
 
 The names of `__all__` are what learners use; each is loaded when it is first asked for, so that
-``import gpulab`` stays quick. Inside IPython the import also registers ``%%hip``.
+``import gpulab`` stays quick. Inside IPython the import also registers ``%%hip`` and ``%%cuda``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from gpulab import hip as _hip
 from gpulab.errors import (
     ArgumentError,
     AssemblyError,
+    CheckedFault,
     CheckError,
     CompileError,
+    CounterNotFound,
     DeviceMemoryError,
     DeviceNotFound,
     GpulabError,
@@ -30,10 +32,13 @@ from gpulab.errors import (
     LaunchError,
     LaunchLimitError,
     MemoryFault,
+    ProfilerError,
+    TraceError,
     UnsupportedInstruction,
 )
 
 if TYPE_CHECKING:
+    from gpulab.checked import checked as checked
     from gpulab.device import device as device
     from gpulab.device import devices as devices
     from gpulab.device import memory_info as memory_info
@@ -41,22 +46,29 @@ if TYPE_CHECKING:
     from gpulab.device import synchronize as synchronize
     from gpulab.device import use as use
     from gpulab.device import using as using
+    from gpulab.fidelity import fidelity as fidelity
     from gpulab.grading import check as check
     from gpulab.grading import hint as hint
     from gpulab.grading import progress as progress
+    from gpulab.grading.task import exercise as exercise
     from gpulab.memory import DeviceArray as DeviceArray
     from gpulab.memory import Pointer as Pointer
     from gpulab.memory import empty as empty
+    from gpulab.memory import pinned as pinned
     from gpulab.memory import to_device as to_device
     from gpulab.memory import zeros as zeros
     from gpulab.module import Kernel as Kernel
     from gpulab.module import Module as Module
     from gpulab.module import compile as compile
     from gpulab.module import load as load
+    from gpulab.occupancy import occupancy as occupancy
+    from gpulab.porting import hipify as hipify
     from gpulab.profile import profile as profile
     from gpulab.stream import Event as Event
     from gpulab.stream import Stream as Stream
+    from gpulab.trace import load_trace as load_trace
     from gpulab.trace import trace as trace
+    from gpulab.views.lds_banks import lds_banks as lds_banks
 
 __version__ = "0.1.0"
 
@@ -72,6 +84,7 @@ _HOME = {
     "DeviceArray": "gpulab.memory",
     "Pointer": "gpulab.memory",
     "empty": "gpulab.memory",
+    "pinned": "gpulab.memory",
     "to_device": "gpulab.memory",
     "zeros": "gpulab.memory",
     "Kernel": "gpulab.module",
@@ -80,9 +93,16 @@ _HOME = {
     "load": "gpulab.module",
     "Event": "gpulab.stream",
     "Stream": "gpulab.stream",
+    "checked": "gpulab.checked",
+    "fidelity": "gpulab.fidelity",
+    "occupancy": "gpulab.occupancy",
+    "hipify": "gpulab.porting",
+    "lds_banks": "gpulab.views.lds_banks",
     "profile": "gpulab.profile",
     "trace": "gpulab.trace",
+    "load_trace": "gpulab.trace",
     "check": "gpulab.grading",
+    "exercise": "gpulab.grading.task",
     "hint": "gpulab.grading",
     "progress": "gpulab.grading",
 }
@@ -91,7 +111,9 @@ __all__ = [
     "ArgumentError",
     "AssemblyError",
     "CheckError",
+    "CheckedFault",
     "CompileError",
+    "CounterNotFound",
     "DeviceArray",
     "DeviceMemoryError",
     "DeviceNotFound",
@@ -109,16 +131,26 @@ __all__ = [
     "MemoryFault",
     "Module",
     "Pointer",
+    "ProfilerError",
     "Stream",
+    "TraceError",
     "UnsupportedInstruction",
     "check",
+    "checked",
     "compile",
     "device",
     "devices",
     "empty",
+    "exercise",
+    "fidelity",
     "hint",
+    "hipify",
+    "lds_banks",
     "load",
+    "load_trace",
     "memory_info",
+    "occupancy",
+    "pinned",
     "profile",
     "progress",
     "set_limit",

@@ -1,4 +1,4 @@
-"""The command ``gpulab``: lab, setup, doctor, devices, run, grade, progress.
+"""The command ``gpulab``: lab, setup, doctor, devices, counters, run, grade, progress, hipify.
 
 Each command is one function that takes its parsed options and returns the exit code; `main` chooses one.
 """
@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import GpulabError
+from gpulab.porting.command import options as hipify_options
 
 if TYPE_CHECKING:
     from gpulab.grading.verdict import Verdict
@@ -230,6 +232,22 @@ def devices(asked: argparse.Namespace) -> int:
     return 0
 
 
+def counters(asked: argparse.Namespace) -> int:
+    """Print the counters and metrics that an architecture defines; of the device in use, if none is named."""
+    from gpulab import hip
+    from gpulab.counter_names import ARCHITECTURES, raw
+    from gpulab.errors import CounterNotFound
+    from gpulab.views.profiles import names_table
+
+    arch = asked.arch or hip.devices()[hip.current()].arch
+    if not raw(arch):
+        raise CounterNotFound(
+            f"The counters of {arch} are not known here.", hint=f"--arch takes {', '.join(ARCHITECTURES)}."
+        )
+    print(names_table(arch, asked.text, asked.formulas, hip.counter_kinds(arch)))
+    return 0
+
+
 def progress(asked: argparse.Namespace) -> int:
     """Print how far the learner is."""
     from gpulab import grading
@@ -241,23 +259,30 @@ def progress(asked: argparse.Namespace) -> int:
 def grade(asked: argparse.Namespace) -> int:
     """Check files of kernel text (or notebooks with it) against an exercise, each in its own process; one line each.
 
-    Of a notebook only the last ``%%hip`` cell with a kernel is taken: no Python of a student is run.
+    Of a notebook only the last ``%%hip`` cell with the exercise's kernel is taken, or, where it asks for a program,
+    the last ``%%hipcc`` cell: no Python of a student is run, and no program's host code without a jail, unless trusted.
     """
     from gpulab import grading
+    from gpulab.grading.program import ProgramExercise
     from gpulab.toolchain.diagnostics import visible
 
     rows = []
+    exercise = grading.load(asked.exercise)
+    program = isinstance(exercise, ProgramExercise)
+    kernel = "" if isinstance(exercise, ProgramExercise) else exercise.kernel
     for name in asked.files:
         path = Path(name)
         name = visible(name).replace("\n", "\\n")  # a file's name is the student's, too
         try:
-            source = kernel_text(path)
+            source = answer_text(path, program, kernel)
         except (OSError, ValueError) as error:
             said = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
             print(f"not ok  {name}: cannot be read: {getattr(error, 'strerror', None) or said}")
             rows.append(False)
             continue
-        row = grading.run_isolated(asked.exercise, source, who=path.stem, seconds=asked.seconds)
+        row = grading.run_isolated(
+            asked.exercise, source, who=path.stem, seconds=asked.seconds, trusted=asked.trust_programs
+        )
         text = str(row.verdict) if asked.verbose else _one_line(row.verdict)
         print(f"{'ok    ' if row.passed else 'not ok'}  {name}: {text}")
         rows.append(row.passed)
@@ -272,8 +297,13 @@ def _one_line(verdict: Verdict) -> str:
     return verdict.headline if verdict.passed or not why else f"{verdict.headline}: {textwrap.shorten(why, 200)}"
 
 
-def kernel_text(path: Path) -> str:
-    """The kernel text of a file; of a notebook that of its last ``%%hip`` cell with a kernel.
+def answer_text(path: Path, program: bool = False, kernel: str = "") -> str:
+    """The answer in a file; of a notebook the text of its last ``%%hip`` cell with a kernel.
+
+    Args:
+        program: of a notebook the last ``%%hipcc`` cell with a main function.
+        kernel: of a notebook the last cell with a kernel of this name, if there is one: what learners try stands in
+            the same notebook.
 
     Raises:
         OSError, ValueError: the file cannot be read, or holds no such text.
@@ -286,10 +316,12 @@ def kernel_text(path: Path) -> str:
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (ValueError, LookupError, TypeError, RecursionError):
         raise ValueError("it is not a notebook") from None
-    found = [source for source in sources if source.startswith("%%hip") and "__global__" in source]
+    magic, word = ("%%hipcc", "main") if program else ("%%hip", "__global__")
+    found = [source for source in sources if source.split(None, 1)[:1] == [magic] and word in source]
     if not found:
-        raise ValueError("it has no %%hip cell with a kernel")
-    return found[-1].partition("\n")[2]
+        raise ValueError(f"it has no {magic} cell with {'a main function' if program else 'a kernel'}")
+    named = [source for source in found if kernel and re.search(rf"__global__[^;{{}}]*\b{kernel}\s*\(", source)]
+    return (named or found)[-1].partition("\n")[2]
 
 
 # --------------------------------------------------------------------------------------------------- run
@@ -381,7 +413,10 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
             progress_bar=settings,
             execution_timeout=int(timeout),
             log_output=False,
+            store_widget_state=False,
         )
+        if output is not None:
+            without_widgets(output)
     except papermill.PapermillExecutionError as error:
         first = str(error.evalue).strip().splitlines()[:1] or [""]
         added = place is not None and bool(arch) and error.cell_index > place
@@ -393,6 +428,39 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
     except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
         return False, f"cannot be run: {str(error).splitlines()[0]}"
     return True, f"{sum(cell.cell_type == 'code' for cell in cells)} cells"
+
+
+def without_widgets(path: Path) -> None:
+    """Take the widgets out of a notebook's outputs: their models ended with the kernel.
+
+    What is left is each instrument's picture, which every reader of notebooks and nbconvert show, without a network.
+    """
+    import nbformat
+
+    from gpulab.views.instrument import WIDGET
+
+    notebook = nbformat.read(str(path), as_version=4)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(WIDGET, None)
+    nbformat.write(notebook, str(path))
+
+
+# ------------------------------------------------------------------------------------------------ hipify
+
+
+def hipify(asked: argparse.Namespace) -> int:
+    """Translate CUDA programs to HIP."""
+    from gpulab.porting import command
+
+    return command.run(asked)
+
+
+def hipcc(asked: argparse.Namespace) -> int:
+    """Build a HIP program: the command line is hipcc's."""
+    from gpulab.programs import command
+
+    return command.run(asked.words)
 
 
 # -------------------------------------------------------------------------------------------------- main
@@ -416,23 +484,37 @@ def parser() -> argparse.ArgumentParser:
     command(setup, "build what is built once per machine")
     command(doctor, "say what works on this machine, and what to type where something does not")
     command(devices, "list the devices")
+    one = command(counters, "list the counters and metrics that gpulab.profile takes")
+    one.add_argument("text", nargs="?", default="", help="only those with this in their name or meaning, e.g. LDS")
+    one.add_argument("--arch", help="of this architecture, e.g. gfx1100; else of the device in use")
+    one.add_argument("--formulas", action="store_true", help="show the formulas of metrics")
     one = command(run, "execute notebooks without a browser")
     one.add_argument("notebooks", nargs="+", metavar="NOTEBOOK")
     one.add_argument("--arch", help="the device to use, e.g. gfx1100")
     one.add_argument("-o", "--output", metavar="FOLDER", help="keep the executed notebooks there")
     one.add_argument("--timeout", type=float, default=600.0, help="seconds that one cell may take (600)")
-    one = command(grade, "check files of kernel text against an exercise")
+    one = command(grade, "check files of kernels or programs against an exercise")
     one.add_argument("exercise", help="its id, e.g. saxpy-guard")
     one.add_argument("files", nargs="+", metavar="FILE")
     one.add_argument("--seconds", type=float, default=60.0, help="limit for each file (60)")
     one.add_argument("-v", "--verbose", action="store_true", help="print the whole reports")
+    one.add_argument(
+        "--trust-programs", action="store_true", help="run host code of programs also where it cannot be jailed"
+    )
     command(progress, "say which exercises are done")
+    hipify_options(command(hipify, "translate CUDA programs to HIP, and report what needs a person"))
+    one = command(hipcc, "build a HIP C++ program for this machine and its GPUs, or the virtual ones")
+    one.add_argument("words", nargs=argparse.REMAINDER, metavar="FILE.hip -o NAME [OPTIONS]")
     return ask
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. An error of gpulab is printed as its text and gives 1."""
-    asked = parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["hipcc"] and not {"-h", "--help"} & set(words):  # all that follows is the compiler's
+        asked = argparse.Namespace(function=hipcc, words=words[1:])
+    else:
+        asked = parser().parse_args(words)
     try:
         return int(asked.function(asked))
     except GpulabError as error:

@@ -56,7 +56,8 @@ def examine() -> Iterator[Finding]:
         ("HIP library", _library, "gpulab setup"),
         ("devices", _devices, "gpulab setup"),
         ("hip-python", _hip_python, "make lab   (or: pip install hip-python)"),
-        ("JupyterLab", _jupyter, "make lab   (or: pip install jupyterlab ipywidgets nbgrader)"),
+        ("whole programs", _programs, "gpulab hipcc program.hip -o program"),
+        ("JupyterLab", _jupyter, "make lab   (or: pip install jupyterlab ipywidgets anywidget nbgrader)"),
     )
     for part, function, advice in parts:
         try:
@@ -122,6 +123,9 @@ def _library() -> Iterator[Finding]:
     version = f"HIP {info['hip_version']}, by {info['binding']}"
     if rocm:
         yield Finding("ROCm", True, f"{info['path']} ({version})")
+        found = info["profiler"]
+        said = found or "rocprofv3 (package rocprofiler-sdk) was not found: gpulab.profile gives times, no counters"
+        yield Finding("profiler", bool(found), said, needed=False)
     else:
         yield Finding("ROCm", False, f"{info['rocm']}; the virtual GPU is used", needed=False)
         yield Finding("virtual HIP library", True, f"{info['path'] or info['virtual_folder']} ({version})")
@@ -159,6 +163,21 @@ def _devices() -> Iterator[Finding]:
             yield Finding(part, False, f"{type(error).__name__}: {error}", "gpulab setup")
 
 
+def _programs() -> Iterator[Finding]:
+    from gpulab.programs import jail
+    from gpulab.toolchain import hosted
+
+    why = hosted.unavailable()
+    if why:
+        yield Finding("whole programs", False, why, "nothing: %%hip cells work here", needed=False)
+        return
+    ready = "the C++ library is built" if hosted.is_ready() else "the first one builds the C++ library (30 to 60 s)"
+    missing = jail.available()
+    yield Finding(
+        "whole programs", True, f"{ready}; {f'no jail: {missing}' if missing else 'with a jail'}", needed=False
+    )
+
+
 def _hip_python() -> Iterator[Finding]:
     if importlib.util.find_spec("hip") is None:
         wheels = sys.platform == "linux" and platform.machine() == "x86_64"
@@ -185,7 +204,7 @@ def _hip_python() -> Iterator[Finding]:
 
 
 def _jupyter() -> Iterator[Finding]:
-    for name in ("jupyterlab", "ipywidgets", "nbgrader", "papermill", "jupytext"):
+    for name in ("jupyterlab", "ipywidgets", "anywidget", "nbgrader", "papermill", "jupytext"):
         try:
             version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
@@ -195,7 +214,8 @@ def _jupyter() -> Iterator[Finding]:
     # An extension that JupyterLab is to load must lie where it looks for them.
     folders = [Path(sys.prefix) / "share" / "jupyter" / "labextensions"]
     for name, purpose in (
-        ("@jupyter-widgets/jupyterlab-manager", "shows sliders and buttons"),
+        ("@jupyter-widgets/jupyterlab-manager", "shows instruments and progress"),
+        ("anywidget", "runs the instruments' scripts"),
         ("@jupyter/nbgrader", "marks graded cells"),
     ):
         there = any((folder / name / "package.json").is_file() for folder in folders)
@@ -204,5 +224,5 @@ def _jupyter() -> Iterator[Finding]:
             there,
             purpose if there else f"is missing ({purpose})",
             "" if there else "make lab",
-            needed=name.startswith("@jupyter-widgets"),
+            needed=not name.startswith("@jupyter/nbgrader"),
         )

@@ -8,12 +8,16 @@
     ├── KernelFault             a kernel was stopped while it ran; carries a records.Fault
     │   ├── MemoryFault         bad address: out of bounds, null, misaligned, freed
     │   ├── KernelTimeout       the instruction limit was reached (a loop that never ends)
-    │   └── KernelTrap          the kernel itself asked to stop (trap, failed assert)
+    │   ├── KernelTrap          the kernel itself asked to stop (trap, failed assert)
+    │   └── CheckedFault        a checked launch found a race, a read of what nobody wrote, waiting without an end ...
     ├── UnsupportedInstruction  the virtual GPU has no row for an instruction of this kernel
     ├── AssemblyError           assembly text that cannot be read
     ├── DeviceMemoryError       allocation and copy errors (out of memory, double free, wrong shape)
     ├── DeviceNotFound          no such device or architecture
     ├── KernelNotFound          a module has no kernel (or variable) of this name; also a KeyError, an AttributeError
+    ├── CounterNotFound         a counter or metric that the device does not define, or was not counted; also a KeyError
+    ├── TraceError              a trace file that cannot be read or written
+    ├── ProfilerError           the profiler of a real GPU is missing, failed, or wrote what cannot be read
     ├── HipError                any other HIP call that failed; carries the code's name and number
     ├── CheckError              a problem with an exercise or its check (not a wrong answer)
     └── InternalError           a bug in gpulab: please report; never the learner's mistake
@@ -29,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpulab.records import Diagnostic, Fault
+    from gpulab.records import Diagnostic, Fault, Trace
 
 
 class GpulabError(Exception):
@@ -81,10 +85,12 @@ class LaunchLimitError(LaunchError):
 
 
 class KernelFault(GpulabError):
-    """A kernel was stopped while it ran. `fault` says where."""
+    """A kernel was stopped while it ran. `fault` says where; `trace` is there if `gpulab.trace` launched it."""
 
-    def __init__(self, what: str, *, why: str = "", hint: str = "", fault: Fault | None = None) -> None:
-        self.fault = fault
+    def __init__(
+        self, what: str, *, why: str = "", hint: str = "", fault: Fault | None = None, trace: Trace | None = None
+    ) -> None:
+        self.fault, self.trace = fault, trace
         super().__init__(what, why=why, hint=hint)
 
 
@@ -98,6 +104,10 @@ class KernelTimeout(KernelFault):
 
 class KernelTrap(KernelFault):
     """The kernel executed a trap (for example __builtin_trap or a failed assert)."""
+
+
+class CheckedFault(KernelFault):
+    """A checked launch (`gpulab.checked`) found a mistake that hardware would not notice."""
 
 
 class UnsupportedInstruction(GpulabError):
@@ -118,6 +128,18 @@ class DeviceNotFound(GpulabError):
 
 class KernelNotFound(GpulabError, KeyError, AttributeError):
     """A module has no kernel of this name; the message names what there is, the nearest first."""
+
+
+class CounterNotFound(GpulabError, KeyError):
+    """A counter or metric that the architecture does not define, or that a launch has no number for."""
+
+
+class TraceError(GpulabError):
+    """A trace file that cannot be read or written; the message says what is wrong with it."""
+
+
+class ProfilerError(GpulabError):
+    """rocprofv3 is missing, failed, or wrote something that cannot be read."""
 
 
 class HipError(GpulabError):

@@ -1,8 +1,9 @@
-"""``%%hip`` and how gpulab's errors look in a notebook: the only module that knows IPython.
+"""``%%hip``, ``%%cuda`` and how gpulab's errors look in a notebook: the only module that knows IPython.
 
-`register` puts both into a running shell. ``%%hip`` compiles its cell and leaves the kernels in the notebook under
-their names. gpulab's errors are shown as their own text with the line of the cell that caused them, without Python's
-traceback through gpulab; the cell still fails, so that papermill and nbval see it.
+`register` puts them into a running shell. ``%%hip`` compiles its cell and leaves the kernels in the notebook under
+their names; ``%%cuda`` translates its cell to HIP first; ``%%hipcc`` builds and runs a whole program. gpulab's errors
+are shown as their own text with the line of the cell that caused them, without Python's traceback through gpulab; the
+cell still fails, so that papermill and nbval see it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 CELL_NAME = "cell.hip"
+CUDA_CELL_NAME = "cell.cu"
 _CELL_MAGIC = re.compile(r"get_ipython\(\)\.run_cell_magic\('(\w+)', '([^']*)'")
 # Where Python and installed packages lie; their lines are not the learner's.
 _LIBRARIES = tuple({sysconfig.get_path(name).replace("\\", "/") for name in ("stdlib", "purelib", "platlib")})
@@ -39,10 +41,12 @@ class OptionError(GpulabError):
 
 
 class _Options(argparse.ArgumentParser):
-    """Options of ``%%hip``; mistakes are errors that teach instead of an exit."""
+    """Options of a cell magic; mistakes are errors that teach instead of an exit."""
 
     def error(self, message: str) -> NoReturn:
-        raise OptionError(f"%%hip: {message}.", hint=f"{self.format_usage().strip()}. %%hip --help says more.")
+        raise OptionError(
+            f"{self.prog}: {message}.", hint=f"{self.format_usage().strip()}. {self.prog} --help says more."
+        )
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         raise _HelpShown
@@ -52,10 +56,12 @@ class _HelpShown(Exception):
     """``%%hip --help`` was asked for and printed."""
 
 
-def _parser() -> _Options:
+def _parser(prog: str = "%%hip") -> _Options:
     options = _Options(
-        prog="%%hip",
-        description="Compile the cell for an AMD GPU and leave its kernels in the notebook.",
+        prog=prog,
+        description="Compile the cell for an AMD GPU and leave its kernels in the notebook."
+        if prog == "%%hip"
+        else "Translate the cell's CUDA to HIP, show both and what needs a person, then compile it as %%hip does.",
         allow_abbrev=False,
     )
     options.add_argument("--arch", help="for another architecture than the device in use, e.g. gfx1100")
@@ -85,8 +91,28 @@ class Report:
         return f'<pre class="gpulab-report" style="white-space:pre-wrap">{escape(self.text)}</pre>'
 
 
-def compile_cell(line: str, cell: str) -> tuple[Module, argparse.Namespace, float]:
+def read_options(line: str, parser: _Options) -> argparse.Namespace:
+    """The options in the first line of a cell.
+
+    Raises:
+        OptionError: they cannot be understood.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise OptionError(
+            f"{parser.prog}: the line cannot be read: {error}.", hint="close every quotation mark."
+        ) from None
+    return parser.parse_args(words)
+
+
+def compile_cell(line: str, cell: str, parser: _Options | None = None) -> tuple[Module, argparse.Namespace, float]:
     """Compile the text of a ``%%hip`` cell: the module, the options of its first line, seconds taken.
+
+    Args:
+        line: the options, as written behind the magic's name.
+        cell: HIP C++.
+        parser: of another magic that compiles, e.g. ``%%cuda``.
 
     Raises:
         OptionError: the first line cannot be understood.
@@ -94,11 +120,7 @@ def compile_cell(line: str, cell: str) -> tuple[Module, argparse.Namespace, floa
     """
     from gpulab import module
 
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise OptionError(f"%%hip: the line cannot be read: {error}.", hint="close every quotation mark.") from None
-    asked = _parser().parse_args(words)
+    asked = read_options(line, parser or _parser())
     options = [f"-D{define}" for define in asked.defines] + asked.option
     if asked.optimize:
         options.insert(0, f"-O{asked.optimize}")
@@ -153,14 +175,14 @@ def _shadowed(name: str, namespace: dict[str, Any]) -> str:
     return ""
 
 
-def hip(shell: Any, line: str, cell: str) -> None:
+def hip(shell: Any, line: str, cell: str, parser: _Options | None = None) -> None:
     """The cell magic: compile, report, and put the kernels into the notebook's names."""
     from IPython.display import display
 
     from gpulab.toolchain import diagnostics
 
     try:
-        module, asked, seconds = compile_cell(line, cell)
+        module, asked, seconds = compile_cell(line, cell, parser)
     except _HelpShown:
         return
     except CompileError as error:
@@ -193,6 +215,138 @@ def hip(shell: Any, line: str, cell: str) -> None:
     if asked.isa:
         for kernel in module.kernels:
             display(kernel.isa)
+
+
+def _cuda_parser() -> _Options:
+    """The options of ``%%cuda``: those of ``%%hip``, and what is shown."""
+    options = _parser("%%cuda")
+    options.add_argument("--no-compile", action="store_true", help="translate and report only")
+    options.add_argument("--run", action="store_true", help="build and run the whole program, as %%%%hipcc does")
+    options.add_argument("--args", default="", metavar='"WORDS"', help="with --run: arguments for main")
+    options.add_argument(
+        "--hip-kernel-execution-syntax", action="store_true", help="write hipLaunchKernelGGL instead of <<<...>>>"
+    )
+    return options
+
+
+def cuda(shell: Any, line: str, cell: str) -> None:
+    """The cell magic ``%%cuda``: show the HIP beside the CUDA and the report, then do what ``%%hip`` does with it.
+
+    The device's part is compiled: kernels and what they call. Functions of the host, such as main(), stay in the
+    translation and are left out of the compilation, unless --run asks for the whole program.
+    """
+    from IPython.display import display
+
+    from gpulab import porting
+    from gpulab.porting.beside import Beside
+
+    parser = _cuda_parser()
+    try:
+        asked = read_options(line, parser)
+    except _HelpShown:
+        return
+    translation = porting.hipify(
+        cell, name=CUDA_CELL_NAME, launches="hip" if asked.hip_kernel_execution_syntax else "cuda", first_line=2
+    )
+    if not asked.quiet:
+        display(Beside(translation))
+        if translation.notes:
+            display(Report(translation.report()))
+    if asked.no_compile:
+        return
+    text = translation.text_without_added_lines()
+    if asked.run:
+        words = [f"--args={asked.args}"] + ([f"--arch={asked.arch}"] if asked.arch else [])
+        words += [f"-D{define}" for define in asked.defines] + asked.option
+        words += [f"-O{asked.optimize}"] if asked.optimize else []
+        hipcc(shell, shlex.join(words), f"#include <hip/hip_runtime.h>\n{text}", first_line=1)
+        return
+    device = porting.device_part(text)
+    if porting.has_main(text) and not asked.quiet:
+        print("main() and the host's other functions are left out here: %%cuda --run builds and runs all of it.")
+    hip(shell, line, device, parser)
+
+
+def _hipcc_parser() -> _Options:
+    """The options of ``%%hipcc``; what they do not know goes to the compiler."""
+    options = _Options(
+        prog="%%hipcc",
+        description="Build the cell, a whole HIP C++ program with main(), and run it. Other options (-O2, -std=c++20, "
+        "-DN=4, --offload-arch=gfx90a ...) are the compiler's.",
+        allow_abbrev=False,
+    )
+    options.add_argument("--name", metavar="NAME", help="keep the program in the notebook, under this name")
+    options.add_argument("--args", default="", metavar='"WORDS"', help="arguments for main")
+    options.add_argument("--stdin", default="", metavar='"TEXT"', help="what it reads from standard input")
+    options.add_argument("--arch", help="the device that is number 0 for it, e.g. gfx1100; else the one in use")
+    options.add_argument("--seconds", type=float, default=60.0, help="stop it after so long (60)")
+    options.add_argument("--checked", action="store_true", help="run its launches checked, as in gpulab.checked()")
+    options.add_argument("--no-run", action="store_true", help="build it only")
+    return options
+
+
+def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
+    """The cell magic ``%%hipcc``: build a whole program, run it, show its output, exit code and faults.
+
+    An exit code other than 0 is shown and fails nothing: a program may end so on purpose. Standard error follows when
+    the program has ended, so that a notebook's outputs are the same in every run.
+    """
+    import sys
+
+    from IPython.display import clear_output, display
+
+    from gpulab import hip as hip_calls
+    from gpulab import programs
+    from gpulab.toolchain import diagnostics, hosted
+
+    parser = _hipcc_parser()
+    try:
+        words = shlex.split(line)
+        asked, options = parser.parse_known_args(words)
+        given = shlex.split(asked.args)
+    except _HelpShown:
+        return
+    except ValueError as error:
+        raise OptionError(f"%%hipcc: the line cannot be read: {error}.", hint="close every quotation mark.") from None
+    name = asked.name or "program"
+    if asked.name and (not name.isidentifier() or keyword.iskeyword(name)):
+        raise OptionError(f"%%hipcc: --name {name} is no name that Python can use.")
+    first = not hosted.unavailable() and not hosted.is_ready()
+    if first:
+        print(hosted.FIRST_TIME, flush=True)
+    arch = hip_calls.find(asked.arch).arch if asked.arch else hip_calls.devices()[hip_calls.current()].arch
+    archs = tuple(dict.fromkeys((*programs.DEFAULT_ARCHS, arch)))
+    try:
+        try:
+            program = programs.build(
+                cell, name=name, archs=archs, options=options, first_line=first_line, file=CELL_NAME
+            )
+        finally:
+            if first:
+                clear_output()
+    except CompileError as error:
+        display(Report(str(error)))
+        raise _Shown(_first_line(error), error) from None
+    if program.warnings:
+        print(diagnostics.render(program.warnings))
+    if asked.name:
+        shell.user_ns[name] = program
+    if asked.no_run:
+        return
+
+    def show(stream: str, text: str) -> None:
+        if stream == "stdout":
+            print(text, end="", flush=True)
+
+    run = program.run(
+        *given, arch=asked.arch, stdin=asked.stdin.replace("\\n", "\n"), seconds=asked.seconds,
+        checked=asked.checked, output=show,
+    )  # fmt: skip
+    ending = f"[{run.ending}]" if run.ending else ""
+    if run.stdout and not run.stdout.endswith("\n") and (run.stderr or ending):
+        print()
+    if run.stderr or ending:
+        print("\n".join(part for part in (run.stderr.rstrip("\n"), ending) if part), file=sys.stderr)
 
 
 def _first_line(error: CompileError) -> str:
@@ -284,13 +438,25 @@ def explain_lines(lines: list[str]) -> list[str]:
 
 
 def register(shell: Any) -> None:
-    """Put ``%%hip`` and the display of errors into this shell; a second time changes nothing."""
+    """Put ``%%hip``, ``%%cuda`` and the display of errors into this shell; a second time changes nothing."""
 
     def run_hip(line: str, cell: str) -> None:
         hip(shell, line, cell)
 
     run_hip.__doc__ = _parser().format_help()
     shell.register_magic_function(run_hip, magic_kind="cell", magic_name="hip")
+
+    def run_hipcc(line: str, cell: str) -> None:
+        hipcc(shell, line, cell)
+
+    run_hipcc.__doc__ = _hipcc_parser().format_help()
+    shell.register_magic_function(run_hipcc, magic_kind="cell", magic_name="hipcc")
+
+    def run_cuda(line: str, cell: str) -> None:
+        cuda(shell, line, cell)
+
+    run_cuda.__doc__ = _cuda_parser().format_help()
+    shell.register_magic_function(run_cuda, magic_kind="cell", magic_name="cuda")
     transformers = getattr(shell, "input_transformers_cleanup", None)
     if transformers is not None and explain_lines not in transformers:
         transformers.append(explain_lines)

@@ -1,4 +1,4 @@
-"""Device memory: `DeviceArray` and the functions that make one (`to_device`, `empty`, `zeros`).
+"""Device memory: `DeviceArray`, the functions that make one (`to_device`, `empty`, `zeros`), and `pinned` host memory.
 
 Nothing is copied unless a learner writes it: `to_device` copies to the device, `to_host` copies back, `copy_from`
 replaces the contents. An array whose last reference goes is freed before the next use of the device.
@@ -6,11 +6,12 @@ replaces the contents. An array whose last reference goes is freed before the ne
 
 from __future__ import annotations
 
+import ctypes
 import math
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -18,9 +19,13 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from gpulab import hip
 from gpulab.errors import DeviceMemoryError, HipError
 
+if TYPE_CHECKING:
+    from gpulab.stream import Stream
+
 # Addresses of arrays that were dropped. They are freed at the next call that uses memory, not from the garbage
 # collector itself, which may run in the middle of any HIP call.
 _dropped: deque[int] = deque()
+_dropped_pinned: deque[int] = deque()
 
 
 def release_dropped() -> None:
@@ -31,6 +36,12 @@ def release_dropped() -> None:
             hip.free(address)
         except (HipError, DeviceMemoryError):
             # The device was reset in between: its memory is gone already.
+            pass
+    while _dropped_pinned:
+        address = _dropped_pinned.popleft()
+        try:
+            hip.free_host(address)
+        except (HipError, DeviceMemoryError):
             pass
 
 
@@ -127,8 +138,12 @@ class DeviceArray:
                 hint="make a new one with gpulab.to_device(...) or gpulab.empty(...), or call free() later.",
             )
 
-    def to_host(self, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def to_host(self, out: NDArray[Any] | None = None, stream: Stream | None = None) -> NDArray[Any]:
         """Copy to the host: a new numpy array, or `out` (same shape and type, contiguous).
+
+        Args:
+            stream: the copy takes its turn in this stream (hipMemcpyAsync). If `out` is `pinned`, the host does not
+                wait for it: synchronise before you look into `out`.
 
         Raises:
             DeviceMemoryError: the array was freed, or `out` does not fit.
@@ -141,11 +156,15 @@ class DeviceArray:
             if not out.flags.c_contiguous or not out.flags.writeable:
                 raise DeviceMemoryError("out= must be a contiguous array that can be written.")
         if self.nbytes:
-            hip.copy_to_host(out.reshape(-1).view(np.uint8), self.address_)
+            hip.copy_to_host(out.reshape(-1).view(np.uint8), self.address_, stream.handle if stream else 0)
         return out
 
-    def copy_from(self, source: ArrayLike | DeviceArray) -> DeviceArray:
+    def copy_from(self, source: ArrayLike | DeviceArray, stream: Stream | None = None) -> DeviceArray:
         """Replace the contents by those of a host array, a scalar, or another device array of the same shape and type.
+
+        Args:
+            stream: the copy waits its turn in this stream (hipMemcpyAsync). If `source` is `pinned`, the host does not
+                wait for it: leave `source` as it is until you have synchronised.
 
         Raises:
             DeviceMemoryError: shape or type differ, or an array was freed.
@@ -155,19 +174,19 @@ class DeviceArray:
             source._check_alive("copied")
             self._check_fits(source, "the source")
             if self.nbytes:
-                hip.copy_device(self.address_, source.address_, self.nbytes)
+                hip.copy_device(self.address_, source.address_, self.nbytes, stream.handle if stream else 0)
             return self
         host = np.asarray(source)
         if host.ndim == 0:
             host = np.full(self.shape, host, self.dtype if _fits(source, self.dtype) else host.dtype)
         self._check_fits(host, "the source")
-        self._write(host)
+        self._write(host, stream)
         return self
 
-    def _write(self, host: NDArray[Any]) -> None:
+    def _write(self, host: NDArray[Any], stream: Stream | None = None) -> None:
         host = np.ascontiguousarray(host)
         if host.nbytes:
-            hip.copy_to_device(self.address_, host.reshape(-1).view(np.uint8))
+            hip.copy_to_device(self.address_, host.reshape(-1).view(np.uint8), stream.handle if stream else 0)
 
     def _check_fits(self, other: Any, which: str) -> None:
         if tuple(other.shape) != self.shape:
@@ -393,3 +412,22 @@ def to_device(values: ArrayLike, dtype: DTypeLike | None = None) -> DeviceArray:
     array = empty(host.shape, host.dtype)
     array._write(host)
     return array
+
+
+def pinned(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[Any]:
+    """A numpy array in page-locked host memory (hipHostMalloc): what copies in streams need so that the host goes on.
+
+    What stands in it is undefined. The memory goes back when the array and all views of it are gone.
+
+    Raises:
+        DeviceMemoryError: shape or type make no sense, or there is not that much memory.
+    """
+    extents, kind = _shape(shape), _dtype(dtype)
+    release_dropped()
+    nbytes = math.prod(extents) * kind.itemsize
+    if not nbytes:
+        return np.empty(extents, kind)
+    address = hip.malloc_host(nbytes)
+    buffer = (ctypes.c_ubyte * nbytes).from_address(address)
+    weakref.finalize(buffer, _dropped_pinned.append, address).atexit = False
+    return np.frombuffer(memoryview(buffer), kind).reshape(extents)

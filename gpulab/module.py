@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike
 
 from gpulab import hip, memory, toolchain
 from gpulab.arguments import Packer
-from gpulab.errors import ArgumentError, GpulabError, KernelNotFound, LaunchError, LaunchLimitError
+from gpulab.errors import ArgumentError, GpulabError, KernelFault, KernelNotFound, LaunchError, LaunchLimitError
 from gpulab.views import isa as isa_view
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ class Resources:
     """What one kernel needs, as the compiler wrote into its metadata.
 
     Registers are per lane (VGPRs, AGPRs) or per wave (SGPRs); `lds_bytes` is the static LDS of a workgroup,
-    `scratch_bytes` the private memory of one lane.
+    `scratch_bytes` the private memory of one lane. On CDNA `vgprs` counts the AccVGPRs, too. `cu_mode`: compiled with
+    -mcumode (RDNA).
     """
 
     vgprs: int
@@ -93,9 +94,11 @@ class Resources:
     lds_bytes: int
     scratch_bytes: int
     max_block_threads: int
+    cu_mode: bool = False
 
 
-def _resources(code: CodeObject) -> dict[str, Resources]:
+def resources_of(code: CodeObject) -> dict[str, Resources]:
+    """What each kernel of a code object takes of the device, by its linker symbol."""
     from gpulab.toolchain.code_object import kernel_metadata
 
     found = {}
@@ -108,6 +111,7 @@ def _resources(code: CodeObject) -> dict[str, Resources]:
             lds_bytes=int(entry.get(".group_segment_fixed_size", 0)),
             scratch_bytes=int(entry.get(".private_segment_fixed_size", 0)),
             max_block_threads=int(entry.get(".max_flat_workgroup_size", 1024)),
+            cu_mode=not entry.get(".workgroup_processor_mode", 1),
         )
     return found
 
@@ -194,7 +198,7 @@ class Module:
 
     @cached_property
     def _resources(self) -> dict[str, Resources]:
-        return _resources(self._code)
+        return resources_of(self._code)
 
     def _load(self, index: int) -> int:
         """The module handle on this device, which must be the selected one."""
@@ -391,6 +395,14 @@ class Kernel:
                 pass
         return launcher
 
+    @property
+    def cooperative(self) -> CooperativeLaunches:
+        """``kernel.cooperative[grid, block](arguments)``: a launch whose blocks all run at the same time.
+
+        Only in such a launch may a kernel wait for the whole grid, with sync() of cooperative_groups::this_grid().
+        """
+        return CooperativeLaunches(self)
+
     def __call__(self, *arguments: Any) -> None:
         raise LaunchError(
             f"{self.name} was called without sizes.",
@@ -413,6 +425,29 @@ class Kernel:
             hint=f"use a block of at most {limit:,} threads (256 is a good first choice) and more blocks: "
             "grid = (n + block - 1) // block.",
         )
+
+
+class CooperativeLaunches:
+    """What ``kernel.cooperative`` is: in brackets it takes the same as a kernel.
+
+    The grid is limited: all blocks have to fit on the device at the same time, which are as many for each compute unit
+    as HIP's occupancy says (hipOccupancyMaxActiveBlocksPerMultiprocessor).
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def __getitem__(self, sizes: Any) -> Launcher:
+        return Launcher(self.kernel, sizes, cooperative=True)
+
+    def __call__(self, *arguments: Any) -> None:
+        name = self.kernel.name
+        raise LaunchError(
+            f"{name}.cooperative was called without sizes.", hint=f"{name}.cooperative[grid, block](arguments)."
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.kernel.name}.cooperative"
 
 
 def _whole(value: Any) -> int | None:
@@ -459,10 +494,10 @@ def _triple(extent: Any, which: str, kernel: str) -> Triple:
 class Launcher:
     """A kernel with its sizes: call it with the kernel's arguments to launch."""
 
-    __slots__ = ("_checked", "_stream_handle", "block", "grid", "kernel", "lds_bytes", "stream")
+    __slots__ = ("_checked", "_stream_handle", "block", "cooperative", "grid", "kernel", "lds_bytes", "stream")
 
-    def __init__(self, kernel: Kernel, sizes: Any) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Kernel, sizes: Any, cooperative: bool = False) -> None:
+        self.kernel, self.cooperative = kernel, cooperative
         parts = sizes if isinstance(sizes, tuple) else (sizes,)
         if not 2 <= len(parts) <= 4:
             raise LaunchLimitError(
@@ -550,10 +585,14 @@ class Launcher:
         if stream is None:
             stream = self.stream.handle if self.stream is not None else 0
         try:
-            hip.launch(function, self.grid, self.block, self.lds_bytes, stream, kernarg)
+            if self.cooperative:
+                offsets = [parameter.offset for parameter in kernel.signature.parameters]
+                hip.launch_cooperative(function, self.grid, self.block, self.lds_bytes, stream, kernarg, offsets)
+            else:
+                hip.launch(function, self.grid, self.block, self.lds_bytes, stream, kernarg)
             if hip.is_virtual():
                 # It has run: say now what went wrong, at the learner's own line.
-                hip.synchronize()
+                hip.raise_fault()
         except KeyboardInterrupt:
             text = f"{kernel.name} was stopped while it ran; what it wrote until then stays. The device can be used."
             raise KeyboardInterrupt(text) from None
@@ -584,10 +623,11 @@ class Launcher:
             # The trace of the fault is what a learner wants to see: it stays with the exception.
             try:
                 hip.synchronize()
-            except GpulabError as error:
-                error.trace = found  # type: ignore[attr-defined]
+            except KernelFault as error:
+                error.trace = found
                 raise
         return found
 
     def __repr__(self) -> str:
-        return f"{self.kernel.name}[{self.grid}, {self.block}, {self.lds_bytes}]"
+        kind = ".cooperative" if self.cooperative else ""
+        return f"{self.kernel.name}{kind}[{self.grid}, {self.block}, {self.lds_bytes}]"

@@ -36,6 +36,10 @@ class Stream:
             raise GpulabError("this stream was destroyed.", hint="make a new one: gpulab.Stream().")
         return self._handle
 
+    def wait(self, event: Event) -> None:
+        """Let work that this stream gets from now on start after the event; the host does not wait."""
+        hip.stream_wait_event(self.handle, event._handle)
+
     def synchronize(self) -> None:
         """Wait until all work given to this stream has finished."""
         hip.stream_synchronize(self.handle)

@@ -148,6 +148,21 @@ def test_ci_calls_make_test() -> None:
     assert not re.search(r"https?://", script.read_text())
 
 
+def test_ci_fails_at_once_without_a_browser(tmp_path: Path) -> None:
+    """With the few programs that the script itself needs, and neither Chromium nor a package manager."""
+    for name in ("bash", "env", "dirname"):
+        found = shutil.which(name)
+        assert found is not None
+        (tmp_path / name).symlink_to(found)
+    done = subprocess.run(
+        [str(tmp_path / "bash"), str(ROOT / ".ci" / "run")], env={"PATH": str(tmp_path)}, capture_output=True,
+        text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "the browser tests cannot run" in done.stderr.splitlines()[-1]
+    assert done.stdout == ""
+
+
 def test_no_makefile_target_needs_more_than_the_clone() -> None:
     text = (ROOT / "Makefile").read_text()
     assert "sudo" not in text

@@ -13,7 +13,8 @@ CHECKS = (
     ("style", [PYTHON, "-m", "ruff", "check", "."]),
     ("types", [PYTHON, "-m", "mypy", "gpulab"]),
     ("imports", [PYTHON, "-c", "from importlinter.cli import lint_imports_command as check; check()"]),
-    ("course", [PYTHON, "course/build.py", "--check"]),
+    ("course", [PYTHON, "course/check.py"]),
+    ("notebooks", [PYTHON, "course/build.py", "--check"]),
 )
 
 

@@ -1,8 +1,9 @@
 """Exercises: checks that report like a tutor, hints in three steps, progress, and runs for a class.
 
 Reading order: `exercise` (what an exercise is), `library` (where exercises are found), `bench` (runs one
-case of a kernel), `outcome` (what a run left, and questions about it), `judge` (all cases, the smallest
-failing one, its cause), `verdict` (what the learner reads), `history`, `hints`, `isolated` (one process per
+case of a kernel), `outcome` (what a run left, and questions about it), `requirements` (what is asked beyond right
+output), `judge` (all cases, the smallest failing one, its cause), `failed` (a failing case as a record to be drawn),
+`verdict` (what the learner reads), `task` (the picture of an exercise), `history`, `hints`, `isolated` (one process per
 submission).
 """
 

@@ -1,21 +1,25 @@
 """The bench that runs a kernel's text on one virtual architecture: compile, load, put arrays into memory, launch.
 
-`Bench.prepare(source, exercise, arch)` compiles and loads; `Prepared.run(case, buffers, limit)` launches once and
-reads everything back. `GpuBench` reaches the device by `gpulab.hip` alone; tests put a bench of Python functions
-in its place.
+`Bench.prepare(source, exercise, arch)` compiles and loads; `Prepared.run(case, buffers, limit)` launches what the case
+says and reads everything back. `GpuBench` reaches the device by `gpulab.hip` alone; tests put a bench of Python
+functions in its place.
 """
 
 from __future__ import annotations
 
+import contextlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gpulab.errors import CheckError, KernelFault
-from gpulab.grading.exercise import Array, Case, Exercise, Value
+from gpulab.grading.exercise import Array, Case, Exercise, Step, Value
 from gpulab.grading.outcome import Buffer, Run
 
 if TYPE_CHECKING:
+    from gpulab.module import Resources
+    from gpulab.records import Access
     from gpulab.toolchain import CodeObject, KernelSignature
 
 
@@ -25,7 +29,21 @@ class Prepared(Protocol):
     arch: str
     wave_size: int
 
-    def run(self, case: Case, buffers: Sequence[Buffer], limit: int) -> Run: ...
+    def run(
+        self,
+        case: Case,
+        buffers: Sequence[Buffer],
+        limit: int,
+        checked: bool = False,
+        wanted: Mapping[str, Sequence[int]] | None = None,
+        profiled: bool = False,
+    ) -> Run: ...
+
+    @property
+    def resources(self) -> Mapping[str, Resources]: ...
+
+    @property
+    def isa(self) -> Mapping[str, tuple[str, ...]]: ...
 
     def close(self) -> None: ...
 
@@ -48,31 +66,35 @@ class GpuBench:
         from gpulab import toolchain
 
         code = toolchain.compile(source, arch=arch, name=f"{exercise.id}.hip", first_line=first_line)
-        signature = find_kernel(code, exercise)
-        check_parameters(signature, exercise)
-        return GpuKernel(code, signature, arch)
+        signatures = {name: find_kernel(code, exercise, name) for name in exercise.kernels}
+        for parameters in exercise.cases[:1] if not exercise.signatures else exercise.cases:
+            for step in exercise.case(parameters).launches(exercise.kernel):
+                check_parameters(signatures[step.kernel], exercise, exercise.case(parameters), step)
+        return GpuKernel(code, exercise.kernel, signatures, arch)
 
 
-def find_kernel(code: CodeObject, exercise: Exercise) -> KernelSignature:
-    """The exercise's kernel in the code object. Raises WrongSignature."""
+def find_kernel(code: CodeObject, exercise: Exercise, name: str) -> KernelSignature:
+    """The exercise's kernel of this name in the code object. Raises WrongSignature."""
     for signature in code.kernels.values():
-        if exercise.kernel in (signature.name, signature.symbol):
+        if name in (signature.name, signature.symbol):
             return signature
     names = ", ".join(signature.name for signature in code.kernels.values()) or "no __global__ function at all"
+    count = len(exercise.kernels)
+    asked = f"a kernel named {name}" if count == 1 else f"{count} kernels, one of them named {name}"
     raise WrongSignature(
-        f"This exercise asks for a kernel named {exercise.kernel}; the source has {names}. "
-        f"It should start: __global__ void {exercise.kernel}({exercise.signature})"
+        f"This exercise asks for {asked}; the source has {names}. "
+        f"It should start: __global__ void {name}({exercise.kernels[name]})"
     )
 
 
-def check_parameters(signature: KernelSignature, exercise: Exercise) -> None:
-    """Raises WrongSignature if the kernel's parameters are not what the exercise passes."""
-    arguments = exercise.case(exercise.cases[0]).arguments
-    should = f"It should start: __global__ void {exercise.kernel}({exercise.signature})"
+def check_parameters(signature: KernelSignature, exercise: Exercise, case: Case, step: Step) -> None:
+    """Raises WrongSignature if the kernel's parameters are not what the exercise passes in this launch."""
+    arguments = [_argument(case, name) for name in step.arguments]
+    kernel = step.kernel
+    should = f"It should start: __global__ void {kernel}({exercise.kernels[kernel]})"
     if len(signature.parameters) != len(arguments):
         raise WrongSignature(
-            f"{exercise.kernel} takes {len(signature.parameters)} parameters, "
-            f"the exercise passes {len(arguments)}. {should}"
+            f"{kernel} takes {len(signature.parameters)} parameters, the exercise passes {len(arguments)}. {should}"
         )
     for number, (parameter, argument) in enumerate(zip(signature.parameters, arguments, strict=True), 1):
         if isinstance(argument, Array):
@@ -81,9 +103,16 @@ def check_parameters(signature: KernelSignature, exercise: Exercise) -> None:
             right = parameter.kind == "value" and _kind(parameter.dtype) == argument.value.dtype.kind
         if not right:
             raise WrongSignature(
-                f"Parameter {number} of {exercise.kernel} is `{parameter.type} {parameter.name}`, "
+                f"Parameter {number} of {kernel} is `{parameter.type} {parameter.name}`, "
                 f"which is not what the exercise passes there. {should}"
             )
+
+
+def _argument(case: Case, name: str) -> Array | Value:
+    found = [argument for argument in case.arguments if argument.name == name]
+    if len(found) != 1:
+        raise CheckError(f"A step of {case.text()} passes {name!r}, which is no argument of its case.")
+    return found[0]
 
 
 def _kind(dtype: str | None) -> str:
@@ -94,18 +123,20 @@ def _kind(dtype: str | None) -> str:
 
 
 class GpuKernel:
-    """One kernel loaded on one virtual device."""
+    """The kernels of one source, loaded on one virtual device."""
 
-    def __init__(self, code: CodeObject, signature: KernelSignature, arch: str) -> None:
+    def __init__(self, code: CodeObject, kernel: str, signatures: Mapping[str, KernelSignature], arch: str) -> None:
         from gpulab import hip
 
         self.arch = arch
-        self._signature = signature
+        self._code, self._kernel, self._signatures = code, kernel, signatures
         device = hip.find(f"virtual:{arch}")
         self.wave_size, self._index = device.wave_size, device.index
         with _selected(self._index):
             self._module = hip.load_module(code.elf)
-            self._function = hip.get_function(self._module, signature.symbol)
+            self._functions = {
+                name: hip.get_function(self._module, signature.symbol) for name, signature in signatures.items()
+            }
 
     def close(self) -> None:
         from gpulab import hip
@@ -113,8 +144,39 @@ class GpuKernel:
         with _selected(self._index):
             hip.unload_module(self._module)
 
-    def run(self, case: Case, buffers: Sequence[Buffer], limit: int) -> Run:
-        """Copies the buffers to new allocations, launches once, copies them back and frees them."""
+    @cached_property
+    def resources(self) -> Mapping[str, Resources]:
+        """Registers, LDS and scratch of each kernel, by its name."""
+        from gpulab.module import resources_of
+
+        found = resources_of(self._code)
+        return {name: found[signature.symbol] for name, signature in self._signatures.items()}
+
+    @cached_property
+    def isa(self) -> Mapping[str, tuple[str, ...]]:
+        """The instructions of each kernel as text, by its name."""
+        from gpulab.views.isa import listing
+
+        return {
+            name: tuple(listing(self._code.assembly, signature.symbol, arch=self.arch))
+            for name, signature in self._signatures.items()
+        }
+
+    def run(
+        self,
+        case: Case,
+        buffers: Sequence[Buffer],
+        limit: int,
+        checked: bool = False,
+        wanted: Mapping[str, Sequence[int]] | None = None,
+        profiled: bool = False,
+    ) -> Run:
+        """Copies the buffers to new allocations, launches what the case says, copies them back and frees them.
+
+        A checked launch is also stopped for races and the like (`gpulab.checked`); then `wanted` may name elements by
+        array and flat index, of which `Run.writers` tells who was the last to change them. With `profiled` the records
+        of the launches have counters and costs.
+        """
         from gpulab import hip
 
         owned: dict[str, int] = {}
@@ -132,15 +194,16 @@ class GpuKernel:
                     buffer.array.name: owned[buffer.array.name] + buffer.guard * buffer.array.data.itemsize
                     for buffer in buffers
                 }
-                kernarg = pack(self._signature, case, addresses)
-                with hip.recording() as launches:
+                with hip.recording(profiled) as launches, hip.checking() if checked else contextlib.nullcontext():
                     try:
-                        hip.launch(self._function, case.grid, case.block, 0, 0, kernarg)
-                        hip.synchronize()
+                        for step in case.launches(self._kernel):
+                            self._launch(case, step, addresses)
+                            hip.synchronize()
                     except KernelFault as stopped:
                         if stopped.fault is None:
                             raise CheckError(f"The virtual GPU stopped {case.text()} without saying why.") from stopped
                         fault = stopped.fault
+                writers = _writers(buffers, addresses, wanted) if checked and wanted else {}
                 for buffer in buffers:
                     after[buffer.array.name] = buffer.contents.copy()
                     if owned[buffer.array.name]:
@@ -150,7 +213,35 @@ class GpuKernel:
                 for address in owned.values():
                     if address:
                         hip.free(address)
-        return Run(after, fault, launches[-1] if launches else None, addresses)
+        return Run(after, fault, tuple(launches), addresses, writers)
+
+    def _launch(self, case: Case, step: Step, addresses: Mapping[str, int]) -> None:
+        from gpulab import hip
+
+        signature, function = self._signatures[step.kernel], self._functions[step.kernel]
+        kernarg = pack(signature, [_argument(case, name) for name in step.arguments], addresses)
+        if step.cooperative:
+            offsets = [parameter.offset for parameter in signature.parameters]
+            hip.launch_cooperative(function, step.grid, step.block, step.lds, 0, kernarg, offsets)
+        else:
+            hip.launch(function, step.grid, step.block, step.lds, 0, kernarg)
+
+
+def _writers(
+    buffers: Sequence[Buffer], addresses: Mapping[str, int], wanted: Mapping[str, Sequence[int]]
+) -> dict[tuple[str, int], Access]:
+    """Who was the last to change the wanted elements, those that nobody changed left out."""
+    from gpulab import hip
+
+    found: dict[tuple[str, int], Access] = {}
+    for buffer in buffers:
+        name, data = buffer.array.name, buffer.array.data
+        for index in wanted.get(name, ()):
+            if -buffer.guard <= index < data.size + buffer.guard:
+                (writer,) = hip.last_writers(addresses[name] + index * data.itemsize, data.itemsize)
+                if writer is not None:
+                    found[name, index] = writer
+    return found
 
 
 class _selected:
@@ -171,12 +262,12 @@ class _selected:
         hip.select(self._before)
 
 
-def pack(signature: KernelSignature, case: Case, addresses: dict[str, int]) -> bytes:
+def pack(signature: KernelSignature, arguments: Sequence[Array | Value], addresses: Mapping[str, int]) -> bytes:
     """The kernel's argument block, each argument at its parameter's offset."""
     import numpy as np
 
     block = b""
-    for parameter, argument in zip(signature.parameters, case.arguments, strict=True):
+    for parameter, argument in zip(signature.parameters, arguments, strict=True):
         if isinstance(argument, Value):
             piece = np.asarray(argument.value, dtype=parameter.dtype).tobytes()
         else:

@@ -1,8 +1,9 @@
-"""What an exercise is: its kernel's signature, how inputs are made, what is expected, and known mistakes.
+"""What an exercise is: its kernels' signatures, how inputs are made, what is expected, and known mistakes.
 
-`Exercise` is data plus small functions. `Case` is one launch with its arguments (`Array`, `Value`) and the
-values that are expected after it. `Cause` is a known mistake with a test that recognises it in an
-`outcome.Outcome`. `Requirement` is something asked beyond right output (a counter's limit, a structure).
+`Exercise` is data plus small functions. `Case` is one launch, or several (`Step`), with its arguments (`Array`,
+`Value`) and the values that are expected after it. `Cause` is a known mistake with a test that recognises it in an
+`outcome.Outcome`. `Requirement` is something asked beyond right output (a counter's limit, a structure);
+`requirements.py` makes the usual ones. `program.py` has exercises whose answer is a whole program.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from gpulab.errors import CheckError
 if TYPE_CHECKING:
     import numpy as np
 
-    from gpulab.grading.outcome import Outcome
 
 Shape3 = tuple[int, int, int]
 Parameters = Mapping[str, int]
+
+UNSAID = ("block", "wave")
+"""Parameters that reports name in other words: the threads of a block, and the architecture."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,16 @@ class Array:
         data: the contents before the launch.
         expected: the contents after it; None means that the kernel must not change it.
         relative: allowed relative error, 0 for exact equality.
+        absolute: allowed absolute error, for sums that may come out near zero.
+        scratch: the kernels may write it freely; what it holds in the end is not judged.
     """
 
     name: str
     data: np.ndarray
     expected: np.ndarray | None = None
     relative: float = 0.0
+    absolute: float = 0.0
+    scratch: bool = False
 
     @property
     def is_output(self) -> bool:
@@ -65,13 +72,68 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Case:
-    """One launch of the kernel under test. `grid` counts blocks, `block` counts threads, both x, y, z."""
+class Step:
+    """One of several launches of a case.
 
-    parameters: Parameters
+    Args:
+        kernel: its name.
+        grid: blocks in x, y, z.
+        block: threads of a block in x, y, z.
+        arguments: names of the case's arguments, in the order of the kernel's parameters.
+        lds: bytes of dynamic LDS.
+        cooperative: launched by hipModuleLaunchCooperativeKernel, so that the whole grid may wait for itself.
+    """
+
+    kernel: str
     grid: Shape3
     block: Shape3
-    arguments: tuple[Value | Array, ...]
+    arguments: tuple[str, ...]
+    lds: int = 0
+    cooperative: bool = False
+
+    @property
+    def threads(self) -> int:
+        """Threads of the whole grid."""
+        total = 1
+        for blocks, threads in zip(self.grid, self.block, strict=True):
+            total *= blocks * threads
+        return total
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is launched under test. `grid` counts blocks, `block` counts threads, both x, y, z.
+
+    Args:
+        parameters: what the case was made from.
+        grid: of the one launch; with `steps`, left out.
+        block: of the one launch; with `steps`, left out.
+        arguments: in the order of the kernel's parameters; with `steps`, those of all kernels together.
+        lds: bytes of dynamic LDS of the one launch.
+        cooperative: as in `Step`, of the one launch.
+        steps: several launches one after the other, on the same arrays.
+    """
+
+    parameters: Parameters
+    grid: Shape3 = (0, 0, 0)
+    block: Shape3 = (0, 0, 0)
+    arguments: tuple[Value | Array, ...] = ()
+    lds: int = 0
+    cooperative: bool = False
+    steps: tuple[Step, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.steps:
+            largest = max(self.steps, key=lambda step: step.threads)
+            object.__setattr__(self, "grid", largest.grid)
+            object.__setattr__(self, "block", largest.block)
+
+    def launches(self, kernel: str) -> tuple[Step, ...]:
+        """The launches: `steps`, or the one launch of `kernel`."""
+        if self.steps:
+            return self.steps
+        names = tuple(argument.name for argument in self.arguments)
+        return (Step(kernel, self.grid, self.block, names, self.lds, self.cooperative),)
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -83,11 +145,8 @@ class Case:
 
     @property
     def threads(self) -> int:
-        """Threads in the whole grid."""
-        total = 1
-        for blocks, threads in zip(self.grid, self.block, strict=True):
-            total *= blocks * threads
-        return total
+        """Threads in the whole grid; with `steps`, of the largest."""
+        return Step("", self.grid, self.block, ()).threads
 
     def array(self, name: str) -> Array:
         return next(array for array in self.arrays if array.name == name)
@@ -99,9 +158,10 @@ class Case:
 
     def text(self) -> str:
         """For example ``n = 5, grid (2, 1, 1), block (4, 1, 1)``, without what is 1."""
-        named = ", ".join(f"{name} = {value}" for name, value in self.parameters.items() if name != "block")
-        blocks = f"{_shape(self.grid)} block{_s(self.grid)}"
-        return f"{named}; grid of {blocks}, {_shape(self.block)} thread{_s(self.block)} each"
+        named = ", ".join(f"{name} = {value}" for name, value in self.parameters.items() if name not in UNSAID)
+        if self.steps:
+            return f"{named}; " + ", then ".join(f"{step.kernel}: {_extents(step)}" for step in self.steps)
+        return f"{named}; grid of {_extents(self.launches('')[0])}"
 
 
 @dataclass(frozen=True)
@@ -111,14 +171,15 @@ class Cause:
     Args:
         name: short and stable ("missing-guard"); wrong answers in the course refer to it.
         title: what went wrong, one clause, shown as "Likely cause".
-        when: recognises the mistake in what a failing launch left.
+        when: recognises the mistake in what a failing launch left (an `outcome.Outcome`) or a failing run of a program
+            (a `program.ProgramOutcome`).
         why: one or two sentences that explain it.
         next_step: what to look at, without giving the answer away.
     """
 
     name: str
     title: str
-    when: Callable[[Outcome], bool]
+    when: Callable[[Any], bool]
     why: str
     next_step: str
 
@@ -127,13 +188,27 @@ class Cause:
 class Requirement:
     """Something asked of a right answer beyond its output, for example a counter's limit.
 
-    `complaint(outcome)` returns "" or what is wrong, with the measured value and the limit.
+    Args:
+        name: short and stable ("bank-conflicts"); wrong answers in the course refer to it.
+        title: what is asked, one clause with the limit.
+        complaint: returns "" or what is wrong, with the measured value and the limit.
+        next_step: what to look at, without giving the answer away.
+        when: the cases that it applies to; all without it.
+        archs: the architectures that it applies to; all if empty.
+        shrinks: whether a smaller input that misses it as well says more (a time on a small input says nothing).
     """
 
     name: str
     title: str
-    complaint: Callable[[Outcome], str]
+    complaint: Callable[[Any], str]
     next_step: str = ""
+    when: Callable[[Any], bool] | None = None
+    archs: tuple[str, ...] = ()
+    shrinks: bool = True
+
+    def applies(self, outcome: Any) -> bool:
+        """Is this outcome to be judged by it?"""
+        return (not self.archs or outcome.arch in self.archs) and (self.when is None or self.when(outcome.case))
 
 
 @dataclass(frozen=True)
@@ -145,8 +220,9 @@ class Exercise:
         title: as shown to learners.
         lesson: stem of the lesson it belongs to ("02_simt").
         section: heading in that lesson to read when stuck.
-        kernel: the kernel's name.
+        kernel: the kernel's name; of several, the one that the exercise is about.
         signature: its parameters as C++ text, for messages.
+        signatures: where a case launches several kernels: the parameters of each by its name (then no `signature`).
         minutes: how long it takes, roughly.
         make: builds a case from parameters and a random generator that is seeded from them.
         cases: parameters to try, in this order; first those that tell mistakes apart (failing ones are shrunk anyway).
@@ -157,6 +233,11 @@ class Exercise:
         requirements: beyond output.
         archs: architectures on which every case runs.
         instruction_limit: instructions of one wave after which a launch is stopped.
+        by_wave: `make` finds the wave size of the device as parameters["wave"], for results that depend on it.
+        fixed_sizes: why the kernel need not be right for every size, 0 and 1 included ("n is a multiple of 16"); the
+            text of the exercise says so too.
+        shown: parameters of the case that the picture shows; by default the smallest of `cases` that has something to
+            show.
     """
 
     id: str
@@ -164,7 +245,6 @@ class Exercise:
     lesson: str
     section: str
     kernel: str
-    signature: str
     make: Callable[[Parameters, np.random.Generator], Case]
     cases: tuple[Parameters, ...]
     causes: tuple[Cause, ...]
@@ -177,29 +257,56 @@ class Exercise:
     requirements: tuple[Requirement, ...] = ()
     archs: tuple[str, ...] = ("gfx942", "gfx1100")
     instruction_limit: int = 2_000_000
+    by_wave: bool = False
+    fixed_sizes: str = ""
+    shown: Parameters | None = None
+    signature: str = ""
+    signatures: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         complaints = []
-        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.id):
-            complaints.append("its id must be lower case words joined by hyphens")
-        if len(self.hints) != 3 or not all(hint.strip() for hint in self.hints):
-            complaints.append("it needs three hints")
-        if not self.cases:
-            complaints.append("it has no cases")
-        names = [cause.name for cause in self.causes]
-        if len(set(names)) != len(names):
-            complaints.append("two causes have the same name")
+        if bool(self.signature) == bool(self.signatures):
+            complaints.append("it needs either a signature or signatures")
+        if self.signatures and self.kernel not in self.signatures:
+            complaints.append(f"its kernel {self.kernel} is not among its signatures")
+        complaints += complaints_of(self)
         if complaints:
             raise CheckError(f"Exercise {self.id!r} is not well formed: {'; '.join(complaints)}.")
 
-    def case(self, parameters: Parameters) -> Case:
-        """The case with these parameters: always the same data for the same parameters."""
+    @property
+    def kernels(self) -> Mapping[str, str]:
+        """The parameters of each kernel that is launched, by its name, as C++ text."""
+        return self.signatures or {self.kernel: self.signature}
+
+    def case(self, parameters: Parameters, wave_size: int = 0) -> Case:
+        """The case with these parameters: always the same data for the same parameters.
+
+        With `by_wave` it is made for waves of `wave_size` lanes (0: as the parameters say, or 64).
+        """
         import zlib
 
         import numpy as np
 
-        seed = [zlib.crc32(self.id.encode()), *(int(value) for value in parameters.values())]
-        return self.make(parameters, np.random.default_rng(seed))
+        plain = {name: value for name, value in parameters.items() if name != "wave"}
+        seed = [zlib.crc32(self.id.encode()), *(int(value) for value in plain.values())]
+        if self.by_wave:
+            plain["wave"] = wave_size or parameters.get("wave", 64)
+        return self.make(plain, np.random.default_rng(seed))
+
+
+def complaints_of(exercise: Any) -> list[str]:
+    """What is wrong with an exercise of either kind, as far as both have it."""
+    complaints = []
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", exercise.id):
+        complaints.append("its id must be lower case words joined by hyphens")
+    if len(exercise.hints) != 3 or not all(hint.strip() for hint in exercise.hints):
+        complaints.append("it needs three hints")
+    if not exercise.cases:
+        complaints.append("it has no cases")
+    names = [cause.name for cause in exercise.causes] + [asked.name for asked in exercise.requirements]
+    if len(set(names)) != len(names):
+        complaints.append("two causes or requirements have the same name")
+    return complaints
 
 
 def thread_of(case: Case, index: int) -> tuple[Shape3, Shape3] | None:
@@ -237,6 +344,10 @@ def combinations(**choices: Iterable[int]) -> tuple[dict[str, int], ...]:
 
     values = product(*(tuple(values) for values in choices.values()))
     return tuple(dict(zip(choices, row, strict=True)) for row in values)
+
+
+def _extents(step: Step) -> str:
+    return f"{_shape(step.grid)} block{_s(step.grid)}, {_shape(step.block)} thread{_s(step.block)} each"
 
 
 def _shape(shape: Shape3) -> str:

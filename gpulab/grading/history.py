@@ -8,7 +8,6 @@ A file that cannot be read is kept aside under another name and a new one is beg
 from __future__ import annotations
 
 import contextlib
-import html
 import json
 import os
 import sys
@@ -16,7 +15,11 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpulab.views.instrument import Instrument
+    from gpulab.views.progress import Entry
 
 FORMAT = 1
 
@@ -52,26 +55,52 @@ class Progress:
     exercises: Mapping[str, Done]
     titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # id -> (lesson, title)
     message: str = ""
+    minutes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def solved(self) -> int:
         return sum(self.exercises[id].solved for id in self.titles if id in self.exercises)
 
-    def _table(self) -> list[tuple[str, str, str, str]]:
-        rows = []
+    def entries(self) -> list[Entry]:
+        """All exercises in the order of the course, with links from the working directory."""
+        from gpulab.grading.verdict import from_here
+        from gpulab.views.progress import Entry
+
+        found = []
         for id, (lesson, title) in self.titles.items():
             done = self.exercises.get(id, Done())
             state = "solved" if done.solved else ("begun" if done.attempts or done.hints else "open")
-            note = ", ".join(
-                part
-                for part in (
-                    _count(done.attempts, "check") if done.attempts else "",
-                    _count(done.hints, "hint") if done.hints else "",
-                )
-                if part
+            counts = [_count(done.attempts, "check")] * bool(done.attempts) + [_count(done.hints, "hint")] * bool(
+                done.hints
             )
-            rows.append((lesson, f"{id}: {title}", state, note))
-        return rows
+            found.append(
+                Entry(
+                    id, title, lesson, self.minutes.get(id, 0), state, ", ".join(counts),
+                    from_here(f"exercises/{id}/{id}.ipynb"), from_here(f"notebooks/{lesson}.ipynb"),
+                )
+            )  # fmt: skip
+        return found
+
+    def instrument(self) -> Instrument:
+        """The same as a widget, which can read the file again."""
+        from gpulab.views.progress import progress as draw
+
+        first: list[Progress] = [self]
+
+        def read() -> tuple[list[Entry], str]:
+            now = first.pop() if first else progress()
+            return now.entries(), now.message
+
+        return draw(read)
+
+    def show(self) -> None:
+        """Display the widget; outside of Jupyter, print the text."""
+        self.instrument().show()
+
+    _ipython_display_ = show
+
+    def _table(self) -> list[tuple[str, str, str, str]]:
+        return [(each.lesson, f"{each.id}: {each.title}", each.state, each.note) for each in self.entries()]
 
     @property
     def text(self) -> str:
@@ -95,15 +124,6 @@ class Progress:
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_html_(self) -> str:
-        cell = 'style="text-align:left"'
-        body = "".join(
-            "<tr>" + "".join(f"<td {cell}>{html.escape(part)}</td>" for part in row) + "</tr>" for row in self._table()
-        )
-        note = f"<p>{html.escape(self.message)}</p>" if self.message else ""
-        head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in ("lesson", "exercise", "state", "so far"))
-        return f"{note}<p>{self.solved} of {len(self.titles)} exercises solved</p><table><tr>{head}</tr>{body}</table>"
-
 
 def progress() -> Progress:
     """What has been done so far, over all exercises of the course."""
@@ -112,12 +132,16 @@ def progress() -> Progress:
 
     data, message = _read()
     titles: dict[str, tuple[str, str]] = {}
+    minutes: dict[str, int] = {}
     try:
+        minutes = {id: load(id).minutes for id in exercise_ids()}
         titles = {id: (load(id).lesson, load(id).title) for id in exercise_ids()}
     except CheckError as error:
         message = f"{message}\n{error}".strip()
     entries = data["exercises"]
-    return Progress({id: _done(entry) for id, entry in entries.items() if isinstance(entry, dict)}, titles, message)
+    return Progress(
+        {id: _done(entry) for id, entry in entries.items() if isinstance(entry, dict)}, titles, message, minutes
+    )
 
 
 def record_attempt(id: str, solved: bool) -> str:

@@ -1,7 +1,8 @@
 """Runs one submission in a process of its own, with limits, so that nothing it does can stop a class run.
 
 `run_isolated(id, source)` starts ``python -m gpulab.grading.isolated`` and always returns a `Row`: a kernel that
-loops, eats all memory or kills its process is a row of the report like any other. Only kernel text goes in.
+loops, eats all memory or kills its process is a row of the report like any other. Only the text of kernels or
+of a program goes in; a program's host code runs in a jail, or, without one, not at all unless it is trusted.
 """
 
 from __future__ import annotations
@@ -30,23 +31,28 @@ class Row:
         return self.verdict.passed
 
 
-def run_isolated(id: str, source: str, *, who: str = "", seconds: float = 60.0, memory_bytes: int = 16 << 30) -> Row:
+def run_isolated(
+    id: str, source: str, *, who: str = "", seconds: float = 60.0, memory_bytes: int = 16 << 30, trusted: bool = False
+) -> Row:
     """The verdict on `source` for exercise `id`, found in another process.
 
     Args:
         id: the exercise. Raises CheckError here, before anything is started, if it is unknown.
-        source: kernel text.
+        source: kernel text, or that of a whole program.
         who: whose it is, for the report.
         seconds: wall-clock limit for everything, compilation included.
         memory_bytes: limit on the process's address space, where the system has such a limit. The virtual
             GPU reserves 8 GiB of addresses for device memory, so a limit below about 10 GiB stops every kernel.
+        trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
     """
     from gpulab.grading.library import load
 
     load(id)
     with tempfile.TemporaryDirectory(prefix="gpulab-run-") as folder:
         job, answer = Path(folder, "job.json"), Path(folder, "verdict.json")
-        job.write_text(json.dumps({"id": id, "source": source, "memory_bytes": memory_bytes}), encoding="utf-8")
+        job.write_text(
+            json.dumps({"id": id, "source": source, "memory_bytes": memory_bytes, "trusted": trusted}), encoding="utf-8"
+        )
         here = str(Path(__file__).resolve().parents[2])
         environment = {
             **os.environ,
@@ -87,11 +93,27 @@ def main(job: str, answer: str) -> int:
     _limit_memory(work["memory_bytes"])
     from gpulab.grading.judge import check
 
-    verdict = check(work["id"], work["source"], record=False)
+    reason = "" if work["trusted"] else not_run(work["id"])
+    verdict = _stopped(work["id"], reason) if reason else check(work["id"], work["source"], record=False)
     part = Path(answer + ".part")
     part.write_text(json.dumps(verdict.as_dict()), encoding="utf-8")
     os.replace(part, answer)
     return 0
+
+
+def not_run(id: str) -> str:
+    """Why a program for this exercise is not run here: its host code is native code of a stranger; "" if it may be."""
+    from gpulab.grading.library import load
+    from gpulab.grading.program import ProgramExercise
+
+    if not isinstance(load(id), ProgramExercise):
+        return ""
+    from gpulab.programs import jail
+
+    missing = jail.available()
+    return (
+        f"its host code is not run without a jail: {missing}; --trust-programs runs it all the same" if missing else ""
+    )
 
 
 def _limit_memory(size: int) -> None:

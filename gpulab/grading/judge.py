@@ -15,14 +15,20 @@ from typing import TYPE_CHECKING, Any
 from gpulab.errors import AssemblyError, CheckError, CompileError, DeviceMemoryError, UnsupportedInstruction
 from gpulab.grading.bench import Bench, GpuBench, Prepared, WrongSignature
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Parameters, Requirement
+from gpulab.grading.failed import failed_case, number_text
 from gpulab.grading.outcome import Buffer, Outcome
 from gpulab.grading.verdict import Row, Verdict
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from gpulab.grading.program import ProgramExercise
+
 SHRINK_LAUNCHES = 60
 """How many further inputs may be tried to find a smaller failing one."""
+
+VISIBLE = 10
+"""Output elements that a failing case has at least, if it is to be drawn."""
 
 SHOWN = 4
 """How many elements a report lists."""
@@ -48,7 +54,7 @@ def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bo
             f"gpulab.check({id!r}, {source!r}): this is the kernel's name as a text, not the kernel.",
             hint=f"write it without quotation marks: gpulab.check({id!r}, {exercise.kernel}).",
         )
-    verdict = judge(exercise, source, bench or GpuBench(), first_line_of(answer))
+    verdict = judged(exercise, source, first_line_of(answer), bench)
     if not isinstance(answer, str) and is_outdated(source, exercise.kernel, cells_run()):
         verdict = replace(verdict, rows=(Row("mind", OUTDATED.format(exercise.kernel)), *verdict.rows))
     if record:
@@ -58,6 +64,17 @@ def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bo
         if message:
             verdict = replace(verdict, rows=(*verdict.rows, Row("progress", message)))
     return verdict
+
+
+def judged(
+    exercise: Exercise | ProgramExercise, source: str, first_line: int = 1, bench: Bench | None = None
+) -> Verdict:
+    """The verdict on this source, of a kernel or of a whole program, without touching anyone's progress."""
+    if isinstance(exercise, Exercise):
+        return judge(exercise, source, bench or GpuBench(), first_line)
+    from gpulab.grading.program import judge_program
+
+    return judge_program(exercise, source, first_line)
 
 
 OUTDATED = (
@@ -80,9 +97,9 @@ def cells_run() -> list[str]:
 
 
 def is_outdated(source: str, kernel: str, cells: list[str]) -> bool:
-    """Did a later %%hip cell define this kernel with another text (which then did not compile)?"""
+    """Did a later %%hip or %%hipcc cell define this kernel with another text (which then did not compile)?"""
     for cell in reversed(cells):
-        if cell.lstrip().startswith("%%hip") and re.search(rf"\b{re.escape(kernel)}\s*\(", cell):
+        if cell.lstrip().startswith(("%%hip", "%%cuda")) and re.search(rf"\b{re.escape(kernel)}\s*\(", cell):
             return source.strip() not in cell
     return False
 
@@ -100,7 +117,8 @@ def source_of(id: str, answer: Any) -> str:
     raise CheckError(
         f"There is no kernel source in what was given to gpulab.check({id!r}, ...): {type(answer).__name__}.",
         why="a check compiles the kernel's text again, for each architecture.",
-        hint=f"run the %%hip cell with your kernel first, then gpulab.check({id!r}, name_of_your_kernel).",
+        hint=f"run the %%hip cell with your kernel first, then gpulab.check({id!r}, name_of_your_kernel); a program "
+        "gets its name by %%hipcc --name my_program.",
     )
 
 
@@ -155,25 +173,36 @@ def _judge(exercise: Exercise, source: str, kernels: list[Prepared]) -> Verdict:
     tried: list[Outcome] = []
     for parameters in exercise.cases:
         for kernel in kernels:
-            outcome = run_case(exercise, kernel, source, exercise.case(parameters))
+            outcome = run_case(exercise, kernel, source, exercise.case(parameters, kernel.wave_size))
             failure = examine(exercise, outcome)
             if failure is not None:
                 smallest = shrink(exercise, kernel, source, failure)
+                same = smallest.outcome.case.parameters
                 elsewhere = [
-                    run_case(exercise, other, source, smallest.outcome.case) for other in kernels if other is not kernel
+                    run_case(exercise, other, source, exercise.case(same, other.wave_size))
+                    for other in kernels
+                    if other is not kernel
                 ]
-                return report_failure(exercise, smallest, tried, elsewhere, first=failure)
+                verdict = report_failure(exercise, smallest, tried, elsewhere, first=failure)
+                if smallest.requirement is not None:
+                    return verdict
+                drawn = visible(exercise, kernel, source, failure, smallest)
+                return replace(verdict, case=failed_case(exercise, kernel, drawn.outcome, drawn is not smallest))
             tried.append(outcome)
     return report_success(exercise, tried)
 
 
 def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> Outcome:
-    """Runs the case tightly and guarded (see `gpulab.grading.outcome`)."""
+    """Runs the case tightly, and checked for races and the like, and guarded (see `gpulab.grading.outcome`)."""
     guard = min(max(case.threads, 64), 1 << 16)
-    arrays = list(enumerate(case.arrays))
-    tight = kernel.run(case, [Buffer(array, 0, number) for number, array in arrays], exercise.instruction_limit)
-    guarded = kernel.run(case, [Buffer(array, guard, number) for number, array in arrays], exercise.instruction_limit)
-    return Outcome(case, kernel.arch, kernel.wave_size, tight, guarded, guard, source)
+    limit = exercise.instruction_limit
+    buffers = [Buffer(array, 0, number) for number, array in enumerate(case.arrays)]
+    tight = kernel.run(case, buffers, limit, True)
+    guarded = kernel.run(case, [Buffer(each.array, guard, each.number) for each in buffers], limit)
+    return Outcome(
+        case, kernel.arch, kernel.wave_size, tight, guarded, guard, source,
+        lambda: kernel.run(case, buffers, limit, profiled=True), kernel,
+    )  # fmt: skip
 
 
 def examine(exercise: Exercise, outcome: Outcome) -> _Failure | None:
@@ -181,15 +210,23 @@ def examine(exercise: Exercise, outcome: Outcome) -> _Failure | None:
     if not outcome.passed:
         return _Failure(outcome, diagnose(exercise, outcome))
     for requirement in exercise.requirements:
-        complaint = requirement.complaint(outcome)
+        if not requirement.applies(outcome):
+            continue
+        try:
+            complaint = requirement.complaint(outcome)
+        except Exception as error:
+            raise CheckError(
+                f"The requirement {requirement.name!r} of exercise {exercise.id!r} failed on {outcome.case.text()}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         if complaint:
             return _Failure(outcome, None, requirement, complaint)
     return None
 
 
 def diagnose(exercise: Exercise, outcome: Outcome) -> Cause | None:
-    """The first cause that recognises this outcome: of `GENERAL_CAUSES`, then of the exercise."""
-    for cause in (*GENERAL_CAUSES, *exercise.causes):
+    """The first cause that recognises this outcome: of `GENERAL_CAUSES`, of the exercise, of `CHECKED_CAUSES`."""
+    for cause in (*GENERAL_CAUSES, *exercise.causes, *CHECKED_CAUSES):
         try:
             if cause.when(outcome):
                 return cause
@@ -205,14 +242,14 @@ GENERAL_CAUSES = (
     Cause(
         "never-ends",
         "a loop does not end",
-        lambda outcome: outcome.timed_out(),
+        lambda outcome: outcome.timed_out() and not (outcome.fault is not None and outcome.fault.kind == "deadlock"),
         "The kernel was stopped after a limit of instructions that a right answer stays far below.",
         "For each loop, find the variable that its condition tests, and the line that changes it.",
     ),
     Cause(
         "private-memory",
         "a thread's own memory was overrun: an array inside the kernel, or calls without an end",
-        lambda outcome: outcome.fault is not None and outcome.fault.kind == "scratch out of bounds",
+        lambda outcome: outcome.fault is not None and outcome.fault.kind in ("scratch out of bounds", "stack overflow"),
         "Arrays declared inside a kernel, and what functions keep while they call each other, lie in a small memory "
         "that each thread has for itself.",
         "Compare the indices with the array's size; a function that calls itself needs a condition that ends it.",
@@ -236,16 +273,92 @@ GENERAL_CAUSES = (
 """Mistakes that any exercise may see."""
 
 
-def shrink(exercise: Exercise, kernel: Prepared, source: str, failure: _Failure) -> _Failure:
-    """The smallest input found that fails in the same way: each parameter in turn as small as it goes."""
-    best, launches, improved = failure, 0, True
+def _found(*kinds: str) -> Callable[[Outcome], bool]:
+    return lambda outcome: outcome.fault is not None and outcome.fault.kind in kinds
+
+
+CHECKED_CAUSES = (
+    Cause(
+        "data-race",
+        "threads use the same memory and nothing decides who comes first",
+        _found("race", "lane conflict"),
+        "On a GPU such a kernel may give the right numbers for a long time, and then wrong ones.",
+        "Look at both places: let one thread alone write there, or order them by __syncthreads() or atomic operations.",
+    ),
+    Cause(
+        "never-written",
+        "memory is read that nobody has written",
+        _found("never written"),
+        "What such memory holds is left to chance.",
+        "Find the line that should have written this element first, and for which threads it does so.",
+    ),
+    Cause(
+        "barrier",
+        "a barrier is not reached by all threads of the block",
+        _found("barrier"),
+        "__syncthreads() lets no thread go on until all threads of the block have come.",
+        "Move it out of the condition or the loop that only some threads run.",
+    ),
+    Cause(
+        "deadlock",
+        "threads wait for something that never comes",
+        _found("deadlock"),
+        "All that is left of the kernel repeats itself without changing anything.",
+        "Find out who is to change what the loop waits for, and what that thread waits for.",
+    ),
+    Cause(
+        "inactive-lane",
+        "a shuffle reads a lane that does not take part in it",
+        _found("shuffle"),
+        "Inside a branch or a loop only the lanes that came there can be read, and lanes that have returned, or that "
+        "the block never had, cannot be read at all.",
+        "Let all lanes of the wave shuffle, and decide afterwards who uses the result.",
+    ),
+)
+"""Mistakes that checked launches find and no exercise has a better name for."""
+
+
+def visible(exercise: Exercise, kernel: Prepared, source: str, first: _Failure, smallest: _Failure) -> _Failure:
+    """The failure to draw: the smallest whose outputs are large enough to see the pattern of a mistake, if any is."""
+    if _large(smallest.outcome.case):
+        return smallest
+    if not _large(first.outcome.case):  # then perhaps another input of the exercise, that fails in the same way
+        cases = [exercise.case(parameters, kernel.wave_size) for parameters in exercise.cases]
+        others = [case for case in cases if _large(case)][:3]
+        found = [examine(exercise, run_case(exercise, kernel, source, case)) for case in others]
+        same = [failure for failure in found if failure is not None and failure.key == smallest.key]
+        if not same:
+            return smallest
+        first = same[0]
+    return shrink(exercise, kernel, source, first, _large)
+
+
+def _large(case: Case) -> bool:
+    """Has an output `VISIBLE` elements, and an image several rows and columns?"""
+    return any(
+        array.data.size >= VISIBLE and (array.data.ndim != 2 or min(array.data.shape) > 2) for array in case.outputs
+    )
+
+
+def shrink(
+    exercise: Exercise,
+    kernel: Prepared,
+    source: str,
+    failure: _Failure,
+    allowed: Callable[[Case], bool] = lambda case: True,
+) -> _Failure:
+    """The smallest allowed input found that fails in the same way: each parameter in turn as small as it goes."""
+    best, launches, improved = failure, 0, failure.requirement is None or failure.requirement.shrinks
     while improved and launches < SHRINK_LAUNCHES:
         improved = False
         for parameters in smaller(best.outcome.case.parameters, exercise.smallest):
             if launches >= SHRINK_LAUNCHES:
                 break
+            case = exercise.case(parameters, kernel.wave_size)
+            if not allowed(case):
+                continue
             launches += 1
-            found = examine(exercise, run_case(exercise, kernel, source, exercise.case(parameters)))
+            found = examine(exercise, run_case(exercise, kernel, source, case))
             if found is not None and found.key == failure.key:
                 best, improved = found, True
                 break
@@ -282,7 +395,7 @@ def report_success(exercise: Exercise, tried: list[Outcome]) -> Verdict:
     return _verdict(exercise, "passed", tuple(rows), headline=f"Passed: {exercise.id} ({exercise.title})")
 
 
-def report_compile_error(exercise: Exercise, message: str) -> Verdict:
+def report_compile_error(exercise: Exercise | ProgramExercise, message: str) -> Verdict:
     return _verdict(
         exercise,
         "does not compile",
@@ -329,7 +442,7 @@ def report_failure(
 
 
 def _verdict(
-    exercise: Exercise,
+    exercise: Exercise | ProgramExercise,
     status: str,
     rows: tuple[Row, ...],
     *,
@@ -363,7 +476,7 @@ def _tried(exercise: Exercise, tried: list[Outcome]) -> str:
     names: dict[str, list[int]] = {}
     for outcome in tried:
         for name, value in outcome.case.parameters.items():
-            if value not in names.setdefault(name, []):
+            if name != "wave" and value not in names.setdefault(name, []):
                 names[name].append(value)
     inputs = "; ".join(
         f"{name} = {', '.join(str(value) for value in sorted(values))}" for name, values in names.items()
@@ -375,7 +488,11 @@ def _tried(exercise: Exercise, tried: list[Outcome]) -> str:
 def _what(exercise: Exercise, outcome: Outcome) -> Iterator[Row]:
     """What can be seen: the fault, writes beside arrays, wrong elements, and who should have written them."""
     fault = outcome.fault
-    if fault is not None:
+    if fault is not None and any(cause.when(outcome) for cause in CHECKED_CAUSES):
+        from gpulab.hip import faults
+
+        yield Row("found", faults.describe(fault)[0], block=True)
+    elif fault is not None:
         yield Row("stopped", _fault_text(outcome))
         if fault.where is not None:
             yield Row(
@@ -423,14 +540,16 @@ def _table(exercise: Exercise, outcome: Outcome, array: Array, wrong: np.ndarray
     wanted = np.asarray(array.wanted).reshape(-1)
     if outcome.fault is None and np.array_equal(found, wanted):  # only the tight run went wrong
         found = outcome.tight.after[array.name]
-    rows = [("element", "expected", "found", "whose it is")]
+    rows: list[tuple[str, ...]] = [("element", "expected", "found", "whose it is")]
     for index in np.flatnonzero(wrong)[:SHOWN]:
         index = int(index)
-        seen = "never written" if untouched[index] and array.is_output else _number(found[index])
+        seen = "never written" if untouched[index] and array.is_output else number_text(found[index])
         owner = exercise.owner(outcome.case, index) if array.is_output else None
         whose = f"thread {_coordinates(owner[1])} of block {_coordinates(owner[0])}" if owner else ""
-        rows.append((array.index_text(index), _number(wanted[index]), seen, whose))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        rows.append((array.index_text(index), number_text(wanted[index]), seen, whose))
+    if not any(row[3] for row in rows[1:]):
+        rows = [row[:3] for row in rows]
+    widths = [max(len(part) for part in column) for column in zip(*rows, strict=True)]
     lines = ["  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     if wrong.sum() > SHOWN:
         lines.append("...")
@@ -449,7 +568,3 @@ def _coordinates(coordinates: tuple[int, int, int]) -> str:
         return str(coordinates[0])
     used = coordinates if coordinates[2] else coordinates[:2]
     return "(" + ", ".join(str(part) for part in used) + ")"
-
-
-def _number(value: Any) -> str:
-    return f"{value:.7g}" if value.dtype.kind == "f" else str(value)

@@ -1,7 +1,8 @@
 """Where exercises are found: the folder course/exercises of the clone, or its copy inside an installed package.
 
-An exercise is a folder ``ID/`` with ``check.py`` (defines ``exercise``), ``exercise.md``, ``wrong/*.hip`` and
-``right/*.hip``. `load(id)` reads check.py once; unknown ids are answered with the nearest known ones.
+An exercise is a folder ``ID/`` with ``check.py`` (defines ``exercise``, an `Exercise` or a `ProgramExercise`),
+``exercise.md``, ``wrong/*.hip`` and ``right/*.hip``. `load(id)` reads check.py once; unknown ids are answered with the
+nearest known ones.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from gpulab.errors import CheckError
 
 if TYPE_CHECKING:
     from gpulab.grading.exercise import Exercise
+    from gpulab.grading.program import ProgramExercise
 
 
 def exercises_folder() -> Path:
@@ -44,7 +46,7 @@ def exercise_ids() -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda id: (load(id).lesson, load(id).minutes, id)))
 
 
-def load(id: str) -> Exercise:
+def load(id: str) -> Exercise | ProgramExercise:
     """The exercise with this id. Raises CheckError with near matches if there is none."""
     folder = exercises_folder()
     path = folder / str(id) / "check.py"
@@ -64,8 +66,9 @@ def load(id: str) -> Exercise:
 
 
 @cache
-def _read(path: Path, changed: int) -> Exercise:
+def _read(path: Path, changed: int) -> Exercise | ProgramExercise:
     from gpulab.grading.exercise import Exercise
+    from gpulab.grading.program import ProgramExercise
 
     id = path.parent.name
     spec = importlib.util.spec_from_file_location(f"gpulab_course_{id.replace('-', '_')}", path)
@@ -77,6 +80,6 @@ def _read(path: Path, changed: int) -> Exercise:
     except Exception as error:
         raise CheckError(f"{path.name} of exercise {id!r} cannot be loaded: {type(error).__name__}: {error}") from error
     exercise = getattr(module, "exercise", None)
-    if not isinstance(exercise, Exercise) or exercise.id != id:
+    if not isinstance(exercise, (Exercise, ProgramExercise)) or exercise.id != id:
         raise CheckError(f"{path.name} of exercise {id!r} must define `exercise` with id {id!r}.")
     return exercise

@@ -2,23 +2,28 @@
 
 Each case runs twice: *tight*, where every array is an allocation of exactly its size, so that the virtual GPU
 stops a kernel at its first bad address; and *guarded*, where each array lies between guard elements, so that
-all writes beside it can be listed. `Run` is one of the two; `Outcome` is both.
+all writes beside it can be listed. `Run` is one of the two; `Outcome` is both. What requirements measure comes from
+a third run, tight and profiled, which happens when the first of them asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gpulab.errors import CheckError
 from gpulab.grading.exercise import Array, Case, sentinel
-from gpulab.records import Fault, Launch
+from gpulab.records import Access, Fault, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
+
+    from gpulab.grading.bench import Prepared
+    from gpulab.module import Resources
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,16 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Run:
-    """One launch: contents of every buffer afterwards (guards included), the fault if any, the record if any."""
+    """One run of a case: every buffer's contents afterwards (guards included), the fault if any, the launches' records.
+
+    `writers` is there if it was asked for: by array and flat index who was the last to change that element.
+    """
 
     after: Mapping[str, np.ndarray]
     fault: Fault | None = None
-    launch: Launch | None = None
+    launches: tuple[Launch, ...] = ()
     addresses: Mapping[str, int] | None = None
+    writers: Mapping[tuple[str, int], Access] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,28 @@ class Outcome:
     guarded: Run
     guard: int
     source: str = ""
+    profile: Callable[[], Run] | None = field(default=None, compare=False, repr=False)
+    prepared: Prepared | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def measured(self) -> tuple[Launch, ...]:
+        """The records of a profiled run, one for each launch of the case; found when first asked for.
+
+        Raises CheckError where there is nothing that could be profiled.
+        """
+        if self.profile is None:
+            raise CheckError(f"There is no profile of {self.case.text()} on {self.arch}.")
+        return self.profile().launches
+
+    @property
+    def resources(self) -> Mapping[str, Resources]:
+        """What each kernel takes of the device, by its name."""
+        return {} if self.prepared is None else self.prepared.resources
+
+    @property
+    def isa(self) -> Mapping[str, tuple[str, ...]]:
+        """The instructions of each kernel as text, by its name."""
+        return {} if self.prepared is None else self.prepared.isa
 
     # -- was it right? -------------------------------------------------------------------------------------
     @property
@@ -113,7 +144,8 @@ class Outcome:
         number = [each.name for each in self.case.arrays].index(name)
         before = guard_values(str(array.data.dtype), len(self.guarded.after[name]), number)
         changed = np.flatnonzero(~same_bits(self.guarded.after[name], before)) - self.guard
-        return tuple(int(index) for index in changed if not 0 <= index < array.data.size)
+        beside = changed[(changed < 0) | (changed >= array.data.size)]
+        return tuple(int(index) for index in beside)
 
     # -- questions for diagnoses ---------------------------------------------------------------------------
     def nothing_written(self) -> bool:
@@ -128,10 +160,9 @@ class Outcome:
 
         array = self.case.array(name)
         predicted = np.asarray(prediction(self.case), dtype=array.data.dtype).reshape(array.data.shape)
-        relative = array.relative
         if not differs(predicted, array).any():
             return False
-        return not differs(self.found(name), Array(name, array.data, predicted, relative)).any()
+        return not differs(self.found(name), replace(array, expected=predicted)).any()
 
     def written_past(self, name: str) -> tuple[int, ...]:
         """Indices at or after the end of the array that were written."""
@@ -191,14 +222,16 @@ def same_bits(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def differs(found: np.ndarray, array: Array) -> np.ndarray:
-    """True where `found` is not `array.wanted` within `array.relative`."""
+    """True where `found` is not `array.wanted` within `array.relative` or `array.absolute`; nowhere in a workspace."""
     import numpy as np
 
+    if array.scratch:
+        return np.zeros(found.shape, bool)
     wanted = array.wanted
-    if array.relative == 0.0 or found.dtype.kind not in "fc":
+    if (array.relative == 0.0 and array.absolute == 0.0) or found.dtype.kind not in "fc":
         return ~same_bits(found, np.asarray(wanted, dtype=found.dtype)) & ~(found == wanted)
     with np.errstate(invalid="ignore", over="ignore"):
-        close = np.abs(found.astype("float64") - wanted.astype("float64")) <= array.relative * np.abs(
-            wanted.astype("float64")
-        )
+        kind = "complex128" if found.dtype.kind == "c" else "float64"
+        exact = wanted.astype(kind)
+        close = np.abs(found.astype(kind) - exact) <= np.maximum(array.relative * np.abs(exact), array.absolute)
     return ~(close | (np.isnan(found) & np.isnan(wanted)))

@@ -10,7 +10,13 @@ import html
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from gpulab.grading.failed import from_plain, to_plain
+from gpulab.records import FailedCase
+
+if TYPE_CHECKING:
+    from gpulab.views.instrument import Instrument
 
 
 class AnswerRejected(AssertionError):
@@ -50,6 +56,7 @@ class Verdict:
         cause: name of the recognised mistake, or "".
         link: file and heading of the lesson's section, relative to the clone ("notebooks/02_simt.ipynb#The-guard").
         smallest: parameters of the smallest failing input, or empty.
+        case: the smallest failing input, to be drawn, where one failed by what the kernel did.
     """
 
     exercise: str
@@ -60,6 +67,7 @@ class Verdict:
     link: str = ""
     link_text: str = ""
     smallest: Mapping[str, int] = field(default_factory=dict)
+    case: FailedCase | None = None
 
     @property
     def passed(self) -> bool:
@@ -100,7 +108,7 @@ class Verdict:
             if row.block:
                 value = f'<pre style="margin:0">{value}</pre>'
             elif self.link and row.label == "read":
-                value = f'<a href="{html.escape(_from_here(self.link), quote=True)}">{value}</a>'
+                value = f'<a href="{html.escape(from_here(self.link), quote=True)}">{value}</a>'
             rows.append(
                 f'<tr><th scope="row" style="{cell}">{html.escape(row.label)}</th><td style="{cell}">{value}</td></tr>'
             )
@@ -109,6 +117,32 @@ class Verdict:
             f"<strong>{html.escape(self.headline)}</strong>"
             f'<table style="border-collapse:collapse">{"".join(rows)}</table></div>'
         )
+
+    def picture(self) -> Instrument | None:
+        """The failing case, drawn; None where there is none."""
+        if self.case is None:
+            return None
+        from gpulab.views.exercise import failing
+
+        return failing(self.case)
+
+    def show(self) -> None:
+        """Display the report and, below it, the failing case drawn. Outside of Jupyter, print the text of both."""
+        picture = self.picture()
+        if not _in_notebook():
+            print(self.text if picture is None else f"{self.text}\n\n{picture.text}")
+            return
+        from IPython.display import display
+
+        display({"text/plain": self.text, "text/html": self._repr_html_()}, raw=True)
+        if picture is not None:
+            picture.show()
+
+    def _ipython_display_(self) -> None:
+        """What a notebook shows of it: the report, and below it the failing case drawn."""
+        if self.case is None:
+            raise NotImplementedError  # IPython then displays the report alone, as of any other value
+        self.show()
 
     def require(self) -> Verdict:
         """This verdict if the answer passed; else shows it and raises AnswerRejected.
@@ -119,9 +153,7 @@ class Verdict:
         if self.passed:
             return self
         if _in_notebook():
-            from IPython.display import display
-
-            display(self)
+            self.show()
             raise AnswerRejected(self, f"{self.exercise}: not solved yet. The report above says what happened.")
         raise AnswerRejected(self, self.text)
 
@@ -136,14 +168,20 @@ class Verdict:
             "link": self.link,
             "link_text": self.link_text,
             "smallest": dict(self.smallest),
+            "case": None if self.case is None else to_plain(self.case),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
-        return cls(**{**data, "rows": tuple(Row(*row) for row in data["rows"])})
+        case = data.get("case")
+        read = {
+            "rows": tuple(Row(*row) for row in data["rows"]),
+            "case": None if case is None else from_plain(case),
+        }
+        return cls(**{**data, **read})
 
 
-def _from_here(link: str) -> str:
+def from_here(link: str) -> str:
     """The link, which starts at the clone, as seen from the working directory (where a notebook's links start)."""
     import os
     from pathlib import Path

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from gpulab.hip.door import (
         DeviceInfo,
         check,
+        checking,
         copy_device,
         copy_to_device,
         copy_to_host,
+        counter_kinds,
         current,
         devices,
         event_create,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
         event_elapsed_ms,
         event_record,
         event_synchronize,
+        fidelity,
         find,
         find_allocation,
         free,
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
         get_global,
         hardware_occupancy,
         is_virtual,
+        last_writers,
         launch,
+        launch_cooperative,
         launch_traced,
         library_info,
         load_module,
@@ -42,6 +47,8 @@ if TYPE_CHECKING:
         mem_info,
         memset,
         occupancy,
+        part,
+        raise_fault,
         recording,
         select,
         set_instruction_limit,
@@ -53,14 +60,17 @@ if TYPE_CHECKING:
         synchronize,
         unload_module,
     )
+    from gpulab.hip.hosting import function_names
     from gpulab.hip.watch import prepare
 
 __all__ = [
     "DeviceInfo",
     "check",
+    "checking",
     "copy_device",
     "copy_to_device",
     "copy_to_host",
+    "counter_kinds",
     "current",
     "devices",
     "event_create",
@@ -69,16 +79,20 @@ __all__ = [
     "event_elapsed_ms",
     "event_record",
     "event_synchronize",
+    "fidelity",
     "find",
     "find_allocation",
     "free",
     "free_host",
     "function_attributes",
+    "function_names",
     "get_function",
     "get_global",
     "hardware_occupancy",
     "is_virtual",
+    "last_writers",
     "launch",
+    "launch_cooperative",
     "launch_traced",
     "library_info",
     "load_module",
@@ -88,7 +102,9 @@ __all__ = [
     "mem_info",
     "memset",
     "occupancy",
+    "part",
     "prepare",
+    "raise_fault",
     "recording",
     "select",
     "set_instruction_limit",
@@ -102,10 +118,13 @@ __all__ = [
 ]
 
 
+_ELSEWHERE = {"prepare": "watch", "function_names": "hosting"}
+
+
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module("gpulab.hip.watch" if name == "prepare" else "gpulab.hip.door")
+    module = importlib.import_module(f"gpulab.hip.{_ELSEWHERE.get(name, 'door')}")
     value = getattr(module, name)
     globals()[name] = value
     return value

@@ -13,9 +13,12 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import shutil
+import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gpulab.errors import (
@@ -28,11 +31,13 @@ from gpulab.errors import (
     LaunchLimitError,
 )
 from gpulab.hip import faults, library
-from gpulab.records import AllocationNote, Counters, Launch
+from gpulab.records import Access, AccessCost, Activity, AllocationNote, Counters, InstructionCost, Launch
 
 if TYPE_CHECKING:
     from gpulab.hip.binding import Binding
-    from gpulab.records import Trace
+    from gpulab.hip.snapshot import Snapshot
+    from gpulab.records import Fidelity, Trace
+    from gpulab.virtual_gpu.runtime.streams import Happening
 
 Triple = tuple[int, int, int]
 
@@ -54,6 +59,7 @@ class DeviceInfo:
 # hipError_t values that the door treats in a special way (hip_runtime_api.h).
 _INVALID_VALUE, _OUT_OF_MEMORY, _INVALID_CONFIGURATION = 1, 2, 9
 _NOT_READY, _NOT_SUPPORTED, _UNKNOWN = 600, 801, 999
+_COOPERATIVE_LAUNCH_TOO_LARGE = 720
 _FAULTS = (700, 702, 710, 719)
 
 _TO_DEVICE, _TO_HOST, _ON_DEVICE, _ANY = 1, 2, 3, 4  # hipMemcpyKind
@@ -201,8 +207,9 @@ def is_virtual(index: int | None = None) -> bool:
 
 
 def library_info() -> dict[str, Any]:
-    """What is used and why, for `gpulab doctor`: library, path, binding, versions, ROCm's state, the
+    """What is used and why, for `gpulab doctor`: library, path, binding, versions, ROCm's state and profiler, the
     environment variable that makes hip-python find the virtual library without gpulab."""
+    from gpulab.hip import rocprof
     from gpulab.virtual_gpu import abi
 
     info = library.state()
@@ -215,6 +222,7 @@ def library_info() -> dict[str, Any]:
         virtual_folder=str(abi.rocm_path()),
         environment=f"ROCM_PATH={abi.rocm_path()}",
         devices=devices(),
+        profiler=rocprof.executable() if library.uses_rocm() else None,
     )
     return info
 
@@ -301,23 +309,34 @@ def check(result: Any, call: str = "a HIP call") -> Any:
 # Memory
 
 
+_allocations: dict[int, int] = {}
+"""Bytes by address of what was allocated here on a real GPU: what a launch saved for the profiler may reach."""
+
+
+def _allocate(name: str, size: int, *more: int) -> int:
+    address = int(_do(name, size, *more)[0])
+    if address and not _is_virtual_binding(_binding()):
+        _allocations[address] = size
+    return address
+
+
 def malloc(size: int) -> int:
     """Allocate device memory: its address (0 for 0 bytes).
 
     Raises:
         DeviceMemoryError: there is not enough memory.
     """
-    return int(_do("hipMalloc", size)[0])
+    return _allocate("hipMalloc", size)
 
 
 def malloc_host(size: int) -> int:
     """Allocate page-locked host memory that the device can use: its address."""
-    return int(_do("hipHostMalloc", size, 0)[0])
+    return _allocate("hipHostMalloc", size, 0)
 
 
 def malloc_managed(size: int) -> int:
     """Allocate memory that host and device share: its address."""
-    return int(_do("hipMallocManaged", size, 1)[0])
+    return _allocate("hipMallocManaged", size, 1)
 
 
 def free(address: int) -> None:
@@ -327,6 +346,7 @@ def free(address: int) -> None:
         DeviceMemoryError: the address is not the start of an allocation, or was freed before.
     """
     binding = _binding()
+    _allocations.pop(address, None)
     code = binding.call("hipFree", address)[0]
     if code in _FAULTS and _is_virtual_binding(binding):
         # The memory is freed. Arrays are freed whenever Python lets go of them, which is no place to raise: the
@@ -350,6 +370,7 @@ def free(address: int) -> None:
 
 def free_host(address: int) -> None:
     """Free memory of `malloc_host`."""
+    _allocations.pop(address, None)
     _do("hipHostFree", address)
 
 
@@ -447,17 +468,40 @@ def load_module(elf: bytes) -> int:
         HipError: the image cannot be used on this device.
     """
     pointer = ctypes.cast(ctypes.c_char_p(elf), ctypes.c_void_p).value
-    return int(_do("hipModuleLoadData", pointer)[0])
+    module = int(_do("hipModuleLoadData", pointer)[0])
+    if not _is_virtual_binding(_binding()):
+        _images[module] = elf
+    return module
+
+
+_images: dict[int, bytes] = {}
+_kernels: dict[int, tuple[int, str]] = {}
+"""Of what was loaded on a real GPU: the code object by module, and module and symbol by function."""
+
+
+def _title(function: int) -> str:
+    """The name in the source of a real GPU's kernel; its symbol if gpulab did not compile it; "" if unknown."""
+    from gpulab.toolchain import CodeObject
+
+    module, symbol = _kernels.get(function, (0, ""))
+    with contextlib.suppress(GpulabError):
+        signature = CodeObject.from_elf(_images.get(module, b"")).kernels.get(symbol)
+        return signature.name if signature is not None else symbol
+    return symbol
 
 
 def unload_module(module: int) -> None:
     """Unload a module; its functions and globals are gone."""
+    _images.pop(module, None)
     _do("hipModuleUnload", module)
 
 
 def get_function(module: int, symbol: str) -> int:
     """The handle of a kernel by its symbol (the mangled name)."""
-    return int(_do("hipModuleGetFunction", module, symbol.encode())[0])
+    function = int(_do("hipModuleGetFunction", module, symbol.encode())[0])
+    if not _is_virtual_binding(_binding()):
+        _kernels[function] = module, symbol
+    return function
 
 
 def get_global(module: int, symbol: str) -> tuple[int, int]:
@@ -531,14 +575,64 @@ def launch(function: int, grid: Sequence[int], block: Sequence[int], lds: int, s
     extra = _EXTRA(1, pointer.value, 2, ctypes.addressof(size), 3)
     records = _recorders
     if records and not _is_virtual_binding(binding):
-        _timed_launch(binding, function, grid, block, lds, stream, ctypes.addressof(extra))
+        address = ctypes.addressof(extra)
+        _timed_launch(
+            binding, lambda: binding.launch(function, grid, block, lds, stream, address), function, grid, block, lds,
+            stream, kernarg,
+        )  # fmt: skip
         return
     code = binding.launch(function, grid, block, lds, stream, ctypes.addressof(extra))
     if code:
         _launch_failed(binding, code, grid, block, lds)
 
 
+def launch_cooperative(
+    function: int,
+    grid: Sequence[int],
+    block: Sequence[int],
+    lds: int,
+    stream: int,
+    kernarg: bytes,
+    offsets: Sequence[int],
+) -> None:
+    """Start a kernel whose blocks all run at the same time (hipModuleLaunchCooperativeKernel).
+
+    Args:
+        offsets: where each argument stands in `kernarg`; the others are those of `launch`.
+
+    Raises:
+        LaunchLimitError: sizes that the device does not allow, or more blocks than run at the same time.
+    """
+    binding = _binding()
+    held = ctypes.create_string_buffer(kernarg, max(len(kernarg), 1))
+    parameters = (ctypes.c_void_p * max(len(offsets), 1))(*(ctypes.addressof(held) + offset for offset in offsets))
+
+    def start() -> int:
+        return int(
+            binding.call(
+                "hipModuleLaunchCooperativeKernel", function, *grid, *block, lds, stream, ctypes.addressof(parameters)
+            )[0]
+        )
+
+    if _recorders and not _is_virtual_binding(binding):
+        _timed_launch(binding, start, function, grid, block, lds, stream, kernarg, offsets)
+        return
+    code = start()
+    if code:
+        _launch_failed(binding, code, grid, block, lds)
+
+
 def _launch_failed(binding: Binding, code: int, grid: Sequence[int], block: Sequence[int], lds: int) -> NoReturn:
+    if code == _COOPERATIVE_LAUNCH_TOO_LARGE:
+        binding.call("hipGetLastError")
+        cause = _runtime().take_exception() if _is_virtual_binding(binding) else None
+        raise LaunchLimitError(
+            f"The cooperative launch was refused: a grid of {_triple(grid)} blocks of {_triple(block)} threads does "
+            "not fit on the device at the same time.",
+            why=f"{cause}" if cause is not None else "all blocks of a cooperative launch have to run at the same time.",
+            hint="use at most kernel.occupancy(block).blocks times the device's compute units, and let each thread do "
+            "several elements: for (i = grid.thread_rank(); i < n; i += grid.size()).",
+        )
     if code in (_INVALID_VALUE, _INVALID_CONFIGURATION, 701, 719):
         device = devices()[current()]
         limits = device.properties
@@ -593,57 +687,288 @@ def launch_traced(
     return found
 
 
-_recorders: list[list[Launch]] = []
+def fidelity(assembly: str, symbol: str, *, arch: str, name: str, sources: Mapping[str, str]) -> Fidelity:
+    """How exactly a virtual device executes a kernel.
+
+    Args:
+        assembly: the text of the code object. symbol: the kernel's. name: what the record calls it.
+        sources: source text by file name.
+
+    Raises:
+        UnsupportedInstruction: an instruction or an architecture that virtual devices do not execute.
+    """
+    from gpulab.virtual_gpu.isa import assembly as text
+    from gpulab.virtual_gpu.translate import fidelity as rows
+
+    return rows.report(text.parse(assembly, sources=sources, arch=arch.partition(":")[0]), symbol, name)
+
+
+class Records(list["Launch"]):
+    """The launches of one recording, and what streams did meanwhile: `activities`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._happened: list[tuple[Happening, int, int]] = []  # with its device, and its place among the launches
+        self._measured: list[Activity] = []
+
+    def happened(self, happening: Happening, device: int) -> None:
+        self._happened.append((happening, device, len(self)))
+
+    def measured(self, launch: Launch, start_us: float) -> None:
+        """A launch on a real GPU, before it is appended: it started so long after the first one on its device."""
+        self._measured.append(
+            Activity(
+                "kernel", launch.kernel, launch.device, 0, start_us, start_us + launch.measured_us,
+                launch=len(self), is_modelled=False,
+            )
+        )  # fmt: skip
+
+    def activities(self) -> tuple[Activity, ...]:
+        """What was put into streams so far, in the order in which it was asked for; computed anew by each call.
+
+        On a real GPU these are the launches alone, and each of them waited for the one before.
+        """
+        places = {id(happening): place for place, (happening, _, _) in enumerate(self._happened)}
+        origin = min((happening.start.us for happening, _, _ in self._happened), default=0.0)
+        events: dict[int, int] = {}
+        found = []
+        for happening, device, launch in self._happened:
+            name = happening.name
+            if happening.event:
+                name = f"event {events.setdefault(happening.event, len(events) + 1)}"
+            found.append(
+                Activity(
+                    happening.kind, name, device, happening.stream,
+                    happening.start.us - origin, happening.end.us - origin, happening.bytes,
+                    launch=launch if happening.kind == "kernel" else None,
+                    waits_for=places.get(id(happening.earlier)) if happening.kind == "wait" else None,
+                )
+            )  # fmt: skip
+        return (*found, *self._measured)
+
+
+@dataclass(slots=True, eq=False)
+class _Recording:
+    """One `recording` block: its records and, for the profiler of a real GPU, the launches saved by their place.
+
+    `first` has the event before the first launch on each real device.
+    """
+
+    records: Records = field(default_factory=Records)
+    first: dict[int, int] = field(default_factory=dict)
+    counters: Sequence[str] | None = None
+    folder: Path | None = None
+    saved: dict[int, Snapshot] = field(default_factory=dict)
+
+
+_recorders: list[_Recording] = []
 
 
 @contextlib.contextmanager
-def recording(profile: bool = True) -> Iterator[list[Launch]]:
-    """Collect the records of all launches in the block.
+def recording(profile: bool = True, counters: Sequence[str] | None = None) -> Iterator[Records]:
+    """Collect the records of all launches in the block, and what streams did.
 
-    On virtual devices they are exact (with `profile`, all counters are collected); on a real GPU a record has
-    only sizes and the measured time.
+    On virtual devices they are exact (with `profile`, all counters are collected). On a real GPU a record has sizes
+    and the measured time; with `counters` each launch is also saved, and repeated under rocprofv3 when the block ends.
+
+    Args:
+        counters: names to collect on a real GPU; if empty, the usual ones, where rocprofv3 is installed.
+
+    Raises:
+        ProfilerError: counters are named, the selected device is real, and rocprofv3 is missing or fails.
     """
-    records: list[Launch] = []
-    _recorders.append(records)
+    recorder = _Recording(counters=counters)
     runtime = _runtime() if is_virtual() or library.uses_rocm() else None
     first = _first_virtual() if library.uses_rocm() else 0
+    records = recorder.records
+    if counters is not None and not is_virtual():
+        recorder.folder = _profiler_folder(required=bool(counters))
+    _recorders.append(recorder)
 
     def listen(record: Launch) -> None:
         records.append(dataclasses.replace(record, device=record.device + first) if first else record)
 
+    def happened(happening: Happening) -> None:
+        records.happened(happening, happening.device + first)
+
     if runtime is not None:
         runtime.add_listener(listen, profile)
+        runtime.streams.listeners.append(happened)
     try:
-        yield records
+        try:
+            yield records
+        finally:
+            if runtime is not None:
+                runtime.remove_listener(listen)
+                runtime.streams.listeners.remove(happened)
+            _recorders.remove(recorder)
+            for event in recorder.first.values():
+                if all(event not in other.first.values() for other in _recorders):
+                    _binding().call("hipEventDestroy", event)
+        if recorder.saved:
+            _collect(recorder)
     finally:
-        if runtime is not None:
-            runtime.remove_listener(listen)
-        for place, entry in enumerate(_recorders):
-            if entry is records:
-                del _recorders[place]
-                break
+        if recorder.folder is not None:
+            shutil.rmtree(recorder.folder, ignore_errors=True)
+
+
+def counter_kinds(arch: str) -> dict[str, str]:
+    """How a virtual device of an architecture gets each counter that it counts: by name "exact", "modelled" (from
+    caches or time) or "assumed" (what hardware counts is not public in this detail)."""
+    from gpulab.virtual_gpu.machine import counters
+
+    return {name: rule.kind for name, rule in counters.table(arch).items()}
+
+
+def part(launch: Launch, instructions: Sequence[InstructionCost], accesses: Sequence[AccessCost]) -> Launch:
+    """What some instructions of a profiled launch on a virtual device account for, as a record: their counters, those
+    that instructions have (no waves, clocks or lines written back)."""
+    from gpulab import architectures
+    from gpulab.virtual_gpu.machine import counters
+
+    counts = counters.part(architectures.get(launch.arch), instructions, accesses) if launch.time_is_modelled else {}
+    return dataclasses.replace(
+        launch,
+        counters=Counters(counts),
+        instructions=tuple(instructions),
+        accesses=tuple(accesses),
+        lines=(),
+        metrics={},
+    )
+
+
+def _profiler_folder(required: bool) -> Path | None:
+    """A folder for saved launches; None if there is no profiler that could repeat them."""
+    from gpulab.hip import rocprof
+
+    if rocprof.executable() is None:
+        if required:
+            raise rocprof.missing()
+        return None
+    return Path(tempfile.mkdtemp(prefix="gpulab-profile-"))
+
+
+def _collect(recorder: _Recording) -> None:
+    """Repeat the saved launches of a recording under rocprofv3 and put the counters into their records."""
+    from gpulab import metrics
+    from gpulab.hip import rocprof
+
+    assert recorder.folder is not None
+    path = str(getattr(library.primary(), "path", "") or library.rocm_library() or "")
+    for arch in sorted({recorder.records[place].arch for place in recorder.saved}):
+        places = [place for place in recorder.saved if recorder.records[place].arch == arch]
+        known = set(metrics.names(arch))
+        names = [name for name in recorder.counters or metrics.usual(arch) if name in known]
+        launches = [recorder.saved[place] for place in places]
+        found = rocprof.collect(names, arch, path, launches, recorder.folder) if names else [{} for _ in places]
+        for place, values in zip(places, found, strict=True):
+            counts, computed = rocprof.split(values, arch)
+            record = recorder.records[place]
+            recorder.records[place] = dataclasses.replace(record, counters=Counters(counts), metrics=computed)
+
+
+def _save(
+    recorder: _Recording, function: int, grid: Sequence[int], block: Sequence[int], lds: int, kernarg: bytes,
+    offsets: Sequence[int],
+) -> Snapshot | None:  # fmt: skip
+    """Save a launch on a real GPU for `_collect`; None for a function that was not loaded here."""
+    from gpulab.hip import snapshot
+
+    module, symbol = _kernels.get(function, (0, ""))
+    elf = _images.get(module)
+    if elf is None or recorder.folder is None:
+        return None
+    synchronize()
+    allocations = dict(_allocations)
+    for value in {int.from_bytes(kernarg[at : at + 8], "little") for at in range(0, len(kernarg) - 7, 8)}:
+        # What other code allocated is found by asking HIP about the arguments themselves.
+        code, *outputs = _binding().call("hipMemGetAddressRange", value)
+        if code:
+            _binding().call("hipGetLastError")
+        elif outputs[0]:
+            allocations.setdefault(int(outputs[0]), int(outputs[1]))
+    variables = {}
+    for name in snapshot.variable_symbols(elf):
+        with contextlib.suppress(HipError):  # a variable that the loader does not know by name cannot be filled either
+            variables[name] = get_global(module, name)
+
+    def contents(address: int, size: int) -> bytes:
+        held = bytearray(size)
+        copy_to_host(held, address)
+        return bytes(held)
+
+    folder = recorder.folder / f"launch{len(recorder.records)}"
+    device = int(_call(_binding(), "hipGetDevice")[0])
+    return snapshot.save(
+        folder, elf, symbol, device, grid, block, lds, kernarg, offsets, allocations, contents, variables
+    )
+
+
+@contextlib.contextmanager
+def checking() -> Iterator[None]:
+    """Check every launch on virtual devices in the block; see `gpulab.checked`.
+
+    Raises:
+        HipError: the selected device is a real GPU.
+    """
+    if not is_virtual():
+        raise HipError(
+            "A real GPU cannot run checked launches.",
+            why="races and reads of memory never written are found by watching every access, which only the virtual "
+            "GPU can do.",
+            hint='select a virtual device first, e.g. gpulab.use("virtual:gfx942").',
+        )
+    runtime = _runtime()
+    runtime.checking += 1
+    try:
+        yield
+    finally:
+        runtime.checking -= 1
+
+
+def last_writers(address: int, size: int, count: int = 1) -> list[Access | None]:
+    """Who was the last to change each of `count` elements of `size` bytes from a device address on, in the launch that
+    was checked last on the selected device (see `checking`): thread, wave, workgroup, source line, instruction.
+
+    None stands for nobody, and for everything on a real GPU. A store of the value that is there already is no change.
+    """
+    if not is_virtual():
+        return [None] * count
+    found: list[Access | None] = _runtime().current.machine.last_writers(address, size, count)
+    return found
 
 
 def _timed_launch(
-    binding: Binding, function: int, grid: Sequence[int], block: Sequence[int], lds: int, stream: int, extra: int
-) -> None:
+    binding: Binding, start_kernel: Callable[[], int], function: int, grid: Sequence[int], block: Sequence[int],
+    lds: int, stream: int, kernarg: bytes, offsets: Sequence[int] = (),
+) -> None:  # fmt: skip
     """A launch on a real GPU between two events, for `recording`."""
+    for recorder in _recorders:
+        saved = _save(recorder, function, grid, block, lds, kernarg, offsets)
+        if saved is not None:
+            recorder.saved[len(recorder.records)] = saved
     start, stop = int(_call(binding, "hipEventCreate")[0]), int(_call(binding, "hipEventCreate")[0])
     try:
         _call(binding, "hipEventRecord", start, stream)
-        code = binding.launch(function, grid, block, lds, stream, extra)
+        code = start_kernel()
         if code:
             _launch_failed(binding, code, grid, block, lds)
         _call(binding, "hipEventRecord", stop, stream)
         _call(binding, "hipEventSynchronize", stop)
         milliseconds = float(_call(binding, "hipEventElapsedTime", start, stop)[0])
+        device = devices()[current()]
+        begins = [_since_first(binding, recorder, device.index, start) for recorder in _recorders]
+    except BaseException:
+        for recorder in _recorders:
+            recorder.saved.pop(len(recorder.records), None)
+        raise
     finally:
-        binding.call("hipEventDestroy", start)
+        if all(start not in recorder.first.values() for recorder in _recorders):
+            binding.call("hipEventDestroy", start)
         binding.call("hipEventDestroy", stop)
-    device = devices()[current()]
     threads = block[0] * block[1] * block[2]
     record = Launch(
-        kernel="",
+        kernel=_title(function),
         arch=device.arch,
         device=device.index,
         grid=(grid[0], grid[1], grid[2]),
@@ -651,12 +976,24 @@ def _timed_launch(
         lds_bytes=lds,
         waves=-(-threads // device.wave_size) * grid[0] * grid[1] * grid[2],
         counters=Counters(),
-        time_us=milliseconds * 1000.0,
+        measured_us=milliseconds * 1000.0,
         time_is_modelled=False,
         host_us=milliseconds * 1000.0,
+        constants={
+            "CU_NUM": device.compute_units,
+            "SIMD_NUM": device.compute_units * (4 if device.arch.startswith("gfx9") else 2),
+            "MAX_WAVE_SIZE": device.wave_size,
+        },
     )
-    for records in _recorders:
-        records.append(record)
+    for recorder, begin in zip(_recorders, begins, strict=True):
+        recorder.records.measured(record, begin)
+        recorder.records.append(record)
+
+
+def _since_first(binding: Binding, recorder: _Recording, device: int, start: int) -> float:
+    """Microseconds from the start of a recording's first launch on a device to an event; 0 for the first."""
+    first = recorder.first.setdefault(device, start)
+    return 0.0 if first == start else float(_call(binding, "hipEventElapsedTime", first, start)[0]) * 1000.0
 
 
 def set_instruction_limit(limit: int | None) -> None:
@@ -728,3 +1065,19 @@ def _done(call: str, handle: int) -> bool:
 def synchronize() -> None:
     """Wait for the selected device; a fault of its kernels is raised here."""
     _do("hipDeviceSynchronize")
+
+
+def raise_fault() -> None:
+    """On virtual devices, where a launch has run when it returns: show what kernels printed, and raise their fault.
+
+    The program does not wait: modelled time goes on as if this had not been called.
+    """
+    runtime = _runtime()
+    device, streams = runtime.current, runtime.streams
+    if device.fault is None and not device.printed:
+        return
+    host = streams.host
+    try:
+        synchronize()
+    finally:
+        streams.host = host

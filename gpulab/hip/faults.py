@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import re
 
-from gpulab.errors import KernelFault, KernelTimeout, KernelTrap, MemoryFault
+from gpulab.errors import CheckedFault, KernelFault, KernelTimeout, KernelTrap, MemoryFault
+from gpulab.hip import findings
 from gpulab.records import AllocationNote, Fault
 
 
 def exception(fault: Fault) -> KernelFault:
-    """The exception for a fault: MemoryFault, KernelTimeout or KernelTrap, with text for the learner."""
-    kinds: dict[str, type[KernelFault]] = {"timeout": KernelTimeout, "trap": KernelTrap, "barrier": KernelTrap}
+    """The exception for a fault: MemoryFault, KernelTimeout, KernelTrap or CheckedFault, with text for the learner."""
+    kinds: dict[str, type[KernelFault]] = {
+        "timeout": KernelTimeout,
+        "grid barrier": KernelTimeout,
+        "trap": KernelTrap,
+        **dict.fromkeys(findings.KINDS, CheckedFault),
+    }
     what, why, hint = describe(fault)
     return kinds.get(fault.kind, MemoryFault)(what, why=why, hint=hint, fault=fault)
 
 
 def describe(fault: Fault) -> tuple[str, str, str]:
     """(what, why, hint) of a fault."""
+    if fault.kind in findings.KINDS:
+        return findings.describe(fault, plain_name(fault.kernel))
     happened = _HAPPENED.get(fault.kind, "was stopped")
     what = f"Kernel {plain_name(fault.kernel)} {happened}{_of_access(fault)}.\n{_place(fault)}"
     return what, _why(fault), _hint(fault)
@@ -50,16 +58,18 @@ _HAPPENED = {
     "freed": "used memory that was freed",
     "lds out of bounds": "went past the end of its shared memory (LDS)",
     "scratch out of bounds": "went past the end of its local memory (scratch)",
+    "stack overflow": "ran out of stack: functions called each other too deep",
     "timeout": "was stopped: it ran into the instruction limit",
     "trap": "stopped itself (trap)",
-    "barrier": "was stopped at a barrier that not all of the block's waves can reach",
+    "grid barrier": "was stopped: blocks wait at the grid's barrier for others that have ended",
+    "not cooperative": "waited for the whole grid in a launch that is not cooperative",
     "bad jump": "jumped to an address that holds no instruction",
     "read-only": "wrote to memory that is read-only",
 }
 
 
 def _of_access(fault: Fault) -> str:
-    if fault.address is None:
+    if fault.address is None or fault.kind == "not cooperative":
         return ""
     access = {"read": "read of", "write": "write of", "atomic": "atomic operation on"}.get(fault.access, "access to")
     size = f"{fault.bytes} byte{'s' if fault.bytes != 1 else ''} at " if fault.bytes else ""
@@ -68,7 +78,7 @@ def _of_access(fault: Fault) -> str:
 
 def _address(fault: Fault) -> str:
     address = fault.address or 0
-    if fault.kind in ("lds out of bounds", "scratch out of bounds"):
+    if fault.kind in ("lds out of bounds", "scratch out of bounds", "stack overflow"):
         return (
             f"{address:,} (counted from the start of the block's shared memory)"
             if "lds" in fault.kind
@@ -80,13 +90,7 @@ def _address(fault: Fault) -> str:
 def _place(fault: Fault) -> str:
     lines = []
     where = fault.where
-    if where is not None:
-        text = where.text.strip()
-        if len(text) > LONGEST_LINE:
-            text = text[:LONGEST_LINE] + " ..."
-        lines.append(f"  {where.file}, line {where.line}:" + (f"  {text}" if text else ""))
-    else:
-        lines.append("  The source line is not known.")
+    lines.append(f"  {findings.line_text(where)}")
     who = [f"block ({_triple(fault.workgroup)})"]
     if fault.thread is not None:
         who.append(f"thread ({_triple(fault.thread)})")
@@ -120,8 +124,6 @@ def nearest_text(note: AllocationNote) -> str:
     return f"{_bytes(note.distance)} before the start of {allocation}"
 
 
-LONGEST_LINE = 160  # characters of a source line that are shown
-
 #: Farther away than this an allocation has nothing to do with a bad address.
 FAR_BYTES = 1 << 28
 
@@ -144,14 +146,23 @@ def _why(fault: Fault) -> str:
         text = "the loop around this line did not end within the limit."
     elif kind == "trap":
         text = "it executed a trap instruction, as __builtin_trap() and a failed assert do."
-    elif kind == "barrier":
-        text = "__syncthreads() must be reached by all threads of a block; here some waves wait and others have ended."
+    elif kind == "grid barrier":
+        text = "sync() of this_grid() is passed when all blocks of the grid have reached it."
+    elif kind == "not cooperative":
+        text = (
+            "sync() of this_grid() needs all blocks to run at the same time, which only a cooperative launch makes "
+            "sure of. It also hands over the barrier; without, the kernel uses a null pointer."
+        )
     elif kind == "bad jump":
         text = "a call or jump went to an address that is not code of this module, e.g. through a bad function pointer."
     elif kind == "read-only":
         text = "constants and code can be read only."
     elif kind == "lds out of bounds":
         text = "the index is larger than the shared array of the block."
+    elif kind == "stack overflow":
+        name, _, text = fault.detail.rpartition(": ")
+        who = f"in {plain_name(name)}, " if name else ""
+        return f"{who}a function that calls itself, or a circle of calls, needs room for each call: {text}."
     elif kind == "scratch out of bounds":
         text = "an index into a local array (one per thread) is larger than the array."
     elif note is not None:
@@ -160,7 +171,7 @@ def _why(fault: Fault) -> str:
         text = "there is no allocation near this address."
     if kind in ("null", "misaligned") and note is not None and note.relation == "inside":
         text += f" The address lies {nearest_text(note)}."
-    if fault.detail:
+    if fault.detail and kind != "not cooperative":
         text += f" {fault.detail[0].upper()}{fault.detail[1:]}" + ("" if fault.detail.endswith((".", "!")) else ".")
     return text
 
@@ -175,12 +186,15 @@ _HINTS = {
     "timeout": "check that the loop's condition can become false for every thread; if it is only long, raise the "
     "limit with gpulab.set_limit(...) or GPULAB_INSTRUCTION_LIMIT.",
     "trap": "look at the condition that led to the trap.",
-    "barrier": "move __syncthreads() out of code that only some threads run (a condition on threadIdx, an early "
-    "return).",
+    "grid barrier": "let every block reach sync() equally often: no early return of whole blocks before it, no sync() "
+    "inside a condition that differs between blocks.",
+    "not cooperative": "launch it with kernel.cooperative[grid, block](...), or hipLaunchCooperativeKernel; "
+    "this_grid().is_valid() tells a kernel which launch it is in.",
     "bad jump": "check function pointers and arrays next to which they are stored.",
     "read-only": "write to memory that was allocated, or to a __device__ variable without const.",
     "lds out of bounds": "compare the index with the array's size and, for dynamic shared memory, with the bytes "
     "given at the launch.",
+    "stack overflow": "look for the condition that ends the recursion, or write it as a loop with an array of its own.",
     "scratch out of bounds": "compare the index with the size of the local array.",
 }
 

@@ -95,7 +95,14 @@ RULES: tuple[Rule, ...] = (
         line=r"\*\*",
     ),
     # -- launches and host code in a cell
-    Rule("launch in main", r"__hipPushCallConfiguration|cudaConfigureCall|device-side kernel call/launch", _LAUNCH),
+    Rule("launch in main", r"__hipPushCallConfiguration|cudaConfigureCall", _LAUNCH),
+    Rule(
+        "launch in a kernel",
+        r"device-side kernel call/launch",
+        "HIP has no dynamic parallelism: a kernel cannot start another one.\n"
+        "Launch the second kernel from the host, over a list that the first one writes; or make it a __device__ "
+        "function that the block calls.",
+    ),
     Rule("launch at top", r".", _LAUNCH, line=r"<<<"),
     Rule("launch macro", _UNDECLARED.format(names="hipLaunchKernelGGL|hipLaunchKernel"), _LAUNCH),
     Rule(
@@ -191,10 +198,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "heap",
-        _UNDECLARED.format(names="malloc|free|calloc|realloc")
-        + r"|undefined (?:\w+ )?symbol: operator (?:new|delete).*",
-        "Kernels here have no heap. Allocate in Python (gpulab.empty) and pass the pointer, use a small fixed array\n"
-        "(float t[8];) for values of one thread, or __shared__ memory for values of a block.",
+        _UNDECLARED.format(names="calloc|realloc|alloca|aligned_alloc|posix_memalign"),
+        "Kernels have malloc and free, new and delete, and no other functions of the heap. Mostly it is better to\n"
+        "allocate in Python (gpulab.empty) and pass the pointer, to use a small fixed array (float t[8];) for values\n"
+        "of one thread, or __shared__ memory for values of a block.",
     ),
     Rule(
         "sleep",
@@ -240,6 +247,13 @@ RULES: tuple[Rule, ...] = (
         "All dynamic shared arrays of a source are one piece of memory, so one name has one type.\n"
         "Use another name in each kernel, or one extern __shared__ char {0}[]; and cast it.",
         line=r"__shared__",
+    ),
+    Rule(
+        "min of warp size",
+        r"(?:no matching function for call to|call to) '(min|max)'",
+        "{0} takes two numbers of one type, and warpSize is an object that becomes a number where one is needed.\n"
+        "Say which: {0}(n, (int)warpSize), and (int)blockDim.x, as blockDim and threadIdx are unsigned.",
+        line=r"\bwarpSize\b",
     ),
     Rule(
         "warp size in array",
@@ -563,14 +577,85 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+#: Advice for whole programs (%%hipcc), before the rules above.
+PROGRAM_RULES: tuple[Rule, ...] = (
+    Rule(
+        "no hip header",
+        r"(?:unknown type name|use of undeclared identifier) '?(?:__\w+__|hip\w+|dim3|threadIdx|blockIdx|blockDim)'?",
+        "The source does not include HIP's header. Write as its first line: #include <hip/hip_runtime.h>",
+        source=r"\A(?![\s\S]*#\s*include\s*<hip/)",
+    ),
+    Rule(
+        "cuda header",
+        r"'(?:[\w./]*cuda[\w./]*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' file not found",
+        "That is a header of CUDA. HIP's is <hip/hip_runtime.h>; `gpulab hipify` translates a CUDA program.",
+    ),
+    Rule(
+        "cuda call",
+        _UNDECLARED.format(names=r"cuda\w+|cu[A-Z]\w+|CUDA\w*"),
+        "That is CUDA's name; HIP's functions begin with hip instead of cuda, with the same meaning.\n"
+        "`gpulab hipify` translates a CUDA program.",
+    ),
+    Rule(
+        "library header",
+        r"'((?:rocblas|hipblas|rocfft|hipfft|rocrand|hiprand|rocsparse|hipsparse|rocsolver|hipsolver|rocprim|hipcub|"
+        r"thrust|rccl|miopen|rocwmma)[\w./]*)' file not found",
+        "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
+        "program with ROCm on a machine with an AMD GPU.",
+    ),
+    Rule("openmp header", r"'omp\.h' file not found", "OpenMP is not here. std::thread works: #include <thread>"),
+    Rule(
+        "header not found",
+        r"'(.*)' file not found",
+        'Programs find the C and C++ headers, HIP\'s, and with #include "..." those beside their own source file.\n'
+        "Name other folders with -I: gpulab hipcc program.hip -I folder",
+    ),
+    Rule(
+        "hip host call",
+        _UNDECLARED.format(names=r"(?:hip|hiprtc)[A-Z]\w+"),
+        "HIP has no function of this name, or it is one of those that gpulab's headers leave out (graphs, textures, "
+        "arrays): docs/programs.md lists them.",
+    ),
+    Rule(
+        "host function in a kernel",
+        r"reference to __host__ function '(.*)' in (?:__global__|__device__|__host__ __device__) function",
+        "{0} is a function of the host; a kernel can call __device__ functions only. If it is your own, mark it "
+        "__device__ (or __host__ __device__, for both); if it is the C++ library's, write it without.",
+    ),
+    Rule(
+        "kernel called",
+        r"call to global function '?(.*?)'? not configured",
+        "A kernel is launched with a grid and a block: {0}<<<blocks, threads>>>(arguments);",
+    ),
+    Rule(
+        "ignored error",
+        r"ignoring return value of type 'hipError_t'",
+        "This call tells by its result whether it failed. Check it: if (call != hipSuccess) ..., or a macro that does.",
+    ),
+    Rule(
+        "undefined function",
+        r"undefined (?:protected |hidden )?symbol: (.*)",
+        "{0} is declared, or called, and nothing in the source defines it: a program is built from one source.",
+    ),
+    Rule(
+        "undeclared function",
+        r"use of undeclared identifier '(\w+)'(?![^\n])",
+        "Nothing of this name is known here. Check the spelling, what stands above, and the #include lines.",
+    ),
+)
+# Rules for the cells of kernels, which say what a program may do after all.
+_OF_KERNELS = frozenset({"launch in main", "launch at top", "launch macro", "absolute include", "host header"})
+
+
 @functools.cache
-def _compiled() -> tuple[tuple[Rule, re.Pattern[str], re.Pattern[str], re.Pattern[str], str], ...]:
+def _compiled(program: bool) -> tuple[tuple[Rule, re.Pattern[str], re.Pattern[str], re.Pattern[str], str], ...]:
+    rules = [*PROGRAM_RULES, *(rule for rule in RULES if rule.name not in _OF_KERNELS)] if program else RULES
     return tuple(
-        (rule, re.compile(rule.message), re.compile(rule.line), re.compile(rule.source), rule.flag) for rule in RULES
+        (rule, re.compile(rule.message), re.compile(rule.line), re.compile(rule.source), rule.flag) for rule in rules
     )
 
 
-def find(message: str, line: str, source: str, flag: str = "") -> str:
+def find(message: str, line: str, source: str, flag: str = "", program: bool = False) -> str:
     """Advice for one message.
 
     Args:
@@ -578,8 +663,9 @@ def find(message: str, line: str, source: str, flag: str = "") -> str:
         line: the source line that it is about, "" if unknown.
         source: the whole source.
         flag: the warning's option, e.g. "-Wvla-cxx-extension", or "".
+        program: the source is a whole program.
     """
-    for rule, in_message, in_line, in_source, wanted in _compiled():
+    for rule, in_message, in_line, in_source, wanted in _compiled(program):
         match = in_message.search(message)
         if match is None or not in_line.search(line) or not in_source.search(source) or wanted not in flag:
             continue

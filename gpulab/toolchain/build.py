@@ -21,7 +21,17 @@ from typing import Any, Literal
 
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import cache, code_object, compiler, debug_info, device_library, diagnostics, listing, precompiled
+from gpulab.toolchain import (
+    cache,
+    code_object,
+    compiler,
+    debug_info,
+    device_library,
+    diagnostics,
+    hosted,
+    listing,
+    precompiled,
+)
 from gpulab.toolchain import elf as elf_file
 from gpulab.toolchain import options as option_check
 from gpulab.toolchain.code_object import ASSEMBLY_SECTION, META_SECTION, CodeObject, KernelSignature, Parameter
@@ -36,7 +46,17 @@ _WARNINGS = (
     "-Wall", "-Wdouble-promotion", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unknown-pragmas",
     "-Wno-undefined-internal", "-Wno-pass-failed", "-Wno-unused-command-line-argument",
 )  # fmt: skip
+# A loop without an end is kept as written, so that it can be found and named. Accesses that may be
+# unaligned (packed structs, memcpy) are made of smaller ones: an unaligned address left is a mistake.
+# A null pointer's use is kept too, instead of counting as code that cannot be reached.
+_SEMANTICS = (
+    "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks",
+    "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
+)  # fmt: skip
 _MOST_SOURCE = 16 << 20
+# For gfx10 and gfx11 Clang 22 joins a move between lanes with a comparison against a constant that follows
+# (v_cmp_gt_u32_e64_dpp s4, v5, 3), which those cannot execute and its own assembler refuses.
+_WRONG_DPP = re.compile(r"immediate operand invalid for instruction[^\n]*\n[^\n]*_dpp ")
 
 
 def compile(
@@ -51,6 +71,7 @@ def compile(
     name_expressions: Sequence[str] = (),
     limits: compiler.Limits | None = None,
     use_cache: bool = True,
+    program: hosted.Hosted | None = None,
 ) -> CodeObject:
     """Compile HIP C++ or AMDGPU assembly for one architecture.
 
@@ -66,6 +87,7 @@ def compile(
             that they name are instantiated.
         limits: what each compiler process may use; default 60 s.
         use_cache: look for the result in the cache on disk, and keep it there.
+        program: the source is a whole program, with host code: the headers that its host pass sees, too.
 
     Returns:
         A CodeObject. It may have no kernels: `CodeObject.find` explains that when one is asked for.
@@ -97,9 +119,10 @@ def compile(
     source = source.encode("utf-8", "replace").decode("utf-8")  # unpaired surrogates become "?"
 
     request = json.dumps(
-        [_FORMAT, arch, language, source, accepted.compiler, name, first_line, sorted(headers.items()), expressions],
+        [_FORMAT, arch, language, source, accepted.compiler, name, first_line, sorted(headers.items()), expressions,
+         program.key() if program else ""],
         ensure_ascii=True,
-    )
+    )  # fmt: skip
     ours = cache.folder_hash(INCLUDE) + cache.folder_hash(device_library.LIBRARY) if language == "hip" else ""
     key = cache.key(request, compiler.version(), ours, _code_hash())
     if use_cache:
@@ -109,7 +132,7 @@ def compile(
                 return CodeObject.from_elf(kept)
             except GpulabError:
                 pass  # built again below, and replaced
-    job = _Job(source, arch, accepted, name, first_line, headers, expressions, limits)
+    job = _Job(source, arch, accepted, name, first_line, headers, expressions, limits, program)
     with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
         job.folder = Path(folder)
         result = job.hip() if language == "hip" else job.asm()
@@ -133,7 +156,9 @@ class _Job:
         headers: dict[str, str],
         expressions: tuple[str, ...],
         limits: compiler.Limits,
+        program: hosted.Hosted | None = None,
     ) -> None:
+        self.program = program
         self.source, self.arch, self.accepted, self.name = source, arch, accepted, name
         self.first_line, self.headers, self.expressions, self.limits = first_line, headers, expressions, limits
 
@@ -173,37 +198,56 @@ class _Job:
             self._fail(outcome, found)
         if second.result().code != 0 or not ir.exists():
             self._fail(second.result(), diagnostics.parse(second.result().log, self._view()))
-        text = out.read_text("utf-8", "replace")
-        listing.refuse_file_access(text, self.name, 0)
         helpers = tuple(f"_ZL{len(_HELPER + str(i))}{_HELPER}{i}" for i in range(len(self.expressions)))
-        assembly, pointed = listing.clean(text, helpers=(*helpers, _UNIT_MARK))
+        front = ir.read_text("utf-8", "replace")
+        functions = debug_info.functions(front)
+        assembly, pointed = self._listing(out, helpers, front)
+        try:
+            machine = self._assemble(assembly, None)
+        except CompileError as error:
+            if not _WRONG_DPP.search(error.log):
+                raise
+            separate = (*arguments, "-mllvm", "-amdgpu-dpp-combine=false")
+            if compiler.run(separate, folder=self.folder, limits=self.limits, stdin=main).code != 0:
+                raise
+            assembly, pointed = self._listing(out, helpers, front)
+            machine = self._assemble(assembly, None)
         names = {e: pointed.get(helper, "") for e, helper in zip(self.expressions, helpers, strict=True)}
-        functions = debug_info.functions(ir.read_text("utf-8", "replace"))
-        machine = self._assemble(assembly, None)
         kernels = _signatures(machine, functions)
         found += _references(kernels, self._view())
         return self._finish(machine, assembly, kernels, names, found, "hip")
 
+    def _listing(self, out: Path, helpers: tuple[str, ...], front: str) -> tuple[str, dict[str, str]]:
+        """The assembly that Clang wrote, cleaned, and what the helpers of name expressions point to."""
+        text = out.read_text("utf-8", "replace")
+        listing.refuse_file_access(text, self.name, 0)
+        assembly, pointed = listing.clean(text, helpers=(*helpers, _UNIT_MARK))
+        return listing.mark_synchronising(assembly, debug_info.synchronising(front)), pointed
+
     def _common(self) -> tuple[str, ...]:
         """Clang's options, the same for a source and for a precompiled header."""
         overlay = self._write("overlay.json", json.dumps(self._overlay()))
+        if self.program is not None:
+            return (
+                "clang", "--driver-mode=g++", *self.program.arguments(), "--cuda-device-only",
+                f"--offload-arch={self.arch}", "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang",
+                "-fdebug-compilation-dir=/gpulab", *_SEMANTICS, *hosted.WARNINGS, *self.accepted.compiler,
+                *hosted.MESSAGES, "-mprintf-kind=buffered",
+            )  # fmt: skip
         return (
             "clang", "--driver-mode=g++", "--target=x86_64-unknown-linux-gnu", "-x", "hip", "--cuda-device-only",
             f"--offload-arch={self.arch}", "-nogpulib", "-nogpuinc", "-nostdinc", "-fuse-cuid=none",
             "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang", "-fdebug-compilation-dir=/gpulab",
             "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
-            # A loop without an end is kept as written, so that it can be found and named. Accesses that may be
-            # unaligned (packed structs, memcpy) are made of smaller ones: an unaligned address left is a mistake.
-            # A null pointer's use is kept too, instead of counting as code that cannot be reached.
-            "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks",
-            "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
+            *_SEMANTICS,
             *_WARNINGS, *self.accepted.compiler,
-            "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
-            "-fno-crash-diagnostics", "-ferror-limit=20", "-mprintf-kind=buffered",
+            *hosted.MESSAGES, "-mprintf-kind=buffered",
         )  # fmt: skip
 
     def _headers_option(self, common: tuple[str, ...]) -> tuple[str, ...]:
         """How Clang gets the device headers: precompiled where the options are the usual ones."""
+        if self.program is not None:
+            return ()  # a program includes it itself
         if self.accepted.compiler:
             return ("-include", "hip/hip_runtime.h")
 
@@ -224,10 +268,13 @@ class _Job:
 
     def _overlay(self) -> dict[str, Any]:
         """The virtual file system that Clang sees: nothing but headers."""
-        roots: list[dict[str, Any]] = [
+        folders: list[dict[str, Any]] = [
             {"type": "directory-remap", "name": "/gpulab/include", "external-contents": str(INCLUDE)},
             {"type": "directory-remap", "name": "/gpulab/builtin",
              "external-contents": str(compiler.builtin_headers())},
+        ]  # fmt: skip
+        roots: list[dict[str, Any]] = [
+            *(folders if self.program is None else self.program.roots()),
             {"type": "file", "name": "/gpulab/library.bc", "external-contents": str(self.folder / "library.bc")},
             {"type": "file", "name": "/gpulab/headers.pch", "external-contents": str(self.folder / "headers.pch")},
         ]  # fmt: skip
@@ -251,7 +298,9 @@ class _Job:
     # both
 
     def _view(self) -> diagnostics.Source:
-        return diagnostics.Source(self.source, self.name, self.first_line, self.expressions, self.headers)
+        return diagnostics.Source(
+            self.source, self.name, self.first_line, self.expressions, self.headers, self.program is not None
+        )
 
     def _write(self, name: str, text: str) -> Path:
         path = self.folder / name
@@ -317,9 +366,6 @@ class _Job:
             kernels=MappingProxyType(dict(kernels)), name_expressions=MappingProxyType(dict(names)), log=log,
             language=language, first_line=self.first_line, options=self.accepted.compiler,
         )  # fmt: skip
-
-
-
 
 
 def _signatures(machine: bytes, functions: Mapping[str, debug_info.Function]) -> dict[str, KernelSignature]:
@@ -403,7 +449,7 @@ def _check_expression(expression: str) -> str:
 
 
 def _bare(expression: str) -> str:
-    """"saxpy<float>" of "&saxpy<float>" or "(saxpy<float>)"."""
+    """ "saxpy<float>" of "&saxpy<float>" or "(saxpy<float>)"."""
     text = expression.strip()
     while text.startswith("&") or (text.startswith("(") and text.endswith(")")):
         text = (text[1:] if text.startswith("&") else text[1:-1]).strip()

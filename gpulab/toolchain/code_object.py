@@ -242,6 +242,4 @@ def _signature(item: Mapping[str, Any]) -> KernelSignature:
 def _diagnostic(item: Mapping[str, Any]) -> Diagnostic:
     where = item["where"]
     place = None if where is None else SourceLine(str(where[0]), int(where[1]), int(where[2]), str(where[3]))
-    return Diagnostic(
-        str(item["severity"]), str(item["message"]), place, str(item["advice"]), str(item["rendered"])
-    )
+    return Diagnostic(str(item["severity"]), str(item["message"]), place, str(item["advice"]), str(item["rendered"]))

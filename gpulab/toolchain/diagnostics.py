@@ -16,7 +16,7 @@ from gpulab.records import Diagnostic, SourceLine
 from gpulab.toolchain import advice, listing
 
 EXPRESSIONS_FILE = "name expressions"
-_HEADERS = ("/gpulab/include/", "/gpulab/builtin/")
+_HEADERS = ("/gpulab/include/", "/gpulab/builtin/", "/gpulab/system/")
 _OWN_HEADERS = "/gpulab/headers/"
 _MESSAGE = re.compile(
     r"(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+):(?P<ranges>(?:\{[\d:-]+\})*:?) ?"
@@ -45,6 +45,7 @@ class Source:
     first_line: int = 1
     expressions: Sequence[str] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
+    program: bool = False  # a whole program, with host code
 
     def line(self, file: str, number: int) -> str:
         """The text of a line of the source, a given header or the name expressions; "" if unknown."""
@@ -223,7 +224,8 @@ def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
         message = _message(raw)
         flag = _FLAG.search(raw.message)
         said = "\n".join([message, *(visible(note.message) for note in raw.notes)])
-        hint = advice.find(said, where.text if where else "", source.text, flag[0].strip(" []") if flag else "")
+        hint = advice.find(said, where.text if where else "", source.text, flag[0].strip(" []") if flag else "",
+                           source.program)  # fmt: skip
         found.append(Diagnostic(raw.severity, message, where, hint, rendered))
     # The first error first; warnings keep their order behind the errors.
     errors = [d for d in found if d.severity == "error"]

@@ -130,6 +130,27 @@ def mark_lines(text: str, name: str, first_line: int = 1) -> tuple[str, list[int
     return "\n".join(marked), origin
 
 
+SYNCHRONISING = "; synchronising"
+"""Ends a `.loc` whose memory accesses are atomic or volatile in the source."""
+
+
+def mark_synchronising(text: str, places: frozenset[tuple[str, int, int]]) -> str:
+    """Mark the `.loc` directives of these places, (file without folders, line, column), as `SYNCHRONISING`."""
+    if not places:
+        return text
+    files: dict[str, str] = {}
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        file = _FILE.match(line)
+        if file:
+            files[file[1]] = (file[3] or file[2]).rpartition("/")[2]
+            continue
+        loc = _LOC.match(line)
+        if loc and (files.get(loc[1], ""), int(loc[2]), int(loc[3] or 0)) in places:
+            lines[number] = f"{line} {SYNCHRONISING}"
+    return "\n".join(lines)
+
+
 def source_line(text: str, line: int) -> tuple[str, int, int] | None:
     """File, line and column of the `.loc` that stands before this line (from 1) of assembly text, or None."""
     lines = text.split("\n")[:line]

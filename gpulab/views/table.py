@@ -1,13 +1,25 @@
 """A table as text and as HTML: `Table` has columns and rows of plain values, and decides nothing else.
 
-Numbers are set right, words left. All values are escaped in HTML.
+Numbers are set right, words left. All values are escaped in HTML, and `visible` keeps text in its order.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+
+Cell = str | int | float
+
+
+_BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """The text with bidirectional control characters spelled out ("\\u202e"): they would show it in another order, and
+    with it what follows (Unicode Technical Report 36; "Trojan Source", CVE-2021-42574). common.js does the same."""
+    return _BIDI.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def number(value: int | float) -> str:
@@ -22,21 +34,23 @@ class Table:
     """Rows under column headings; `note` is a line below."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str | int | float, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
 
     def _cells(self) -> list[list[str]]:
-        return [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in self.rows]
+        return [[visible(cell) if isinstance(cell, str) else number(cell) for cell in row] for row in self.rows]
 
     def _right(self) -> list[bool]:
-        """Per column: are all its cells numbers?"""
+        """Per column: are its cells numbers, or the dash that stands for none?"""
         return [
-            bool(self.rows) and all(not isinstance(row[i], str) for row in self.rows) for i in range(len(self.columns))
+            bool(self.rows) and all(not isinstance(row[i], str) or row[i] == "–" for row in self.rows)
+            for i in range(len(self.columns))
         ]
 
     def __str__(self) -> str:
         cells, right = self._cells(), self._right()
-        widths = [max(len(line[i]) for line in [list(self.columns), *cells]) for i in range(len(self.columns))]
+        heads = [visible(column) for column in self.columns]
+        widths = [max(len(line[i]) for line in [heads, *cells]) for i in range(len(self.columns))]
 
         def line(values: Sequence[str]) -> str:
             set_ = [
@@ -45,8 +59,8 @@ class Table:
             ]
             return "  ".join(set_).rstrip()
 
-        lines = [line(self.columns), "  ".join("-" * width for width in widths), *map(line, cells)]
-        return "\n".join(lines + ([self.note] if self.note else []))
+        lines = [line(heads), "  ".join("-" * width for width in widths), *map(line, cells)]
+        return "\n".join(lines + ([visible(self.note)] if self.note else []))
 
     def __repr__(self) -> str:
         return str(self)
@@ -67,6 +81,6 @@ class Table:
             return f"<tr>{inner}</tr>"
 
         body = "".join(row("td", values) for values in self._cells())
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        head = row("th", self.columns)
+        note = f"<p>{escape(visible(self.note))}</p>" if self.note else ""
+        head = row("th", [visible(column) for column in self.columns])
         return f'<table class="gpulab-table"><thead>{head}</thead><tbody>{body}</tbody></table>{note}'

@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gpulab import cli, doctor
+from gpulab import cli, doctor, hip
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,6 +29,21 @@ def notebook(path: Path, *cells: str) -> Path:
 
 def settings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(("GPULAB", "JUPYTER", "IPYTHON"))}
+
+
+def test_counters(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table of an architecture, searched; an architecture that is not known is an error with the known ones."""
+    assert cli.main(["counters", "--arch", "gfx942", "bank conflict"]) == 0
+    said = capsys.readouterr().out
+    assert "SQ_LDS_BANK_CONFLICT" in said
+    assert "GL2C_HIT" not in said
+    assert "reduce(" not in said
+    assert cli.main(["counters", "--arch", "gfx1100", "--formulas", "LDSBankConflict"]) == 0
+    assert "100*reduce(SQC_LDS_BANK_CONFLICT,sum)/reduce(SQC_LDS_IDX_ACTIVE,sum)" in capsys.readouterr().out
+    assert cli.main(["counters", "SQ_WAVES"]) == 0
+    assert "waves started" in capsys.readouterr().out
+    assert cli.main(["counters", "--arch", "gfx000"]) == 1
+    assert "gfx942" in capsys.readouterr().err
 
 
 def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,6 +96,21 @@ def test_doctor_recognises_a_wrong_result(monkeypatch: pytest.MonkeyPatch) -> No
     findings = list(doctor._devices())
     assert len(findings) >= 2
     assert all(not finding.works and "WRONG" in finding.said and finding.advice for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("/opt/rocm/bin/rocprofv3", "/opt/rocm/bin/rocprofv3"), (None, "package rocprofiler-sdk")]
+)
+def test_doctor_says_whether_a_real_gpu_can_be_profiled(
+    monkeypatch: pytest.MonkeyPatch, path: str | None, said: str
+) -> None:
+    """Without ROCm's profiler nothing that is needed is missing."""
+    info = {**hip.library_info(), "library": "rocm", "profiler": path}
+    monkeypatch.setattr(hip, "library_info", lambda: info)
+    finding = next(finding for finding in doctor._library() if finding.part == "profiler")
+    assert finding.works == (path is not None)
+    assert said in finding.said
+    assert not finding.needed
 
 
 def test_setup_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,6 +188,7 @@ def test_grade_takes_kernels_out_of_notebooks_and_runs_no_python(
         "honest": [("code", ["%%hip\n", wrong]), ("markdown", "%%hip"), ("code", "%%hip --quiet\n" + kernel)],
         "cheat\x1b[31m": [("code", cheat), ("code", "%%hip\n" + wrong)],
         "none": [("code", cheat)],
+        "tried": [("code", "%%hip\n" + kernel), ("code", "%%hip\n" + kernel.replace("saxpy", "other"))],
     }
     for name, cells in books.items():
         listed = [{"id": "same", "cell_type": kind, "source": source} for kind, source in cells]
@@ -166,13 +197,14 @@ def test_grade_takes_kernels_out_of_notebooks_and_runs_no_python(
     (tmp_path / "binary.hip").write_bytes(b"\xff\xfe")
     files = [str(tmp_path / f"{name}.ipynb") for name in [*books, "broken"]] + [str(tmp_path / "binary.hip")]
     assert cli.main(["grade", "saxpy-guard", *files]) == 1
-    honest, cheated, none, broken, binary = capsys.readouterr().out.splitlines()
+    honest, cheated, none, tried, broken, binary = capsys.readouterr().out.splitlines()
     assert honest.startswith("ok ")
     assert cheated.startswith("not ok")
     assert "Not yet" in cheated
     assert "past the end" in cheated  # the row of a class list says why
     assert "\x1b" not in cheated
     assert none.endswith("it has no %%hip cell with a kernel")
+    assert tried.startswith("ok ")  # another kernel in a later cell is not the answer
     assert broken.endswith("it is not a notebook")
     assert binary.endswith("it is not text in UTF-8")
     assert not (tmp_path / "ran").exists()
@@ -186,7 +218,7 @@ def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 def test_the_module_is_the_command() -> None:
     found = subprocess.run([sys.executable, "-m", "gpulab", "--help"], capture_output=True, text=True, timeout=60)
-    for command in ("lab", "setup", "doctor", "devices", "run", "grade", "progress"):
+    for command in ("lab", "setup", "doctor", "devices", "counters", "run", "grade", "progress"):
         assert re.search(rf"^ +{command} ", found.stdout, re.MULTILINE), command
 
 

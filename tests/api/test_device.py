@@ -58,11 +58,11 @@ def test_no_such_device(which: int | str) -> None:
 def test_public_names() -> None:
     """Exactly these, each one importable; what learners use does not change by accident."""
     names = """
-        ArgumentError AssemblyError CheckError CompileError DeviceArray DeviceMemoryError
-        DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound
-        KernelTimeout KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer Stream
-        UnsupportedInstruction check compile device devices empty hint load memory_info profile
-        progress set_limit synchronize to_device trace use using zeros
+        ArgumentError AssemblyError CheckError CheckedFault CompileError CounterNotFound DeviceArray DeviceMemoryError
+        DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound KernelTimeout
+        KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError Stream TraceError
+        UnsupportedInstruction check checked compile device devices empty exercise fidelity hint hipify lds_banks load
+        load_trace memory_info occupancy pinned profile progress set_limit synchronize to_device trace use using zeros
     """
     assert sorted(gpulab.__all__) == names.split()
     for name in gpulab.__all__:

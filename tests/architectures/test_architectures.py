@@ -2,15 +2,21 @@
 
 import pytest
 
+from gpulab import architectures
 from gpulab.errors import DeviceNotFound
-from gpulab.virtual_gpu import architectures
 
 GFX942 = architectures.get("gfx942")
 GFX1100 = architectures.get("gfx1100")
 
 
-def test_the_two_devices_in_order():
-    assert architectures.names() == ("gfx942", "gfx1100")
+GFX90A = architectures.get("gfx90a")
+GFX950 = architectures.get("gfx950")
+GFX1030 = architectures.get("gfx1030")
+GFX1201 = architectures.get("gfx1201")
+
+
+def test_the_default_devices_stand_first():
+    assert architectures.names() == ("gfx942", "gfx1100", "gfx90a", "gfx950", "gfx1030", "gfx1201")
 
 
 def test_a_target_id_is_taken_by_its_first_part():
@@ -19,7 +25,7 @@ def test_a_target_id_is_taken_by_its_first_part():
 
 def test_an_unknown_architecture_says_which_there_are():
     with pytest.raises(DeviceNotFound, match="gfx942, gfx1100"):
-        architectures.get("gfx90a")
+        architectures.get("gfx906")
 
 
 def test_published_figures():
@@ -32,6 +38,26 @@ def test_published_figures():
     # What HIP reports: 2048 threads a multiprocessor on both; a WGP is HIP's multiprocessor on RDNA.
     assert GFX942.max_threads_per_unit == GFX1100.max_threads_per_unit == 2048
     assert GFX1100.multiprocessors == 48
+
+
+def test_published_figures_of_the_further_devices():
+    # ROCm "Accelerator and GPU hardware specifications"; peak rates from AMD's product pages, in TFLOP/s.
+    assert [a.compute_units for a in (GFX90A, GFX950, GFX1030, GFX1201)] == [110, 256, 72, 64]
+    assert [a.wave_size for a in (GFX90A, GFX950, GFX1030, GFX1201)] == [64, 64, 32, 32]
+    assert GFX90A.peak_gflops_fp32 == pytest.approx(47_900, rel=2e-3)  # of one die: packed FP32
+    assert GFX950.peak_gflops_fp32 == pytest.approx(157_300, rel=1e-3)
+    assert GFX1030.peak_gflops_fp32 == pytest.approx(20_740, rel=1e-3)
+    assert GFX1201.peak_gflops_fp32 == pytest.approx(48_700, rel=2e-3)
+    assert GFX950.flops_per_clock_per_cu["matrix fp16"] * 256 * 2.4e9 == pytest.approx(2.516e15, rel=1e-3)
+    assert (GFX950.lds_bytes_per_cu, GFX950.lds_banks, GFX950.lds_granule) == (163_840, 64, 1280)
+    assert GFX90A.vector_cache.line_bytes == 64
+    assert GFX90A.last_level_cache is None
+
+
+@pytest.mark.parametrize(("vgprs", "waves"), [(64, 16), (65, 12), (80, 12), (96, 10), (128, 8), (129, 7), (256, 4)])
+def test_waves_by_vgprs_on_gfx1030(vgprs, waves):
+    # 1024 registers in steps of 16 for wave32 (LLVM, getTotalNumVGPRs and getVGPRAllocGranule)
+    assert architectures.occupancy(GFX1030, vgprs).waves_per_simd == waves
 
 
 @pytest.mark.parametrize(
@@ -63,6 +89,16 @@ def test_acc_vgprs_start_at_a_multiple_of_four():
     found = architectures.occupancy(GFX942, 36, agprs=32, lds_bytes=20_000, block_threads=256)
     assert (found.waves_per_simd, found.blocks, found.waves, found.percent) == (7, 3, 12, 37.5)
     assert found.binding == ("LDS",)
+    assert architectures.occupancy(GFX90A, 36, agprs=32, lds_bytes=20_000, block_threads=256) == found
+
+
+def test_lds_of_gfx950_comes_in_steps_of_1280_bytes():
+    # 163,840 bytes are 128 steps: 20,000 -> 20,480 bytes leave room for 8, 65,537 -> 66,560 for 2.
+    found = architectures.occupancy(GFX950, 32, lds_bytes=20_000, block_threads=256)
+    assert (found.blocks, found.percent, found.limits["LDS"]) == (8, 100.0, 8)
+    assert architectures.occupancy(GFX950, 32, lds_bytes=65_537, block_threads=256).limits["LDS"] == 2
+    assert architectures.occupancy(GFX950, 32, lds_bytes=163_840, block_threads=256).limits["LDS"] == 1
+    assert architectures.occupancy(GFX950, 32, lds_bytes=163_841, block_threads=256).blocks == 0
 
 
 def test_wgp_mode_and_cu_mode():

@@ -55,8 +55,10 @@ class PythonKernel:
     arch: str
     wave_size: int
     launches: list = field(default_factory=list)
+    resources: dict = field(default_factory=dict)
+    isa: dict = field(default_factory=dict)
 
-    def run(self, case, buffers, limit):
+    def run(self, case, buffers, limit, checked=False, wanted=None, profiled=False):
         pointers, address = {}, 0x10000
         for buffer in buffers:
             data = buffer.contents.copy()
@@ -83,7 +85,7 @@ class PythonKernel:
         addresses = {
             name: pointer.address + pointer.offset * pointer.memory.itemsize for name, pointer in pointers.items()
         }
-        return Run(after, fault, None, addresses)
+        return Run(after, fault, (), addresses)
 
     def close(self):
         pass

@@ -1,5 +1,7 @@
 """The bench on the virtual GPU, and submissions in processes of their own."""
 
+import re
+
 import pytest
 
 from gpulab.errors import CheckError
@@ -106,3 +108,21 @@ def test_mistakes_of_any_exercise(source, cause):
 def test_a_name_in_quotation_marks_is_no_kernel():
     with pytest.raises(CheckError, match=r"without quotation marks: gpulab\.check\('first-fill', fill\)"):
         check("first-fill", "fill")
+
+
+def test_a_shuffle_from_a_lane_that_is_not_active_is_told_as_such():
+    inside = RIGHT.replace(
+        "if (i < n) out[i] = value;", "if (i < n) out[i] = value + __shfl_up(i, 1) - __shfl_down(i, 1);"
+    )
+    verdict = check("first-fill", inside)
+    assert verdict.cause == "inactive-lane"
+    text = " ".join(verdict.text.split())
+    assert "shuffles a value out of a lane that is not active" in text
+    assert "bad address" not in text
+
+
+def test_a_table_of_elements_without_owners_has_no_column_for_them():
+    one_bin = "__global__ void count_keys(int n, int keys, const int* key, int* bins) { if (n > 5) bins[0] = 7; }"
+    text = check("one-atomic-each", one_bin).text
+    assert re.search(r"element +expected +found\n", text)
+    assert "whose it is" not in text

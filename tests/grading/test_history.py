@@ -26,7 +26,26 @@ def test_attempts_and_solved_are_kept(file):
     assert shown.solved == 1
     assert "[x] first-fill" in shown.text
     assert "solved (3 checks)" in shown.text
-    assert "<td" in shown._repr_html_()
+    entry = next(entry for entry in shown.entries() if entry.id == "first-fill")
+    assert (entry.state, entry.note, entry.minutes > 0) == ("solved", "3 checks", True)
+
+
+def test_the_widget_says_what_is_done_and_reads_the_file_again(file):
+    history.record_attempt("first-fill", True)
+    history.record_attempt("saxpy-guard", False)
+    widget = progress().instrument()
+    total = len(progress().titles)
+    assert widget.sentence.startswith(
+        f"1 of {total} exercises solved. Begun: saxpy-guard. The next one in the course is "
+    )
+    assert len(widget.table.rows) == total
+    assert widget.png().startswith(b"\x89PNG")
+    history.record_attempt("saxpy-guard", True)
+    reply, _ = widget.reply({"ask": "refresh"})
+    assert reply["sentence"].startswith("2 of ")
+    states = {each["id"]: each["state"] for lesson in reply["lessons"] for each in lesson["exercises"]}
+    assert states["saxpy-guard"] == "solved"
+    assert "error" in widget.reply({"ask": "something"})[0]
 
 
 def test_hints_come_one_after_the_other_and_stay_at_the_third(file):

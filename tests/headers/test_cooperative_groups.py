@@ -186,6 +186,49 @@ def test_a_block_reduces_by_tiles_of_tiles(arch: str) -> None:
     assert sizes.tolist() == [40 + t // 8 % 4 for t in range(256)]
 
 
+@both
+def test_parts_of_any_group_and_copies(arch: str) -> None:
+    source = (
+        HEADER
+        + """
+    __device__ int ranks(const cg::thread_group& g) { return g.thread_rank() * 100 + g.size(); }
+    __global__ void parts(const char* from, int* out, char* copied) {
+        cg::thread_group block = cg::this_thread_block();
+        int* row = out + threadIdx.x * 5;
+        row[0] = ranks(cg::tiled_partition(block, 16));
+        cg::thread_group tile = cg::tiled_partition(cg::this_thread_block(), 8);
+        row[1] = ranks(cg::tiled_partition(tile, 4));
+        row[2] = -1;
+        if (threadIdx.x % 4 != 0) {
+            cg::thread_group active = cg::coalesced_threads();
+            row[2] = ranks(cg::tiled_partition(active, 8));
+        }
+        row[3] = block.cg_type() * 100 + tile.cg_type() * 10 + cg::coalesced_threads().cg_type();
+        row[4] = cg::this_thread_block().block_rank();
+        __shared__ char bytes[70];
+        cg::memcpy_async(cg::this_thread_block(), bytes, from, 61);
+        cg::wait(cg::this_thread_block());
+        __shared__ int words[40];
+        cg::memcpy_async(cg::this_thread_block(), words, (const int*)from, 38);
+        cg::wait_prior<0>(cg::this_thread_block());
+        if (threadIdx.x < 61) copied[threadIdx.x] = bytes[threadIdx.x];
+        if (threadIdx.x < 38) copied[64 + threadIdx.x] = ((const char*)words)[threadIdx.x];
+    }"""
+    )
+    text = np.random.default_rng(1).integers(0, 100, 64).astype("int8")
+    (_, out, copied), _ = run(arch, source, text, np.zeros(64 * 5, "int32"), np.zeros(128, "int8"))
+    size = ARCHITECTURES[arch]
+    for t, row in enumerate(out.reshape(64, 5).tolist()):
+        assert row[0] == t % 16 * 100 + 16
+        assert row[1] == t % 4 * 100 + 4
+        active = [u for u in range(t // size * size, t // size * size + size) if u % 4]
+        at = active.index(t) if t % 4 else 0
+        assert row[2] == (at % 8 * 100 + len(active[at // 8 * 8 : at // 8 * 8 + 8]) if t % 4 else -1)
+        assert row[3:] == [345, 0]  # cg_workgroup, cg_tiled_group, cg_coalesced_group
+    np.testing.assert_array_equal(copied[:61], text[:61])
+    np.testing.assert_array_equal(copied[64:102], text[:38])
+
+
 @pytest.mark.parametrize("arch", TARGETS)
 def test_every_target(arch: str) -> None:
     lanes = 64 if arch in ("gfx942", "gfx90a", "gfx950") else 32
@@ -203,10 +246,8 @@ def test_every_target(arch: str) -> None:
 
 
 @pytest.mark.parametrize(("statement", "reason"), [
-    ("cg::this_grid().sync();", "cooperative launch"),
-    ("cg::sync(cg::this_grid());", "cooperative launch"),
     ("cg::tiled_partition<24>(cg::this_thread_block()).sync();", "power of two"),
-    ("cg::tiled_partition<8>(cg::tiled_partition<8>(cg::this_thread_block())).sync();", "smaller"),
+    ("cg::tiled_partition<16>(cg::tiled_partition<8>(cg::this_thread_block())).sync();", "larger"),
 ])  # fmt: skip
 def test_what_cannot_be_says_why(statement: str, reason: str) -> None:
     with pytest.raises(CompileError, match=reason) as error:

@@ -601,3 +601,31 @@ def test_a_full_printf_buffer_loses_the_rest(arch: str) -> None:
     _, printed = run(arch, source, grid=(5,), block=(64,))
     frame = 4 + 8 + 48
     assert printed == ["0123456789012345678901234567890123456789\n"] * ((PRINTF_BYTES - 8) // frame)
+
+
+@both
+def test_last_bits_lane_counts_and_hardware_numbers(arch: str) -> None:
+    source = """
+    __global__ void k(const unsigned long long* in, unsigned* out) {
+        unsigned* row = out + threadIdx.x * 8;
+        unsigned long long x = in[threadIdx.x];
+        row[0] = __lastbit_u32_u32((unsigned)x); row[1] = __lastbit_u32_u64(x);
+        row[2] = __mbcnt_lo((unsigned)x, 5); row[3] = __mbcnt_hi((unsigned)(x >> 32), 7);
+        row[4] = __float_as_uint(__hip_ds_swizzlef(__uint_as_float(threadIdx.x + 0x3f800000), 0x041f)) - 0x3f800000;
+        row[5] = __smid(); row[6] = __clock64() <= __clock64(); row[7] = __clock() <= clock();
+        __named_sync();
+    }"""
+    r = np.random.default_rng(4)
+    values = (r.integers(0, 2**64, 64, dtype="uint64") << r.integers(0, 63, 64).astype("uint64")) & np.uint64(2**64 - 1)
+    values[:2] = 0, 1 << 40
+    (_, out), _ = run(arch, source, values, np.zeros(64 * 8, "uint32"))
+    size = ARCHITECTURES[arch]
+    last = lambda x: (x & -x).bit_length() - 1 if x else 0xFFFFFFFF  # noqa: E731
+    for t, row in enumerate(out.reshape(64, 8).tolist()):
+        x, lane = int(values[t]), t % size
+        low, high = x & 0xFFFFFFFF, x >> 32
+        below = (1 << lane) - 1
+        assert row == [
+            last(low), last(x), (low & below & 0xFFFFFFFF).bit_count() + 5, (high & below >> 32).bit_count() + 7,
+            t ^ 1, 0, 1, 1,
+        ]  # fmt: skip

@@ -56,7 +56,7 @@ class FakeDevice:
             lds_bytes=kernel.descriptor.lds_bytes + dynamic_lds,
             waves=waves,
             counters=Counters({"SQ_WAVES": waves}),
-            time_us=10.0,
+            measured_us=10.0,
             printed=printed,
             fault=fault,
         )

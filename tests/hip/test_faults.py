@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from gpulab.errors import KernelTimeout, KernelTrap, MemoryFault
+from gpulab.errors import CheckedFault, KernelTimeout, KernelTrap, MemoryFault
 from gpulab.hip import faults
 from gpulab.records import AllocationNote, Fault, SourceLine
 
@@ -65,7 +65,7 @@ def test_where_the_address_is(relation, distance, text):
         ("bad jump", MemoryFault, ["function pointer"]),
         ("timeout", KernelTimeout, ["instruction limit", "set_limit", "loop"]),
         ("trap", KernelTrap, ["trap"]),
-        ("barrier", KernelTrap, ["__syncthreads"]),
+        ("barrier", CheckedFault, ["__syncthreads"]),
     ],
 )
 def test_every_kind_has_its_own_words(kind, error, words):

@@ -235,3 +235,88 @@ def test_extended_launch_counts_threads_and_records_events(hip, kernels, buffer)
     assert library.hipExtModuleLaunchKernel(fill, 500, 1, 1, 256, 1, 1, 0, None, parameters, None, None, None, 0) == 9
     for event in (start, stop):
         ok(hip.hipEventDestroy(event))
+
+
+COOPERATIVE = """
+#include <hip/hip_cooperative_groups.h>
+extern "C" __global__ void turn(int add, int* x) {
+  auto grid = cooperative_groups::this_grid();
+  int next = x[(grid.thread_rank() + 1) % grid.size()];
+  grid.sync();
+  x[grid.thread_rank()] = next + add;
+}
+"""
+
+
+@pytest.fixture
+def turn(hip):
+    from gpulab import toolchain
+
+    module = ok(hip.hipModuleLoadData(toolchain.compile(COOPERATIVE, arch="gfx942").elf))
+    yield ok(hip.hipModuleGetFunction(module, b"turn"))
+    ok(hip.hipModuleUnload(module))
+
+
+def addresses_of(buffer):
+    values = (ctypes.c_int(100), ctypes.c_void_p(int(buffer)))
+    return (ctypes.c_void_p * 2)(*(ctypes.addressof(value) for value in values)), values
+
+
+def raw(name, *types):
+    """A function of the library by its C symbol: hip-python fills in host programs' addresses of kernels itself."""
+    from gpulab.virtual_gpu import abi
+
+    function = getattr(ctypes.PyDLL(str(abi.library("amdhip64"))), name)
+    function.argtypes = types
+    return function
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [(axis, ctypes.c_uint) for axis in "xyz"]
+
+
+def test_cooperative_launches(hip, turn, buffer):
+    e = hip.hipError_t
+    parameters, kept = addresses_of(buffer)
+    address = ctypes.addressof(parameters)
+    a = hip.hipDeviceAttribute_t
+    assert ok(hip.hipDeviceGetAttribute(a.hipDeviceAttributeCooperativeLaunch, 0)) == 1
+    assert ok(hip.hipDeviceGetAttribute(a.hipDeviceAttributeCooperativeMultiDeviceLaunch, 0)) == 0
+
+    def expect(code):
+        assert code == 0
+        ok(hip.hipDeviceSynchronize())
+        assert read(hip, buffer, 1024, np.int32).tolist() == [*(i + 101 for i in range(1023)), 100]
+        ok(hip.hipMemcpy(buffer, np.arange(1024, dtype=np.int32), 4096, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+
+    ok(hip.hipMemcpy(buffer, np.arange(1024, dtype=np.int32), 4096, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+    expect(int(hip.hipModuleLaunchCooperativeKernel(turn, 16, 1, 1, 64, 1, 1, 0, None, address)[0]))
+    p, z, i = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    launch = raw("hipLaunchCooperativeKernel", p, Dim3, Dim3, p, ctypes.c_uint, p)
+    expect(launch(int(turn), Dim3(4, 2, 2), Dim3(16, 4, 1), address, 0, None))
+    plain = raw("hipLaunchKernel", p, Dim3, Dim3, p, z, p)
+    assert plain(int(turn), Dim3(16, 1, 1), Dim3(64, 1, 1), address, 0, None) == 0
+    assert hip.hipDeviceSynchronize()[0] == e.hipErrorIllegalAddress  # a grid's barrier in an ordinary launch
+
+    class Attribute(ctypes.Structure):
+        _fields_ = [("id", ctypes.c_uint), ("padding", ctypes.c_uint), ("value", ctypes.c_uint * 16)]
+
+    class Configuration(ctypes.Structure):
+        _fields_ = [("grid", Dim3), ("block", Dim3), ("lds", z), ("stream", p), ("attributes", p), ("count", i)]
+
+    attribute = Attribute(2)  # hipLaunchAttributeCooperative
+    attribute.value[0] = 1
+    configuration = Configuration(Dim3(16, 1, 1), Dim3(64, 1, 1), 0, None, ctypes.addressof(attribute), 1)
+    with_attributes = raw("hipLaunchKernelExC", p, p, p)
+    expect(with_attributes(ctypes.addressof(configuration), int(turn), address))
+    attribute.id = 8  # a priority
+    assert with_attributes(ctypes.addressof(configuration), int(turn), address) == e.hipErrorNotSupported
+
+    # As many as HIP's occupancy says fit, and one more; the same block of 64.
+    each = ok(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(turn, 64, 0))
+    most = each * ok(hip.hipDeviceGetAttribute(a.hipDeviceAttributeMultiprocessorCount, 0))
+    too_large = hip.hipModuleLaunchCooperativeKernel(turn, most + 1, 1, 1, 64, 1, 1, 0, None, address)[0]
+    assert too_large == e.hipErrorCooperativeLaunchTooLarge
+    several = raw("hipLaunchCooperativeKernelMultiDevice", p, i, ctypes.c_uint)
+    assert several(address, 1, 0) == e.hipErrorLaunchFailure
+    del kept

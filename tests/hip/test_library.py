@@ -93,7 +93,10 @@ print([(d.index, d.arch, d.virtual, d.compute_units) for d in door.devices()], d
 print(door.find("virtual:gfx942").index, door.find("gfx1100").index, door.find("gfx90a").index)
 with door.recording() as records:
     door.launch(1, (2, 1, 1), (64, 1, 1), 0, 0, b"")
+    door.launch(1, (2, 1, 1), (64, 1, 1), 0, 0, b"")
 print(records[0].time_us, records[0].time_is_modelled, records[0].arch, records[0].waves)
+print([(a.kind, a.device, a.start_us, a.end_us, a.launch, a.is_modelled) for a in records.activities()])
+print(records[0].placement)
 try:
     door.synchronize()
 except errors.KernelFault as error:
@@ -111,14 +114,17 @@ print(door.current(), door.is_virtual(), door.library_info()["binding"])
         GPULAB_BINDING=binding,
     )
     lines = done.stdout.splitlines()
-    assert len(lines) == 7, done.stderr
+    assert len(lines) == 9, done.stderr
     assert lines[0] == "[(0, 'gfx90a', False, 104), (1, 'gfx942', True, 304), (2, 'gfx1100', True, 96)] 0 False"
     assert lines[1] == "1 2 0"
     assert lines[2] == "250.0 False gfx90a 2"
-    assert "virtual:gfx942" in lines[3]
-    assert lines[4] == "A real GPU cannot be traced."
-    assert lines[5] == "2 True 0 25753026560"
-    assert lines[6] == f"0 False {binding}"
+    # All events of this library are 250 microseconds apart.
+    assert lines[3] == "[('kernel', 0, 0.0, 250.0, 0, False), ('kernel', 0, 250.0, 500.0, 1, False)]"
+    assert lines[4] == "None"
+    assert "virtual:gfx942" in lines[5]
+    assert lines[6] == "A real GPU cannot be traced."
+    assert lines[7] == "2 True 0 25753026560"
+    assert lines[8] == f"0 False {binding}"
 
 
 def test_the_virtual_library_can_be_chosen(rocm):
@@ -279,9 +285,9 @@ def test_a_wrong_name_in_the_environment_is_explained():
     done = run_python(
         "from gpulab import hip as door, errors\n"
         "try: door.devices()\nexcept errors.DeviceNotFound as error: print(error)",
-        GPULAB_DEVICES="gfx90a",
+        GPULAB_DEVICES="gfx803",
     )
-    assert "no virtual GPU of architecture 'gfx90a'" in done.stdout, done.stderr
+    assert "no virtual GPU of architecture 'gfx803'" in done.stdout, done.stderr
 
 
 def test_the_instruction_limit_of_the_environment():

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from gpulab.virtual_gpu import architectures
-from gpulab.virtual_gpu.architectures.architecture import Architecture
+from gpulab import architectures
+from gpulab.architectures.architecture import Architecture
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.runtime import codes, properties
 from gpulab.virtual_gpu.runtime.codes import Failure
@@ -88,7 +88,63 @@ def test_time_of_streams(runtime):
     start(runtime, "fill", free)
     assert free.time == 50.0
     streams.destroy(blocking.handle)
-    assert streams.ready(null) == 40.0  # what was in it still takes place
+    assert streams.ready(null).us == 40.0  # what was in it still takes place
+
+
+def test_the_host_waits_and_what_it_submits_then_starts_later(runtime):
+    streams, device = runtime.streams, runtime.current
+    first, second = streams.create(1), streams.create(1)
+    start(runtime, "fill", first)
+    start(runtime, "fill", second)
+    assert (first.time, second.time) == (10.0, 10.0)  # side by side
+    streams.wait_for_device(device)
+    third = streams.create(1)
+    start(runtime, "fill", third)
+    assert third.time == 20.0
+    streams.wait_for(third.last)
+    start(runtime, "fill", first)
+    assert (first.time, second.time) == (30.0, 10.0)
+
+
+def test_listeners_of_streams_hear_what_happens(runtime):
+    heard = []
+    streams, null = runtime.streams, runtime.current.null_stream
+    streams.listeners.append(heard.append)
+    free, event = streams.create(1), streams.create_event(0)
+    start(runtime, "fill")
+    streams.record(event, null)
+    streams.wait_event(free, event)
+    start(runtime, "fill", free)
+    streams.listeners.clear()
+    start(runtime, "fill")
+    kinds = [(h.kind, h.stream, h.start.us, h.end.us) for h in heard]
+    assert kinds == [
+        ("kernel", 0, 0.0, 10.0), ("event", 0, 10.0, 10.0), ("wait", free.number, 0.0, 10.0),
+        ("kernel", free.number, 10.0, 20.0),
+    ]  # fmt: skip
+    assert heard[2].earlier is heard[1]
+    assert "fill" in heard[0].name
+
+
+def test_moments_are_computed_late_and_only_once(runtime):
+    class Work:
+        asked = 0
+
+        @property
+        def time_us(self):
+            self.asked += 1
+            return 2.5
+
+    work = Work()
+    null = runtime.current.null_stream
+    for _ in range(200):
+        runtime.streams.submit(null, work)
+    assert work.asked == 0
+    assert (null.time, work.asked) == (500.0, 200)
+    for _ in range(1000):
+        runtime.streams.submit(null, work)
+    assert work.asked >= 200 + 1000 - 256  # no more than that is kept back
+    assert null.time == 3000.0
 
 
 def test_copies_take_the_time_of_the_link_and_of_the_memory(runtime):

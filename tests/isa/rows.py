@@ -12,6 +12,7 @@ from gpulab.virtual_gpu.isa.expression import Type, b1
 from gpulab.virtual_gpu.isa.row import Memory, Row
 from gpulab.virtual_gpu.reference.numpy_reader import dtype, evaluate
 
+DEFAULTS = {"mode": 0x3F0}  # as in HIP kernels: IEEE, DX10_CLAMP, all denormals
 FLOATS = {16: "e", 32: "f", 64: "d"}
 
 
@@ -40,7 +41,7 @@ def run(arch: str, mnemonic: str, *arguments: Any, **implicit: Any) -> tuple[int
     explicit = list(arguments)
     values = []
     for parameter in row.parameters:
-        given = implicit.get(parameter.name, 0) if parameter.implicit else explicit.pop(0)
+        given = implicit.get(parameter.name, DEFAULTS.get(parameter.name, 0)) if parameter.implicit else explicit.pop(0)
         number = bits(given, parameter.type)
         if parameter.type == b1:
             values.append(np.bool_(number))

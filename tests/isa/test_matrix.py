@@ -12,8 +12,9 @@ import math
 import numpy as np
 import pytest
 
+from gpulab import architectures
 from gpulab.errors import UnsupportedInstruction
-from gpulab.virtual_gpu import architectures, isa
+from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.isa.matrix import b_lane, broadcast_block, input_place, output_place, registers
 from gpulab.virtual_gpu.isa.row import Matrix
@@ -21,9 +22,18 @@ from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.device import VirtualDevice
 from tests.reference.test_against_translation import on_host, on_reference
 
-ROWS = {arch: [r for r in isa.table(arch).values() if isinstance(r, Matrix)] for arch in ("gfx942", "gfx1100")}
+ROWS = {
+    arch: [r for r in isa.table(arch).values() if isinstance(r, Matrix)]
+    for arch in ("gfx942", "gfx1100", "gfx90a", "gfx950", "gfx1201")
+}
+SPARSE = [(arch, r) for arch in ("gfx942", "gfx950") for r in ROWS[arch] if r.layout == "smfmac"]
+SPARSE = [(arch, r) for arch, r in SPARSE if arch == "gfx942" or r not in ROWS["gfx942"]]
+ROWS = {arch: [r for r in rows if r.layout != "smfmac"] for arch, rows in ROWS.items()}
 NEW_NAMES = [("gfx942", r) for r in ROWS["gfx942"] if "_" in r.mnemonic.split("x")[-1]]
-NEW_NAMES += [("gfx1100", r) for r in ROWS["gfx1100"]]
+NEW_NAMES += [("gfx950", r) for r in ROWS["gfx950"] if r not in ROWS["gfx942"] and "_" in r.mnemonic.split("x")[-1]]
+NEW_NAMES += [("gfx90a", r) for r in ROWS["gfx90a"] if r not in ROWS["gfx942"]]
+NEW_NAMES += [(arch, r) for arch in ("gfx1100", "gfx1201") for r in ROWS[arch]]
+EIGHT_BITS = {"fp8": (3, 8), "bf8": (2, 16), "e4m3": (3, 7), "e5m2": (2, 15)}  # fraction, bias
 BITS = {"f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16, "iu4": 4}  # others have 8
 
 
@@ -40,6 +50,8 @@ def a_holds(row: Matrix, lane: int, element: int) -> tuple[int, int, int]:
     """(block, i, k) of A's element in a lane; for B (block, j, k), as all shapes are square in m and n."""
     if row.layout == "wmma":
         return 0, lane % 16, element
+    if row.layout == "wmma12":  # RDNA4 ISA manual 7.12: two halves of k
+        return 0, lane % 16, row.k // 2 * (lane // 16) + element
     per_lane = row.m * row.k * row.blocks // 64
     if row.a == "f64":
         return lane // row.m % row.blocks, lane % row.m, lane // 16
@@ -50,6 +62,8 @@ def d_holds(row: Matrix, lane: int, element: int, lanes: int) -> tuple[int, int,
     """(block, i, j) of D's element in a lane (element: register, or pair of registers for f64)."""
     if row.layout == "wmma":
         return 0, element * (lanes // 16) + lane // 16, lane % 16
+    if row.layout == "wmma12":
+        return 0, 8 * (lane // 16) + element, lane % 16
     if row.d == "f64":
         return (0, 4 * element + lane // 16, lane % 16) if row.m == 16 else (lane // 4 % 4, lane // 16, lane % 4)
     if row.m == 32:
@@ -140,10 +154,10 @@ class Run:
     """
 
     def __init__(self, arch: str, devices: dict[str, VirtualDevice]) -> None:
-        self.arch, self.device, self.lanes = arch, devices[arch], 64 if arch == "gfx942" else 32
+        self.arch, self.device, self.lanes = arch, devices[arch], 64 if arch.startswith("gfx9") else 32
 
     def program(self, row: Matrix, *, d="v96", a="v32", b="v48", c="v64", modifiers="", before=()) -> tuple[str, int]:
-        wide = self.arch == "gfx942"
+        wide = self.lanes == 64
         load, store, add = (
             ("global_load_dword", "global_store_dword", "v_add_u32")
             if wide
@@ -152,6 +166,8 @@ class Run:
         lines = ["s_load_dwordx4 s[4:7], s[0:1], 0x0" if wide else "s_load_b128 s[4:7], s[0:1], 0x0"]
         lines += ["v_lshlrev_b32 v1, 2, v0", "v_mov_b32 v2, v1"]
         counts = {name: registers(row, name.replace("c", "d"), self.lanes) for name in "abcd"}
+        if row.layout == "smfmac":
+            counts["c"] = 1
         names = {}
         for name, start in (("a", a), ("b", b), ("c", c), ("d", d)):
             if start[0] not in "va":
@@ -213,10 +229,10 @@ def encode(value: float, element: str) -> int:
         return int(np.float16(value).view(np.uint16))
     if element == "bf16":
         return int(np.float32(value).view(np.uint32)) >> 16
-    if element in ("fp8", "bf8"):
+    if element in EIGHT_BITS:
         if value == 0:
             return 0
-        fraction, bias = (3, 8) if element == "fp8" else (2, 16)
+        fraction, bias = EIGHT_BITS[element]
         mantissa, exponent = math.frexp(abs(value))
         return int(value < 0) << 7 | exponent - 1 + bias << fraction | int((2 * mantissa - 1) * 2**fraction)
     return int(value) & (1 << BITS.get(element, 8)) - 1
@@ -237,7 +253,14 @@ def pack(row: Matrix, matrix: np.ndarray, element: str, lanes: int, count: int) 
 
 
 def pack_d(row: Matrix, matrix: np.ndarray, lanes: int) -> np.ndarray:
-    """C or D as [block, i, j] in registers; 16-bit elements in the low halves."""
+    """C or D as [block, i, j] in registers; 16-bit elements in the low halves, on gfx12 in both."""
+    if row.layout == "wmma12" and row.d in ("f16", "bf16"):
+        packed = np.zeros((4, lanes), np.uint32)
+        for lane in range(lanes):
+            for number in range(8):
+                value = encode(matrix[d_holds(row, lane, number, lanes)], row.d)
+                packed[number // 2, lane] |= np.uint32(value << 16 * (number % 2))
+        return packed
     size = 2 if row.d == "f64" else 1
     words = np.zeros((registers(row, "d", lanes), lanes), np.uint32)
     for lane in range(lanes):
@@ -454,11 +477,14 @@ def test_random_bits_on_both_machines(devices, arch, row):
     rare = numbers.random(words.shape)
     words[rare < 0.1] &= 0x80FF80FF  # subnormals of many types
     words[(rare > 0.1) & (rare < 0.12)] = 0x7F807C00  # infinities
-    if row.layout == "wmma":
+    if row.layout != "mfma":
         for start, count in ((0, counts[0]), (counts[0], counts[1])):
-            words[start : start + count, 16:] = words[start : start + count, :16]
+            if row.layout == "wmma":
+                words[start : start + count, 16:] = words[start : start + count, :16]
         lists = ("neg_lo:[1,0,1]", "neg_hi:[0,1,1]") if row.d != "i32" else ("neg_lo:[1,0,0]", "clamp")
-        modifiers = " ".join(lists) + (" op_sel:[0,0,1]" if row.d in ("f16", "bf16") else "")
+        lists = ("neg_lo:[0,0,1]", "neg_hi:[0,0,1]") if row.a in EIGHT_BITS else lists
+        modifiers = " ".join(lists)
+        modifiers += " op_sel:[0,0,1]" if row.layout == "wmma" and row.d in ("f16", "bf16") else ""
     else:
         modifiers = "neg:[0,1,1]" if row.d == "f64" else "blgp:3" + (" cbsz:1 abid:1" if row.blocks > 1 else "")
     run(row, words)
@@ -471,3 +497,56 @@ def test_wrong_operands_are_refused(devices):
     for wrong, why in (("v[96:111]", "matrix D has 16 registers; it takes 4"), ("s[8:11]", "not in vector registers")):
         with pytest.raises(UnsupportedInstruction, match=why):
             devices["gfx942"].load(parse(text.replace("v[96:99]", wrong)))
+
+
+# ------------------------------------------------------------------------------------- sparse A
+
+
+def sparse(row: Matrix, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A [i, k] with two places of each four in use, its elements [i, k / 2] and their indices (0-3), in order."""
+    numbers = np.random.default_rng(seed)
+    a, stored = np.zeros((row.m, row.k), int), np.zeros((row.m, row.k // 2), int)
+    indices = np.zeros((row.m, row.k // 2), int)
+    for i in range(row.m):
+        for group in range(row.k // 4):
+            chosen = sorted(numbers.choice(4, 2, replace=False))
+            for n, place in enumerate(chosen):
+                value = int(numbers.integers(-4, 5))
+                a[i, 4 * group + place] = stored[i, 2 * group + n] = value
+                indices[i, 2 * group + n] = place
+    return a, stored, indices
+
+
+def packed_sparse(row: Matrix, stored: np.ndarray, indices: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """A's registers and the index register. Lane i + m * g has elements 4 g .. of row i (8-bit types: 8 g ..)."""
+    bits, per_lane = BITS.get(row.a, 8), row.m * row.k // 128
+    words, index = np.zeros((registers(row, "a", 64), 64), np.uint32), np.zeros((1, 64), np.uint32)
+    for lane in range(64):
+        for number in range(per_lane):
+            at = lane % row.m, per_lane * (lane // row.m) + number
+            value = encode(stored[at], row.a)
+            words[number * bits // 32, lane] |= np.uint32(value << number * bits % 32)
+            index[0, lane] |= np.uint32(int(indices[at]) << first + 2 * number)
+    return words, index
+
+
+@pytest.mark.parametrize(("arch", "row"), SPARSE, ids=lambda x: x if isinstance(x, str) else x.mnemonic)
+def test_sparse_product(devices, arch, row):
+    a, stored, indices = sparse(row, 3)
+    _, b, c = matrices(row)
+    per_lane = row.m * row.k // 128
+    for abid, modifiers in ((0, ""), (1, "abid:1"), (0, "cbsz:1 abid:1")):
+        if abid and per_lane == 16:  # one set of indices fills the register
+            continue
+        words, index = packed_sparse(row, stored, indices, 2 * per_lane * abid)
+        packed_b = pack(row, b, row.b, 64, registers(row, "b", 64))
+        before = pack_d(row, c, 64)
+        run = Run(arch, devices)
+        found = run(row, np.concatenate([words, packed_b, index, before]), modifiers=modifiers)
+        assert np.array_equal(found, pack_d(row, a @ b[0].T + c, 64)), modifiers
+
+
+def test_there_are_fourteen_sparse_instructions():
+    found = [row for arch, row in SPARSE if arch == "gfx942"]
+    assert len(found) == 14
+    assert {(r.m, r.k, r.a) for r in found if r.a == "f16"} == {(16, 32, "f16"), (32, 16, "f16")}

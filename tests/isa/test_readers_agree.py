@@ -14,9 +14,10 @@ from gpulab.virtual_gpu.isa.expression import TYPES, b1
 from gpulab.virtual_gpu.isa.row import Memory, Row
 from gpulab.virtual_gpu.reference.numpy_reader import dtype, evaluate
 from gpulab.virtual_gpu.translate import jit
-from gpulab.virtual_gpu.translate.emitter import CHUNK, Emitter
+from gpulab.virtual_gpu.translate.emitter import Emitter
 from gpulab.virtual_gpu.translate.expressions import Reader
 
+CHUNK = 8
 COUNT = 64 * CHUNK
 FRACTION = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 
@@ -57,7 +58,7 @@ def _samples(random, type):
 
 def _function(name, row):
     """IR of a function that loads CHUNK lanes of each operand and stores the results; and what it declares."""
-    emitter = Emitter()
+    emitter = Emitter(CHUNK)
     reader = Reader(emitter, CHUNK)
     _, values = row.graph()
     arguments = []

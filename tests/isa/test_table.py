@@ -8,9 +8,10 @@ import pytest
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.expression import Value
+from gpulab.virtual_gpu.isa.refused import refusal
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
 
-ARCHES = ("gfx942", "gfx1100")
+ARCHES = tuple(isa.GENERATION)
 OPERATIONS = frozenset(
     [
         "const",
@@ -143,8 +144,9 @@ def test_matrix_instructions_belong_to_their_architecture():
     found = {
         arch: {m.split("_")[1] for m, row in isa.table(arch).items() if isinstance(row, Matrix)} for arch in ARCHES
     }
-    assert found == {"gfx942": {"mfma"}, "gfx1100": {"wmma"}}
-    assert not any("smfmac" in m for arch in ARCHES for m in isa.table(arch))
+    assert found == {arch: {"mfma"} if arch.startswith("gfx9") else {"wmma"} for arch in ARCHES} | {
+        "gfx1030": set(), "gfx942": {"mfma", "smfmac"}, "gfx950": {"mfma", "smfmac"}
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -157,6 +159,9 @@ def test_matrix_instructions_belong_to_their_architecture():
         ("gfx942", "v_mad_u16", "keep"),
         ("gfx942", "v_fma_f16", "keep"),
         ("gfx942", "v_fma_mixlo_f16", "keep"),
+        ("gfx950", "v_cvt_scalef32_f16_fp8", "keep"),
+        ("gfx1030", "v_add_f16", "keep"),
+        ("gfx90a", "v_add_f16", "zero"),
         ("gfx1100", "v_add_f16", "keep"),
         ("gfx1100", "v_mul_lo_u16", "keep"),
     ],
@@ -166,8 +171,8 @@ def test_high_half(arch, mnemonic, expected):
 
 
 def test_an_architecture_without_rows_is_refused_by_name():
-    with pytest.raises(UnsupportedInstruction, match="gfx1201"):
-        isa.table("gfx1201")
+    with pytest.raises(UnsupportedInstruction, match="gfx906"):
+        isa.table("gfx906")
 
 
 def test_a_table_is_built_quickly_and_without_numpy():
@@ -181,3 +186,25 @@ def test_a_table_is_built_quickly_and_without_numpy():
         "assert 'numpy' not in sys.modules and 'llvmlite' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_rows_state_how_exact_they_are():
+    rows = isa.table("gfx942")
+    assert rows["v_add_f32"].fidelity == "exact"
+    assert rows["v_rsq_f32"].fidelity == "approximate"
+    assert "1 ulp" in rows["v_rsq_f32"].accuracy
+    assert rows["v_mfma_f32_32x32x2_f32"].fidelity == "exact"
+    assert rows["v_mfma_f32_32x32x8_f16"].fidelity == "approximate"
+    assert rows["s_memtime"].fidelity == "modelled"
+    for arch in ARCHES:
+        assert {row.fidelity for row in isa.table(arch).values()} == {"exact", "approximate", "modelled"}
+
+
+@pytest.mark.parametrize("mnemonic", ["image_load", "v_interp_p2_f32", "exp", "ds_gws_barrier", "s_rfe_b64"])
+def test_refusals_by_name_give_a_reason(mnemonic):
+    assert refusal(mnemonic).endswith((".", ")."))
+    assert all(mnemonic not in isa.table(arch) for arch in ARCHES)
+
+
+def test_no_row_is_refused_by_name():
+    assert not [m for arch in ARCHES for m in isa.table(arch) if refusal(m)]

@@ -7,30 +7,46 @@ options.
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterator
 
 import pytest
 
-from tests.kernels.harness import ARCHITECTURES, Gpu
+import gpulab
+from tests.kernels.harness import ARCHITECTURES, OPTIONS, SOURCES, Gpu
 
-STANDARD = [(arch, ("-O3",)) for arch in ARCHITECTURES]
+STANDARD = [(arch, OPTIONS or ("-O3",)) for arch in ARCHITECTURES]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "gpu" in metafunc.fixturenames:
         mark = metafunc.definition.get_closest_marker("levels")
-        more = mark.args if mark else ()
+        more = mark.args if mark and not OPTIONS else ()
         # Each further option on one of the two, in turn: the time goes into compiling.
         turn = len(metafunc.definition.name)
-        others = [list(ARCHITECTURES)[(turn + k) % 2] for k in range(len(more))]
+        others = [list(ARCHITECTURES)[(turn + k) % len(ARCHITECTURES)] for k in range(len(more))]
         ways = STANDARD + [(arch, (option,)) for arch, option in zip(others, more, strict=True)]
         metafunc.parametrize("gpu", ways, indirect=True, ids=[f"{arch}{option[0]}" for arch, option in ways])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if SOURCES:  # nothing is to be compiled or run: only the tests that hand their sources to `gpu`, each once
+        ways = [item for item in items if "gpu" in getattr(item, "fixturenames", ())]
+        seen: dict[object, pytest.Item] = {}
+        for item in ways:
+            seen.setdefault((item.path, getattr(item, "originalname", item.name)), item)
+        kept = list(seen.values())
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 @pytest.fixture
 def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     arch, options = request.param
-    yield from Gpu.opened(arch, options)
+    # GPULAB_CHECKED=1 runs the corpus checked: none of its kernels has a race, or reads what nobody wrote.
+    with gpulab.checked() if os.environ.get("GPULAB_CHECKED") else contextlib.nullcontext():
+        yield from Gpu.opened(arch, options)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,10 +4,16 @@
 
 Arrays are copied to the device; after the launch all of them come back, in order. `kernel=` names the kernel where
 the source has several; `gpu.module(SOURCE)` is for pipelines of launches.
+
+The environment variable GPULAB_CORPUS names the architectures that the corpus runs on ("gfx90a,gfx1201") in place of
+the two default ones, GPULAB_CORPUS_OPTIONS the compiler options in place of -O3 and those of `levels` ("-O0"). With
+GPULAB_CORPUS_SOURCES nothing is compiled: the sources are written to that file, a JSON text to each line.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,8 +21,16 @@ import numpy as np
 import pytest
 
 import gpulab
+from gpulab import architectures
 
-ARCHITECTURES = {"gfx942": 64, "gfx1100": 32}
+if "GPULAB_CORPUS" in os.environ:
+    names = dict.fromkeys([*os.environ["GPULAB_CORPUS"].split(","), "gfx942", "gfx1100"])
+    os.environ["GPULAB_DEVICES"] = ",".join(names)  # some tests choose one of the two themselves
+ARCHITECTURES = {
+    name: architectures.get(name).wave_size for name in os.environ.get("GPULAB_CORPUS", "gfx942,gfx1100").split(",")
+}
+OPTIONS = tuple(os.environ.get("GPULAB_CORPUS_OPTIONS", "").split())
+SOURCES = os.environ.get("GPULAB_CORPUS_SOURCES", "")
 
 Dim = int | tuple[int, ...]
 
@@ -38,6 +52,8 @@ class Gpu:
             yield cls(arch, options)
 
     def module(self, source: str, *options: str, names: tuple[str, ...] = ()) -> gpulab.Module:
+        if SOURCES:
+            return Noted(source, names)  # type: ignore[return-value]
         return gpulab.compile(source, options=[*self.options, *options], name_expressions=names)
 
     def __call__(
@@ -50,6 +66,26 @@ class Gpu:
         values = [gpulab.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
         chosen[grid, block, lds](*values)
         return tuple(v.to_host() for v in values if isinstance(v, gpulab.DeviceArray))
+
+
+class Noted:
+    """In place of a module: writes its source to the file SOURCES, and its kernels do nothing."""
+
+    def __init__(self, source: str, names: tuple[str, ...]) -> None:
+        with open(SOURCES, "a", encoding="utf-8") as file:
+            file.write(json.dumps([source, names]) + "\n")
+        self.launches = 0
+
+    def __getitem__(self, _: Any) -> Noted:
+        return self
+
+    @property
+    def kernels(self) -> list[Noted]:
+        return [self]
+
+    def __call__(self, *_: Any) -> None:
+        self.launches += 1
+        assert self.launches < 100, "the test waits for a result"
 
 
 def random(seed: int = 1) -> np.random.Generator:

@@ -641,3 +641,23 @@ def test_transcendental_tables(gpu: Gpu) -> None:
                  lambda v: math.hypot(v, 3), math.log2, math.exp2, math.sinh,
                  lambda v: math.asin(v / 10), math.lgamma, math.erf]  # fmt: skip
     np.testing.assert_allclose(out, [[f(v) for v in x.tolist()] for f in functions], rtol=2e-13, atol=1e-14)
+
+
+def test_bytes_of_a_local_word_at_indices_of_lanes_and_of_all(gpu: Gpu) -> None:
+    """Scratch at an address that is the same for all lanes and not a multiple of four."""
+    source = """
+    __global__ void put(unsigned long long* out, const int* which, int all, unsigned long long word) {
+        unsigned char bytes[8];
+        __builtin_memcpy(bytes, &word, 8);
+        bytes[which[threadIdx.x] & 7] = 0xaa;
+        bytes[all & 7] = 0x55;
+        __builtin_memcpy(&word, bytes, 8);
+        out[threadIdx.x] = word;
+    }"""
+    which = np.arange(64, dtype="int32") * 3
+    for place in (0, 3, 5, 7):
+        out, _ = gpu(source, np.zeros(64, "uint64"), which, place, np.uint64(0x0102030405060708))
+        expected = np.full(64, 0x0102030405060708, "uint64").view("uint8").reshape(64, 8).copy()
+        expected[np.arange(64), which & 7] = 0xAA
+        expected[:, place] = 0x55
+        assert (out.view("uint8").reshape(64, 8) == expected).all()

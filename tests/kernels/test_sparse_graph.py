@@ -199,7 +199,7 @@ def test_shortest_paths_by_bellman_ford(gpu: Gpu) -> None:
         for (int round = 0; round < n; ++round) {
             bool changed = false;
             for (int e = threadIdx.x; e < edges; e += blockDim.x) {
-                unsigned d = distance[from[e]];
+                unsigned d = __hip_atomic_load(&distance[from[e]], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
                 if (d != 0xffffffffu && atomicMin(&distance[to[e]], d + weight[e]) > d + weight[e]) changed = true;
             }
             if (!__syncthreads_or(changed)) break;
@@ -266,7 +266,7 @@ def test_page_rank_in_double(gpu: Gpu) -> None:
 
 def test_connected_components_by_union_find(gpu: Gpu) -> None:
     source = """
-    __device__ int find(int* parent, int v) {
+    __device__ int find(volatile int* parent, int v) {
         while (true) { int p = parent[v]; if (p == v) return v; int g = parent[p]; if (g != p) parent[v] = g; v = p; }
     }
     __global__ void unite(const int2* edges, int* parent, int n) {
@@ -280,7 +280,7 @@ def test_connected_components_by_union_find(gpu: Gpu) -> None:
             if (atomicCAS(&parent[a], a, b) == a) return;
         }
     }
-    __global__ void flatten(int* parent, int n) { int v = blockIdx.x * blockDim.x + threadIdx.x;
+    __global__ void flatten(volatile int* parent, int n) { int v = blockIdx.x * blockDim.x + threadIdx.x;
         if (v < n) parent[v] = find(parent, v); }"""
     n, edges = 300, 240
     pairs = integers((edges, 2), 0, n)
@@ -539,7 +539,8 @@ def test_viterbi(gpu: Gpu) -> None:
         if (s == 0) {
             int at = 0;
             for (int k = 1; k < 16; ++k) if (d[(n - 1) & 1][k] < d[(n - 1) & 1][at]) at = k;
-            for (int t = n - 1; t >= 0; --t) { path[t] = at; at = from[t][at]; }
+            for (int t = n - 1; t > 0; --t) { path[t] = at; at = from[t][at]; }
+            path[0] = at;
         }
     }"""
     cost, step = integers((40, 16), 0, 50), integers((16, 16), 0, 30, seed=2)

@@ -145,7 +145,7 @@ def test_profile_and_trace_agree_with_a_plain_launch(arch):
     out = Buffer(y)
     plain = good(arch, "saxpy", 2, 256, n, 2.0, Buffer(x), out)
     profiled = good(arch, "saxpy", 2, 256, n, 2.0, Buffer(x), out, collect="profile")
-    assert profiled.counters == plain.counters
+    assert {name: profiled.counters[name] for name in plain.counters} == dict(plain.counters)
     (line,) = [c for c in profiled.lines if c.where.line == line_of("void saxpy")]
     assert line.instructions == sum(c.instructions for c in profiled.lines if c.where.line == line.where.line)
     wave = 64 if arch == "gfx942" else 32
@@ -218,14 +218,8 @@ def test_counters_are_those_counted_by_hand():
 
 
 def test_an_unknown_instruction_is_refused_at_load_with_its_place():
-    text = COUNTED.replace("  s_barrier", "  v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[6:9], v10")
-    with pytest.raises(UnsupportedInstruction, match=r"kernel k uses .*gfx942.*v_smfmac_f32_16x16x32_f16"):
-        device("gfx942").load(parse(text))
-
-
-def test_a_rounding_mode_other_than_to_nearest_is_refused():
-    text = COUNTED.replace("  .amdhsa_kernarg_size 8", "  .amdhsa_kernarg_size 8\n  .amdhsa_float_round_mode_32 3")
-    with pytest.raises(UnsupportedInstruction, match="kernel k"):
+    text = COUNTED.replace("  s_barrier", "  ds_gws_barrier v0 gds")
+    with pytest.raises(UnsupportedInstruction, match=r"kernel k uses .*gfx942.*ds_gws_barrier"):
         device("gfx942").load(parse(text))
 
 

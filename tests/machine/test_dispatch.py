@@ -175,3 +175,61 @@ def test_functions_have_code_addresses():
     assert dispatch.instruction_index(dispatch.code_address(6) + 4, 7) is None
     with pytest.raises(InternalError, match="nowhere"):
         dispatch.relocated(Symbol("nowhere", 0, "rel32@lo"), 0, program, {})
+
+
+def test_work_item_ids_of_gfx10_stand_in_three_registers():
+    """Before gfx90a and gfx11 x, y and z are v0, v1 and v2 (LLVM's user guide, "VGPR Register Set Up Order")."""
+    layout = dispatch.initial_registers(
+        descriptor(
+            user_sgpr_private_segment_buffer=1,
+            user_sgpr_kernarg_segment_ptr=1,
+            user_sgpr_flat_scratch_init=1,
+            user_sgpr_count=8,
+            system_sgpr_workgroup_id_y=1,
+            system_sgpr_private_segment_wavefront_offset=1,
+            system_vgpr_workitem_id=2,
+        ),
+        "gfx1030",
+    )
+    assert layout.unpacked_ids
+    assert layout.user == {
+        "private_segment_buffer": (0, 4),
+        "kernarg_segment_ptr": (4, 2),
+        "flat_scratch_init": (6, 2),
+    }
+    assert layout.workgroup_id == (8, 9, None)
+    assert layout.sgprs == 11  # the wave's offset in scratch is the last
+    ids = list(dispatch.work_item_ids((3, 2, 2), 3, 32, True))
+    assert (ids[:12], ids[32:44], ids[64:76]) == ([0, 1, 2] * 4, [0, 0, 0, 1, 1, 1] * 2, [0] * 6 + [1] * 6)
+    assert not dispatch.initial_registers(descriptor(), "gfx90a").unpacked_ids
+
+
+def test_workgroup_ids_of_gfx12_stand_in_trap_registers():
+    """ttmp9 is x, ttmp7 y and z as halves (LLVM's user guide, "SGPR Register Set Up Order", architected registers)."""
+    wanted = descriptor(user_sgpr_kernarg_segment_ptr=1, user_sgpr_count=2, system_sgpr_workgroup_id_y=1,
+                        system_sgpr_workgroup_id_z=1)  # fmt: skip
+    layout = dispatch.initial_registers(wanted, "gfx1201")
+    assert layout.workgroup_id == (dispatch.TTMP + 9, dispatch.TTMP + 7, dispatch.TTMP + 7)
+    assert dispatch.scalar_values(layout, kernarg_address=16, workgroup=(7, 8, 9)) == [16, 0]
+    values = dispatch.trap_registers(layout, (7, 8, 9))
+    assert (values[9], values[7]) == (7, 9 << 16 | 8)
+    assert not any(values[i] for i in range(16) if i not in (7, 9))
+
+
+def test_gfx12_has_no_ieee_mode():
+    assert dispatch.mode_register(descriptor(), "gfx1100") >> 9 & 1 == 1
+    assert dispatch.mode_register(descriptor(), "gfx1201") >> 9 & 1 == 0
+
+
+def test_offsets_of_gfx12_count_the_instructions_between():
+    """s_getpc_b64 and s_sext_i32_i16 are followed by the sum, whose literal is 8 bytes after what s_getpc gave."""
+    lines = ["s_getpc_b64 s[0:1]", "s_sext_i32_i16 s1, s1", "s_add_co_u32 s0, s0, table@rel32@lo+8",
+             "s_add_co_ci_u32 s1, s1, table@rel32@hi+16", "s_endpgm"]  # fmt: skip
+    text = '.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"\n.text\nk:\n' + "\n".join(lines) + "\n"
+    program = parse(text + ".section .rodata\ntable:\n.long 1\n")
+    address = 0x2000_1234_5678
+    low, high = (
+        dispatch.relocated(Symbol("table", 8 + 8 * n, f"rel32@{half}"), 2 + n, program, {"table": address})
+        for n, half in enumerate(("lo", "hi"))
+    )
+    assert dispatch.code_address(1) + (high << 32 | low) & (1 << 64) - 1 == address

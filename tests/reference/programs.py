@@ -2,7 +2,7 @@
 which are stored, lane by lane, in its own slots of an output buffer.
 
 Registers: v0 thread, v10-v21 and s24-s39 inputs, v30-v33 (s40, s41) destinations, MASKS[wave size] lane masks.
-What no compiler writes and no manual defines is left out: op_sel on constants, DPP on comparisons and carries.
+What no compiler writes and no manual defines is left out: op_sel on constants.
 """
 
 from __future__ import annotations
@@ -60,12 +60,13 @@ class Generator:
 
     def __init__(self, arch: str, seed: int) -> None:
         self.arch, self.random = arch, random.Random(seed)
-        self.lanes = 64 if arch == "gfx942" else 32
+        self.lanes = 64 if arch.startswith("gfx9") else 32
         wide = self.lanes == 64
         self.mask, self.written = ("s[20:21]", "s[22:23]") if wide else ("s20", "s22")
         self.b, self.exec, self.vcc = ("b64", "exec", "vcc") if wide else ("b32", "exec_lo", "vcc_lo")
+        self.old = wide or arch.startswith("gfx10")  # the names of gfx9
         self.load, self.store = (
-            ("global_load_dword", "global_store_dword") if wide else ("global_load_b32", "global_store_b32")
+            ("global_load_dword", "global_store_dword") if self.old else ("global_load_b32", "global_store_b32")
         )
 
     def pair(self, first: int, lanes_of: str = "s") -> str:
@@ -102,7 +103,11 @@ class Generator:
         text = f"{row.mnemonic} {', '.join(operands)}"
         carry = f"s_cmp_lg_u32 s27, s{pick.choice((27, 28))}"
         lines = ["s_mov_b32 s40, s25", "s_mov_b32 s41, s26", carry, text, "s_cselect_b32 s42, 1, 0"]
-        return Case(row, text, lines, [*stored, "s42"], types=[r.type for r in results])
+        stored.append("s42")
+        if any(result.name == "exec" for result in results):
+            lines += [f"s_mov_{self.b} {self.mask}, {self.exec}", f"s_mov_{self.b} {self.exec}, -1"]
+            stored.append("exec")
+        return Case(row, text, lines, stored, types=[r.type for r in results])
 
     def source(self, type: Type, scalar: bool) -> str:
         pick = self.random
@@ -143,7 +148,7 @@ class Generator:
                 text = pick.choice(("-{}", "|{}|", "-|{}|")).format(text)
             sources.append(text)
         mnemonic, modifiers = row.mnemonic, self.modifiers(row, implicit, explicit, sources, types)
-        if self.lanes == 32 and pick.random() < 0.6:
+        if not self.old and pick.random() < 0.6:
             widths = [t.width for t in types] + [p.type.width for p in explicit]
             halved = [
                 t + pick.choice((".l", ".h")) if w == 16 and re.fullmatch(r"v\d+", t) else t
@@ -166,7 +171,11 @@ class Generator:
         self, row: Row, implicit: set[str], explicit: list, sources: list[str], types: list[Type]
     ) -> list[str]:
         pick = self.random
-        modifiers = []
+        most = {"bitop3": 256, "byte_sel": 4}
+        modifiers = [f"{name}:{pick.randrange(end)}" for name, end in most.items() if name in implicit]
+        if modifiers or "op_sel" in implicit:
+            count = 4 if "dst" in implicit else len(explicit) + 1
+            return modifiers or [f"op_sel:[{','.join(str(pick.randrange(2)) for _ in range(count))}]"]
         clamps = "clamp" in implicit or (row.float_mode and any(t.is_float and t.kind == "f" for t in types))
         if clamps and pick.random() < 0.3:
             modifiers.append("clamp")
@@ -185,7 +194,7 @@ class Generator:
         half = any(p.type.width == 16 for p in explicit)
         if self.lanes == 64 and half and len(explicit) == 3 and not constant and pick.random() < 0.5:
             return [*modifiers, f"op_sel:{bits(str(pick.randrange(2)))}"]
-        single = bool(types) and all(t.width == 32 for t in types) and not row.packed
+        single = bool(types) and all(t.width == 32 or t == b1 for t in types) and not row.packed
         plain = [bool(re.fullmatch(r"-?\|?v\d+\|?", s)) for s in sources]
         if single and plain and plain[0] and not row.mnemonic.startswith("v_swap") and pick.random() < 0.3:
             control = pick.choice(DPP + DPP_OF[self.lanes])
@@ -228,7 +237,7 @@ class Generator:
         """The text of kernel k(out, in), and the size of `out` in words per lane. Fills `slots` of the cases."""
         wide = self.lanes == 64
         lines = ["s_load_dwordx4 s[4:7], s[0:1], 0x0", "s_load_dwordx16 s[24:39], s[6:7], 0x0"]
-        if not wide:
+        if not self.old:
             lines = ["s_load_b128 s[4:7], s[0:1], 0x0", "s_load_b512 s[24:39], s[6:7], 0x0"]
         lines.append("v_lshlrev_b32 v1, 2, v0")
         add = "v_add_u32" if wide else "v_add_nc_u32"

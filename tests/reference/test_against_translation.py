@@ -11,7 +11,8 @@ import struct
 import numpy as np
 import pytest
 
-from gpulab.virtual_gpu import architectures, isa
+from gpulab import architectures
+from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.isa.row import Row
 from gpulab.virtual_gpu.machine.arena import Arena
@@ -76,11 +77,27 @@ def without_nan_payloads(case: Case, words: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_rows_in_random_forms(arena, arch, seed):
+    rows = [row for row in isa.table(arch).values() if isinstance(row, Row)]
+    assert len(rows) > 500
+    compare(arena, arch, seed, rows)
+
+
+@pytest.mark.parametrize(
+    ("arch", "base", "least"),
+    [("gfx90a", "gfx942", 5), ("gfx950", "gfx942", 50), ("gfx1030", "gfx1100", 5), ("gfx1201", "gfx1100", 150)],
+)
+def test_rows_that_further_architectures_add(arena, arch, base, least):
+    known = isa.table(base)
+    rows = [r for m, r in isa.table(arch).items() if isinstance(r, Row) and (m not in known or known[m] is not r)]
+    assert len(rows) >= least
+    compare(arena, arch, 3, rows)
+
+
+def compare(arena, arch, seed, rows):
+    """Both machines run these rows in random forms, with the same results."""
     device = VirtualDevice(architectures.get(arch), arena, 0)
     generator, numbers = Generator(arch, seed), np.random.default_rng(seed)
-    rows = [row for row in isa.table(arch).values() if isinstance(row, Row)]
     generator.random.shuffle(rows)
-    assert len(rows) > 500
     differing = []
     for first in range(0, len(rows), BATCH):
         cases = [generator.case(row) for row in rows[first : first + BATCH]]

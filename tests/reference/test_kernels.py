@@ -77,14 +77,19 @@ extern "C" __global__ void shuffles(int* out) {
 """
 
 
-@pytest.fixture(scope="module", params=["gfx942", "gfx1100"])
+@pytest.fixture(scope="module", params=["gfx942", "gfx1100", "gfx90a", "gfx950", "gfx1030", "gfx1201"])
 def arch(request):
     return request.param
 
 
-@pytest.fixture(scope="module", params=["-O3", "-O0"])
-def program(request, arch):
-    code = compile(SOURCE, arch=arch, options=(request.param,))
+WAYS = [(arch, option) for arch in ("gfx942", "gfx1100") for option in ("-O3", "-O0")]
+WAYS += [(arch, "-O1") for arch in ("gfx90a", "gfx950", "gfx1030", "gfx1201")]
+
+
+@pytest.fixture(scope="module", params=WAYS, ids="".join)
+def program(request):
+    arch, option = request.param
+    code = compile(SOURCE, arch=arch, options=(option,))
     return parse(code.assembly, {"cell.hip": SOURCE})
 
 

@@ -153,12 +153,10 @@ def test_output_scale_works_without_ieee_mode_and_denormals_only():
         assert [lanes(ignoring, r)[0] for r in (2, 3)] == [0x40000000, 0x40000000]
 
 
-def test_other_roundings_are_refused():
-    with pytest.raises(UnsupportedInstruction, match="rounding"):
-        wave("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1\n v_add_f32 v1, v0, v0")
-
-
-# ---------------------------------------------------------------------------------- halves, packed, SDWA
+def test_other_roundings():
+    """1 + 2**-25 toward infinity is the next float."""
+    found = wave("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1\nv_mov_b32 v1, 0x33000000\nv_add_f32 v2, 1.0, v1")
+    assert found.v[2, 0] == 0x3F800001
 
 
 def test_halves_of_registers():
@@ -580,3 +578,12 @@ def test_a_wave_may_wait_for_what_another_one_stores():
     .Lend:
     """
     assert group(body, threads=128).waves[0].s[3] == 7
+
+
+def test_places_of_waves_go_round_robin():
+    """XCC_ID is the workgroup's number modulo 8; the SIMD of a wave is its number modulo 4."""
+    from gpulab.virtual_gpu.isa.control import PLACES
+
+    assert PLACES["XCC_ID"] == ((0, "group", 1, 8),)
+    waves = group("s_getreg_b32 s10, hwreg(HW_REG_HW_ID, 4, 2)", threads=384).waves
+    assert [wave.s[10] for wave in waves] == [0, 1, 2, 3, 0, 1]

@@ -91,3 +91,18 @@ def test_the_use_of_a_null_pointer_is_kept(arch: str) -> None:
         nothing = gpulab.compile(source).nothing
         with pytest.raises(gpulab.MemoryFault, match="null pointer"):
             nothing[1, 64](gpulab.zeros(64, "int32"))
+
+
+def test_a_lane_move_that_clang_joins_with_a_comparison_is_kept_apart() -> None:
+    import numpy as np
+
+    source = """
+    __global__ void mirror(const int* in, int* out) {
+        unsigned x = (unsigned)__hip_move_dpp(in[threadIdx.x], 0x140, 0xf, 0xf, true);
+        out[threadIdx.x] = 3u < x ? 5 : (int)threadIdx.x;
+    }"""
+    with gpulab.using("gfx1100"):
+        given, out = np.arange(32, dtype="int32") % 7, gpulab.zeros(32, "int32")
+        gpulab.compile(source).mirror[1, 32](gpulab.to_device(given), out)
+        lanes = np.arange(32)
+        assert (out.to_host() == np.where(given[lanes // 16 * 16 + 15 - lanes % 16] > 3, 5, lanes)).all()

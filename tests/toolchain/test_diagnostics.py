@@ -27,7 +27,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "kernel calls kernel": ("__global__ void a() {}\n__global__ void k(float* x) {\n a(); //!\n}", "__device__ function"),
     "std::vector": ("__global__ void k(float* x) {\n std::vector<float> v(3); //!\n}", "belong"),
     "iostream": ("#include <iostream> //!\n__global__ void k(float* x) {}", "printf"),
-    "malloc": ("__global__ void k(float* x) {\n float* p = new float[4]; //!\n x[0] = p[1]; }", "no heap"),
+    "calloc": ("__global__ void k(float* x) {\n float* p = (float*)calloc(4, 4); //!\n x[0] = p[1]; }", "have malloc"),
     "shared initialised": ("__global__ void k(float* x) {\n __shared__ float t[2] = {1, 2}; //!\n}", "__syncthreads"),
     "extern shared without []": ("__global__ void k(float* x) {\n extern __shared__ float t; //!\n}", "float t[];"),
     "extern shared pointer": ("__global__ void k(float* x) {\n extern __shared__ float* t; //!\n}", "without a size"),
@@ -45,8 +45,13 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "write to const": ("__global__ void k(const float* x) {\n x[0] = 1; //!\n}", "remove const"),
     "launch in a cell": ("__global__ void k(float* x) {}\nvoid f() {\n k<<<1, 2>>>(0); //!\n}", "kernel[grid, block]"),
     "launch outside": ("__global__ void k(float* x) {}\nk<<<1, 2>>>(0); //!\n", "kernel[grid, block]"),
+    "launch in a kernel": (
+        "__global__ void c(float* x) {}\n__global__ void k(float* x) {\n c<<<1, 2>>>(x); //!\n}",
+        "no dynamic parallelism",
+    ),
     "launch in main": ("__global__ void k(float* x) {}\nint main() {\n k<<<1, 2>>>(0); //!\n}", "written in Python"),
     "warpSize as size": ("__global__ void k(float* x) {\n __shared__ float t[warpSize]; //!\n}", "not a compile-time constant"),
+    "warpSize in min": ("__global__ void k(int n, int* x) {\n x[0] = min(n, warpSize); //!\n}", "(int)warpSize"),
     "warpSize constexpr": ("__global__ void k(float* x) {\n constexpr int w = warpSize; //!\n}", "since ROCm 7"),
     "32-bit mask of a shuffle": ("__global__ void k(float* x) {\n x[0] = __shfl_sync(0xffffffff, x[0], 1); //!\n}", "64"),
     "32-bit mask of a ballot": (

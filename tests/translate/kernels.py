@@ -7,8 +7,7 @@ import struct
 
 import numpy as np
 
-from gpulab import toolchain
-from gpulab.virtual_gpu import architectures
+from gpulab import architectures, toolchain
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.device import LoadedModule, VirtualDevice

@@ -9,9 +9,10 @@ import pytest
 
 from gpulab.virtual_gpu.isa import expression as x
 from gpulab.virtual_gpu.translate import jit
-from gpulab.virtual_gpu.translate.emitter import CHUNK, Emitter, vector
+from gpulab.virtual_gpu.translate.emitter import Emitter, vector
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 
+CHUNK = 8
 _FORMATS = {
     "u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f16": "e",
     "f32": "f", "f64": "d",
@@ -20,7 +21,7 @@ _FORMATS = {
 
 def compute(body, types, rows, width=CHUNK):
     """`body` on up to eight rows of arguments, through LLVM; gives one result per row."""
-    emitter = Emitter()
+    emitter = Emitter(CHUNK)
     reader = Reader(emitter, width)
     arguments = []
     for n, type in enumerate(types):

@@ -29,7 +29,7 @@ def test_numbers() -> None:
 def launch(**changes: object) -> Launch:
     values: dict = {
         "kernel": "saxpy", "arch": "gfx942", "device": 0, "grid": (4, 1, 1), "block": (16, 16, 1), "lds_bytes": 0,
-        "waves": 16, "counters": Counters({"SQ_INSTS_VALU": 160}), "time_us": 2.5,
+        "waves": 16, "counters": Counters({"SQ_INSTS_VALU": 160}), "measured_us": 2.5,
     }  # fmt: skip
     return Launch(**(values | changes))
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, sentinel
+from gpulab.grading.requirements import work_shared
 
 
 def make(parameters, random):
@@ -45,6 +46,8 @@ exercise = Exercise(
     make=make,
     cases=(*combinations(n=(1000, 65, 64, 63, 1), block=(64, 256)), {"n": 0, "block": 64}),
     smallest={"n": 1, "block": 4},
+    shown={"n": 10, "block": 4},
+    requirements=(work_shared(when=lambda case: case.parameters["n"] >= 1000),),
     causes=(
         Cause(
             "guard-one-too-far",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, combinations, distinct
+from gpulab.grading.requirements import work_shared
 
 
 def step(x):
@@ -51,8 +52,22 @@ exercise = Exercise(
         {"n": 0, "blocks": 2, "block": 64},
     ),
     smallest={"n": 1, "blocks": 1, "block": 4},
+    shown={"n": 14, "blocks": 2, "block": 4},
     owner=owner,
+    requirements=(
+        work_shared(
+            rounds=lambda case: -(-case.parameters["n"] // case.threads),
+            when=lambda case: case.parameters["n"] >= 500,
+        ),
+    ),
     causes=(
+        Cause(
+            "never-moves",
+            "the loop does not end: nobody comes to another element",
+            lambda o: o.timed_out(),
+            "Each round does the same element again, so its condition stays true.",
+            "Which part of the for statement takes a thread to its next element?",
+        ),
         Cause(
             "loop-one-too-far",
             "the loop goes one element too far",

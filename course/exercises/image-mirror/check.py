@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
+from gpulab.grading.requirements import work_shared
 
 
 def make(parameters, random):
@@ -89,6 +90,7 @@ exercise = Exercise(
     ),
     smallest={"width": 1, "height": 1, "block": 2},
     owner=owner,
+    requirements=(work_shared(when=lambda case: case.parameters["height"] >= 60),),
     causes=(
         Cause(
             "swapped-axes",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct
+from gpulab.grading.requirements import work_shared
 
 
 def make(parameters, random):
@@ -32,6 +33,8 @@ exercise = Exercise(
         {"n": 0, "block": 64, "spare blocks": 1},
     ),
     smallest={"n": 1, "block": 4, "spare blocks": 0},
+    shown={"n": 10, "block": 4, "spare blocks": 0},
+    requirements=(work_shared(when=lambda case: case.parameters["n"] >= 10_000),),
     causes=(
         Cause(
             "guard-one-too-far",
@@ -77,13 +80,13 @@ exercise = Exercise(
         ),
         Cause(
             "thread-index-only",
-            "only elements of the first block are right: the index leaves out the block",
+            "only elements of the first block are right: the index lacks the block, or has it wrongly",
             lambda o: (
                 o.case.grid[0] > 1
                 and min(o.unwritten_indices("y"), default=-1) == o.case.block[0]
                 and len(o.unwritten_indices("y")) == o.case.parameters["n"] - o.case.block[0]
             ),
-            "threadIdx.x starts at 0 again in every block.",
+            "threadIdx.x starts at 0 again in every block. And blocks have blockDim.x threads, which need not be 256.",
             "Compute the number of the thread in the whole grid.",
         ),
     ),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct, sentinel
+from gpulab.grading.requirements import work_shared
 
 
 def smooth(data):
@@ -41,6 +42,27 @@ def inner_equal(o, prediction):
     )
 
 
+def first_copied(case):
+    """The mean, but the first element of each block is copied."""
+    out = case.array("out").wanted.copy()
+    out[:: case.block[0]] = case.array("in").data[:: case.block[0]]
+    return out
+
+
+def last_copied(case):
+    """The mean, but the last element of each block is copied."""
+    out = case.array("out").wanted.copy()
+    out[case.block[0] - 1 :: case.block[0]] = case.array("in").data[case.block[0] - 1 :: case.block[0]]
+    return out
+
+
+def both_copied(case):
+    """The mean, but the first and the last element of each block are copied."""
+    out = first_copied(case)
+    out[case.block[0] - 1 :: case.block[0]] = case.array("in").data[case.block[0] - 1 :: case.block[0]]
+    return out
+
+
 exercise = Exercise(
     id="three-point-mean",
     title="the mean of three neighbours",
@@ -52,7 +74,17 @@ exercise = Exercise(
     make=make,
     cases=(*combinations(n=(65, 1000, 64, 63, 3, 2, 1), block=(64, 256)), {"n": 0, "block": 64}),
     smallest={"n": 1, "block": 4},
+    shown={"n": 7, "block": 4},
+    requirements=(work_shared(when=lambda case: case.parameters["n"] >= 1000),),
     causes=(
+        Cause(
+            "ends-of-blocks",
+            "an end of each block is copied, not only the ends of the array",
+            lambda o: any(o.looks_like("out", ends) for ends in (first_copied, last_copied, both_copied)),
+            "A block is only a piece of the grid. The neighbour of its first element belongs to the block before, and "
+            "lies in the same array.",
+            "Which threads have no left neighbour in the array: those with threadIdx.x == 0, or only one of them?",
+        ),
         Cause(
             "reads-before-start",
             "the first thread reads in[-1]",

@@ -194,6 +194,7 @@ def hipChooseDeviceR0600(device: int, wanted: int) -> int:
 
 
 def hipDeviceSynchronize() -> int:
+    rt.streams.wait_for_device(rt.current)
     return rt.surface(rt.current)
 
 
@@ -393,6 +394,7 @@ def hipCtxGetFlags(flags: int) -> int:
 
 
 def hipCtxSynchronize() -> int:
+    rt.streams.wait_for_device(rt.current)
     return rt.surface(rt.current)
 
 

@@ -55,7 +55,8 @@ def hipFree(address: int) -> int:
     block = _memory.blocks.get(address)
     if block is None or block.kind not in _DEVICE:
         return codes.INVALID_VALUE
-    code = rt.surface(block.device)  # hipFree waits for the device
+    _streams.wait_for_device(block.device)  # hipFree does
+    code = rt.surface(block.device)
     _memory.free(address, _DEVICE)
     return code
 
@@ -319,7 +320,7 @@ def _synchronous(target: int, source: int, size: int, kind: int) -> int:
         return 0
     if not target or not source:
         return codes.INVALID_VALUE
-    _memory.copy(target, source, size, kind, device.null_stream)
+    _memory.copy(target, source, size, kind, device.null_stream, waits=True)
     return 0
 
 
@@ -358,7 +359,9 @@ def hipMemcpyAsync(target: int, source: int, size: int, kind: int, stream: int) 
 def hipMemcpyWithStream(target: int, source: int, size: int, kind: int, stream: int) -> int:
     """A copy in a stream that the host waits for."""
     code = hipMemcpyAsync(target, source, size, kind, stream)
-    return code or rt.surface(_streams.find(stream).device)
+    where = _streams.find(stream)
+    _streams.wait_for(where.last)
+    return code or rt.surface(where.device)
 
 
 def hipMemcpyHtoDAsync(target: int, source: int, size: int, stream: int) -> int:
@@ -403,7 +406,7 @@ def _copy_2d(
         return codes.INVALID_VALUE
     if width > target_pitch or width > source_pitch:
         return codes.INVALID_PITCH
-    _memory.copy_rows(target, target_pitch, 0, source, source_pitch, 0, width, height, 1, kind, where)
+    _memory.copy_rows(target, target_pitch, 0, source, source_pitch, 0, width, height, 1, kind, where, stream is None)
     return 0
 
 
@@ -486,6 +489,7 @@ def _copy_3d(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> in
         depth,
         kind,
         where,
+        stream is None,
     )
     return 0
 
@@ -536,6 +540,7 @@ def _driver_3d(parameters: int, stream: Stream | None) -> int:
         p.Depth,
         DEFAULT,
         where,
+        stream is None,
     )
     return 0
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import ctypes
 
+from gpulab.virtual_gpu.abi import calls_memory
 from gpulab.virtual_gpu.abi.common import need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.modules import image_at
-from gpulab.virtual_gpu.runtime.structures import FunctionAttributes, LaunchConfiguration
+from gpulab.virtual_gpu.runtime.structures import (
+    ATTRIBUTE_COOPERATIVE,
+    FunctionAttributes,
+    LaunchAttribute,
+    LaunchConfiguration,
+    LaunchConfigurationEx,
+)
 
 _modules, _streams = rt.modules, rt.streams
-_functions = _modules.functions
+_functions, _linked = _modules.functions, rt.linked
 
 
 # Modules
@@ -70,33 +77,88 @@ def hipModuleGetGlobal(address: int, size: int, module: int, name: int) -> int:
     return 0
 
 
-def _no_symbol(*_: int) -> int:
-    # Symbols of host programs: there are none, as no host program is linked with device code here.
-    return codes.INVALID_SYMBOL
-
-
 def hipGetSymbolAddress(address: int, symbol: int) -> int:
-    return _no_symbol()
+    need(address)
+    put64(address, _linked.variable(symbol)[0])
+    return 0
 
 
 def hipGetSymbolSize(size: int, symbol: int) -> int:
-    return _no_symbol()
+    need(size)
+    put64(size, _linked.variable(symbol)[1])
+    return 0
+
+
+def _of_symbol(symbol: int, size: int, offset: int) -> int:
+    """The address of `size` bytes of a variable from `offset` on."""
+    address, length = _linked.variable(symbol)
+    if offset + size > length:
+        raise Failure(
+            codes.INVALID_VALUE, f"{size:,} bytes from byte {offset:,} on go past the variable's {length:,} bytes"
+        )
+    return address + offset
 
 
 def hipMemcpyToSymbol(symbol: int, source: int, size: int, offset: int, kind: int) -> int:
-    return _no_symbol()
+    return calls_memory.hipMemcpy(_of_symbol(symbol, size, offset), source, size, kind)
 
 
 def hipMemcpyToSymbolAsync(symbol: int, source: int, size: int, offset: int, kind: int, stream: int) -> int:
-    return _no_symbol()
+    return calls_memory.hipMemcpyAsync(_of_symbol(symbol, size, offset), source, size, kind, stream)
 
 
 def hipMemcpyFromSymbol(target: int, symbol: int, size: int, offset: int, kind: int) -> int:
-    return _no_symbol()
+    return calls_memory.hipMemcpy(target, _of_symbol(symbol, size, offset), size, kind)
 
 
 def hipMemcpyFromSymbolAsync(target: int, symbol: int, size: int, offset: int, kind: int, stream: int) -> int:
-    return _no_symbol()
+    return calls_memory.hipMemcpyAsync(target, _of_symbol(symbol, size, offset), size, kind, stream)
+
+
+# What a host program compiled by Clang registers before main: its device code, and an address of its own for each
+# kernel and each variable.
+
+
+def __hipRegisterFatBinary(wrapper: int) -> int:
+    try:
+        need(wrapper)
+        return _linked.register(wrapper)
+    except Failure:
+        return 0
+
+
+def __hipUnregisterFatBinary(handle: int) -> int:
+    _linked.unregister(handle)
+    return 0
+
+
+def __hipRegisterFunction(
+    handle: int,
+    function: int,
+    device_function: int,
+    name: int,
+    thread_limit: int,
+    thread: int,
+    block: int,
+    block_size: int,
+    grid_size: int,
+    wave_size: int,
+) -> int:
+    _linked.add_kernel(handle, function, text(name))
+    return 0
+
+
+def __hipRegisterVar(
+    handle: int, variable: int, host_name: int, name: int, external: int, size: int, constant: int, everywhere: int
+) -> int:
+    _linked.add_variable(handle, variable, text(name))
+    return 0
+
+
+def __hipRegisterManagedVar(handle: int, pointer: int, initial: int, name: int, size: int, alignment: int) -> int:
+    need(pointer)
+    _linked.add_managed(handle, pointer, initial, text(name), size)
+    return 0
 
 
 # Kernels
@@ -110,8 +172,7 @@ def hipFuncGetAttribute(value: int, attribute: int, function: int) -> int:
 
 def hipFuncGetAttributes(attributes: int, function: int) -> int:
     need(attributes)
-    if function not in _functions:
-        return codes.INVALID_DEVICE_FUNCTION
+    function = _host_function(function)
     result = FunctionAttributes.from_address(attributes)
     for name, number in (
         ("maxThreadsPerBlock", 0),
@@ -129,9 +190,14 @@ def hipFuncGetAttributes(attributes: int, function: int) -> int:
     return 0
 
 
+def hipGetFuncBySymbol(result: int, function: int) -> int:
+    need(result)
+    put64(result, _host_function(function))
+    return 0
+
+
 def hipFuncSetAttribute(function: int, attribute: int, value: int) -> int:
-    if function not in _functions:
-        return codes.INVALID_DEVICE_FUNCTION
+    function = _host_function(function)
     # The dynamic LDS size may be set up to what the device has, which is allowed without asking, too.
     if attribute == 8 and not 0 <= value <= _functions[function].max_dynamic_lds:
         return codes.INVALID_VALUE
@@ -233,11 +299,94 @@ def hipHccModuleLaunchKernel(
     return hipExtModuleLaunchKernel(function, x, y, z, bx, by, bz, lds, stream, parameters, extra, start, stop, 0)
 
 
+def hipModuleLaunchCooperativeKernel(
+    function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, lds: int, stream: int, parameters: int
+) -> int:
+    found = _functions.get(function)
+    if found is None:
+        return codes.INVALID_HANDLE
+    where = _streams.find(stream, codes.INVALID_VALUE) if stream else found.device.null_stream
+    kernarg = _modules.pack(found, parameters)
+    _modules.launch(found, (gx, gy, gz), (bx, by, bz), lds, where, kernarg, cooperative=True)
+    return 0
+
+
+def hipModuleLaunchCooperativeKernelMultiDevice(launches: int, count: int, flags: int) -> int:
+    # What AMD's runtime returns on a device whose property cooperativeMultiDeviceLaunch is 0, as it is here.
+    need(launches)
+    raise Failure(codes.LAUNCH_FAILURE, "a virtual device takes no part in a launch on several devices")
+
+
+def hipLaunchCooperativeKernelMultiDevice(launches: int, count: int, flags: int) -> int:
+    return hipModuleLaunchCooperativeKernelMultiDevice(launches, count, flags)
+
+
+def hipExtLaunchMultiKernelMultiDevice(launches: int, count: int, flags: int) -> int:
+    return hipModuleLaunchCooperativeKernelMultiDevice(launches, count, flags)
+
+
+# The launches of host programs: `function` is the host address of a kernel in a linked program; a handle from
+# hipModuleGetFunction serves, too.
+
+
+def hipLaunchKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
+    function = _host_function(function)
+    return hipModuleLaunchKernel(function, *_dim3(grid), *_dim3(block), lds, stream, parameters, 0)
+
+
+def hipExtLaunchKernel(
+    function: int,
+    grid: int,
+    block: int,
+    parameters: int,
+    lds: int,
+    stream: int,
+    start: int,
+    stop: int,
+    flags: int,
+) -> int:
+    function = _host_function(function)
+    (gx, gy, gz), (bx, by, bz) = _dim3(grid), _dim3(block)
+    return hipExtModuleLaunchKernel(
+        function, gx * bx, gy * by, gz * bz, bx, by, bz, lds, stream, parameters, 0, start, stop, flags
+    )
+
+
+def hipLaunchCooperativeKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
+    function = _host_function(function)
+    return hipModuleLaunchCooperativeKernel(function, *_dim3(grid), *_dim3(block), lds, stream, parameters)
+
+
+def hipLaunchKernelExC(configuration: int, function: int, parameters: int) -> int:
+    need(configuration)
+    function = _host_function(function)
+    c = LaunchConfigurationEx.from_address(configuration)
+    cooperative = _cooperative_attribute(c.attrs or 0, c.numAttrs)
+    (gx, gy, gz), (bx, by, bz) = c.gridDim, c.blockDim
+    lds, stream = c.dynamicSmemBytes, c.stream or 0
+    if cooperative:
+        return hipModuleLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, lds, stream, parameters)
+    return hipModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, lds, stream, parameters, 0)
+
+
 def hipDrvLaunchKernelEx(configuration: int, function: int, parameters: int, extra: int) -> int:
     need(configuration)
     c = LaunchConfiguration.from_address(configuration)
-    if c.numAttrs:
-        raise Failure(codes.NOT_SUPPORTED, "launch attributes are not supported")
+    if _cooperative_attribute(c.attrs or 0, c.numAttrs):
+        if extra:
+            raise Failure(codes.INVALID_VALUE, "a cooperative launch takes its arguments as kernelParams")
+        return hipModuleLaunchCooperativeKernel(
+            function,
+            c.gridDimX,
+            c.gridDimY,
+            c.gridDimZ,
+            c.blockDimX,
+            c.blockDimY,
+            c.blockDimZ,
+            c.sharedMemBytes,
+            c.hStream or 0,
+            parameters,
+        )
     return hipModuleLaunchKernel(
         function,
         c.gridDimX,
@@ -251,6 +400,24 @@ def hipDrvLaunchKernelEx(configuration: int, function: int, parameters: int, ext
         parameters,
         extra,
     )
+
+
+def _dim3(address: int) -> tuple[int, int, int]:
+    """A dim3 passed by value."""
+    x, y, z = (ctypes.c_uint32 * 3).from_address(address)
+    return x, y, z
+
+
+def _cooperative_attribute(attributes: int, count: int) -> bool:
+    """Whether launch attributes ask for a cooperative launch; others than that are refused."""
+    if count and not attributes:
+        raise Failure(codes.INVALID_VALUE, "launch attributes are counted, but there is no address of them")
+    cooperative = False
+    for attribute in (LaunchAttribute * count).from_address(attributes) if count else ():
+        if attribute.id != ATTRIBUTE_COOPERATIVE:
+            raise Failure(codes.NOT_SUPPORTED, f"the launch attribute {attribute.id} is not supported")
+        cooperative = bool(int.from_bytes(bytes(attribute.value)[:4], "little"))
+    return cooperative
 
 
 # Occupancy
@@ -286,31 +453,36 @@ def hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
     return hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, lds, limit)
 
 
-def _host_function(function: int) -> None:
-    # These take the host address of a kernel in a linked program; a handle from hipModuleGetFunction serves.
-    if function not in _functions:
-        raise Failure(codes.INVALID_DEVICE_FUNCTION)
+def _host_function(function: int) -> int:
+    """The handle for the host address of a kernel in a linked program; a handle is returned as it is.
+
+    Raises:
+        Failure: hipErrorInvalidDeviceFunction: it is neither.
+    """
+    if function in _functions:
+        return function
+    return _linked.function(function).handle
 
 
 def hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks: int, function: int, threads: int, lds: int) -> int:
-    _host_function(function)
+    function = _host_function(function)
     return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, lds)
 
 
 def hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     blocks: int, function: int, threads: int, lds: int, flags: int
 ) -> int:
-    _host_function(function)
+    function = _host_function(function)
     return hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, lds, flags)
 
 
 def hipOccupancyMaxPotentialBlockSize(grid: int, block: int, function: int, lds: int, limit: int) -> int:
-    _host_function(function)
+    function = _host_function(function)
     return hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, lds, limit)
 
 
 def hipOccupancyAvailableDynamicSMemPerBlock(size: int, function: int, blocks: int, threads: int) -> int:
     need(size)
-    _host_function(function)
+    function = _host_function(function)
     put64(size, _modules.dynamic_lds_left(function, blocks, threads))
     return 0

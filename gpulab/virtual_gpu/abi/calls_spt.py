@@ -40,7 +40,8 @@ for _module, _names in (
     ),
     (
         calls_module,
-        "hipMemcpyToSymbol hipMemcpyToSymbolAsync hipMemcpyFromSymbol hipMemcpyFromSymbolAsync",
+        "hipMemcpyToSymbol hipMemcpyToSymbolAsync hipMemcpyFromSymbol hipMemcpyFromSymbolAsync hipLaunchKernel "
+        "hipLaunchCooperativeKernel",
     ),
 ):
     for _name in _names.split():

@@ -51,7 +51,9 @@ def hipStreamQuery(stream: int) -> int:
 
 
 def hipStreamSynchronize(stream: int) -> int:
-    return rt.surface(_streams.find(stream).device)
+    where = _streams.find(stream)
+    _streams.wait_for(_streams.ready(where))
+    return rt.surface(where.device)
 
 
 def hipStreamWaitEvent(stream: int, event: int, flags: int) -> int:
@@ -151,7 +153,9 @@ def hipEventRecordWithFlags(event: int, stream: int, flags: int) -> int:
 
 
 def hipEventSynchronize(event: int) -> int:
-    return rt.surface(_streams.find_event(event).device)
+    found = _streams.find_event(event)
+    _streams.wait_for(found.time)
+    return rt.surface(found.device)
 
 
 def hipEventQuery(event: int) -> int:

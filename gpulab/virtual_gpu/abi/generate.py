@@ -195,10 +195,33 @@ EXPORT struct channel hipCreateChannelDesc(int x, int y, int z, int w, int f) {
   struct channel result = { x, y, z, w, f };
   return result;
 }
+
+/* kernel<<<...>>>(...): the configuration waits here while the arguments are computed, which may launch as well. */
+struct call { struct dim3 grid, block; size_t lds; void *stream; };
+static _Thread_local struct call calls[64];
+static _Thread_local unsigned depth;
+EXPORT int __hipPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t lds, void *stream) {
+  if (depth == 64) return status(1);
+  calls[depth++] = (struct call){ grid, block, lds, stream };
+  return 0;
+}
+EXPORT int __hipPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *lds, void **stream) {
+  if (!grid || !block || !lds || !stream) return status(1);
+  if (depth == 0) return status(52);  /* hipErrorMissingConfiguration */
+  struct call *last = &calls[--depth];
+  *grid = last->grid; *block = last->block; *lds = last->lds; *stream = last->stream;
+  return 0;
+}
 """
 
 #: Functions written in C above.
-IN_C = {"hip": {"hipGetLastError", "hipPeekAtLastError", "hipExtGetLastError", "hipCreateChannelDesc"}, "hiprtc": set()}
+IN_C = {
+    "hip": {
+        "hipGetLastError", "hipPeekAtLastError", "hipExtGetLastError", "hipCreateChannelDesc",
+        "__hipPushCallConfiguration", "__hipPopCallConfiguration",
+    },
+    "hiprtc": set(),
+}  # fmt: skip
 
 _NOT_INITIALIZED, _NOT_SUPPORTED, _HIPRTC_INTERNAL = 3, 801, 11
 

@@ -1,4 +1,4 @@
-"""Every function of libamdhip64 and libhiprtc that hip-python can call, as a table of prototypes.
+"""Every function of libamdhip64 and libhiprtc that hip-python or a linked program can call, as a table of prototypes.
 
 A row is: name, result, arguments. Codes of results: e hipError_t (or hiprtcResult), i int, s const char *,
 C hipChannelFormatDesc. Codes of arguments: p pointer or handle, z size_t, q 64-bit unsigned, i int or
@@ -544,6 +544,13 @@ hipGetDriverEntryPoint_spt e ppqp
 hipGetProcAddress_spt e ppiqp
 hipExtModuleLaunchKernel e puuuuuuzpppppu
 hipHccModuleLaunchKernel e puuuuuuzppppp
+__hipPushCallConfiguration e DDzp
+__hipPopCallConfiguration e pppp
+__hipRegisterFatBinary s p
+__hipUnregisterFatBinary e p
+__hipRegisterFunction e ppppippppp
+__hipRegisterVar e ppppizii
+__hipRegisterManagedVar e ppppzu
 """
 
 HIPRTC = """

@@ -2,10 +2,9 @@
 
 Reading order: `expression.py` (the language), `row.py` (what a row is), `functions.py` (shared formulas), then the
 rows by encoding family: `scalar.py vector.py convert.py fp8.py compare.py packed.py matrix.py memory.py crosslane.py
-control.py`.
+control.py`. `generation.py` says which of them an architecture has; what one adds stands in a file of its name.
+`buffers.py` says how buffer resources address memory, `refused.py` which instructions are not executed and why.
 `instruction.py` and `assembly.py` are the other half: programs as text and as data.
-
-Sparse matrix instructions (v_smfmac_*) have no rows.
 """
 
 from __future__ import annotations
@@ -14,25 +13,26 @@ import re
 from functools import cache
 
 from gpulab.errors import UnsupportedInstruction
+from gpulab.virtual_gpu.isa.generation import GENERATIONS
 from gpulab.virtual_gpu.isa.row import Table
 
-GENERATION = {"gfx942": "gfx9", "gfx1100": "gfx11"}
+GENERATION = {arch: generation.name for arch, generation in GENERATIONS.items()}
 """The generation whose names and rules an architecture has."""
 
 
 @cache
 def table(arch: str) -> Table:
-    """All rows of an architecture ("gfx942", "gfx1100"), by mnemonic without encoding suffix.
+    """All rows of an architecture ("gfx942"), by mnemonic without encoding suffix.
 
     Raises UnsupportedInstruction for an architecture without rows.
     """
     if arch not in GENERATION:
         raise UnsupportedInstruction(
             f"There are no instruction rows for {arch}.",
-            why="the virtual GPU executes " + " and ".join(GENERATION) + ".",
+            why="the virtual GPU executes " + ", ".join(GENERATION) + ".",
             hint="compile for one of these.",
         )
-    from gpulab.virtual_gpu.isa import family
+    from gpulab.virtual_gpu.isa import generation
     from gpulab.virtual_gpu.isa.compare import COMPARE
     from gpulab.virtual_gpu.isa.control import CONTROL
     from gpulab.virtual_gpu.isa.convert import CONVERT
@@ -45,24 +45,7 @@ def table(arch: str) -> Table:
     from gpulab.virtual_gpu.isa.vector import VECTOR
 
     families = (SCALAR, VECTOR, CONVERT, FP8, COMPARE, PACKED, MATRIX, MEMORY, CROSSLANE, CONTROL)
-    rows = family.merged(families, GENERATION[arch])
-    if GENERATION[arch] != "gfx9":
-        _add_old_names(rows, family.merged(families, "gfx9"))
-    return rows
-
-
-_OLD_NAMES = re.compile(
-    r"(flat|global|scratch)_(load|store)_[us]?(byte|short|dword)\w*|s_load_dword\w*|(flat|global)_atomic_(?!add_f|pk|m..?_f)\w+"
-    r"|ds_(read|write|wrxchg)\w*|s_(and|or)n[12]_\w+|s_ff1_\w+|s_flbit_\w+|v_ff[bh]\w+"
-    r"|v_(add|sub|subrev)_[ui]32|v_cvt_(flr|pknorm|pkrtz|rpi)_\w+|v_dot[48]_i32_i[48]"
-)
-
-
-def _add_old_names(rows: Table, old: Table) -> None:
-    """LLVM takes gfx9's spelling of these instructions for gfx10 and later too; the meaning is the same."""
-    for mnemonic, row in old.items():
-        if mnemonic not in rows and _OLD_NAMES.fullmatch(mnemonic):
-            rows.add(row)
+    return generation.rows(arch, families)
 
 
 @cache
@@ -79,5 +62,6 @@ def high_half(arch: str, mnemonic: str) -> str:
 
 
 _KEEPS_ON_GFX9 = re.compile(
-    r"v_(fma_mix(lo|hi)_f16|(mad|min3|max3|med3)_[fui]16|fma_f16|div_fixup_f16|(add|sub)_i16|cvt_pk_(fp8|bf8)_f32)"
+    r"v_(fma_mix(lo|hi)_f16|(mad|min3|max3|med3)_[fui]16|fma_f16|div_fixup_f16|(add|sub)_i16|cvt_pk_(fp8|bf8)_f32"
+    r"|cvt_scalef32_\w+|cvt_sr_\w+|ashr_pk_[iu]8_i32|bitop3_b16)"
 )

@@ -581,6 +581,8 @@ _ANYWHERE = (  # directives that mean something while the section is one that is
 _UNSUPPORTED = (".macro", ".rept", ".rep", ".irp", ".irpc", ".if", ".ifdef", ".ifndef", ".include", ".incbin", ".endm")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "\\": 92, '"': 34, "v": 11, "a": 7}
+_RELOAD = "Folded Reload"  # Clang's comment on reads of registers that it spilled
+_SYNCHRONISING = "synchronising"  # the toolchain's mark of atomic and volatile loads and stores
 _INLINED_AT = re.compile(r"@\[ (.+?):(\d+):(\d+)")
 _SECTION_FLAGS = {".text": "ax", ".data": "aw", ".bss": "aw", ".rodata": "a"}
 
@@ -653,6 +655,9 @@ class _Reader:
         self.line_number = 0
         self.line = ""
         self.instructions: list[Instruction] = []
+        self.synchronises = False
+        self.synchronising: list[int] = []
+        self.reloads: list[int] = []
         self.deferred: list[tuple[int, int]] = []  # instruction index, text line: symbols to look at in the end
         self.labels: dict[str, int] = {}
         self.numbered: list[tuple[int, int]] = []  # numeric labels: (number, instruction index)
@@ -736,6 +741,7 @@ class _Reader:
         return self.finish()
 
     def code(self, line: str) -> None:
+        reload = line.endswith(_RELOAD)
         line = _without_comment(line).strip()
         if not line:
             return
@@ -756,6 +762,10 @@ class _Reader:
         else:
             if item.mnemonic in _BRANCHES or item.pair is not None:
                 self.deferred.append((position, self.line_number))
+        if self.synchronises:
+            self.synchronising.append(len(self.instructions))
+        if reload:
+            self.reloads.append(len(self.instructions))
         self.instructions.append(item)
 
     def define(self, name: str) -> None:
@@ -966,6 +976,7 @@ class _Reader:
             found = self.places[key]
             if found is not None:
                 self.where = found
+                self.synchronises = comment.endswith(_SYNCHRONISING)
             return
         words = body.split()
         if len(words) < 2 or not words[0].isdigit() or not words[1].isdigit():
@@ -987,6 +998,7 @@ class _Reader:
         lines = self.source_lines.get(name, ())
         text = lines[line - 1] if 0 < line <= len(lines) else ""
         self.where = self.places[key] = SourceLine(name, line, column, text)
+        self.synchronises = comment.endswith(_SYNCHRONISING)
 
     # -- the end
 
@@ -1043,6 +1055,8 @@ class _Reader:
             data=data,
             printf_formats=tuple(documents.get("amdhsa.printf") or ()),
             sources=dict(self.sources),
+            synchronising=frozenset(self.synchronising),
+            reloads=frozenset(self.reloads),
         )
 
     def functions(self) -> dict[str, tuple[int, int]]:
@@ -1290,6 +1304,7 @@ class _Reader:
 _BRANCHES = frozenset(
     ["s_branch", "s_call_b64"]
     + [f"s_cbranch_{c}" for c in ("scc0", "scc1", "vccz", "vccnz", "execz", "execnz", "cdbgsys", "cdbguser")]
+    + ["s_cbranch_cdbgsys_or_user", "s_cbranch_cdbgsys_and_user"]
 )
 _INLINE_FLOATS = {0.0, 0.5, 1.0, 2.0, 4.0, -0.5, -1.0, -2.0, -4.0, 0.15915494, 0.15915494309189532}
 

@@ -6,18 +6,50 @@ after another; their kind is "wait" or "nop".
 
 from __future__ import annotations
 
+import re
+
 from gpulab.virtual_gpu.isa.family import Family
 from gpulab.virtual_gpu.isa.row import Control
 
 CONTROL = Family()
 
+PLACES: dict[str, tuple[tuple[int, str, int, int], ...]] = {
+    # (first bit, "wave" of the workgroup or number of the "group", divided by, modulo)
+    "XCC_ID": ((0, "group", 1, 8),),
+    "HW_ID": ((0, "wave", 4, 16), (4, "wave", 1, 4), (8, "group", 32, 10), (13, "group", 8, 4)),
+    "HW_ID1": ((0, "wave", 4, 32), (8, "wave", 1, 4), (10, "group", 12, 4), (16, "group", 6, 2), (18, "group", 1, 6)),
+    "HW_ID2": (),
+}
+"""Where a wave says that it runs: workgroups go round-robin over dies, shader engines and CUs, waves over a CU's SIMDs.
+Fields as in the kernel driver's register headers: HW_ID wave 3:0, SIMD 5:4, CU 11:8, SE 14:13; HW_ID1 wave 4:0,
+SIMD 9:8, WGP 13:10, SA 16, SE 20:18."""
+
+
+_ACCURACY = {
+    "time": "modelled: counts the wave's own instructions, so that runs repeat",
+    "realtime": "modelled: counts the wave's own instructions, so that runs repeat",
+    "sendmsg_rtn": "modelled: every answer is the clock",
+    "sleep": "modelled: takes no time; other waves run first",
+    "getreg": "modelled: MODE is exact, clocks count the wave's own instructions, a wave's place is one of round-robin",
+}
+
+
+_CACHES = "modelled: memory has no caches, so every access sees the last store"
+
+
+def stated(kind: str, name: str) -> str:
+    """The accuracy of a control row: see row.Stated."""
+    caches = kind == "nop" and re.search(r"cache_|_inv|wb|discard", name)
+    return _CACHES if caches else _ACCURACY.get(kind, "exact")
+
 
 def _add(kind: str, names: str, meaning: str, generation: str = "common", condition: str = "") -> None:
     for name in names.split():
-        CONTROL.add(Control(name, kind, condition, meaning), generation)
+        CONTROL.add(Control(name, kind, condition, meaning, stated(kind, name)), generation)
 
 
 _add("end", "s_endpgm s_endpgm_saved", "The wave ends.")
+_add("end", "s_endpgm_ordered_ps_done", "The wave ends.")
 _add("branch", "s_branch", "Jump to the label.")
 for _condition in ("scc0", "scc1", "vccz", "vccnz", "execz", "execnz"):
     _add("cbranch", f"s_cbranch_{_condition}", f"Jump to the label if {_condition}.", condition=_condition)
@@ -32,6 +64,13 @@ _add("wait", "s_waitcnt_depctr s_wait_idle s_delay_alu s_wait_event", "Wait for 
 _add("nop", "s_nop v_nop ds_nop s_wakeup v_clrexcp", "Nothing, for a number of cycles.")
 _add("nop", "s_setprio s_icache_inv s_dcache_inv s_incperflevel s_decperflevel s_ttracedata", "Hints and caches.")
 _add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol buffer_wbl2 buffer_inv", "Caches.", "gfx9")
+_add("nop", "s_dcache_discard s_dcache_discard_x2", "Give up cached lines: here there are none.", "gfx9")
+_add("nop", "s_atc_probe s_atc_probe_buffer", "Ask for an address translation in advance.")
+_add(
+    "nop",
+    "s_cbranch_cdbgsys s_cbranch_cdbguser s_cbranch_cdbgsys_or_user s_cbranch_cdbgsys_and_user",
+    "Jump if a debugger's flag is set; none ever is.",
+)
 _add(
     "nop",
     "s_clause s_set_inst_prefetch_distance s_inst_prefetch s_code_end s_ttracedata_imm s_gl1_inv "

@@ -1,9 +1,12 @@
-"""FP8 conversions of gfx942 (VOP1 and VOP3): `Format` describes an 8-bit float type, `FP8` has the rows.
+"""FP8 conversions (VOP1 and VOP3): `Format` describes an 8-bit float type, `FP8` has the rows of gfx942.
 
-Both types are FNUZ: finite values, one NaN (0x80, where minus zero would be) and no infinity; "fp8" is E4M3 with bias 8
-(largest 240), "bf8" E5M2 with bias 16 (largest 57344). A number too large becomes NaN, or the largest value if MODE has
-FP16_OVFL (bit 23); infinity becomes NaN. Which byte or word is read is said by SDWA's src0_sel, which half or
-byte of the destination is written by op_sel; the rest is kept.
+There both types are FNUZ: finite values, one NaN (0x80, where minus zero would be) and no infinity; "fp8" is E4M3
+with bias 8 (largest 240), "bf8" E5M2 with bias 16 (largest 57344). A number too large becomes NaN, or the largest
+value if MODE has FP16_OVFL (bit 23); infinity becomes NaN. On gfx950 and gfx12 (`OCP`; rows by `conversions`) they
+are those of the Open Compute Project: E4M3 with bias 7 (largest 448), NaN 0x7f and 0xff, no infinity; E5M2 with bias
+15 (largest 57344), infinity 0x7c. There a number too large becomes NaN (E4M3) or infinity (E5M2), or with FP16_OVFL
+the largest value, and so does infinity (CDNA4 ISA manual 7.3). Which byte or word is read is said by SDWA's src0_sel,
+which half or byte of the destination is written by op_sel; the rest is kept.
 
 Stochastic rounding adds the upper bits of the second source to the fraction bits that are dropped and then cuts them
 off (CDNA3 ISA manual, V_CVT_SR_FP8_F32); results below the normal range are cut off further in the same way.
@@ -13,14 +16,15 @@ off (CDNA3 ISA manual, V_CVT_SR_FP8_F32); results below the normal range are cut
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.expression import Value, const, f32, rint, select, trunc, u16, u32
 from gpulab.virtual_gpu.isa.family import Family, body
 
 FP8 = Family()
-vector = FP8.rows("valu")
 
 _OVERFLOW = 1 << 23  # FP16_OVFL in MODE
 
@@ -31,6 +35,17 @@ class Format:
 
     fraction: int
     bias: int
+    ocp: bool = False
+
+    @property
+    def largest(self) -> int:
+        """The code of its largest number."""
+        return 0x7F if not self.ocp else 0x7E if self.fraction == 3 else 0x7B
+
+    @property
+    def beyond(self) -> int:
+        """The code that a number too large becomes: NaN or infinity."""
+        return 0x80 if not self.ocp else self.largest + 1
 
     @property
     def dropped(self) -> int:
@@ -53,6 +68,13 @@ class Format:
         normal = (magnitude << self.dropped) + self.rebias
         tiny = (magnitude.to(f32) * self.smallest).bits(u32)
         value = select(magnitude < 1 << self.fraction, tiny, normal) | (byte & 0x80) << 24
+        if self.ocp:
+            nan = magnitude > (self.largest if self.fraction == 3 else self.beyond)
+            value = select(nan, const(0x7FC00000, u32), value)
+            if self.fraction == 2:
+                infinity = const(0x7F800000, u32) | (byte & 0x80) << 24
+                value = select(magnitude == self.beyond, infinity, value)
+            return value.bits(f32)
         return select((byte & 0xFF) == 0x80, const(0x7FC00000, u32), value).bits(f32)
 
     def narrow(self, x: Value, mode: Value, seed: Value | None = None) -> Value:
@@ -68,8 +90,11 @@ class Format:
         least_normal = self.rebias + (1 << 23)
         is_tiny = (given if seed is None else added) < least_normal
         magnitude = select(is_tiny, tiny.to(u32), (added - self.rebias) >> self.dropped)
-        limit = select((mode & _OVERFLOW) == 0, const(0x80, u32), const(0x7F, u32))
+        limit = select((mode & _OVERFLOW) == 0, const(self.beyond, u32), const(self.largest, u32))
         sign = (x.bits(u32) >> 24) & 0x80
+        if self.ocp:
+            code = select((magnitude > self.largest) | (given == 0x7F800000), limit, magnitude) | sign
+            return select(given > 0x7F800000, sign | 0x7F, code)
         signed = select(magnitude == 0, const(0, u32), magnitude | sign)
         signed = select(magnitude > 0x7F, limit | sign, signed)
         return select(given >= 0x7F800000, const(0x80, u32), signed)
@@ -78,37 +103,67 @@ class Format:
 FORMATS = {"fp8": Format(fraction=3, bias=8), "bf8": Format(fraction=2, bias=16)}
 
 
-def _rows(name: str, format: Format) -> None:
-    vector(gfx9=f"v_cvt_f32_{name}", float_mode=True)(
-        body(lambda a: format.widen(a), "a:u32", f"The lowest byte, {name} (FNUZ), to f32.")
-    )
-    vector(gfx9=f"v_cvt_pk_f32_{name}", float_mode=False)(
-        body(
-            lambda a: f.join(format.widen(a).bits(u32), format.widen(a >> 8).bits(u32)),
-            "a:u32",
-            f"The two lowest bytes, {name} (FNUZ), to two f32.",
+OCP_ELEMENTS = {"fp8": "e4m3", "bf8": "e5m2"}
+"""What the matrix rows call these types."""
+OCP = {"fp8": Format(fraction=3, bias=7, ocp=True), "bf8": Format(fraction=2, bias=15, ocp=True)}
+
+
+def conversions(family: Family, name: str, format: Format, byte_sel: bool = False, **generations: str) -> None:
+    """The rows of one type. `generations` as for `Family.rows`: "v" stands for the name there, common if empty.
+
+    With `byte_sel` (gfx12) that modifier names the byte that is read or written, in place of SDWA and op_sel.
+    """
+    rows = family.rows("valu", float_mode=False)
+    kind = "OCP" if format.ocp else "FNUZ"
+
+    def row(mnemonic: str) -> Callable[[Any], Any]:
+        return rows(**dict.fromkeys(generations, mnemonic)) if generations else rows(mnemonic)
+
+    if byte_sel:
+        row(f"v_cvt_f32_{name}")(
+            body(
+                lambda a, byte_sel: format.widen(a >> byte_sel * 8),
+                "a:u32 byte_sel:u32",
+                f"One byte, {name} ({kind}), to f32.",
+            )
         )
-    )
-    vector(gfx9=f"v_cvt_pk_{name}_f32", float_mode=False)(
+        row(f"v_cvt_pk_f32_{name}")(
+            body(
+                lambda a: f.join(format.widen(a.to(u32)).bits(u32), format.widen(a.to(u32) >> 8).bits(u32)),
+                "a:u16",
+                f"The two bytes of one half, {name} ({kind}), to two f32.",
+            )
+        )
+    else:
+        row(f"v_cvt_f32_{name}")(body(lambda a: format.widen(a), "a:u32", f"The lowest byte, {name} ({kind}), to f32."))
+        row(f"v_cvt_pk_f32_{name}")(
+            body(
+                lambda a: f.join(format.widen(a).bits(u32), format.widen(a >> 8).bits(u32)),
+                "a:u32",
+                f"The two lowest bytes, {name} ({kind}), to two f32.",
+            )
+        )
+    row(f"v_cvt_pk_{name}_f32")(
         body(
             lambda a, b, mode: (format.narrow(a, mode) | format.narrow(b, mode) << 8).to(u16),
             "a:f32 b:f32 mode:u32",
-            f"Two f32 to {name} (FNUZ), to nearest even, into one half of the destination.",
+            f"Two f32 to {name} ({kind}), to nearest even, into one half of the destination.",
         )
     )
 
     def stochastic(a: Value, seed: Value, dst: Value, op_sel: Value, mode: Value) -> Value:
-        shift = (op_sel >> 2 & 3) * 8
+        shift = (op_sel if byte_sel else op_sel >> 2 & 3) * 8
         return (dst & ~(const(0xFF, u32) << shift)) | format.narrow(a, mode, seed) << shift
 
-    vector(gfx9=f"v_cvt_sr_{name}_f32", float_mode=False)(
+    place = "byte_sel" if byte_sel else "op_sel"
+    row(f"v_cvt_sr_{name}_f32")(
         body(
-            stochastic,
-            "a:f32 seed:u32 dst:u32 op_sel:u32 mode:u32",
-            f"f32 to {name} (FNUZ), rounded up or down by chance, into one byte of the destination.",
+            lambda a, seed, dst, which, mode: stochastic(a, seed, dst, which, mode),
+            f"a:f32 seed:u32 dst:u32 {place}:u32 mode:u32",
+            f"f32 to {name} ({kind}), rounded up or down by chance, into one byte of the destination.",
         )
     )
 
 
 for _name, _format in FORMATS.items():
-    _rows(_name, _format)
+    conversions(FP8, _name, _format, gfx9="v")

@@ -266,39 +266,77 @@ def infinity(type: Type) -> Value:
     return const(float("inf"), type)
 
 
-def _choose(a: Value, b: Value, ordered: Value) -> Value:
-    """The NaN rules of min and max with MODE.IEEE set (as in every HIP kernel): a signaling NaN is quieted and
-    returned; else a quiet NaN gives the other operand."""
+IEEE = 1 << 9
+"""The bit of MODE."""
+
+
+def _choose(a: Value, b: Value, ordered: Value, mode: Value | None) -> Value:
+    """The NaN rules of min and max: with MODE.IEEE set (as in every HIP kernel) a signaling NaN is quieted and
+    returned; else a NaN gives the other operand. Without `mode`, as with MODE.IEEE set."""
     one_nan = select(is_nan(a), b, a)
     unordered = select(is_signaling(a), quiet(a), select(is_signaling(b), quiet(b), one_nan))
+    if mode is not None:
+        unordered = select((mode & IEEE) != 0, unordered, one_nan)
     return select(is_nan(a) | is_nan(b), unordered, ordered)
 
 
-def _lower(a: Value, b: Value) -> Value:
+def lower(a: Value, b: Value) -> Value:
     """The lower of two numbers; -0 is below +0. Equal numbers have equal bits or are both zero: the or is -0."""
     return select(a < b, a, select(b < a, b, (unsigned(a) | unsigned(b)).bits(a.type)))
 
 
-def _higher(a: Value, b: Value) -> Value:
+def higher(a: Value, b: Value) -> Value:
     """The higher of two numbers; +0 is above -0."""
     return select(a > b, a, select(b > a, b, (unsigned(a) & unsigned(b)).bits(a.type)))
 
 
-def minimum(a: Value, b: Value) -> Value:
+def minimum(a: Value, b: Value, mode: Value | None = None) -> Value:
     """v_min_f*: -0 is below +0; see `_choose` for NaN."""
-    return _choose(a, b, _lower(a, b))
+    return _choose(a, b, lower(a, b), mode)
 
 
-def maximum(a: Value, b: Value) -> Value:
+def maximum(a: Value, b: Value, mode: Value | None = None) -> Value:
     """v_max_f*: +0 is above -0; see `_choose` for NaN."""
-    return _choose(a, b, _higher(a, b))
+    return _choose(a, b, higher(a, b), mode)
 
 
-def median(a: Value, b: Value, c: Value) -> Value:
+def _number(a: Value, b: Value, ordered: Value) -> Value:
+    """One NaN: the other operand. Two: the first one, quiet."""
+    return select(is_nan(a), select(is_nan(b), quiet(a), b), select(is_nan(b), a, ordered))
+
+
+def _either(a: Value, b: Value, ordered: Value) -> Value:
+    """A NaN wins, quiet; a signaling one first."""
+    first = is_signaling(a) | (is_nan(a) & ~is_signaling(b))
+    unordered = quiet(select(first, a, b))
+    return select(is_nan(a) | is_nan(b), unordered, ordered)
+
+
+def minimum_number(a: Value, b: Value) -> Value:
+    """minimumNumber of IEEE 754-2019: the number wins against any NaN."""
+    return _number(a, b, lower(a, b))
+
+
+def maximum_number(a: Value, b: Value) -> Value:
+    """maximumNumber of IEEE 754-2019."""
+    return _number(a, b, higher(a, b))
+
+
+def minimum_2019(a: Value, b: Value) -> Value:
+    """minimum of IEEE 754-2019: a NaN wins."""
+    return _either(a, b, lower(a, b))
+
+
+def maximum_2019(a: Value, b: Value) -> Value:
+    """maximum of IEEE 754-2019."""
+    return _either(a, b, higher(a, b))
+
+
+def median(a: Value, b: Value, c: Value, mode: Value | None = None) -> Value:
     """v_med3_f*: with a NaN among them, the minimum of the three; else the one that is neither."""
-    top = _higher(_higher(a, b), c)
-    middle = select(top == a, _higher(b, c), select(top == b, _higher(a, c), _higher(a, b)))
-    return select(is_nan(a) | is_nan(b) | is_nan(c), minimum(minimum(a, b), c), middle)
+    top = higher(higher(a, b), c)
+    middle = select(top == a, higher(b, c), select(top == b, higher(a, c), higher(a, b)))
+    return select(is_nan(a) | is_nan(b) | is_nan(c), minimum(minimum(a, b, mode), c, mode), middle)
 
 
 def biased_exponent(x: Value) -> Value:

@@ -167,3 +167,5 @@ class Program:
     data: Mapping[str, DataObject]
     printf_formats: tuple[str, ...] = ()  # raw amdhsa.printf metadata strings
     sources: Mapping[str, str] = field(default_factory=dict)
+    synchronising: frozenset[int] = frozenset()  # instructions from atomic or volatile loads and stores of the source
+    reloads: frozenset[int] = frozenset()  # instructions that read back registers which the compiler spilled

@@ -94,14 +94,30 @@ def _vector_accesses() -> None:
                     )
 
 
+def _loads_into_lds() -> None:
+    """gfx940's loads that go past the registers; bytes and halves are extended to a dword."""
+    for access in _LOADS[:5]:
+        for space in ("global", "scratch"):
+            name = f"{space}_{access.gfx9.replace('load_', 'load_lds_')}"
+            meaning = _meaning("load", access, space).removesuffix(".") + ", into LDS at m0 + offset + 4 * lane."
+            row = Memory(name, space, "load", access.element, 1, access.extend, meaning=meaning, to_lds=True)
+            _add("gfx9", row)
+
+
 def _scalar_accesses() -> None:
     for count in (1, 2, 4, 8, 16):
         meaning = f"Load {count} dwords into scalar registers."
         gfx9 = "s_load_dword" + (f"x{count}" if count > 1 else "")
         _add("gfx9", Memory(gfx9, "scalar", "load", 32, count, meaning=meaning))
         _add("gfx11", Memory(f"s_load_b{32 * count}", "scalar", "load", 32, count, meaning=meaning))
+        meaning = f"Load {count} dwords of a buffer into scalar registers; 0 outside the buffer."
+        buffer = gfx9.replace("s_load", "s_buffer_load")
+        _add("gfx9", Memory(buffer, "scalar", "load", 32, count, meaning=meaning))
+        _add("gfx11", Memory(f"s_buffer_load_b{32 * count}", "scalar", "load", 32, count, meaning=meaning))
         if count <= 4:
             _add("gfx9", Memory(gfx9.replace("load", "store"), "scalar", "store", 32, count, meaning="Store scalars."))
+            meaning = "Store scalars into a buffer; nothing outside it."
+            _add("gfx9", Memory(buffer.replace("load", "store"), "scalar", "store", 32, count, meaning=meaning))
 
 
 _Shape = tuple[str, str, int, int, str, str]
@@ -181,7 +197,7 @@ def _decrement(memory: Value, data: Value) -> Value:
     return select((memory == 0) | (memory > data), data, memory - 1)
 
 
-def _clamped_sub(memory: Value, data: Value) -> Value:
+def clamped_sub(memory: Value, data: Value) -> Value:
     return select(memory < data, 0, memory - data)
 
 
@@ -189,12 +205,20 @@ def _wrap(memory: Value, data: Value, data2: Value) -> Value:
     return select(memory >= data, memory - data, memory + data2)
 
 
-def _lower(memory: Value, data: Value) -> Value:
+def _exchange_marked(memory: Value, data: Value) -> Value:
+    """Each half of the data replaces memory's, with bit 31 cleared, where it has bit 31 set."""
+    halves = []
+    for old, new in ((f.low(memory), f.low(data)), (f.high(memory), f.high(data))):
+        halves.append(select((new >> 31) != 0, new & 0x7FFFFFFF, old))
+    return f.join(halves[0], halves[1])
+
+
+def lower(memory: Value, data: Value) -> Value:
     """Plain comparison: a NaN on either side leaves the memory as it is."""
     return select(data < memory, data, memory)
 
 
-def _higher(memory: Value, data: Value) -> Value:
+def higher(memory: Value, data: Value) -> Value:
     return select(data > memory, data, memory)
 
 
@@ -215,7 +239,7 @@ _INTEGER_ATOMICS: tuple[tuple[str, str, Combine, str], ...] = (
 )
 
 
-def _combine(name: str, type: str, function: Combine, parameters: str = "memory data") -> Row:
+def combined(name: str, type: str, function: Combine, parameters: str = "memory data") -> Row:
     typed = " ".join(f"{p}:{type}" for p in parameters.split())
     names = parameters.split()
     wrapped: Combine = (lambda a, b: function(a, b)) if len(names) == 2 else (lambda a, b, c: function(a, b, c))
@@ -226,19 +250,26 @@ def _compare_first(memory: Value, compare: Value, data: Value) -> Value:
     return select(memory == compare, data, memory)
 
 
-def _exchange_if_equal(memory: Value, data: Value, compare: Value) -> Value:
+def exchange_if_equal(memory: Value, data: Value, compare: Value) -> Value:
     return select(memory == compare, data, memory)
 
 
 def _global_atomic(
     name9: str, name11: str, bits: int, type: str, function: Combine, meaning: str, compare: bool = False
 ) -> None:
+    if name9 and type[0] in "ui" and not name9.startswith("pk_"):  # gfx9 has them on scalars too
+        for prefix in ("s", "s_buffer"):
+            mnemonic = f"{prefix}_atomic_{name9}"
+            combine = combined(mnemonic, type, function, "memory data compare" if compare else "memory data")
+            _add(
+                "gfx9", Memory(mnemonic, "scalar", "atomic", bits, 1, combine=combine, compare=compare, meaning=meaning)
+            )
     for space in ("global", "flat", "buffer"):
         for generation, name in (("gfx9", name9), ("gfx11", name11)):
             if not name:
                 continue
             mnemonic = f"{space}_atomic_{name}"
-            combine = _combine(mnemonic, type, function, "memory data compare" if compare else "memory data")
+            combine = combined(mnemonic, type, function, "memory data compare" if compare else "memory data")
             _add(
                 generation,
                 Memory(mnemonic, space, "atomic", bits, 1, combine=combine, compare=compare, meaning=meaning),
@@ -257,32 +288,32 @@ def _atomics() -> None:
             f"cmpswap_b{bits}",
             bits,
             f"u{bits}",
-            _exchange_if_equal,
+            exchange_if_equal,
             "memory = data where it equals the comparand (the second half of the data registers)",
             compare=True,
         )
-    _global_atomic("", "csub_u32", 32, "u32", _clamped_sub, "memory = memory < data ? 0 : memory - data")
+    _global_atomic("", "csub_u32", 32, "u32", clamped_sub, "memory = memory < data ? 0 : memory - data")
     add: Combine = lambda memory, data: memory + data  # noqa: E731
     _global_atomic("add_f32", "add_f32", 32, "f32", add, "memory += data, f32")
     _global_atomic("add_f64", "", 64, "f64", add, "memory += data, f64")
-    _global_atomic("min_f64", "", 64, "f64", _lower, "memory = min(memory, data), f64")
-    _global_atomic("max_f64", "", 64, "f64", _higher, "memory = max(memory, data), f64")
-    _global_atomic("", "min_f32", 32, "f32", _lower, "memory = min(memory, data), f32")
-    _global_atomic("", "max_f32", 32, "f32", _higher, "memory = max(memory, data), f32")
+    _global_atomic("min_f64", "", 64, "f64", lower, "memory = min(memory, data), f64")
+    _global_atomic("max_f64", "", 64, "f64", higher, "memory = max(memory, data), f64")
+    _global_atomic("", "min_f32", 32, "f32", lower, "memory = min(memory, data), f32")
+    _global_atomic("", "max_f32", 32, "f32", higher, "memory = max(memory, data), f32")
     _global_atomic(
         "",
         "cmpswap_f32",
         32,
         "f32",
-        _exchange_if_equal,
+        exchange_if_equal,
         "memory = data where it equals the comparand, f32",
         compare=True,
     )
     for name, type in (("pk_add_f16", "f16"), ("pk_add_bf16", "bf16")):
-        _global_atomic(name, "", 32, "u32", _packed_add(type), f"memory += data, two {type}")
+        _global_atomic(name, "", 32, "u32", packed_add(type), f"memory += data, two {type}")
 
 
-def _packed_add(type: str) -> Combine:
+def packed_add(type: str) -> Combine:
     from gpulab.virtual_gpu.isa.expression import TYPES
 
     def add(memory: Value, data: Value) -> Value:
@@ -315,8 +346,8 @@ _DS_ATOMICS: tuple[tuple[str, str, str, Combine, str, str], ...] = (
         "memory mask data",
         "memory = (memory & ~first) | second",
     ),
-    ("min", "min", "f", _lower, "memory data", "memory = min(memory, data)"),
-    ("max", "max", "f", _higher, "memory data", "memory = max(memory, data)"),
+    ("min", "min", "f", lower, "memory data", "memory = min(memory, data)"),
+    ("max", "max", "f", higher, "memory data", "memory = max(memory, data)"),
 )
 
 
@@ -330,12 +361,12 @@ def _ds_atomics() -> None:
         for gfx9, gfx11, letter, function, parameters, meaning in _DS_ATOMICS:
             suffix = f"{letter}{bits}"
             type = f"u{bits}" if letter == "b" else suffix
-            combine = _combine(f"ds_{gfx9}_{suffix}", type, function, parameters)
+            combine = combined(f"ds_{gfx9}_{suffix}", type, function, parameters)
             row = Memory("", "lds", "atomic", bits, combine=combine, meaning=meaning)
             _ds_rows("gfx9", gfx9, suffix, row)
             _ds_rows("gfx11", gfx11, suffix, row)
         type = f"u{bits}"
-        swap = _combine(f"ds_wrxchg_rtn_b{bits}", type, lambda memory, data: data)
+        swap = combined(f"ds_wrxchg_rtn_b{bits}", type, lambda memory, data: data)
         row = Memory(
             f"ds_wrxchg_rtn_b{bits}", "lds", "atomic", bits, combine=swap, returns=True, meaning="Exchange with memory."
         )
@@ -357,13 +388,13 @@ def _ds_atomics() -> None:
             _add("gfx9", two)
             _add("gfx11", replace(two, mnemonic=f"ds_storexchg_2addr{stride11}_rtn_b{bits}"))
         # the order of new value and comparand was exchanged after gfx9/gfx10
-        old = _combine(
+        old = combined(
             f"ds_cmpst_b{bits}",
             type,
             _compare_first,
             "memory compare data",
         )
-        new = _combine(f"ds_cmpstore_b{bits}", type, _exchange_if_equal, "memory data compare")
+        new = combined(f"ds_cmpstore_b{bits}", type, exchange_if_equal, "memory data compare")
         meaning = "memory = data where it equals the comparand"
         _ds_rows(
             "gfx9", "cmpst", f"b{bits}", Memory("", "lds", "atomic", bits, combine=old, compare=True, meaning=meaning)
@@ -375,29 +406,47 @@ def _ds_atomics() -> None:
             Memory("", "lds", "atomic", bits, combine=new, compare=True, meaning=meaning),
         )
     for bits, type in ((32, "f32"), (64, "f64")):
-        old = _combine(f"ds_cmpst_{type}", type, _compare_first, "memory compare data")
-        new = _combine(f"ds_cmpstore_{type}", type, _exchange_if_equal, "memory data compare")
+        old = combined(f"ds_cmpst_{type}", type, _compare_first, "memory compare data")
+        new = combined(f"ds_cmpstore_{type}", type, exchange_if_equal, "memory data compare")
         meaning = "memory = data where it equals the comparand, as floats"
         _ds_rows("gfx9", "cmpst", type, Memory("", "lds", "atomic", bits, combine=old, compare=True, meaning=meaning))
         _ds_rows(
             "gfx11", "cmpstore", type, Memory("", "lds", "atomic", bits, combine=new, compare=True, meaning=meaning)
         )
-    wrap = _combine("ds_wrap_rtn_b32", "u32", _wrap, "memory data data2")
+    for old_name, name, action in (("read", "load", "load"), ("write", "store", "store")):
+        row = Memory(
+            "", "lds", action, 32, implied="lane", meaning=f"{action.capitalize()} 32 bits at m0 + 4 * lane, LDS."
+        )
+        _add("gfx9", replace(row, mnemonic=f"ds_{old_name}_addtid_b32"))
+        _add("gfx11", replace(row, mnemonic=f"ds_{name}_addtid_b32"))
+        row = replace(row, space="global", meaning=f"{action.capitalize()} 32 bits at the base + 4 * lane, global.")
+        _add("gfx11", replace(row, mnemonic=f"global_{name}_addtid_b32"))
+    for name, count, what in (
+        ("ds_append", lambda memory, data: memory + data, "memory += active lanes"),
+        ("ds_consume", lambda memory, data: memory - data, "memory -= active lanes"),
+    ):
+        combine = combined(name, "u32", count)
+        MEMORY.add(Memory(name, "lds", "atomic", 32, combine=combine, returns=True, meaning=what, implied="count"))
+    exchange = combined("ds_condxchg32_rtn_b64", "u64", _exchange_marked)
+    meaning = "Two dwords; each is replaced, without its highest bit, where that bit is set in the data."
+    MEMORY.add(Memory("ds_condxchg32_rtn_b64", "lds", "atomic", 64, combine=exchange, returns=True, meaning=meaning))
+    wrap = combined("ds_wrap_rtn_b32", "u32", _wrap, "memory data data2")
     meaning = "memory = memory >= first ? memory - first : memory + second"
     MEMORY.add(Memory("ds_wrap_rtn_b32", "lds", "atomic", 32, combine=wrap, returns=True, meaning=meaning))
     add: Combine = lambda memory, data: memory + data  # noqa: E731
-    single = Memory("", "lds", "atomic", 32, combine=_combine("ds_add_f32", "f32", add), meaning="memory += data, f32")
-    double = Memory("", "lds", "atomic", 64, combine=_combine("ds_add_f64", "f64", add), meaning="memory += data, f64")
+    single = Memory("", "lds", "atomic", 32, combine=combined("ds_add_f32", "f32", add), meaning="memory += data, f32")
+    double = Memory("", "lds", "atomic", 64, combine=combined("ds_add_f64", "f64", add), meaning="memory += data, f64")
     for generation in ("gfx9", "gfx11"):
         _ds_rows(generation, "add", "f32", single)
     _ds_rows("gfx9", "add", "f64", double)
     for type in ("f16", "bf16"):
-        packed = _combine(f"ds_pk_add_{type}", "u32", _packed_add(type))
+        packed = combined(f"ds_pk_add_{type}", "u32", packed_add(type))
         row = Memory("", "lds", "atomic", 32, combine=packed, meaning=f"memory += data, two {type}")
         _ds_rows("gfx9", "pk_add", type, row)
 
 
 _vector_accesses()
+_loads_into_lds()
 _scalar_accesses()
 _lds_accesses()
 _atomics()

@@ -17,7 +17,7 @@ PACKED = Family()
 _rows = PACKED.rows("valu", packed="pairs")
 
 
-def _lanewise(function: Callable[..., Value], element: Type, count: int, clamp: bool) -> Callable[..., Value]:
+def lanewise(function: Callable[..., Value], element: Type, count: int, clamp: bool) -> Callable[..., Value]:
     """`function` on both halves of `count` sources; with `clamp` as its last argument if it wants it."""
 
     def both(*sources: Value) -> Value:
@@ -42,7 +42,7 @@ def _pairs(
     parameters = " ".join(f"{name}:{width}" for name in "abc"[:count]) + (" clamp:b1" if clamp else "")
     type = TYPES[element]
     _rows(names, element=element, float_mode=type.is_float, **generations)(
-        body(_lanewise(function, type, count, clamp), parameters, meaning)
+        body(lanewise(function, type, count, clamp), parameters, meaning)
     )
 
 
@@ -61,14 +61,14 @@ _pairs("v_pk_min_f16", "f16", 2, f.minimum, "Two minima.")
 _pairs("v_pk_max_f16", "f16", 2, f.maximum, "Two maxima.")
 _rows(gfx11="v_pk_fmac_f16", element="f16", float_mode=True)(
     body(
-        lambda a, b, dst: _lanewise(fma, f16, 3, False)(a, b, dst),
+        lambda a, b, dst: lanewise(fma, f16, 3, False)(a, b, dst),
         "a:u32 b:u32 dst:u32",
         "Two fused multiply-adds into the destination.",
     )
 )
 _rows(gfx9="v_pk_fmac_f16", element="f16", float_mode=True)(
     body(
-        lambda a, b, dst: _lanewise(fma, f16, 3, False)(a, b, dst),
+        lambda a, b, dst: lanewise(fma, f16, 3, False)(a, b, dst),
         "a:u32 b:u32 dst:u32",
         "Two fused multiply-adds into the destination.",
     )
@@ -131,7 +131,7 @@ def _mixed_dot(bits: int) -> Callable[..., Value]:
     return dot
 
 
-def _as_body(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+def as_body(function: Callable[..., Any], count: int) -> Callable[..., Any]:
     """A fresh function object per row, as `body` writes annotations onto it."""
     return lambda *arguments: function(*arguments[:count])
 
@@ -146,7 +146,7 @@ for _bits, _signed, _name, _both_generations in (
 ):
     _c = "i32" if _signed else "u32"
     _rows(_name if _both_generations else "", gfx9="" if _both_generations else _name, float_mode=False)(
-        body(_as_body(_integer_dot(_bits, _signed), 4), f"a:u32 b:u32 c:{_c} clamp:b1", "Dot product of fields plus c.")
+        body(as_body(_integer_dot(_bits, _signed), 4), f"a:u32 b:u32 c:{_c} clamp:b1", "Dot product of fields plus c.")
     )
 for _bits, _name, _accumulate in (
     (16, "v_dot2c_i32_i16", True),
@@ -154,15 +154,15 @@ for _bits, _name, _accumulate in (
     (4, "v_dot8c_i32_i4", True),
 ):
     _rows(gfx9=_name, float_mode=False)(
-        body(_as_body(_integer_dot(_bits, True), 4), "a:u32 b:u32 dst:i32 clamp:b1", "dst += dot product of fields.")
+        body(as_body(_integer_dot(_bits, True), 4), "a:u32 b:u32 dst:i32 clamp:b1", "dst += dot product of fields.")
     )
 for _bits, _name in ((8, "v_dot4_i32_iu8"), (4, "v_dot8_i32_iu4")):
     _rows(gfx11=_name, float_mode=False)(
-        body(_as_body(_mixed_dot(_bits), 5), "a:u32 b:u32 c:i32 neg:u32 clamp:b1", "Dot product, signs by neg_lo.")
+        body(as_body(_mixed_dot(_bits), 5), "a:u32 b:u32 c:i32 neg:u32 clamp:b1", "Dot product, signs by neg_lo.")
     )
 
 
-def _float_dot(element: Type) -> Callable[..., Value]:
+def float_dot(element: Type) -> Callable[..., Value]:
     """a.lo*b.lo + (a.hi*b.hi + c), each step one f32 fma."""
 
     def dot(a: Value, b: Value, c: Value) -> Value:
@@ -177,28 +177,28 @@ def _narrow_dot(element: Type) -> Callable[..., Value]:
     """The same, rounded to the 16-bit type at the end."""
 
     def dot(a: Value, b: Value, c: Value) -> Value:
-        return _float_dot(element)(a, b, c.to(f32)).to(element)
+        return float_dot(element)(a, b, c.to(f32)).to(element)
 
     return dot
 
 
 _rows("v_dot2_f32_f16", element="f16", float_mode=True)(
-    body(_as_body(_float_dot(f16), 3), "a:u32 b:u32 c:f32", "Dot product of two f16 pairs plus an f32.")
+    body(as_body(float_dot(f16), 3), "a:u32 b:u32 c:f32", "Dot product of two f16 pairs plus an f32.")
 )
 _rows(gfx9="v_dot2c_f32_f16", gfx11="v_dot2acc_f32_f16 v_dot2c_f32_f16", element="f16", float_mode=True)(
-    body(_as_body(_float_dot(f16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two f16 pairs.")
+    body(as_body(float_dot(f16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two f16 pairs.")
 )
 _rows(gfx11="v_dot2_f32_bf16", element="bf16", float_mode=True)(
-    body(_as_body(_float_dot(bf16), 3), "a:u32 b:u32 c:f32", "Dot product of two bf16 pairs plus an f32.")
+    body(as_body(float_dot(bf16), 3), "a:u32 b:u32 c:f32", "Dot product of two bf16 pairs plus an f32.")
 )
 _rows(gfx11="v_dot2acc_f32_bf16", element="bf16", float_mode=True)(
-    body(_as_body(_float_dot(bf16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two bf16 pairs.")
+    body(as_body(float_dot(bf16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two bf16 pairs.")
 )
 _rows(gfx11="v_dot2_f16_f16", element="f16", float_mode=True)(
-    body(_as_body(_narrow_dot(f16), 3), "a:u32 b:u32 c:f16", "Dot product of two f16 pairs plus an f16.")
+    body(as_body(_narrow_dot(f16), 3), "a:u32 b:u32 c:f16", "Dot product of two f16 pairs plus an f16.")
 )
 _rows(gfx11="v_dot2_bf16_bf16", element="bf16", float_mode=True)(
-    body(_as_body(_narrow_dot(bf16), 3), "a:u32 b:u32 c:bf16", "Dot product of two bf16 pairs plus a bf16.")
+    body(as_body(_narrow_dot(bf16), 3), "a:u32 b:u32 c:bf16", "Dot product of two bf16 pairs plus a bf16.")
 )
 
 # --------------------------------------------------------------------------------------------------------- mix

@@ -21,6 +21,8 @@ not in the text:
     clamp        b1, the clamp modifier of an integer row (a constant): saturate instead of wrapping.
                  A row that has it does its own clamping; for the others readers clamp floats to [0, 1]
     neg          u32, bit i is neg_lo of source i (a constant): v_dot4_i32_iu8, where it means "signed"
+    bitop3       u32, the modifier of this name (a constant): the truth table of v_bitop3_b32
+    byte_sel     u32, the modifier of this name (a constant): the byte that gfx12's FP8 conversions read or write
     op_sel       u32, bit i is op_sel's bit i (a constant): v_cvt_sr_fp8_f32, whose bits 3:2 name the byte written
 
 Results are the destination operands in text order; `writes` names them where it is not just one
@@ -54,13 +56,32 @@ Families with structure beyond an expression are described by the dataclasses `M
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, arg
 
-IMPLICIT = ("dst", "scc", "vcc", "exec", "m0", "lane", "mode", "sdst", "clamp", "neg", "op_sel")
+
+class Stated:
+    """What a row says about how well its result agrees with the hardware's.
+
+    `accuracy` is "exact" (perhaps with a remark in brackets), a statement such as "1.5 ulp (hardware: 1 ulp)", or
+    begins with "modelled:" and says what stands in for what a real device would give (clocks, places of waves).
+    """
+
+    __slots__ = ()
+    accuracy: str
+
+    @property
+    def fidelity(self) -> str:
+        """ "exact": the hardware's bits; "approximate": as `accuracy` says; "modelled": no number of the hardware."""
+        word = self.accuracy.partition(":")[0].partition(" ")[0]
+        return word if word in ("exact", "modelled") else "approximate"
+
+
+IMPLICIT = ("dst", "scc", "vcc", "exec", "m0", "lane", "mode", "sdst", "clamp", "neg", "op_sel", "bitop3", "byte_sel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +101,21 @@ class Result:
     type: Type
 
 
-class Row:
+_ROUNDED = re.compile(
+    r"[sv]_(pk_)?(add|sub|subrev|mul|fma|fmac|fmaak|fmamk|mad|mac|madak|madmk|ldexp)(_legacy|_dx9_zero)?_f(16|32|64)"
+    r"|[sv]_cvt_(f16_f32|f32_f64|f16_[iu]16|f32_[iu]32)|v_cvt_pk_f16_f32|v_fma_mix(lo|hi)?_f(16|32)|v_mullit_f32"
+    r"|v_div_fmas_f(32|64)"
+)
+"""Rows whose arithmetic follows MODE's rounding and FP16_OVFL. Others round to nearest even, or as their names say."""
+
+
+class Row(Stated):
     """A lanewise (unit "valu") or scalar (unit "salu") instruction.
 
+    `rounds`: whether MODE's rounding applies to the operations of the body.
     `float_mode` says that input and output denormals of f32/f16/f64 follow MODE, and that clamp and
     omod apply to the result; moves and bit operations have it False.
-    `accuracy` is "exact", or a statement such as "1 ulp (hardware: 1 ulp)".
+    `accuracy` and `fidelity`: see Stated.
     `rate` names the pipeline, whose speed the architecture decides: "full", "wide" (64-bit operands), "quarter"
     (32-bit multiplies, steps of divisions), "trans" (transcendental functions).
     `packed` and `element`: see the module's docstring.
@@ -110,6 +140,7 @@ class Row:
         self.parameters = tuple(Parameter(n, t, n in IMPLICIT) for n, t in hints.items())
         self._writes = tuple(writes.split())
         self._graph: tuple[tuple[Result, ...], tuple[Value, ...]] | None = None
+        self.rounds = _ROUNDED.fullmatch(mnemonic) is not None
         has_float = any(p.type.is_float for p in self.parameters)
         self.float_mode = has_float if float_mode is None else float_mode
 
@@ -125,7 +156,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Stated):
     """A memory instruction.
 
     space: "global", "flat", "scratch", "lds", "scalar", "buffer"
@@ -140,6 +171,10 @@ class Memory:
     is 64 x 2 and a 64-bit atomic 64 x 1. The parameters of `combine` after `memory` take the data registers in
     the text's order: (memory, data, compare) for global_atomic_cmpswap, (memory, compare, data) for ds_cmpst.
     A d16 load of a byte (element 8, half "lo") writes 16 bits, extended as `extend` says.
+
+    implied: what the text does not name. "lane": the address is that of lane 0 (m0[15:0] in LDS, else the scalar base)
+    plus 4 bytes per lane. "count": one atomic in LDS at m0[15:0] for the whole wave, whose data is the number of active
+    lanes; all of them get the old value.
     """
 
     mnemonic: str
@@ -155,19 +190,23 @@ class Memory:
     returns: bool = False  # DS *_rtn; for global atomics the text's sc0/glc decides
     compare: bool = False  # compare-and-swap: data holds new value and comparand
     meaning: str = ""
+    accuracy: str = "exact"
+    implied: str = ""
+    to_lds: bool = False  # a load into LDS at m0[15:0] + immediate offset + 4 * lane (buffer: where the text says lds)
 
 
 @dataclass(frozen=True, slots=True)
-class CrossLane:
+class CrossLane(Stated):
     """readlane, readfirstlane, writelane, ds_permute, ds_bpermute, ds_swizzle, permlane*: by `kind`."""
 
     mnemonic: str
     kind: str
     meaning: str = ""
+    accuracy: str = "exact"
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class Control(Stated):
     """Branches, calls, barriers, waits and the like, by `kind`:
 
     "end", "branch", "cbranch" (condition: scc0 scc1 vccz vccnz execz execnz), "call" (s_swappc, s_call),
@@ -181,15 +220,18 @@ class Control:
     kind: str
     condition: str = ""
     meaning: str = ""
+    accuracy: str = "exact"
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Stated):
     """A matrix instruction: D = A B + C for `blocks` independent blocks, by all lanes of a wave together.
 
     A is m x k, B is k x n, C and D are m x n. Operands in the text: D, A, B, C; C may be a constant for all elements.
-    layout: "mfma" or "wmma"; which lane and register holds which element is said by the functions of matrix.py.
-    a, b: element types, "f16" "bf16" "f32" "xf32" "f64" "i8" "fp8" "bf8", and "iu8" "iu4" (neg_lo says signed);
+    layout: "mfma", "wmma" (gfx11), "wmma12" (gfx12), or "smfmac" (a sparse A; the text has D, A, B and the indices, and
+    C is D before); which lane and register holds which element is said by the functions of matrix.py.
+    a, b: element types, "f16" "bf16" "f32" "xf32" "f64" "i8" "fp8" "bf8" (FNUZ), "e4m3" "e5m2" (OCP), and "iu8" "iu4"
+    (neg_lo says signed);
     d: that of C and D: "f32" "f64" "i32", or "f16" "bf16" (in one half of each register, which op_sel names).
     """
 

@@ -74,8 +74,20 @@ for type in FLOATS:
     rate = "wide" if type == "f64" else "full"
     define(f"v_add_{type}", two, lambda a, b: a + b, "Sum.", rate=rate)
     define(f"v_mul_{type}", two, lambda a, b: a * b, "Product.", rate=rate)
-    define(f"v_min_{type}", two, f.minimum, "Minimum; -0 is below +0; a quiet NaN gives the other operand.", rate=rate)
-    define(f"v_max_{type}", two, f.maximum, "Maximum; +0 is above -0; a quiet NaN gives the other operand.", rate=rate)
+    define(
+        f"v_min_{type}",
+        f"{two} mode:u32",
+        f.minimum,
+        "Minimum; -0 is below +0; a quiet NaN gives the other operand.",
+        rate=rate,
+    )
+    define(
+        f"v_max_{type}",
+        f"{two} mode:u32",
+        f.maximum,
+        "Maximum; +0 is above -0; a quiet NaN gives the other operand.",
+        rate=rate,
+    )
     define(f"v_fma_{type}", f"{two} c:{type}", fma, "a*b+c with one rounding.", rate=rate)
     if type != "f64":
         define(f"v_sub_{type}", two, lambda a, b: a - b, "Difference.")
@@ -87,14 +99,25 @@ for type in FLOATS:
         vector(**names)(body(lambda a, b, k: fma(a, b, k), f"{two} k:{type}", "a*b+K with one rounding."))
         names = {g: n.replace("fmaak", "fmamk") for g, n in names.items()}
         vector(**names)(body(lambda a, k, b: fma(a, k, b), f"a:{type} k:{type} b:{type}", "a*K+b with one rounding."))
-        define(f"v_min3_{type}", f"{two} c:{type}", lambda a, b, c: f.minimum(f.minimum(a, b), c), "Minimum of three.")
-        define(f"v_max3_{type}", f"{two} c:{type}", lambda a, b, c: f.maximum(f.maximum(a, b), c), "Maximum of three.")
-        define(f"v_med3_{type}", f"{two} c:{type}", f.median, "Median of three; with a NaN, the minimum.")
+        three = f"{two} c:{type} mode:u32"
+        define(
+            f"v_min3_{type}",
+            three,
+            lambda a, b, c, mode: f.minimum(f.minimum(a, b, mode), c, mode),
+            "Minimum of three.",
+        )
+        define(
+            f"v_max3_{type}",
+            three,
+            lambda a, b, c, mode: f.maximum(f.maximum(a, b, mode), c, mode),
+            "Maximum of three.",
+        )
+        define(f"v_med3_{type}", three, f.median, "Median of three; with a NaN, the minimum.")
         vector(gfx11=f"v_maxmin_{type}")(
-            body(lambda a, b, c: f.minimum(f.maximum(a, b), c), f"{two} c:{type}", "min(max(a, b), c).")
+            body(lambda a, b, c, mode: f.minimum(f.maximum(a, b, mode), c, mode), three, "min(max(a, b), c).")
         )
         vector(gfx11=f"v_minmax_{type}")(
-            body(lambda a, b, c: f.maximum(f.minimum(a, b), c), f"{two} c:{type}", "max(min(a, b), c).")
+            body(lambda a, b, c, mode: f.maximum(f.minimum(a, b, mode), c, mode), three, "max(min(a, b), c).")
         )
     define(f"v_floor_{type}", f"a:{type}", floor, "Largest integer not above a.", rate=rate)
     define(f"v_ceil_{type}", f"a:{type}", ceil, "Smallest integer not below a.", rate=rate)
@@ -622,6 +645,18 @@ def _quad_differences(one: Any) -> Any:
 
 
 define("v_qsad_pk_u16_u8", "a:u64 b:u32 c:u64", _quad_differences(_byte_differences), "Four v_sad_u8 at byte steps.")
+
+
+@vector("v_mqsad_u32_u8", writes="dst sdst")
+def _(a: u64, b: u32, c: u64, d: u64) -> Any:
+    """Four v_msad_u8 at byte steps, 32 bits each; c and d are the halves of the third operand."""
+    sums = []
+    for i in range(4):
+        old = f.low(c if i < 2 else d) if i % 2 == 0 else f.high(c if i < 2 else d)
+        sums.append(_masked_differences((a >> (8 * i)).to(u32), b) + old)
+    return f.join(sums[0], sums[1]), f.join(sums[2], sums[3])
+
+
 define(
     "v_mqsad_pk_u16_u8", "a:u64 b:u32 c:u64", _quad_differences(_masked_differences), "Four v_msad_u8 at byte steps."
 )

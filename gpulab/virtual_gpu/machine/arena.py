@@ -165,6 +165,7 @@ class Arena:
         self._high_water = self.base + EDGE  # above it no memory was ever handed out
         self._tables: dict[int, tuple[int, array[int], array[int]]] = {}
         self.allocated = 0
+        self.unwritten: dict[int, Any] = {}  # device memory of which a part was never written: a bit per written byte
 
     def allocate(
         self, size: int, kind: str, device: int, name: str = "", *, writable: bool = True, align: int = ALIGN
@@ -207,6 +208,8 @@ class Arena:
                     ctypes.memset(address, 0, used)
             self._high_water = max(self._high_water, address + room)
             self._allocations[address] = Allocation(address, size, kind, device, name, writable)
+            if kind == "device" and size:
+                self.unwritten[address] = None
             if kind not in ("kernarg", "internal"):
                 # Behind a new allocation stands its end, not the array that was there before.
                 end = address + room
@@ -231,6 +234,7 @@ class Arena:
                     why="it was freed already, or the address is not the start of an allocation.",
                 )
             del self._addresses[bisect.bisect_left(self._addresses, address)]
+            self.unwritten.pop(address, None)
             room = -(-max(allocation.size, 1) // ALIGN) * ALIGN + GAP
             if allocation.size >= 1 << 20:
                 self._reservation.discard(address, allocation.size)
@@ -249,6 +253,44 @@ class Arena:
     def free_bytes(self) -> int:
         """Bytes that are not allocated, gaps included."""
         return sum(length for _, length in self._free)
+
+    def allocations(self) -> list[Allocation]:
+        """All allocations by address."""
+        with self._lock:
+            return [self._allocations[address] for address in self._addresses]
+
+    def written(self, address: int, size: int) -> None:
+        """Note that a part of an allocation was written by other means than a checked kernel."""
+        if not self.unwritten or size <= 0:
+            return
+        with self._lock:
+            found = self.find(address)
+            if found is None or found.address not in self.unwritten:
+                return
+            offset = address - found.address
+            if not offset and size >= found.size:
+                del self.unwritten[found.address]
+                return
+            bits = self._bits(found)
+            end = min(offset + size, found.size)
+            first, last = -(-offset // 8), end // 8  # whole bytes of bits between
+            for at in (*range(offset, min(8 * first, end)), *range(max(8 * last, offset), end)):
+                bits[at // 8] |= 1 << at % 8
+            if last > first:
+                ctypes.memset(ctypes.addressof(bits) + first, 0xFF, last - first)
+
+    def _bits(self, allocation: Allocation) -> Any:
+        bits = self.unwritten[allocation.address]
+        if bits is None:
+            bits = self.unwritten[allocation.address] = (ctypes.c_uint8 * (allocation.size // 64 * 8 + 16))()
+        return bits
+
+    def unwritten_bits(self, address: int) -> int:
+        """Where the bits are that say which bytes of an allocation were written; 0 if all were."""
+        with self._lock:
+            if address not in self.unwritten:
+                return 0
+            return ctypes.addressof(self._bits(self._allocations[address]))
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that holds an address."""

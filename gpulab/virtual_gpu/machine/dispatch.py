@@ -9,7 +9,8 @@ Address map (beside the arena, whose addresses are host addresses below 2**47):
 
     SHARED_APERTURE  | offset    LDS as a generic (flat) address; its high half is 0x00010000
     PRIVATE_APERTURE | offset    scratch of the lane itself as a generic address; high half 0x00020000
-    CODE_BASE + 8 * index        the instruction number `index` of the program (function pointers, s_getpc)
+    CODE_BASE + 8 * index        the instruction number `index` of the program (function pointers, s_getpc);
+                                 below 2**47, as gfx12 code sign-extends what s_getpc gives from 48 bits
 
 The high half is what src_shared_base and src_private_base give, as 64-bit operands in their upper half and
 as 32-bit operands directly.
@@ -24,13 +25,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gpulab.errors import InternalError
+from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import INSTRUCTION_BYTES
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
 
 SHARED_APERTURE = 0x0001_0000_0000_0000
 PRIVATE_APERTURE = 0x0002_0000_0000_0000
-CODE_BASE = 0x0003_0000_0000_0000
+CODE_BASE = 0x0000_1000_0000_0000
 APERTURE_MASK = 0xFFFF_FFFF_0000_0000
+
+SCRATCH_FLAGS = 1 << 23
+"""ADD_TID_ENABLE in the last word of a buffer descriptor (CDNA2 ISA manual 9.1.8): each lane has its own part."""
 
 DYNAMIC_STACK_BYTES = 16 * 1024
 """Scratch per lane given on top of the fixed part to kernels of unknown stack size (recursion, indirect calls)."""
@@ -55,7 +60,9 @@ class InitialRegisters:
 
     `user` maps "kernarg_segment_ptr" and the like to (first SGPR, count). `kernarg_preload` is
     (first SGPR, count, first dword of the kernel arguments). `workgroup_id` has the SGPR of x, y and z or None
-    where not enabled. `work_item_dimensions` (1 to 3) of x|y<<10|z<<20 stand in v0, the others are 0 there.
+    where not enabled; from gfx12 on they stand in trap registers (`TTMP` and up), y and z as halves of one.
+    `work_item_dimensions` (1 to 3) of x|y<<10|z<<20 stand in v0, the others are 0 there; with `unpacked_ids` (gfx10)
+    x, y and z are v0, v1 and v2.
     """
 
     user: Mapping[str, tuple[int, int]]
@@ -64,11 +71,20 @@ class InitialRegisters:
     workgroup_info: int | None
     work_item_dimensions: int
     sgprs: int  # how many SGPRs are initialised
+    unpacked_ids: bool = False
 
 
-def initial_registers(descriptor: KernelDescriptor) -> InitialRegisters:
-    """The register layout at a kernel's first instruction (gfx942 and gfx11: packed work-item ids, architected
-    flat scratch, hence no scratch offset among the SGPRs)."""
+TTMP = 108
+"""The number of the trap register ttmp0 among the scalar registers."""
+
+
+def initial_registers(descriptor: KernelDescriptor, arch: str = "gfx942") -> InitialRegisters:
+    """The register layout at a kernel's first instruction.
+
+    Where flat scratch is not architected (gfx90a, gfx10) the last SGPR is the wave's offset in the scratch buffer. Here
+    each wave has scratch of its own, so the offset is 0.
+    """
+    generation = isa.GENERATION.get(arch, "gfx9")
     directives = descriptor.directives
     user: dict[str, tuple[int, int]] = {}
     position = 0
@@ -79,7 +95,7 @@ def initial_registers(descriptor: KernelDescriptor) -> InitialRegisters:
     length = directives.get("user_sgpr_kernarg_preload_length", 0)
     preload = (position, length, directives.get("user_sgpr_kernarg_preload_offset", 0))
     position += length
-    position = max(position, directives.get("user_sgpr_count", position))
+    position = user_count = max(position, directives.get("user_sgpr_count", position))
     ids: list[int | None] = []
     for axis, default in (("x", 1), ("y", 0), ("z", 0)):
         enabled = directives.get(f"system_sgpr_workgroup_id_{axis}", default)
@@ -87,8 +103,17 @@ def initial_registers(descriptor: KernelDescriptor) -> InitialRegisters:
         position += bool(enabled)
     info = position if directives.get("system_sgpr_workgroup_info", 0) else None
     position += info is not None
+    position += bool(directives.get("system_sgpr_private_segment_wavefront_offset", 0))
+    if generation == "gfx12":
+        x, y, z = ids
+        both = None if y is None and z is None else TTMP + 7
+        return InitialRegisters(
+            user, preload, (None if x is None else TTMP + 9, both, None if z is None else both), None,
+            min(3, 1 + directives.get("system_vgpr_workitem_id", 0)), user_count,
+        )  # fmt: skip
     dimensions = min(3, 1 + directives.get("system_vgpr_workitem_id", 0))
-    return InitialRegisters(user, preload, (ids[0], ids[1], ids[2]), info, dimensions, position)
+    unpacked = generation == "gfx10"
+    return InitialRegisters(user, preload, (ids[0], ids[1], ids[2]), info, dimensions, position, unpacked)
 
 
 def scalar_values(
@@ -102,9 +127,14 @@ def scalar_values(
     dispatch_id: int = 0,
     scratch_bytes: int = 0,
 ) -> list[int]:
-    """The first `layout.sgprs` SGPRs as unsigned 32-bit integers. `kernarg` is needed for preloaded arguments."""
+    """The first `layout.sgprs` SGPRs as unsigned 32-bit integers. `kernarg` is needed for preloaded arguments.
+
+    The scratch buffer's descriptor has no base, as each wave's scratch begins at 0 here; `SCRATCH_FLAGS` in its last
+    word tell it from a buffer in memory.
+    """
     values = [0] * layout.sgprs
     known = {
+        "private_segment_buffer": SCRATCH_FLAGS << 96 | 0xFFFFFFFF << 64 | 1 << 63,
         "dispatch_ptr": dispatch_ptr,
         "queue_ptr": queue_ptr,
         "kernarg_segment_ptr": kernarg_address,
@@ -119,18 +149,36 @@ def scalar_values(
     for i in range(count):
         values[first + i] = int.from_bytes(kernarg[4 * (dword + i) : 4 * (dword + i) + 4].ljust(4, b"\0"), "little")
     for register, number in zip(layout.workgroup_id, workgroup, strict=True):
-        if register is not None:
+        if register is not None and register < TTMP:
             values[register] = number
     return values
 
 
+def trap_registers(layout: InitialRegisters, workgroup: Dim3) -> list[int]:
+    """ttmp0 to ttmp15: from gfx12 on x of the workgroup is ttmp9, y and z are the halves of ttmp7."""
+    values = [0] * 16
+    for axis, register in enumerate(layout.workgroup_id):
+        if register is not None and register >= TTMP:
+            values[register - TTMP] |= workgroup[axis] << (16 if axis == 2 else 0)
+    return values
+
+
 @lru_cache(maxsize=256)
-def work_item_ids(block: Dim3, dimensions: int, wave_size: int) -> array[int]:
+def work_item_ids(block: Dim3, dimensions: int, wave_size: int, unpacked: bool = False) -> array[int]:
     """v0 of every lane of a workgroup, wave after wave: x | y<<10 | z<<20, only the first `dimensions` of them.
 
-    Padded with 0 to whole waves. Do not change the array: it is shared.
+    Padded with 0 to whole waves. With `unpacked`, v0 (x) of all waves, then v1 (y) of all and v2 (z), as far as
+    `dimensions` goes. Do not change the array: it is shared.
     """
     x, y, z = block
+    if unpacked:
+        room = waves(block, wave_size) * wave_size
+        numbers = range(x * y * z)
+        planes = ((n % x for n in numbers), (n // x % y for n in numbers), (n // (x * y) for n in numbers))
+        ids = array("I", [0]) * (dimensions * room)
+        for plane, values in enumerate(planes[:dimensions]):
+            ids[plane * room : plane * room + len(numbers)] = array("I", values)
+        return ids
     ids = array(
         "I",
         (
@@ -155,12 +203,15 @@ def active_lanes(block: Dim3, wave: int, wave_size: int) -> int:
     return (1 << max(0, min(wave_size, threads))) - 1
 
 
-def mode_register(descriptor: KernelDescriptor) -> int:
+def mode_register(descriptor: KernelDescriptor, arch: str = "") -> int:
     """MODE at the start: rounding in bits 3:0, denormals in 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23.
 
     Defaults where a directive is absent are the assembler's: f16 and f64 denormals kept, f32 denormals flushed.
+    gfx12 has neither DX10_CLAMP nor IEEE: clamping makes 0 of NaN always, and minima follow IEEE 754-2019.
     """
     d = descriptor.directives
+    if isa.GENERATION.get(arch) == "gfx12":
+        d = {**d, "dx10_clamp": 1, "ieee_mode": 0}
     return (
         (d.get("float_round_mode_32", 0) & 3)
         | (d.get("float_round_mode_16_64", 0) & 3) << 2
@@ -234,6 +285,20 @@ def fill_kernarg(
     return bytes(result)
 
 
+GRID_BARRIER_OFFSET, COOPERATION_BYTES = 32, 48
+
+
+def cooperation_record(grid: Dim3, block: Dim3) -> bytes:
+    """What hidden_multigrid_sync_arg of a cooperative launch points to, before the launch.
+
+    The layout is MGSyncInfo of AMD's runtime (clr, rocclr/device/device.hpp), which is mg_info of its device library
+    (ockl/src/cg.cl): a pointer and four numbers about launches on several devices (null and 0 for one device), the
+    word of the grid's barrier with one unused, and the number of workgroups.
+    """
+    groups = grid[0] * grid[1] * grid[2]
+    return struct.pack("<Q2I2Q2I2I", 0, 0, 0, 0, 0, 0, 0, groups, 0)
+
+
 def dispatch_packet(
     descriptor: KernelDescriptor, grid: Dim3, block: Dim3, *, kernarg_address: int, dynamic_lds: int = 0
 ) -> bytes:
@@ -274,16 +339,32 @@ def symbol_address(name: str, program: Program, addresses: Mapping[str, int]) ->
     raise InternalError(f"the symbol {name} has no address", program=tuple(program.kernels))
 
 
+def _place(index: int, program: Program) -> int:
+    """The address of an instruction's literal, as the text's offsets count it: from the s_getpc_b64 shortly before.
+
+    LLVM's sequence is s_getpc, s_add_u32 sym@rel32@lo+4, s_addc_u32 sym@rel32@hi+12, from gfx12 on with instructions
+    without a literal, of four bytes, in between.
+    """
+    between = 4
+    for before in range(index - 1, max(-1, index - 8), -1):
+        instruction = program.instructions[before]
+        if instruction.mnemonic == "s_getpc_b64":
+            return code_address(before + 1) + between
+        has_literal = any(isinstance(o.value, Symbol) and o.value.relocation for o in instruction.operands)
+        between += 8 if has_literal else 4
+    return code_address(index) + 4
+
+
 def relocated(symbol: Symbol, index: int, program: Program, addresses: Mapping[str, int]) -> int:
     """The 32-bit value that the linker would put into instruction number `index` for a symbol operand.
 
-    rel32@lo/hi: half of (symbol + offset - place), the place being the instruction's literal at its address + 4.
+    rel32@lo/hi: half of (symbol + offset - place), the place being the instruction's literal.
     gotpcrel32@lo/hi: the same for the data object ``name@got`` that the parser adds, which holds the address.
     abs32@lo/hi and none: half of the address itself.
     """
     kind, _, half = symbol.relocation.partition("@")
     shift = 32 if half == "hi" else 0
-    place = code_address(index) + 4
+    place = _place(index, program)
     if kind in ("rel32", "rel64"):
         value = symbol_address(symbol.name, program, addresses) + symbol.offset - place
     elif kind == "gotpcrel32":

@@ -8,7 +8,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Kinds of elements, numbered as in translate/matrix.py. */
-enum { E_F32, E_XF32, E_F64, E_F16, E_BF16, E_FP8, E_BF8, E_I32, E_I8, E_U8, E_I4, E_U4 };
+enum { E_F32, E_XF32, E_F64, E_F16, E_BF16, E_FP8, E_BF8, E_I32, E_I8, E_U8, E_I4, E_U4, E_E4M3, E_E5M2 };
 
 typedef float Float4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float Float8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -18,7 +18,8 @@ typedef double Double4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef u32 Word __attribute__((may_alias));
 
 typedef struct {
-  u32 m, n, k, blocks, wave, wmma;
+  u32 m, n, k, blocks, wave;
+  u32 wmma;             /* 1: of gfx11, 2: sparse, 3: of gfx12 */
   u32 plain;            /* C and D are arrays [block][row][column] */
   u32 cbsz, abid, clamp;
 } Job;
@@ -43,6 +44,9 @@ INLINE float from_half(u32 x) {
 INLINE float from_fp8(u32 x, u32 fraction, u32 bias) {
   return (x & 0xff) == 0x80 ? as_float(0x7fc00000u) : small(x & 0xff, 8, fraction, bias);
 }
+
+/* The formats of the Open Compute Project: E4M3 has NaN alone, E5M2 infinity and NaN as a half has them. */
+INLINE float from_e4m3(u32 x) { return (x & 0x7f) == 0x7f ? as_float(0x7fc00000u) : small(x & 0xff, 8, 3, 7); }
 
 /* To nearest even; NaN stays NaN. */
 INLINE u32 to_bf16(float x) {
@@ -82,8 +86,8 @@ static u32 b_lane(u32 lane, u32 blgp) {
 
 /* One matrix from its registers: to[(block * k + x) * outer + index], 32 bits each. */
 static void take(Word *to, const u32 *from, u32 kind, const Job *job, u32 outer, u32 blgp) {
-  u32 bits = element_bits(kind), lanes = job->wmma ? 16 : 64;
-  u32 elements = job->wmma ? job->k : outer * job->k * job->blocks / 64, per_register = 32 / bits;
+  u32 bits = element_bits(kind), lanes = job->wmma == 1 ? 16 : job->wave;
+  u32 elements = job->wmma == 1 ? job->k : outer * job->k * job->blocks / job->wave, per_register = 32 / bits;
   u32 words[64], values[64];
   for (u32 e = 0; e < elements; e++) {
     if (e % per_register == 0) {
@@ -98,6 +102,8 @@ static void take(Word *to, const u32 *from, u32 kind, const Job *job, u32 outer,
     case E_BF16: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift << 16; break;
     case E_FP8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 3, 8)); break;
     case E_BF8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 2, 16)); break;
+    case E_E4M3: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_e4m3(words[i] >> shift)); break;
+    case E_E5M2: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_half((words[i] >> shift & 255) << 8)); break;
     case E_I8: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (24 - shift)) >> 24); break;
     case E_U8: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 255; break;
     case E_I4: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (28 - shift)) >> 28); break;
@@ -114,7 +120,21 @@ static void take(Word *to, const u32 *from, u32 kind, const Job *job, u32 outer,
   }
 }
 
-/* The same for f64: one element per lane. */
+/* A sparse A made dense: element e of a lane goes to number 4 * (e / 2) + its 2-bit index among the lane's elements. */
+static void spread(u32 *to, const u32 *from, const u32 *index, u32 kind, const Job *job) {
+  u32 bits = element_bits(kind), stored = job->m * job->k / 128, per_register = 32 / bits;
+  u32 set = job->cbsz ? 0 : job->abid % (16 / stored) * 2 * stored;
+  for (u32 i = 0; i < 2 * stored / per_register * 64; i++) to[i] = 0;
+  for (u32 lane = 0; lane < 64; lane++)
+    for (u32 e = 0; e < stored; e++) {
+      u32 value = from[e / per_register * 64 + lane] >> bits * (e % per_register) & (0xffffffffu >> (32 - bits));
+      u32 place = 4 * (e / 2) + (index[lane] >> (set + 2 * e) & 3), shift = bits * (place % per_register);
+      u32 *word = to + place / per_register * 64 + lane;
+      *word = (*word & ~((0xffffffffu >> (32 - bits)) << shift)) | value << shift;
+    }
+}
+
+/* The same as take for f64: one element per lane. */
 static void take_double(double *to, const u32 *from, const Job *job, u32 outer, int negate) {
   for (u32 lane = 0; lane < 64; lane++) {
     u32 g = lane / outer;
@@ -126,6 +146,7 @@ static void take_double(double *to, const u32 *from, const Job *job, u32 outer, 
 /* Where row i of an n x n block of C or D begins, in elements; for f64 (`height` 1) the place of the low halves.
    Constants for `n` and `height` leave shifts alone. */
 INLINE u32 row_at(const Job *job, u32 n, u32 height, u32 block, u32 i) {
+  if (job->wmma == 3) return 32 * (i & 7) + 16 * (i >> 3);
   if (job->wmma) return job->wave == 32 ? 32 * (i >> 1) + 16 * (i & 1) : 64 * (i >> 2) + 16 * (i & 3);
   u32 side = 64 / n, groups = n / height, beside = side > groups ? side / groups : 1;
   u32 lane = n * (block % beside + beside * (i / height % side));
@@ -220,13 +241,17 @@ static void flip(Word *matrix, u32 even, u32 odd) {
     for (u32 i = 0; i < 16; i++) matrix[16 * k + i] ^= (k & 1 ? odd : even) << 31;
 }
 
+/* Where row i of D begins in registers of two halves each (WMMA of gfx12): rows 2 r and 2 r + 1 share a register. */
+INLINE u32 packed_row_at(u32 i) { return 32 * ((i & 7) >> 1) + 16 * (i >> 3); }
+
 /* WMMA with f16 or bf16 sums (bits of `high` choose the half of each register), or with modifiers of C. */
 static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const u32 *c, u64 constant, u32 kind,
                         u32 negate, u32 absolute, u32 high) {
   float sums[256];
-  u32 shift = high ? 16 : 0;
+  int packed = job->wmma == 3 && kind != E_F32;
   for (u32 i = 0; i < 16; i++) {
-    u32 at = row_at(job, 16, 4, 0, i);
+    u32 at = packed ? packed_row_at(i) : row_at(job, 16, 4, 0, i);
+    u32 shift = packed ? 16 * (i & 1) : high ? 16 : 0;
     for (u32 j = 0; j < 16; j++) {
       u32 word = c ? c[at + j] >> (kind == E_F32 ? 0 : shift) : (u32)constant;
       u32 bits = kind == E_F32 ? word : kind == E_F16 ? as_word(from_half(word)) : word << 16;
@@ -237,7 +262,8 @@ static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const 
   job->plain = 1;
   multiply_f32_16(job, a, b, sums, 0, sums);
   for (u32 i = 0; i < 16; i++) {
-    u32 at = row_at(job, 16, 4, 0, i);
+    u32 at = packed ? packed_row_at(i) : row_at(job, 16, 4, 0, i);
+    u32 shift = packed ? 16 * (i & 1) : high ? 16 : 0;
     for (u32 j = 0; j < 16; j++) {
       float x = sums[16 * i + j];
       if (kind == E_F32) d[at + j] = as_word(x);
@@ -249,17 +275,23 @@ static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const 
 /* D = A B + C. `c` is null where C is a constant, whose bits are `constant`.
    shape: m, n, k, blocks, wave size in bytes 0 to 4, WMMA in byte 5.
    flags: kinds of A, B, D in bits 0-11, cbsz 12-15, abid 16-19, blgp 20-23, neg_lo (of f64: neg) 24-26, neg_hi 27-29,
-   clamp 30, high half of D 31. */
+   clamp 30, high half of D 31. The sixth byte of shape: 0 MFMA, 1 WMMA, 2 SMFMAC. */
 void gpulab_matrix(u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constant, u64 shape, u32 flags) {
   Job job = {shape & 255, shape >> 8 & 255, shape >> 16 & 255, shape >> 24 & 255, shape >> 32 & 255, shape >> 40 & 255,
              0, flags >> 12 & 15, flags >> 16 & 15, flags >> 30 & 1};
+  u32 dense[16 * 64];
+  if (job.wmma == 2) { /* sparse: c has the indices, and C is D before */
+    spread(dense, a, c, flags & 15, &job);
+    a = dense; c = d;
+    job.wmma = job.cbsz = job.abid = 0;
+  }
   u32 kind_a = flags & 15, kind_b = flags >> 4 & 15, kind_d = flags >> 8 & 15, negate = flags >> 24 & 7;
   u32 negate_high = flags >> 27 & 7;
   if (kind_d == E_F64) {
     matrix_f64(&job, d, a, b, c, constant, negate);
     return;
   }
-  Word left[512] __attribute__((aligned(32))), right[512] __attribute__((aligned(32)));
+  Word left[4096] __attribute__((aligned(32))), right[4096] __attribute__((aligned(32)));
   take(left, a, kind_a, &job, job.m, 0);
   take(right, b, kind_b, &job, job.n, flags >> 20 & 15);
   if (job.wmma && kind_d != E_I32) {

@@ -24,13 +24,14 @@ class LaunchStruct(ctypes.Structure):
 
     _fields_ = [
         *((name, _U64) for name in (
-            "entry", "next", "total", "ranges", "range_count", "freed", "freed_count", "lane_ids", "exec", "zeroed",
-            "zeroed_count", "limit", "slice", "arena", "faulted", "cancel",
+            "entry", "next", "batch", "total", "ranges", "range_count", "freed", "freed_count", "lane_ids", "exec",
+            "zeroed", "zeroed_count", "limit", "slice", "arena", "faulted", "cancel", "observer", "observed",
+            "accesses", "access_count", "observation", "blind", "grid_barrier", "gone", "checker",
         )),
         ("grid", _U32 * 3),
         *((name, _U32) for name in ("waves", "wave_size", "vgprs", "lds_bytes", "scratch_bytes")),
         ("id_register", _U32 * 3),
-        *((name, _U32) for name in ("first_pc", "residents")),
+        *((name, _U32) for name in ("id_vgprs", "first_pc", "residents")),
     ]  # fmt: skip
 
 
@@ -50,8 +51,9 @@ class _ThreadTail(ctypes.Structure):
     _fields_ = [
         ("fault", FaultStruct),
         *((name, _U64) for name in ("executed", "since", "grace")),
-        *((name, _U64 * 64) for name in ("order", "number")),
-        *((name, _U64) for name in ("used", "at", "ended")),
+        *((name, _U64) for name in (
+            "order", "number", "used", "at", "ended", "own", "own_end", "work", "awake", "quiet",
+        )),
     ]  # fmt: skip
 
 
@@ -85,23 +87,31 @@ class Context:
         wave.blend, wave.resolve, wave.stop = _blend(), functions.resolve, functions.stop
         wave.load, wave.store = functions.load, functions.store
         wave.search, wave.clock, wave.cross = functions.scalar, functions.clock, functions.cross
-        wave.matrix = functions.matrix
+        wave.matrix, wave.round, wave.row = functions.matrix, functions.round, functions.row
+        wave.shuffle = functions.shuffle
         wave.arena, wave.high = arena, arena >> 32
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0
         self.counters: Any = None
         self.active: Any = None
         self.cache: Any = None
+        self.addresses: Any = None
+        self.residents: Any = None
 
-    def fit(self, bytes: int, slot_bytes: int, counters: int, active: int, slots: int) -> None:
-        """Make room: `bytes` of workgroup memory, and counters (set to zero) and cache entries."""
-        if bytes > self._memory_bytes:
-            size = max(bytes, 1 << 20)
+    def fit(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
+        """Make room: workgroup memory, counters and bytes of lane counts (set to zero), cache entries, bytes of a run's
+        addresses."""
+        if residents * slot_bytes > self._memory_bytes:
+            size = max(residents * slot_bytes, 1 << 20)
             memory = mmap.mmap(-1, size + 4096)
             self._memory, self._memory_bytes = memory, size
             start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
             self.head[1] = -(-start // 64) * 64
         self.head[2] = slot_bytes
+        if self.residents is None or len(self.residents) < 2 * residents:
+            self.residents = (_U64 * max(2 * residents, 128))()
+        self.tail.order = ctypes.addressof(self.residents)
+        self.tail.number = self.tail.order + 8 * residents
         if self.counters is None or len(self.counters) < counters:
             self.counters = (_U64 * max(counters, 256))()
             self.wave.counters = ctypes.addressof(self.counters)
@@ -109,16 +119,22 @@ class Context:
             ctypes.memset(self.counters, 0, 8 * counters)
         if active:
             if self.active is None or len(self.active) < active:
-                self.active = (_U64 * max(active, 256))()
+                self.active = (ctypes.c_uint8 * max(active, 4096))()
                 self.wave.active = ctypes.addressof(self.active)
             else:
-                ctypes.memset(self.active, 0, 8 * active)
+                ctypes.memset(self.active, 0, active)
         if self.cache is None or len(self.cache) < 2 * slots:
-            self.cache = (_U32 * max(2 * slots, 256))()
+            self.cache = (_U64 * max(2 * slots, 256))()
             self.wave.cache = ctypes.addressof(self.cache)
         else:
-            ctypes.memset(self.cache, 0, 8 * slots)
+            ctypes.memset(self.cache, 0, 16 * slots)
+        addresses += layout.BUFFER["rows"] + 256
+        if self.addresses is None or len(self.addresses) < addresses:
+            self.addresses = (ctypes.c_uint8 * max(addresses, 8192))()
+            self.wave.addresses = -(-ctypes.addressof(self.addresses) // 256) * 256
         self.tail.fault.kind = 0
         self.tail.executed = 0
         self.tail.since = self.tail.grace = 0
+        self.tail.own = self.tail.own_end = 0
+        self.tail.work = self.tail.awake = self.tail.quiet = 0
         self.tail.used = self.tail.at = self.tail.ended = 0  # an interrupted launch leaves workgroups behind

@@ -1,4 +1,7 @@
-"""Builds and loads the C code that translated kernels call, support.c and matrix.c: `functions` gives its addresses."""
+"""Builds and loads the C code that translated kernels call: `functions` gives the addresses.
+
+It is in support.c, matrix.c, rounding.c, observe.c and checked.c, compiled as one text.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,28 @@ class Functions:
     clock: int
     cross: int
     matrix: int
+    round: int
+    observe: int
+    check: int
+    keep_store: int
+    note: int
+    shuffle: int
+    observe_begin: int
+    observe_end: int
+    row: int
 
 
 def source() -> str:
-    """support.c and matrix.c with the declarations that they share with translated code in front."""
+    """The C files with the declarations that they share with translated code in front."""
     head = (
         "typedef unsigned char u8; typedef unsigned int u32; typedef unsigned long long u64; typedef long long i64;\n"
+        f"#define LANES {jit.host().lanes}\n"
         f"#define SHARED_BASE {layout.SHARED_BASE:#x}u\n#define PRIVATE_BASE {layout.PRIVATE_BASE:#x}u\n"
     )
-    parts = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("support.c", "matrix.c"))
+    parts = (
+        Path(__file__).with_name(name).read_text(encoding="utf-8")
+        for name in ("support.c", "matrix.c", "rounding.c", "observe.c", "checked.c")
+    )
     return head + layout.c_struct() + "\n".join(parts)
 
 
@@ -67,5 +83,24 @@ def functions() -> Functions:
     if code is None:
         code = jit.compile_object(_bitcode(text), optimise=False)
         _STORE.put(key, code)
-    names = ("run", "resolve", "load", "store", "scalar", "stop", "clock", "cross", "matrix")
+    names = (
+        "run",
+        "resolve",
+        "load",
+        "store",
+        "scalar",
+        "stop",
+        "clock",
+        "cross",
+        "matrix",
+        "round",
+        "observe",
+        "check",
+        "keep_store",
+        "note",
+        "shuffle",
+        "observe_begin",
+        "observe_end",
+        "row",
+    )
     return Functions(*jit.load(code, *(f"gpulab_{n}" for n in names)))

@@ -6,9 +6,11 @@ sees memory as it was before the launch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpulab.records import Trace
+from gpulab.records import MemoryRange, Trace
 from gpulab.virtual_gpu.machine import dispatch
 
 if TYPE_CHECKING:
@@ -58,8 +60,10 @@ def trace_workgroup(
     dynamic_lds: int,
     filled: bytes,
     which: tuple[int, int],
+    ranges: Sequence[MemoryRange] = (),
 ) -> Trace:
-    """The life of one wave. `which` is (workgroup's number, wave in it); `filled` the whole kernel argument segment.
+    """The life of one wave. `which` is (workgroup's number, wave in it); `filled` the whole kernel argument segment;
+    `ranges` the allocations that the kernel can reach.
 
     Raises:
         ValueError: there is no such workgroup or wave.
@@ -84,4 +88,8 @@ def trace_workgroup(
         addresses=kernel.addresses(),
         dispatch_ptr=kernel.packet,
         queue_ptr=kernel.packet,
+        ranges=[
+            replace(r, name="kernel arguments") if r.address <= kernel.kernarg < r.address + r.size else r
+            for r in ranges
+        ],
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from gpulab.errors import InternalError, KernelFault, KernelTimeout, KernelTrap,
 from gpulab.records import Fault
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import hardware_register
+from gpulab.virtual_gpu.isa.buffers import ADD_THREAD, INDEX_STRIDE, RULES, SELECT, inside, linear
+from gpulab.virtual_gpu.isa.control import PLACES
 from gpulab.virtual_gpu.isa.expression import Type, b1, u16, u32, u64
 from gpulab.virtual_gpu.isa.instruction import (
     Instruction,
@@ -32,11 +34,11 @@ from gpulab.virtual_gpu.isa.instruction import (
     Register,
     Symbol,
 )
-from gpulab.virtual_gpu.isa.matrix import registers
+from gpulab.virtual_gpu.isa.matrix import index_set, registers
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Parameter, Row
 from gpulab.virtual_gpu.machine import dispatch
 from gpulab.virtual_gpu.reference.matrix import TYPES as MATRIX_TYPES
-from gpulab.virtual_gpu.reference.matrix import constant, multiply
+from gpulab.virtual_gpu.reference.matrix import constant, dense, multiply
 from gpulab.virtual_gpu.reference.memory import BadAccess, DeviceMemory
 from gpulab.virtual_gpu.reference.numpy_reader import dtype, evaluate
 from gpulab.virtual_gpu.reference.values import (
@@ -64,6 +66,17 @@ if TYPE_CHECKING:
 VGPRS = 512
 SLICE = 4096
 SGPRS = 128
+
+
+class Touch(NamedTuple):
+    """One access of a lane, or of the scalar unit (lane None): `bits` is what was read or written."""
+
+    wave: int
+    lane: int | None
+    address: int
+    size: int
+    bits: int
+    access: str
 
 
 class _Stop(Exception):
@@ -116,6 +129,7 @@ class Operands:
 
     def __init__(self, machine: Workgroup, wave: Wave, item: Instruction, index: int) -> None:
         self.machine, self.wave, self.item, self.index = machine, wave, item, index
+        self.partial: dict[int, tuple[int, int]] = {}  # of a buffer access: lanes partly inside
 
     # -- scalars
 
@@ -288,18 +302,23 @@ class _Execute(Operands):
                     raise self.unsupported(f"it has {len(sources)} sources, its row more")
                 bits = self.scalar(sources[position], parameter.type)
                 position += 1
-            arguments.append(np.array([bits], bool if parameter.type == b1 else UNSIGNED[max(8, parameter.type.width)]))
+            given = np.array([bits], bool if parameter.type == b1 else UNSIGNED[max(8, parameter.type.width)])
+            if parameter.type.is_float and row.float_mode and not denormals(wave.mode, parameter.type) & 1:
+                given = flush(given, parameter.type)
+            arguments.append(given)
         found = self.evaluate(row, values, arguments)
         writes: list[Callable[[], None]] = []
         named = iter(destinations)
         for result, value in zip(results, found, strict=True):
+            if row.float_mode and result.type.is_float:
+                modifiers = {k: v for k, v in item.modifiers.items() if k in ("mul", "div", "clamp")}
+                value = output_modifiers(value, result.type, modifiers, wave.mode)
             number, width = int(value[0]), result.type.width
             if result.name in ("dst", "sdst"):
                 target = next(named)
                 writes.append(lambda t=target, n=number, w=width: self.set_scalar(t, n, w))  # type: ignore[misc]
             else:
                 writes.append(lambda name=result.name, n=number, w=width: self.set_special(name, n, w))  # type: ignore[misc]
-        del wave, item
         return writes
 
     def implicit_scalar(self, parameter: Parameter, destinations: Sequence[Operand]) -> int:
@@ -327,7 +346,16 @@ class _Execute(Operands):
         """Destination and source operands of the text."""
         results, _ = row.graph()
         count = sum(result.name in ("dst", "sdst") for result in results)
-        operands = list(self.item.operands)
+        operands: list[Operand] = []
+        for operand in self.item.operands:
+            register = operand.value
+            if isinstance(register, Register) and register.count == 4 and register.file != "special":
+                # a 128-bit operand (v_mqsad_u32_u8) is two of 64 bits
+                operands += [
+                    replace(operand, value=replace(register, index=register.index + i, count=2)) for i in (0, 2)
+                ]
+            else:
+                operands.append(operand)
         explicit = sum(not p.implicit for p in row.parameters)
         if row.mnemonic.startswith("v_cmpx_") and count == 0 and len(operands) == explicit + 1:
             operands = operands[1:]  # gfx10 and later write EXEC alone; e64 text may name it
@@ -336,7 +364,7 @@ class _Execute(Operands):
     def evaluate(self, row: Row, values: Sequence[Any], arguments: Sequence[Bits]) -> list[Bits]:
         """The row's expressions on bits; results as bits, b1 as booleans."""
         typed = [a if p.type == b1 else a.view(dtype(p.type)) for p, a in zip(row.parameters, arguments, strict=True)]
-        found = evaluate(values, typed)
+        found = evaluate(values, typed, self.wave.mode & (15 | 1 << 23) if row.rounds else 0)
         return [
             np.asarray(x) if v.type == b1 else np.ascontiguousarray(x).view(UNSIGNED[v.type.width])
             for v, x in zip(values, found, strict=True)
@@ -352,7 +380,7 @@ class _Execute(Operands):
         explicit = [p for p in row.parameters if not p.implicit]
         if len(sources) < len(explicit):
             raise self.unsupported(f"it has {len(sources)} sources, its row {len(explicit)}")
-        write = wave.active()
+        write = allowed = wave.active()
         path = dpp_source(item.modifiers, wave.size)
         arguments: list[Bits] = []
         position = 0
@@ -362,7 +390,8 @@ class _Execute(Operands):
                 continue
             move = None
             if path is not None and position == 0:
-                write = write & self.dpp_enabled(path[0])
+                allowed = write & self.dpp_allowed()
+                write = allowed & self.dpp_enabled(path[0])
                 move = path[0]
             bits = self.source(row, parameter, sources[position], position, move)
             if parameter.type.is_float and row.float_mode and not denormals(wave.mode, parameter.type) & 1:
@@ -373,7 +402,10 @@ class _Execute(Operands):
         writes: list[Callable[[], None]] = []
         named = iter(destinations)
         for number, (result, bits) in enumerate(zip(results, found, strict=True)):
-            writes.append(self.vector_result(row, result.name, result.type, bits, named, write, number))
+            if result.type == b1:
+                writes.append(self.mask_result(row, result.name, bits.astype(bool), named, write, allowed))
+            else:
+                writes.append(self.vector_result(row, result.name, result.type, bits, named, write, number))
         return writes
 
     def indexed(self, operand: Operand, enable: int) -> Operand:
@@ -388,16 +420,6 @@ class _Execute(Operands):
     ) -> Callable[[], None]:
         wave = self.wave
         explicit = name in ("dst", "sdst")
-        if type == b1:
-            mask = mask_of(
-                bits.astype(bool) & write
-            )  # a lane that DPP keeps from writing gives 0, like an inactive one
-            if explicit:
-                target = next(named)
-                return lambda: self.set_scalar(target, mask, wave.size)
-            if name == "scc":
-                raise InternalError(f"{row.mnemonic} writes SCC")
-            return lambda: self.set_special(name, mask, wave.size)
         if not explicit:
             scalar = int(bits[0])
             return lambda: self.set_special(name, scalar, type.width)
@@ -405,8 +427,6 @@ class _Execute(Operands):
         item = self.item
         takes_clamp = any(p.name == "clamp" for p in row.parameters)
         if row.float_mode and type.is_float:
-            if wave.mode >> (0 if type.width == 32 else 2) & 3:
-                raise self.unsupported("MODE asks for a rounding other than to nearest even")
             modifiers = {k: v for k, v in item.modifiers.items() if k in ("mul", "div", "clamp") and not takes_clamp}
             bits = output_modifiers(bits, type, modifiers, wave.mode)
         elif row.packed == "pairs" and row.element in _FLUSHED_PACKED:
@@ -429,6 +449,25 @@ class _Execute(Operands):
         else:
             words = bits.astype(np.uint32)
         return lambda: self.set_vector(target, words, 32, write)
+
+    def mask_result(
+        self, row: Row, name: str, bits: Bits, named: Any, write: Bits, allowed: Bits
+    ) -> Callable[[], None]:
+        """A lane mask. Inactive lanes, and those that DPP's row and bank masks exclude, give 0; an active lane without
+        a valid DPP source (it is not in `write`) keeps its bit."""
+        wave = self.wave
+        target = next(named) if name in ("dst", "sdst") else None
+        if name == "scc":
+            raise InternalError(f"{row.mnemonic} writes SCC")
+        if target is not None:
+            kept = write.all() or (isinstance(target.value, Register) and target.value.name == "null")
+            old = 0 if kept else self.scalar(Operand(target.value), Type("u", wave.size))
+        else:
+            old = int(getattr(wave, name)) & wave.full
+        mask = mask_of(np.where(write, bits, wave.lanes(old)) & allowed)
+        if target is not None:
+            return lambda: self.set_scalar(target, mask, wave.size)
+        return lambda: self.set_special(name, mask, wave.size)
 
     def place_half(self, row: Row, old: Bits, bits: Bits, target: Operand) -> Bits:
         """A 16-bit result in its half of the register; `isa.high_half` says what becomes of the other."""
@@ -474,6 +513,8 @@ class _Execute(Operands):
             flags = self.item.modifiers.get("neg_lo" if name == "neg" else name, ())
             number = sum(1 << i for i, on in enumerate(flags if isinstance(flags, tuple) else ()) if on)
             return np.full(wave.size, number, np.uint32)
+        if name in ("bitop3", "byte_sel"):
+            return np.full(wave.size, self.offset(name), np.uint32)
         number = int(getattr(wave, name))
         if type == b1:
             return np.full(wave.size, bool(number))
@@ -485,15 +526,19 @@ class _Execute(Operands):
         return np.array([s >= 0 and bool(active[max(s, 0)]) for s in source])
 
     def dpp_enabled(self, source: list[int]) -> Bits:
-        """The lanes that DPP lets the instruction write."""
+        """The lanes that have a valid source or need none."""
+        modifiers = self.item.modifiers
+        zeroes = modifiers.get("bound_ctrl") or "dpp8" in modifiers
+        return np.full(self.wave.size, True) if zeroes else self.dpp_valid(source)
+
+    def dpp_allowed(self) -> Bits:
+        """The lanes that DPP's row and bank masks let the instruction write."""
         modifiers = self.item.modifiers
         lane = np.arange(self.wave.size)
         rows, banks = (modifiers.get(name, 15) for name in ("row_mask", "bank_mask"))
         if not isinstance(rows, int) or not isinstance(banks, int):
             raise self.unsupported("these DPP masks")
-        enabled = ((rows >> (lane // 16)) & 1).astype(bool) & ((banks >> (lane // 4 % 4)) & 1).astype(bool)
-        zeroes = modifiers.get("bound_ctrl") or "dpp8" in modifiers
-        return enabled if zeroes else enabled & self.dpp_valid(source)
+        return ((rows >> (lane // 16)) & 1).astype(bool) & ((banks >> (lane // 4 % 4)) & 1).astype(bool)
 
     def through_dpp(self, bits: Bits, source: list[int]) -> Bits:
         """A register as DPP moves it; 0 where there is no source lane."""
@@ -600,7 +645,7 @@ class _Execute(Operands):
         if row.action == "prefetch":
             return []
         if row.space == "scalar":
-            return self.scalar_load(row)
+            return self.scalar_memory(row)
         if self.item.modifiers.get("gds"):
             raise self.unsupported("global data share")
         if row.space == "lds":
@@ -609,11 +654,16 @@ class _Execute(Operands):
             data, addresses = self.buffer_operands(row)
         else:
             data, addresses = self.flat_operands(row)
+        if row.action == "load" and (row.to_lds or (row.space == "buffer" and self.item.modifiers.get("lds"))):
+            self.load_into_lds(row, addresses)
+            return []
         if row.action == "load":
             return self.load_vector(row, data[0], addresses)
         if row.action == "store":
             self.store_vector(row, data, addresses)
             return []
+        if row.implied == "count":
+            return self.counted(row, data[0], addresses)
         return self.atomic(row, data, addresses)
 
     def offset(self, name: str = "offset") -> int:
@@ -622,11 +672,8 @@ class _Execute(Operands):
             raise self.unsupported(f"{name}:{value}")
         return int(value)
 
-    def scalar_load(self, row: Memory) -> list[Callable[[], None]]:
-        operands = self.item.operands
-        if row.action != "load":
-            raise self.unsupported("scalar stores")
-        target, base, *rest = operands
+    def scalar_memory(self, row: Memory) -> list[Callable[[], None]]:
+        target, base, *rest = self.item.operands
         if not isinstance(base.value, Register):
             raise self.unsupported("this address")
         amount = self.offset()
@@ -638,18 +685,48 @@ class _Execute(Operands):
                 amount += number
         start = self.scalar_register(base.value, 64) & (MASK64 if base.value.count == 2 else (1 << 48) - 1)
         size = row.element * row.count // 8
-        if base.value.count == 4:
-            limit = self.wave.s[base.value.index + 2]
-            if amount + size > limit:
-                return [lambda: self.set_scalar(target, 0, 8 * size)]
+        room = size
+        if base.value.count == 4:  # a buffer: words outside it are 0, stores and atomics outside do nothing
+            amount &= ~3
+            words = [self.scalar_register(replace(base.value, index=base.value.index + n, count=1), 32) for n in (1, 2)]
+            room = words[1] * max(1, words[0] >> 16 & 0x3FFF) - amount
         address = (start + amount) & MASK64
+        if row.action != "load":
+            return self.scalar_change(row, target, address & ~3) if room >= size else self.scalar_nothing(row, target)
         aligned = address & ~(min(4, size) - 1) if size >= 4 else address
-        bits = int.from_bytes(self.device(None, "read", lambda: self.machine.memory.read(aligned, size)), "little")
+        inside = max(0, min(size, room)) & ~3 if size >= 4 else size
+        bits = 0
+        if inside:
+            found = self.device(None, "read", lambda: self.machine.memory.read(aligned, inside))
+            bits = int.from_bytes(found, "little")
+            self.note(None, aligned, inside, bits, "read")
         if size < 4:
             if row.extend == "sign" and bits >> (8 * size - 1):
                 bits -= 1 << 8 * size
             return [lambda: self.set_scalar(target, bits & MASK32, 32)]
         return [lambda: self.set_scalar(target, bits, 8 * size)]
+
+    def scalar_nothing(self, row: Memory, target: Operand) -> list[Callable[[], None]]:
+        """A store or atomic outside a buffer; an atomic that gives the old value gives 0."""
+        returns = row.action == "atomic" and self.item.modifiers.get("glc")
+        return [lambda: self.set_scalar(target, 0, row.element)] if returns else []
+
+    def scalar_change(self, row: Memory, target: Operand, address: int) -> list[Callable[[], None]]:
+        """A scalar store or atomic; the data are scalar registers."""
+        size, register = row.element * row.count // 8, target.value
+        assert isinstance(register, Register)
+        data = self.scalar(Operand(register), Type("u", 32 * register.count))
+        if row.action == "store":
+            self.device(None, "write", lambda: self.machine.memory.write(address, data.to_bytes(size, "little")))
+            self.note(None, address, size, data & (1 << 8 * size) - 1, "write")
+            return []
+        assert row.combine is not None
+        old = int.from_bytes(self.device(None, "atomic", lambda: self.machine.memory.read(address, size)), "little")
+        given = [data >> 8 * size * n & (1 << 8 * size) - 1 for n in range(len(row.combine.parameters) - 1)]
+        new = self.combined(row.combine, [old, *given]).to_bytes(size, "little")
+        self.device(None, "atomic", lambda: self.machine.memory.write(address, new))
+        self.note(None, address, size, int.from_bytes(new, "little"), "atomic")
+        return [lambda: self.set_scalar(target, old, 8 * size)] if self.item.modifiers.get("glc") else []
 
     def device(self, lane: int | None, access: str, action: Callable[[], Any]) -> Any:
         try:
@@ -663,8 +740,12 @@ class _Execute(Operands):
         operands = list(self.item.operands)
         data: list[Operand] = []
         has_saddr = row.space != "flat"
+        if row.implied == "lane":
+            base = 0 if isinstance(operands[1].value, Keyword) else self.scalar(operands[1], u64)
+            active = np.flatnonzero(wave.active()).tolist()
+            return operands[:1], {lane: (base + self.offset() + 4 * lane) & MASK64 for lane in active}
         returns = row.action == "load" or (row.action == "atomic" and len(operands) > (3 if has_saddr else 2))
-        if returns and not self.item.modifiers.get("lds"):
+        if returns and not row.to_lds:
             data.append(operands.pop(0))
         vaddr = operands.pop(0)
         saddr = operands.pop() if has_saddr else None
@@ -695,9 +776,9 @@ class _Execute(Operands):
         data = []
         if row.action == "load" or row.returns:
             data.append(operands.pop(0))
-        if "addtid" in row.mnemonic:
-            base = wave.m0 & 0xFFFF
-            offsets = np.arange(wave.size, dtype=np.uint32) * np.uint32(4) + np.uint32(base)
+        if row.implied:
+            step = np.uint32(4 if row.implied == "lane" else 0)
+            offsets = np.arange(wave.size, dtype=np.uint32) * step + np.uint32(wave.m0 & 0xFFFF)
         elif not operands:
             raise self.unsupported("this LDS address")
         else:
@@ -710,35 +791,53 @@ class _Execute(Operands):
         }  # 32-bit sum: an LDS offset that wraps is out of bounds like any other
 
     def buffer_operands(self, row: Memory) -> tuple[list[Operand], dict[int, int]]:
-        """Raw and structured buffers (RDNA3 ISA manual 9.1): base, stride and size from the four-register resource.
-        A lane outside the buffer has no address: it loads 0 and stores nothing."""
+        """The data operand and the address of each active lane whose access lies wholly in the buffer (isa/buffers.py);
+        `self.partial` has the others that begin in it, with the number of bytes that do."""
         wave, item = self.wave, self.item
-        data_operand, vaddr, resource, soffset = item.operands[:4]
+        operands = list(item.operands)
+        data = [] if item.modifiers.get("lds") else [operands.pop(0)]
+        vaddr, resource, soffset = operands[:3]
         if not isinstance(resource.value, Register) or resource.value.count != 4:
             raise self.unsupported("this buffer resource")
         words = [wave.s[resource.value.index + i] for i in range(4)]
+        rules = RULES[isa.GENERATION[self.machine.program.arch]]
         base = words[0] | (words[1] & 0xFFFF) << 32
-        stride, limit = words[1] >> 16 & 0x3FFF, words[2]
-        if words[1] >> 31:
-            raise self.unsupported("swizzled buffers")
+        stride, records = words[1] >> 16 & 0x3FFF, words[2]
+        element = rules.elements[words[1] >> rules.swizzle]
+        select, index_stride = words[3] >> SELECT & 3, 8 << (words[3] >> INDEX_STRIDE & 3)
         index: Bits = np.zeros(wave.size, np.uint32)
         offset: Bits = np.zeros(wave.size, np.uint32)
+        structured = bool(item.modifiers.get("idxen"))
         if not isinstance(vaddr.value, Keyword) and isinstance(vaddr.value, Register):
             parts = [self.words(vaddr.value)[i] for i in range(vaddr.value.count)]
-            if item.modifiers.get("idxen"):
+            if structured:
                 index = parts.pop(0)
             if item.modifiers.get("offen"):
                 offset = parts.pop(0)
         scalar = self.scalar(soffset, u32)
         size = row.element * row.count // 8
-        addresses = {}
+        ends = [size] if row.action == "atomic" or row.element < 32 else [4 * (n + 1) for n in range(size // 4)]
+        addresses: dict[int, int] = {}
+        has_scratch = self.machine.descriptor.directives.get("user_sgpr_private_segment_buffer")
+        if has_scratch and words[3] == dispatch.SCRATCH_FLAGS:  # the scalar offset counts for all lanes together
+            for lane in np.flatnonzero(wave.active()).tolist():
+                place = int(offset[lane]) + self.offset() + scalar // wave.size
+                addresses[lane] = dispatch.PRIVATE_APERTURE | place & MASK32
+            return data, addresses
         for lane in np.flatnonzero(wave.active()).tolist():
+            at = int(index[lane]) + (lane if words[3] >> ADD_THREAD & 1 else 0)
             within = int(offset[lane]) + self.offset()
-            structured = stride and item.modifiers.get("idxen")
-            inside = int(index[lane]) < limit if structured else within + scalar + size <= limit
-            if inside:
-                addresses[lane] = (base + scalar + within + int(index[lane]) * stride) & MASK64
-        return [data_operand], addresses
+            place = linear(stride, element, index_stride, at, within)
+            good = [
+                end for end in ends
+                if inside(rules, select, records, stride, element, structured, at, within, scalar, place, end)
+            ]  # fmt: skip
+            address = (base + scalar + place) & MASK64
+            if good == ends:
+                addresses[lane] = address
+            elif good:
+                self.partial[lane] = address, max(good)
+        return data, addresses
 
     def place(self, address: int, size: int, lane: int, access: str) -> tuple[Any, int]:
         """(LDS or this lane's scratch as a byte array, offset) for an aperture address, or (None, address)."""
@@ -765,7 +864,17 @@ class _Execute(Operands):
             data = self.device(lane, access, lambda: self.machine.memory.read(offset, size))
         else:
             data = bytes(store[offset : offset + size])
-        return int.from_bytes(data, "little")
+        bits = int.from_bytes(data, "little")
+        self.note(lane, address, size, bits, access)
+        return bits
+
+    def note(self, lane: int | None, address: int, size: int, bits: int, access: str) -> None:
+        """Keep an access for who follows a wave: all of that wave's, and what others write to LDS."""
+        if self.machine.touched is not None and (
+            self.wave.number == self.machine.followed
+            or (access != "read" and address & dispatch.APERTURE_MASK == dispatch.SHARED_APERTURE)
+        ):
+            self.machine.touched.append(Touch(self.wave.number, lane, address, size, bits, access))
 
     def put(self, address: int, bits: int, size: int, lane: int, access: str = "write") -> None:
         store, offset = self.place(address, size, lane, access)
@@ -776,6 +885,7 @@ class _Execute(Operands):
             store[offset : offset + size] = data
         else:
             store[offset : offset + size] = np.frombuffer(data, np.uint8)
+        self.note(lane, address, size, int.from_bytes(data, "little"), access)
 
     def both(self, row: Memory, address: int) -> tuple[int, int]:
         """The two addresses of a DS two-address instruction."""
@@ -791,7 +901,9 @@ class _Execute(Operands):
         size = row.element // 8
         values: dict[int, int] = {}
         for lane in np.flatnonzero(self.wave.active()).tolist():
-            if lane not in addresses:
+            if lane in self.partial:
+                values[lane] = self.fetch(*self.partial[lane], lane)
+            elif lane not in addresses:
                 values[lane] = 0  # a buffer access outside the buffer
             elif row.two_address:
                 first, second = self.both(row, addresses[lane])
@@ -814,6 +926,16 @@ class _Execute(Operands):
 
         return [write]
 
+    def load_into_lds(self, row: Memory, addresses: Mapping[int, int]) -> None:
+        """A load whose dwords go to LDS at m0[15:0] + offset + 4 * lane; 0 from outside a buffer."""
+        size = row.element // 8
+        start = (self.wave.m0 & 0xFFFF) + self.offset()
+        for lane in np.flatnonzero(self.wave.active()).tolist():
+            bits = self.fetch(addresses[lane], size, lane) if lane in addresses else 0
+            if row.extend == "sign" and bits >> (row.element - 1):
+                bits -= 1 << row.element
+            self.put(dispatch.SHARED_APERTURE | (start + 4 * lane) & MASK32, bits, 4, lane)
+
     def data_bits(self, operand: Operand, lane: int) -> int:
         register = operand.value
         if not isinstance(register, Register) or register.file not in ("v", "a"):
@@ -823,6 +945,8 @@ class _Execute(Operands):
 
     def store_vector(self, row: Memory, data: Sequence[Operand], addresses: Mapping[int, int]) -> None:
         size = row.element // 8
+        for lane, (address, count) in self.partial.items():
+            self.put(address, self.data_bits(data[0], lane), count, lane)
         for lane, address in addresses.items():
             if row.two_address:
                 for place, operand in zip(self.both(row, address), data, strict=True):
@@ -869,6 +993,8 @@ class _Execute(Operands):
             old_values[lane] = old
         if target is None:
             return []
+        if row.space == "buffer":  # lanes outside the buffer get 0
+            old_values |= dict.fromkeys(set(np.flatnonzero(self.wave.active()).tolist()) - set(addresses), 0)
         register = target.value
         assert isinstance(register, Register)
         words = self.words(register)
@@ -879,6 +1005,17 @@ class _Execute(Operands):
                     words[i, lane] = bits >> 32 * i & MASK32
 
         return [write]
+
+    def counted(self, row: Memory, target: Operand, addresses: Mapping[int, int]) -> list[Callable[[], None]]:
+        """ds_append, ds_consume: one read-modify-write for the wave; every active lane gets the old value."""
+        if not addresses:
+            return []
+        assert row.combine is not None
+        lane, address = next(iter(addresses.items()))
+        self.aligned(address, 4, lane)
+        old = self.fetch(address, 4, lane, "atomic")
+        self.put(address, self.combined(row.combine, [old, len(addresses)]), 4, lane, "atomic")
+        return [self.vector_write(target, np.full(self.wave.size, old, np.uint32), self.wave.active())]
 
     def aligned(self, address: int, size: int, lane: int) -> None:
         if address % size:
@@ -909,6 +1046,9 @@ class _Execute(Operands):
             is_scalar = not (isinstance(source.value, Register) and source.value.file in ("v", "a"))
             bits = self.scalar(source, u32) if is_scalar else int(self.raw(source, u32)[lane])
             return [lambda: self.set_scalar(operands[0], bits, 32)]
+        if row.kind == "s_movrelsd_2":
+            bits = self.scalar(_moved(operands[1], wave.m0 & 1023), u32)
+            return [lambda: self.set_scalar(_moved(operands[0], wave.m0 >> 16 & 1023), bits, 32)]
         if row.kind in ("s_movrels", "s_movreld"):
             width = 64 if row.mnemonic.endswith("b64") else 32
             from_, to = (wave.m0, 0) if row.kind == "s_movrels" else (0, wave.m0)
@@ -926,14 +1066,17 @@ class _Execute(Operands):
 
             return [write_lane]
         active = wave.active()
-        if row.kind in ("ds_permute", "ds_bpermute"):
+        if row.kind in ("permlane16_swap", "permlane32_swap"):
+            return [self.swap_rows(words[0], self.words(self.register(operands[1]))[0], 16 if "16" in row.kind else 32)]
+        if row.kind in ("ds_permute", "ds_bpermute", "ds_bpermute_fi"):
             addresses = self.raw(operands[1], u32).astype(np.int64) + self.offset()
             data = self.raw(operands[2], u32)
             chosen = (addresses // 4 % wave.size).tolist()
             found = np.zeros(wave.size, np.uint32)
             for lane in lanes:
-                if row.kind == "ds_bpermute":
-                    found[lane] = data[chosen[lane]] if active[chosen[lane]] else 0
+                if row.kind != "ds_permute":
+                    reads = active[chosen[lane]] or row.kind == "ds_bpermute_fi"
+                    found[lane] = data[chosen[lane]] if reads else 0
                 elif active[lane]:
                     found[chosen[lane]] = data[lane]
             return [self.vector_write(operands[0], found, active)]
@@ -942,15 +1085,19 @@ class _Execute(Operands):
             sources = [swizzled(lane, self.offset() & 0xFFFF) for lane in lanes]
             found = np.array([data[s] if active[s] else 0 for s in sources], np.uint32)
             return [self.vector_write(operands[0], found, active)]
-        if row.kind in ("permlane16", "permlanex16"):
-            selectors = self.scalar(operands[2], u32) | self.scalar(operands[3], u32) << 32
+        if row.kind.startswith(("permlane16", "permlanex16")):
+            if row.kind.endswith("var"):
+                places = [int(place) & 15 for place in self.raw(operands[2], u32)]
+            else:
+                selectors = self.scalar(operands[2], u32) | self.scalar(operands[3], u32) << 32
+                places = [selectors >> 4 * (lane & 15) & 15 for lane in lanes]
             op_sel = self.item.modifiers.get("op_sel", (0, 0))
             inactive_too, bound_zero = (bool(x) for x in op_sel[:2]) if isinstance(op_sel, tuple) else (False, False)
             data = self.raw(operands[1], u32)
             found, write = words[0].copy(), active.copy()
             for lane in lanes:
-                row_start = lane & ~15 if row.kind == "permlane16" else lane & ~15 ^ 16
-                chosen_lane = row_start | selectors >> 4 * (lane & 15) & 15
+                row_start = lane & ~15 if row.kind.startswith("permlane16") else lane & ~15 ^ 16
+                chosen_lane = row_start | places[lane]
                 if inactive_too or active[chosen_lane]:
                     found[lane] = data[chosen_lane]
                 elif bound_zero:
@@ -964,11 +1111,41 @@ class _Execute(Operands):
             data = self.raw(operands[1], u32)
             found = np.concatenate([data[32:], data[:32]])
             return [self.vector_write(operands[0], found, active)]
+        if row.kind in ("movrelsd_2", "swaprel"):
+            source, place = _moved(operands[1], wave.m0 & 1023), _moved(operands[0], wave.m0 >> 16 & 1023)
+            here, there = self.raw(place, u32).copy(), self.raw(source, u32).copy()
+            exchanged = [self.vector_write(source, here, active)] if row.kind == "swaprel" else []
+            return [self.vector_write(place, there, active), *exchanged]
         if row.kind in ("movrels", "movreld", "movrelsd"):
             from_ = wave.m0 if row.kind != "movreld" else 0
             to = wave.m0 if row.kind != "movrels" else 0
             return [self.vector_write(_moved(operands[0], to), self.raw(_moved(operands[1], from_), u32), active)]
         raise self.unsupported(f"cross-lane kind {row.kind}")
+
+    def register(self, operand: Operand) -> Register:
+        if not isinstance(operand.value, Register):
+            raise self.unsupported("this operand")
+        return operand.value
+
+    def swap_rows(self, upper: Bits, lower: Bits, distance: int) -> Callable[[], None]:
+        """v_permlane16_swap, v_permlane32_swap: rows `distance` apart of two registers change places."""
+        active = self.wave.active()
+        inactive_too, bound_zero = (bool(self.item.modifiers.get(name)) for name in ("fi", "bound_ctrl"))
+        new_upper, new_lower = upper.copy(), lower.copy()
+        for low in range(self.wave.size):
+            high = low + distance
+            if low & distance:
+                continue
+            for to, value, target, source in ((new_upper, lower[low], high, low), (new_lower, upper[high], low, high)):
+                if active[target] and (active[source] or inactive_too):
+                    to[target] = value
+                elif active[target] and bound_zero:
+                    to[target] = 0
+
+        def write() -> None:
+            upper[:], lower[:] = new_upper, new_lower
+
+        return write
 
     def vector_write(self, target: Operand, bits: Bits, write: Bits) -> Callable[[], None]:
         return lambda: self.set_vector(target, bits, 32, write)
@@ -981,6 +1158,8 @@ class _Execute(Operands):
             raise self.unsupported("a matrix instruction has the operands D, A, B and C")
         target, *sources = self.item.operands
         words = []
+        if row.layout == "smfmac":
+            return self.sparse_matrix(row, target, sources)
         for name, operand in zip("dabd", (target, *sources), strict=True):
             value = operand.value
             if isinstance(value, Register) and value.file in ("v", "a"):
@@ -992,6 +1171,26 @@ class _Execute(Operands):
             else:
                 raise self.unsupported("an A, B or D that is no vector register")
         found = multiply(row, words[1], words[2], words[3], words[0], self.item.modifiers)
+
+        def write() -> None:
+            words[0][:] = found
+
+        return [write]
+
+    def sparse_matrix(self, row: Matrix, target: Operand, sources: Sequence[Operand]) -> list[Callable[[], None]]:
+        """D += A B, where A is sparse and the last operand has its indices."""
+        words = []
+        for wanted, operand in zip(
+            (*(registers(row, name, self.wave.size) for name in "dab"), 1), (target, *sources), strict=True
+        ):
+            value = operand.value
+            if not isinstance(value, Register) or value.file not in ("v", "a") or value.count != wanted:
+                raise self.unsupported("a matrix that is not in the registers it takes")
+            words.append(self.words(value))
+        modifiers = self.item.modifiers
+        cbsz, abid = (n if isinstance(n := modifiers.get(name, 0), int) else 0 for name in ("cbsz", "abid"))
+        first, bits = index_set(row, cbsz, abid)
+        found = multiply(row, dense(row, words[1], words[3][0], first, bits), words[2], words[0], words[0], {})
 
         def write() -> None:
             words[0][:] = found
@@ -1040,6 +1239,8 @@ class _Execute(Operands):
         elif kind == "getreg":
             name, first, width = hardware_register(operands[1])
             bits = {"MODE": wave.mode, "SHADER_CYCLES": self.machine.steps & 0xFFFFF}.get(name, 0)
+            if name in PLACES:
+                bits = self.place_of_wave(name)
             return [lambda: self.set_scalar(operands[0], bits >> first & (1 << width) - 1, 32)]
         elif kind == "round_mode":
             wave.mode = wave.mode & ~0xF | self.scalar(operands[0], u32) & 0xF
@@ -1058,6 +1259,12 @@ class _Execute(Operands):
         else:
             raise self.unsupported(f"control kind {kind}")
         return []
+
+    def place_of_wave(self, name: str) -> int:
+        """The register that says where the wave runs."""
+        (x, y, z), (width, height, _) = self.machine.workgroup, self.machine.grid
+        of = {"wave": self.wave.number, "group": x + width * (y + height * z)}
+        return sum(of[which] // divisor % modulus << shift for shift, which, divisor, modulus in PLACES[name])
 
     def index_mode(self, operand: Operand) -> int:
         value = operand.value
@@ -1134,7 +1341,9 @@ class Workgroup:
         self.table = isa.table(program.arch)
         self.lds = bytearray(self.descriptor.lds_bytes + lds)
         self.steps = 0
-        layout = dispatch.initial_registers(self.descriptor)
+        self.touched: list[Touch] | None = None  # a list to keep what wave number `followed` touches
+        self.followed = 0
+        layout = dispatch.initial_registers(self.descriptor, program.arch)
         scalars = dispatch.scalar_values(
             layout,
             kernarg_address=kernarg_address,
@@ -1145,14 +1354,17 @@ class Workgroup:
             scratch_bytes=dispatch.scratch_bytes(self.descriptor),
         )
         size = program.wave_size
-        ids = np.array(dispatch.work_item_ids(block, layout.work_item_dimensions, size), np.uint32)
+        ids = np.array(
+            dispatch.work_item_ids(block, layout.work_item_dimensions, size, layout.unpacked_ids), np.uint32
+        ).reshape(-1, dispatch.waves(block, size), size)
         self.waves = []
         for number in range(dispatch.waves(block, size)):
             wave = Wave(size, number)
             wave.s[: len(scalars)] = scalars
-            wave.v[0] = ids[number * size : (number + 1) * size]
+            wave.ttmp = dispatch.trap_registers(layout, workgroup)
+            wave.v[: len(ids)] = ids[:, number]
             wave.exec = dispatch.active_lanes(block, number, size)
-            wave.mode = dispatch.mode_register(self.descriptor)
+            wave.mode = dispatch.mode_register(self.descriptor, program.arch)
             wave.pc = self.descriptor.entry
             wave.scratch = np.zeros((size, dispatch.scratch_bytes(self.descriptor)), np.uint8)
             self.waves.append(wave)

@@ -22,17 +22,24 @@ TYPES: dict[str, Type] = {"f32": f32, "f64": f64, "i32": i32, "f16": f16, "bf16"
 """Types of C and D, as constants are written for them."""
 
 
-def _small_float(fraction: int, bias: int) -> Array:
-    """The 256 values of an FNUZ type with so many fraction bits."""
+def _small_float(fraction: int, bias: int, ocp: bool = False) -> Array:
+    """The 256 values of an 8-bit type with so many fraction bits: FNUZ, or of the Open Compute Project."""
     values = np.zeros(256, np.float32)
     for byte in range(256):
         exponent, part = (byte & 127) >> fraction, byte & (1 << fraction) - 1
         size = 2.0 ** (max(exponent, 1) - bias) * (part / 2**fraction + (exponent > 0))
-        values[byte] = np.nan if byte == 128 else -size if byte > 128 else size
+        if ocp and fraction == 2 and exponent == 31:
+            size = np.nan if part else np.inf
+        elif ocp and byte & 127 == 127:
+            size = np.nan
+        values[byte] = np.nan if byte == 128 and not ocp else -size if byte >= 128 else size
     return values
 
 
-_FP8 = {"fp8": _small_float(3, 8), "bf8": _small_float(2, 16)}
+_FP8 = {
+    "fp8": _small_float(3, 8), "bf8": _small_float(2, 16),
+    "e4m3": _small_float(3, 7, True), "e5m2": _small_float(2, 15, True),
+}  # fmt: skip
 
 
 def constant(row: Matrix, bits: int, wave_size: int) -> Array:
@@ -99,6 +106,19 @@ def _product(row: Matrix, a: Array, b: Array, c: Array, clamp: bool) -> Array:
     return total
 
 
+def dense(row: Matrix, words: Array, indices: Array, first: int, bits: int) -> Array:
+    """The registers of a sparse A with its zeros put back; `first` and `bits` are the set of indices in each lane's."""
+    size = layout.ELEMENT_BITS[row.a]
+    result = np.zeros((2 * len(words), words.shape[1]), np.uint32)
+    for lane in range(words.shape[1]):
+        for element in range(bits // 2):
+            place = element // 2 * 4 + (int(indices[lane]) >> first + 2 * element & 3)
+            register, shift = place * size // 32, place * size % 32
+            others = int(result[register, lane]) & ~((1 << size) - 1 << shift)
+            result[register, lane] = others | _raw(words, lane, element, size) << shift
+    return result
+
+
 def multiply(row: Matrix, a: Array, b: Array, c: Array, old: Array, modifiers: Mapping[str, Any]) -> Array:
     """D's registers from those of A, B, C and of D before. `modifiers` are the instruction's.
 
@@ -129,13 +149,14 @@ def multiply(row: Matrix, a: Array, b: Array, c: Array, old: Array, modifiers: M
     )
     places = {(z, i, j): layout.output_place(row, wave_size, i, j, z) for z in blocks for i in m for j in n}
     op_sel = _flags(modifiers, "op_sel")[2]
-    short = row.d in ("f16", "bf16")
+    packed = row.d in ("f16", "bf16") and row.layout == "wmma12"
+    short = row.d in ("f16", "bf16") and not packed
     bits = layout.ELEMENT_BITS[row.d]
     added = np.zeros((row.blocks, row.m, row.n), np.uint64)
     for index, (lane, element) in places.items():
         added[index] = _raw(c, lane, 2 * element + op_sel if short else element, bits)
     sums = _values(added, row.d)
-    if row.layout == "wmma" and row.d != "i32":
+    if row.layout != "mfma" and row.d != "i32":
         left, right = _signs(left, 2, neg_lo[0], neg_hi[0]), _signs(right, 1, neg_lo[1], neg_hi[1])
         sums = np.abs(sums) if neg_hi[2] else sums
         sums = -sums if neg_lo[2] else sums
@@ -145,7 +166,7 @@ def multiply(row: Matrix, a: Array, b: Array, c: Array, old: Array, modifiers: M
     found = _product(row, left, right, sums, bool(modifiers.get("clamp")))
     if row.d == "i32":
         result = (found & 0xFFFFFFFF).astype(np.uint64)
-    elif short:
+    elif short or packed:
         with np.errstate(over="ignore"):
             narrow = convert(found, f32, TYPES[row.d])
         result = narrow.view(np.uint16).astype(np.uint64)
@@ -156,6 +177,10 @@ def multiply(row: Matrix, a: Array, b: Array, c: Array, old: Array, modifiers: M
         value = int(result[index])
         if row.d == "f64":
             words[2 * element, lane], words[2 * element + 1, lane] = value & 0xFFFFFFFF, value >> 32
+        elif packed:
+            shift = 16 * (element % 2)
+            kept = int(words[element // 2, lane]) & (0xFFFF0000 >> shift)
+            words[element // 2, lane] = kept | value << shift
         elif short:
             kept = int(words[element, lane]) & (0xFFFF if op_sel else 0xFFFF0000)
             words[element, lane] = kept | value << 16 * op_sel

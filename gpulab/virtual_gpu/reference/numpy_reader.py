@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gpulab.virtual_gpu.isa.expression import Type, Value, b1, bf16, f16, f32, f64
+from gpulab.virtual_gpu.reference.rounding import concerned, directed
 
 Array = np.ndarray[Any, Any]
 
@@ -28,13 +29,14 @@ def dtype(type: Type) -> np.dtype[Any]:
     return np.dtype({"u": "uint", "i": "int", "f": "float"}[type.kind] + str(type.width))
 
 
-def evaluate(values: Iterable[Value], arguments: Sequence[Any]) -> list[Array]:
+def evaluate(values: Iterable[Value], arguments: Sequence[Any], mode: int = 0) -> list[Array]:
     """The values of expression graphs for given arguments.
 
     Args:
         values: graph nodes, as `Row.graph()[1]` gives them.
         arguments: one array (or number) per row parameter, all of one shape or scalar; taken to the parameter's dtype
             without change of value (bf16: bits).
+        mode: the MODE register, where its rounding and FP16_OVFL fields count; 0 rounds to nearest even.
     Returns:
         one array per value, of the arguments' common shape.
     """
@@ -44,7 +46,10 @@ def evaluate(values: Iterable[Value], arguments: Sequence[Any]) -> list[Array]:
     with np.errstate(all="ignore"):
         for root in values:
             for node in _in_order(root, known):
-                known[id(node)] = _node(node, known, arguments, shape)
+                if mode and concerned(node):
+                    known[id(node)] = directed(node, [known[id(a)] for a in node.args], mode)
+                else:
+                    known[id(node)] = _node(node, known, arguments, shape)
     return [known[id(value)] for value in values]
 
 

@@ -193,15 +193,13 @@ def sdwa_insert(old: Bits, result: Bits, select: str, unused: str) -> Bits:
 
 def swizzled(lane: int, offset: int) -> int:
     """The lane that ds_swizzle_b32 reads, by its offset field (CDNA3 ISA manual, DS_SWIZZLE_B32)."""
-    if offset >= 0xE000:
-        group = lane & ~31
+    group, mask = lane & ~31, offset & 31
+    if offset >= 0xE000:  # order of a Fourier transform's decomposition: bits reversed but for the masked ones
         reversed_bits = int(f"{lane & 31:05b}"[::-1], 2)
-        return group | (reversed_bits ^ (offset & 31)) & 31 if offset & 31 != 31 else lane
+        return group | reversed_bits >> mask.bit_count() | lane & mask
     if offset >= 0xC000:
-        amount = offset >> 5 & 31
-        moved = lane + amount if not offset >> 10 & 1 else lane - amount
-        kept = offset & 31
-        return lane & ~31 | ((moved & ~kept | lane & kept) & 31)
+        amount = -(offset >> 5 & 31) if offset >> 10 & 1 else offset >> 5 & 31
+        return group | lane & mask | lane + amount & 31 & ~mask
     if offset & 0x8000:
         return lane & ~3 | offset >> 2 * (lane & 3) & 3
     within = ((lane & 31 & (offset & 31)) | offset >> 5 & 31) ^ (offset >> 10 & 31)

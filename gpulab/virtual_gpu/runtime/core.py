@@ -14,17 +14,18 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from gpulab import architectures
+from gpulab.architectures import Architecture
 from gpulab.errors import GpulabError
 from gpulab.records import Fault, Launch
-from gpulab.virtual_gpu import architectures
-from gpulab.virtual_gpu.architectures import Architecture
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.linked import Linked
 from gpulab.virtual_gpu.runtime.memory import Memory
 from gpulab.virtual_gpu.runtime.modules import Modules
 from gpulab.virtual_gpu.runtime.properties import device_properties
 from gpulab.virtual_gpu.runtime.rtc import Programs
-from gpulab.virtual_gpu.runtime.streams import Stream, Streams
+from gpulab.virtual_gpu.runtime.streams import Moment, Stream, Streams
 
 DEFAULT_DEVICES = "gfx942,gfx1100"
 NO_LIMIT = 1 << 61  # more wave instructions than anyone can wait for
@@ -55,6 +56,7 @@ class Device:
         self.null_stream = Stream(0, self, flags=0, priority=0, number=0)
         self.thread_stream = Stream(2, self, flags=0, priority=0, number=2)
         self.streams: list[Stream] = [self.thread_stream]  # all but the null stream
+        self.engines: dict[str, Moment] = {}  # copies over the host link, "in" and "out": when the last one is done
         self.printf_buffer = PrintfBuffer(self, arena)
         self._arena, self._machine_type, self._machine = arena, machine_type, None
 
@@ -121,6 +123,8 @@ class Runtime:
         self._local = threading.local()
         self._listeners: list[tuple[Listener, bool]] = []
         self.profiling = False
+        self.checking = 0  # how many `with gpulab.checked()` blocks are open
+        self.announce: Callable[[Fault], None] | None = None  # told of each fault when a call returns its code
         self._surfaced: Fault | None = None
         self._exception: BaseException | None = None
         self._missing: Callable[[], str] = str
@@ -128,6 +132,7 @@ class Runtime:
         self.memory = Memory(self)
         self.streams = Streams(self)
         self.modules = Modules(self)
+        self.linked = Linked(self)
         self.programs = Programs(self)
         atexit.register(self.flush_printed)
 
@@ -168,7 +173,9 @@ class Runtime:
             return codes.SUCCESS
         device.fault = None
         self._surfaced = fault
-        if "gpulab.hip.door" not in sys.modules:
+        if self.announce is not None:
+            self.announce(fault)
+        elif "gpulab.hip.door" not in sys.modules:
             where = f" at {fault.where.file}:{fault.where.line}" if fault.where else ""
             address = f" address 0x{fault.address:x}" if fault.address is not None else ""
             print(
@@ -176,7 +183,7 @@ class Runtime:
                 f"workgroup {fault.workgroup}, thread {fault.thread}. gpulab.hip.check(code) tells more.",
                 file=sys.stderr,
             )
-        if fault.kind == "timeout":
+        if fault.kind in ("timeout", "grid barrier"):
             return codes.LAUNCH_TIMEOUT
         return codes.LAUNCH_FAILURE if fault.kind in ("trap", "barrier", "bad jump") else codes.ILLEGAL_ADDRESS
 

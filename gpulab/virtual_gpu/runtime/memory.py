@@ -53,6 +53,12 @@ class Registration:
     device: Device
 
 
+def _side(allocation: Any) -> str:
+    """What learners call one side of a copy: "host", "device" or "managed"; pinned memory is the host's."""
+    kind = allocation.kind if allocation is not None else "host"
+    return kind if kind in ("host", "managed") else "device"
+
+
 class Memory:
     """All allocations by start address."""
 
@@ -179,12 +185,14 @@ class Memory:
             raise Failure(codes.INVALID_VALUE, f"the source 0x{source:x} is not device memory")
         return to, origin
 
-    def copy(self, target: int, source: int, size: int, kind: int, stream: Stream | None) -> None:
-        """Copy; with a stream, the modelled time of the copy is put into it."""
+    def copy(self, target: int, source: int, size: int, kind: int, stream: Stream | None, waits: bool = False) -> None:
+        """Copy; with a stream, the modelled time of the copy is put into it, and the host may wait for it."""
         to, origin = self.check_copy(target, source, size, size, kind)
         _memmove(target, source, size)
+        if to is not None:
+            self._arena.written(target, size)
         if stream is not None:
-            self._runtime.streams.submit(stream, self.copy_us(stream.device, to, origin, size))
+            self._submit(stream, to, origin, size, waits or self._is_pageable(target, to, source, origin))
 
     def copy_rows(
         self,
@@ -199,6 +207,7 @@ class Memory:
         depth: int,
         kind: int,
         stream: Stream,
+        waits: bool = False,
     ) -> None:
         """Copy `depth` slices of `height` rows of `width` bytes."""
         if not width or not height or not depth:
@@ -213,7 +222,29 @@ class Memory:
                 row, column = target + z * target_slice, source + z * source_slice
                 for y in range(height):
                     _memmove(row + y * target_pitch, column + y * source_pitch, width)
-        self._runtime.streams.submit(stream, self.copy_us(stream.device, to, origin, width * height * depth))
+        if to is not None:
+            self._arena.written(target, target_bytes)
+        waits = waits or self._is_pageable(target, to, source, origin)
+        self._submit(stream, to, origin, width * height * depth, waits)
+
+    def _is_pageable(self, target: int, to: Any, source: int, origin: Any) -> bool:
+        """Is a side host memory that is not pinned? Then the host waits for an asynchronous copy, too.
+
+        HIP API reference, hipMemcpyAsync: "If host or dst are not pinned, the memory copy will be performed
+        synchronously."
+        """
+        return (to is None and self.registration(target) is None) or (
+            origin is None and self.registration(source) is None
+        )
+
+    def _submit(self, stream: Stream, to: Any, origin: Any, size: int, waits: bool) -> None:
+        name = f"{_side(origin)} to {_side(to)}"
+        streams = self._runtime.streams
+        # The host link carries one copy each way at a time, however many streams ask for one.
+        engine = "" if _side(to) == _side(origin) else "in" if _side(to) == "device" else "out"
+        streams.submit(stream, self.copy_us(stream.device, to, origin, size), "copy", name, size, engine)
+        if waits:
+            streams.wait_for(stream.last)
 
     def copy_us(self, device: Device, to: Any, origin: Any, size: int) -> float:
         """Modelled time of a copy: over the host link, or through the device's memory (read and written)."""
@@ -235,7 +266,9 @@ class Memory:
         width = count * len(pattern)
         if not width or not height or not depth:
             return
-        self.device_range(address, (depth - 1) * slice_ + (height - 1) * pitch + width)
+        size = (depth - 1) * slice_ + (height - 1) * pitch + width
+        self.device_range(address, size)
+        self._arena.written(address, size)
         row = pattern * count if len(set(pattern)) > 1 else b""
         for z in range(depth):
             for y in range(height):
@@ -244,8 +277,9 @@ class Memory:
                     _memmove(at, row, width)
                 else:
                     _memset(at, pattern[0], width)
-        seconds = width * height * depth / stream.device.architecture.memory_bandwidth
-        self._runtime.streams.submit(stream, COPY_LATENCY_US + seconds * 1e6)
+        filled = width * height * depth
+        seconds = filled / stream.device.architecture.memory_bandwidth
+        self._runtime.streams.submit(stream, COPY_LATENCY_US + seconds * 1e6, "fill", "memset", filled)
 
     # Registered host memory
 

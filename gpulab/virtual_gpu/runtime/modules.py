@@ -13,13 +13,14 @@ import itertools
 import struct
 from typing import TYPE_CHECKING, Any
 
+from gpulab.architectures import residency
 from gpulab.errors import GpulabError, LaunchLimitError
 from gpulab.records import Launch
-from gpulab.virtual_gpu.architectures import residency
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 
 if TYPE_CHECKING:
+    from gpulab.toolchain.code_object import KernelSignature
     from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
     from gpulab.virtual_gpu.runtime.core import Device, Runtime
     from gpulab.virtual_gpu.runtime.streams import Stream
@@ -120,7 +121,7 @@ class Modules:
                 code.assembly, sources={code.name: "\n" * (code.first_line - 1) + code.source}, arch=code.arch
             )
             named = {
-                symbol: dataclasses.replace(kernel, source_name=code.kernels[symbol].name)
+                symbol: _named(kernel, code.kernels[symbol])
                 for symbol, kernel in program.kernels.items()
                 if symbol in code.kernels
             }
@@ -144,6 +145,9 @@ class Modules:
         if found is None:
             raise Failure(codes.INVALID_HANDLE)
         return found
+
+    def is_loaded(self, module: Module) -> bool:
+        return self._modules.get(module.handle) is module
 
     def unload(self, handle: int) -> None:
         with self._runtime.lock:
@@ -327,17 +331,44 @@ class Modules:
             f"{function.descriptor.lds_bytes:,} of its own, and {lds:,} were asked for on top.",
         )
 
+    def check_cooperation(self, function: Function, grid: Triple, block: Triple, lds: int) -> None:
+        """Whether all workgroups of a launch fit on the device at the same time, by HIP's occupancy.
+
+        Raises:
+            Failure: hipErrorCooperativeLaunchTooLarge.
+        """
+        device = function.device
+        units = device.architecture.multiprocessors
+        each = self.occupancy(function.handle, block[0] * block[1] * block[2], lds)
+        groups = grid[0] * grid[1] * grid[2]
+        if groups > each * units:
+            raise Failure(
+                codes.COOPERATIVE_LAUNCH_TOO_LARGE,
+                f"with blocks of {block[0] * block[1] * block[2]:,} threads, {function.kernel.title} has room for "
+                f"{each * units:,} blocks at a time, {each} on each of {units} multiprocessors; this grid has "
+                f"{groups:,}.",
+            )
+
     def launch(
-        self, function: Function, grid: Triple, block: Triple, lds: int, stream: Stream, kernarg: bytes
+        self,
+        function: Function,
+        grid: Triple,
+        block: Triple,
+        lds: int,
+        stream: Stream,
+        kernarg: bytes,
+        cooperative: bool = False,
     ) -> Launch:
         """Check the sizes and run the kernel; its modelled time goes into the stream."""
         device = function.device
         if stream.device is not device:
             raise Failure(codes.INVALID_HANDLE, "the kernel and the stream belong to different devices")
         self.check_sizes(function, grid, block, lds)
+        if cooperative:
+            self.check_cooperation(function, grid, block, lds)
         runtime = self._runtime
-        record: Launch = self._run(function, grid, block, lds, kernarg, None)
-        runtime.streams.submit(stream, record.time_us)
+        record: Launch = self._run(function, grid, block, lds, kernarg, None, cooperative)
+        runtime.streams.submit(stream, record, name=record.kernel)
         runtime.launched(device, record)
         return record
 
@@ -371,16 +402,27 @@ class Modules:
             )
         runtime, device = self._runtime, function.device
         record, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
-        runtime.streams.submit(device.null_stream, record.time_us)
+        runtime.streams.submit(device.null_stream, record, name=record.kernel)
         runtime.launched(device, record)
         return record, trace
 
     def _run(
-        self, function: Function, grid: Triple, block: Triple, lds: int, kernarg: bytes, trace: tuple[int, int] | None
+        self,
+        function: Function,
+        grid: Triple,
+        block: Triple,
+        lds: int,
+        kernarg: bytes,
+        trace: tuple[int, int] | None,
+        cooperative: bool = False,
     ) -> Any:
         """The launch itself: what the machine returns, with the printed text in the record."""
         runtime, device = self._runtime, function.device
         options: dict[str, Any] = {} if trace is None else {"trace": trace}
+        if cooperative:
+            options["cooperative"] = True
+        if runtime.checking:
+            options["checked"] = True
         with runtime.lock:
             registered = runtime.memory.registered_to_device() if runtime.memory.registrations else None
             if function.prints:
@@ -451,6 +493,21 @@ class Modules:
         if size < function.argument_bytes:
             self.check_arguments(function, size)
         return ctypes.string_at(buffer, size) if size else b""
+
+
+def _named(kernel: KernelDescriptor, signature: KernelSignature) -> KernelDescriptor:
+    """A kernel with the names that it and its arguments have in the source."""
+    names = {parameter.offset: parameter.name for parameter in signature.parameters}
+    return dataclasses.replace(
+        kernel,
+        source_name=signature.name,
+        arguments=tuple(
+            argument
+            if argument.kind.startswith("hidden_")
+            else dataclasses.replace(argument, name=names.get(argument.offset) or argument.name)
+            for argument in kernel.arguments
+        ),
+    )
 
 
 def _cu_mode(descriptor: KernelDescriptor) -> bool:

@@ -1,12 +1,12 @@
 """What HIP reports about a virtual device: `device_properties` (hipDeviceProp_t) and `attribute`.
 
 Values follow ROCm's runtime on the same hardware (clr: hip_device_runtime.cpp, hip_device.cpp) and the numbers of
-`gpulab.virtual_gpu.architectures`.
+`gpulab.architectures`.
 """
 
 from __future__ import annotations
 
-from gpulab.virtual_gpu.architectures import Architecture
+from gpulab.architectures import Architecture
 from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 
 INT_MAX = 2**31 - 1
@@ -68,6 +68,7 @@ def device_properties(architecture: Architecture, index: int) -> DevicePropertie
     p.streamPrioritiesSupported = 1
     p.globalL1CacheSupported = p.localL1CacheSupported = 1
     p.managedMemory = p.concurrentManagedAccess = p.directManagedMemAccessFromHost = 1
+    p.cooperativeLaunch = 1
     p.hostNativeAtomicSupported = 1
     p.hostRegisterSupported = 1
     p.memoryPoolsSupported = 1

@@ -1,18 +1,24 @@
 """Streams and events: `Stream`, `Event`, `Streams`. They order modelled device time, in microseconds.
 
-Work runs when it is submitted, so a stream holds only the time at which everything in it is done. The null
-stream waits for all blocking streams of its device, and they wait for it (HIP's legacy default stream).
+Work runs when it is submitted, so a stream holds only the `Moment` at which everything in it is done. The null
+stream waits for all blocking streams of its device, and they wait for it (HIP's legacy default stream). The host has
+a moment as well: what it submits after it waited for something starts no earlier than that. All devices start at 0.
+
+Listeners get a `Happening` for all that is put into a stream: what a profile's timeline is made of.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 
 if TYPE_CHECKING:
+    from gpulab.records import Launch
     from gpulab.virtual_gpu.runtime.core import Device, Runtime
 
 NON_BLOCKING = 1
@@ -23,27 +29,117 @@ DISABLE_TIMING = 2
 #: Modelled time of a copy beside its bytes: what starting one costs (an assumption).
 COPY_LATENCY_US = 5.0
 
+MOST_PENDING = 256  # moments that follow each other and are not computed yet
+
+
+class Moment:
+    """A point in modelled time: so long after the last of others. Computed when `us` is read, and then kept.
+
+    To model the time of a launch takes longer than to launch, so that nobody does it before it is needed.
+    """
+
+    __slots__ = ("_after", "_us", "_work", "floor", "length")
+
+    length: int  # how many moments, one after the other, are not computed up to here
+    floor: float  # no earlier than this
+
+    def __init__(self, after: tuple[Moment, ...] = (), work: Launch | float = 0.0) -> None:
+        self._after: tuple[Moment, ...] = after
+        self._work: Launch | float = work
+        self._us: float | None = None
+        length, floor = 0, 0.0
+        for moment in after:
+            if moment.length > length:
+                length = moment.length
+            if moment.floor > floor:
+                floor = moment.floor
+        self.length, self.floor = length + 1, floor
+        if length >= MOST_PENDING or not after:
+            _ = self.us
+
+    @property
+    def us(self) -> float:
+        """Microseconds since the devices started."""
+        if self._us is not None:
+            return self._us
+        open_ = [self]
+        while open_:
+            moment = open_[-1]
+            unknown = [earlier for earlier in moment._after if earlier._us is None]
+            if unknown:
+                open_ += unknown
+                continue
+            open_.pop()
+            if moment._us is None:
+                work = moment._work
+                begin = max((earlier.floor for earlier in moment._after), default=0.0)
+                moment._us = moment.floor = begin + (work if isinstance(work, float) else work.time_us)
+                moment._after, moment._work, moment.length = (), 0.0, 0
+        return self.floor
+
+
+def latest(first: Moment, *others: Moment) -> Moment:
+    """The last of some moments."""
+    found = [first]
+    for other in others:
+        for place, one in enumerate(found):
+            if other is one or (not other.length and other.floor <= one.floor):
+                break
+            if not one.length and one.floor <= other.floor:
+                found[place] = other
+                break
+        else:
+            found.append(other)
+    return found[0] if len(found) == 1 else Moment(tuple(found))
+
+
+@dataclass(slots=True, eq=False)
+class Happening:
+    """What was put into a stream. `earlier` is what it waits for: the happening that recorded the event of a wait.
+
+    `kind` is "kernel", "copy", "fill", "event" (recorded) or "wait" (for an event), as in `records.Activity`.
+    """
+
+    kind: str
+    name: str
+    device: int
+    stream: int
+    start: Moment
+    end: Moment
+    bytes: int = 0
+    event: int = 0
+    earlier: Happening | None = None
+
+
+Listener = Callable[[Happening], None]
+
 
 class Stream:
-    """One stream: `time` is when its last work is done."""
+    """One stream: `last` is when its last work is done."""
 
-    __slots__ = ("blocking", "device", "flags", "handle", "number", "priority", "time")
+    __slots__ = ("blocking", "device", "flags", "handle", "last", "number", "priority")
 
     def __init__(self, handle: int, device: Device, flags: int, priority: int, number: int) -> None:
         self.handle, self.device, self.flags = handle, device, flags
         self.priority, self.number = priority, number
         self.blocking = not flags & NON_BLOCKING
-        self.time = 0.0
+        self.last = Moment()
+
+    @property
+    def time(self) -> float:
+        """`last` in microseconds."""
+        return self.last.us
 
 
 class Event:
-    """One event; `time` is None until it is recorded."""
+    """One event; `time` is None until it is recorded, `happening` as well if nobody listened then."""
 
-    __slots__ = ("device", "flags", "handle", "time")
+    __slots__ = ("device", "flags", "handle", "happening", "time")
 
     def __init__(self, handle: int, device: Device, flags: int) -> None:
         self.handle, self.device, self.flags = handle, device, flags
-        self.time: float | None = None
+        self.time: Moment | None = None
+        self.happening: Happening | None = None
 
 
 class Streams:
@@ -55,6 +151,8 @@ class Streams:
         self._events: dict[int, Event] = {}
         self._handles = itertools.count(0x5_0000_0010, 16)
         self._numbers = itertools.count(3)
+        self.host = Moment()  # when the host goes on
+        self.listeners: list[Listener] = []
 
     # Streams
 
@@ -65,7 +163,7 @@ class Streams:
         device = self._runtime.current
         priority = max(GREATEST_PRIORITY, min(LEAST_PRIORITY, priority))
         stream = Stream(next(self._handles), device, flags, priority, next(self._numbers))
-        stream.time = device.null_stream.time if stream.blocking else 0.0
+        stream.last = device.null_stream.last if stream.blocking else Moment()
         self._streams[stream.handle] = stream
         device.streams.append(stream)
         return stream
@@ -92,18 +190,69 @@ class Streams:
         stream.device.streams.remove(stream)
         # What was in it still takes place: the null stream must not start before.
         if stream.blocking:
-            stream.device.null_stream.time = max(stream.device.null_stream.time, stream.time)
+            stream.device.null_stream.last = latest(stream.device.null_stream.last, stream.last)
 
-    def submit(self, stream: Stream, microseconds: float) -> None:
-        """Put work that takes this long on the device at the end of a stream."""
-        stream.time = self.ready(stream) + microseconds
+    def submit(
+        self,
+        stream: Stream,
+        work: Launch | float,
+        kind: str = "kernel",
+        name: str = "",
+        size: int = 0,
+        engine: str = "",
+    ) -> None:
+        """Put work, a launch or so many microseconds, at the end of a stream.
 
-    def ready(self, stream: Stream) -> float:
+        Args:
+            kind, name, size: what listeners are told: see `Happening`; bytes of a copy or filling.
+            engine: which of the device's copy engines does it ("in", "out"): one copy at a time, as submitted.
+        """
+        start = self.ready(stream)
+        if engine:
+            busy = stream.device.engines.get(engine)
+            start = start if busy is None else latest(start, busy)
+        stream.last = end = Moment((start,), work)
+        if engine:
+            stream.device.engines[engine] = end
+        if self.listeners:
+            self._tell(Happening(kind, name, stream.device.index, stream.number, start, end, size))
+
+    def _tell(self, happening: Happening) -> Happening:
+        for listener in self.listeners:
+            listener(happening)
+        return happening
+
+    def ready(self, stream: Stream) -> Moment:
         """When work put into the stream now could start."""
-        null = stream.device.null_stream
-        if stream is null:
-            return max([null.time, *(other.time for other in stream.device.streams if other.blocking)])
-        return max(stream.time, null.time) if stream.blocking else stream.time
+        found, null = stream.last, stream.device.null_stream
+        host = self.host
+        if host is not found and (host.length or host.floor > found.floor):
+            found = latest(found, host)
+        if stream is not null:
+            return latest(found, null.last) if stream.blocking else found
+        return self._last(found, null.device, all_streams=False)
+
+    @staticmethod
+    def _last(found: Moment, device: Device, all_streams: bool) -> Moment:
+        """The last of a moment and those of a device's streams (of all, or of the blocking ones)."""
+        for stream in device.streams:
+            last = stream.last
+            if last is not found and (last.length or last.floor > found.floor) and (all_streams or stream.blocking):
+                found = latest(found, last)
+        return found
+
+    # The host
+
+    def wait_for(self, moment: Moment | None) -> None:
+        """The host waits until then."""
+        if moment is not None:
+            self.host = latest(self.host, moment)
+
+    def wait_for_device(self, device: Device) -> None:
+        """The host waits for all that a device has to do."""
+        found, host = self._last(device.null_stream.last, device, all_streams=True), self.host
+        if host is not found:
+            self.host = latest(found, host) if host.length or host.floor > found.floor else found
 
     # Events
 
@@ -128,13 +277,26 @@ class Streams:
     def record(self, event: Event, stream: Stream) -> None:
         if event.device is not stream.device:
             raise Failure(codes.INVALID_HANDLE, "the event and the stream belong to different devices")
-        event.time = self.ready(stream)
-        stream.time = max(stream.time, event.time)
+        event.time = stream.last = self.ready(stream)
+        event.happening = None
+        if self.listeners:
+            event.happening = self._tell(
+                Happening("event", "", stream.device.index, stream.number, event.time, event.time, event=event.handle)
+            )
 
     def wait_event(self, stream: Stream, event: Event) -> None:
         """Later work of the stream starts after the event; one that was never recorded is done."""
-        if event.time is not None:
-            stream.time = max(stream.time, event.time)
+        if event.time is None:
+            return
+        start = self.ready(stream)
+        stream.last = latest(stream.last, event.time)
+        if self.listeners:
+            self._tell(
+                Happening(
+                    "wait", "", stream.device.index, stream.number, start, latest(start, event.time),
+                    event=event.handle, earlier=event.happening,
+                )
+            )  # fmt: skip
 
     def elapsed_ms(self, start: int, stop: int) -> float:
         """Milliseconds between two events (hipEventElapsedTime)."""
@@ -143,7 +305,7 @@ class Streams:
             raise Failure(codes.INVALID_HANDLE)
         if first.device is not last.device:
             raise Failure(codes.INVALID_HANDLE)
-        return (last.time - first.time) / 1000.0
+        return (last.time.us - first.time.us) / 1000.0
 
     def reset(self, device: Device) -> None:
         """Forget the streams and events of a device."""
@@ -154,4 +316,5 @@ class Streams:
         for handle, event in list(self._events.items()):
             if event.device is device:
                 del self._events[handle]
-        device.null_stream.time = device.thread_stream.time = 0.0
+        device.null_stream.last = device.thread_stream.last = Moment()
+        device.engines.clear()

@@ -294,6 +294,28 @@ class LaunchConfiguration(ctypes.Structure):
     ]
 
 
+class LaunchConfigurationEx(ctypes.Structure):
+    """hipLaunchConfig_t."""
+
+    _fields_ = [
+        ("gridDim", c_uint * 3),
+        ("blockDim", c_uint * 3),
+        ("dynamicSmemBytes", ctypes.c_size_t),
+        ("stream", c_void_p),
+        ("attrs", c_void_p),
+        ("numAttrs", c_uint),
+    ]
+
+
+ATTRIBUTE_COOPERATIVE = 2  # hipLaunchAttributeCooperative
+
+
+class LaunchAttribute(ctypes.Structure):
+    """hipLaunchAttribute: the value is a union of 64 bytes."""
+
+    _fields_ = [("id", c_uint), ("padding", c_uint), ("value", ctypes.c_ubyte * 64)]
+
+
 class MemoryLocation(ctypes.Structure):
     """hipMemLocation."""
 

@@ -1,4 +1,4 @@
-"""The inside of a run's loop: `Chunk` holds the vector registers of eight lanes as IR values.
+"""The inside of a run's loop: `Chunk` holds the vector registers of its 8 or 16 lanes as IR values.
 
 A register is loaded from the wave's file when it is first read and stored once, at the end of the chunk, blended
 under EXEC. 64-bit pairs are kept whole and split only on demand.
@@ -6,49 +6,55 @@ under EXEC. 64-bit pairs are kept whole and split only on demand.
 
 from __future__ import annotations
 
-from gpulab.virtual_gpu.translate.emitter import CHUNK, Emitter
-from gpulab.virtual_gpu.translate.expressions import Reader
+import copy
 
-V32, V64, V16, V8I, V1 = "<8 x i32>", "<8 x i64>", "<8 x i16>", "<8 x i8>", "<8 x i1>"
+from gpulab.virtual_gpu.translate.emitter import Emitter
+from gpulab.virtual_gpu.translate.expressions import Reader
 
 
 class Chunk:
-    """Eight lanes. `number` is the chunk's index (i64), `bits` its EXEC bits (i8)."""
+    """Lanes of one pass. `number` is the chunk's index (i64), `bits` its EXEC bits (of type emitter.byte)."""
 
     def __init__(self, emitter: Emitter, wave_size: int, number: str, bits: str) -> None:
         self.emitter, self.wave_size, self.number, self.bits = emitter, wave_size, number, bits
-        self.reader = Reader(emitter, CHUNK)
+        self.reader = Reader(emitter, emitter.lanes)
         self.values: dict[int, str] = {}
         self.pairs: dict[int, str] = {}
         self.written: set[int] = set()
+        self.frames: dict[str, str] = {}  # rows of scratch, by the scalar part of their address
         self.masks: dict[int, str] = {}  # lane masks made in this run, by scalar register
-        self._active: str | None = None
+        # EXEC of these lanes as a vector of i1; here, as it has to be known wherever it is used
+        self.active = emitter.let(f"bitcast {emitter.byte} {bits} to {emitter.v1}")
+        self._mask: str | None = None
         self._lanes: str | None = None
-        byte = emitter.let(f"shl i64 {number}, 5")
+        byte = emitter.let(f"shl i64 {number}, {emitter.shift + 2}")
         self.file = emitter.let(f"getelementptr i8, ptr %vgprs, i64 {byte}")
 
     @property
-    def active(self) -> str:
-        """EXEC of these lanes as <8 x i1>; compute it before branching."""
-        if self._active is None:
-            self._active = self.emitter.let(f"bitcast i8 {self.bits} to {V1}")
-        return self._active
-
-    @property
     def lanes(self) -> str:
-        """The lanes' numbers as <8 x i32>."""
+        """The lanes' numbers as a vector of i32."""
         if self._lanes is None:
             e = self.emitter
-            first = e.let(f"trunc i64 {e.let(f'shl i64 {self.number}, 3')} to i32")
-            iota = "<i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>"
-            self._lanes = e.let(f"add {V32} {splat(e, 'i32', first)}, {iota}")
+            first = e.let(f"trunc i64 {e.let(f'shl i64 {self.number}, {e.shift}')} to i32")
+            iota = "<" + ", ".join(f"i32 {n}" for n in range(e.lanes)) + ">"
+            self._lanes = e.let(f"add {e.v32} {splat(e, 'i32', first)}, {iota}")
         return self._lanes
+
+    def among(self, lanes: str) -> Chunk:
+        """The same chunk with only those active lanes that the vector of i1 `lanes` names; for memory accesses."""
+        e = self.emitter
+        result = copy.copy(self)
+        result.bits = e.let(f"and {e.byte} {self.bits}, {e.let(f'bitcast {e.v1} {lanes} to {e.byte}')}")
+        result.active = e.let(f"bitcast {e.byte} {result.bits} to {e.v1}")
+        result._mask = None
+        return result
 
     def address(self, register: int) -> str:
         return self.emitter.let(f"getelementptr i8, ptr {self.file}, i64 {register * self.wave_size * 4}")
 
     def load(self, register: int) -> str:
-        return self.emitter.let(f"load {V32}, ptr {self.address(register)}, align 32")
+        e = self.emitter
+        return e.let(f"load {e.v32}, ptr {self.address(register)}, align {e.align}")
 
     def get(self, register: int) -> str:
         """A register's 32 bits in each lane."""
@@ -57,9 +63,10 @@ class Chunk:
             return known
         e = self.emitter
         if register in self.pairs:
-            value = e.let(f"trunc {V64} {self.pairs[register]} to {V32}")
+            value = e.let(f"trunc {e.v64} {self.pairs[register]} to {e.v32}")
         elif register - 1 in self.pairs:
-            value = e.let(f"trunc {V64} {e.let(f'lshr {V64} {self.pairs[register - 1]}, splat (i64 32)')} to {V32}")
+            high = e.let(f"lshr {e.v64} {self.pairs[register - 1]}, splat (i64 32)")
+            value = e.let(f"trunc {e.v64} {high} to {e.v32}")
         else:
             value = self.load(register)
         self.values[register] = value
@@ -72,8 +79,8 @@ class Chunk:
             return known
         e = self.emitter
         low, high = self.get(register), self.get(register + 1)
-        wide = e.let(f"shl {V64} {e.let(f'zext {V32} {high} to {V64}')}, splat (i64 32)")
-        value = e.let(f"or {V64} {wide}, {e.let(f'zext {V32} {low} to {V64}')}")
+        wide = e.let(f"shl {e.v64} {e.let(f'zext {e.v32} {high} to {e.v64}')}, splat (i64 32)")
+        value = e.let(f"or {e.v64} {wide}, {e.let(f'zext {e.v32} {low} to {e.v64}')}")
         self.pairs[register] = value
         return value
 
@@ -95,29 +102,55 @@ class Chunk:
         self.pairs[register] = value
         self.written.update((register, register + 1))
 
+    def blend(self, value: str, place: str) -> None:
+        """Store a value's active lanes.
+
+        With 8 lanes the blend is arithmetic on purpose: from a select between a loaded and a new value LLVM makes a
+        masked store, which is several times slower on many processors. Where 16 lanes are used, masked stores are
+        quick.
+        """
+        e = self.emitter
+        old = e.let(f"load {e.v32}, ptr {place}, align {e.align}")
+        if e.lanes == 8:
+            if self._mask is None:
+                index = e.let(f"zext {e.byte} {self.bits} to i64")
+                entry = e.let(f"getelementptr {e.v32}, ptr %blend, i64 {index}")
+                self._mask = e.let(f"load {e.v32}, ptr {entry}, align {e.align}, !invariant.load !2")
+            changed = e.let(f"and {e.v32} {e.let(f'xor {e.v32} {value}, {old}')}, {self._mask}")
+            blended = e.let(f"xor {e.v32} {changed}, {old}")
+        else:
+            blended = e.let(f"select {e.v1} {self.active}, {e.v32} {value}, {e.v32} {old}")
+        e.do(f"store {e.v32} {blended}, ptr {place}, align {e.align}")
+
     def store(self, live: int) -> None:
         """Write back what was written and is in the bit set `live`, under EXEC.
 
-        The blend is arithmetic on purpose: from a select between a loaded and a new value LLVM makes a masked
-        store, which is several times slower on many processors.
+        What a masked store stored is slow to load again: so with 16 lanes a chunk with all active has its own.
         """
         e = self.emitter
-        registers = [r for r in sorted(self.written) if live >> r & 1]
+        registers = [(r, self.get(r)) for r in sorted(self.written) if live >> r & 1]
         if not registers:
             return
-        index = e.let(f"zext i8 {self.bits} to i64")
-        address = e.let(f"getelementptr {V32}, ptr %blend, i64 {index}")
-        mask = e.let(f"load {V32}, ptr {address}, align 32, !invariant.load !2")
-        for register in registers:
-            value = self.get(register)
-            address = self.address(register)
-            old = e.let(f"load {V32}, ptr {address}, align 32")
-            changed = e.let(f"and {V32} {e.let(f'xor {V32} {value}, {old}')}, {mask}")
-            e.do(f"store {V32} {e.let(f'xor {V32} {changed}, {old}')}, ptr {address}, align 32")
+        if e.lanes == 8:
+            for register, value in registers:
+                self.blend(value, self.address(register))
+            return
+        whole, part, done = e.name("whole"), e.name("part"), e.name("stored")
+        e.branch(e.let(f"icmp eq {e.byte} {self.bits}, -1"), whole, part, likely=True)
+        e.label(whole)
+        for register, value in registers:
+            e.do(f"store {e.v32} {value}, ptr {self.address(register)}, align {e.align}")
+        e.jump(done)
+        e.label(part)
+        for register, value in registers:
+            self.blend(value, self.address(register))
+        e.jump(done)
+        e.label(done)
 
 
-def splat(emitter: Emitter, type: str, value: str, width: int = CHUNK) -> str:
-    """A vector of `width` times a scalar; constants become constant vectors."""
+def splat(emitter: Emitter, type: str, value: str) -> str:
+    """A chunk's lanes of one scalar; constants become constant vectors."""
+    width = emitter.lanes
     if not value.startswith("%"):
         return f"splat ({type} {value})"
     one = emitter.let(f"insertelement <{width} x {type}> poison, {type} {value}, i32 0")

@@ -22,15 +22,22 @@ PATTERNS = {
             "quad_perm", "row_shl", "row_shr", "row_ror", "wave_shl", "wave_rol", "wave_shr", "wave_ror",
             "row_mirror", "row_half_mirror", "row_bcast", "row_newbcast", "row_share", "row_xmask", "dpp8",
             "ds_permute", "ds_bpermute", "ds_swizzle", "permlane16", "permlanex16", "permlane64", "move",
+            "permlane16_var", "permlanex16_var", "ds_bpermute_fi", "permlane16_swap", "permlane32_swap",
         )
     )
 }  # fmt: skip
 
 
+_READERS = ("ds_bpermute", "ds_swizzle", "permlane16", "permlanex16")  # of other lanes, which have to be active
+
+
 class CrossLaneEmitter:
     """Emits cross-lane instructions; the run before them has been emitted where it matters."""
 
-    def __init__(self, emitter: Emitter, scalars: Scalars, wave_size: int, salu: Salu, registers: int) -> None:
+    def __init__(
+        self, emitter: Emitter, scalars: Scalars, wave_size: int, salu: Salu, registers: int, checked: bool = False
+    ) -> None:
+        self.checked = checked
         self.emitter, self.scalars, self.wave_size, self.salu = emitter, scalars, wave_size, salu
         self.registers = registers  # VGPRs of the kernel
         self._buffer: str | None = None
@@ -54,9 +61,13 @@ class CrossLaneEmitter:
             return str(int(word) & (self.wave_size - 1))
         return e.let(f"zext i32 {e.let(f'and i32 {word}, {self.wave_size - 1}')} to i64")
 
+    def new_function(self) -> None:
+        """Another LLVM function begins, with buffers of its own."""
+        self._buffer = None
+
     def _scratch(self) -> str:
         if self._buffer is None:
-            self._buffer = self.emitter.entry(f"alloca [{self.wave_size} x i32], align 64")
+            self._buffer = self.emitter.entry(f"alloca [{2 * self.wave_size} x i32], align 64")
         return self._buffer
 
     def emit(self, decoded: Decoded, row: CrossLane) -> None:
@@ -79,11 +90,15 @@ class CrossLaneEmitter:
             if number is not None:
                 self.scalars.set_word(number, value)
             return
-        if kind in ("s_movrels", "s_movreld"):
+        if kind in ("s_movrels", "s_movreld", "s_movrelsd_2"):
             self._move_scalar(decoded, kind)
             return
         if kind in ("movrels", "movreld", "movrelsd"):
-            self.move(decoded, kind != "movreld", kind != "movrels", self.scalars.word(layout.M0))
+            m0 = self.scalars.word(layout.M0)
+            self.move(decoded, m0 if kind != "movreld" else None, m0 if kind != "movrels" else None)
+            return
+        if kind in ("movrelsd_2", "swaprel"):
+            self.move(decoded, *self._two_indices(), swap=kind == "swaprel")
             return
         destination = self._vector(operands[0])
         assert destination is not None
@@ -93,7 +108,7 @@ class CrossLaneEmitter:
             return
         first, second = "null", "null"
         arguments = ["0", "0"]
-        if kind in ("ds_permute", "ds_bpermute"):
+        if kind in ("ds_permute", "ds_bpermute", "ds_bpermute_fi", "permlane16_var", "permlanex16_var"):
             first, second = (self._source(o, decoded.index) for o in operands[1:3])
             arguments[0] = str(decoded.instruction.modifiers.get("offset", 0))
         elif kind == "ds_swizzle":
@@ -105,38 +120,84 @@ class CrossLaneEmitter:
                 arguments = [self.salu.operand(o, u32, decoded.index) for o in operands[2:4]]
         given = decoded.instruction.modifiers.get("op_sel")
         flags = sum(bool(b) << n for n, b in enumerate(given)) if isinstance(given, tuple) else 0
+        if kind.endswith("swap"):
+            flags = sum(
+                bool(decoded.instruction.modifiers.get(name)) << n for n, name in enumerate(("fi", "bound_ctrl"))
+            )
+        if self.checked and kind in _READERS:
+            self._check(decoded.index, kind, first, arguments, flags)
         self._call(kind, self._row(destination), first, second, arguments, flags)
 
-    def move(self, decoded: Decoded, from_index: bool, to_index: bool, index: str) -> None:
-        """v_mov_b32 whose source or destination register number has `index` (an i32) added to it.
+    def _check(self, index: int, kind: str, source: str, arguments: list[str], flags: int, lanes: int = -1) -> None:
+        """Ask the checker whether an active lane (of those in the mask `lanes`) reads one that is not."""
+        e = self.emitter
+        place = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('shuffle')}")
+        function = e.let(f"load ptr, ptr {place}")
+        mask = self.scalars.mask(layout.EXEC)
+        failed = e.let(
+            f"call i32 {function}(ptr %wave, i32 {index}, i32 {PATTERNS[kind]}, ptr {source}, i64 {mask}, i64 {lanes}, "
+            f"i32 {arguments[0]}, i32 {arguments[1]}, i32 {flags})"
+        )
+        go = e.name("shuffled")
+        e.branch(e.let(f"icmp eq i32 {failed}, 0"), go, "faulted", likely=True)
+        e.label(go)
+
+    def _two_indices(self) -> tuple[str, str]:
+        """(m0[9:0], m0[25:16]): what is added to the number of the source's register and of the destination's."""
+        e, m0 = self.emitter, self.scalars.word(layout.M0)
+        return e.let(f"and i32 {m0}, 1023"), e.let(f"and i32 {e.let(f'lshr i32 {m0}, 16')}, 1023")
+
+    def move(self, decoded: Decoded, from_index: str | None, to_index: str | None, swap: bool = False) -> None:
+        """v_mov_b32 whose source or destination register number has an index (an i32) added to it; or an exchange."""
+        operands = decoded.instruction.operands
+
+        def row(operand: Operand, index: str | None) -> str:
+            register = self._vector(operand)
+            if register is None or index is None:
+                return self._source(operand, decoded.index)
+            return self.place(register, index)
+
+        to, source = row(operands[0], to_index), row(operands[1], from_index)
+        if swap:
+            self._call("move", self._scratch(), to, "null", ["0", "0"], 0)
+        self._call("move", to, source, "null", ["0", "0"], 0)
+        if swap:
+            self._call("move", source, self._scratch(), "null", ["0", "0"], 0)
+
+    def place(self, register: int, index: str) -> str:
+        """Where the register is whose number is `register` plus an i32.
 
         A number beyond the kernel's registers means its last one: on hardware it is undefined.
         """
-        e, operands = self.emitter, decoded.instruction.operands
+        e = self.emitter
+        wanted = e.let(f"add i32 {index}, {register}")
+        inside = e.let(f"icmp ult i32 {wanted}, {self.registers}")
+        number = e.let(f"select i1 {inside}, i32 {wanted}, i32 {self.registers - 1}")
+        place = e.let(f"mul i64 {e.let(f'zext i32 {number} to i64')}, {self.wave_size * 4}")
+        return e.let(f"getelementptr i8, ptr %vgprs, i64 {place}")
 
-        def row(operand: Operand, indexed: bool) -> str:
-            register = self._vector(operand)
-            if register is None or not indexed:
-                return self._source(operand, decoded.index)
-            e_number = e.let(f"add i32 {index}, {register}")
-            inside = e.let(f"icmp ult i32 {e_number}, {self.registers}")
-            number = e.let(f"select i1 {inside}, i32 {e_number}, i32 {self.registers - 1}")
-            place = e.let(f"mul i64 {e.let(f'zext i32 {number} to i64')}, {self.wave_size * 4}")
-            return e.let(f"getelementptr i8, ptr %vgprs, i64 {place}")
+    def buffer(self) -> str:
+        """Room for a register's lanes."""
+        return self.emitter.entry(f"alloca [{self.wave_size} x i32], align 64")
 
-        to = row(operands[0], to_index)
-        self._call("move", to, row(operands[1], from_index), "null", ["0", "0"], 0)
+    def copy(self, to: str, source: str) -> None:
+        """The active lanes of one register (or buffer) into another."""
+        self._call("move", to, source, "null", ["0", "0"], 0)
+
+    def register(self, number: int) -> str:
+        """Where a register is."""
+        return self._row(number)
 
     def _move_scalar(self, decoded: Decoded, kind: str) -> None:
-        """s_movrels, s_movreld: scalar registers as memory, with m0 added to the number."""
+        """s_movrels, s_movreld, s_movrelsd_2: scalar registers as memory, with m0 added to the number."""
         e, scalars = self.emitter, self.scalars
         target, source = (o.value for o in decoded.instruction.operands[:2])
         assert isinstance(target, Register)
         width = 64 if decoded.instruction.mnemonic.endswith("b64") else 32
 
-        def place(register: Register) -> str:
+        def place(register: Register, index: str) -> str:
             first = scalar_number(register)
-            number = e.let(f"add i32 {scalars.word(layout.M0)}, {first}")
+            number = e.let(f"add i32 {index}, {first}")
             inside = e.let(f"icmp ult i32 {number}, {layout.VCC - 1}")
             index = e.let(f"zext i32 {e.let(f'select i1 {inside}, i32 {number}, i32 {layout.VCC - 2}')} to i64")
             base = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars')}")
@@ -145,7 +206,7 @@ class CrossLaneEmitter:
         scalars.flush(ALL_SCALARS)
         if kind == "s_movrels":
             assert isinstance(source, Register)
-            value = e.let(f"load i{width}, ptr {place(source)}, align 4")
+            value = e.let(f"load i{width}, ptr {place(source, scalars.word(layout.M0))}, align 4")
             number = scalar_number(target)
             assert number is not None
             if width == 64:
@@ -153,8 +214,13 @@ class CrossLaneEmitter:
             else:
                 scalars.set_word(number, value)
             return
-        value = self.salu.operand(decoded.instruction.operands[1], u64 if width == 64 else u32, decoded.index)
-        e.do(f"store i{width} {value}, ptr {place(target)}, align 4")
+        if kind == "s_movrelsd_2":
+            assert isinstance(source, Register)
+            from_, to = self._two_indices()
+            e.do(f"store i32 {e.let(f'load i32, ptr {place(source, from_)}')}, ptr {place(target, to)}")
+        else:
+            value = self.salu.operand(decoded.instruction.operands[1], u64 if width == 64 else u32, decoded.index)
+            e.do(f"store i{width} {value}, ptr {place(target, scalars.word(layout.M0))}, align 4")
         scalars.forget()
 
     def _source(self, operand: Operand, index: int) -> str:
@@ -180,17 +246,20 @@ class CrossLaneEmitter:
             f"i64 {mask}, i32 {arguments[0]}, i32 {arguments[1]}, i32 {flags})"
         )
 
-    def dpp(self, decoded: Decoded) -> tuple[str, str]:
-        """The first source as DPP gives it, in a buffer: (lanes that are written as an i64 mask, pointer)."""
+    def dpp(self, decoded: Decoded) -> tuple[str, str, str]:
+        """The first source as DPP gives it, in a buffer: (lanes that are written, lanes that the row and bank masks
+        allow, both as i64 masks; pointer). High halves of 64-bit sources follow the low ones of all lanes."""
         e, modifiers = self.emitter, decoded.instruction.modifiers
-        operand = next(o for p, o in decoded.sources if not p.implicit)
+        parameter, operand = next((p, o) for p, o in decoded.sources if not p.implicit)
         assert operand is not None
-        source = self._source(operand, decoded.index)
         kind, argument = _pattern(decoded.instruction)
+        arguments, flags = [str(signed(argument, 32)), "0"], 1 if modifiers.get("fi") else 0
         buffer = self._scratch()
-        valid = self._call(
-            kind, buffer, source, "null", [str(signed(argument, 32)), "0"], 1 if modifiers.get("fi") else 0
-        )
+        valid = self._call(kind, buffer, self._source(operand, decoded.index), "null", arguments, flags)
+        register = self._vector(operand)
+        if parameter.type.width == 64 and register is not None:
+            above = e.let(f"getelementptr i32, ptr {buffer}, i64 {self.wave_size}")
+            self._call(kind, above, self._row(register + 1), "null", arguments, flags)
         rows, banks = modifiers.get("row_mask", 15), modifiers.get("bank_mask", 15)
         assert isinstance(rows, int)
         assert isinstance(banks, int)
@@ -198,9 +267,11 @@ class CrossLaneEmitter:
         for lane in range(self.wave_size):
             if rows >> (lane // 16) & 1 and banks >> (lane // 4 % 4) & 1:
                 allowed |= 1 << lane
+        if self.checked and not (modifiers.get("bound_ctrl") or flags or kind == "dpp8"):
+            self._check(decoded.index, kind, "null", arguments, flags, signed(allowed, 64))
         if modifiers.get("bound_ctrl") or kind == "dpp8":
-            return str(signed(allowed, 64)), buffer
-        return e.let(f"and i64 {valid}, {signed(allowed, 64)}"), buffer
+            return str(signed(allowed, 64)), str(signed(allowed, 64)), buffer
+        return e.let(f"and i64 {valid}, {signed(allowed, 64)}"), str(signed(allowed, 64)), buffer
 
 
 def _pattern(instruction: Instruction) -> tuple[str, int]:

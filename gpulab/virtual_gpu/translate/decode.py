@@ -8,12 +8,14 @@ built on it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpulab.errors import UnsupportedInstruction
+from gpulab.virtual_gpu.isa.assembly import hardware_register
 from gpulab.virtual_gpu.isa.expression import Type
 from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register
 from gpulab.virtual_gpu.isa.matrix import registers
+from gpulab.virtual_gpu.isa.refused import refusal
 from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Parameter, Result, Row, Table
 from gpulab.virtual_gpu.translate import layout
 
@@ -89,10 +91,11 @@ class Decoder:
     def refuse(self, instruction: Instruction, kernel: str, why: str = "") -> UnsupportedInstruction:
         where = instruction.where
         line = f" ({where.file}, line {where.line}: {where.text.strip()})" if where else ""
+        missing = f"{instruction.mnemonic} has no row in gpulab's instruction table."
         return UnsupportedInstruction(
             f"the kernel {kernel} uses an instruction that the virtual {self.program.arch} does not execute: "
             f"{instruction.text.strip()}{line}",
-            why=why or f"{instruction.mnemonic} has no row in gpulab's instruction table.",
+            why=why or refusal(instruction.mnemonic) or missing,
             hint="write the line another way, or run the kernel on a real GPU.",
         )
 
@@ -113,6 +116,10 @@ class Decoder:
         row = self.table.get(instruction.mnemonic)
         if row is None:
             raise self.refuse(instruction, kernel)
+        for operand in instruction.operands:
+            name = operand.value.name if isinstance(operand.value, Register) else ""
+            if name in _NOT_READABLE:
+                raise self.refuse(instruction, kernel, _NOT_READABLE[name])
         decoded = Decoded(index, instruction, row)
         if isinstance(row, Row):
             self._row(decoded, row, kernel)
@@ -127,6 +134,18 @@ class Decoder:
         return decoded
 
     # reading and writing one operand
+
+    @staticmethod
+    def _cut(operands: tuple[Operand, ...]) -> list[Operand]:
+        """The operands of a row, where one of four registers counts as two pairs (v_mqsad_u32_u8)."""
+        found = []
+        for operand in operands:
+            value = operand.value
+            if isinstance(value, Register) and value.count == 4 and value.file in "vas":
+                found += [replace(operand, value=replace(value, index=value.index + i, count=2)) for i in (0, 2)]
+            else:
+                found.append(operand)
+        return found
 
     def _reads(self, decoded: Decoded, operand: Operand, count: int, mask: bool = False) -> None:
         value = operand.value
@@ -158,7 +177,7 @@ class Decoder:
 
     def _row(self, decoded: Decoded, row: Row, kernel: str) -> None:
         instruction = decoded.instruction
-        operands = list(instruction.operands)
+        operands = self._cut(instruction.operands)
         vector = row.unit == "valu"
         results, _ = row.graph()
         mask_bits = self.wave_words
@@ -213,6 +232,7 @@ class Decoder:
         if vector and partial:
             decoded.vector_reads |= decoded.vector_writes
         if is_dpp(instruction):
+            decoded.scalar_reads |= decoded.scalar_writes  # bits of lane masks may stay as they were
             first = next((o for p, o in decoded.sources if not p.implicit), None)
             if first is not None and isinstance(first.value, Register) and first.value.file in ("v", "a"):
                 decoded.cross_reads |= vector_bits(first.value)
@@ -245,18 +265,35 @@ class Decoder:
 
     def _memory(self, decoded: Decoded, row: Memory, kernel: str) -> None:
         instruction = decoded.instruction
-        if row.space == "buffer" or instruction.modifiers.get("gds") or instruction.modifiers.get("lds"):
-            raise self.refuse(instruction, kernel, "gpulab has no buffer resources, GDS or loads into LDS.")
+        if instruction.modifiers.get("gds"):
+            raise self.refuse(
+                instruction,
+                kernel,
+                "gpulab has no memory that all workgroups of a device share but global memory (no GDS).",
+            )
+        if instruction.modifiers.get("tfe"):
+            raise self.refuse(
+                instruction, kernel, "tfe asks for a status of pages that are not resident; gpulab has no such pages."
+            )
         parts = memory_operands(instruction, row)
+        if parts.resource is not None:
+            if not isinstance(parts.resource.value, Register) or parts.resource.value.count != 4:
+                raise self.refuse(instruction, kernel, "its buffer resource is not in four scalar registers.")
+            self._reads(decoded, parts.resource, 4)
         data_words = max(1, row.element * row.count // 32)
         if row.space == "scalar":
             if parts.destination is not None:
                 self._writes(decoded, parts.destination, data_words)
             if parts.address is not None:
-                self._reads(decoded, parts.address, 2)
+                value = parts.address.value
+                self._reads(decoded, parts.address, value.count if isinstance(value, Register) else 2)
+            for data in parts.data:
+                self._reads(decoded, data, data_words * (2 if row.compare else 1))
             if parts.scalar is not None:
                 self._reads(decoded, parts.scalar, 1)
             return
+        if (row.implied == "lane" and row.space == "lds") or row.implied == "count" or into_lds(instruction, row):
+            decoded.scalar_reads |= bits(layout.M0, 1)
         if parts.destination is not None:
             self._writes(decoded, parts.destination, data_words)
             if row.half or (row.action == "load" and row.element < 16 and row.half):
@@ -279,11 +316,11 @@ class Decoder:
         kind = decoded.row.kind
         if kind.startswith("s_movrel"):
             decoded.scalar_reads = ALL_SCALARS
-            if kind == "s_movrels":
+            if kind == "s_movrels":  # the others write a register that m0 names
                 value = instruction.operands[0].value
                 self._writes(decoded, instruction.operands[0], value.count if isinstance(value, Register) else 1)
             return
-        if kind.startswith("movrel"):
+        if kind.startswith("movrel") or kind == "swaprel":
             decoded.cross_reads = ALL_VECTORS
             decoded.scalar_reads |= bits(layout.M0, 1) | bits(layout.EXEC, self.wave_words)
             self._reads(decoded, instruction.operands[1], 1)
@@ -318,14 +355,17 @@ class Decoder:
             value = operand.value
             if isinstance(value, Register) and value.file in ("v", "a"):
                 wanted = registers(row, "d" if name == "C" else name.lower(), self.program.wave_size)
+                if name == "C" and row.layout == "smfmac":
+                    wanted = 1
                 if value.count != wanted:
                     why = f"its matrix {name} has {value.count} registers; it takes {wanted}."
                     raise self.refuse(instruction, kernel, why)
                 if name == "D":
                     decoded.vector_writes |= vector_bits(value)
-                if name != "D" or row.d in ("f16", "bf16"):  # these leave the other half of D
+                halves = row.d in ("f16", "bf16") and row.layout == "wmma"  # the other half of D stays
+                if name != "D" or row.layout == "smfmac" or halves:
                     decoded.cross_reads |= vector_bits(value)
-            elif name != "C" or not isinstance(value, Literal):
+            elif name != "C" or row.layout == "smfmac" or not isinstance(value, Literal):
                 raise self.refuse(instruction, kernel, f"its matrix {name} is not in vector registers.")
 
     def _control(self, decoded: Decoded, row: Control, kernel: str) -> None:
@@ -370,19 +410,26 @@ class Decoder:
 
 @dataclass(slots=True)
 class MemoryOperands:
-    """The operands of a memory instruction by role; `scalar` is a scalar base or offset."""
+    """The operands of a memory instruction by role; `scalar` is a scalar base or offset, `resource` a buffer's."""
 
     destination: Operand | None = None
     address: Operand | None = None
     data: list[Operand] = field(default_factory=list)
     scalar: Operand | None = None
+    resource: Operand | None = None
 
 
 def returns_value(instruction: Instruction, row: Memory) -> bool:
     """Whether an atomic gives back the old value."""
     if row.space == "lds":
         return row.returns
-    return bool(row.returns or instruction.modifiers.get("sc0") or instruction.modifiers.get("glc"))
+    modifiers = instruction.modifiers
+    return bool(row.returns or modifiers.get("sc0") or modifiers.get("glc") or "RETURN" in str(modifiers.get("th", "")))
+
+
+def into_lds(instruction: Instruction, row: Memory) -> bool:
+    """Whether a load goes to LDS instead of registers."""
+    return row.to_lds or (row.space == "buffer" and row.action == "load" and bool(instruction.modifiers.get("lds")))
 
 
 def memory_operands(instruction: Instruction, row: Memory) -> MemoryOperands:
@@ -390,16 +437,33 @@ def memory_operands(instruction: Instruction, row: Memory) -> MemoryOperands:
     operands = list(instruction.operands)
     parts = MemoryOperands()
     if row.space == "scalar":
-        if row.action == "load":
-            parts.destination = operands.pop(0)
+        data = operands.pop(0)
+        if row.action == "load" or (row.action == "atomic" and returns_value(instruction, row)):
+            parts.destination = data
+        if row.action != "load":
+            parts.data.append(data)
         if operands:
             parts.address = operands.pop(0)
         if operands:
             parts.scalar = operands.pop(0)
         return parts
-    if row.action == "load" or (row.action == "atomic" and returns_value(instruction, row)):
+    if row.space == "buffer":
+        first = operands[0] if into_lds(instruction, row) else operands.pop(0)
+        if into_lds(instruction, row):
+            pass
+        elif row.action == "load" or (row.action == "atomic" and returns_value(instruction, row)):
+            parts.destination = first
+        if row.action != "load":
+            parts.data.append(first)
+        address, parts.resource, parts.scalar = operands[:3]
+        parts.address = None if isinstance(address.value, Keyword) else address
+        return parts
+    if (row.action == "load" and not row.to_lds) or (row.action == "atomic" and returns_value(instruction, row)):
         parts.destination = operands.pop(0)
-    if operands and row.space in ("global", "scratch") and row.action != "load":
+    if row.implied:
+        if row.action == "store":
+            parts.data.append(operands.pop(0))
+    elif operands and row.space in ("global", "scratch") and row.action != "load":
         # address, data, scalar
         parts.address = operands.pop(0)
         if operands and row.action != "prefetch":
@@ -420,16 +484,11 @@ def memory_operands(instruction: Instruction, row: Memory) -> MemoryOperands:
 
 
 def hardware_field(value: object) -> tuple[str, int, int] | None:
-    """``hwreg(HW_REG_MODE, 4, 4)`` as (name, first bit, bits)."""
-    if not isinstance(value, Keyword):
+    """``hwreg(HW_REG_MODE, 4, 4)``, or the same as a number, as (name, first bit, bits)."""
+    if not isinstance(value, Keyword | Literal):
         return None
-    text = value.text.strip()
-    if not text.startswith("hwreg(") or not text.endswith(")"):
-        return None
-    parts = [p.strip() for p in text[6:-1].split(",")]
-    first = int(parts[1], 0) if len(parts) > 1 else 0
-    size = int(parts[2], 0) if len(parts) > 2 else 32
-    return parts[0], first, size
+    name, first, size = hardware_register(Operand(value))
+    return f"HW_REG_{name}", first, size
 
 
 def index_mode(instruction: Instruction) -> int:
@@ -443,24 +502,30 @@ def index_mode(instruction: Instruction) -> int:
     return sum({"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}.get(name.strip(), 0) for name in names)
 
 
+_NOT_READABLE = {
+    "lds_direct": "lds_direct reads LDS as an operand, by a format in m0; read it with ds_read (ds_load).",
+    "pops_exiting_wave_id": "pops_exiting_wave_id belongs to pixel shaders whose order the hardware keeps.",
+}
+"""Operands without a value here, and why."""
+
 CLOCKS = ("HW_REG_SHADER_CYCLES", "HW_REG_SHADER_CYCLES_LO")
 """Hardware registers that count time."""
 
 _READABLE = (
     "HW_REG_MODE", "HW_REG_SH_MEM_BASES", "HW_REG_HW_ID", "HW_REG_HW_ID1", "HW_REG_HW_ID2", "HW_REG_XCC_ID",
-    "HW_REG_TRAPSTS", "HW_REG_STATUS", *CLOCKS,
+    "HW_REG_TRAPSTS", "HW_REG_STATUS", "HW_REG_GPR_ALLOC", "HW_REG_LDS_ALLOC", "HW_REG_IB_STS", *CLOCKS,
 )  # fmt: skip
-_WRITABLE = ("HW_REG_MODE", "HW_REG_TRAPSTS")
+_WRITABLE = ("HW_REG_MODE", "HW_REG_TRAPSTS", "HW_REG_FLAT_SCR_LO", "HW_REG_FLAT_SCR_HI")
 
-_DPP = (
+_DPP = frozenset((
     "quad_perm", "row_shl", "row_shr", "row_ror", "wave_shl", "wave_rol", "wave_shr", "wave_ror", "row_mirror",
     "row_half_mirror", "row_bcast", "row_newbcast", "row_share", "row_xmask", "dpp8",
-)  # fmt: skip
+))  # fmt: skip
 
 
 def is_dpp(instruction: Instruction) -> bool:
     """Whether the first source goes through data-parallel primitives."""
-    return "dpp" in instruction.encoding or any(name in instruction.modifiers for name in _DPP)
+    return "dpp" in instruction.encoding or not _DPP.isdisjoint(instruction.modifiers)
 
 
 def literal_bits(literal: Literal, type: Type) -> int:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import struct
 
-CHUNK = 8  # lanes of a chunk: what one pass of a run's loop works on
 
-
-def vector(type: str, width: int = CHUNK) -> str:
+def vector(type: str, width: int) -> str:
     """The IR type of `width` lanes of `type`; the type itself for one lane."""
     return type if width == 1 else f"<{width} x {type}>"
 
@@ -43,9 +41,16 @@ class Emitter:
 
     `let` emits an instruction and returns the name of its result, `do` one without a result; `label` starts a
     basic block (the previous one must have ended), `block` is the current one, for phis.
+
+    lanes: of a chunk, what one pass of a run's loop works on: 8, or 16 where the host's vectors hold as many. `v1` to
+    `v64` are the types of so many values, `byte` is that of their bits in a lane mask, `shift` their logarithm, `align`
+    the bytes of one register's lanes in a chunk.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lanes: int = 8) -> None:
+        self.lanes, self.shift, self.align = lanes, lanes.bit_length() - 1, 4 * lanes
+        self.v1, self.v8, self.v16, self.v32, self.v64 = (vector(f"i{n}", lanes) for n in (1, 8, 16, 32, 64))
+        self.byte = f"i{lanes}"
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.block = "entry"

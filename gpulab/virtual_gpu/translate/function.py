@@ -1,19 +1,29 @@
-"""One kernel as one LLVM function: `translate` finds its blocks, emits each and ties them together.
+"""One kernel as an LLVM function: `translate` finds its blocks, emits each and ties them together.
 
 A kernel's function takes a wave's state and runs it until it ends (ENDED), waits at a barrier (BARRIER), has used its
 instruction budget (YIELD) or faults (FAULT). Every block starts with all scalars in the wave's state, so a wave is
 resumed by a switch on its pc: after barriers, at loop heads, at return points and at function entries.
+
+A large kernel becomes several functions, each a `_Piece` of its blocks, as LLVM takes more than twice as long for a
+function twice as large. Control goes from one to the other through the pc, too (ELSEWHERE). Blocks outside loops, which
+a wave executes once, go into pieces of their own, which are compiled quickly (`Translation.quick`), until the kernel
+has run for so long that it is worth the time (machine/device.py). In a huge kernel loops are optimised less until then.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from gpulab.virtual_gpu.isa import GENERATION
+from gpulab.virtual_gpu.isa.buffers import RULES
+from gpulab.virtual_gpu.isa.control import PLACES
 from gpulab.virtual_gpu.isa.expression import u32
-from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register, Symbol
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Operand, Program, Register, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
-from gpulab.virtual_gpu.translate import layout, matrix
+from gpulab.virtual_gpu.translate import jit, layout, matrix
 from gpulab.virtual_gpu.translate.crosslane import CrossLaneEmitter
 from gpulab.virtual_gpu.translate.decode import (
     ALL_SCALARS,
@@ -26,30 +36,62 @@ from gpulab.virtual_gpu.translate.decode import (
     index_mode,
     is_dpp,
     scalar_number,
+    words,
 )
-from gpulab.virtual_gpu.translate.emitter import Emitter
+from gpulab.virtual_gpu.translate.emitter import Emitter, signed
 from gpulab.virtual_gpu.translate.liveness import Live, analyse
-from gpulab.virtual_gpu.translate.memory import Site
+from gpulab.virtual_gpu.translate.memory import Observed, Site
 from gpulab.virtual_gpu.translate.modes import Mode
-from gpulab.virtual_gpu.translate.runs import Run
+from gpulab.virtual_gpu.translate.runs import Captured, Run
 from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
-_ENDS = ("end", "branch", "cbranch", "call", "jump", "barrier", "trap")
+PIECE = 2500  # lines of IR from which on a function ends, where no loop is cut and much is to come
+LARGE = 500  # instructions from which on blocks outside loops are compiled quickly
+HUGE = 3000  # instructions from which on loops over chunks are spared LLVM's strength reduction, too
+# Adds the small counts of a row of lane counts (layout.py) to its sums, and sets them to zero.
+_SUM_LANES = f"""\
+define internal void @sum_lanes(ptr %row) nounwind noinline {{
+entry:
+  %small = getelementptr i8, ptr %row, i64 {layout.LANE_BYTES}
+  %sums = getelementptr i8, ptr %row, i64 {layout.LANE_SUMS}
+  br label %lane
+lane:
+  %number = phi i64 [ 0, %entry ], [ %next, %lane ]
+  %from = getelementptr i8, ptr %small, i64 %number
+  %to = getelementptr i64, ptr %sums, i64 %number
+  %count = load i8, ptr %from
+  %more = zext i8 %count to i64
+  %before = load i64, ptr %to
+  %after = add i64 %before, %more
+  store i64 %after, ptr %to
+  store i8 0, ptr %from
+  %next = add i64 %number, 1
+  %last = icmp eq i64 %next, 64
+  br i1 %last, label %done, label %lane
+done:
+  ret void
+}}"""
+_LABEL = re.compile(r"label %b(\d+)\b")
+_ENDS = ("end", "branch", "cbranch", "call", "jump", "barrier", "sleep", "trap")
 
 
 @dataclass(slots=True)
 class Translation:
     """LLVM IR of a kernel and what its counters mean.
 
+    quick: IR of what is to be compiled quickly and linked with it; or "".
     blocks: the instruction indices of each counted block, in the order of the counters.
-    segments: when profiling, the instructions executed under one EXEC each, in the order of the lane counters.
+    segments: when profiling, the instructions executed under one EXEC each, in the order of the rows of lane counts.
     zeroed: VGPRs that may be read before they are written.
     slots: memory instructions, each with an entry in a thread's table of allocations.
     symbols: (symbol operand, instruction) in the order of the table that a wave's `symbols` points to.
+    accesses: what an observer is told of, by the number it is given.
+    widest: the most of them in one run: rows of the buffer that a wave's `addresses` points to.
     """
 
     ir: str
+    quick: str
     name: str
     blocks: list[list[int]]
     segments: list[list[int]]
@@ -57,6 +99,8 @@ class Translation:
     slots: int
     decoded: dict[int, Decoded]
     symbols: list[tuple[Symbol, int]]
+    accesses: list[Observed]
+    widest: int
 
 
 def reachable(program: Program, kernel: KernelDescriptor, decoder: Decoder) -> tuple[list[int], set[int]]:
@@ -111,6 +155,19 @@ def stops(decoded: Decoded) -> bool:
     operands = decoded.instruction.operands
     value = operands[0].value if operands else None
     return not (isinstance(value, Literal) and int(value.value) == 3)
+
+
+def _releases(decoded: Decoded, family: str) -> bool:
+    """Whether this may be what is left of a fence that makes a wave's writes visible to other workgroups.
+
+    buffer_wbl2 on gfx9. On gfx10 and later a fence only waits for all accesses, and only if they were not waited for
+    already (LLVM, "User Guide for AMDGPU Backend", memory models); so any such wait may have been one, and a missing
+    fence is seldom noticed there.
+    """
+    instruction = decoded.instruction
+    if family.startswith("gfx9"):
+        return instruction.mnemonic == "buffer_wbl2"
+    return instruction.mnemonic.startswith("s_wait") and bool(re.search(r"\b0(x0)?\b", instruction.text))
 
 
 def _label(program: Program, decoded: Decoded) -> int:
@@ -186,9 +243,9 @@ class Structure:
                     mode = index_mode(decoded.instruction) if mode is not None or row.kind == "gpr_index_on" else None
                 elif isinstance(row, Control) and row.kind == "gpr_index_off":
                     mode = None
-                elif mode is not None and decoded.is_vector:
-                    if decoded.instruction.mnemonic != "v_mov_b32" or is_dpp(decoded.instruction):
-                        why = "with register indexing on, gpulab executes only v_mov_b32."
+                elif mode is not None and isinstance(row, Row) and decoded.is_vector:
+                    if is_dpp(decoded.instruction):
+                        why = "with register indexing on, gpulab executes no DPP."
                         raise self.decoder.refuse(decoded.instruction, self.kernel.name, why)
                     found[index] = mode
                     writes = 0 if mode & 8 else decoded.vector_writes
@@ -202,65 +259,61 @@ class Structure:
         return found
 
     def _find_modes(self, start: Mode) -> dict[int, Mode]:
-        """MODE at each block's start: changes are followed along the program; where two meet they must agree."""
-        if not start.rounds_to_nearest:
-            raise self.decoder.refuse(
-                self.decoded[self.kernel.entry].instruction,
-                self.kernel.name,
-                f"the kernel starts in rounding mode {start.bits & 15:#x}; only rounding to nearest even is executed.",
-            )
-        modes: dict[int, Mode] = {self.kernel.entry: start}
-        for target in self.landing:
-            modes[target] = start
-        work = [self.kernel.entry, *self.landing]
+        """What is known of MODE at each block's start. Where paths meet, the bits in which they differ are unknown; an
+        indirect jump (a call, a return) may lead to any landing place."""
+        modes: dict[int, Mode] = {}
+        anywhere: Mode | None = None
+        work: list[tuple[int, Mode]] = [(self.kernel.entry, start)]
         while work:
-            block = work.pop()
+            block, mode = work.pop()
             if block not in self.blocks:
                 continue
-            mode = modes[block]
+            known = modes.get(block)
+            joined = mode if known is None else known.joined(mode)
+            if joined == known:
+                continue
+            modes[block] = mode = joined
             for index in self.blocks[block]:
                 mode = self._mode_after(self.decoded[index], mode)
-            for target in self.successors[block] or ():
-                if target not in modes:
-                    modes[target] = mode
-                    work.append(target)
-                elif modes[target] != mode:
-                    raise self.decoder.refuse(
-                        self.decoded[target].instruction,
-                        self.kernel.name,
-                        "the MODE register would differ here depending on the path taken.",
-                    )
+            targets = self.successors[block]
+            if targets is None:
+                if anywhere is not None and anywhere.joined(mode) == anywhere:
+                    continue
+                anywhere = mode if anywhere is None else anywhere.joined(mode)
+                targets, mode = list(self.landing), anywhere
+            work += [(target, mode) for target in targets]
         return modes
 
-    def _mode_after(self, decoded: Decoded, mode: Mode) -> Mode:
-        row = decoded.row
+    def _mode_field(self, decoded: Decoded) -> tuple[int, int, Operand] | None:
+        """(first bit, bits, new value) of the field of MODE that an instruction writes; None if it writes none."""
+        row, operands = decoded.row, decoded.instruction.operands
         if not isinstance(row, Control) or row.kind not in ("setreg", "round_mode", "denorm_mode"):
+            return None
+        if row.kind != "setreg":
+            return (0 if row.kind == "round_mode" else 4), 4, operands[0]
+        field = hardware_field(operands[0].value)
+        if field is None or field[0] != "HW_REG_MODE":
+            return None
+        return field[1], field[2], operands[1]
+
+    def _mode_after(self, decoded: Decoded, mode: Mode) -> Mode:
+        field = self._mode_field(decoded)
+        if field is None:
             return mode
-        operands = decoded.instruction.operands
-        number = mode.bits
-        if row.kind in ("round_mode", "denorm_mode"):
-            value = operands[0].value
-            given = int(value.value) if isinstance(value, Literal) else 0
-            shift = 0 if row.kind == "round_mode" else 4
-            number = (number & ~(15 << shift)) | (given & 15) << shift
-        else:
-            field = hardware_field(operands[0].value)
-            if field is None or field[0] != "HW_REG_MODE":
-                return mode
-            _, first, size = field
-            value = operands[1].value
-            if not isinstance(value, Literal):
-                raise self.decoder.refuse(
-                    decoded.instruction, self.kernel.name, "MODE is set from a register, which gpulab cannot follow."
-                )
-            mask = ((1 << size) - 1) << first
-            number = (number & ~mask) | (int(value.value) << first & mask)
-        changed = Mode(number)
-        if not changed.rounds_to_nearest:
-            raise self.decoder.refuse(
-                decoded.instruction, self.kernel.name, "only rounding to nearest even is executed."
-            )
-        return changed
+        first, width, given = field
+        value = given.value
+        return mode.with_field(first, width, int(value.value) if isinstance(value, Literal) else None)
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Blocks that become one function, and their lines of IR."""
+
+    quick: bool
+    blocks: set[int] = field(default_factory=set)
+    lines: list[str] = field(default_factory=list)
+    entry_lines: list[str] = field(default_factory=list)  # beside those that all pieces have
+    back_edges: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 class _Function(Structure):
@@ -274,16 +327,21 @@ class _Function(Structure):
         mode: int,
         profile: bool,
         check_alignment: bool,
+        lanes: int | None,
+        checked: bool,
+        quick: bool,
     ) -> None:
         super().__init__(program, kernel, decoder, mode)
-        self.profile, self.check_alignment = profile, check_alignment
-        self.emitter = e = Emitter()
+        self.profile, self.check_alignment, self.checked = profile, check_alignment, checked
+        self.quick = quick
+        self.emitter = e = Emitter(lanes or jit.host().lanes)
         self.entry_live, self.after = analyse(
             {b: [self.decoded[i] for i in body] for b, body in self.blocks.items()}, self.successors
         )
         self.slots: dict[int, int] = {}
         self.symbol_slots: dict[tuple[Symbol, int], int] = {}
         self.segments: list[list[int]] = []
+        self.accesses: list[Observed] = []
         self._back_edges: dict[tuple[int, int], str] = {}
         self.resume: set[int] = {kernel.entry, *self.landing}
         self.scalars = Scalars(e, self.wave_size)
@@ -297,10 +355,13 @@ class _Function(Structure):
             self.slot,
             self.symbol,
             lambda name: high_half(program.arch, name),
+            self.observe,
+            RULES[GENERATION[program.arch]],
+            bool(kernel.directives.get("user_sgpr_private_segment_buffer")),
         )
-        self.salu = Salu(e, self.scalars, self.site, self.symbol, self.run.special)
+        self.salu = Salu(e, self.scalars, self.site, self.symbol, self.run.special, self.observe)
         registers = 256 + kernel.agprs if kernel.agprs else max(kernel.vgprs, 1)
-        self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu, registers)
+        self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu, registers, checked)
 
     def symbol(self, symbol: Symbol, index: int) -> str:
         """The value of a symbol operand, from the kernel's table: so code does not depend on addresses and is kept."""
@@ -308,6 +369,11 @@ class _Function(Structure):
         return self.emitter.let(
             f"load i32, ptr {self.emitter.let(f'getelementptr i32, ptr {self.symbols}, i64 {slot}')}"
         )
+
+    def observe(self, access: Observed) -> int:
+        """The number of a memory access for the observer."""
+        self.accesses.append(access)
+        return len(self.accesses) - 1
 
     def slot(self, index: int) -> int:
         return self.slots.setdefault(index, len(self.slots))
@@ -319,42 +385,53 @@ class _Function(Structure):
             address = e.entry(f"getelementptr i8, ptr %wave, i64 {layout.offset(name)}")
             return e.entry(f"load {type}, ptr {address}, !invariant.load !2")
 
-        def buffer() -> str:
-            return e.entry("alloca <8 x i32>, align 32")
-
         e.entry_lines.append("  ; what never changes during the kernel")
         blend = field("blend", "ptr")
         e.entry_lines.append(f"  %blend = getelementptr i8, ptr {blend}, i64 0")
-        arena = field("arena", "ptr")
-        lds_bytes = e.entry(f"zext i32 {field('lds_bytes', 'i32')} to i64")
-        scratch_bytes = e.entry(f"zext i32 {field('scratch_bytes', 'i32')} to i64")
         self.counters = field("counters", "ptr")
         self.active = field("active", "ptr")
         self.symbols = field("symbols", "ptr")
         return Site(
-            low=buffer(),
-            high=buffer(),
-            pointers=e.entry("alloca <8 x ptr>, align 64"),
-            old=e.entry("alloca <16 x i32>, align 32"),
-            data=e.entry("alloca [4 x <8 x i32>], align 32"),
-            arena=arena,
-            arena_number=e.entry(f"ptrtoint ptr {arena} to i64"),
+            arena_high=field("high", "i32"),
             cache=field("cache", "ptr"),
             lds=field("lds", "ptr"),
-            lds_bytes=lds_bytes,
             scratch=field("scratch", "ptr"),
-            scratch_bytes=scratch_bytes,
+            scratch_bytes=e.entry(f"zext i32 {field('scratch_bytes', 'i32')} to i64"),
             resolve=field("resolve", "ptr"),
             load=field("load", "ptr"),
             store=field("store", "ptr"),
             fault="faulted",
+            observer=field("observer", "ptr"),
+            addresses=field("addresses", "ptr"),
             check_alignment=self.check_alignment,
+            record=self.profile or self.checked,
+            checked=self.checked,
         )
 
     def emit(self) -> Translation:
         e = self.emitter
         numbers = {block: n for n, block in enumerate(self.blocks)}
+        common, e.entry_lines = e.entry_lines, []
+        pieces: dict[bool, _Piece] = {}
+        self.pieces: list[_Piece] = []
+        cut, inside = self._loops_around()
+        begin, end = self._own_range()
+        large = self.quick and len(self.order) >= LARGE
+        done = 0  # instructions
         for block, body in self.blocks.items():
+            quick = large and not inside[block] and begin <= block < end
+            piece = pieces.get(quick)
+            if piece is not None:
+                size = len(piece.lines)
+                if size > 8 * PIECE or (size > PIECE and not cut[block] and self._lines_left(done) > PIECE // 3):
+                    piece = None
+            if piece is None:
+                piece = pieces[quick] = _Piece(quick)
+                self.pieces.append(piece)
+            self._switch(piece)
+            self.run.opaque = self.quick and not quick and len(self.order) >= HUGE
+            piece.blocks.add(block)
+            done += len(body)
             e.label(f"b{block}")
             self.scalars.forget()
             self.run.new_block()
@@ -378,21 +455,82 @@ class _Function(Structure):
                     e.jump(f"b{body[-1] + 1}")
                 else:
                     self._stop("bad jump", body[-1])
-        return self._assemble()
+        return self._assemble(common)
+
+    def _lines_left(self, done: int) -> int:
+        """About how many lines of IR are to come after so many instructions."""
+        return (len(self.order) - done) * sum(len(piece.lines) for piece in self.pieces) // max(done, 1)
+
+    def _own_range(self) -> tuple[int, int]:
+        """The kernel's own instructions, not those of functions that it calls: from, to."""
+        begin = self.kernel.entry
+        others = [at for at, _ in self.program.functions.values() if at > begin]
+        others += [k.entry for k in self.program.kernels.values() if k.entry > begin]
+        return begin, min(others, default=self.order[-1] + 1)
+
+    def _loops_around(self) -> tuple[dict[int, int], dict[int, bool]]:
+        """For each block: how many loops would be cut in two by a border before it; whether it is in a loop."""
+        starts = list(self.blocks)
+        change = dict.fromkeys(starts, 0)
+        for block, targets in self.successors.items():
+            for target in targets or ():
+                if target <= block:
+                    at, after = bisect_right(starts, target), bisect_right(starts, block)
+                    if at < len(starts):
+                        change[starts[at]] += 1
+                    if after < len(starts):
+                        change[starts[after]] -= 1
+        around, cut = 0, {}
+        for block in starts:
+            around += change[block]
+            cut[block] = around
+        heads = {t for block, targets in self.successors.items() for t in targets or () if t <= block}
+        return cut, {block: bool(cut[block]) or block in heads for block in starts}
+
+    def _switch(self, piece: _Piece) -> None:
+        """What is emitted from here on belongs to a piece."""
+        e = self.emitter
+        if e.lines is not piece.lines:
+            e.lines, e.entry_lines, self._back_edges = piece.lines, piece.entry_lines, piece.back_edges
+            self.crosslane.new_function()
 
     def _open_segment(self) -> None:
         if not self.profile:
             return
         self.segments.append([])
+        e, size = self.emitter, self.wave_size
+        row = e.let(f"getelementptr i8, ptr {self.active}, i64 {layout.LANE_ROW * (len(self.segments) - 1)}")
         mask = self.scalars.mask(layout.EXEC)
-        lanes = self.emitter.call("i64", "llvm.ctpop.i64", f"i64 {mask}")
-        self._count(self.active, len(self.segments) - 1, lanes)
+        whole, some, full, counted = (e.name(name) for name in ("whole", "some", "full", "counted"))
+        e.branch(e.let(f"icmp eq i64 {mask}, {signed((1 << size) - 1, 64)}"), whole, some)
+        e.label(whole)
+        self._count(row, 0, "1")
+        e.jump(counted)
+        e.label(some)
+        # The mask's bytes, each for eight lanes, of which each looks at its own bit.
+        own_mask = e.let(f"trunc i64 {mask} to i32") if size == 32 else mask
+        bits = e.let(f"bitcast i{size} {own_mask} to <{size // 8} x i8>")
+        spread = ", ".join(f"i32 {lane // 8}" for lane in range(size))
+        each = e.let(f"shufflevector <{size // 8} x i8> {bits}, <{size // 8} x i8> poison, <{size} x i32> <{spread}>")
+        own = "<" + ", ".join(f"i8 {signed(1 << lane % 8, 8)}" for lane in range(size)) + ">"
+        active = e.let(f"icmp eq <{size} x i8> {e.let(f'and <{size} x i8> {each}, {own}')}, {own}")
+        place = e.let(f"getelementptr i8, ptr {row}, i64 {layout.LANE_BYTES}")
+        before = e.let(f"load <{size} x i8>, ptr {place}, align 8")
+        after = e.let(f"sub <{size} x i8> {before}, {e.let(f'sext <{size} x i1> {active} to <{size} x i8>')}")
+        e.do(f"store <{size} x i8> {after}, ptr {place}, align 8")
+        times = e.let(f"and i64 {self._count(row, 1, '1')}, 127")
+        e.branch(e.let(f"icmp ne i64 {times}, 0"), counted, full, likely=True)
+        e.label(full)
+        e.do(f"call void @sum_lanes(ptr {row})")
+        e.jump(counted)
+        e.label(counted)
 
-    def _count(self, array: str, number: int, amount: str) -> None:
+    def _count(self, array: str, number: int, amount: str) -> str:
         e = self.emitter
         address = e.let(f"getelementptr i64, ptr {array}, i64 {number}")
         total = e.let(f"add i64 {e.let(f'load i64, ptr {address}')}, {amount}")
         e.do(f"store i64 {total}, ptr {address}")
+        return total
 
     def _live(self, index: int) -> Live:
         return self.after[index]
@@ -408,6 +546,8 @@ class _Function(Structure):
     def _instruction(self, decoded: Decoded, mode: Mode) -> bool:
         """Emit one instruction; True if it ended the block."""
         row = decoded.row
+        if self.checked and not self.check_alignment:  # written in assembly
+            self._note("step", decoded.index)
         if isinstance(row, Control):
             return self._control(decoded, row, mode)
         if isinstance(row, CrossLane):
@@ -425,20 +565,17 @@ class _Function(Structure):
             matrix.emit(self.emitter, decoded, row, self.wave_size)
             return False
         if decoded.index in self.indexed:
-            self._flush()
-            mode_bits = self.indexed[decoded.index]
-            index = self.emitter.let(f"and i32 {self.scalars.word(layout.M0)}, 255")
-            self.crosslane.move(decoded, bool(mode_bits & 1), bool(mode_bits & 8), index)
+            self._with_indices(decoded, mode, self.indexed[decoded.index])
             return False
         if decoded.is_vector:
             if self.run.conflicts(decoded):
                 self._flush()
             if is_dpp(decoded.instruction):
                 self._flush()
-                only, buffer = self.crosslane.dpp(decoded)
+                only, allowed, buffer = self.crosslane.dpp(decoded)
                 self.run.add(decoded, mode)
                 item = self.run.items[-1]
-                item.only = only
+                item.only, item.allowed = only, allowed
                 position = next(n for n, (p, _) in enumerate(decoded.sources) if not p.implicit)
                 item.sources[position] = type(item.sources[position])("buffer", buffer)  # type: ignore[misc]
                 self._flush()
@@ -450,13 +587,51 @@ class _Function(Structure):
         if self.run.conflicts(decoded) or decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2):
             self._flush()
         if isinstance(row, Memory):
-            if self.run.spaces.get("global") == "store":
+            if self.run.spaces.get("global") == "store" or (row.action != "load" and self.run.spaces.get("global")):
                 self._flush()
-            self.salu.load(decoded, self.slot(decoded.index))
+            self.salu.memory(decoded, self.slot(decoded.index))
         else:
             assert isinstance(row, Row)
             self.salu.row(decoded, mode)
         return False
+
+    def _with_indices(self, decoded: Decoded, mode: Mode, which: int) -> None:
+        """A vector instruction under gfx9's register indexing: m0[7:0] is added to the numbers of the operands in
+        `which` (1, 2, 4: sources, 8: destination).
+
+        The destination's own register stands in for the one that is meant, and gets its lanes back in the end.
+        """
+        self._flush()
+        index = self.emitter.let(f"and i32 {self.scalars.word(layout.M0)}, 255")
+        if decoded.instruction.mnemonic == "v_mov_b32" and decoded.instruction.encoding != "sdwa":
+            self.crosslane.move(decoded, index if which & 1 else None, index if which & 8 else None)
+            return
+        cross = self.crosslane
+        targets: list[tuple[str, str, str]] = []  # the named register, the meant one, room for the named one's lanes
+        for result, operand in decoded.results if which & 8 else ():
+            if operand is not None and isinstance(operand.value, Register) and operand.value.file == "v":
+                for number in range(operand.value.index, operand.value.index + words(result.type)):
+                    targets.append((cross.register(number), cross.place(number, index), cross.buffer()))
+        for named, meant, room in targets:
+            cross.copy(room, named)
+            cross.copy(named, meant)
+        self.run.add(decoded, mode)
+        item = self.run.items[-1]
+        position = 0
+        for n, (parameter, operand) in enumerate(decoded.sources):
+            if parameter.implicit:
+                continue
+            register = operand.value if operand is not None else None
+            if which >> position & 1 and isinstance(register, Register) and register.file == "v":
+                item.sources[n] = Captured("buffer", cross.place(register.index, index))
+            position += 1
+        self.run.flush(lambda _: Live(ALL_SCALARS, ALL_VECTORS, ALL_VECTORS))
+        results = [cross.buffer() for _ in targets]
+        for (named, _, room), result_ in zip(targets, results, strict=True):
+            cross.copy(result_, named)
+            cross.copy(named, room)
+        for (_, meant, _), result_ in zip(targets, results, strict=True):
+            cross.copy(meant, result_)
 
     def _store_field(self, name: str, value: int) -> None:
         e = self.emitter
@@ -470,6 +645,17 @@ class _Function(Structure):
         e.let(f"call i32 {function}(ptr %wave, i32 {layout.FAULTS.index(kind)}, i32 {index})")
         e.jump("faulted")
 
+    def _note(self, what: str, index: int) -> None:
+        """Tell the checker of something that is not a memory access."""
+        e = self.emitter
+        address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('note')}")
+        function = e.let(f"load ptr, ptr {address}")
+        mask = self.scalars.mask(layout.EXEC)
+        failed = e.let(f"call i32 {function}(ptr %wave, i32 {layout.NOTES.index(what)}, i32 {index}, i64 {mask})")
+        go = e.name("noted")
+        e.branch(e.let(f"icmp eq i32 {failed}, 0"), go, "faulted", likely=True)
+        e.label(go)
+
     def _goto(self, source: int, target: int) -> str:
         """The label to branch to from `source`: for a backward branch a piece that counts the budget."""
         if target > source:
@@ -481,7 +667,13 @@ class _Function(Structure):
 
     def _control(self, decoded: Decoded, row: Control, mode: Mode) -> bool:
         e, kind, index = self.emitter, row.kind, decoded.index
-        if kind in ("wait", "nop", "sleep", "sendmsg", "setreg", "round_mode", "denorm_mode"):
+        if kind in ("setreg", "round_mode", "denorm_mode"):
+            self._set_mode(decoded, mode)
+            return False
+        if kind in ("wait", "nop", "sendmsg"):
+            if self.checked and _releases(decoded, self.program.arch):
+                self._flush()
+                self._note("fence", index)
             return False
         if self.run.conflicts(decoded):
             self._flush()
@@ -500,11 +692,14 @@ class _Function(Structure):
             taken = self._goto(index, _label(self.program, decoded))
             e.branch(condition, taken, f"b{index + 1}")
             return True
-        if kind == "barrier":
+        if kind in ("barrier", "sleep"):
+            # A sleeping wave waits for others: they run before it goes on.
             self._finish(index)
             self.resume.add(index + 1)
             self._store_field("pc", index + 1)
-            e.do(f"ret i32 {layout.BARRIER}")
+            if kind == "sleep":
+                self._store_field("first_instruction", index)
+            e.do(f"ret i32 {layout.BARRIER if kind == 'barrier' else layout.SLEEP}")
             return True
         if kind == "trap":
             if not stops(decoded):
@@ -602,8 +797,26 @@ class _Function(Structure):
             value = e.let(f"or i32 {e.let(f'and i32 {value}, -61441')}, {mode}")
         self.scalars.set_word(layout.M0, value)
 
+    def _set_mode(self, decoded: Decoded, mode: Mode) -> None:
+        """A field of MODE, in the wave's state; what translation knows of it is followed by `_mode_after`."""
+        field = self._mode_field(decoded)
+        if field is None:
+            return
+        e = self.emitter
+        self._flush()
+        after = self._mode_after(decoded, mode)
+        word = str(after.bits)
+        if after.unknown:
+            first, width, given = field
+            mask = ((1 << width) - 1) << first
+            value = e.let(f"shl i32 {self.salu.operand(given, u32, decoded.index)}, {first}")
+            value = e.let(f"and i32 {value}, {signed(mask, 32)}")
+            word = e.let(f"or i32 {e.let(f'and i32 {mode.word(e)}, {signed(~mask, 32)}')}, {value}")
+        place = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('mode')}")
+        e.do(f"store i32 {word}, ptr {place}")
+
     def _getreg(self, decoded: Decoded, mode: Mode) -> None:
-        """Hardware registers that a kernel may ask for; identifiers of the wave's place are those of a single CU."""
+        """Hardware registers that a kernel may ask for; the others are 0."""
         e = self.emitter
         field = hardware_field(decoded.instruction.operands[1].value)
         assert field is not None
@@ -613,18 +826,65 @@ class _Function(Structure):
             now = e.let(f"call i64 {e.let(f'load ptr, ptr {address}')}(ptr %wave)")
             value = e.let(f"trunc i64 {now} to i32")
         elif name == "HW_REG_MODE":
-            value = str(mode.bits)
+            value = mode.word(e)
         elif name == "HW_REG_SH_MEM_BASES":
             value = str((layout.SHARED_BASE >> 16) << 16 | layout.PRIVATE_BASE >> 16)
         else:
             value = "0"
+            for shift, of, divisor, modulus in PLACES.get(name.removeprefix("HW_REG_"), ()):
+                place = e.let(
+                    f"getelementptr i8, ptr %wave, i64 {layout.offset('index' if of == 'wave' else 'number')}"
+                )
+                part = e.let(f"udiv i32 {e.let(f'load i32, ptr {place}')}, {divisor}")
+                part = e.let(f"shl i32 {e.let(f'urem i32 {part}, {modulus}')}, {shift}")
+                value = e.let(f"or i32 {value}, {part}")
         mask = (1 << size) - 1
         result = e.let(f"and i32 {e.let(f'lshr i32 {value}, {first}')}, {mask if size < 32 else -1}")
         self.scalars.set_word(self._scalar_target(decoded), result)
 
-    def _assemble(self) -> Translation:
+    def _assemble(self, common: list[str]) -> Translation:
+        e, pieces, name = self.emitter, self.pieces, "kernel"
+        outside: list[set[int]] = []  # blocks of other pieces that a piece leads to
+        for piece in pieces:
+            self._back(piece)
+            targets = {int(t) for line in piece.lines if line.startswith("  br") for t in _LABEL.findall(line)}
+            outside.append(targets - piece.blocks)
+            self.resume |= outside[-1]
+        modules: dict[bool, list[str]] = {False: [], True: []}
+        for n, (piece, elsewhere) in enumerate(zip(pieces, outside, strict=True)):
+            title = name if len(pieces) == 1 else f"{name}.{n}"
+            modules[piece.quick].append(self._function(piece, elsewhere, common, title))
+            if piece.quick:
+                modules[False].append(f"declare i32 @{title}(ptr, ptr)")
+        if len(pieces) > 1:
+            modules[False].append(self._leader(name))
+        notes = ['!0 = !{!"branch_weights", i32 1000, i32 1}', '!1 = !{!"branch_weights", i32 1, i32 1000}', "!2 = !{}"]
+        own = [_SUM_LANES] if self.profile else []
+        text, quick = (
+            "\n".join([*functions, *own, *e.declarations.values(), *notes, ""]) if functions else ""
+            for functions in modules.values()
+        )
+        start = self.entry_live[self.kernel.entry]
+        zeroed = [r for r in range(512) if (start.active | start.asleep) >> r & 1]
+        return Translation(
+            text,
+            quick,
+            name,
+            [list(b) for b in self.blocks.values()],
+            self.segments,
+            zeroed,
+            len(self.slots),
+            self.decoded,
+            list(self.symbol_slots),
+            self.accesses,
+            self.run.widest,
+        )
+
+    def _back(self, piece: _Piece) -> None:
+        """The backward branches of a piece: each counts the budget."""
         e = self.emitter
-        for (source, target), label in self._back_edges.items():
+        e.lines = piece.lines
+        for (source, target), label in piece.back_edges.items():
             e.label(label)
             left = self._spend(max(1, source - target + 1))
             e.branch(e.let(f"icmp sgt i64 {left}, 0"), f"b{target}", f"{label}.yield", likely=True)
@@ -632,6 +892,15 @@ class _Function(Structure):
             self._store_field("pc", target)
             self._store_field("first_instruction", source)
             e.do(f"ret i32 {layout.YIELD}")
+
+    def _function(self, piece: _Piece, outside: set[int], common: list[str], name: str) -> str:
+        """A piece with the way in and out."""
+        e = self.emitter
+        self._switch(piece)
+        for target in sorted(outside):
+            e.label(f"b{target}")
+            self._store_field("pc", target)
+            e.do(f"ret i32 {layout.ELSEWHERE}")
         e.label("dispatch")
         address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('pc')}")
         pc = e.let(f"load i32, ptr {address}")
@@ -641,8 +910,11 @@ class _Function(Structure):
         e.label("yield")
         e.do(f"ret i32 {layout.YIELD}")
         e.label("select")
-        targets = " ".join(f"i32 {t}, label %b{t}" for t in sorted(self.resume) if t in self.blocks)
-        e.do(f"switch i32 {pc}, label %lost [ {targets} ]")
+        known = [t for t in sorted(self.resume) if t in self.blocks]
+        cases = [f"i32 {t}, label %{f'b{t}' if t in piece.blocks else 'leave'}" for t in known]
+        e.do(f"switch i32 {pc}, label %lost [ {' '.join(cases)} ]")
+        e.label("leave")
+        e.do(f"ret i32 {layout.ELSEWHERE}")
         e.label("lost")
         stop_at = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('stop')}")
         stop = e.let(f"load ptr, ptr {stop_at}")
@@ -652,26 +924,29 @@ class _Function(Structure):
         e.jump("faulted")
         e.label("faulted")
         e.do(f"ret i32 {layout.FAULT}")
-        name = "kernel"
-        head = f"define i32 @{name}(ptr noalias %wave, ptr noalias %vgprs) nounwind {{\nentry:\n"
-        body = "\n".join([*e.entry_lines, "  br label %dispatch", *e.lines])
-        tail = (
-            "\n}\n"
-            + "\n".join(e.declarations.values())
-            + '\n!0 = !{!"branch_weights", i32 1000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 1000}\n!2 = !{}\n'
-        )
-        start = self.entry_live[self.kernel.entry]
-        zeroed = [r for r in range(512) if (start.active | start.asleep) >> r & 1]
-        return Translation(
-            head + body + tail,
-            name,
-            [list(b) for b in self.blocks.values()],
-            self.segments,
-            zeroed,
-            len(self.slots),
-            self.decoded,
-            list(self.symbol_slots),
-        )
+        head = f"define i32 @{name}(ptr noalias %wave, ptr noalias %vgprs) nounwind noinline {{"
+        return "\n".join([head, "entry:", *common, *piece.entry_lines, "  br label %dispatch", *e.lines, "}"])
+
+    def _leader(self, name: str) -> str:
+        """The function that calls pieces by the pc until one returns for another reason than a jump."""
+        cases = []
+        for n, piece in enumerate(self.pieces):
+            cases += [f"i32 {t}, label %run{n}" for t in sorted(self.resume & piece.blocks)]
+        lines = [
+            f"define i32 @{name}(ptr noalias %wave, ptr noalias %vgprs) nounwind {{",
+            "entry:",
+            f"  %at = getelementptr i8, ptr %wave, i64 {layout.offset('pc')}",
+            "  br label %next",
+            "next:",
+            "  %pc = load i32, ptr %at",
+            f"  switch i32 %pc, label %run0 [ {' '.join(cases)} ]",
+        ]
+        for n in range(len(self.pieces)):
+            lines += [f"run{n}:", f"  %r{n} = call i32 @{name}.{n}(ptr %wave, ptr %vgprs)", "  br label %done"]
+        results = ", ".join(f"[ %r{n}, %run{n} ]" for n in range(len(self.pieces)))
+        lines += ["done:", f"  %result = phi i32 {results}", f"  %again = icmp eq i32 %result, {layout.ELSEWHERE}"]
+        lines += ["  br i1 %again, label %next, label %out", "out:", "  ret i32 %result", "}"]
+        return "\n".join(lines)
 
 
 def translate(
@@ -681,15 +956,21 @@ def translate(
     mode: int,
     profile: bool = False,
     check_alignment: bool = True,
+    lanes: int | None = None,
+    checked: bool = False,
+    quick: bool = False,
 ) -> Translation:
     """LLVM IR of a kernel with all device functions it reaches.
 
     Args:
         mode: the MODE register at the start.
-        profile: also count active lanes per segment.
+        profile: also count how often each lane was active, per segment.
         check_alignment: refuse unaligned loads and stores (see memory.py).
+        lanes: of a chunk (emitter.py); None for what the support code was built with, the host's own.
+        checked: tell the checker (machine/checked.c) all that it wants to know.
+        quick: of a large kernel, put what is outside loops into `Translation.quick`.
 
     Raises:
         UnsupportedInstruction: an instruction without a row, or one that gpulab cannot execute.
     """
-    return _Function(program, kernel, decoder, mode, profile, check_alignment).emit()
+    return _Function(program, kernel, decoder, mode, profile, check_alignment, lanes, checked, quick).emit()

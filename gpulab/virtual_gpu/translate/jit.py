@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import threading
 from typing import Any
 
@@ -39,7 +40,13 @@ class Host:
         self.machine = target.create_target_machine(
             cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="default"
         )
+        self.quick = target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=0, reloc="pic", codemodel="default"
+        )
         self.layout = str(self.machine.target_data)
+        # Lanes of a chunk: what one vector register holds; with AVX-512 16 lanes, and masks for them.
+        wide = all(f"+{name}" in self.features.split(",") for name in ("avx512f", "avx512vl", "avx512bw", "avx512dq"))
+        self.lanes = int(os.environ.get("GPULAB_LANES", 0)) or (16 if wide else 8)
         self.jit = llvm.create_lljit_compiler(
             target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="default"),
             use_jit_link=True,
@@ -71,15 +78,20 @@ def _optimise(here: Host, module: Any) -> None:
     passes.run(module, builder)
 
 
-def compile_object(source: str | bytes, *, optimise: bool = True) -> bytes:
+def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = False, keep: bool = True) -> bytes:
     """Object code of IR text (or of LLVM bitcode), from the cache on disk if it is there.
+
+    Args:
+        optimise: run passes over the IR first.
+        keep: on disk, and look there first.
+        quick: without any optimisation, many times faster; the code takes about twice the time.
 
     Raises:
         InternalError: the IR is not valid.
     """
     here = host()
-    key = cache.key(here.identity, "optimised 2" if optimise else "plain", source)
-    known = STORE.get(key)
+    key = cache.key(here.identity, "quick" if quick else "optimised 2" if optimise else "plain", source)
+    known = STORE.get(key) if keep else None
     if known is not None:
         return known
     with _lock:
@@ -91,18 +103,22 @@ def compile_object(source: str | bytes, *, optimise: bool = True) -> bytes:
         except RuntimeError as error:
             raise InternalError(f"translated code is not valid LLVM IR: {error}") from error
         module.triple, module.data_layout = here.triple, here.layout
-        if optimise:
+        if optimise and not quick:
             _optimise(here, module)
-        code: bytes = here.machine.emit_object(module)
-    STORE.put(key, code)
+        code: bytes = (here.quick if quick else here.machine).emit_object(module)
+    if keep:
+        STORE.put(key, code)
     return code
 
 
-def load(code: bytes, *names: str) -> tuple[int, ...]:
+def load(code: bytes | list[bytes], *names: str) -> tuple[int, ...]:
     """Link object code into the process; the addresses of `names`. It stays until the process ends."""
     here = host()
     with _lock:
-        builder = here.llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        builder = here.llvm.JITLibraryBuilder()
+        for part in [code] if isinstance(code, bytes) else code:
+            builder = builder.add_object_img(part)
+        builder = builder.add_current_process()
         for name in names:
             builder.export_symbol(name)
         library = builder.link(here.jit, f"gpulab.{next(_numbers)}")

@@ -13,10 +13,11 @@ VCC, TTMP, M0, NULL, EXEC, SCC, FLAT_SCRATCH, XNACK = 106, 108, 124, 125, 126, 1
 SCALARS = 136
 
 # What a translated kernel returns.
-ENDED, BARRIER, YIELD, FAULT = 0, 1, 2, 3
+ENDED, BARRIER, YIELD, FAULT, SLEEP = 0, 1, 2, 3, 4
+ELSEWHERE = 5  # among the pieces of a large kernel: to go on at the pc, in another piece
 
 # Address spaces and kinds of access of a memory instruction, as the support code knows them.
-SPACES = {"global": 0, "flat": 1, "lds": 2, "scratch": 3}
+SPACES = {"global": 0, "flat": 1, "lds": 2, "scratch": 3, "scalar": 4}
 ACCESSES = {"read": 0, "write": 1, "atomic": 2}
 
 # Why a wave was stopped; the numbers are those in support.c.
@@ -33,10 +34,20 @@ FAULTS = (
     "trap",
     "barrier",
     "bad jump",
+    "grid barrier",
+    "checked",
 )
 
+# What a checked kernel tells the checker beside its memory accesses; the numbers are those in checked.c.
+NOTES = ("fence", "step")
+
+# Counts of active lanes, when profiling; a row for each segment: how often all lanes of a wave were active (u64); how
+# often not all of them (u64); of the latter, how often each lane was: lately (u8), and until then (u64), to which the
+# former is added every 128 times.
+LANE_BYTES, LANE_SUMS, LANE_ROW = 16, 80, 592  # offsets of the last two, size of a row
+
 # Code addresses: instruction i is at CODE_BASE + INSTRUCTION_BYTES * i, as in machine/dispatch.py.
-CODE_BASE, INSTRUCTION_BYTES = 0x0003_0000_0000_0000, 8
+CODE_BASE, INSTRUCTION_BYTES = 0x0000_1000_0000_0000, 8
 # The high halves of the flat apertures of LDS and scratch.
 SHARED_BASE, PRIVATE_BASE = 0x0001_0000, 0x0002_0000
 
@@ -45,10 +56,10 @@ WAVE: tuple[tuple[str, str, int], ...] = (
     ("vgprs", "u64", 1),
     ("lds", "u64", 1),
     ("scratch", "u64", 1),
-    ("cache", "u64", 1),  # u32 pairs (first byte's low half, bytes) per memory instruction
+    ("cache", "u64", 1),  # per memory instruction: the allocation that it used last (Allocation in support.c)
     ("counters", "u64", 1),  # u64 per basic block
     ("symbols", "u64", 1),  # u32 per symbol operand: its value after relocation
-    ("active", "u64", 1),  # u64 per instruction: lanes active, when profiling
+    ("active", "u64", 1),  # a row of lane counts per segment, when profiling
     ("blend", "u64", 1),  # 256 masks of 8 lanes
     ("resolve", "u64", 1),  # support code's gpulab_resolve
     ("load", "u64", 1),  # support code's gpulab_load
@@ -58,8 +69,17 @@ WAVE: tuple[tuple[str, str, int], ...] = (
     ("cross", "u64", 1),  # support code's gpulab_cross
     ("clock", "u64", 1),  # support code's gpulab_clock
     ("matrix", "u64", 1),  # support code's gpulab_matrix
+    ("round", "u64", 1),  # support code's gpulab_round
+    ("observer", "u64", 1),  # what is told of each memory instruction; 0: nobody
+    ("addresses", "u64", 1),  # Buffer, then u32[accesses of a run][2][wave_size]: low and high halves of addresses
+    ("row", "u64", 1),  # support code's gpulab_row
+    ("blind", "u64", 1),  # the table of allocations is empty and stays so
     ("arena", "u64", 1),
     ("thread", "u64", 1),
+    ("checker", "u64", 1),  # its state
+    ("shuffle", "u64", 1),  # checker's gpulab_shuffle
+    ("note", "u64", 1),  # checker's gpulab_note; 0 in a launch that is not checked
+    ("changed", "u64", 1),  # in a checked launch: lanes of a chunk whose store changed memory
     ("budget", "i64", 1),
     ("steps", "i64", 1),  # instructions left before the limit
     ("dummy", "u64", 4),  # where inactive lanes load from and store to
@@ -70,22 +90,36 @@ WAVE: tuple[tuple[str, str, int], ...] = (
     ("index", "u32", 1),
     ("status", "u32", 1),
     ("group", "u32", 3),
+    ("number", "u32", 1),  # of the workgroup
+    ("mode", "u32", 1),  # MODE, kept up to date where it changes
     ("first_instruction", "u32", 1),
+)
+# What translated code and support code hand each other, at the start of what a wave's `addresses` points to; for up to
+# 16 lanes of a chunk. Behind it, from "rows" on, are the addresses of a run's accesses.
+_BUFFER = (
+    ("data", "u32", 4 * 16),  # words of a load or a store, by word and lane
+    ("pointers", "u64", 16),  # where each lane's element is, for atomics
+    ("old", "u32", 2 * 16),  # what atomics return
+    ("bounce", "u64", 16),  # 64-bit elements of scratch during an atomic
+    ("zeros", "u32", 64),  # addresses of an access whose address is the same in all lanes
 )
 _SIZES = {"u32": 4, "u64": 8, "i64": 8}
 
 
-def _offsets() -> tuple[dict[str, int], int]:
+def _offsets(fields: tuple[tuple[str, str, int], ...]) -> tuple[dict[str, int], int]:
     offsets, at = {}, 0
-    for name, kind, count in WAVE:
+    for name, kind, count in fields:
         size = _SIZES[kind]
         at = -(-at // size) * size
         offsets[name] = at
         at += size * count
-    return offsets, -(-at // 64) * 64
+    return offsets, at
 
 
-OFFSETS, WAVE_BYTES = _offsets()
+OFFSETS, _END = _offsets(WAVE)
+WAVE_BYTES = -(-_END // 64) * 64
+BUFFER, _BUFFER_END = _offsets(_BUFFER)
+BUFFER["rows"] = -(-_BUFFER_END // 256) * 256  # rows are aligned to their size, so that a place tells the lane
 
 
 def offset(name: str) -> int:
@@ -94,9 +128,13 @@ def offset(name: str) -> int:
 
 
 def c_struct() -> str:
-    """The C declaration of a wave's state."""
-    lines = [f"  {kind} {name}{f'[{count}]' if count > 1 else ''};" for name, kind, count in WAVE]
-    return "typedef struct Wave {\n" + "\n".join(lines) + "\n} __attribute__((aligned(64))) Wave;\n"
+    """The C declarations of a wave's state and of the buffer."""
+
+    def struct(title: str, fields: tuple[tuple[str, str, int], ...]) -> str:
+        lines = [f"  {kind} {name}{f'[{count}]' if count > 1 else ''};" for name, kind, count in fields]
+        return f"typedef struct {title} {{\n" + "\n".join(lines) + f"\n}} __attribute__((aligned(64))) {title};\n"
+
+    return struct("Wave", WAVE) + struct("Buffer", _BUFFER)
 
 
 def ctypes_fields() -> list[tuple[str, Any]]:

@@ -15,8 +15,9 @@ from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, Decoded, literal_bits
 from gpulab.virtual_gpu.translate.emitter import Emitter, signed
 
-KINDS = ("f32", "xf32", "f64", "f16", "bf16", "fp8", "bf8", "i32", "i8", "u8", "i4", "u4")
+KINDS = ("f32", "xf32", "f64", "f16", "bf16", "fp8", "bf8", "i32", "i8", "u8", "i4", "u4", "e4m3", "e5m2")
 """Kinds of elements as machine/matrix.c numbers them."""
+LAYOUTS = ("mfma", "wmma", "smfmac", "wmma12")
 
 
 def _flags(instruction: Instruction, name: str) -> int:
@@ -35,7 +36,7 @@ def described(row: Matrix, instruction: Instruction, wave_size: int) -> tuple[in
         value: Any = instruction.modifiers.get(name, 0)
         return int(value) & 15
 
-    shape = (row.m, row.n, row.k, row.blocks, wave_size, row.layout == "wmma")
+    shape = (row.m, row.n, row.k, row.blocks, wave_size, LAYOUTS.index(row.layout))
     negate = _flags(instruction, "neg" if row.d == "f64" else "neg_lo")
     flags = _kind(row.a, bool(negate & 1)) | _kind(row.b, bool(negate & 2)) << 4 | _kind(row.d, True) << 8
     flags |= number("cbsz") << 12 | number("abid") << 16 | number("blgp") << 20

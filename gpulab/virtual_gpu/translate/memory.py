@@ -1,8 +1,17 @@
 """Memory instructions inside a run: `load`, `store` and `atomic` for one chunk of lanes.
 
 Three ways, tried in this order: consecutive addresses (one vector access), the same address in all lanes (one scalar
-access), and anything else, where the support code checks lane by lane, gives host pointers and names a fault. The first
-two check the bounds of the allocation that the instruction used last.
+access), and anything else, where the support code checks lane by lane, finds the lanes' memory and names a fault. The
+first two are for the allocation that the instruction used last, of which the thread's table has an entry (`Allocation`
+in support.c): where it begins and how many places an element, or a chunk of them, may begin at. An address less the
+beginning, rotated right by the alignment, is below that number if the access is inside and aligned.
+
+Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
+Accesses without an address register are rows for certain; runs.py checks all those of a run before its loop.
+
+An observer is told of a run's accesses after it. Their addresses stand in a buffer, a row per access. The support
+code finds them there too; where a kernel is made for observers (`Site.record`), they are always put there, else an
+observed wave has an empty table of allocations, so that all of its accesses go through the support code.
 
 Alignment: accesses of 16 bits need 2, of 32 bits and more need 4 bytes, atomics their own size. (The hardware executes
 unaligned loads and stores of global memory; in a compiled program they are a mistake all the same. Programs written in
@@ -11,11 +20,13 @@ assembly get what the hardware does: there only atomics are checked.)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.chunk import V1, V32, Chunk, splat
+from gpulab.virtual_gpu.translate.chunk import Chunk, splat
+from gpulab.virtual_gpu.translate.emitter import Emitter, signed
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 
 
@@ -23,8 +34,9 @@ from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 class Access:
     """One access of each lane: where its address comes from and how much it moves.
 
-    address: <8 x i32> low half (or the whole LDS or scratch offset), `high` the other half or None.
-    base: an i64 that is the same for all lanes (scalar base and immediate offset together), as IR text.
+    address: the lanes' i32 low half (or the whole LDS or scratch offset), `high` the other half or None; or `pair`,
+    both as i64. base: an i64 that is the same for all lanes (scalar base and immediate offset together), as IR text.
+    place: its row in the buffer of addresses.
     """
 
     row: Memory
@@ -36,230 +48,356 @@ class Access:
     base: str
     bytes: int
     unsigned_index: bool = False  # the address is a 32-bit index beside a scalar base
+    scattered: bool = False  # not worth looking for consecutive addresses
+    pair: str | None = None
+    uniform: bool = False  # all lanes have the same address for certain
+    place: int = 0
+    frame: str | None = None  # scratch at the same address in all lanes: pointer to the chunk's part of its row
+    bytes_in: str = ""  # of such an access of less than a dword: the address, an i32
+    kept: str = ""  # in a kernel made for observers: its row in the buffer
+    lanes: str = ""  # pointer to an i64 where its active lanes are noted, if they are not those of EXEC
 
 
 @dataclass(slots=True)
 class Site:
     """What memory code needs from the function around it: entry-block values and buffers."""
 
-    low: str
-    high: str
-    pointers: str
-    old: str
-    data: str
-    arena: str
-    arena_number: str
+    arena_high: str  # i32: high half of all global addresses
     cache: str
     lds: str
-    lds_bytes: str
     scratch: str
     scratch_bytes: str
     resolve: str
     load: str
     store: str
     fault: str  # label that leaves the kernel after a fault
+    observer: str
+    addresses: str  # buffer shared with the support code (layout.BUFFER)
     check_alignment: bool = True  # of loads and stores; atomics are always checked
+    record: bool = False  # the kernel is made for observers
+    checked: bool = False  # the observer also wants what stores store, and which lanes change memory
 
 
-def _align(access: Access, site: Site) -> int:
-    if access.row.action == "atomic":
-        return access.row.element // 8
-    return min(4, access.row.element // 8) if site.check_alignment else 1
+def row_bytes(wave_size: int, checked: bool) -> int:
+    """Bytes of one access in the observer's buffer: low and high halves of the addresses by lane.
+
+    In a checked kernel then four words of data by lane, and a bit for each lane whose store changed memory. It is a
+    multiple of the halves' size.
+    """
+    return 28 * wave_size if checked else 8 * wave_size
 
 
-def _first(chunk: Chunk, access: Access, site: Site) -> str:
-    """The first lane's address as an i64: an LDS offset, or a global address."""
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One memory access as an observer knows it; its number is the position in `Translation.accesses`.
+
+    part: 0, or 1 for the second address of a DS instruction with two. bytes: of one lane. twin: an access before this
+    one in the same run that was given the same addresses, but for what is the same for all lanes.
+    """
+
+    instruction: int
+    part: int
+    space: str  # "global", "flat", "lds", "scratch", "scalar"
+    action: str  # "load", "store", "atomic"
+    bytes: int
+    twin: int | None = None
+
+
+def row_place(e: Emitter, site: Site, place: int, wave_size: int) -> str:
+    """Where the low halves of all lanes of access `place` of a run stand; the high halves follow."""
+    at = layout.BUFFER["rows"] + place * row_bytes(wave_size, site.checked)
+    return e.let(f"getelementptr i8, ptr {site.addresses}, i64 {at}")
+
+
+def record(chunk: Chunk, access: Access, site: Site, store: bool = True) -> None:
+    """Keep the chunk's addresses for the observer, in a kernel that is made for one. (Or they are there already.)"""
+    if site.record:
+        access.kept = row_place(chunk.emitter, site, access.place, chunk.wave_size)
+        if store:
+            _keep(chunk, access, site)
+
+
+def _keep(chunk: Chunk, access: Access, site: Site) -> str:
+    """Put the chunk's addresses where observer and support code look for them; gives the place."""
     e = chunk.emitter
-    low = e.let(f"zext i32 {e.let(f'extractelement {V32} {access.address}, i32 0')} to i64")
-    if access.high is not None:
-        high = e.let(f"zext i32 {e.let(f'extractelement {V32} {access.high}, i32 0')} to i64")
-        low = e.let(f"or i64 {e.let(f'shl i64 {high}, 32')}, {low}")
-    if access.base == "0":
-        return low
-    total = e.let(f"add i64 {low}, {access.base}")
-    if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset, whatever the register holds
-        return e.let(f"and i64 {total}, 4294967295")
-    return total
+    low, high = access.address, access.high
+    if access.pair is not None:
+        low = e.let(f"trunc {e.v64} {access.pair} to {e.v32}")
+        high = e.let(f"trunc {e.v64} {e.let(f'lshr {e.v64} {access.pair}, splat (i64 32)')} to {e.v32}")
+    row = access.kept or row_place(e, site, access.place, chunk.wave_size)
+    place = e.let(f"getelementptr {e.v32}, ptr {row}, i64 {chunk.number}")
+    e.do(f"store {e.v32} {low}, ptr {place}, align {e.align}")
+    if high is not None:
+        above = e.let(f"getelementptr i8, ptr {place}, i64 {4 * chunk.wave_size}")
+        e.do(f"store {e.v32} {high}, ptr {above}, align {e.align}")
+    if access.lanes:
+        wide = e.let(f"zext {e.byte} {chunk.bits} to i64")
+        mine = e.let(f"shl i64 {wide}, {e.let(f'shl i64 {chunk.number}, {e.shift}')}")
+        seen = e.let(f"load i64, ptr {access.lanes}")
+        e.do(f"store i64 {e.let(f'or i64 {seen}, {mine}')}, ptr {access.lanes}")
+    return place
 
 
-def _window(chunk: Chunk, access: Access, site: Site, first: str) -> tuple[str, str, str]:
-    """(offset of the first lane in what may be used, its size, host pointer of the first lane)."""
+def _keep_change(chunk: Chunk, access: Access, changed: str) -> None:
+    """For the checker: which of the chunk's lanes changed memory, a bit each."""
     e = chunk.emitter
-    if access.space == "lds":
-        return first, site.lds_bytes, e.let(f"getelementptr i8, ptr {site.lds}, i64 {first}")
-    entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {8 * access.slot}")
-    from_ = e.let(f"zext i32 {e.let(f'load i32, ptr {entry}')} to i64")
-    sizes = e.let(f"getelementptr i8, ptr {entry}, i64 4")
-    size = e.let(f"zext i32 {e.let(f'load i32, ptr {sizes}')} to i64")
-    relative = e.let(f"sub i64 {e.let(f'sub i64 {first}, {site.arena_number}')}, {from_}")
-    offset = e.let(f"sub i64 {first}, {site.arena_number}")
-    return relative, size, e.let(f"getelementptr i8, ptr {site.arena}, i64 {offset}")
+    row = e.let(f"getelementptr i8, ptr {access.kept}, i64 {24 * chunk.wave_size}")
+    e.do(f"store {e.byte} {changed}, ptr {e.let(f'getelementptr {e.byte}, ptr {row}, i64 {chunk.number}')}")
 
 
-def _inside(chunk: Chunk, relative: str, size: str, bytes: int) -> str:
-    """relative + bytes <= size without overflow."""
+def _keep_data(chunk: Chunk, access: Access, data: list[str]) -> None:
+    """For the checker: what each lane of the chunk stores."""
     e = chunk.emitter
-    start = e.let(f"icmp ult i64 {relative}, {size}")
-    end = e.let(f"icmp ule i64 {e.let(f'add i64 {relative}, {bytes}')}, {size}")
-    return e.let(f"and i1 {start}, {end}")
+    for w, value in enumerate(data):
+        row = e.let(f"getelementptr i8, ptr {access.kept}, i64 {(8 + 4 * w) * chunk.wave_size}")
+        place = e.let(f"getelementptr {e.v32}, ptr {row}, i64 {chunk.number}")
+        e.do(f"store {e.v32} {value}, ptr {place}, align {e.align}")
 
 
-def _aligned(chunk: Chunk, first: str, align: int) -> str:
-    if align <= 1:
-        return "true"
-    e = chunk.emitter
-    return e.let(f"icmp eq i64 {e.let(f'and i64 {first}, {align - 1}')}, 0")
+def _align(row: Memory, site: Site) -> int:
+    if row.action == "atomic":
+        return row.element // 8
+    return min(4, row.element // 8) if site.check_alignment else 1
 
 
-def _all(chunk: Chunk, condition: str) -> str:
-    e = chunk.emitter
-    return e.let(f"icmp eq i8 {e.let(f'bitcast {V1} {condition} to i8')}, -1")
+def described(row: Memory, site: Site, bytes: int, space: str = "") -> int:
+    """An access as the support code takes it: see `unpack` in support.c."""
+    action = {"load": "read", "store": "write", "atomic": "atomic"}[row.action]
+    return (
+        layout.SPACES[space or row.space]
+        | layout.ACCESSES[action] << 4
+        | _align(row, site) << 8
+        | bytes << 16
+        | (row.extend == "sign") << 24
+    )
 
 
-def _steps(step: int) -> str:
-    return "<" + ", ".join(f"i32 {step * i}" for i in range(8)) + ">"
-
-
-def _pattern(chunk: Chunk, access: Access) -> tuple[str, str | None]:
-    """(distance of each lane's address from the first lane's, whether all high halves are equal or None)."""
-    e = chunk.emitter
-    first = splat(e, "i32", e.let(f"extractelement {V32} {access.address}, i32 0"))
-    distance = e.let(f"sub {V32} {access.address}, {first}")
-    if access.high is None:
-        return distance, None
-    same = splat(e, "i32", e.let(f"extractelement {V32} {access.high}, i32 0"))
-    return distance, e.let(f"icmp eq {V32} {access.high}, {same}")
-
-
-def _matches(chunk: Chunk, distance: str, same_high: str | None, step: int) -> str:
-    e = chunk.emitter
-    wanted = _steps(step) if step else "zeroinitializer"
-    fits = e.let(f"icmp eq {V32} {distance}, {wanted}")
-    if same_high is not None:
-        fits = e.let(f"and {V1} {fits}, {same_high}")
-    return _all(chunk, fits)
-
-
-def _no_wrap(chunk: Chunk, access: Access) -> str:
-    """For a 32-bit index beside a scalar base: the chunk's indices do not run over 2**32."""
-    e = chunk.emitter
-    if not access.unsigned_index:
-        return "true"
-    first = e.let(f"extractelement {V32} {access.address}, i32 0")
-    return e.let(f"icmp ult i32 {first}, {-(8 * access.bytes) & 0xFFFFFFFF}")
-
-
-def _call(chunk: Chunk, access: Access, site: Site, function: str, last: str) -> None:
+def _call(chunk: Chunk, access: Access, site: Site, function: str, more: int = 0) -> None:
     """Call the support code for all active lanes; leaves the kernel after a fault."""
     e = chunk.emitter
-    action = {"load": "read", "store": "write", "atomic": "atomic"}[access.row.action]
-    what = (
-        layout.SPACES[access.space]
-        | layout.ACCESSES[action] << 4
-        | _align(access, site) << 8
-        | access.bytes << 16
-        | (access.row.extend == "sign") << 24
-    )
-    e.do(f"store {V32} {access.address}, ptr {site.low}, align 32")
-    e.do(f"store {V32} {access.high or 'zeroinitializer'}, ptr {site.high}, align 32")
-    lane = e.let(f"trunc i64 {e.let(f'shl i64 {chunk.number}, 3')} to i32")
-    mask = e.let(f"zext i8 {chunk.bits} to i32")
+    what = described(access.row, site, access.bytes, access.space) | more
+    if access.high is None and access.pair is None:
+        what |= 1 << 25
+    if access.kept:
+        place = e.let(f"getelementptr {e.v32}, ptr {access.kept}, i64 {chunk.number}")
+    else:
+        place = _keep(chunk, access, site)
+    mask = e.let(f"zext {e.byte} {chunk.bits} to i32")
     failed = e.let(
-        f"call i32 {function}(ptr %wave, i32 {access.instruction}, i32 {access.slot}, i32 {what}, "
-        f"i64 {access.base}, i32 {lane}, i32 {mask}, ptr {site.low}, ptr {site.high}, ptr {last})"
+        f"call i32 {function}(ptr %wave, i64 {access.instruction | access.slot << 32}, i32 {what}, "
+        f"i64 {access.base}, i32 {mask}, ptr {place})"
     )
     good = e.name("checked")
     e.branch(e.let(f"icmp eq i32 {failed}, 0"), good, site.fault, likely=True)
     e.label(good)
 
 
-def _place(chunk: Chunk, buffer: str, word: int) -> str:
-    return chunk.emitter.let(f"getelementptr i8, ptr {buffer}, i64 {32 * word}")
+def _word(chunk: Chunk, site: Site, word: int, part: str = "data") -> str:
+    e = chunk.emitter
+    return e.let(f"getelementptr i8, ptr {site.addresses}, i64 {layout.BUFFER[part] + e.align * word}")
 
 
 def _load_slow(chunk: Chunk, access: Access, site: Site, words: int) -> list[str]:
-    _call(chunk, access, site, site.load, site.data)
-    return [chunk.emitter.let(f"load {V32}, ptr {_place(chunk, site.data, w)}, align 32") for w in range(words)]
+    _call(chunk, access, site, site.load)
+    e = chunk.emitter
+    return [e.let(f"load {e.v32}, ptr {_word(chunk, site, w)}, align {e.align}") for w in range(words)]
+
+
+def _put_data(chunk: Chunk, site: Site, data: list[str]) -> None:
+    e = chunk.emitter
+    for w, value in enumerate(data):
+        e.do(f"store {e.v32} {value}, ptr {_word(chunk, site, w)}, align {e.align}")
 
 
 def _store_slow(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
-    for w, value in enumerate(data):
-        chunk.emitter.do(f"store {V32} {value}, ptr {_place(chunk, site.data, w)}, align 32")
-    _call(chunk, access, site, site.store, site.data)
+    _put_data(chunk, site, data)
+    _call(chunk, access, site, site.store)
+    if site.checked:
+        e = chunk.emitter
+        noted = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('changed')}")
+        _keep_change(chunk, access, e.let(f"trunc i64 {e.let(f'load i64, ptr {noted}')} to {e.byte}"))
 
 
 @dataclass(slots=True)
 class _Plan:
     """IR values that decide how a chunk's access is done.
 
-    first: the first lane's address; relative, size: its offset in what may be used, and how large that is; pointer: its
-    host address; distance: of each lane's address from the first's; same_high: whether high halves are equal, or None;
-    consecutive: whether the lanes' elements follow each other inside the bounds.
+    pointer: the first lane's host address; consecutive: the lanes' elements follow each other inside the bounds;
+    same, single: all lanes have the first one's address, and an element may begin there (i1; `same` as a thunk, as it
+    is seldom wanted).
     """
 
-    first: str
-    relative: str
-    size: str
     pointer: str
-    distance: str
-    same_high: str | None
     consecutive: str
+    same: Callable[[], str]
 
 
 def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
-    first = _first(chunk, access, site)
-    distance, same_high = _pattern(chunk, access)
-    relative, size, pointer = _window(chunk, access, site, first)
     e = chunk.emitter
-    consecutive = _matches(chunk, distance, same_high, access.bytes)
-    for condition in (
-        _inside(chunk, relative, size, 8 * access.bytes),
-        _aligned(chunk, first, _align(access, site)),
-        _no_wrap(chunk, access),
-    ):
-        if condition != "true":
-            consecutive = e.let(f"and i1 {consecutive}, {condition}")
-    return _Plan(first, relative, size, pointer, distance, same_high, consecutive)
+    shift = _align(access.row, site).bit_length() - 1
+    entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {16 * access.slot}")
+    wide_at = e.let(f"getelementptr i8, ptr {entry}, i64 8")
+    conditions: list[str] = []
+    if access.pair is not None:
+        first = e.let(f"extractelement {e.v64} {access.pair}, i32 0")
+        base = splat(e, "i64", first)
+        start = e.let(f"add i64 {first}, {access.base}") if access.base != "0" else first
+    else:
+        first = e.let(f"extractelement {e.v32} {access.address}, i32 0")
+        base = splat(e, "i32", first)
+        start = ""
+    if access.space == "lds" or access.high is not None:  # 32-bit arithmetic
+        offset = access.base if access.base.startswith("%") else str(signed(int(access.base), 32))
+        if offset.startswith("%"):
+            offset = e.let(f"trunc i64 {offset} to i32")
+        relative = e.let(f"add i32 {first}, {offset}") if offset != "0" else first
+        kind = "i32"
+        if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset
+            from_ = site.lds
+        else:
+            from_ = e.let(f"load ptr, ptr {entry}")
+            relative = e.let(f"sub i32 {relative}, {e.let(f'trunc i64 {_number(e, from_)} to i32')}")
+        pointer = e.let(f"getelementptr i8, ptr {from_}, i64 {e.let(f'zext i32 {relative} to i64')}")
+    else:
+        if not start:
+            start = e.let(f"add i64 {e.let(f'zext i32 {first} to i64')}, {access.base}")
+        from_ = e.let(f"load ptr, ptr {entry}")
+        relative, kind = e.let(f"sub i64 {start}, {_number(e, from_)}"), "i64"
+        pointer = e.let(f"getelementptr i8, ptr {from_}, i64 {relative}")
+        if access.unsigned_index and not access.uniform:  # the chunk's indices do not run over 2**32
+            conditions.append(e.let(f"icmp ult i32 {first}, {-(e.lanes * access.bytes) & 0xFFFFFFFF}"))
+    if shift:
+        relative = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {relative}", f"{kind} {relative}", f"{kind} {shift}")
+
+    def below(place: str) -> str:
+        limit = e.let(f"load i32, ptr {place}")
+        if kind == "i64":
+            limit = e.let(f"zext i32 {limit} to i64")
+        return e.let(f"icmp ult {kind} {relative}, {limit}")
+
+    def pattern(step: int) -> str:
+        if access.pair is not None:
+            wanted = e.let(f"add {e.v64} {base}, {_steps(step, e.lanes, 64)}") if step else base
+            fits = e.let(f"icmp eq {e.v64} {access.pair}, {wanted}")
+        else:
+            wanted = e.let(f"add {e.v32} {base}, {_steps(step, e.lanes, 32)}") if step else base
+            fits = e.let(f"icmp eq {e.v32} {access.address}, {wanted}")
+            if access.high is not None:
+                high = e.let(f"icmp eq {e.v32} {access.high}, {splat(e, 'i32', site.arena_high)}")
+                fits = e.let(f"and {e.v1} {fits}, {high}")
+        return e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {fits} to {e.byte}')}, -1")
+
+    def same() -> str:
+        single = below(e.let(f"getelementptr i8, ptr {entry}, i64 12"))
+        return single if access.uniform else e.let(f"and i1 {pattern(0)}, {single}")
+
+    if access.uniform:
+        return _Plan(pointer, "false", same)
+    consecutive = e.let(f"and i1 {pattern(access.bytes)}, {below(wide_at)}")
+    for condition in conditions:
+        consecutive = e.let(f"and i1 {consecutive}, {condition}")
+    return _Plan(pointer, consecutive, same)
+
+
+def _number(e: Emitter, pointer: str) -> str:
+    return e.let(f"ptrtoint ptr {pointer} to i64")
+
+
+def _steps(step: int, lanes: int, width: int) -> str:
+    return "<" + ", ".join(f"i{width} {step * i}" for i in range(lanes)) + ">"
+
+
+def _only_slow(access: Access) -> bool:
+    # Offsets that could wrap around the arena are left to the support code (arena.EDGE).
+    far = not access.base.startswith("%") and access.space == "global" and abs(int(access.base)) >= 1 << 16
+    return access.scattered or access.space in ("scratch", "flat") or (far and access.high is not None)
+
+
+def frame_place(chunk: Chunk, site: Site, frame: str, offset: int) -> str:
+    """The chunk's part of the row of scratch at frame + offset, known to be inside; `frame` counts by whole dwords."""
+    e = chunk.emitter
+    start = chunk.frames.get(frame)
+    if start is None:
+        aligned = e.let(f"and i32 {frame}, -4")
+        bytes = e.let(f"mul i64 {e.let(f'zext i32 {aligned} to i64')}, {chunk.wave_size}")
+        row = e.let(f"getelementptr i8, ptr {site.scratch}, i64 {bytes}")
+        start = chunk.frames[frame] = e.let(f"getelementptr {e.v32}, ptr {row}, i64 {chunk.number}")
+    return e.let(f"getelementptr i8, ptr {start}, i64 {offset // 4 * 4 * chunk.wave_size}")
+
+
+def _row_word(chunk: Chunk, access: Access, word: int) -> str:
+    assert access.frame is not None
+    if not word:
+        return access.frame
+    return chunk.emitter.let(f"getelementptr i8, ptr {access.frame}, i64 {word * 4 * chunk.wave_size}")
+
+
+def _row_shift(chunk: Chunk, access: Access) -> str:
+    e = chunk.emitter
+    return splat(e, "i32", e.let(f"shl i32 {e.let(f'and i32 {access.bytes_in}, 3')}, 3"))
+
+
+def _load_row(chunk: Chunk, access: Access, words: int) -> list[str]:
+    e, row = chunk.emitter, access.row
+    values = [e.let(f"load {e.v32}, ptr {_row_word(chunk, access, w)}, align {e.align}") for w in range(words)]
+    if not access.bytes_in:
+        return values
+    kind = f"<{e.lanes} x i{8 * access.bytes}>"
+    part = e.let(f"trunc {e.v32} {e.let(f'lshr {e.v32} {values[0]}, {_row_shift(chunk, access)}')} to {kind}")
+    return [e.let(f"{'sext' if row.extend == 'sign' else 'zext'} {kind} {part} to {e.v32}")]
+
+
+def _store_row(chunk: Chunk, access: Access, data: list[str]) -> None:
+    e = chunk.emitter
+    for w, value in enumerate(data):
+        place = _row_word(chunk, access, w)
+        if access.bytes_in:
+            shift, ones = _row_shift(chunk, access), (1 << 8 * access.bytes) - 1
+            keep = e.let(f"xor {e.v32} {e.let(f'shl {e.v32} splat (i32 {ones}), {shift}')}, splat (i32 -1)")
+            old = e.let(f"load {e.v32}, ptr {place}, align {e.align}")
+            put = e.let(f"shl {e.v32} {e.let(f'and {e.v32} {value}, splat (i32 {ones})')}, {shift}")
+            value = e.let(f"or {e.v32} {put}, {e.let(f'and {e.v32} {old}, {keep}')}")
+        chunk.blend(value, place)
 
 
 def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
-    """Loads; returns the 32-bit words of the result, each <8 x i32> (narrow elements are extended)."""
+    """Loads; returns the 32-bit words of the result, each a vector of i32 (narrow elements are extended)."""
     e, row = chunk.emitter, access.row
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
-    align = _align(access, site)
-    done, slow = e.name("loaded"), e.name("scattered")
+    align = _align(access.row, site)
     incoming: list[tuple[list[str], str]] = []
 
     def extended(value: str) -> str:
         if element == "i32":
             return value
-        return e.let(f"{'sext' if row.extend == 'sign' else 'zext'} <8 x {element}> {value} to {V32}")
+        return e.let(f"{'sext' if row.extend == 'sign' else 'zext'} <{e.lanes} x {element}> {value} to {e.v32}")
 
-    if access.space == "scratch":
+    if access.frame is not None:
+        return _load_row(chunk, access, words)
+    if _only_slow(access):
         return _load_slow(chunk, access, site, words)
+    done, slow = e.name("loaded"), e.name("scattered")
     plan = _plan(chunk, access, site)
     pointer = plan.pointer
-    straight, other, uniform = e.name("consecutive"), e.name("other"), e.name("uniform")
-    e.branch(plan.consecutive, straight, other, likely=True)
-    e.label(straight)
-    whole = e.let(f"load <{8 * words} x {element}>, ptr {pointer}, align {align}")
-    if words == 1:
-        parts = [extended(whole)]
-    else:
-        parts = []
-        for w in range(words):
-            picks = ", ".join(f"i32 {w + words * i}" for i in range(8))
-            kind = f"<{8 * words} x i32>"
-            parts.append(e.let(f"shufflevector {kind} {whole}, {kind} poison, <8 x i32> <{picks}>"))
-    incoming.append((parts, e.block))
-    e.jump(done)
-    e.label(other)
-    same = _matches(chunk, plan.distance, plan.same_high, 0)
-    for condition in (_inside(chunk, plan.relative, plan.size, access.bytes), _aligned(chunk, plan.first, align)):
-        if condition != "true":
-            same = e.let(f"and i1 {same}, {condition}")
-    e.branch(same, uniform, slow)
+    uniform = e.name("uniform")
+    if not access.uniform:
+        straight, other = e.name("consecutive"), e.name("other")
+        e.branch(plan.consecutive, straight, other, likely=True)
+        e.label(straight)
+        whole = e.let(f"load <{e.lanes * words} x {element}>, ptr {pointer}, align {align}")
+        if words == 1:
+            parts = [extended(whole)]
+        else:
+            parts = []
+            for w in range(words):
+                picks = ", ".join(f"i32 {w + words * i}" for i in range(e.lanes))
+                kind = f"<{e.lanes * words} x i32>"
+                parts.append(e.let(f"shufflevector {kind} {whole}, {kind} poison, <{e.lanes} x i32> <{picks}>"))
+        incoming.append((parts, e.block))
+        e.jump(done)
+        e.label(other)
+    e.branch(plan.same(), uniform, slow, likely=True if access.uniform else None)
     e.label(uniform)
     parts = []
     for w in range(words):
@@ -273,29 +411,36 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
     e.jump(done)
     e.label(done)
     return [
-        e.let(f"phi {V32} " + ", ".join(f"[ {parts[w]}, %{block} ]" for parts, block in incoming)) for w in range(words)
+        e.let(f"phi {e.v32} " + ", ".join(f"[ {parts[w]}, %{block} ]" for parts, block in incoming))
+        for w in range(words)
     ]
 
 
 def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
-    """Stores the <8 x i32> words of `data` (the low bits of the only one for narrow elements)."""
+    """Stores the words of `data` (the low bits of the only one for narrow elements)."""
     e = chunk.emitter
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
-    align = _align(access, site)
-    if access.space == "scratch":
+    align = _align(access.row, site)
+    if access.frame is not None:
+        _store_row(chunk, access, data)
+        return
+    if site.checked:
+        _keep_data(chunk, access, data)
+    if _only_slow(access) or access.uniform:
         _store_slow(chunk, access, site, data)
         return
     plan = _plan(chunk, access, site)
-    full = e.let(f"icmp eq i8 {chunk.bits}, -1")
+    full = e.let(f"icmp eq {e.byte} {chunk.bits}, -1")
     straight, slow, done = e.name("consecutive"), e.name("scattered"), e.name("stored")
-    e.branch(e.let(f"and i1 {plan.consecutive}, {full}"), straight, slow, likely=True)
+    masked = e.lanes == 16 and words == 1 and element == "i32"  # there are masked stores
+    e.branch(plan.consecutive if masked else e.let(f"and i1 {plan.consecutive}, {full}"), straight, slow, likely=True)
     e.label(straight)
-    whole, kind = data[0], f"<{8 * words} x {element}>"
+    whole, kind = data[0], f"<{e.lanes * words} x {element}>"
     if element != "i32":
-        whole = e.let(f"trunc {V32} {whole} to {kind}")
+        whole = e.let(f"trunc {e.v32} {whole} to {kind}")
     if words > 1:
-        joined, width = list(data), 8
+        joined, width = list(data), e.lanes
         while len(joined) > 1:  # lanes of pairs side by side, padded to a power of two
             if len(joined) % 2:
                 joined.append("poison")
@@ -308,10 +453,33 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
                 for i in range(0, len(joined), 2)
             ]
             width *= 2
-        picks = ", ".join(f"i32 {8 * w + lane}" for lane in range(8) for w in range(words))
+        picks = ", ".join(f"i32 {e.lanes * w + lane}" for lane in range(e.lanes) for w in range(words))
         whole = e.let(
-            f"shufflevector <{width} x i32> {joined[0]}, <{width} x i32> poison, <{8 * words} x i32> <{picks}>"
+            f"shufflevector <{width} x i32> {joined[0]}, <{width} x i32> poison, <{e.lanes * words} x i32> <{picks}>"
         )
+    if site.checked:
+        before = e.let(f"load {kind}, ptr {plan.pointer}, align {align}")
+        differs = e.let(f"icmp ne {kind} {before}, {whole}")
+        if words > 1:  # a lane's words stand side by side: a lane changed memory if one of them did
+            parts = []
+            for w in range(words):
+                picks = ", ".join(f"i32 {words * lane + w}" for lane in range(e.lanes))
+                flags = f"<{e.lanes * words} x i1>"
+                parts.append(e.let(f"shufflevector {flags} {differs}, {flags} poison, <{e.lanes} x i32> <{picks}>"))
+            differs = parts[0]
+            for part in parts[1:]:
+                differs = e.let(f"or {e.v1} {differs}, {part}")
+        _keep_change(chunk, access, e.let(f"bitcast {e.v1} {differs} to {e.byte}"))
+    if masked:
+        all_, some = e.name("whole"), e.name("part")
+        e.branch(full, all_, some, likely=True)
+        e.label(some)
+        e.call(
+            "void", f"llvm.masked.store.v{e.lanes}i32.p0", f"{kind} {whole}", f"ptr {plan.pointer}", f"i32 {align}",
+            f"{e.v1} {chunk.active}",
+        )  # fmt: skip
+        e.jump(done)
+        e.label(all_)
     e.do(f"store {kind} {whole}, ptr {plan.pointer}, align {align}")
     e.jump(done)
     e.label(slow)
@@ -328,12 +496,16 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     """
     e, row = chunk.emitter, access.row
     assert row.combine is not None
-    _call(chunk, access, site, site.resolve, site.pointers)
+    _put_data(chunk, site, data)
+    _call(chunk, access, site, site.resolve)
     width = row.element
     kind = f"i{width}"
     words = width // 32
-    for w, value in enumerate(data):
-        e.do(f"store {V32} {value}, ptr {_place(chunk, site.data, w)}, align 32")
+    pointers, olds = (_word(chunk, site, 0, name) for name in ("pointers", "old"))
+    if site.checked:
+        kept = e.let(f"getelementptr i8, ptr {access.kept}, i64 {24 * chunk.wave_size}")
+        flags = e.let(f"getelementptr {e.byte}, ptr {kept}, i64 {chunk.number}")
+        e.do(f"store {e.byte} 0, ptr {flags}")
     head, body, work, next_ = e.name("lane"), e.name("lane_body"), e.name("lane_work"), e.name("lane_next")
     done = e.name("lanes_done")
     start = e.block
@@ -341,15 +513,15 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     e.label(head)
     lane, after = f"%{e.name('lane_number')}", f"%{e.name('lane_after')}"
     e.do(f"{lane} = phi i64 [ 0, %{start} ], [ {after}, %{next_} ]")
-    e.branch(e.let(f"icmp eq i64 {lane}, 8"), done, body)
+    e.branch(e.let(f"icmp eq i64 {lane}, {e.lanes}"), done, body)
     e.label(body)
-    shifted = e.let(f"lshr i64 {e.let(f'zext i8 {chunk.bits} to i64')}, {lane}")
+    shifted = e.let(f"lshr i64 {e.let(f'zext {e.byte} {chunk.bits} to i64')}, {lane}")
     e.branch(e.let(f"trunc i64 {shifted} to i1"), work, next_)
     e.label(work)
-    pointer = e.let(f"load ptr, ptr {e.let(f'getelementptr ptr, ptr {site.pointers}, i64 {lane}')}")
+    pointer = e.let(f"load ptr, ptr {e.let(f'getelementptr ptr, ptr {pointers}, i64 {lane}')}")
 
     def word(which: int) -> str:
-        buffer = _place(chunk, site.data, which)
+        buffer = _word(chunk, site, which)
         return e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr {buffer}, i64 {lane}')}")
 
     arguments: list[str] = []
@@ -374,8 +546,8 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
 
     before = e.let(f"load {kind}, ptr {pointer}, align {width // 8}")
     if access.space == "lds":
-        old = before
-        e.do(f"store {kind} {combined(old)}, ptr {pointer}, align {width // 8}")
+        old, new = before, combined(before)
+        e.do(f"store {kind} {new}, ptr {pointer}, align {width // 8}")
     else:
         retry, settled = e.name("retry"), e.name("settled")
         came, seen = e.block, f"%{e.name('seen')}"
@@ -389,16 +561,24 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
         e.branch(e.let(f"extractvalue {{ {kind}, i1 }} {outcome}, 1"), settled, retry)
         e.label(settled)
         old = seen
+    if site.checked:
+        bit = e.let(f"zext i1 {e.let(f'icmp ne {kind} {old}, {new}')} to {e.byte}")
+        place = e.let(f"trunc i64 {lane} to {e.byte}")
+        known = e.let(f"load {e.byte}, ptr {flags}")
+        together = e.let(f"or {e.byte} {known}, {e.let(f'shl {e.byte} {bit}, {place}')}")
+        e.do(f"store {e.byte} {together}, ptr {flags}")
     for w in range(words):
         part = old if width == 32 else e.let(f"trunc i64 {e.let(f'lshr i64 {old}, {32 * w}')} to i32")
-        place = e.let(f"getelementptr i32, ptr {site.old}, i64 {e.let(f'add i64 {lane}, {8 * w}')}")
+        place = e.let(f"getelementptr i32, ptr {olds}, i64 {e.let(f'add i64 {lane}, {e.lanes * w}')}")
         e.do(f"store i32 {part}, ptr {place}")
     e.jump(next_)
     e.label(next_)
     e.do(f"{after} = add i64 {lane}, 1")
     e.jump(head)
     e.label(done)
+    if width == 64 and access.space == "flat":
+        _call(chunk, access, site, site.resolve, 1 << 26)
     return [
-        e.let(f"load {V32}, ptr {e.let(f'getelementptr i32, ptr {site.old}, i64 {8 * w}')}, align 32")
+        e.let(f"load {e.v32}, ptr {e.let(f'getelementptr i32, ptr {olds}, i64 {e.lanes * w}')}, align {e.align}")
         for w in range(words)
     ]

@@ -8,11 +8,11 @@ from gpulab.virtual_gpu.isa.expression import Type
 from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register, Symbol
 from gpulab.virtual_gpu.isa.row import Memory, Row
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.decode import Decoded, literal_bits, memory_operands, scalar_number
+from gpulab.virtual_gpu.translate.decode import Decoded, MemoryOperands, literal_bits, memory_operands, scalar_number
 from gpulab.virtual_gpu.translate.emitter import Emitter, signed
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
-from gpulab.virtual_gpu.translate.memory import Site
-from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed, scaled
+from gpulab.virtual_gpu.translate.memory import Observed, Site, row_place
+from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed_input, flushed_output, reader_of, scaled
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
 
@@ -26,9 +26,10 @@ class Salu:
         site: Site,
         symbol: Callable[[Symbol, int], str],
         special: Callable[[str, int], str],
+        observe: Callable[[Observed], int],
     ) -> None:
         self.emitter, self.scalars, self.site = emitter, scalars, site
-        self.symbol, self.special = symbol, special
+        self.symbol, self.special, self.observe = symbol, special, observe
         self.reader = Reader(emitter, 1)
 
     def operand(self, operand: Operand, type: Type, index: int) -> str:
@@ -81,15 +82,15 @@ class Salu:
             if not parameter.implicit or name in ("dst", "sdst"):
                 assert operand is not None
                 value = self.operand(operand, parameter.type, decoded.index)
-                if row.float_mode and parameter.type.kind == "f" and mode.flushes_input(width):
-                    value = flushed(self.reader, value, parameter.type)
+                if row.float_mode and parameter.type.kind == "f":
+                    value = flushed_input(self.reader, mode, value, parameter.type)
                 arguments.append(value)
             elif name == "scc":
                 arguments.append(scalars.condition())
             elif name == "m0":
                 arguments.append(scalars.word(layout.M0))
             elif name == "mode":
-                arguments.append(str(mode.bits))
+                arguments.append(mode.word(e))
             elif name == "clamp":
                 arguments.append("true" if decoded.instruction.modifiers.get("clamp") else "false")
             elif name in ("exec", "vcc"):
@@ -98,16 +99,15 @@ class Salu:
             else:
                 arguments.append("0")
         _, graph = row.graph()
-        values = self.reader.read(graph, arguments)
+        values = reader_of(self.reader, row.rounds, mode).read(graph, arguments)
         for (result, operand), value in zip(decoded.results, values, strict=True):
             type = result.type
             if type.kind == "f":
                 if row.float_mode:
                     value = scaled(self.reader, value, type, decoded.instruction, mode)
-                    if mode.flushes_output(type.width):
-                        value = flushed(self.reader, value, type)
+                    value = flushed_output(self.reader, mode, value, type)
                     if decoded.instruction.modifiers.get("clamp"):
-                        value = clamped(self.reader, value, type)
+                        value = clamped(self.reader, mode, value, type)
                 value = e.let(f"bitcast {ir_type(type)} {value} to i{type.width}")
             if result.name == "scc":
                 scalars.set_condition(value if type.width == 1 else e.let(f"icmp ne {ir_type(type)} {value}, 0"))
@@ -127,54 +127,115 @@ class Salu:
             else:
                 scalars.set_word(number, e.let(f"zext i{type.width} {value} to i32"))
 
-    def load(self, decoded: Decoded, slot: int) -> None:
-        """s_load: checked against the allocation used last, else by the support code."""
-        e, row, site = self.emitter, decoded.row, self.site
+    def memory(self, decoded: Decoded, slot: int) -> None:
+        """s_load, s_store, s_atomic and their buffer forms. EXEC has no effect."""
+        row = decoded.row
         assert isinstance(row, Memory)
-        instruction = decoded.instruction
-        parts = memory_operands(instruction, row)
-        if row.action != "load" or parts.destination is None or parts.address is None:
-            return  # a prefetch
+        parts = memory_operands(decoded.instruction, row)
+        if row.action == "prefetch" or parts.address is None:
+            return
+        address, room = self._address(decoded, parts)
+        if row.action == "load":
+            self._load(decoded, parts, slot, address, room)
+        else:
+            self._change(decoded, row, parts, slot, address, room)
+
+    def _address(self, decoded: Decoded, parts: MemoryOperands) -> tuple[str, str]:
+        """(address as an i64; for a buffer the bytes from there to its end, which may be negative, else "")."""
+        e = self.emitter
+        assert parts.address is not None
         base = parts.address.value
         assert isinstance(base, Register)
-        assert isinstance(parts.destination.value, Register)
         number = scalar_number(base)
         assert number is not None
-        address = self.scalars.pair(number)
-        offset = 0
+        amount, known = "0", 0
         if parts.scalar is not None:
             value = parts.scalar.value
             if isinstance(value, Literal):
-                offset += int(value.value)
+                known += int(value.value)
             elif isinstance(value, Register) and value.name != "null":
                 register = scalar_number(value)
                 assert register is not None
-                address = e.let(f"add i64 {address}, {e.let(f'zext i32 {self.scalars.word(register)} to i64')}")
-        extra = instruction.modifiers.get("offset", 0)
-        offset += int(extra) if isinstance(extra, int) else 0
-        if offset:
-            address = e.let(f"add i64 {address}, {offset}")
-        address = e.let(f"and i64 {address}, -4")  # the hardware ignores the two low bits
-        count = max(1, row.element * row.count // 32)
-        size = 4 * count
-        entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {8 * slot}")
-        from_ = e.let(f"zext i32 {e.let(f'load i32, ptr {entry}')} to i64")
-        place = e.let(f"getelementptr i8, ptr {entry}, i64 4")
-        room = e.let(f"zext i32 {e.let(f'load i32, ptr {place}')} to i64")
-        relative = e.let(f"sub i64 {e.let(f'sub i64 {address}, {site.arena_number}')}, {from_}")
-        start = e.let(f"icmp ult i64 {relative}, {room}")
-        end = e.let(f"icmp ule i64 {e.let(f'add i64 {relative}, {size}')}, {room}")
+                amount = e.let(f"zext i32 {self.scalars.word(register)} to i64")
+        extra = decoded.instruction.modifiers.get("offset", 0)
+        known += int(extra) if isinstance(extra, int) else 0
+        if known:
+            amount = e.let(f"add i64 {amount}, {known}")
+        amount = e.let(f"and i64 {amount}, -4") if base.count == 4 else amount
+        start, room = self.scalars.pair(number), ""
+        if base.count == 4:
+            records, high = (e.let(f"zext i32 {self.scalars.word(number + n)} to i64") for n in (2, 1))
+            stride = e.let(f"and i64 {e.let(f'lshr i64 {high}, 16')}, 16383")
+            one = e.let(f"icmp eq i64 {stride}, 0")
+            stride = e.let(f"select i1 {one}, i64 1, i64 {stride}")
+            room = e.let(f"sub i64 {e.let(f'mul i64 {records}, {stride}')}, {amount}")
+            start = e.let(f"and i64 {start}, {(1 << 48) - 1}")
+        address = start if amount == "0" else e.let(f"add i64 {start}, {amount}")
+        row = decoded.row
+        assert isinstance(row, Memory)
+        width = min(4, row.element // 8)
+        return e.let(f"and i64 {address}, {-width}"), room  # the hardware ignores the low bits
+
+    def _tell(self, number: int, address: str, always: bool = False) -> None:
+        """Tell the observer of an access. (Where the kernel is not made for one, the support code tells of loads.)"""
+        e, site = self.emitter, self.site
+        if not site.record and not always:
+            return
+        tell, told = e.name("tell"), e.name("told")
+        e.branch(e.let(f"icmp ne ptr {site.observer}, null"), tell, told, likely=site.record)
+        e.label(tell)
+        failed = e.let(f"call i32 {site.observer}(ptr %wave, i32 {number}, i64 {address}, i64 1, ptr null, ptr null)")
+        e.branch(e.let(f"icmp eq i32 {failed}, 0"), told, site.fault, likely=True)
+        e.label(told)
+
+    def _load(self, decoded: Decoded, parts: MemoryOperands, slot: int, address: str, room: str) -> None:
+        """Checked against the allocation used last, else by the support code. Words outside a buffer are 0."""
+        e, row, site = self.emitter, decoded.row, self.site
+        assert isinstance(row, Memory)
+        assert parts.destination is not None
+        assert isinstance(parts.destination.value, Register)
+        count, width = max(1, row.element * row.count // 32), min(4, row.element // 8)
+        size = str(width * count)
+        if room:
+            positive = e.call("i64", "llvm.smax.i64", f"i64 {room}", "i64 0")
+            size = e.let(f"and i64 {e.call('i64', 'llvm.smin.i64', f'i64 {positive}', f'i64 {size}')}, -4")
+        if room:
+            fits = e.let(f"icmp eq i64 {size}, 0")
+        else:
+            entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {16 * slot}")
+            relative = e.let(f"sub i64 {address}, {e.let(f'load i64, ptr {entry}')}")
+            single = e.let(f"load i32, ptr {e.let(f'getelementptr i8, ptr {entry}, i64 12')}")
+            fits = e.let(f"icmp ult i64 {relative}, {e.let(f'zext i32 {single} to i64')}")
+        number = -1 if room else self.observe(Observed(decoded.index, 0, "scalar", "load", width * count))
         good, search = e.name("scalar_load"), e.name("scalar_search")
-        e.branch(e.let(f"and i1 {start}, {end}"), good, search, likely=True)
+        e.branch(fits, good, search, likely=True)
         e.label(search)
         address_of = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('search')}")
         function = e.let(f"load ptr, ptr {address_of}")
-        result = e.let(f"call i64 {function}(ptr %wave, i32 {decoded.index}, i32 {slot}, i64 {address}, i32 {size})")
+        bytes_ = e.let(f"trunc i64 {size} to i32") if room else size
+        ids = decoded.index | slot << 32
+        result = e.let(f"call i64 {function}(ptr %wave, i64 {ids}, i64 {address}, i32 {bytes_}, i32 {number})")
         e.branch(e.let(f"icmp ne i64 {result}, 0"), good, site.fault, likely=True)
         e.label(good)
-        pointer = e.let(f"getelementptr i8, ptr {site.arena}, i64 {e.let(f'sub i64 {address}, {site.arena_number}')}")
+        if number >= 0:
+            self._tell(number, address)
+        pointer = e.let(f"inttoptr i64 {address} to ptr")
         target = scalar_number(parts.destination.value)
         if target is None:
+            return
+        if width < 4:
+            narrow = e.let(f"load i{8 * width}, ptr {pointer}, align 1")
+            extend = "sext" if row.extend == "sign" else "zext"
+            self.scalars.set_word(target, e.let(f"{extend} i{8 * width} {narrow} to i32"))
+            return
+        if room:
+            nowhere = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('dummy')}")
+            for at in range(count):
+                inside = e.let(f"icmp ult i64 {4 * at}, {size}")
+                source = e.let(f"getelementptr i8, ptr {pointer}, i64 {4 * at}")
+                source = e.let(f"select i1 {inside}, ptr {source}, ptr {nowhere}")
+                word = e.let(f"load i32, ptr {source}, align 4")
+                self.scalars.set_word(target + at, e.let(f"select i1 {inside}, i32 {word}, i32 0"))
             return
         at = 0
         while at < count:
@@ -185,3 +246,75 @@ class Salu:
             else:
                 self.scalars.set_word(target + at, e.let(f"load i32, ptr {source}, align 4"))
                 at += 1
+
+    def _change(self, decoded: Decoded, row: Memory, parts: MemoryOperands, slot: int, address: str, room: str) -> None:
+        """A scalar store or atomic, checked by the support code; nothing happens where a part is outside a buffer."""
+        e, site = self.emitter, self.site
+        size = row.element * row.count // 8
+        value = parts.data[0].value
+        assert isinstance(value, Register)
+        first = scalar_number(value)
+        assert first is not None
+        before, done, inside = e.block, e.name("scalar_done"), e.name("scalar_store")
+        kind = f"i{row.element}"
+        old = "0"
+        if room:
+            e.branch(e.let(f"icmp sge i64 {room}, {size}"), inside, done)
+            e.label(inside)
+        low_at = row_place(e, site, 0, self.scalars.wave_size)
+        high_at = e.let(f"getelementptr i8, ptr {low_at}, i64 {4 * self.scalars.wave_size}")
+        e.do(f"store i32 {e.let(f'trunc i64 {address} to i32')}, ptr {low_at}")
+        high = e.let(f"trunc i64 {e.let(f'lshr i64 {address}, 32')} to i32")
+        e.do(f"store i32 {high}, ptr {high_at}")
+        atomic = row.action == "atomic"
+        align = row.element // 8 if atomic else 4
+        what = layout.SPACES["global"] | layout.ACCESSES["atomic" if atomic else "write"] << 4 | align << 8 | size << 16
+        failed = e.let(
+            f"call i32 {site.resolve}(ptr %wave, i64 {decoded.index | slot << 32}, i32 {what}, i64 0, i32 1, "
+            f"ptr {low_at})"
+        )
+        good = e.name("scalar_checked")
+        e.branch(e.let(f"icmp eq i32 {failed}, 0"), good, site.fault, likely=True)
+        e.label(good)
+        self._tell(self.observe(Observed(decoded.index, 0, "scalar", row.action, size)), address, always=True)
+        pointers = e.let(f"getelementptr i8, ptr {site.addresses}, i64 {layout.BUFFER['pointers']}")
+        pointer = e.let(f"load ptr, ptr {pointers}")
+        if atomic:
+            old = self._exchange(row, pointer, first, kind)
+        else:
+            for at in range(row.count):
+                place = e.let(f"getelementptr i8, ptr {pointer}, i64 {4 * at}")
+                e.do(f"store i32 {self.scalars.word(first + at)}, ptr {place}, align 4")
+        end = e.block
+        e.jump(done)
+        e.label(done)
+        if not atomic or parts.destination is None:
+            return
+        if room:
+            old = e.let(f"phi {kind} [ 0, %{before} ], [ {old}, %{end} ]")
+        if row.element == 64:
+            self.scalars.set_pair(first, old)
+        else:
+            self.scalars.set_word(first, old)
+
+    def _exchange(self, row: Memory, pointer: str, first: int, kind: str) -> str:
+        """The old value of an atomic on the memory at `pointer`, with data from register `first`."""
+        e = self.emitter
+        assert row.combine is not None
+        words = row.element // 32
+        given = [
+            self.scalars.pair(first + words * n) if words == 2 else self.scalars.word(first + n)
+            for n in range(len(row.combine.parameters) - 1)
+        ]
+        start = e.let(f"load {kind}, ptr {pointer}, align {row.element // 8}")
+        came, retry, settled = e.block, e.name("retry"), e.name("settled")
+        seen, again = f"%{e.name('seen')}", f"%{e.name('again')}"
+        e.jump(retry)
+        e.label(retry)
+        e.do(f"{seen} = phi {kind} [ {start}, %{came} ], [ {again}, %{retry} ]")
+        (new,) = self.reader.read(row.combine.graph()[1][:1], [seen, *given])
+        outcome = e.let(f"cmpxchg ptr {pointer}, {kind} {seen}, {kind} {new} seq_cst seq_cst")
+        e.do(f"{again} = extractvalue {{ {kind}, i1 }} {outcome}, 0")
+        e.branch(e.let(f"extractvalue {{ {kind}, i1 }} {outcome}, 1"), settled, retry)
+        e.label(settled)
+        return seen

@@ -1,4 +1,4 @@
-// expected cause: never-ends
+// expected cause: never-moves
 __global__ void double_and_add(int n, float* x)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -227,6 +227,11 @@ template <int pattern>
 __GPULAB_LANES__ int __hip_ds_swizzle_N(int value) {
   return __builtin_amdgcn_ds_swizzle(value, pattern);
 }
+template <int pattern>
+__GPULAB_LANES__ float __hip_ds_swizzlef_N(float value) {
+  return __builtin_bit_cast(float, __builtin_amdgcn_ds_swizzle(__builtin_bit_cast(int, value), pattern));
+}
+#define __hip_ds_swizzlef(value, pattern) __hip_ds_swizzlef_N<(pattern)>((value))
 #define __hip_ds_swizzle(value, pattern) __hip_ds_swizzle_N<(pattern)>((value))
 template <int control, int row_mask, int bank_mask, bool bound>
 __GPULAB_LANES__ int __hip_move_dpp_N(int value) {

@@ -14,7 +14,6 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
-#define __noinline__ __attribute__((noinline))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -3,12 +3,7 @@
 // The coordinates are read where the hardware keeps them: the thread's in a VGPR, the block's in SGPRs, and the
 // sizes in the hidden part of the kernel's arguments.
 #pragma once
-
-struct dim3 {
-  uint32_t x, y, z;
-  __host__ __device__ __attribute__((nodebug)) constexpr dim3(uint32_t x = 1, uint32_t y = 1, uint32_t z = 1)
-      : x(x), y(y), z(z) {}
-};
+#include "dim3.h"
 
 namespace gpulab {
 // Block counts are the first three words of the hidden arguments (code object version 5).

@@ -13,6 +13,9 @@ __GPULAB_FUNCTION__ unsigned int __ffsll(unsigned long long x) { return __builti
 __GPULAB_FUNCTION__ unsigned int __ffsll(long long x) { return __builtin_ffsll(x); }
 __GPULAB_FUNCTION__ unsigned int __ffsll(unsigned long x) { return __builtin_ffsll((long long)x); }
 __GPULAB_FUNCTION__ unsigned int __ffsll(long x) { return __builtin_ffsll((long long)x); }
+// The same counted from 0, and all ones for 0.
+__GPULAB_FUNCTION__ unsigned int __lastbit_u32_u32(unsigned int x) { return __builtin_ffs((int)x) - 1u; }
+__GPULAB_FUNCTION__ unsigned int __lastbit_u32_u64(unsigned long long x) { return __builtin_ffsll((long long)x) - 1u; }
 __GPULAB_FUNCTION__ unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
 __GPULAB_FUNCTION__ unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
 
@@ -31,6 +34,10 @@ __GPULAB_FUNCTION__ int __fns32(unsigned long long mask, unsigned int base, int 
   return __fns64(mask & 0xffffffffull, base & 31, n);
 }
 __GPULAB_FUNCTION__ int __fns(unsigned int mask, unsigned int base, int n) { return __fns64(mask, base & 31, n); }
+
+// How many bits of the mask belong to lanes below this one, in its low or high half; plus y.
+__GPULAB_FUNCTION__ unsigned int __mbcnt_lo(unsigned int mask, unsigned int y) { return __builtin_amdgcn_mbcnt_lo(mask, y); }
+__GPULAB_FUNCTION__ unsigned int __mbcnt_hi(unsigned int mask, unsigned int y) { return __builtin_amdgcn_mbcnt_hi(mask, y); }
 
 // Four bytes chosen from the eight of x (0-3) and y (4-7) by the low three bits of the selector's four nibbles.
 __GPULAB_FUNCTION__ unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) {

@@ -262,4 +262,6 @@ __GPULAB_FUNCTION__ Word exchange_loop(uint32_t* address, F next) {
           return (pair & ~(0xffffu << shift)) | static_cast<uint32_t>(__##word##_as_ushort(sum)) << shift;         \
         });                                                                                                        \
     return __ushort_as_##word(static_cast<unsigned short>(old >> shift));                                          \
-  }
+  }                                                                                                                \
+  __GPULAB_FUNCTION__ H2 atomicAdd(H2* address, H2 value) { return unsafeAtomicAdd(address, value); }              \
+  __GPULAB_FUNCTION__ H atomicAdd(H* address, H value) { return unsafeAtomicAdd(address, value); }

@@ -52,6 +52,31 @@ __GPULAB_FUNCTION__ long long clock64() { return (long long)__builtin_readcyclec
 __GPULAB_FUNCTION__ long long clock() { return (long long)__builtin_readcyclecounter(); }
 __GPULAB_FUNCTION__ long long wall_clock64() { return (long long)__builtin_readsteadycounter(); }
 
+__GPULAB_FUNCTION__ long long __clock64() { return clock64(); }
+__GPULAB_FUNCTION__ long long __clock() { return clock64(); }
+
+// The barrier alone, without the fences of __syncthreads.
+__GPULAB_FUNCTION__ __attribute__((convergent)) void __named_sync() { __builtin_amdgcn_s_barrier(); }
+
+// The number of the compute unit that the wavefront runs on, made of fields of hardware registers: the XCC and shader
+// engine, then the unit within (on RDNA: shader array and WGP). A virtual device has one unit, number 0.
+#define __GPULAB_FIELD__(reg, first, bits) __builtin_amdgcn_s_getreg((bits - 1) << 11 | first << 6 | reg)
+__GPULAB_FUNCTION__ unsigned int __smid() {
+#if defined(__gfx942__) || defined(__gfx950__)
+  return (__GPULAB_FIELD__(20, 0, 4) << 2 | __GPULAB_FIELD__(4, 13, 2)) << 4 | __GPULAB_FIELD__(4, 8, 4);
+#elif defined(__GFX9__)
+  return __GPULAB_FIELD__(4, 13, 3) << 4 | __GPULAB_FIELD__(4, 8, 4);
+#elif defined(__GFX12__)
+  unsigned int engine = __builtin_amdgcn_s_sendmsg_rtn(0x87) & 15;
+  return (engine << 1 | __GPULAB_FIELD__(23, 16, 1)) << 4 | __GPULAB_FIELD__(23, 10, 4);
+#elif defined(__GFX11__)
+  return (__GPULAB_FIELD__(23, 18, 3) << 1 | __GPULAB_FIELD__(23, 16, 1)) << 4 | __GPULAB_FIELD__(23, 10, 4);
+#else
+  return (__GPULAB_FIELD__(23, 18, 2) << 1 | __GPULAB_FIELD__(23, 16, 1)) << 4 | __GPULAB_FIELD__(23, 10, 4);
+#endif
+}
+#undef __GPULAB_FIELD__
+
 // Stopping: __builtin_trap ends the kernel with an error that the host sees.
 __GPULAB_FUNCTION__ __attribute__((noreturn)) void __trap() { __builtin_trap(); }
 __GPULAB_FUNCTION__ __attribute__((noreturn)) void abort() { __builtin_trap(); }

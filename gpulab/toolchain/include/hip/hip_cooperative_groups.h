@@ -5,8 +5,9 @@
 //   coalesced_group     the lanes that are active at this point: coalesced_threads(), or a part of a group
 //   tiled_group         a tile whose size is known at run time only: tiled_partition(block, 16)
 //   thread_group        any of them by one type: synchronisation, size and rank
-//   grid_group          the grid: sizes and ranks; see grid_group::sync
-// Left out are multi_grid_group (grids over several devices) and cluster_group (of GPUs after those known here).
+//   grid_group          the grid: this_grid(); its sync() needs a cooperative launch
+//   multi_grid_group    grids of several devices launched together: this_multi_grid(); never valid on virtual devices
+// Left out is cluster_group (of GPUs after those known here).
 //
 // Lanes of a wavefront run in step, so the sync of a tile orders memory accesses and costs nothing. Only threads of
 // the group may call its functions, and all of them have to.
@@ -19,7 +20,7 @@ namespace cooperative_groups {
 #define __GPULAB_COLLECTIVE__ __GPULAB_GROUP__ __attribute__((convergent))
 
 namespace details {
-enum kind { block, tile, coalesced };
+enum kind { invalid, multi_grid, grid, block, tile, coalesced };  // in the order of HIP's numbers, cg_type()
 
 __GPULAB_FUNCTION__ uint32_t volume(dim3 size) { return size.x * size.y * size.z; }
 
@@ -49,6 +50,13 @@ __GPULAB_FUNCTION__ uint64_t by_rank(uint64_t mask, uint64_t votes) {
     packed |= (votes >> __builtin_ctzll(mask) & 1) << rank;
   return packed;
 }
+// The lanes of a mask whose rank divided by `size` is `tile`.
+__GPULAB_FUNCTION__ uint64_t part_of(uint64_t mask, uint32_t tile, uint32_t size) {
+  uint64_t part = 0;
+  for (uint32_t rank = 0; mask != 0; mask &= mask - 1, ++rank)
+    if (rank / size == tile) part |= mask & -mask;
+  return part;
+}
 // The lanes of the wavefront's tile of `size` lanes that this lane is in.
 __GPULAB_FUNCTION__ uint64_t tile_mask(uint32_t size) {
   return ~0ull >> (64 - size) << (__lane_id() & ~(size - 1));
@@ -61,6 +69,85 @@ constexpr unsigned largest_tile = 64;
 constexpr bool is_tile_size(unsigned size) { return size != 0 && size <= largest_tile && (size & (size - 1)) == 0; }
 __GPULAB_COLLECTIVE__ void sync_block() { __syncthreads(); }
 __GPULAB_COLLECTIVE__ void sync_wave() { __syncwarp(); }
+
+// What the runtime hands to a cooperative launch, by the hidden argument multigrid_sync_arg (null in other launches).
+// The layout is the agreement between AMD's runtime (clr: Device::MGSyncInfo) and its device library (ockl: mg_info)
+// of ROCm 5 to 10.1: the same kernel runs under either.
+struct sync_words {
+  uint32_t state;
+  uint32_t unused;
+};
+struct launch_info {
+  sync_words* grids;         // of a launch on several devices; else null
+  uint32_t grid, grid_count;  // which grid this is of how many; 0 of 0 in a launch on one device
+  uint64_t threads_before, all_threads;
+  sync_words blocks;
+  uint32_t block_count;
+};
+static_assert(__builtin_offsetof(launch_info, blocks) == 32 && __builtin_offsetof(launch_info, block_count) == 40 &&
+              sizeof(launch_info) == 48);
+__GPULAB_FUNCTION__ launch_info* cooperative_launch() {
+  // The 12th word of 64 bits of the hidden arguments (code object version 5).
+  using word = uint64_t __attribute__((address_space(4)));
+  return reinterpret_cast<launch_info*>(((const word*)__builtin_amdgcn_implicitarg_ptr())[11]);
+}
+__GPULAB_FUNCTION__ bool first_of_block() { return (threadIdx.x | threadIdx.y | threadIdx.z) == 0; }
+
+// A barrier in one word: who arrives counts in the low `bits`; the last one sets the count back and steps the rest of
+// the word, the phase, for which the others wait. The phase at the arrival is the token to wait with.
+template <int bits, int scope>
+__GPULAB_FUNCTION__ uint32_t arrive(sync_words* words, uint32_t members) {
+  constexpr uint32_t counted = (1u << bits) - 1;
+  auto state = (uint32_t __attribute__((address_space(1)))*)&words->state;
+  uint32_t before = __hip_atomic_fetch_add(state, 1u, __ATOMIC_RELAXED, scope);
+  if ((before & counted) == members - 1) __hip_atomic_fetch_add(state, counted + 1 - members, __ATOMIC_RELAXED, scope);
+  return before & ~counted;
+}
+template <int bits, int scope>
+__GPULAB_FUNCTION__ void wait(sync_words* words, uint32_t phase) {
+  constexpr uint32_t counted = (1u << bits) - 1;
+  auto state = (uint32_t __attribute__((address_space(1)))*)&words->state;
+  while ((__hip_atomic_load(state, __ATOMIC_RELAXED, scope) & ~counted) == phase) __builtin_amdgcn_s_sleep(1);
+}
+// One thread of each block stands for it: what the block wrote goes out before it arrives, and what others wrote
+// comes in after its wait.
+__GPULAB_COLLECTIVE__ uint32_t arrive_at_grid() {
+  uint32_t phase = 0;
+  __syncthreads();
+  if (first_of_block()) {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+    phase = arrive<16, __HIP_MEMORY_SCOPE_AGENT>(&cooperative_launch()->blocks, volume(gridDim));
+  }
+  return phase;
+}
+__GPULAB_COLLECTIVE__ void wait_for_grid(uint32_t phase) {
+  if (first_of_block()) {
+    wait<16, __HIP_MEMORY_SCOPE_AGENT>(&cooperative_launch()->blocks, phase);
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+  }
+  __syncthreads();
+}
+__GPULAB_COLLECTIVE__ void sync_grid() { wait_for_grid(arrive_at_grid()); }
+__GPULAB_COLLECTIVE__ void sync_multi_grid() {
+  sync_grid();
+  if (first_of_block() && (blockIdx.x | blockIdx.y | blockIdx.z) == 0) {
+    launch_info* info = cooperative_launch();
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "");
+    uint32_t phase = arrive<8, __HIP_MEMORY_SCOPE_SYSTEM>(info->grids, info->grid_count);
+    wait<8, __HIP_MEMORY_SCOPE_SYSTEM>(info->grids, phase);
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "");
+  }
+  sync_grid();
+}
+__GPULAB_FUNCTION__ uint64_t block_rank_in_grid() {
+  return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
+__GPULAB_FUNCTION__ uint64_t thread_rank_in_grid() {
+  return block_rank_in_grid() * volume(blockDim) + gpulab::linear_thread();
+}
+__GPULAB_FUNCTION__ uint64_t threads_of_grid() {
+  return 1ull * gridDim.x * gridDim.y * gridDim.z * volume(blockDim);
+}
 }  // namespace details
 
 // Any group: how many threads, which one this is, and a barrier for them.
@@ -73,19 +160,31 @@ class thread_group {
   __GPULAB_GROUP__ thread_group(details::kind kind, uint32_t count, uint64_t mask)
       : kind(kind), count(count), mask(mask) {}
   friend __GPULAB_GROUP__ thread_group this_thread();
+  friend __GPULAB_GROUP__ thread_group tiled_partition(const thread_group& parent, unsigned int size);
 
  public:
+  __GPULAB_GROUP__ unsigned int cg_type() const { return kind; }
   __GPULAB_GROUP__ unsigned int num_threads() const { return count; }
   __GPULAB_GROUP__ unsigned int size() const { return count; }
   __GPULAB_GROUP__ unsigned int thread_rank() const {
-    return kind == details::block ? gpulab::linear_thread() : details::rank_in(mask);
+    switch (kind) {
+      case details::block: return gpulab::linear_thread();
+      case details::grid: return details::thread_rank_in_grid();
+      case details::multi_grid: return details::cooperative_launch()->threads_before + details::thread_rank_in_grid();
+      default: return details::rank_in(mask);
+    }
   }
-  __GPULAB_GROUP__ bool is_valid() const { return true; }
+  __GPULAB_GROUP__ bool is_valid() const {
+    if (kind != details::grid && kind != details::multi_grid) return true;
+    const details::launch_info* info = details::cooperative_launch();
+    return info && (kind == details::grid || info->grid_count != 0);
+  }
   __GPULAB_COLLECTIVE__ void sync() const {
-    if (kind == details::block) {
-      details::sync_block();
-    } else {
-      details::sync_wave();
+    switch (kind) {
+      case details::block: return details::sync_block();
+      case details::grid: return details::sync_grid();
+      case details::multi_grid: return details::sync_multi_grid();
+      default: return details::sync_wave();
     }
   }
 };
@@ -105,14 +204,25 @@ class thread_block : public thread_group {
   static __GPULAB_GROUP__ unsigned int thread_rank() { return gpulab::linear_thread(); }
   static __GPULAB_GROUP__ unsigned int num_threads() { return details::volume(blockDim); }
   static __GPULAB_GROUP__ unsigned int size() { return details::volume(blockDim); }
+  static __GPULAB_GROUP__ unsigned int block_rank() { return details::block_rank_in_grid(); }
   static __GPULAB_GROUP__ bool is_valid() { return true; }
   static __GPULAB_COLLECTIVE__ void sync() { __syncthreads(); }
+  // The two halves of sync. gfx942 and gfx1100 have one barrier instruction, so the waiting is in the second half.
+  struct arrival_token {};
+  static __GPULAB_COLLECTIVE__ arrival_token barrier_arrive() {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    return {};
+  }
+  static __GPULAB_COLLECTIVE__ void barrier_wait(arrival_token&&) { __syncthreads(); }
 };
 __GPULAB_GROUP__ thread_block this_thread_block() { return thread_block(); }
 
-// The grid. Its threads cannot wait for each other in this version.
-class grid_group {
-  __GPULAB_GROUP__ grid_group() {}
+// The grid. Its threads can wait for each other in a cooperative launch, where all blocks run at the same time:
+// hipLaunchCooperativeKernel, or kernel.cooperative[grid, block](...) in Python. is_valid() says whether this is one;
+// in another launch sync() reads through a null pointer.
+class grid_group : public thread_group {
+  __GPULAB_GROUP__ grid_group()
+      : thread_group(details::grid, static_cast<uint32_t>(details::threads_of_grid()), 0) {}
   friend __GPULAB_GROUP__ grid_group this_grid();
 
  public:
@@ -121,23 +231,40 @@ class grid_group {
   static __GPULAB_GROUP__ dim3 dim_blocks() { return gridDim; }
   static __GPULAB_GROUP__ dim3 block_index() { return blockIdx; }
   static __GPULAB_GROUP__ unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
-  static __GPULAB_GROUP__ unsigned long long block_rank() {
-    return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-  }
-  static __GPULAB_GROUP__ unsigned long long num_threads() { return num_blocks() * details::volume(blockDim); }
-  static __GPULAB_GROUP__ unsigned long long size() { return num_threads(); }
-  static __GPULAB_GROUP__ unsigned long long thread_rank() {
-    return block_rank() * details::volume(blockDim) + gpulab::linear_thread();
-  }
-  // Only a cooperative launch makes all blocks run at once, and gpulab has none.
-  static __GPULAB_GROUP__ bool is_valid() { return false; }
-  template <typename T = void>
-  static __device__ void sync() {
-    static_assert(!__is_void(T), "grid_group::sync() needs a cooperative launch, which this version of gpulab does not "
-                                 "have; split the kernel in two at this place: a launch waits for the one before it");
-  }
+  static __GPULAB_GROUP__ unsigned long long block_rank() { return details::block_rank_in_grid(); }
+  static __GPULAB_GROUP__ unsigned long long num_threads() { return details::threads_of_grid(); }
+  static __GPULAB_GROUP__ unsigned long long size() { return details::threads_of_grid(); }
+  static __GPULAB_GROUP__ unsigned long long thread_rank() { return details::thread_rank_in_grid(); }
+  static __GPULAB_GROUP__ bool is_valid() { return details::cooperative_launch() != nullptr; }
+  static __GPULAB_COLLECTIVE__ void sync() { details::sync_grid(); }
+  // The two halves of sync, with work between them that needs nothing from other blocks.
+  struct arrival_token {
+    unsigned int signal;
+  };
+  static __GPULAB_COLLECTIVE__ arrival_token barrier_arrive() { return {details::arrive_at_grid()}; }
+  static __GPULAB_COLLECTIVE__ void barrier_wait(arrival_token&& token) { details::wait_for_grid(token.signal); }
 };
 __GPULAB_GROUP__ grid_group this_grid() { return grid_group(); }
+
+// The grids of a launch on several devices (hipLaunchCooperativeKernelMultiDevice).
+class multi_grid_group : public thread_group {
+  __GPULAB_GROUP__ multi_grid_group(uint32_t size) : thread_group(details::multi_grid, size, 0) {}
+  friend __GPULAB_GROUP__ multi_grid_group this_multi_grid();
+
+ public:
+  static __GPULAB_GROUP__ unsigned int num_grids() {
+    const details::launch_info* info = details::cooperative_launch();
+    return info ? info->grid_count : 0;
+  }
+  static __GPULAB_GROUP__ unsigned int grid_rank() {
+    const details::launch_info* info = details::cooperative_launch();
+    return info ? info->grid : 0;
+  }
+};
+__GPULAB_GROUP__ multi_grid_group this_multi_grid() {
+  const details::launch_info* info = details::cooperative_launch();
+  return multi_grid_group(info ? static_cast<uint32_t>(info->all_threads) : 0);
+}
 
 // What all groups within a wavefront do. G::lanes() gives the members' lanes.
 template <typename G>
@@ -257,7 +384,7 @@ __GPULAB_COLLECTIVE__ coalesced_group coalesced_threads() { return coalesced_gro
 // Partitions. The block's tiles are cut by rank from 0, so they are the wavefront's lanes 0 to size-1 and so on.
 template <unsigned int size, class Parent>
 __GPULAB_GROUP__ thread_block_tile<size, Parent> tiled_partition(const Parent& parent) {
-  static_assert(size < details::most_of<Parent>::value, "a tile of a tile must be smaller than it");
+  static_assert(size <= details::most_of<Parent>::value, "a tile of a tile cannot be larger than it");
   return thread_block_tile<size, Parent>(parent.thread_rank() / size, (parent.num_threads() + size - 1) / size);
 }
 __GPULAB_GROUP__ tiled_group tiled_partition(const thread_block& parent, unsigned int size) {
@@ -272,10 +399,16 @@ __GPULAB_GROUP__ tiled_group tiled_partition(const tiled_group& parent, unsigned
 __GPULAB_COLLECTIVE__ coalesced_group tiled_partition(const coalesced_group& parent, unsigned int size) {
   assert(details::is_tile_size(size));
   uint32_t tile = parent.thread_rank() / size;
-  uint64_t mask = parent.lanes(), part = 0;
-  for (uint32_t rank = 0; mask != 0; mask &= mask - 1, ++rank)
-    if (rank / size == tile) part |= mask & -mask;
-  return coalesced_group(part, tile, (parent.num_threads() + size - 1) / size);
+  return coalesced_group(details::part_of(parent.lanes(), tile, size), tile, (parent.num_threads() + size - 1) / size);
+}
+__GPULAB_GROUP__ thread_group tiled_partition(const thread_group& parent, unsigned int size) {
+  assert(details::is_tile_size(size));
+  if (parent.kind == details::coalesced) {
+    uint64_t part = details::part_of(parent.mask, parent.thread_rank() / size, size);
+    return thread_group(details::coalesced, __builtin_popcountll(part), part);
+  }
+  uint32_t count = size < parent.count ? size : parent.count;
+  return thread_group(details::tile, count, details::tile_mask(count));
 }
 // The members whose predicate is the same as this thread's.
 template <typename G>
@@ -379,6 +512,24 @@ __GPULAB_COLLECTIVE__ auto inclusive_scan(const G& group, V&& value) -> typename
 template <typename G, typename V>
 __GPULAB_COLLECTIVE__ auto exclusive_scan(const G& group, V&& value) -> typename details::plain<V>::type {
   return exclusive_scan(group, value, plus<typename details::plain<V>::type>());
+}
+
+// Copies `bytes` bytes, shared out among the members; wait(group) before the copy is read. Elements of 4 bytes or
+// more are copied as such, the rest byte by byte. It is done when memcpy_async returns; HIP allows that.
+template <class G, typename T, typename Size>
+__GPULAB_COLLECTIVE__ void memcpy_async(const G& group, T* __restrict__ to, const T* __restrict__ from, const Size& bytes) {
+  size_t count = bytes, whole = __is_trivially_copyable(T) && sizeof(T) >= 4 ? count / sizeof(T) : 0;
+  for (size_t i = group.thread_rank(); i < whole; i += group.num_threads()) to[i] = from[i];
+  for (size_t i = whole * sizeof(T) + group.thread_rank(); i < count; i += group.num_threads())
+    reinterpret_cast<unsigned char*>(to)[i] = reinterpret_cast<const unsigned char*>(from)[i];
+}
+template <class G>
+__GPULAB_COLLECTIVE__ void wait(const G& group) {
+  group.sync();
+}
+template <unsigned int stages, class G>
+__GPULAB_COLLECTIVE__ void wait_prior(const G& group) {
+  group.sync();
 }
 
 #undef __GPULAB_GROUP__

@@ -144,7 +144,12 @@ __GPULAB_BOTH__ constexpr void check_fp8() {
         __x = gpulab::to_fp8(static_cast<float>(x), __HIP_SATFINITE, name);                                       \
       }                                                                                                           \
     }                                                                                                             \
-    template <typename T, typename = gpulab::enable_if_t<gpulab::fp8_source<T>>>                            \
+    template <typename T = float>                                                                                 \
+    __GPULAB_MEMBER__ operator float() const {                                                                    \
+      gpulab::check_fp8<T, name>();                                                                               \
+      return gpulab::from_fp8(__x, name);                                                                         \
+    }                                                                                                             \
+    template <typename T, typename = gpulab::enable_if_t<gpulab::fp8_source<T> && !__is_same(T, float)>>          \
     __GPULAB_MEMBER__ explicit operator T() const {                                                               \
       gpulab::check_fp8<T, name>();                                                                               \
       return static_cast<T>(gpulab::from_fp8(__x, name));                                                         \

@@ -12,12 +12,16 @@
 //   gpulab/mathematics.h     sinf, exp, min, max, ... and their std:: names
 //   gpulab/printing.h        printf
 //   gpulab/memory.h          memcpy, memset
+//   gpulab/heap.h            malloc, free, new, delete
 //   gpulab/assertion.h       what assert does; assert.h is the macro
 //   gpulab/standard.h        std::min, std::numeric_limits, std::sin, ...
 //
-// On demand, as in HIP: hip/hip_fp16.h, hip/hip_bf16.h, hip/hip_fp8.h, hip/hip_complex.h and
-// hip/hip_cooperative_groups.h. Among what HIP has and these do not are synchronisation of the whole grid
-// (grid_group::sync), textures and surfaces, a heap (malloc, new), and the matrix types of rocWMMA.
+// A whole program (__GPULAB_PROGRAM__) is read twice, for the host and for the device, with the C++ library's own headers
+// and gpulab/host/ instead of standard.h: the host's calls, and the device's functions beside the host's of one name.
+//
+// On demand, as in HIP: hip/hip_fp16.h, hip/hip_bf16.h, hip/hip_fp8.h, hip/hip_fp6.h, hip/hip_fp4.h, hip/hip_complex.h
+// and hip/hip_cooperative_groups.h. HIP_API.md lists what HIP documents and these lack; beside it are textures and
+// surfaces, and the matrix types of rocWMMA.
 //
 // Functions here carry nodebug: the debugger's line, a fault and a profile then show the line of the
 // kernel that called them, never a line of this folder.
@@ -27,6 +31,9 @@
 #error "hip/hip_runtime.h is read by the device compiler: compile this source with gpulab.compile(source) or %%hip."
 #endif
 
+#ifdef __GPULAB_PROGRAM__
+#include "../gpulab/host/standard.h"
+#endif
 #include "hip_runtime_api.h"
 #include "hip_vector_types.h"
 #include "../gpulab/indices.h"
@@ -38,6 +45,14 @@
 #include "../gpulab/mathematics.h"
 #include "../gpulab/printing.h"
 #include "../gpulab/memory.h"
+#include "../gpulab/heap.h"
+#ifdef __GPULAB_PROGRAM__
+#include "../gpulab/assertion.h"
+#include "../gpulab/host/device_names.h"
+#else
 #include "../gpulab/standard.h"
 #endif
+#endif
+#ifndef __GPULAB_PROGRAM__
 #include "../assert.h"  // each time: NDEBUG may have been defined since
+#endif

@@ -1,6 +1,9 @@
-// Types of HIP's host interface that device code may name. The calls themselves belong to the host: in a notebook
-// they are made from Python, by gpulab or by hip-python.
+// HIP's host interface. Of a whole program (%%hipcc, gpulab hipcc) all of it; of a kernel's source the types that device
+// code may name: in a notebook the calls are made from Python, by gpulab or by hip-python.
 #pragma once
+#ifdef __GPULAB_PROGRAM__
+#include "../gpulab/host/runtime_api.h"
+#else
 #include "../gpulab/definitions.h"
 
 enum hipError_t {
@@ -21,3 +24,4 @@ typedef struct ihipModule_t* hipModule_t;
 typedef struct ihipModuleSymbol_t* hipFunction_t;
 typedef void* hipDeviceptr_t;
 typedef int hipDevice_t;
+#endif

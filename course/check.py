@@ -1,0 +1,376 @@
+"""Finds what is wrong with the course: `python course/check.py [--only NAME ...] [--no-answers]`; 1 if anything is.
+
+Each rule is a function that gives `Complaint`s: where, what, and what to do. Rules about texts: `of_text` (facts
+without a source, dead links, images without alternative text, folded answers), `of_lesson`. About exercises:
+`of_exercise` (hints, picture, answers, section), `of_answers` (runs them: wrong ones must be rejected with their
+cause, right ones pass, the released notebook must fail because nothing is written yet). About the whole: `of_course`.
+Whether built notebooks are what their sources make is `build.py --check`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import build
+
+from gpulab.grading import exercise_ids, load
+from gpulab.grading import program as programs
+from gpulab.grading.exercise import Exercise
+from gpulab.grading.judge import CHECKED_CAUSES, GENERAL_CAUSES, judged
+from gpulab.grading.program import ProgramExercise
+
+FEWEST_WRONG = 3
+MORE_WRONG = {"10_synchronisation": 5, "11_porting": 5, "12_porting_traps": 5}
+"""Lessons whose exercises need more wrong answers: synchronisation and porting are where mistakes hide best."""
+FEWEST_RIGHT = 2
+FEWEST_OF_A_LESSON = 2
+FEWEST_EXERCISES = 40
+
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+LISTED = re.compile(r"\(\.\./exercises/([a-z0-9-]+)/\1\.ipynb\)[^\n|]*?[(|]\s?(\d+) minutes")
+"""An exercise in a list or a table, with its minutes."""
+FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.S | re.M)
+QUANTITY = re.compile(
+    r"(?<![\w.])\d[\d,.]*\s?(?:(?:[KMGT]i?B|[KMGT]?bit)(?:/s)?|[KMGT]Hz|[GTP]FLOP(?:/s|S)?|TB/s|GB/s|ns|µs|ms|clk|clocks?|"
+    r"cycles?|W|nm)\b"
+    r"|\b(?:ROCm|HIP|CUDA|LLVM|Clang)\s\d+(?:\.\d+)*\b"
+)
+"""What only a measurement or a document can know: numbers with units, versions."""
+BANNED = {
+    "653": "the FP32 peak of an MI300X is 163.4 TFLOP/s; 653.7 is TF32 on matrix cores",
+    "hipLaunchKernelGGL is": "<<<>>> is HIP's own syntax, and hipify keeps it",
+    "rocm-smi": "the tool is amd-smi",
+    "rocprof ": "the tool is rocprofv3",
+    "HSAIL": "it is gone since ROCm 1.3",
+    "SIMD64": "a CDNA compute unit has four SIMDs of 16 lanes",
+    "Maybe you": "say it plainly",
+}
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Something wrong with the course."""
+
+    where: str
+    what: str
+    todo: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}; {self.todo}"
+
+
+# ------------------------------------------------------------------------------------------------------------- texts
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that JupyterLab gives to the headings of a text."""
+    plain = FENCE.sub("", text)
+    return {line.lstrip("# ").strip().replace(" ", "-") for line in plain.splitlines() if re.match("#{1,6} ", line)}
+
+
+def passages(text: str) -> Iterator[str]:
+    """The text between code cells and headings, without code, and without what a lesson repeats at its end."""
+    for cell in re.split(r"^```\{code-cell\}.*?^```$|^\+\+\+[^\n]*$", text, flags=re.S | re.M):
+        for passage in re.split(r"^(?=#{1,6} )", FENCE.sub("", cell), flags=re.M):
+            if not passage.startswith("## What you have learned"):
+                yield passage
+
+
+def of_text(job: build.Job) -> Iterator[Complaint]:
+    """Rules for every source."""
+    text = job.source.read_text(encoding="utf-8")
+    where = _where(job.source)
+    for passage in passages(text):
+        plain = re.sub(r"`[^`\n]*`", "", LINK.sub(r"\2", passage))
+        found = QUANTITY.search(plain)
+        if found and not re.search(r"\]\(https://", passage):
+            yield Complaint(where, f"{found[0].strip()!r} stands in a text without a source: {_around(plain, found)!r}",
+                            "link the document that says so in the same passage, or compute the number")  # fmt: skip
+    yield from links(job, text)
+    for id, minutes in LISTED.findall(text):
+        if id in exercise_ids() and int(minutes) != load(id).minutes:
+            yield Complaint(
+                where, f"it says that {id} takes {minutes} minutes", f"the exercise says {load(id).minutes}"
+            )
+    for tag in re.findall(r"<img\b[^>]*>", text):
+        if not re.search(r'alt="[^"]+"', tag):
+            yield Complaint(where, f"an image has no alternative text: {tag}", 'say what it shows in alt="..."')
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("<summary>") and (
+            not line.endswith("</summary>") or lines[number - 1] != "<details>" or lines[number + 1] != ""
+        ):
+            yield Complaint(f"{where}:{number + 1}", "a folded answer would show raw markdown",
+                            "put <details> before it, and an empty line after <summary>...</summary>")  # fmt: skip
+    if text.count("<details>") != text.count("</details>"):
+        yield Complaint(where, "a <details> is not closed", "close it with </details>")
+    flat = " ".join(text.split())
+    for wrong, right in BANNED.items():
+        if wrong in flat:
+            yield Complaint(where, f"it says {wrong!r}", right)
+
+
+def links(job: build.Job, text: str) -> Iterator[Complaint]:
+    """Dead links inside the course, and images without alternative text."""
+    where, home = _where(job.source), build.ROOT / job.executed.parent
+    sources = {(build.ROOT / each.executed).resolve(): each.source for each in build.jobs()}
+    sources |= {(build.ROOT / each.released).resolve(): each.source for each in build.jobs() if each.released}
+    coming = set(sources) | {(build.ROOT / path).resolve() for path in build.pictures()}
+    coming |= {(home / asset.name).resolve() for asset in job.assets}
+    for image, words, target in LINK.findall(FENCE.sub("", text)):
+        if image and not words.strip():
+            yield Complaint(where, f"the image {target} has no alternative text", "say between [ and ] what it shows")
+        if re.match(r"(https?|mailto):", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (home / path).resolve() if path else (build.ROOT / job.executed).resolve()
+        if file not in coming and not file.exists():
+            yield Complaint(where, f"the link {target} leads nowhere", f"there is no {path} beside the built notebook")
+        elif anchor and (file not in sources or anchor not in anchors(sources[file].read_text(encoding="utf-8"))):
+            yield Complaint(where, f"the link {target} leads to no heading", "write the heading with - for each space")
+
+
+def of_lesson(job: build.Job) -> Iterator[Complaint]:
+    """The parts of a lesson."""
+    text = job.source.read_text(encoding="utf-8")
+    where = _where(job.source)
+    opening = text.split("```{code-cell}")[0]
+    wanted = {
+        "a question in bold in its opening": re.search(r"\*\*[^*]*\?\*\*", opening),
+        "a prediction before a run (**Predict**)": re.search(r"\*\*[Pp]redict", text),
+        "a folded answer": "<details>" in text,
+        "the section “What you have learned”": "\n## What you have learned\n" in text,
+        "the section “Exercises”": "\n## Exercises\n" in text,
+        "**Further reading:**": "**Further reading:**" in text,
+        "a link to the glossary": "](glossary.ipynb" in text,
+    }
+    for part, found in wanted.items():
+        if not found:
+            yield Complaint(where, f"the lesson lacks {part}", "course/README.md says what a lesson has")
+
+
+# --------------------------------------------------------------------------------------------------------- exercises
+
+
+def of_exercise(id: str) -> Iterator[Complaint]:
+    """What an exercise must have, without running anything."""
+    exercise, folder = load(id), build.COURSE / "exercises" / id
+    where = f"exercise {id}"
+    wrong, right = (sorted(folder.glob(f"{kind}/*.hip")) for kind in ("wrong", "right"))
+    fewest = max(FEWEST_WRONG, MORE_WRONG.get(exercise.lesson, 0))
+    if len(wrong) < fewest:
+        yield Complaint(where, f"{len(wrong)} wrong answers", f"write {fewest} plausible ones or more into wrong/")
+    if len({_plain(path) for path in right}) < FEWEST_RIGHT:
+        yield Complaint(where, f"{len(right)} right answers, of which {len({_plain(path) for path in right})} differ",
+                        f"write {FEWEST_RIGHT} that differ into right/")  # fmt: skip
+    known = {each.name for each in (*exercise.causes, *exercise.requirements, *general_causes(exercise))}
+    named = {cause_of(path) for path in wrong}
+    for path in wrong:
+        if not cause_of(path):
+            yield Complaint(_where(path), "the first line names no cause", "write // expected cause: NAME")
+        elif cause_of(path) not in known:
+            yield Complaint(_where(path), f"no cause or requirement is named {cause_of(path)}",
+                            "name one of " + ", ".join(sorted(known)))  # fmt: skip
+    for each in (*exercise.causes, *exercise.requirements):
+        if each.name not in named:
+            yield Complaint(where, f"no wrong answer shows the cause {each.name}", "write one, or take the cause out")
+    if len(set(exercise.hints)) != 3:
+        yield Complaint(where, "two hints are the same", "each of the three hints tells more")
+    source = folder / "exercise.md"
+    if not source.is_file():
+        yield Complaint(where, "there is no exercise.md", "write it")
+        return
+    text = source.read_text(encoding="utf-8")
+    if not picture(text, id):
+        yield Complaint(where, "there is no picture",
+                        f'show one before the solution: gpulab.exercise("{id}") in a cell, or an image')  # fmt: skip
+    if f"About {exercise.minutes} minutes" not in text:
+        yield Complaint(where, f"the text does not say “About {exercise.minutes} minutes”", "say it at the top")
+    if f'gpulab.hint("{id}")' not in text:
+        yield Complaint(where, "the text does not say how to get a hint", f'mention gpulab.hint("{id}")')
+    if "**How it is judged.**" not in text:
+        yield Complaint(where, "the text does not say how it is judged", "write a paragraph **How it is judged.**")
+    if "solution-only" not in text:
+        yield Complaint(where, "the solution has no explanation", 'write a cell +++ {"tags": ["solution-only"]}')
+    if f'gpulab.check("{id}", ' not in text or ").require()" not in text:
+        yield Complaint(where, "the grade cell does not check this exercise", "call gpulab.check(ID, ...).require()")
+    if isinstance(exercise, Exercise):
+        yield from of_kernels(exercise, text)
+    if set(exercise.archs) != {"gfx942", "gfx1100"}:
+        yield Complaint(where, f"it is judged on {', '.join(exercise.archs)}", "judge on gfx942 and gfx1100")
+    lesson = build.COURSE / "lessons" / f"{exercise.lesson}.md"
+    if not lesson.is_file():
+        yield Complaint(where, f"its lesson {exercise.lesson} does not exist", "name the stem of a lesson's file")
+        return
+    written = lesson.read_text(encoding="utf-8")
+    if exercise.section.replace(" ", "-") not in anchors(written):
+        yield Complaint(where, f"its lesson has no section “{exercise.section}”", "name one of its headings")
+    if f"../exercises/{id}/{id}.ipynb" not in written:
+        yield Complaint(where, f"lesson {exercise.lesson} does not link to it", "list it under “## Exercises”")
+
+
+def of_kernels(exercise: Exercise, text: str) -> Iterator[Complaint]:
+    """Signatures in the text, and sizes that tell mistakes apart."""
+    where = f"exercise {exercise.id}"
+    for kernel, signature in exercise.kernels.items():
+        start = rf"__global__ void\s+(__launch_bounds__\([^)]*\)\s*)?{kernel}\({re.escape(signature)}\)"
+        if not re.search(start, " ".join(text.split())):
+            yield Complaint(
+                where, f"the text has no `__global__ void {kernel}({signature})`", "write it as the check does"
+            )
+    sizes = [row["n"] for row in exercise.cases if "n" in row]
+    if sizes and not exercise.fixed_sizes:
+        if not {0, 1} <= set(sizes):
+            yield Complaint(where, "its cases lack n = 0 or n = 1", "add them, or say why not in fixed_sizes")
+        if not any(row["n"] % row["block"] for row in exercise.cases if "block" in row):
+            yield Complaint(where, "every n is a multiple of the block", "add a case with a part-filled last block")
+
+
+def picture(text: str, id: str) -> bool:
+    """Is there a picture before the solution: the drawn one, or an image with alternative text?"""
+    before = text.split(":tags: [solution]")[0]
+    return f'gpulab.exercise("{id}")' in before or re.search(r"!\[[^\]]+\]\([^)]+\)", before) is not None
+
+
+def of_answers(id: str) -> list[Complaint]:
+    """Runs all answers of an exercise, and what learners get before they change anything."""
+    exercise, folder = load(id), build.COURSE / "exercises" / id
+    found = []
+    for path in sorted(folder.glob("wrong/*.hip")):
+        verdict = judged(exercise, path.read_text(encoding="utf-8"))
+        if verdict.passed:
+            found.append(Complaint(_where(path), "a wrong answer passes", "add a case or a requirement that tells it"))
+        elif verdict.cause != cause_of(path):
+            what = f"it is rejected for {verdict.cause or 'no known cause'!r} instead of {cause_of(path)!r}:\n{verdict}"
+            found.append(Complaint(_where(path), what, "mend the cause's test or the order of causes"))
+    for path in sorted(folder.glob("right/*.hip")):
+        verdict = judged(exercise, path.read_text(encoding="utf-8"))
+        if not verdict.passed:
+            found.append(Complaint(_where(path), f"a right answer is rejected:\n{verdict}", "mend the exercise"))
+    return found + list(of_released(id))
+
+
+def of_released(id: str) -> Iterator[Complaint]:
+    """The released notebook must fail, and because nothing was written yet."""
+    path = build.ROOT / "exercises" / id / f"{id}.ipynb"
+    if not path.is_file():
+        yield Complaint(_where(path), "there is no released notebook", "run `make notebooks`")
+        return
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    sources = [
+        "".join(cell["source"])
+        for cell in notebook["cells"]
+        if "solution" in cell["metadata"].get("tags", ()) and "".join(cell["source"]).startswith("%%")
+    ]
+    if not sources:
+        yield Complaint(_where(path), "there is no cell to write in", "tag a cell solution")
+        return
+    exercise = load(id)
+    verdict = judged(exercise, sources[-1].partition("\n")[2])
+    allowed = ("nothing-written",) if isinstance(exercise, Exercise) else ("nothing-printed", "not-begun")
+    if verdict.passed:
+        yield Complaint(_where(path), "the released exercise passes unedited", "the stub must not do the work")
+    elif verdict.cause not in allowed:
+        what = f"the released exercise fails for {verdict.cause or 'no known cause'!r}:\n{verdict}"
+        yield Complaint(_where(path), what, "its stub must compile, run, and write nothing")
+
+
+def general_causes(exercise: Exercise | ProgramExercise) -> tuple:
+    """Causes that an exercise of this kind has without listing them."""
+    if isinstance(exercise, Exercise):
+        return (*GENERAL_CAUSES, *CHECKED_CAUSES)
+    return (*programs.GENERAL_CAUSES, *CHECKED_CAUSES, *programs.LAST_CAUSES)
+
+
+def cause_of(path: Path) -> str:
+    """The cause that a wrong answer's first line names; "" if it names none."""
+    found = re.match(r"// expected cause: (\S+)\n", path.read_text(encoding="utf-8"))
+    return found[1] if found else ""
+
+
+# --------------------------------------------------------------------------------------------------------- the whole
+
+
+def of_course() -> Iterator[Complaint]:
+    """Numbers of lessons and exercises; folders that are no exercises."""
+    ids = exercise_ids()
+    folders = {path.name for path in (build.COURSE / "exercises").iterdir() if path.is_dir()}
+    for name in sorted(folders - set(ids)):
+        yield Complaint(f"course/exercises/{name}", "it has no check.py", "write it, or remove the folder")
+    if not ids:
+        yield Complaint("course/exercises", "no exercise was found", "a course without exercises checks nothing")
+    elif len(ids) < FEWEST_EXERCISES:
+        yield Complaint("course/exercises", f"{len(ids)} exercises", f"there should be {FEWEST_EXERCISES} or more")
+    lessons = [job for job in build.jobs() if job.source.parent.name == "lessons"]
+    if not lessons:
+        yield Complaint("course/lessons", "no lesson was found", "a course without lessons teaches nothing")
+    for job in lessons:
+        count = sum(load(id).lesson == job.name for id in ids)
+        if count < FEWEST_OF_A_LESSON:
+            yield Complaint(
+                _where(job.source), f"{count} exercises belong to it", f"write {FEWEST_OF_A_LESSON} or more"
+            )
+
+
+# ------------------------------------------------------------------------------------------------------------ running
+
+
+def complaints(only: list[str] | None = None, answers: bool = True) -> list[Complaint]:
+    """All of them, or those about the sources named ("02_simt", "02", "saxpy-guard")."""
+    jobs = build.jobs(only)
+    ids = [job.name for job in jobs if job.released is not None]
+    found = [] if only else list(of_course())
+    for job in jobs:
+        found += of_text(job)
+        if job.source.parent.name == "lessons":
+            found += of_lesson(job)
+    for id in ids:
+        found += of_exercise(id)
+    if not answers:
+        return found
+    if build.PROCESSES == 1:
+        return found + [complaint for id in ids for complaint in of_answers(id)]
+    with build.workers(build.PROCESSES) as pool:
+        return found + [complaint for some in pool.map(of_answers, ids) for complaint in some]
+
+
+def _where(path: Path) -> str:
+    return path.relative_to(build.ROOT).as_posix() if path.is_relative_to(build.ROOT) else path.name
+
+
+def _around(text: str, found: re.Match[str]) -> str:
+    return " ".join(text[max(found.start() - 40, 0) : found.end() + 20].split())
+
+
+def _plain(path: Path) -> str:
+    from gpulab.grading.requirements import code_only
+
+    return " ".join(code_only(path.read_text(encoding="utf-8")).split())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Find what is wrong with the course.")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="lessons (02_simt or 02) or exercises (saxpy-guard)")
+    parser.add_argument("--no-answers", action="store_true", help="read alone: run no answers")
+    chosen = parser.parse_args(arguments)
+    began = time.perf_counter()
+    try:
+        found = complaints(chosen.only, not chosen.no_answers)
+    except build.SourceError as error:
+        print(error)
+        return 2
+    for complaint in found:
+        print(complaint)
+    print(f"{len(found)} complaints in {time.perf_counter() - began:.0f} s")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

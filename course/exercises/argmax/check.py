@@ -1,0 +1,178 @@
+"""argmax: the largest element of each row and where it first occurs, packed into one 64-bit number."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations
+from gpulab.grading.requirements import limited
+
+ROWS = 3
+
+
+def pack(values, indices):
+    """Keys whose order is that of the values, and for equal values the other way round that of the indices."""
+    ordered = np.asarray(values).astype("int32").view("uint32") ^ np.uint32(1 << 31)
+    return ordered.astype("uint64") << np.uint64(32) | (~np.asarray(indices).astype("uint32")).astype("uint64")
+
+
+def best_of(keys):
+    """The largest key of each row; 0 if a row has none."""
+    return keys.max(axis=1) if keys.shape[1] else np.zeros(ROWS, "uint64")
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    data = random.integers(-1000, 20, (ROWS, n)).astype("int32")
+    if n:
+        data[0] = -1 - abs(data[0])  # a row without a positive element
+        largest = data.max(axis=1)
+        for row in range(ROWS):  # the largest element occurs again, further to the right
+            again = random.integers(0, n)
+            data[row, max(again, int(data[row].argmax()))] = largest[row]
+    places = np.broadcast_to(np.arange(n), (ROWS, n))
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), ROWS, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("best", np.zeros(ROWS, "uint64"), best_of(pack(data, places))),
+        ),
+    )
+
+
+def race_with(o, *kinds):
+    """A race in global memory in which one of the two accesses is of this kind and the other one of that."""
+    fault = o.fault
+    return (
+        fault is not None
+        and fault.kind in ("race", "lane conflict")
+        and fault.memory == "global"
+        and (fault.other is None or {fault.access, fault.other.access} == set(kinds))
+    )
+
+
+def keys_of(case):
+    data = case.array("in").data
+    return pack(data, np.broadcast_to(np.arange(data.shape[1]), data.shape))
+
+
+def last_of_equals(case):
+    data = case.array("in").data
+    places = np.broadcast_to(np.arange(data.shape[1]), data.shape)
+    return best_of(pack(data, ~places))
+
+
+def without_sign(case):
+    data = case.array("in").data
+    ordered = data.view("uint32").astype("uint64") << np.uint64(32)
+    keys = ordered | (~np.arange(data.shape[1], dtype="uint32")).astype("uint64")
+    return best_of(keys)
+
+
+def index_above(case):
+    data = case.array("in").data
+    low = (data.view("uint32") ^ np.uint32(1 << 31)).astype("uint64")
+    return best_of((~np.arange(data.shape[1], dtype="uint32")).astype("uint64") << np.uint64(32) | low)
+
+
+def some_other_element(o):
+    """Every wrong result is the key of an element of its row, but not of the largest."""
+    keys, found = keys_of(o.case), o.found("best")
+    return (
+        o.fault is None
+        and bool(o.wrong_indices("best"))
+        and all(found[row] in keys[row] for row in o.wrong_indices("best"))
+    )
+
+
+exercise = Exercise(
+    id="argmax",
+    title="the largest element and its place in one atomic",
+    lesson="10_synchronisation",
+    section="What an atomic gives back",
+    kernel="argmax",
+    signature="int n, const int* in, unsigned long long* best",
+    minutes=20,
+    make=make,
+    cases=combinations(n=(1000, 100, 2, 1, 0), block=(256, 64)),
+    smallest={"n": 1, "block": 64},
+    owner=lambda case, index: None,
+    shown={"n": 8, "block": 64},
+    causes=(
+        Cause(
+            "missing-guard",
+            "threads without an element take part",
+            lambda o: o.fault is not None and o.fault.kind in ("out of bounds", "null"),
+            "The last block has more threads than elements are left.",
+            "Which threads of the last block have an element?",
+        ),
+        Cause(
+            "not-atomic",
+            "comparing and storing are two steps",
+            lambda o: race_with(o, "read", "write") or race_with(o, "write"),
+            "Between reading best and writing it, another thread may have written a larger key, which is then lost.",
+            "Which atomic operation compares and stores in one step?",
+        ),
+        Cause(
+            "check-then-store",
+            "best is compared first, and changed atomically afterwards",
+            lambda o: race_with(o, "read", "atomic") or race_with(o, "write", "atomic"),
+            "Each of the two is right for itself, but between them another thread may have stored a larger key.",
+            "Which atomic operation does both? Or: what does atomicCAS give back, and what does it tell you?",
+        ),
+        Cause(
+            "sign-bit",
+            "negative values count as larger than positive ones",
+            lambda o: o.fault is None and o.looks_like("best", without_sign),
+            "The largest bit of a negative int is 1, so that as an unsigned number it is larger than any positive one.",
+            "Flip one bit, and the order of unsigned numbers is that of the ints.",
+        ),
+        Cause(
+            "last-of-equals",
+            "of equal elements the last one wins, not the first",
+            lambda o: o.fault is None and o.looks_like("best", last_of_equals),
+            "For the same value the larger lower half decides. With the index itself there, that is the larger index.",
+            "What must stand in the lower half, so that a small index makes a large number?",
+        ),
+        Cause(
+            "index-above-value",
+            "the index is in the upper half of the key",
+            lambda o: o.fault is None and o.looks_like("best", index_above),
+            "The upper half decides first.",
+            "Which of the two should decide first? Shift that one by 32.",
+        ),
+        Cause(
+            "no-second-try",
+            "a thread gives up although another one was faster",
+            some_other_element,
+            "A compare and swap that failed stored nothing; the element is then forgotten, even if it is the largest.",
+            "What does atomicCAS return if it failed? Compare with that, and try again.",
+        ),
+    ),
+    requirements=(
+        limited(
+            "one-thread-alone",
+            "atomic operations on global memory, counted by lanes",
+            lambda o: sum(
+                access.lanes
+                for launch in o.measured
+                for access in launch.accesses
+                if access.action == "atomic" and access.space in ("global", "flat")
+            ),
+            at_least=ROWS,  # a compare and swap is tried only with a better key, at least once a row
+            title="best is changed by an atomic operation",
+            when=lambda case: case.parameters["n"] >= 1000,
+            next_step="A thread that goes through a row alone leaves all other lanes idle. Let each thread make the key "
+            "of one element; which atomic operation then keeps the largest?",
+        ),
+    ),
+    hints=(
+        "Make one 64-bit number of value and index, so that the larger number is the better element. Then the task is a "
+        "maximum.",
+        "Upper half: the value with its sign bit flipped, (unsigned)v ^ 0x80000000u. Lower half: ~(unsigned)index, which "
+        "is larger for smaller indices. Cast the upper half to unsigned long long before you shift it by 32.",
+        "if (i < n) atomicMax(&best[row], (unsigned long long)((unsigned)v ^ 0x80000000u) << 32 | ~(unsigned)i); with "
+        "row = blockIdx.y and v = in[row * n + i].",
+    ),
+)

@@ -1,0 +1,11 @@
+// expected cause: check-then-store
+__global__ void argmax(int n, const int* in, unsigned long long* best)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y;
+    if (i < n) {
+        unsigned value = (unsigned)in[row * n + i] ^ 0x80000000u;
+        unsigned long long key = (unsigned long long)value << 32 | ~(unsigned)i;
+        if (key > best[row]) atomicExch(&best[row], key);
+    }
+}

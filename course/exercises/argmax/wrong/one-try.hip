@@ -1,0 +1,12 @@
+// expected cause: no-second-try
+__global__ void argmax(int n, const int* in, unsigned long long* best)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y;
+    if (i < n) {
+        unsigned value = (unsigned)in[row * n + i] ^ 0x80000000u;
+        unsigned long long key = (unsigned long long)value << 32 | ~(unsigned)i;
+        unsigned long long seen = __hip_atomic_load(&best[row], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+        if (key > seen) atomicCAS(&best[row], seen, key);
+    }
+}

@@ -1,0 +1,115 @@
+"""choose-device: the program asks all devices for their properties, chooses by a rule, and runs a kernel there."""
+
+from gpulab.grading.exercise import Cause
+from gpulab.grading.program import ProgramCase, ProgramExercise
+from gpulab.grading.requirements import limited
+
+
+def devices():
+    """(memory in bytes, wave size, threads at a time, gfx name) of each device, as HIP counts them."""
+    import gpulab
+
+    for device in gpulab.devices():
+        if device.virtual:
+            p = device.properties
+            threads = p["multiProcessorCount"] * p["maxThreadsPerMultiProcessor"]
+            yield p["totalGlobalMem"], p["warpSize"], threads, device.arch
+
+
+def right(gib, wave):
+    """What the program must print."""
+    fit = [each for each in devices() if each[0] >= gib << 30 and wave in (0, each[1])]
+    if not fit:
+        return "no device"
+    _, lanes, threads, arch = max(fit, key=lambda each: each[2])
+    return f"{arch}: {threads} threads at a time, waves of {lanes}"
+
+
+def case(gib, wave, exit_code=0):
+    def expected(stdout):
+        wanted = right(gib, wave)
+        return "" if stdout.strip() == wanted else f"it should be\n  {wanted}\nbut is\n  {stdout.strip()[:200]}"
+
+    return ProgramCase(
+        arguments=(str(gib), str(wave)),
+        expected=expected,
+        exit_code=exit_code,
+        parameters={"gib": gib, "wave": wave},
+    )
+
+
+def asked(o):
+    return o.case.parameters["gib"], o.case.parameters["wave"]
+
+
+def found(o):
+    """The gfx name and the rest of what was printed."""
+    name, _, rest = o.stdout.strip().partition(":")
+    return name, rest
+
+
+exercise = ProgramExercise(
+    id="choose-device",
+    title="choose a device by its properties",
+    lesson="17_choosing",
+    section="Environment variables",
+    minutes=20,
+    cases=(case(1, 0), case(20, 32), case(100, 0), case(1000, 0, exit_code=4)),
+    causes=(
+        Cause(
+            "device-not-set",
+            "the right device is named, but the kernel ran on another one",
+            lambda o: not o.uses("hipSetDevice") and right(*asked(o)).split(",")[0] in o.stdout,
+            "Device number 0 is in use until a program says otherwise.",
+            "Which call makes another device the one in use, and when must it come?",
+        ),
+        Cause(
+            "memory-in-32-bits",
+            "a device is left out although it has enough memory, or taken although it has not",
+            lambda o: o.uses(r"\(\s*(int|unsigned)\s*\)\s*\w+\.totalGlobalMem"),
+            "Bytes of memory need 64 bits: 4 GiB is one more than the largest unsigned int.",
+            "Of which type is totalGlobalMem, and of which is what you compare it with?",
+        ),
+        Cause(
+            "wave-ignored",
+            "the device has another wave size than was asked for",
+            lambda o: asked(o)[1] != 0 and found(o)[0] != "no device" and found(o)[0] != right(*asked(o)).split(":")[0],
+            "A second argument other than 0 is the wave size that is wanted.",
+            "Which property is it?",
+        ),
+        Cause(
+            "by-clock",
+            "another property decides than the number of threads at a time",
+            lambda o: found(o)[1] != "" and "threads" in o.stdout and not any(
+                f"{threads} threads" in o.stdout for _, _, threads, _ in devices()
+            ),
+            "The rule asks for multiprocessors times threads of a multiprocessor.",
+            "Compute it for each device and print it.",
+        ),
+        Cause(
+            "takes-the-first",
+            "the first device that fits is taken, not the best of them",
+            lambda o: asked(o)[1] == 0 and found(o)[0] in [arch for *_, arch in devices()],
+            "The order of devices says nothing about them, and differs from machine to machine.",
+            "How do you find the largest of several numbers?",
+        ),
+    ),
+    requirements=(
+        limited(
+            "fixed-name",
+            "gfx names in the source",
+            lambda o: sum(o.source.count(f'"{arch}') for *_, arch in devices()),
+            at_most=0,
+            title="no device's name stands in the program",
+            next_step="ask for properties; tomorrow's device has another name.",
+        ),
+    ),
+    hints=(
+        "A loop over hipGetDeviceCount devices, hipGetDeviceProperties for each; leave out those that do not fit, and keep "
+        "the best of the others.",
+        "totalGlobalMem is in bytes, a size_t; a GiB is 1 << 30 of them. The threads at a time are multiProcessorCount times "
+        "maxThreadsPerMultiProcessor.",
+        "After the loop: no device, print it and return 4. Otherwise hipSetDevice(best), then allocate, launch, copy. The "
+        "name is gcnArchName up to the colon: strcspn(name, \":\") counts the letters.",
+    ),
+)

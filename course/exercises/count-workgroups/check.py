@@ -1,0 +1,143 @@
+"""count-workgroups: how many workgroups each AQL packet of an array starts."""
+
+import struct
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, sentinel
+
+LAYOUT = "<6H5I4Q"  # hsa_kernel_dispatch_packet_t
+BLOCKS = ((64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 4), (100, 1, 1), (32, 4, 2))
+
+
+def packet(random, number):
+    """One packet: of three kinds of headers for launches, and packets of other types in between."""
+    block = BLOCKS[random.integers(len(BLOCKS))]
+    grid = tuple(int(random.integers(1, 40)) * side - int(random.integers(side)) for side in block)
+    header = 2 | int(random.choice([0x0000, 0x0100, 0x1500]))  # barrier bit; acquire and release scopes
+    if number % 3 == 2:
+        header = header & 0xFF00 | int(random.choice([1, 3, 4, 5]))
+    address = int(random.integers(1 << 40))
+    return struct.pack(LAYOUT, header, 3, *block, 0, *grid, 0, 1024, address, 2 * address, 0, 64)
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    raw = b"".join(packet(random, number) for number in range(n))
+    packets = np.frombuffer(raw, "uint32").copy()
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("packets", packets),
+            Array("groups", sentinel("int32", n), counted(packets, up, lambda header: header & 0xFF == 2)),
+        ),
+    )
+
+
+def up(threads, size):
+    return -(-threads // size)
+
+
+def down(threads, size):
+    return threads // size
+
+
+def counted(packets, divide, launches):
+    """Workgroups of each packet, with this division and this test of a header."""
+    result = []
+    for raw in packets.reshape(-1, 16):
+        header, _, *sizes = struct.unpack(LAYOUT, raw.tobytes())[:9]
+        block, grid = sizes[:3], sizes[4:7]
+        groups = 1
+        for threads, size in zip(grid, block, strict=True):
+            groups *= divide(threads, size)
+        result.append(groups if launches(header) else 0)
+    return np.array(result, "int32")
+
+
+def looks(divide, launches):
+    return lambda o: o.looks_like("groups", lambda case: counted(case.array("packets").data, divide, launches))
+
+
+def faulting_thread(o):
+    """Number in the grid of the thread that was stopped; -1 if none was."""
+    fault = o.tight.fault
+    if fault is None or fault.thread is None:
+        return -1
+    return fault.workgroup[0] * o.case.block[0] + fault.thread[0]
+
+
+def threads_only(packets):
+    """The threads of the grid, without a division."""
+    return counted(packets, lambda threads, size: threads, lambda header: header & 0xFF == 2)
+
+
+exercise = Exercise(
+    id="count-workgroups",
+    title="decode packets",
+    lesson="16_under_hip",
+    section="Queue, doorbell, signal",
+    kernel="decode",
+    signature="int n, const unsigned* packets, int* groups",
+    minutes=20,
+    make=make,
+    cases=combinations(n=(100, 1000, 63, 3, 1, 0), block=(64, 256)),
+    smallest={"n": 1, "block": 4},
+    shown={"n": 4, "block": 4},
+    causes=(
+        Cause(
+            "header-not-masked",
+            "packets whose header has other bits set as well are not recognised",
+            looks(up, lambda header: header == 2),
+            "Only the lowest 8 bits of the header are the type. Above them are the barrier bit and the scopes of cache "
+            "flushes.",
+            "What is 0x1502 & 0xFF?",
+        ),
+        Cause(
+            "type-ignored",
+            "packets of other types are counted as launches",
+            looks(up, lambda header: True),
+            "A barrier packet starts no workgroup. Its words mean other things.",
+            "Where do you look at the packet's type?",
+        ),
+        Cause(
+            "rounded-down",
+            "a workgroup that is not full is forgotten",
+            looks(down, lambda header: header & 0xFF == 2),
+            "100 threads in workgroups of 64 need two of them. A division of whole numbers rounds down.",
+            "How do you divide rounding up?",
+        ),
+        Cause(
+            "threads-not-workgroups",
+            "these are threads, not workgroups",
+            lambda o: o.looks_like("groups", lambda case: threads_only(case.array("packets").data)),
+            "grid_size counts threads.",
+            "By what must each of the three grid sizes be divided?",
+        ),
+        Cause(
+            "missing-guard",
+            "threads without a packet work too",
+            lambda o: bool(o.written_past("groups")) or faulting_thread(o) >= o.case.parameters["n"],
+            "The last block has more threads than packets are left.",
+            "What should a thread do whose i is not less than n?",
+        ),
+        Cause(
+            "wrong-stride",
+            "packets are looked for too far apart",
+            lambda o: o.read_outside() is not None,
+            "packets is an array of 32-bit numbers: a packet of 64 bytes is 16 of them.",
+            "At which index does packet 1 begin?",
+        ),
+    ),
+    hints=(
+        "One thread for each packet, with a guard. Its words begin at packets[16 * i]. Look at the type first: "
+        "packets[16 * i] & 0xFF.",
+        "The workgroup's sizes are halves of words 1 and 2: word & 0xFFFF is the lower one, word >> 16 the upper one. "
+        "Divide the grid's size along each axis by the workgroup's, rounding up.",
+        "(threads + size - 1) / size rounds up. groups[i] = up(word[3], word[1] & 0xFFFF) * up(word[4], word[1] >> 16) * "
+        "up(word[5], word[2] & 0xFFFF).",
+    ),
+)

@@ -1,0 +1,13 @@
+// expected cause: threads-not-workgroups
+__global__ void decode(int n, const unsigned* packets, int* groups)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const unsigned* word = packets + 16 * i;
+    if ((word[0] & 0xFF) != 2) {
+        groups[i] = 0;
+        return;
+    }
+    unsigned x = word[1] & 0xFFFF, y = word[1] >> 16, z = word[2] & 0xFFFF;
+    groups[i] = word[3] * word[4] * word[5];
+}

@@ -1,0 +1,8 @@
+// expected cause: ends-at-one
+__global__ void countdown(int n, int* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        out[i] = n - i;
+    }
+}

@@ -1,0 +1,98 @@
+"""fahrenheit: one array in, one out, and a formula in which whole numbers are a trap."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, sentinel
+from gpulab.grading.requirements import work_shared
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    celsius = random.integers(-60, 60, n).astype("int32")
+    celsius[:1] = 21
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("celsius", celsius),
+            Array("fahrenheit", sentinel("float32", n), (celsius * 1.8 + 32).astype("float32"), relative=1e-4),
+        ),
+    )
+
+
+def computed(o, formula):
+    """Is every element what `formula` makes of its temperature?"""
+    return o.looks_like("fahrenheit", lambda case: formula(case.array("celsius").data.astype("float64")))
+
+
+exercise = Exercise(
+    id="fahrenheit",
+    title="degrees Fahrenheit",
+    lesson="01_first_kernel",
+    section="The number of a thread",
+    kernel="convert",
+    signature="int n, const int* celsius, float* fahrenheit",
+    minutes=10,
+    make=make,
+    cases=(*combinations(n=(1000, 65, 64, 63, 1), block=(64, 256)), {"n": 0, "block": 64}),
+    smallest={"n": 1, "block": 4},
+    shown={"n": 7, "block": 4},
+    requirements=(work_shared(when=lambda case: case.parameters["n"] >= 1000),),
+    causes=(
+        Cause(
+            "missing-guard",
+            "threads past the end of the arrays work too: the guard is missing or never false",
+            lambda o: bool(o.outside("fahrenheit")) or o.fault is not None,
+            "Whole blocks are launched, so there can be more threads than temperatures.",
+            "Let a thread work only if its number is less than n.",
+        ),
+        Cause(
+            "integer-division",
+            "9 / 5 is 1 in C++: both are whole numbers",
+            lambda o: computed(o, lambda c: c + 32),
+            "The quotient of two whole numbers is a whole number, rounded towards zero.",
+            "Write at least one of them as a float: 9.0f.",
+        ),
+        Cause(
+            "rounded",
+            "the results are whole numbers: something was rounded on the way",
+            lambda o: computed(o, lambda c: np.trunc(c * 9 / 5) + 32),
+            "9 * celsius / 5 is computed in whole numbers throughout, because all three of them are.",
+            "Which of the numbers could be a float, so that the division keeps its fraction?",
+        ),
+        Cause(
+            "order-of-operations",
+            "32 is added before the multiplication",
+            lambda o: computed(o, lambda c: (c + 32) * 1.8),
+            "The formula is nine fifths of the temperature, and 32 comes on top.",
+            "Which operation should the parentheses hold together, if there are any?",
+        ),
+        Cause(
+            "other-way-round",
+            "this converts Fahrenheit to Celsius",
+            lambda o: computed(o, lambda c: (c - 32) / 1.8),
+            "The input is in degrees Celsius already.",
+            "Put in 100: water boils at 212 degrees Fahrenheit.",
+        ),
+        Cause(
+            "thread-index-only",
+            "every block writes the same elements: the index leaves out the block",
+            lambda o: (
+                bool(o.wrong_indices("fahrenheit"))
+                and o.wrong_indices("fahrenheit") == tuple(range(o.case.block[0], o.case.parameters["n"]))
+            ),
+            "threadIdx.x starts at 0 again in every block.",
+            "Add to it the number of threads in all blocks before this one.",
+        ),
+    ),
+    hints=(
+        "Three parts: this thread's number in the grid, a guard, and one assignment. The first two are as in the "
+        "lesson.",
+        "The formula is fahrenheit = celsius * 9 / 5 + 32. Ask of each operation: are both numbers whole ones? Then so "
+        "is "
+        "its result.",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) fahrenheit[i] = celsius[i] * 1.8f + 32.0f;",
+    ),
+)

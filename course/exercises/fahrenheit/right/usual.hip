@@ -1,0 +1,5 @@
+__global__ void convert(int n, const int* celsius, float* fahrenheit)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) fahrenheit[i] = celsius[i] * 1.8f + 32.0f;
+}

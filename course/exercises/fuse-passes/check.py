@@ -1,0 +1,103 @@
+"""fuse-passes: three passes over an image become one, judged by the cache lines that are moved."""
+
+import numpy as np
+
+from gpulab.grading import requirements
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
+
+
+def blend(case, stretch=True, square=True, swapped=False, other=False):
+    data = case.array("in").data.astype("float64")
+    mask = case.array("mask").data.astype("float64")
+    stretched = case.value("a") * data + case.value("b") if stretch else data
+    squared = stretched * stretched if square else stretched
+    rest = stretched if other else data
+    return mask * rest + (1 - mask) * squared if swapped else mask * squared + (1 - mask) * rest
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    case = Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Value("a", np.float32(0.5)),
+            Value("b", np.float32(3)),
+            Array("in", distinct(random, n)),
+            Array("mask", (random.integers(1, 8, n) / 8).astype("float32")),
+            Array("out", sentinel("float32", n)),
+        ),
+    )
+    expected = blend(case).astype("float32")
+    out = Array("out", sentinel("float32", n), expected, relative=1e-5)
+    return Case(parameters, case.grid, case.block, (*case.arguments[:-1], out))
+
+
+exercise = Exercise(
+    id="fuse-passes",
+    title="one pass instead of three",
+    lesson="07_hierarchy",
+    section="Operations for each byte",
+    kernel="fused",
+    signature="int n, float a, float b, const float* in, const float* mask, float* out",
+    minutes=15,
+    make=make,
+    cases=(
+        {"n": 1000, "block": 64},
+        {"n": 65, "block": 64},
+        {"n": 64, "block": 64},
+        {"n": 63, "block": 64},
+        {"n": 2, "block": 64},
+        {"n": 1, "block": 256},
+        {"n": 0, "block": 64},
+        {"n": 20_000, "block": 256},
+    ),
+    smallest={"n": 1, "block": 64},
+    shown={"n": 12, "block": 64},
+    causes=(
+        Cause(
+            "missing-guard",
+            "threads past the end of the arrays work too",
+            lambda o: bool(o.written_past("out")) or o.fault is not None,
+            "The last block has more threads than pixels are left.",
+            "What should a thread do whose number is n or more?",
+        ),
+        Cause(
+            "mask-swapped",
+            "the mask weighs the original instead of the new image",
+            lambda o: o.looks_like("out", lambda case: blend(case, swapped=True)),
+            "Where the mask is 1 the new pixel is wanted, and where it is 0 the old one.",
+            "Which of the two is multiplied by mask[i] in the text?",
+        ),
+        Cause(
+            "blends-stretched",
+            "the result is blended with the stretched image, not with the original",
+            lambda o: o.looks_like("out", lambda case: blend(case, other=True)),
+            "The third pass reads `in` again: the original is still needed when the first two steps are done.",
+            "Keep the original pixel in a variable of its own.",
+        ),
+        Cause(
+            "not-squared",
+            "the second step is missing",
+            lambda o: o.looks_like("out", lambda case: blend(case, square=False)),
+            "Between stretching and blending the value is squared.",
+            "Go through the three lines of the text one by one.",
+        ),
+    ),
+    requirements=(
+        requirements.memory_lines(
+            minimum=lambda case: 3 * -(-case.parameters["n"] // 32),
+            when=lambda case: case.parameters["n"] >= 1000,
+            title="each input is read once and out is written once: at most 1.05 times the fewest cache lines",
+            next_step="run.accesses() lists every load and store of your kernel. Which of them moves something that "
+            "was in a register already?",
+        ),
+    ),
+    hints=(
+        "A variable of the kernel is a register: it costs no memory traffic. What lay between two passes can be one.",
+        "Read in[i] and mask[i] into variables at the beginning, and store to out[i] once, at the end.",
+        "float pixel = in[i]; float s = a * pixel + b; and then out[i] = ... with pixel, s * s and mask[i].",
+    ),
+)

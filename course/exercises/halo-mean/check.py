@@ -1,0 +1,129 @@
+"""halo-mean: the mean over a window, with a tile and its halo in dynamic LDS."""
+
+import numpy as np
+
+from gpulab import architectures
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
+from gpulab.grading.requirements import executed
+
+
+def windows(data, r):
+    """(sum, count) of the elements within r places of each element."""
+    total = np.concatenate([[0.0], np.cumsum(data, dtype="float64")])
+    index = np.arange(data.size)
+    begin, end = np.maximum(index - r, 0), np.minimum(index + r + 1, data.size)
+    return total[end] - total[begin], end - begin
+
+
+def make(parameters, random):
+    n, r, block = parameters["n"], parameters["r"], parameters["block"]
+    data = distinct(random, n)
+    total, count = windows(data, r)
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Value("r", np.int32(r)),
+            Array("in", data),
+            Array("out", sentinel("float32", n), (total / np.maximum(count, 1)).astype("float32"), relative=1e-5),
+        ),
+        lds=4 * (block + 2 * r),
+    )
+
+
+def most_loads(case, arch):
+    """The block's own elements, both sides of the halo, and one wave more."""
+    wave, block = architectures.get(arch).wave_size, case.parameters["block"]
+    return case.grid[0] * (-(-block // wave) + 2 * -(-case.parameters["r"] // wave) + 1)
+
+
+def by_full_window(case):
+    """Divided by 2 r + 1 everywhere."""
+    r = case.parameters["r"]
+    return windows(case.array("in").data, r)[0] / (2 * r + 1)
+
+
+exercise = Exercise(
+    id="halo-mean",
+    title="a mean over a window, loaded once",
+    lesson="06_lds",
+    section="Tiles with a halo",
+    kernel="halo_mean",
+    signature="int n, int r, const float* in, float* out",
+    minutes=30,
+    make=make,
+    cases=(
+        {"n": 1000, "r": 3, "block": 64},
+        {"n": 1000, "r": 16, "block": 256},
+        {"n": 512, "r": 40, "block": 64},
+        {"n": 200, "r": 1, "block": 128},
+        {"n": 65, "r": 0, "block": 64},
+        {"n": 5, "r": 7, "block": 64},
+        {"n": 1, "r": 2, "block": 64},
+        {"n": 0, "r": 1, "block": 64},
+    ),
+    smallest={"n": 1, "r": 0, "block": 8},
+    shown={"n": 11, "r": 1, "block": 4},
+    requirements=(
+        executed(
+            "loaded-again",
+            "global loads",
+            at_most=most_loads,
+            when=lambda case: case.parameters["n"] == 1000 and case.parameters["block"] >= 64,
+            title="each block loads its elements and its halo once",
+            next_step="run.instructions() shows how often each load is executed. Is there a load of global "
+            "memory in the loop "
+            "over the window?",
+        ),
+    ),
+    causes=(
+        Cause(
+            "outside-the-array",
+            "the halo of the first or of the last block reaches outside of the array",
+            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in",
+            "Element 0 has no left neighbours, and element n - 1 no right ones. Their places in the tile need "
+            "a value that adds "
+            "nothing.",
+            "Which elements does tile[0] of block 0 stand for?",
+        ),
+        Cause(
+            "full-window-at-ends",
+            "at the ends of the array it is divided by the full window",
+            lambda o: o.looks_like("out", by_full_window),
+            "Near the ends fewer than 2 r + 1 elements exist.",
+            "How many elements does the window of element 0 have? And that of element i, if i + r is n or more?",
+        ),
+        Cause(
+            "halo-missing",
+            "the tile has no halo, or only on one side",
+            lambda o: (
+                o.case.parameters["r"] > 0
+                and (
+                    (o.fault is not None and o.fault.kind in ("never written", "lds out of bounds"))
+                    or (o.fault is None and bool(o.wrong_indices("out")) and at_seams(o))
+                )
+            ),
+            "The first and last threads of a block need elements that belong to the neighbouring blocks.",
+            "Which elements of in does block 1 need, for blocks of 8 threads and r = 2? Which thread loads "
+            "each of them?",
+        ),
+    ),
+    hints=(
+        "The tile has blockDim.x + 2 r places; place k stands for element blockIdx.x * blockDim.x - r + k. "
+        "Fill all of it: there are "
+        "more places than threads, so let the threads go round: for (k = threadIdx.x; k < places; k += blockDim.x).",
+        "Places outside of the array get 0, which adds nothing. Then a barrier, reached by all threads. Then "
+        "thread t adds up "
+        "the places t to t + 2 r.",
+        "The number of elements in the window of i: min(i + r, n - 1) - max(i - r, 0) + 1. Only now comes the "
+        "condition i < n.",
+    ),
+)
+
+
+def at_seams(o):
+    """Is every wrong element within r of the beginning or the end of a block?"""
+    r, block = o.case.parameters["r"], o.case.parameters["block"]
+    return all(index % block < r or index % block >= block - r for index in o.wrong_indices("out"))

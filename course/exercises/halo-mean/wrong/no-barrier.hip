@@ -1,0 +1,15 @@
+// expected cause: data-race
+__global__ void halo_mean(int n, int r, const float* in, float* out)
+{
+    extern __shared__ float tile[];
+    int places = blockDim.x + 2 * r;
+    int first = (int)(blockIdx.x * blockDim.x) - r;
+    for (int k = threadIdx.x; k < places; k += blockDim.x) {
+        int j = first + k;
+        tile[k] = 0 <= j && j < n ? in[j] : 0.0f;
+    }
+    float sum = 0;
+    for (int k = 0; k <= 2 * r; k++) sum += tile[threadIdx.x + k];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = sum / (min(i + r, n - 1) - max(i - r, 0) + 1);
+}

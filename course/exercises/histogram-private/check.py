@@ -1,0 +1,156 @@
+"""histogram-private: how often each byte occurs, with at most one addition to global memory per block and counter."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value
+from gpulab.grading.requirements import limited
+
+BLOCKS = 3
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    data = np.where(random.random(n) < 0.5, 65, random.integers(0, 256, n)).astype("uint8")  # half are alike
+    return Case(
+        parameters,
+        grid=(BLOCKS, 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("data", data),
+            Array("bins", np.zeros(256, "uint32"), np.bincount(data, minlength=256).astype("uint32")),
+        ),
+    )
+
+
+def race(o, memory, *kinds):
+    """A race in LDS or in global memory between accesses of these two kinds ("read", "write", "atomic")."""
+    fault = o.fault
+    return (
+        fault is not None
+        and fault.kind in ("race", "lane conflict")
+        and fault.memory == memory
+        and (fault.other is None or {fault.access, fault.other.access} == set(kinds))
+    )
+
+
+def first_round(case):
+    """The counts of the elements that a grid without a loop reaches."""
+    reached = case.array("data").data[: case.threads]
+    return np.bincount(reached, minlength=256).astype("uint32")
+
+
+def counts_lost(o):
+    """Some counters are too small, and none is too large."""
+    return o.fault is None and o.found("bins").sum() > 0 and bool((o.found("bins") <= o.case.array("bins").wanted).all())
+
+
+exercise = Exercise(
+    id="histogram-private",
+    title="a histogram with few global atomics",
+    lesson="10_synchronisation",
+    section="A histogram in LDS",
+    kernel="histogram",
+    signature="int n, const unsigned char* data, unsigned* bins",
+    minutes=20,
+    make=make,
+    cases=(
+        {"n": 5000, "block": 64},
+        {"n": 5000, "block": 256},
+        {"n": 700, "block": 256},
+        {"n": 100, "block": 64},
+        {"n": 1, "block": 64},
+        {"n": 0, "block": 256},
+    ),
+    smallest={"n": 1, "block": 64},
+    owner=lambda case, index: None,
+    shown={"n": 100, "block": 64},
+    causes=(
+        Cause(
+            "lds-not-zeroed",
+            "counters in LDS are used before anybody set them to zero",
+            lambda o: o.fault is not None and o.fault.kind == "never written" and o.fault.memory == "lds",
+            "LDS holds at first whatever the block before left there; and a block may have fewer threads than there "
+            "are counters.",
+            "Who sets own[200] to zero, if the block has 64 threads?",
+        ),
+        Cause(
+            "barrier-before-counting",
+            "a thread counts into a counter that another one may still set to zero",
+            lambda o: race(o, "lds", "write", "atomic"),
+            "The waves of a block run at their own speed: one may count while another has not yet cleared its counters.",
+            "What has to lie between clearing and counting?",
+        ),
+        Cause(
+            "barrier-after-counting",
+            "counters are read while other threads still count",
+            lambda o: race(o, "lds", "read", "atomic"),
+            "A wave that has done its elements early finds counters that are not complete.",
+            "What has to lie between counting and adding up?",
+        ),
+        Cause(
+            "merge-not-atomic",
+            "blocks add to the same counter in global memory without an atomic operation",
+            lambda o: race(o, "global", "read", "write") or race(o, "global", "write"),
+            "All blocks add up at the end, at the same time.",
+            "Only one line writes to bins. What if two blocks are there at once?",
+        ),
+        Cause(
+            "bins-not-merged",
+            "counters from the number of threads of a block on are never added up",
+            lambda o: o.fault is None
+            and o.case.block[0] < 256
+            and bool(o.wrong_indices("bins"))
+            and o.unwritten_indices("bins") == o.wrong_indices("bins")
+            and min(o.wrong_indices("bins")) >= o.case.block[0],
+            "There are 256 counters, and a block may have fewer threads.",
+            "Let each thread add up several counters, in a loop.",
+        ),
+        Cause(
+            "no-loop",
+            "only as many elements are counted as the grid has threads",
+            lambda o: o.case.parameters["n"] > o.case.threads and o.looks_like("bins", first_round),
+            "The grid is small on purpose: each thread has several elements.",
+            "Remember the grid-stride loop of lesson 02.",
+        ),
+        Cause(
+            "not-atomic",
+            "counting in LDS reads, adds and writes in three steps",
+            lambda o: race(o, "lds", "read", "write") or race(o, "lds", "write") or counts_lost(o),
+            "Two threads with the same value both read the old count, and one of them is lost. LDS is shared as well.",
+            "Which function makes one step of the three? It works on LDS, too.",
+        ),
+        Cause(
+            "counted-again",
+            "what one block counted is added more than once",
+            lambda o: o.fault is None and o.found("bins").sum() > o.case.parameters["n"],
+            "The counts add up to more than there are elements.",
+            "How many threads of a block execute the line that adds own[b] to bins[b], for one b?",
+        ),
+    ),
+    requirements=(
+        limited(
+            "global-atomics",
+            "lanes that added to global memory",
+            lambda o: sum(
+                access.lanes
+                for launch in o.measured
+                for access in launch.accesses
+                if access.action == "atomic" and access.space in ("global", "flat")
+            ),
+            at_most=lambda case, arch: 256 * BLOCKS,
+            at_least=300,  # more than one block alone has counters
+            title="every block adds its counters to global memory, each at most once",
+            when=lambda case: case.parameters["n"] > 256 * BLOCKS,
+            next_step="Count in __shared__ memory, and add each block's counters to bins once, at the end.",
+        ),
+    ),
+    hints=(
+        "A kernel in three parts with a barrier between each: clear a histogram in __shared__ memory, count into it, "
+        "add it to bins.",
+        "Clearing and adding go over 256 counters with the threads of a block: for (int b = threadIdx.x; b < 256; "
+        "b += blockDim.x). Counting is a grid-stride loop with atomicAdd(&own[data[i]], 1).",
+        "__shared__ unsigned own[256]; clear it; __syncthreads(); count; __syncthreads(); then, for each b of mine, "
+        "if (own[b] > 0) atomicAdd(&bins[b], own[b]);",
+    ),
+)

@@ -1,0 +1,14 @@
+// expected cause: lds-not-zeroed
+__global__ void histogram(int n, const unsigned char* data, unsigned* bins)
+{
+    __shared__ unsigned own[256];
+    if (threadIdx.x < 256) own[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        atomicAdd(&own[data[i]], 1);
+    }
+    __syncthreads();
+    for (int b = threadIdx.x; b < 256; b += blockDim.x) {
+        if (own[b] > 0) atomicAdd(&bins[b], own[b]);
+    }
+}

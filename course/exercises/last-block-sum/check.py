@@ -1,0 +1,170 @@
+"""last-block-sum: running totals of blocks in one launch: the block that is done last adds up what all have written."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for
+from gpulab.grading.requirements import executed, limited, memory_lines, source
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    blocks = max(3, blocks_for(n, block))
+    data = random.integers(1, 100, n).astype("int32")
+    padded = np.concatenate([data, np.zeros(blocks * block - n, "int32")])
+    totals = padded.reshape(blocks, block).sum(axis=1, dtype="int32").cumsum(dtype="int32")
+    return Case(
+        parameters,
+        grid=(blocks, 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("partial", np.full(blocks, -1, "int32"), scratch=True),
+            Array("done", np.zeros(1, "uint32"), np.zeros(1, "uint32")),
+            Array("out", np.full(blocks, -7, "int32"), totals),
+        ),
+    )
+
+
+def race(o, memory):
+    return o.fault is not None and o.fault.kind in ("race", "lane conflict") and o.fault.memory == memory
+
+
+def where(o):
+    """The array of a finding in global memory; "" if there is none."""
+    place = o.faulting_index()
+    return place[0] if place is not None else ""
+
+
+exercise = Exercise(
+    id="last-block-sum",
+    title="the last block adds up",
+    lesson="10_synchronisation",
+    section="The last block",
+    kernel="totals",
+    signature="int n, const int* in, int* partial, unsigned* done, int* out",
+    minutes=25,
+    make=make,
+    cases=(
+        {"n": 1000, "block": 64},
+        {"n": 2000, "block": 256},
+        {"n": 300, "block": 128},
+        {"n": 1, "block": 64},
+        {"n": 0, "block": 256},
+    ),
+    smallest={"n": 1, "block": 64},
+    owner=lambda case, index: None,
+    shown={"n": 300, "block": 128},
+    causes=(
+        Cause(
+            "missing-guard",
+            "threads without an element read beyond the end of in",
+            lambda o: o.fault is not None and o.fault.kind in ("out of bounds", "null"),
+            "The last block has more threads than elements are left.",
+            "What should a thread without an element contribute to the sum?",
+        ),
+        Cause(
+            "reduction-race",
+            "in the sum of a block, threads read what others have not yet written",
+            lambda o: race(o, "lds") and o.fault.other is not None and o.fault.bytes >= 4,
+            "Each step of the reduction uses what the step before has left in LDS.",
+            "What has to stand at the end of each step, for all threads?",
+        ),
+        Cause(
+            "not-announced",
+            "threads look whether their block is the last before that is known",
+            lambda o: (
+                (race(o, "lds") or (o.fault is not None and o.fault.kind == "never written")) and o.fault.bytes < 4
+            ),
+            "One thread draws the ticket; the other waves do not wait for it on their own.",
+            "What has to stand between writing the flag in LDS and reading it?",
+        ),
+        Cause(
+            "everyone-draws",
+            "every thread draws a ticket, not every block",
+            lambda o: race(o, "global") and where(o) == "partial" and o.fault.access == "write",
+            "A partial sum was read before its block had written it. Whoever draws the number gridDim.x - 1 is far from "
+            "being the last, if there are more tickets than blocks.",
+            "How many tickets should a block draw?",
+        ),
+        Cause(
+            "ticket-not-atomic",
+            "the ticket is read and changed in two steps",
+            lambda o: race(o, "global") and where(o) == "done",
+            "Two blocks may read the same number. Then both, or none, take themselves for the last.",
+            "Which function adds and gives back the old value in one step?",
+        ),
+        Cause(
+            "missing-fence",
+            "the ticket does not make the block's sum visible",
+            lambda o: race(o, "global") and where(o) == "partial",
+            "An atomicAdd is relaxed: it keeps its own address in order, and no other. The last block may see the "
+            "ticket and still the old partial sum.",
+            "Between which two lines must a fence stand, and for which scope?",
+        ),
+        Cause(
+            "nobody-is-last",
+            "no block found that it is the last",
+            lambda o: o.fault is None and bool(o.untouched("out").all()),
+            "out was never written.",
+            "With three blocks, which three numbers does atomicAdd give back?",
+        ),
+        Cause(
+            "counter-not-reset",
+            "the counter is not 0 for the next launch",
+            lambda o: o.fault is None and not o.wrong_indices("out") and bool(o.wrong_indices("done")),
+            "The totals are right, once. With the next launch no block would be the last.",
+            "Who may set the counter back, and when is nobody using it any more?",
+        ),
+    ),
+    requirements=(
+        source(
+            "no-waiting",
+            r"\b(while|for)\s*\([^;{]*\bdone\b",
+            at_most=0,
+            what="loops that wait for done",
+            title="no block waits for another",
+            next_step="In a launch that is not cooperative the other blocks may be started only when this one has ended. "
+            "Let the block do the rest that finds all others done when it draws its ticket.",
+        ),
+        limited(
+            "no-tickets",
+            "atomic operations on global memory, counted by lanes",
+            lambda o: sum(
+                access.lanes
+                for launch in o.measured
+                for access in launch.accesses
+                if access.action == "atomic" and access.space in ("global", "flat")
+            ),
+            at_least=lambda case, arch: case.grid[0],
+            title="every block does its part and draws a ticket",
+            next_step="A single block could do everything, and all other compute units would be idle. Let each block "
+            "add up its own elements.",
+        ),
+        memory_lines(
+            minimum=lambda case: case.parameters["n"] / 32,
+            at_most=2.5,
+            when=lambda case: case.parameters["n"] >= 2000,
+            title="each block reads its own elements, once",
+            next_step="A block that adds up the elements of all blocks before it does their work again. What have they left "
+            "in partial?",
+        ),
+        executed(
+            "one-by-one",
+            r"s_load|s_buffer_load",
+            at_most=lambda case, arch: 8 * case.threads / 32,  # arguments and partial: at most four for each wave
+            when=lambda case: case.parameters["n"] >= 2000,
+            title="elements are read by many lanes at once, and once",
+            next_step="Loads of one element for the whole wave tell that one thread adds up alone. Let each thread read its "
+            "element, and add up in LDS.",
+        ),
+    ),
+    hints=(
+        "Four parts: sum of the block; write it to partial; draw a ticket; and if it is the last ticket, add up all of "
+        "partial.",
+        "One thread of the block writes partial[blockIdx.x], then __threadfence(), then atomicAdd(done, 1). If that "
+        "gives gridDim.x - 1, this block is the last. The others of the block learn it through LDS and a barrier.",
+        "if (threadIdx.x == 0) { partial[blockIdx.x] = sum; __threadfence(); last = atomicAdd(done, 1) == gridDim.x - 1; } "
+        "__syncthreads(); if (last && threadIdx.x == 0) { __threadfence(); running sum over partial into out; *done = 0; }",
+    ),
+)

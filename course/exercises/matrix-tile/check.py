@@ -1,0 +1,156 @@
+"""matrix-tile: a product of f16 matrices by matrix instructions, a wave for each tile of 16 x 16."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, sentinel
+from gpulab.grading.requirements import executed, instructions
+
+
+def make(parameters, random):
+    m, n, k = (16 * parameters[name] for name in ("down", "across", "steps"))
+    a, b = (random.integers(-8, 9, shape).astype("float16") for shape in ((m, k), (k, n)))
+    return Case(
+        parameters,
+        grid=(parameters["across"], parameters["down"], 1),
+        block=(parameters["wave"], 1, 1),
+        arguments=(
+            *(Value(name, np.int32(size)) for name, size in (("m", m), ("n", n), ("k", k))),
+            Array("a", a),
+            Array("b", b),
+            # Whole numbers below 2**24: exact in any order.
+            Array("d", sentinel("float32", (m, n)), a.astype("float32") @ b.astype("float32")),
+        ),
+    )
+
+
+def matrices(case):
+    return case.array("a").data.astype("float32"), case.array("b").data.astype("float32")
+
+
+def last_step(case):
+    """Only the last 16 products of each sum."""
+    a, b = matrices(case)
+    return a[:, -16:] @ b[-16:]
+
+
+def first_step(case):
+    a, b = matrices(case)
+    return a[:, :16] @ b[:16]
+
+
+def b_transposed(case):
+    """What comes out if the tiles of b are read row by row, as those of a."""
+    a, b = matrices(case)
+    k, n = b.shape
+    return a @ np.block([[b[i : i + 16, j : j + 16].T for j in range(0, n, 16)] for i in range(0, k, 16)])
+
+
+def other_rows(wave):
+    """The rows of a tile as they land if D is stored by the formula of the other architecture."""
+    if wave == 64:
+        return {4 * group + e: 2 * e + group for group in range(4) for e in range(4)}
+    return {2 * e + group: 4 * group + e for group in range(2) for e in range(8)}
+
+
+def rows_of_other_gpu(o):
+    """Did the rows of some tile land where the other architecture's formula puts them?"""
+    found, wanted = o.found("d"), o.case.array("d").wanted
+    if not o.wrong("d").any():
+        return False
+    moved = {down: at for down, at in other_rows(o.wave_size).items() if at < 16 and down != at}
+    last = {at: down for down, at in moved.items()}
+    kept = [at for at in last if (found[at] == wanted[last[at]]).all()]
+    return len(kept) >= max(1, len(last) // 2)
+
+
+def disagree(case, wave):
+    """A with the k of the lesson's table, B with k = group + 4 e (MFMA alone has groups)."""
+    a, b = matrices(case)
+    order = np.array([16 * step + group + 4 * e for step in range(a.shape[1] // 16) for group in range(4)
+                      for e in range(4)])  # fmt: skip
+    return a @ b[order]
+
+
+def products(case, arch):
+    p = case.parameters
+    return p["down"] * p["across"] * p["steps"]
+
+
+exercise = Exercise(
+    id="matrix-tile",
+    title="a product with matrix cores",
+    lesson="14_matrix_cores",
+    section="A small GEMM",
+    kernel="product",
+    signature="int m, int n, int k, const _Float16* a, const _Float16* b, float* d",
+    minutes=30,
+    make=make,
+    owner=lambda case, index: None,  # whose an element is, the answer decides
+    by_wave=True,
+    fixed_sizes="m, n and k are multiples of 16",
+    cases=(
+        {"down": 1, "across": 1, "steps": 1},
+        {"down": 1, "across": 1, "steps": 3},
+        {"down": 2, "across": 1, "steps": 1},
+        {"down": 1, "across": 2, "steps": 1},
+        {"down": 3, "across": 5, "steps": 4},
+    ),
+    smallest={"down": 1, "across": 1, "steps": 1},
+    shown={"down": 1, "across": 1, "steps": 1},
+    causes=(
+        Cause(
+            "last-step-only",
+            "only the last 16 products of each sum are there",
+            lambda o: o.looks_like("d", last_step) or o.looks_like("d", first_step),
+            "Each matrix instruction adds to its third operand. Without the sums so far as C, each step begins anew.",
+            "What should be C of the second step?",
+        ),
+        Cause(
+            "b-transposed",
+            "this is a times b with every tile of b transposed",
+            lambda o: o.looks_like("d", b_transposed),
+            "A lane holds a row of A, but a column of B. Its elements of b lie n apart.",
+            "Of B[k][j], which of k and j is fixed by the lane's number modulo 16?",
+        ),
+        Cause(
+            "k-disagrees",
+            "A and B number their products differently",
+            lambda o: o.wave_size == 64 and o.looks_like("d", lambda case: disagree(case, 64)),
+            "Element e of a lane of A is multiplied by element e of the lanes of the same group of B. Any order of k "
+            "will do, but it must be the same for both.",
+            "Write down which k element 1 of lane 16 has in your x, and in your y.",
+        ),
+        Cause(
+            "rows-of-the-other-gpu",
+            "the rows of d are in the order of the other architecture",
+            rows_of_other_gpu,
+            "MFMA keeps four neighbouring rows in one lane; WMMA has even rows in lanes 0 to 15 and odd ones above.",
+            "Compare the last column of the lesson's table with your store, for each of the two.",
+        ),
+    ),
+    requirements=(
+        instructions(
+            "no-matrix-instructions",
+            "matrix instructions",
+            at_least=1,
+            title="the products are made by matrix instructions",
+            next_step="MULTIPLY_ADD becomes one instruction; a loop over products does not.",
+        ),
+        executed(
+            "too-many",
+            "matrix instructions",
+            at_most=products,
+            title="one matrix instruction for each 16 x 16 x 16 products",
+            next_step="How many steps of 16 are in k? Each of them needs one instruction in each wave.",
+        ),
+    ),
+    hints=(
+        "Write the kernel for k = 16 first: fill x from a and y from b by the lesson's table, one MULTIPLY_ADD, store "
+        "c by the table. Then put a loop over steps of 16 around it, with c as its own C.",
+        "threadIdx.x % 16 is the row of A that the lane holds and the column of B and D. threadIdx.x / 16 is the "
+        "group: on gfx942 it says which k (4 * group + e), on gfx1100 it says which rows of D (2 * e + group).",
+        "gfx942: x[e] = a[row * k + step + 4 * group + e], y[e] = b[(step + 4 * group + e) * n + column], and c[e] "
+        "belongs to row 4 * group + e. gfx1100: the same without 4 * group, e up to 15, and c[e] belongs to row "
+        "2 * e + group.",
+    ),
+)

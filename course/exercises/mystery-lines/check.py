@@ -1,0 +1,84 @@
+"""mystery-lines: a kernel whose threads take eight neighbouring samples each, judged by cache lines."""
+
+import numpy as np
+
+from gpulab.grading import requirements
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
+
+
+def softened(case, absolute=True):
+    v = float(case.value("gain")) * case.array("in").data.astype("float64")
+    return v / (1 + (np.abs(v) if absolute else v))
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    sound = ((2 * random.integers(0, 50, n) + 1) * random.choice([-1, 1], n) / 8).astype("float32")
+    case = Case(
+        parameters,
+        grid=(blocks_for(n, 8 * block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(Value("n", np.int32(n)), Value("gain", np.float32(4)), Array("in", sound)),
+    )
+    out = Array("out", sentinel("float32", n), softened(case).astype("float32"), relative=1e-5)
+    return Case(parameters, case.grid, case.block, (*case.arguments, out))
+
+
+exercise = Exercise(
+    id="mystery-lines",
+    title="the first mystery",
+    lesson="13_profiling",
+    section="The method",
+    kernel="soften",
+    signature="int n, float gain, const float* in, float* out",
+    minutes=20,
+    make=make,
+    owner=lambda case, index: None,
+    cases=(
+        {"n": 1000, "block": 64},
+        {"n": 513, "block": 64},
+        {"n": 512, "block": 64},
+        {"n": 7, "block": 64},
+        {"n": 1, "block": 256},
+        {"n": 0, "block": 64},
+        {"n": 40_000, "block": 256},
+    ),
+    smallest={"n": 1, "block": 64},
+    shown={"n": 8, "block": 64},
+    causes=(
+        Cause(
+            "missing-guard",
+            "samples past the end of the arrays are used",
+            lambda o: bool(o.written_past("out")) or (o.fault is not None and o.fault.kind == "out of bounds"),
+            "The threads together have places for more samples than there are.",
+            "Each access needs its own guard: which index does it use?",
+        ),
+        Cause(
+            "samples-left-out",
+            "some samples are never written",
+            lambda o: bool(o.unwritten_indices("out")),
+            "There are eight times as many samples as threads (or nearly): each thread has several.",
+            "Write down for 4 threads and 30 samples who does sample 0, 5 and 29.",
+        ),
+        Cause(
+            "sign-lost",
+            "negative samples come out wrong",
+            lambda o: o.looks_like("out", lambda case: softened(case, absolute=False)),
+            "The divisor is 1 + |v|, and v may be negative.",
+            "Compare your divisor with the text.",
+        ),
+    ),
+    requirements=(
+        requirements.memory_lines(
+            minimum=lambda case: 2 * -(-case.parameters["n"] // 32),
+            when=lambda case: case.parameters["n"] >= 1000,
+            title="the cache lines that lanes ask for are at most 1.05 times the fewest that can do",
+        ),
+    ),
+    hints=(
+        "before.memory().show(): somewhere the band becomes much wider than what lanes asked for. Between which two?",
+        "before.coalescing().show(): how far apart are neighbouring lanes of one instruction?",
+        "Let a thread do samples that are gridDim.x * blockDim.x apart, instead of eight neighbours: then neighbouring "
+        "lanes have neighbouring samples.",
+    ),
+)

@@ -1,0 +1,13 @@
+// expected cause: lds-reads
+__global__ void block_sums(int n, const float* in, float* sums)
+{
+    __shared__ float tile[256];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    tile[t] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (int step = 1; step < 256; step *= 2) {
+        if (t % (2 * step) == 0) tile[t] += tile[t + step];
+        __syncthreads();
+    }
+    if (t == 0) sums[blockIdx.x] = tile[0];
+}

@@ -1,0 +1,107 @@
+"""one-die: which block does which tile of a blur, judged by the traffic between eight L2 caches and memory."""
+
+import numpy as np
+
+from gpulab.grading import requirements
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
+
+DIES = {64: 8, 32: 1}
+"""Of the two architectures of the course, by wave size: MI300X and RX 7900 XTX."""
+
+
+def sums(data, count=9):
+    rows = data.shape[0] - 8
+    return sum(data[k : k + rows].astype("float64") for k in range(count)).astype("float32")
+
+
+def make(parameters, random):
+    width, height = parameters["width"], parameters["height"]
+    data = distinct(random, (height, width))
+    return Case(
+        parameters,
+        grid=(blocks_for(width, 64) * blocks_for(height - 8, 4), 1, 1),
+        block=(64, 4, 1),
+        arguments=(
+            Value("width", np.int32(width)),
+            Value("height", np.int32(height)),
+            Value("dies", np.int32(DIES[parameters["wave"]])),
+            Array("in", data),
+            Array("out", sentinel("float32", (height - 8, width)), sums(data)),
+        ),
+    )
+
+
+def whole_tiles(o):
+    """Are the elements that nobody wrote exactly those of some tiles?"""
+    missing = o.unwritten_indices("out")
+    if not missing or missing != o.wrong_indices("out"):
+        return False
+    width = o.case.parameters["width"]
+    rows, columns = o.case.array("out").data.shape
+    tiles = {(index // width // 4, index % width // 64) for index in missing}
+    full = sum(min(4, rows - 4 * y) * min(64, columns - 64 * x) for y, x in tiles)
+    return full == len(missing)
+
+
+exercise = Exercise(
+    id="one-die",
+    title="neighbours on one die",
+    lesson="07_hierarchy",
+    section="One L2, or eight",
+    kernel="blur",
+    signature="int width, int height, int dies, const float* in, float* out",
+    minutes=25,
+    make=make,
+    by_wave=True,
+    owner=lambda case, index: None,
+    cases=(
+        {"width": 64, "height": 40},
+        {"width": 130, "height": 53},
+        {"width": 65, "height": 13},
+        {"width": 3, "height": 12},
+        {"width": 1, "height": 9},
+        {"width": 576, "height": 116},
+    ),
+    smallest={"width": 1, "height": 9},
+    shown={"width": 4, "height": 12},
+    causes=(
+        Cause(
+            "tiles-left-out",
+            "some tiles are done by no block",
+            whole_tiles,
+            "The number of tiles need not be a multiple of the number of dies, and then some dies have one tile more "
+            "than others.",
+            "Write down for 11 tiles and 4 dies which block does which tile. Does every tile come up once?",
+        ),
+        Cause(
+            "missing-guard",
+            "threads beside or below the image work too",
+            lambda o: bool(o.outside("out")) or o.fault is not None,
+            "Tiles at the edges stick out, and the window of a row reaches eight rows further down.",
+            "Each thread needs an x below width, and a y with y + 8 below height.",
+        ),
+        Cause(
+            "window-too-short",
+            "the sum has eight rows, not nine",
+            lambda o: o.looks_like("out", lambda case: sums(case.array("in").data, 8)),
+            "Rows y to y + 8 are nine rows.",
+            "Count the additions for one pixel.",
+        ),
+    ),
+    requirements=(
+        requirements.memory_traffic(
+            at_most=lambda case, arch: 1.4 * sum(array.data.nbytes for array in case.arrays),
+            when=lambda case: case.parameters["width"] >= 576 and case.parameters["height"] >= 116,
+            title="the L2s read and write at most 1.4 times the bytes of both images",
+            next_step="Take an image of 9 tiles in a row and 8 dies. On which die is tile 0, and on which is the tile "
+            "below it?",
+        ),
+    ),
+    hints=(
+        "Blocks b, b + dies, b + 2 * dies, ... are on one die. Give these blocks tiles that follow one another.",
+        "die = blockIdx.x % dies, and turn = blockIdx.x / dies says how many blocks this die had before. Each die gets "
+        "a part of the tiles for itself: where does it begin?",
+        "each = tiles / dies, rest = tiles % dies: the first `rest` dies have one tile more. Then tile = die * each + "
+        "min(die, rest) + turn.",
+    ),
+)

@@ -1,0 +1,12 @@
+// expected cause: tiles-left-out
+__global__ void blur(int width, int height, int dies, const float* in, float* out)
+{
+    int across = (width + 63) / 64, tiles = gridDim.x;
+    int tile = blockIdx.x % dies * (tiles / dies) + blockIdx.x / dies;
+    int x = tile % across * 64 + threadIdx.x, y = tile / across * 4 + threadIdx.y;
+    if (x < width && y + 8 < height) {
+        float sum = 0;
+        for (int k = 0; k <= 8; k++) sum += in[(y + k) * width + x];
+        out[y * width + x] = sum;
+    }
+}

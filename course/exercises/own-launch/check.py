@@ -1,0 +1,130 @@
+"""own-launch: a kernel reads grid, block and LDS bytes from its own dispatch packet."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, sentinel
+from gpulab.grading.requirements import source
+
+
+def make(parameters, random):
+    grid = tuple(parameters[name] for name in ("blocks_x", "blocks_y", "blocks_z"))
+    block = tuple(parameters[name] for name in ("threads_x", "threads_y", "threads_z"))
+    dimensions = max(axis + 1 for axis in range(3) if axis == 0 or grid[axis] * block[axis] > 1)
+    threads = block[0] * block[1] * block[2]
+    wanted = np.array([dimensions, *grid, threads, parameters["lds"]], "int32")
+    return Case(
+        parameters,
+        grid=grid,
+        block=block,
+        lds=parameters["lds"],
+        arguments=(Array("out", sentinel("int32", 6), wanted),),
+    )
+
+
+def sizes(blocks, threads, lds):
+    names = ("blocks_x", "blocks_y", "blocks_z", "threads_x", "threads_y", "threads_z")
+    return {**dict(zip(names, (*blocks, *threads), strict=True)), "lds": lds}
+
+
+def found(o):
+    return [int(value) for value in o.found("out")]
+
+
+def wanted(o):
+    return [int(value) for value in o.case.array("out").wanted]
+
+
+def with_header(o):
+    """The first 32 bits of the packet taken together, or the header in place of setup (its type is 2)."""
+    first = found(o)[0]
+    return first != wanted(o)[0] and (first == 2 or (first >> 16 == wanted(o)[0] and first & 0xFF == 2))
+
+
+def threads_not_blocks(o):
+    p = o.case.parameters
+    threads = [p[f"blocks_{axis}"] * p[f"threads_{axis}"] for axis in "xyz"]
+    return found(o)[1:4] == threads != wanted(o)[1:4]
+
+
+def two_sizes_in_one(o):
+    """The block's size computed from 32-bit words of the packet."""
+    return found(o)[4] != wanted(o)[4] and abs(found(o)[4]) >= 1 << 16
+
+
+exercise = Exercise(
+    id="own-launch",
+    title="a kernel reads its own packet",
+    lesson="16_under_hip",
+    section="The packet",
+    kernel="report",
+    signature="int* out",
+    minutes=15,
+    make=make,
+    owner=lambda case, index: None,  # whose an element is, the answer decides
+    cases=(
+        sizes((3, 1, 1), (64, 1, 1), 0),
+        sizes((3, 2, 1), (64, 2, 1), 256),
+        sizes((2, 3, 4), (8, 4, 2), 1024),
+        sizes((1, 1, 1), (1, 1, 1), 0),
+        sizes((5, 1, 1), (100, 1, 1), 64),
+        sizes((1, 1, 2), (16, 16, 1), 4096),
+    ),
+    smallest=sizes((1, 1, 1), (1, 1, 1), 0),
+    shown=sizes((3, 2, 1), (64, 2, 1), 256),
+    causes=(
+        Cause(
+            "header-taken-along",
+            "the header is in out[0], alone or together with setup",
+            with_header,
+            "The first 16 bits of the packet are the header, the next 16 are setup. A read of 32 bits gets both.",
+            "Which type has a field of 16 bits? At which byte does setup begin?",
+        ),
+        Cause(
+            "threads-not-blocks",
+            "these are the threads of the grid, not its blocks",
+            threads_not_blocks,
+            "grid_size counts threads, over all blocks.",
+            "How do you get the number of blocks from the threads of the grid and those of a block?",
+        ),
+        Cause(
+            "sizes-taken-together",
+            "two fields of 16 bits were read as one of 32",
+            two_sizes_in_one,
+            "The workgroup's sizes are 16 bits each: one 32-bit word of the packet holds two of them.",
+            "What is at bytes 4 and 5, and what at 6 and 7?",
+        ),
+        Cause(
+            "lds-missing",
+            "the bytes of LDS are wrong",
+            lambda o: found(o)[5] != wanted(o)[5] and found(o)[:5] == wanted(o)[:5],
+            "group_segment_size is the fifth of the five 32-bit fields; private_segment_size stands before it.",
+            "Count bytes: 6 fields of 2, then 4 fields of 4. Where does group_segment_size begin?",
+        ),
+    ),
+    requirements=(
+        source(
+            "packet-not-used",
+            r"__builtin_amdgcn_dispatch_ptr\s*\(",
+            at_least=1,
+            title="the numbers come from the packet",
+            what="calls of __builtin_amdgcn_dispatch_ptr",
+            next_step="__builtin_amdgcn_dispatch_ptr() is the address of the packet.",
+        ),
+        source(
+            "grid-and-block-used",
+            r"\b(gridDim|blockDim)\b",
+            at_most=0,
+            title="gridDim and blockDim are not used",
+            what="uses of gridDim and blockDim",
+            next_step="Both are in the packet, too: the threads of the grid, and those of a workgroup.",
+        ),
+    ),
+    hints=(
+        "Declare a structure with the packet's fields in their order, with types of the right sizes (unsigned short for 16 "
+        "bits), and cast __builtin_amdgcn_dispatch_ptr() to a pointer to it.",
+        "setup is out[0]; grid_size_x / workgroup_size_x is out[1]; the product of the three workgroup sizes is out[4]; "
+        "group_segment_size is out[5]. Only the thread with all indices 0 in the block with all indices 0 writes.",
+        "struct packet { unsigned short header, setup, workgroup_size[3], reserved0; unsigned grid_size[3], "
+        "private_segment_size, group_segment_size; }; auto p = (const packet*)__builtin_amdgcn_dispatch_ptr();",
+    ),
+)

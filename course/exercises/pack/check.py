@@ -1,0 +1,163 @@
+"""pack: compaction within each wave, by a ballot and by counting bits below the own lane."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, sentinel
+from gpulab.grading.requirements import limited, per_wave
+
+
+def make(parameters, random):
+    n, block, wave = parameters["n"], parameters["block"], parameters["wave"]
+    data = (random.integers(1, 1000, n) * random.choice([-1, 1], n)).astype("int32")
+    data[:1] = 7
+    empty = np.zeros(n, "int32")
+    out, count = packed(data, empty, wave)
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("out", empty, out),
+            Array("count", sentinel("int32", count.size), count),
+        ),
+    )
+
+
+def packed(data, empty, wave, gap=0, lanes=64):
+    """Each wave's positive elements side by side, from its first element + gap on; votes of the first `lanes` lanes."""
+    out, count = empty.copy(), np.zeros(-(-data.size // wave), "int32")
+    for number, first in enumerate(range(0, data.size, wave)):
+        part = data[first : first + wave]
+        count[number] = (part[:lanes] > 0).sum()
+        for lane in np.flatnonzero(part > 0):
+            place = first + gap + int((part[: min(lane, lanes)] > 0).sum())
+            if place < out.size:
+                out[place] = part[lane]
+    return out, count
+
+
+def leaves(o, **other):
+    """Does `out` hold what `packed` makes with these other rules?"""
+    return o.looks_like(
+        "out", lambda case: packed(case.array("in").data, case.array("out").data, case.parameters["wave"], **other)[0]
+    )
+
+
+def counts(o, **other):
+    return o.looks_like(
+        "count", lambda case: packed(case.array("in").data, case.array("out").data, case.parameters["wave"], **other)[1]
+    )
+
+
+def others(o):
+    """Shuffles, accesses to shared memory, and atomic operations that waves executed."""
+    return sum(
+        cost.executed
+        for launch in o.measured
+        for cost in launch.instructions
+        if cost.text.startswith(("ds_", "v_permlane", "v_readlane", "global_atomic", "flat_atomic"))
+    )
+
+
+exercise = Exercise(
+    id="pack",
+    title="results side by side, by votes",
+    lesson="04_lanes_together",
+    section="Votes",
+    kernel="pack",
+    signature="int n, const int* in, int* out, int* count",
+    minutes=20,
+    make=make,
+    owner=lambda case, index: None,
+    by_wave=True,
+    cases=(*combinations(n=(1000, 65, 64, 1), block=(64, 256)), {"n": 0, "block": 64}),
+    smallest={"n": 1, "block": 64},
+    shown={"n": 12, "block": 64},
+    requirements=(
+        per_wave(
+            "loads-of-others",
+            "global loads",
+            at_most=4,
+            title="a wave loads its own elements, with at most four loads",
+            next_step="A lane need not read the elements of other lanes: one vote tells it what it wants to know.",
+            when=lambda case: case.parameters["n"] >= 300,
+            shrinks=False,
+        ),
+        limited(
+            "more-than-votes",
+            "shuffles, accesses to shared memory and atomic operations executed by waves",
+            others,
+            at_most=0,
+            title="votes alone: no shuffles, no shared memory, no atomic operations",
+            next_step="The mask of one ballot has all that each lane needs: which of its bits belong to lower lanes?",
+        ),
+    ),
+    causes=(
+        Cause(
+            "begins-at-zero",
+            "all waves write to the beginning of out",
+            lambda o: (
+                o.case.parameters["n"] > o.wave_size
+                and o.untouched("out")[o.wave_size :].all()
+                and not o.untouched("out")[: o.wave_size].all()
+            ),
+            "Each wave has its own part, which begins at its first element.",
+            "The place among the wave's results is not yet a place in the array. What must be added?",
+        ),
+        Cause(
+            "gap",
+            "every place is one too high: the lane counts itself",
+            lambda o: leaves(o, gap=1) or bool(o.outside("out")),
+            "The first wanted lane has nobody wanted below it, so its place is 0.",
+            "Which bits has the mask of the lanes *below* the own one? Write it down for lane 0.",
+        ),
+        Cause(
+            "half-a-mask",
+            "only the first 32 lanes are counted",
+            lambda o: o.wave_size == 64 and (leaves(o, lanes=32) or counts(o, lanes=32)),
+            "On this device a mask of lanes has 64 bits. An int, 1u << lane, __popc and __ffs know 32 of them.",
+            "Check each step for its width: the variable, the shifted 1, the function that counts.",
+        ),
+        Cause(
+            "same-place",
+            "several lanes write to one place",
+            lambda o: o.fault is not None and o.fault.kind in ("lane conflict", "race"),
+            "Each wanted element needs a place of its own: the number of wanted lanes below it.",
+            "Print the places for the votes 1, 0, 1, 1, in your head. Are they 0, 1 and 2?",
+        ),
+        Cause(
+            "not-packed",
+            "the wanted elements stand where they were",
+            lambda o: o.looks_like(
+                "out", lambda case: np.where(case.array("in").data > 0, case.array("in").data, case.array("out").data)
+            ),
+            "They should stand side by side, without gaps.",
+            "How many wanted elements does a lane have before it in its wave?",
+        ),
+        Cause(
+            "missing-guard",
+            "threads past the end of the arrays work too",
+            lambda o: bool(o.outside("count")) or o.fault is not None,
+            "The last block has more threads than elements are left.",
+            "A thread without an element must not read, vote yes, or write.",
+        ),
+        Cause(
+            "wrong-count",
+            "the elements are right, and count is not",
+            lambda o: not o.wrong("out").any() and bool(o.wrong_indices("count")),
+            "count has one number for each wave: how many of its lanes voted yes.",
+            "Who writes it, what, and to which index?",
+        ),
+    ),
+    hints=(
+        "Let all lanes vote with __ballot whether their element is wanted. Each lane then has the same mask of 64 "
+        "bits.",
+        "A wanted lane's place is the number of set bits below its own: the mask AND all bits lower than 1ull << lane, "
+        "counted by __popcll.",
+        "out[first + __popcll(wanted & ((1ull << lane) - 1))] = v for wanted lanes, where first is i - lane; lane 0 "
+        "writes __popcll(wanted) "
+        "to count[first / warpSize].",
+    ),
+)

@@ -1,0 +1,237 @@
+"""port-a-program: a CUDA program of several kernels, with six traps in it, as a HIP program for both wave sizes."""
+
+import re
+
+import numpy as np
+
+from gpulab.grading.exercise import Cause
+from gpulab.grading.program import ProgramCase, ProgramExercise
+from gpulab.grading.requirements import source
+
+WIDTH, HEIGHT, CELL, BINS, SALTS = 64, 48, 256, 16, 64
+WORD = (1 << 32) - 1
+
+
+def generator(seed):
+    """The program's random numbers, one after the other."""
+    state = seed
+    while True:
+        state = (state * 1664525 + 1013904223) & WORD
+        yield state >> 8
+
+
+def towards_zero(a, b):
+    """The quotient as C++ computes it."""
+    return np.sign(a) * (np.abs(a) // b)
+
+
+def rotated(value, by):
+    return ((value << by) | (value >> (32 - by) if by else 0)) & WORD
+
+
+def states(grains, steps, seed):
+    """For each step the grains that are left, as rows (x, y, vx, vy, mass, id)."""
+    numbers = generator(seed)
+    rows = []
+    for i in range(grains):
+        x, y = next(numbers) % (WIDTH * CELL), next(numbers) % (HEIGHT * CELL)
+        vx, vy = next(numbers) % 512 - 256, next(numbers) % 512 - 256
+        rows.append((x, y, vx, vy, 1 + next(numbers) % 15, i))
+    left = np.array(rows, dtype="int64")
+    column, row = np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT))
+    wind = 2 * ((column - WIDTH // 2) ** 2 + 2 * (row - HEIGHT // 3) ** 2) + 40 * (column % 7)
+    padded = np.pad(wind, 1, mode="edge")  # a texture that clamps
+    for _ in range(steps):
+        x, y, vx, vy, mass, number = left.T.copy()
+        c, r = x // CELL + 1, y // CELL + 1
+        vx += towards_zero(padded[r, c - 1] - padded[r, c + 1], mass)
+        vy += towards_zero(padded[r - 1, c] - padded[r + 1, c], mass) + 5
+        x += vx
+        y += vy
+        lid = y < 0
+        y[lid], vy[lid] = -y[lid], -vy[lid]
+        on_plate = (x >= 0) & (x < WIDTH * CELL) & (y < HEIGHT * CELL)
+        left = np.stack([x, y, vx, vy, mass, number], axis=1)[on_plate]
+        yield left
+
+
+def signature(left, salts, every):
+    """Bits and levels; `salts` maps the number of a group of 32 to its salt; `every` 2 leaves out each second group."""
+    bits = levels = 0
+    for start in range(0, -(-len(left) // 256) * 256, 32 * every):
+        group = 0
+        for lane, (x, y, _, _, _, number) in enumerate(left[start : start + 32].tolist()):
+            mixed = (number * 2654435761) ^ (x * 40503) ^ (y * 9973) ^ salts(start // 32)
+            group ^= rotated(mixed & WORD, lane)
+        bits ^= group
+        levels += group.bit_length()
+    return bits, levels
+
+
+def lines(grains, steps, seed, salt_of=lambda group: group, every=1):
+    """The program's output; `salt_of` says whose salt a group of 32 takes, `every` which groups sign."""
+    numbers = generator(12345)
+    table = [next(numbers) * 257 & WORD for _ in range(SALTS)]
+    text = []
+    for step, left in enumerate(states(grains, steps, seed), 1):
+        if not len(left):
+            return [*text, f"step {step}: nothing is left"]
+        x, _, vx, vy, mass, _ = left.T
+        text.append(
+            f"step {step}: {len(left)} grains, mass {mass.sum()}, momentum {(mass * vx).sum()} {(mass * vy).sum()}"
+        )
+        stripes = np.bincount(x // CELL * BINS // WIDTH, minlength=BINS)
+        text.append("  stripes " + " ".join(str(count) for count in stripes))
+        bits, levels = signature(left, lambda group: table[salt_of(group) % SALTS], every)
+        text.append(f"  signature {bits:08x} {levels}")
+    return text
+
+
+def arguments(o):
+    values = [int(value) for value in o.case.arguments]
+    return values[0], values[1], values[2] if len(values) > 2 else 1
+
+
+def differing(o):
+    """Which kinds of lines of the first step that is wrong differ: "grains", "sums", "stripes", "signature"."""
+    wanted, found = lines(*arguments(o)), o.stdout.split("\n")
+    kinds: set[str] = set()
+    for one, other in zip(wanted, found if o.stdout.strip() else [], strict=False):
+        if one.startswith("step"):
+            counts = [re.match(r"step \d+: (\d+) grains, (.*)", text) for text in (one, other)]
+            if None in counts:
+                kinds.add("grains")
+                break
+            if counts[0][1] != counts[1][1]:
+                kinds.add("grains")
+                break  # all that follows is about other grains
+            if counts[0][2] != counts[1][2]:
+                kinds.add("sums")
+        elif one != other:
+            kinds.add(one.split()[0])
+        if kinds and other.startswith("  signature"):
+            break  # the first step decides
+    return kinds
+
+
+def parts(text):
+    """(bits, levels) of each signature in an output."""
+    return re.findall(r"signature ([0-9a-f]{8}) (\d+)", text)
+
+
+def salts_of_waves(o):
+    """Do both halves of a wave of 64 take the salt of the lower one?"""
+    return o.wave_size == 64 and "\n".join(lines(*arguments(o), lambda group: group // 2 * 2)) == o.stdout.rstrip()
+
+
+def every_second_group(o):
+    """Do only the lower halves of the waves of 64 sign?"""
+    return o.wave_size == 64 and "\n".join(lines(*arguments(o), every=2)) == o.stdout.rstrip()
+
+
+def only_levels(o):
+    """Are the bits of the first signature right, and its levels wrong?"""
+    wanted, found = parts("\n".join(lines(*arguments(o)))), parts(o.stdout)
+    return bool(found) and found[0][0] == wanted[0][0] and found[0][1] != wanted[0][1]
+
+
+def kind(*names):
+    return lambda o: o.fault is not None and o.fault.kind in names
+
+
+def in_kernel(o, *names):
+    return o.fault is not None and o.fault.kernel.split("(")[0] in names
+
+
+def case(*values):
+    numbers = [int(value) for value in values]
+    seed = numbers[2] if len(numbers) > 2 else 1
+    return ProgramCase(arguments=tuple(values), expected="\n".join(lines(numbers[0], numbers[1], seed)) + "\n")
+
+
+exercise = ProgramExercise(
+    id="port-a-program",
+    title="a CUDA program with six traps",
+    lesson="12_porting_traps",
+    section="What does not exist",
+    minutes=60,
+    cases=(case("300", "2"), case("3000", "3", "7"), case("1", "1"), case("40", "4", "3")),
+    causes=(
+        Cause(
+            "warps-on-the-host",
+            "the host and the kernel bin count warps differently, and the kernel needs more LDS than it gets",
+            lambda o: kind("lds out of bounds")(o) and in_kernel(o, "bin"),
+            "The bytes of dynamic LDS come from the launch; how many of them are used is decided in the kernel.",
+            "Which wave size stands in main, and which in bin? They have to be the same one.",
+        ),
+        Cause(
+            "no-clamp",
+            "the wind is read beyond the edge of the plate",
+            lambda o: kind("out of bounds")(o) and in_kernel(o, "push"),
+            "The texture had cudaAddressModeClamp: a coordinate beyond the edge reads the value at the edge.",
+            "What does your function do for column -1, and for column WIDTH?",
+        ),
+        Cause(
+            "half-of-the-ballot",
+            "grains are lost or counted twice: a ballot of 64 lanes is kept in 32 bits",
+            lambda o: o.wave_size == 64 and (in_kernel(o, "count_left", "move_left") or "grains" in differing(o)),
+            "A ballot has a bit for each lane of the wave; the lanes from 32 on need the upper half.",
+            "Look at both kernels that use a ballot: the mask's type, the shifted one, the counting function.",
+        ),
+        Cause(
+            "lanes-in-step",
+            "mass and momentum are wrong: the last steps of block_sum have nothing between them that orders memory",
+            lambda o: in_kernel(o, "momentum") or differing(o) == {"sums"},
+            "The lanes run in step, but the compiler may read all the values before it writes the first.",
+            "What belongs between the last six lines of block_sum, or instead of them?",
+        ),
+        Cause(
+            "salt-of-the-wave",
+            "in a wave of 64 lanes the upper 32 take the salt of the lower 32",
+            salts_of_waves,
+            "A shuffle from lane 0 asks lane 0 of the wave, unless it has a width.",
+            "How many grains belong to one salt, and how does the shuffle learn that?",
+        ),
+        Cause(
+            "lane-of-the-wave",
+            "the lane's number counts to 63, where the signature means the place among 32 grains",
+            every_second_group,
+            "__lane_id() is what the PTX line says, and not what the program means: it works on 32 grains at a time.",
+            "Which threads may be 'lane 0' on a wave of 64?",
+        ),
+        Cause(
+            "highest-bit",
+            "the bits of the signature are right, its levels are not",
+            only_levels,
+            "bfind gives the number of the highest set bit, counted from below, and all bits set for 0.",
+            "Write down what bfind gives for 1, for 0x80000000 and for 0; compare with your function.",
+        ),
+        Cause(
+            "rotation",
+            "the signature is wrong on both wave sizes",
+            lambda o: differing(o) == {"signature"},
+            "shf.l.wrap takes the lower five bits of the distance, and a rotation by 0 changes nothing.",
+            "Try your rotation with the distances 0, 1 and 31 on paper.",
+        ),
+    ),
+    requirements=(
+        source(
+            "cuda-names",
+            r"\bcuda[A-Z]\w*|\bcuda_runtime|\basm\b",
+            at_most=0,
+            title="no name of CUDA's and no assembly is left",
+            next_step="gpulab hipify replaces the names; PTX has to be replaced by what it is for.",
+        ),
+    ),
+    hints=(
+        "Begin with gpulab hipify and read its report to the end. What the compiler refuses then comes first: PTX, the "
+        "texture, 32-bit masks. What is left compiles and is wrong.",
+        "Go through the program once for each question: Does this see more of the wave than its 32? Is this a mask? "
+        "Does this line rely on another one having been done by another lane? Does the host know a number that a kernel "
+        "knows, too?",
+        "The six: WARP where a shuffle or a ballot sees the wave (sign), unsigned masks (count_left, move_left), six lines "
+        "without anything between (block_sum), three functions of PTX, the texture with clamping (push), and "
+        "BLOCK / properties.warpSize on the host against BLOCK / WARP in bin.",
+    ),
+    seconds=60.0,
+)

@@ -1,0 +1,110 @@
+"""port-checks: a CUDA program that pastes the names of its calls together, as a HIP program with working checks."""
+
+from gpulab.grading.exercise import Cause
+from gpulab.grading.program import ProgramCase, ProgramExercise
+from gpulab.grading.requirements import source
+
+WEIGHTS = (1, 20, 300)
+
+
+def numbers(n):
+    return [i % 10 + 1 for i in range(n)]
+
+
+def weighed(n):
+    padded = [0, *numbers(n), 0]
+    return [sum(weight * padded[i + k] for k, weight in enumerate(WEIGHTS)) for i in range(n)]
+
+
+def line(values):
+    return f"first {values[0]}, last {values[-1]}, sum {sum(values)}"
+
+
+def case(n, block):
+    return ProgramCase(arguments=(str(n), str(block)), expected=line(weighed(n)), parameters={"n": n, "block": block})
+
+
+FAILING = ProgramCase(
+    arguments=("1000", "2048"),
+    expected="hipGetLastError failed",
+    exit_code=3,
+    parameters={"n": 1000, "block": 2048},
+)
+"""No GPU takes blocks of 2048 threads."""
+
+
+def too_large(o):
+    return o.case.parameters["block"] > 1024
+
+
+exercise = ProgramExercise(
+    id="port-checks",
+    title="error checks with pasted names",
+    lesson="11_porting",
+    section="What hipify does",
+    minutes=20,
+    cases=(case(1000, 256), case(1, 64), FAILING),
+    causes=(
+        Cause(
+            "message-says-cuda",
+            "the message still says cuda",
+            lambda o: "cuda" in o.stdout,
+            "Names within texts are no code: no translator touches them.",
+            "Look at the line that prints what failed.",
+        ),
+        Cause(
+            "goes-on",
+            "the failure is reported, but the program goes on",
+            lambda o: too_large(o) and "hipGetLastError failed" in o.stdout and o.exit_code == 0,
+            "The CUDA program ends with exit code 3 at the first call that fails.",
+            "What happens in your check after the message?",
+        ),
+        Cause(
+            "launch-unchecked",
+            "nobody notices that the kernel never ran",
+            lambda o: too_large(o) and o.exit_code == 0,
+            "A launch has no result of its own: what went wrong with it is asked for afterwards.",
+            "Which line of the CUDA program stands directly after the launch?",
+        ),
+        Cause(
+            "counts-not-bytes",
+            "the kernel reads numbers that were never copied",
+            lambda o: o.fault is not None and o.fault.kind == "never written",
+            "Sizes of memory are in bytes, in HIP as in CUDA.",
+            "How many bytes does an array of n ints have? Look at each copy.",
+        ),
+        Cause(
+            "result-not-copied",
+            "the numbers on the host are still the input",
+            lambda o: line(numbers(o.case.parameters["n"])) in o.stdout,
+            "The kernel's result is in device memory until somebody copies it.",
+            "Which line of the CUDA program brings it back?",
+        ),
+        Cause(
+            "symbol-by-address",
+            "the weights never reached the device",
+            lambda o: "failed" in o.stdout and not o.uses(r"MemcpyToSymbol") and not too_large(o),
+            "On the host, the name of a __constant__ variable is not its address on the device. The copy fails, and as "
+            "nobody looks, the next check reports it.",
+            "There is a call for copies to such a variable.",
+        ),
+    ),
+    requirements=(
+        source(
+            "cuda-names",
+            r"\bcuda\w*",
+            at_most=0,
+            what="names that begin with cuda",
+            title="no name of CUDA's is left",
+            next_step="the program is to be read by people who know HIP; write HIP's names.",
+        ),
+    ),
+    hints=(
+        "Let gpulab hipify do its part. Then look for what it cannot see: names that are pasted together with ##, and "
+        "texts.",
+        "hip##name instead of cuda##name in the macro; the message is a text of its own. MemcpyToSymbol takes "
+        "HIP_SYMBOL(weights).",
+        "The order at the launch: launch, then CALL(GetLastError), then the copy back. The macro prints and then calls "
+        "exit(3).",
+    ),
+)

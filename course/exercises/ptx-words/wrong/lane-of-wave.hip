@@ -1,0 +1,15 @@
+// expected cause: lane-of-wave
+__global__ void pack(int n, const int* in, unsigned* words, int* rank, int* top)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int lane = __lane_id();
+    int bit = i < n && in[i] > 0;
+    unsigned word = (unsigned)(__ballot(bit) >> (__lane_id() & 32));
+    if (i < n) {
+        rank[i] = __popc(word & ((1u << (lane & 31)) - 1));
+        if (lane == 0) {
+            words[i / 32] = word;
+            top[i / 32] = 31 - __clz(word);
+        }
+    }
+}

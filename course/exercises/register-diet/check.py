@@ -1,0 +1,112 @@
+"""register-diet: mean and variance of 96 numbers for each thread, judged by registers, scratch and cache lines."""
+
+import numpy as np
+
+from gpulab.grading import requirements
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
+
+ROWS = 96
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    data = (parameters.get("level", 10000) + random.integers(-8, 9, (ROWS, n))).astype("float32")
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("mean", sentinel("float32", n), data.mean(0, dtype="float64").astype("float32"), relative=1e-5),
+            Array("variance", sentinel("float32", n), data.var(0, dtype="float64").astype("float32"), relative=1e-3),
+        ),
+    )
+
+
+def spread(case, left_out=0):
+    """The variance with the sum divided by 96 - left_out."""
+    return case.array("in").data.var(0, dtype="float64", ddof=left_out)
+
+
+def large(case):
+    return case.parameters["n"] >= 512 and case.parameters["n"] % 64 == 0
+
+
+exercise = Exercise(
+    id="register-diet",
+    title="a diet for registers",
+    lesson="08_occupancy",
+    section="One register too many",
+    kernel="moments",
+    signature="int n, const float* in, float* mean, float* variance",
+    minutes=25,
+    make=make,
+    cases=(
+        {"n": 100, "block": 64},
+        {"n": 65, "block": 64},
+        {"n": 64, "block": 64},
+        {"n": 1, "block": 256},
+        {"n": 0, "block": 64},
+        {"n": 1024, "block": 256},
+        {"n": 1000, "block": 256, "level": 20000},
+    ),
+    smallest={"n": 1, "block": 64},
+    shown={"n": 8, "block": 64},
+    causes=(
+        Cause(
+            "missing-guard",
+            "threads without a sensor work too",
+            lambda o: bool(o.written_past("mean") or o.written_past("variance")) or o.fault is not None,
+            "The last block has more threads than sensors are left.",
+            "What should a thread do whose number is n or more?",
+        ),
+        Cause(
+            "divided-by-95",
+            "the sum of squares is divided by 95, not by 96",
+            lambda o: o.looks_like("variance", lambda case: spread(case, 1)),
+            "This is the estimate for a whole population from a sample. The exercise asks for the mean of the squares.",
+            "How many squares are there?",
+        ),
+        Cause(
+            "deviation-not-variance",
+            "this is the standard deviation, the root of the variance",
+            lambda o: o.looks_like("variance", lambda case: np.sqrt(spread(case))),
+            "The variance is the mean of the squared distances itself.",
+            "One operation is too much.",
+        ),
+        Cause(
+            "cancellation",
+            "the mean is right, but the variance has lost its digits",
+            lambda o: (
+                bool(o.wrong("variance").any()) and not o.wrong("mean").any() and not o.unwritten_indices("variance")
+            ),
+            "The mean of the squares and the square of the mean are both near a hundred million here, and a float has "
+            "some seven digits: nothing right is left of their difference.",
+            "Subtract something from each number before you square it. What is near the mean, and known at once?",
+        ),
+    ),
+    requirements=(
+        requirements.scratch_bytes(
+            next_step="Spilled registers are memory traffic. Do not force the compiler: need fewer values at a time."
+        ),
+        requirements.vgprs(
+            at_most=64,
+            title="at most 64 VGPRs",
+            next_step="kernel.vgprs says how many there are. Which values are alive at the same time? Must they be?",
+        ),
+        requirements.memory_lines(
+            minimum=lambda case: (ROWS + 2) * -(-case.parameters["n"] // 32),
+            when=large,
+            title="each number is read once: at most 1.05 times the fewest cache lines",
+            next_step="run.accesses() lists the loads: which of them asks for what was here before?",
+        ),
+    ),
+    hints=(
+        "Find a form of the variance that needs each number only once. Then no number has to be kept.",
+        "The variance does not change if the same amount is subtracted from all numbers. Subtract one that makes them "
+        "small, and the sum of squares keeps its digits.",
+        "first = in[i]; for each k: d = in[k * n + i] - first; sum += d; squares += d * d. Then the mean is "
+        "first + sum / 96, and the variance squares / 96 - (sum / 96) * (sum / 96).",
+    ),
+)

@@ -1,0 +1,15 @@
+// expected cause: cancellation
+__global__ void __launch_bounds__(256) moments(int n, const float* in, float* mean, float* variance)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0, squares = 0;
+    for (int k = 0; k < 96; k++) {
+        float value = in[k * n + i];
+        sum += value;
+        squares += value * value;
+    }
+    float m = sum / 96;
+    mean[i] = m;
+    variance[i] = squares / 96 - m * m;
+}

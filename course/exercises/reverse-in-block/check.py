@@ -1,0 +1,97 @@
+"""reverse-in-block: each block reverses its part of an array in place, through LDS."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct
+from gpulab.grading.requirements import source
+
+
+def pieces(n, block):
+    """First index and length of each block's part."""
+    return [(first, min(block, n - first)) for first in range(0, n, block)]
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    data = distinct(random, n)
+    wanted = np.concatenate([data[first : first + size][::-1] for first, size in pieces(n, block)] or [data])
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(Value("n", np.int32(n)), Array("data", data, wanted)),
+    )
+
+
+def last_part_alone_wrong(o):
+    """Are all full parts right, and the last one, which is not full, wrong or beyond the end?"""
+    n, block = o.case.parameters["n"], o.case.parameters["block"]
+    full = n // block * block
+    return n % block > 0 and all(index >= full for index in o.wrong_indices("data"))
+
+
+def one_too_far(o):
+    """Does element t of each part hold what element `size - t` held, where there is such an element?"""
+    n, block = o.case.parameters["n"], o.case.parameters["block"]
+    before, found = o.case.array("data").data, o.found("data")
+    return n > 1 and all(
+        np.array_equal(found[first + 1 : first + size], before[first + 1 : first + size][::-1])
+        for first, size in pieces(n, block)
+    )
+
+
+exercise = Exercise(
+    id="reverse-in-block",
+    title="reverse in place, with one barrier",
+    lesson="06_lds",
+    section="Barriers and races",
+    kernel="reverse_parts",
+    signature="int n, float* data",
+    minutes=15,
+    make=make,
+    cases=(*combinations(n=(1000, 512, 100, 65, 3, 1), block=(64, 256)), {"n": 0, "block": 64}),
+    smallest={"n": 1, "block": 4},
+    shown={"n": 11, "block": 4},
+    requirements=(
+        source(
+            "one-barrier",
+            r"__syncthreads\s*\(\s*\)",
+            at_most=1,
+            what="barriers",
+            title="one barrier, not more",
+            next_step="What does each of your barriers keep apart? Each thread writes one element of the tile "
+            "and reads one, "
+            "and after that nobody uses the tile again.",
+        ),
+    ),
+    causes=(
+        Cause(
+            "starts-at-zero",
+            "the partner's index is one too large",
+            one_too_far,
+            "Of a part with 4 elements the last one has index 3. Element t changes places with element 3 - t.",
+            "Which element does thread 0 take, in your formula?",
+        ),
+        Cause(
+            "last-part",
+            "the last part, which is shorter, is reversed as if it were whole",
+            lambda o: (
+                last_part_alone_wrong(o)
+                and (o.fault is None or o.fault.kind in ("never written", "out of bounds", "lds out of bounds"))
+            ),
+            "If n is no multiple of the block size, the last block has fewer elements than threads. It "
+            "reverses the elements "
+            "that it has.",
+            "How many elements has block b, in terms of n and blockDim.x?",
+        ),
+    ),
+    hints=(
+        "Each block puts its elements into a tile in LDS, waits, and takes them out the other way round. A part has "
+        "blockDim.x elements, but the last one can be shorter: work out its length first.",
+        "All threads have to reach the barrier, those without an element as well. So no return before it and "
+        "no barrier "
+        "inside an if: put the accesses into an if, once before the barrier and once after it.",
+        "int first = blockIdx.x * blockDim.x; int size = min((int)blockDim.x, n - first); "
+        "if (t < size) tile[t] = data[first + t]; __syncthreads(); if (t < size) data[first + t] = tile[size - 1 - t];",
+    ),
+)

@@ -1,0 +1,11 @@
+// expected cause: starts-at-zero
+__global__ void reverse_parts(int n, float* data)
+{
+    __shared__ float tile[257];
+    int t = threadIdx.x;
+    int first = blockIdx.x * blockDim.x;
+    int size = min((int)blockDim.x, n - first);
+    if (t < size) tile[t] = data[first + t];
+    __syncthreads();
+    if (t < size) data[first + t] = tile[size - t];
+}

@@ -1,0 +1,133 @@
+"""row-weights: a value that is the same for a whole wave goes through a scalar register."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
+from gpulab.grading.requirements import limited
+
+
+def make(parameters, random):
+    rows, columns, block, wave = (parameters[name] for name in ("rows", "columns", "block", "wave"))
+    weight = (distinct(random, rows) + np.float32(1)).astype("float32")
+    matrix = distinct(random, (rows, columns))
+    return Case(
+        parameters,
+        grid=(blocks_for(rows * wave, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("rows", np.int32(rows)),
+            Value("columns", np.int32(columns)),
+            Array("weight", weight),
+            Array("in", matrix),
+            Array("out", sentinel("float32", (rows, columns)), matrix * weight[:, None], relative=1e-6),
+        ),
+    )
+
+
+def bytes_loaded(o):
+    """Bytes that lanes ask for in vector loads: each lane counts. Unrolled loops count as plain ones do."""
+    return sum(
+        cost.lanes * cost.bytes
+        for launch in o.measured
+        for cost in launch.accesses
+        if cost.action == "load" and cost.space in ("global", "flat")
+    )
+
+
+def owner(case, index):
+    """Wave k of the grid does row k; its lanes take the columns in turn."""
+    row, column = divmod(index, case.parameters["columns"])
+    wave = case.parameters["wave"]
+    thread = row * wave + column % wave
+    return (thread // case.block[0], 0, 0), (thread % case.block[0], 0, 0)
+
+
+def rows_written(o):
+    return [bool(row.any()) for row in ~o.untouched("out")]
+
+
+def columns_written(o):
+    return [bool(column.any()) for column in (~o.untouched("out")).T]
+
+
+exercise = Exercise(
+    id="row-weights",
+    title="what a whole wave needs, it loads once",
+    lesson="03_wavefronts",
+    section="Branches of the whole wave",
+    kernel="weigh",
+    signature="int rows, int columns, const float* weight, const float* in, float* out",
+    minutes=15,
+    make=make,
+    owner=owner,
+    by_wave=True,
+    cases=(
+        {"rows": 6, "columns": 100, "block": 256},
+        {"rows": 3, "columns": 65, "block": 128},
+        {"rows": 1, "columns": 1, "block": 64},
+        {"rows": 5, "columns": 64, "block": 64},
+        {"rows": 40, "columns": 300, "block": 256},
+    ),
+    smallest={"rows": 1, "columns": 1, "block": 64},
+    shown={"rows": 4, "columns": 6, "block": 256},
+    requirements=(
+        limited(
+            "vector-load",
+            "bytes loaded by the lanes, in vector loads",
+            bytes_loaded,
+            at_most=lambda case, arch: case.array("in").data.nbytes,
+            title="lanes load no more bytes than the matrix has: the weight must not cost any",
+            next_step="Look for the loads in weigh.isa. s_load is a scalar one, made once for the wave. Which value "
+            "would have to be "
+            "in a scalar register for the weight's load to be one?",
+        ),
+    ),
+    causes=(
+        Cause(
+            "waves-of-32",
+            "the row's number is computed with 32 lanes in a wave",
+            lambda o: o.wave_size == 64 and "32" in o.source and bool(o.wrong_indices("out") or o.fault),
+            "On this device a wave has 64 lanes. Its two halves then have different rows, or one half writes what the "
+            "other should.",
+            "warpSize has the number for each device.",
+        ),
+        Cause(
+            "too-many-rows",
+            "waves without a row work too",
+            lambda o: bool(o.outside("out")) or (o.fault is not None and o.fault.kind == "out of bounds"),
+            "Whole blocks are launched, so there can be more waves than rows.",
+            "Let a wave return whose row does not exist. And mind the columns, each row has its own end.",
+        ),
+        Cause(
+            "one-column-each",
+            "only the first columns of each row are done",
+            lambda o: all(rows_written(o)) and not all(columns_written(o)) and columns_written(o)[0],
+            "A row can have more columns than the wave has lanes.",
+            "Let the lanes go on through the row, in steps of warpSize.",
+        ),
+        Cause(
+            "columns-by-thread",
+            "some columns of some rows are left out: lanes start at the wrong column",
+            lambda o: bool(o.unwritten_indices("out")) and any(rows_written(o)),
+            "A wave's lanes begin at its row's first column. threadIdx.x counts on through all waves of a block.",
+            "What is the number of a lane in its wave?",
+        ),
+        Cause(
+            "wrong-weight",
+            "rows are multiplied by the weight of another row",
+            lambda o: bool(o.wrong_indices("out")) and not o.unwritten_indices("out"),
+            "Each wave needs the weight of its own row.",
+            "Print row for a few threads of the second block, in your head: does it start at 0 again?",
+        ),
+    ),
+    hints=(
+        "First write it plainly: row from the number of the thread and warpSize, a guard for the row, a loop over the "
+        "columns that begins at "
+        "the lane's number.",
+        "All lanes have the same row, but it was computed from threadIdx.x, so the compiler keeps it in a vector "
+        "register. "
+        "The lesson shows a function that takes the value of the first lane for all.",
+        "row = __builtin_amdgcn_readfirstlane(row); before the guard; and load weight[row] into a variable before the "
+        "loop.",
+    ),
+)

@@ -1,0 +1,198 @@
+"""scan-many-blocks: an inclusive scan over many blocks in one cooperative launch: the capstone of synchronisation."""
+
+import re
+
+import numpy as np
+
+from gpulab.grading.bench import GpuBench
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Requirement, Value, blocks_for, sentinel
+from gpulab.grading.outcome import Buffer
+from gpulab.grading.requirements import code_only, memory_lines
+
+LARGE = 4000
+
+
+def make(parameters, random):
+    n, block, blocks = parameters["n"], parameters["block"], parameters["blocks"]
+    data = random.integers(1, 100, n).astype("int32")
+    words = 4 * (blocks_for(n, block) + blocks) + 16
+    return Case(
+        parameters,
+        grid=(blocks, 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("out", sentinel("int32", n), data.cumsum(dtype="int32")),
+            Array("work", np.zeros(words, "uint32"), scratch=True),
+        ),
+        cooperative=True,
+    )
+
+
+def race(o, memory):
+    return o.fault is not None and o.fault.kind in ("race", "lane conflict", "never written") and o.fault.memory == memory
+
+
+def code(o):
+    return code_only(o.source)
+
+
+def exclusive(case):
+    data = case.array("in").data
+    return data.cumsum(dtype="int32") - data
+
+
+def steps_are_right(o):
+    """Nearly everywhere `out` grows by the element: within a tile the sums are right, and some offset is wrong."""
+    data, found = o.case.array("in").data, o.found("out")
+    if o.fault is not None or data.size < 2 * o.case.block[0]:
+        return False
+    right = np.diff(found) == data[1:]
+    return right.mean() > 0.95 and not right.all() or bool(right.all())
+
+
+def written_wave_sizes(o):
+    """Wave sizes that are written as numbers where a lane or a wave is computed."""
+    found = set()
+    for operator, number in re.findall(r"threadIdx\.x\s*(%|/|&|>>)\s*(\d+)", code(o)):
+        size = {"%": int(number), "/": int(number), "&": int(number) + 1, ">>": 1 << min(int(number), 10)}[operator]
+        if size in (32, 64):
+            found.add(size)
+    return found
+
+
+def one_block_alone(o):
+    """A complaint if one block wrote all of `out`, and not because it happened to draw all tickets."""
+    kernel = GpuBench().prepare(o.source, exercise, o.arch)
+    try:
+        buffers = [Buffer(array, 0, number) for number, array in enumerate(o.case.arrays)]
+        wanted = {"out": range(0, o.case.parameters["n"], 64)}
+        run = kernel.run(o.case, buffers, exercise.instruction_limit, True, wanted)
+    finally:
+        kernel.close()
+    blocks = {writer.workgroup for writer in run.writers.values()}
+    if len(blocks) > 1 or "atomic" in code(o):
+        return ""
+    return f"all of out is written by one block of {o.case.grid[0]}"
+
+
+exercise = Exercise(
+    id="scan-many-blocks",
+    title="a scan over many blocks",
+    lesson="10_synchronisation",
+    section="Waiting for the whole grid",
+    kernel="scan",
+    signature="int n, const int* in, int* out, unsigned* work",
+    minutes=60,
+    make=make,
+    cases=(
+        {"n": 6000, "block": 256, "blocks": 7},
+        {"n": 1000, "block": 64, "blocks": 5},
+        {"n": 512, "block": 128, "blocks": 4},
+        {"n": 100, "block": 256, "blocks": 4},
+        {"n": 1, "block": 64, "blocks": 2},
+        {"n": 0, "block": 64, "blocks": 2},
+    ),
+    smallest={"n": 1, "block": 64, "blocks": 1},
+    owner=lambda case, index: None,
+    shown={"n": 100, "block": 64, "blocks": 2},
+    causes=(
+        Cause(
+            "missing-guard",
+            "threads without an element use memory beyond the arrays",
+            lambda o: o.fault is not None and o.fault.kind in ("out of bounds", "null"),
+            "The last tile may not be full.",
+            "Let a thread without an element take part in the scan with 0, and let it write nothing.",
+        ),
+        Cause(
+            "wave-size",
+            "the code counts on a wave size that this device does not have",
+            lambda o: bool(written_wave_sizes(o)) and o.wave_size not in written_wave_sizes(o),
+            "A wave has 64 lanes on one of the two devices and 32 on the other.",
+            "Write warpSize where you wrote the number.",
+        ),
+        Cause(
+            "missing-barrier",
+            "threads of a block use LDS before the others are done with it",
+            lambda o: race(o, "lds"),
+            "In a scan each step reads what the step before wrote, and writes what others may still read.",
+            "For each __shared__ variable: who writes it, who reads it, and is there a barrier between, in both directions?",
+        ),
+        Cause(
+            "missing-fence",
+            "a flag is set, but what it stands for need not be visible yet",
+            lambda o: race(o, "global") and re.search(r"atomic", code(o)) is not None and "sync()" not in code(o),
+            "The flag itself is atomic and in order; the value beside it is not.",
+            "A __threadfence() or a release before the flag, an acquire after it; or put value and flag into one 64-bit word.",
+        ),
+        Cause(
+            "missing-grid-sync",
+            "blocks use each other's sums without waiting for them",
+            lambda o: race(o, "global"),
+            "The blocks of a grid run in any order. Between writing the sums and reading them nothing makes them wait.",
+            "The launch is cooperative: which call waits for the whole grid?",
+        ),
+        Cause(
+            "exclusive",
+            "each element is left out of its own sum",
+            lambda o: o.fault is None and o.looks_like("out", exclusive),
+            "This is the exclusive scan. The inclusive one counts the element itself as well.",
+            "out[0] should be in[0].",
+        ),
+        Cause(
+            "no-loop",
+            "only as many elements are done as the grid has threads",
+            lambda o: o.fault is None
+            and o.case.parameters["n"] > o.case.threads
+            and bool(o.wrong_indices("out"))
+            and o.unwritten_indices("out") == o.wrong_indices("out")
+            and min(o.wrong_indices("out")) >= o.case.threads,
+            "The grid is limited, since all its blocks must run at the same time.",
+            "Let each block do several tiles.",
+        ),
+        Cause(
+            "own-sum-too",
+            "what is added to a tile contains its own sum",
+            lambda o: steps_are_right(o) and o.found("out")[0] != o.case.array("in").data[0],
+            "Already the first tile is too large by its own total: the sums of the blocks must be scanned exclusively.",
+            "What comes before tile 0?",
+        ),
+        Cause(
+            "carry-missing",
+            "each tile is right for itself, but not what comes before it",
+            lambda o: steps_are_right(o) and o.found("out")[0] == o.case.array("in").data[0],
+            "Within a tile the sums grow as they should. At the beginning of a tile they miss what the tiles before hold.",
+            "Look at the first wrong element: at which tile does it begin, and where should its offset have come from?",
+        ),
+    ),
+    requirements=(
+        Requirement(
+            "one-block-alone",
+            "the blocks share the work",
+            one_block_alone,
+            "One block on one compute unit leaves all others idle. Which part of the elements could each block sum up "
+            "without knowing anything of the others?",
+            when=lambda case: case.parameters["n"] >= LARGE,
+            shrinks=False,
+        ),
+        memory_lines(
+            minimum=lambda case: 2 * case.parameters["n"] / 32,
+            at_most=3.5,
+            when=lambda case: case.parameters["n"] >= LARGE,
+            title="at most 3.5 times the cache lines that reading and writing each element once takes",
+            next_step="run.coalescing() shows which access asks for many lines. Does every block read what other blocks "
+            "have read? Do neighbouring lanes use neighbouring elements?",
+        ),
+    ),
+    hints=(
+        "Begin with a scan of one block in LDS, right for any block size. Then three phases: every block sums up its part; "
+        "all wait; every block adds up the sums of the blocks before it, and scans its part.",
+        "Part of block b: the tiles from tiles * b / gridDim.x up to tiles * (b + 1) / gridDim.x, with tiles = "
+        "ceil(n / blockDim.x). After phase one, work[blockIdx.x] = sum; then cooperative_groups::this_grid().sync(). In the "
+        "last phase keep a carry from tile to tile.",
+        "Phase three, for each tile of the block: s = inclusive scan of the tile in LDS, plus carry; write it if i < n; "
+        "barrier; the last thread sets carry = s; barrier. The scan of a tile: for (step = 1; step < blockDim.x; step *= 2) "
+        "read lds[t - step] if there is one; barrier; add; barrier.",
+    ),
+)

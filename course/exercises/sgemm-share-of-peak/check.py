@@ -1,0 +1,135 @@
+"""sgemm-share-of-peak: SGEMM for any size, at a stated share of the device's modelled FP32 peak on a large one."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
+from gpulab.grading.requirements import bank_conflicts, scratch_bytes, share_of_peak
+
+
+def make(parameters, random):
+    side = parameters["block"]  # of the part of c that a block makes
+    m, n, k = (parameters[name] for name in "mnk")
+    a, b = (random.integers(1, 10, shape).astype("float32") for shape in ((m, k), (k, n)))
+    return Case(
+        parameters,
+        grid=(blocks_for(n, side), blocks_for(m, side), 1),
+        block=(256, 1, 1),
+        arguments=(
+            *(Value(name, np.int32(parameters[name])) for name in "mnk"),
+            Array("a", a),
+            Array("b", b),
+            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers below 2**24: exact
+        ),
+    )
+
+
+def large(case):
+    return case.parameters["m"] >= 1024
+
+
+def operations(case):
+    return 2 * case.parameters["m"] * case.parameters["n"] * case.parameters["k"]
+
+
+def without_tail(case):
+    """The sums without what is left of k after whole steps of 8 or of 16."""
+    a, b = (case.array(name).data for name in "ab")
+    k = case.parameters["k"]
+    return [a[:, : k // step * step] @ b[: k // step * step] for step in (4, 8, 16)]
+
+
+def misses_steps(o):
+    return o.case.parameters["k"] > 0 and any(
+        o.looks_like("c", lambda case, i=i: without_tail(case)[i]) for i in range(3)
+    )
+
+
+def only_whole_blocks(o):
+    """Are the blocks that lie inside right, and the others not written at all?"""
+    m, n, wrong = o.case.parameters["m"], o.case.parameters["n"], o.wrong("c")
+    edge = np.ones((m, n), bool)
+    edge[: m // 128 * 128, : n // 128 * 128] = False
+    return bool(wrong.any()) and not (wrong & ~edge).any() and bool(o.untouched("c")[edge].all())
+
+
+SIZES = (
+    (128, 128, 16),
+    (128, 128, 12),
+    (132, 260, 24),
+    (130, 131, 9),
+    (64, 100, 33),
+    (1, 1, 1),
+    (127, 257, 20),
+    (129, 130, 8),
+    (0, 5, 3),
+    (3, 0, 2),
+    (5, 7, 0),
+    (3072, 3072, 128),
+)
+"""m, n and k."""
+
+exercise = Exercise(
+    id="sgemm-share-of-peak",
+    title="SGEMM at 40 % of the peak",
+    lesson="15_sgemm",
+    section="The whole way",
+    kernel="sgemm",
+    signature="int m, int n, int k, const float* a, const float* b, float* c",
+    minutes=60,
+    make=make,
+    owner=lambda case, index: None,  # whose an element is, the answer decides
+    cases=tuple({**dict(zip("mnk", sizes, strict=True)), "block": 128} for sizes in SIZES),
+    instruction_limit=50_000_000,
+    smallest={"m": 1, "n": 1, "k": 1, "block": 128},
+    shown={"m": 3, "n": 4, "k": 2, "block": 128},
+    causes=(
+        Cause(
+            "tail-of-k",
+            "what is left of k after whole steps is not added",
+            misses_steps,
+            "k need not be a multiple of your step. The last tile is not full, but what is in it counts.",
+            "For k = 9 and steps of 8: how many turns does your loop have?",
+        ),
+        Cause(
+            "edges-missing",
+            "blocks at the edges write nothing",
+            only_whole_blocks,
+            "A block whose 128 x 128 elements do not all exist must still make those that do.",
+            "For m = 130: which block makes rows 128 and 129?",
+        ),
+        Cause(
+            "outside",
+            "elements outside of the matrices are loaded or stored",
+            lambda o: bool(o.outside("c")) or (o.fault is not None and o.fault.kind == "out of bounds"),
+            "At the edges a tile is larger than what is left of the matrix.",
+            "Which conditions must hold for a row, a column, a step of k, before you use an address?",
+        ),
+    ),
+    requirements=(
+        bank_conflicts("bank-conflicts", when=large, shrinks=False),
+        scratch_bytes(
+            "scratch",
+            next_step="kernel.resources says how many registers the kernel takes. Arrays are registers only if all "
+            "indices are known when it is compiled.",
+        ),
+        share_of_peak(
+            "share-of-peak",
+            flops=operations,
+            at_least=0.40,
+            roof="fp32 packed",
+            when=large,
+            title="at least 40 % of the FP32 peak for m = n = 3072, k = 128 (modelled)",
+            next_step="The lesson's table has the steps: lines, LDS instructions per multiply-add, waiting. "
+            "run.roofline() and run[0].time.parts say which of them holds you back.",
+        ),
+    ),
+    hints=(
+        "Start from the lesson's kernel large: 8 x 8 results a thread, A transposed in LDS, float4 reads. Make it "
+        "right for every size first: where there is no number, the tile holds zero. Then measure.",
+        "Decide once for each block whether all its loads and stores lie inside (and k and n allow 16-byte accesses). "
+        "If so take float4, else one element at a time with conditions. The inner loop is the same for both.",
+        "What is left is waiting: load the next tile into registers right after the barrier, before the inner loop, "
+        "and store it to LDS after the next barrier (the lesson's kernel ahead). Keep p and q in plain vector types "
+        "(ext_vector_type), or they end up in scratch memory.",
+    ),
+)

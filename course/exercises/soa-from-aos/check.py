@@ -1,0 +1,96 @@
+"""soa-from-aos: an array of structures of four floats becomes four arrays."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct, sentinel
+from gpulab.grading.requirements import memory_lines
+
+FIELDS = ("x", "y", "z", "mass")
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    particles = distinct(random, (n, 4))
+    outputs = (
+        Array(name, sentinel("float32", n), np.ascontiguousarray(particles[:, column]))
+        for column, name in enumerate(FIELDS)
+    )
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(Value("n", np.int32(n)), Array("particles", particles), *outputs),
+    )
+
+
+def cut_in_four(o):
+    """Does each output hold a quarter of the input, as it lies there?"""
+    flat = o.case.array("particles").data.reshape(-1)
+    n = o.case.parameters["n"]
+    return n > 1 and all(
+        np.array_equal(o.found(name), flat[column * n : (column + 1) * n]) for column, name in enumerate(FIELDS)
+    )
+
+
+exercise = Exercise(
+    id="soa-from-aos",
+    title="four arrays from an array of structures",
+    lesson="05_global_memory",
+    section="Structures and arrays",
+    kernel="split",
+    signature="int n, const float* particles, float* x, float* y, float* z, float* mass",
+    minutes=25,
+    make=make,
+    cases=(*combinations(n=(100, 1024, 65, 1), block=(64, 256)), {"n": 0, "block": 64}),
+    smallest={"n": 1, "block": 4},
+    shown={"n": 6, "block": 4},
+    requirements=(
+        memory_lines(
+            minimum=lambda case: 2 * case.parameters["n"] * 16 / 128,
+            when=lambda case: (
+                case.parameters["n"] >= 512 and case.parameters["n"] % 256 == 0 and case.parameters["block"] >= 64
+            ),
+            next_step="run.accesses() lists every load and store of your kernel. How many loads are there? How "
+            "many lines "
+            "does each of them ask for, and how many of these did another load ask for already?",
+        ),
+    ),
+    causes=(
+        Cause(
+            "missing-guard",
+            "threads past the end of the arrays work too",
+            lambda o: o.fault is not None and o.faulting_index() is not None and o.faulting_index()[1] >= 0,
+            "The last block has more threads than there are particles left.",
+            "Compare the number of the thread with n before you use it as an index.",
+        ),
+        Cause(
+            "cut-in-four",
+            "the input was cut into four pieces, not taken apart",
+            cut_in_four,
+            "Particle i has the four floats 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3 of the input.",
+            "Write down where the x of particle 1 lies in the input.",
+        ),
+        Cause(
+            "fields-mixed-up",
+            "the fields are in the wrong arrays",
+            lambda o: (
+                o.fault is None
+                and sorted(tuple(o.found(name)) for name in FIELDS)
+                == sorted(tuple(o.case.array(name).wanted) for name in FIELDS)
+            ),
+            "Each array has the numbers that another one should have.",
+            "The order in a structure is x, y, z, mass.",
+        ),
+    ),
+    hints=(
+        "Give a thread a whole particle. Then the stores are good: neighbouring threads write neighbouring "
+        "elements of x, of "
+        "y, of z and of mass. What about the loads?",
+        "Look at run.accesses(). If it has four loads, then each of them asks for the same lines. The compiler "
+        "may not join "
+        "them as long as a store stands between them: for all it knows, x could point into particles.",
+        "Load first, store later: one float4 from reinterpret_cast<const float4*>(particles)[i], then its four "
+        "parts .x, .y, "
+        ".z and .w to the four arrays.",
+    ),
+)

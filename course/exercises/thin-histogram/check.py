@@ -1,0 +1,111 @@
+"""thin-histogram: counters of each thread in LDS, judged by the occupancy that they leave."""
+
+import numpy as np
+
+from gpulab.grading import requirements
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
+
+PART = 76800
+
+
+def counted(data, bits=32):
+    """Counts by block and kind, with counters of so many bits for each thread."""
+    found = []
+    for start in range(0, max(data.size, 1), PART):
+        part = data[start : start + PART].astype(int)
+        threads = np.arange(part.size) % 256
+        each = np.zeros((16, 256), dtype=int)
+        np.add.at(each, (part, threads), 1)
+        found.append((each % 2**bits).sum(1))
+    return np.array(found, dtype="int32")
+
+
+def make(parameters, random):
+    n, kinds = parameters["n"], parameters["kinds"]
+    data = (random.integers(0, kinds, n) if kinds > 1 else np.full(n, 3)).astype("uint8")
+    expected = counted(data)
+    return Case(
+        parameters,
+        grid=(blocks_for(n, PART), 1, 1),
+        block=(256, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("data", data),
+            Array("counts", sentinel("int32", expected.shape), expected),
+        ),
+    )
+
+
+exercise = Exercise(
+    id="thin-histogram",
+    title="a thin histogram",
+    lesson="08_occupancy",
+    section="What sets the limit",
+    kernel="count",
+    signature="int n, const unsigned char* data, int* counts",
+    minutes=30,
+    make=make,
+    owner=lambda case, index: ((index // 16, 0, 0), (index % 16, 0, 0)),
+    cases=(
+        {"n": 1000, "kinds": 16, "block": 256},
+        {"n": 255, "kinds": 1, "block": 256},
+        {"n": 1, "kinds": 16, "block": 256},
+        {"n": 0, "kinds": 16, "block": 256},
+        {"n": PART, "kinds": 1, "block": 256},
+        {"n": 2 * PART + 5, "kinds": 16, "block": 256},
+    ),
+    smallest={"n": 1, "kinds": 1, "block": 256},
+    shown={"n": 40, "kinds": 16, "block": 256},
+    causes=(
+        Cause(
+            "reads-past-end",
+            "bytes after the end of the data are read",
+            lambda o: o.read_outside() is not None and o.read_outside()[0] == "data",
+            "The last block's part is not full.",
+            "Where does the part of the last block end if n is no multiple of 76,800?",
+        ),
+        Cause(
+            "counters-overflow",
+            "counters of 8 bits start again at 0 after 255",
+            lambda o: o.looks_like("counts", lambda case: counted(case.array("data").data, 8)),
+            "A thread looks at up to 300 bytes, and if all are of one kind, one counter gets them all.",
+            "How many bits does a number up to 300 need?",
+        ),
+        Cause(
+            "one-part-only",
+            "every block counts the first part",
+            lambda o: o.looks_like(
+                "counts",
+                lambda case: np.tile(counted(case.array("data").data)[:1], (len(counted(case.array("data").data)), 1)),
+            ),
+            "Block b counts the bytes from 76800 * b.",
+            "Where does blockIdx.x come into the addresses that you read?",
+        ),
+        Cause(
+            "counts-lost",
+            "some counts are lost: threads share a counter and change it at the same time",
+            lambda o: (
+                o.fault is None
+                and not o.unwritten_indices("counts")
+                and bool((o.found("counts") <= o.case.array("counts").wanted).all())
+            ),
+            "mine[k]++ reads, adds and writes. If two lanes do that with one counter, both read the same number, and "
+            "one addition is lost.",
+            "Who else can change the counter that a thread changes? A counter for each thread needs no atomic "
+            "addition, a shared one does.",
+        ),
+    ),
+    requirements=(
+        requirements.occupancy(
+            at_least=1.0,
+            title="all wave slots can be filled (occupancy 100 %)",
+            next_step="gpulab.occupancy(count, 256) says what limits it, and how many bytes would be few enough.",
+        ),
+    ),
+    hints=(
+        "gpulab.occupancy of the kernel in the text says that LDS limits it. By how much would the counters of a block "
+        "have to shrink?",
+        "How large can one thread's counter become? Choose the narrowest type that holds that number.",
+        "A thread sees at most 300 bytes: unsigned short instead of int is enough, and halves the LDS.",
+    ),
+)

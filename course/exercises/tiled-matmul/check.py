@@ -1,0 +1,126 @@
+"""tiled-matmul: c = a b for every size, through 16 x 16 tiles in LDS."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
+from gpulab.grading.requirements import bank_conflicts, memory_lines
+
+
+def make(parameters, random):
+    side = parameters["block"]
+    m, n, k = (parameters[name] for name in "mnk")
+    a, b = (random.integers(1, 10, shape).astype("float32") for shape in ((m, k), (k, n)))
+    return Case(
+        parameters,
+        grid=(blocks_for(n, side), blocks_for(m, side), 1),
+        block=(side, side, 1),
+        arguments=(
+            *(Value(name, np.int32(parameters[name])) for name in "mnk"),
+            Array("a", a),
+            Array("b", b),
+            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers below 2**24: exact
+        ),
+    )
+
+
+def fits(case):
+    return all(case.parameters[name] and case.parameters[name] % 32 == 0 for name in "mnk")
+
+
+def fewest_lines(case):
+    """Of each tile each row of 16 floats is half a line: 16 of a and 16 of b for each step, 16 of c for each block."""
+    m, n, k = (case.parameters[name] for name in "mnk")
+    return (m // 16) * (n // 16) * (32 * (k // 16) + 16)
+
+
+def without_tail(case):
+    """The sums without what is left of k after whole tiles."""
+    a, b = (case.array(name).data for name in "ab")
+    whole = case.parameters["k"] // 16 * 16
+    return a[:, :whole] @ b[:whole]
+
+
+def b_transposed(case):
+    """What comes out if the tiles of b are used with rows and columns exchanged."""
+    a, b = (case.array(name).data for name in "ab")
+    k, n = b.shape
+    wide = np.zeros((blocks_for(k, 16) * 16, blocks_for(n, 16) * 16), "float32")
+    wide[:k, :n] = b
+    tiles = wide.reshape(wide.shape[0] // 16, 16, wide.shape[1] // 16, 16).transpose(0, 3, 2, 1).reshape(wide.shape)
+    return np.pad(a, ((0, 0), (0, wide.shape[0] - k))) @ tiles[:, :n]
+
+
+SIZES = (
+    (32, 32, 32),
+    (16, 16, 7),
+    (33, 17, 40),
+    (5, 20, 17),
+    (1, 1, 1),
+    (64, 96, 64),
+    (16, 16, 0),
+    (0, 1, 4),
+    (3, 0, 2),
+)
+"""m, n and k."""
+
+exercise = Exercise(
+    id="tiled-matmul",
+    title="a product with tiles in LDS",
+    lesson="15_sgemm",
+    section="Step 3, a tile in LDS",
+    kernel="multiply",
+    signature="int m, int n, int k, const float* a, const float* b, float* c",
+    minutes=30,
+    make=make,
+    cases=tuple({**dict(zip("mnk", sizes, strict=True)), "block": 16} for sizes in SIZES),
+    smallest={"m": 1, "n": 1, "k": 1, "block": 16},
+    shown={"m": 3, "n": 4, "k": 2, "block": 16},
+    causes=(
+        Cause(
+            "tail-of-k",
+            "what is left of k after whole tiles of 16 is not added",
+            lambda o: o.case.parameters["k"] > 0 and o.looks_like("c", without_tail),
+            "k need not be a multiple of 16. The last tile is not full, but what is in it counts.",
+            "For k = 17: how many turns must the loop have, and what do the tiles hold in the last one?",
+        ),
+        Cause(
+            "b-transposed",
+            "the tile of b is used with rows and columns exchanged",
+            lambda o: o.looks_like("c", b_transposed),
+            "sum += A[row][i] * B[i][column]: i is the column of A's tile and the row of B's.",
+            "Which index of B did you fill with threadIdx.x, and which one do you read with i?",
+        ),
+        Cause(
+            "reads-outside",
+            "the tile is filled from outside of a matrix",
+            lambda o: o.read_outside() is not None,
+            "At the edges a tile is larger than what is left of the matrix.",
+            "Two matrices, two indices each: which four conditions must hold before you load? What if they do not?",
+        ),
+        Cause(
+            "missing-guard",
+            "threads without an element of c write, too",
+            lambda o: bool(o.outside("c")) or (o.fault is not None and o.fault.kind == "out of bounds"),
+            "The blocks at the edges have more threads than elements.",
+            "Where is the row less than m and the column less than n, and where do you ask?",
+        ),
+    ),
+    requirements=(
+        memory_lines(
+            "memory-lines",
+            minimum=fewest_lines,
+            when=fits,
+            title="each number is loaded once a block (at most 1.05 times the lines that the tiles need)",
+            next_step="run.coalescing() names the loads. How often does a block load the same element of a?",
+        ),
+        bank_conflicts("bank-conflicts", when=fits),
+    ),
+    hints=(
+        "Start from the lesson's kernel tiled. Nothing changes but the two loads and the store: each needs a "
+        "condition. What should the tile hold where there is no number?",
+        "Zero: it adds nothing. All threads go through all turns and all barriers, also those without an element of c. "
+        "The number of turns depends on k alone, rounded up.",
+        "A[y][x] = row < m && step + x < k ? a[row * k + step + x] : 0; the same for B with step + y < k and "
+        "column < n; and at the end if (row < m && column < n) c[row * n + column] = sum;",
+    ),
+)

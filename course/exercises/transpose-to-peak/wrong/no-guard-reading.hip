@@ -1,0 +1,21 @@
+// expected cause: outside-the-matrix
+__global__ void transpose(int n, int m, const float* in, float* out)
+{
+    __shared__ float tile[64][65];
+    int x = threadIdx.x % 64, first = threadIdx.x / 64;
+    int column = blockIdx.x * 64, row = blockIdx.y * 64;          // the tile's corner in the input
+    float value[16];
+    #pragma unroll
+    for (int k = 0; k < 16; k++) {
+        int y = first + 4 * k;
+        value[k] = in[(row + y) * m + column + x];
+    }
+    #pragma unroll
+    for (int k = 0; k < 16; k++) tile[first + 4 * k][x] = value[k];
+    __syncthreads();
+    #pragma unroll
+    for (int k = 0; k < 16; k++) {
+        int y = first + 4 * k;
+        if (column + y < m && row + x < n) out[(column + y) * n + row + x] = tile[x][y];
+    }
+}

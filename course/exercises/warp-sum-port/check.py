@@ -1,0 +1,183 @@
+"""warp-sum-port: the sum of each block, by shuffles, from a CUDA kernel for warps of 32."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
+from gpulab.grading.requirements import source
+
+
+def padded(case):
+    """The numbers of each block as rows, 0 where there is none."""
+    n, block = case.parameters["n"], case.parameters["block"]
+    rows = np.zeros(blocks_for(n, block) * block, dtype="int64")
+    rows[:n] = case.array("in").data
+    return rows.reshape(-1, block)
+
+
+def make(parameters, random):
+    n, block = parameters["n"], parameters["block"]
+    blocks = blocks_for(n, block)
+    data = random.permutation(np.arange(1, n + 1)).astype("int32")
+    rows = np.zeros(blocks * block, dtype="int64")
+    rows[:n] = data
+    return Case(
+        parameters,
+        grid=(blocks, 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("sums", sentinel("int32", blocks), rows.reshape(blocks, block).sum(axis=1).astype("int32")),
+        ),
+    )
+
+
+def reduced(values, wave, start, width):
+    """What shuffles down by start, start / 2, ... 1 leave in each lane; rows of `values` are waves."""
+    lanes = np.arange(wave)
+    step = start
+    while step:
+        source = np.where(lanes % width + step >= width, lanes, np.minimum(lanes + step, wave - 1))
+        values = values + values[:, source]
+        step //= 2
+    return values
+
+
+def simulated(case, wave, first, group, partials):
+    """The sums of a kernel whose shuffles start at `first`, in which lane 0 of each `group` threads keeps a partial
+    sum, and which adds up `partials` (a count) of them with the same shuffles."""
+    sums = []
+    for row in padded(case):
+        lanes = reduced(row.reshape(-1, wave), wave, first, wave).reshape(-1)
+        kept = lanes[::group][:partials]
+        last = np.zeros((1, wave), dtype="int64")
+        last[0, : len(kept)] = kept[:wave]
+        sums.append(reduced(last, wave, first, wave)[0, 0])
+    return np.array(sums).astype("int32")
+
+
+def like(first, group):
+    """Is it what such a kernel leaves? Both are functions of the wave size."""
+
+    def test(o):
+        wave, block = o.wave_size, o.case.parameters["block"]
+        return block % wave == 0 and o.looks_like(
+            "sums", lambda case: simulated(case, wave, first(wave), group(wave), block // group(wave))
+        )
+
+    return test
+
+
+def kind(name):
+    return lambda o: o.fault is not None and o.fault.kind == name
+
+
+def expected_sums(case):
+    return case.array("sums").wanted
+
+
+def full(case):
+    """Has every thread an element?"""
+    return case.parameters["n"] == case.threads
+
+
+exercise = Exercise(
+    id="warp-sum-port",
+    title="a block's sum, ported from warps of 32",
+    lesson="12_porting_traps",
+    section="The number 32",
+    kernel="block_sums",
+    signature="int n, const int* in, int* sums",
+    minutes=20,
+    make=make,
+    cases=(
+        {"n": 256, "block": 64},
+        {"n": 256, "block": 256},
+        {"n": 1000, "block": 128},
+        {"n": 4096, "block": 1024},
+        {"n": 300, "block": 256},
+        {"n": 1, "block": 64},
+        {"n": 0, "block": 64},
+    ),
+    smallest={"n": 0},
+    shown={"n": 128, "block": 64},
+    causes=(
+        Cause(
+            "partial-too-small",
+            "there are more waves than places for their sums",
+            kind("lds out of bounds"),
+            "A block of 1024 threads has 16 waves of 64 lanes, or 32 waves of 32 lanes. The array has to hold the most.",
+            "Size the array for the smallest wave.",
+        ),
+        Cause(
+            "too-many-partials",
+            "partial sums are read that no wave has written",
+            kind("never written"),
+            "With waves of 64 lanes a block has half as many waves as with 32, and so half as many partial sums.",
+            "Find the line that says how many partial sums there are, and compute it from the same wave size as the rest.",
+        ),
+        Cause(
+            "leaves-early",
+            "threads without an element return before the shuffles",
+            lambda o: (kind("shuffle")(o) or kind("barrier")(o)) and not full(o.case),
+            "A lane that has returned gives no value to a shuffle, and does not come to the barrier.",
+            "Give these threads a 0 and let them take part.",
+        ),
+        Cause(
+            "no-width",
+            "the sums are right, but in the last loop lanes ask for values of lanes that take no part",
+            lambda o: kind("shuffle")(o) and full(o.case) and bool((o.found("sums") == expected_sums(o.case)).all()),
+            "The last loop is run by 32 threads. On a wave of 64 lanes a shuffle without a width reaches into the other "
+            "half, which is not there. What such a lane gets is not defined; that nobody uses it is luck.",
+            "Tell the shuffles that their groups have 32 members, or let the whole wave run the last loop.",
+        ),
+        Cause(
+            "no-barrier",
+            "the partial sums are read before all waves have written theirs",
+            kind("race"),
+            "The waves of a block run at their own speed.",
+            "What has to be between the line that writes partial and the one that reads it?",
+        ),
+        Cause(
+            "starts-at-16",
+            "the upper half of each wave is not in the sum",
+            like(lambda wave: 16, lambda wave: wave),
+            "Shuffles by 16, 8, 4, 2, 1 add up 32 lanes. Here one sum is kept for each wave, and a wave may have 64.",
+            "Where should the first step come from, if lane and wave are counted with warpSize?",
+        ),
+        Cause(
+            "mixed-groups",
+            "shuffles over the whole wave, but a partial sum for each 32 threads: lanes are counted twice",
+            lambda o: (kind("shuffle")(o) and full(o.case)) or like(lambda wave: wave // 2, lambda wave: 32)(o),
+            "Thread 32 keeps a sum, too, but its lanes are already in the sum of thread 0. And when only 32 threads add "
+            "up the partial sums, a shuffle by 32 asks lanes that take no part.",
+            "Decide: groups of 32 in all lines, or waves in all lines.",
+        ),
+        Cause(
+            "only-64",
+            "the kernel is written for waves of 64 lanes alone",
+            lambda o: o.wave_size == 32 and like(lambda wave: 32, lambda wave: 64)(o),
+            "In a wave of 32, a shuffle by 32 has no lane to read from and returns the lane's own value.",
+            "Use warpSize, or groups of 32 with a width.",
+        ),
+    ),
+    requirements=(
+        source(
+            "half-a-mask",
+            r"\b0x[fF]{8}[uUlL]*\b",
+            at_most=0,
+            what="masks of 32 lanes",
+            title="masks name all lanes that take part",
+            next_step="On waves of 64 this mask names the lower half only, and lanes in the upper half call a function in "
+            "which they do not take part. That the sum is right here is luck. All lanes are ~0ull.",
+        ),
+    ),
+    hints=(
+        "There are two ways that work: the group is the wave (warpSize in every line), or the group has 32 threads "
+        "(and the shuffles are told so). Choose one before you write.",
+        "Count the lines that contain a 32, a 16 or a mask: lane, warp, two loops, the size of partial, the number of "
+        "partial sums, two masks. Each belongs to your decision.",
+        "With waves: lane = threadIdx.x % warpSize, warp = threadIdx.x / warpSize, loops from warpSize / 2, "
+        "blockDim.x / warpSize partial sums, and room for 1024 / 32 of them.",
+    ),
+)

@@ -1,0 +1,12 @@
+// expected cause: for-32-lanes
+__global__ void running_totals(int n, const int* in, int* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int lane = threadIdx.x % 32;
+    int v = i < n ? in[i] : 0;
+    for (int step = 1; step < 32; step *= 2) {
+        int lower = __shfl_up(v, step, 32);
+        if (lane >= step) v += lower;
+    }
+    if (i < n) out[i] = v;
+}

@@ -1,0 +1,145 @@
+"""wave-sum: a reduction by shuffles that is right for any wave size and for waves that are not full."""
+
+import numpy as np
+
+from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct, sentinel
+from gpulab.grading.requirements import lds_bytes, limited, per_wave
+
+
+def make(parameters, random):
+    n, block, wave = parameters["n"], parameters["block"], parameters["wave"]
+    blocks, waves = blocks_for(n, block), -(-block // wave)
+    data = distinct(random, n, "int32")
+    return Case(
+        parameters,
+        grid=(blocks, 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("out", sentinel("int32", (blocks, waves)), sums(data, blocks, block, wave, wave)),
+        ),
+    )
+
+
+def sums(data, blocks, block, wave, used):
+    """For each block and wave the sum of its first `used` lanes."""
+    waves = -(-block // wave)
+    lanes = np.zeros((blocks, waves * wave), "int32")
+    whole = np.zeros(blocks * block, "int32")
+    whole[: data.size] = data
+    lanes[:, :block] = whole.reshape(blocks, block)
+    return lanes.reshape(blocks, waves, wave)[:, :, :used].sum(axis=2).astype("int32")
+
+
+def half(case):
+    parameters = case.parameters
+    return sums(case.array("in").data, case.grid[0], parameters["block"], parameters["wave"], 32)
+
+
+def waves_of(case, arch):
+    return case.grid[0] * case.array("out").data.shape[1]
+
+
+def steps(arch):
+    return 6 if arch == "gfx942" else 5
+
+
+def shuffles(o):
+    """Shuffles and reads of single lanes that waves executed."""
+    return sum(
+        cost.executed
+        for launch in o.measured
+        for cost in launch.instructions
+        if cost.text.startswith(("ds_", "v_permlane", "v_readlane"))
+    )
+
+
+exercise = Exercise(
+    id="wave-sum",
+    title="the sum of each wave",
+    lesson="04_lanes_together",
+    section="The sum of a wave",
+    kernel="wave_sum",
+    signature="int n, const int* in, int* out",
+    minutes=15,
+    make=make,
+    owner=lambda case, index: None,
+    by_wave=True,
+    cases=(*combinations(n=(1000, 65, 64, 1), block=(64, 256, 96)), {"n": 300, "block": 32}, {"n": 0, "block": 64}),
+    smallest={"n": 1, "block": 32},
+    shown={"n": 200, "block": 128},
+    requirements=(
+        per_wave(
+            "loads-of-others",
+            "global loads",
+            at_most=2,
+            title="a wave loads its own numbers, with at most two loads",
+            next_step="A lane that reads all numbers of its wave from memory does alone what the wave can do together.",
+            when=lambda case: case.parameters["n"] >= 300,
+            shrinks=False,
+        ),
+        lds_bytes(
+            "shared-memory",
+            at_most=0,
+            title="no shared memory",
+            next_step="The lanes of a wave can read each other's registers: which functions of the lesson do that?",
+        ),
+        limited(
+            "too-many-shuffles",
+            "shuffles executed by waves",
+            shuffles,
+            at_most=lambda case, arch: 2 * steps(arch) * waves_of(case, arch),
+            title="at most two chains of shuffles in each full wave: 12 shuffles on waves of 64, 10 on waves of 32",
+            when=lambda case: case.parameters["block"] % 64 == 0,
+            next_step="In each step the sums can stand for twice as many lanes. How many steps are needed?",
+        ),
+    ),
+    causes=(
+        Cause(
+            "shuffle-from-nobody",
+            "a lane is asked for its number that does not exist or has returned",
+            lambda o: o.fault is not None and o.fault.kind == "shuffle",
+            "The last wave of a block may have fewer lanes than warpSize, and a lane that has returned is gone as "
+            "well.",
+            "How many lanes has this wave? Let a lane read itself, and not add, where its partner does not exist.",
+        ),
+        Cause(
+            "for-32-lanes",
+            "only the first 32 lanes of each wave are summed up",
+            lambda o: o.wave_size == 64 and o.looks_like("out", half),
+            "A loop that begins with a step of 16 covers 32 lanes.",
+            "Let the first step follow from warpSize.",
+        ),
+        Cause(
+            "wrong-wave",
+            "the sums stand in the wrong places",
+            lambda o: (
+                o.fault is not None
+                or bool(o.outside("out"))
+                or (bool(o.unwritten_indices("out")) and o.case.parameters["block"] % o.wave_size != 0)
+            ),
+            "A block has ceil(blockDim.x / warpSize) waves, and its last one may not be full. The number of the thread "
+            "in the grid, "
+            "divided by warpSize, is something else.",
+            "Work out the number of waves for blocks of 96 threads and waves of 64 lanes.",
+        ),
+        Cause(
+            "wrong-sum",
+            "some sums are wrong",
+            lambda o: bool(o.wrong_indices("out")),
+            "Lanes are left out, or counted twice.",
+            "Give each lane the number 1: what should each wave write, and what does it write?",
+        ),
+    ),
+    hints=(
+        "Let threads without an element bring 0, and let nobody return early. Then add up with the loop of the lesson, "
+        "which begins at warpSize / 2.",
+        "A block of 96 threads has, on waves of 64, a second wave with 32 lanes: blockDim.x minus 64. Compute that "
+        "number, and before each "
+        "shuffle ask whether the partner's number is less than it.",
+        "int from = lane + step; int other = __shfl(v, from < lanes ? from : lane); if (from < lanes) v += other; with "
+        "lanes = "
+        "min(blockDim.x - wave * warpSize, warpSize).",
+    ),
+)

@@ -1,0 +1,16 @@
+// expected cause: wrong-sum
+__global__ void wave_sum(int n, const int* in, int* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int lane = threadIdx.x % warpSize;
+    int wave = threadIdx.x / warpSize;
+    int waves = (blockDim.x + warpSize - 1) / warpSize;
+    int lanes = min(static_cast<int>(blockDim.x) - wave * warpSize, static_cast<int>(warpSize));
+    int v = i < n ? in[i] : 0;
+    for (int step = warpSize / 2; step > 1; step /= 2) {
+        int from = lane + step;
+        int other = __shfl(v, from < lanes ? from : lane);
+        if (from < lanes) v += other;
+    }
+    if (lane == 0) out[blockIdx.x * waves + wave] = v;
+}

@@ -1,0 +1,164 @@
+"""What a GPU architecture is made of: `Architecture` holds sizes, limits, rates and names; nothing runs here.
+
+Moving parts: `Cache` (one level), `Architecture` (one device). The numbers of a particular device are
+in the module of its gfx name; `gpulab.architectures.get(name)` finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """One cache level.
+
+    Attributes:
+        bytes: size of one instance.
+        line_bytes: size of a line.
+        ways: associativity; 0 where it is not public.
+        shared_by: what one instance serves, e.g. "CU", "2 CUs", "XCD", "device".
+        instances: how many the device has.
+        bytes_per_clock: bytes that one instance delivers per clock; 0 where it is not public.
+        latency_clocks: measured load latency in clocks; 0 where it is not public.
+    """
+
+    bytes: int
+    line_bytes: int
+    ways: int
+    shared_by: str
+    instances: int
+    bytes_per_clock: int = 0
+    latency_clocks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """Everything about one device that code or a learner may ask for.
+
+    All sizes are bytes, all clocks MHz unless the name says otherwise. "Unit" is what HIP calls a
+    multiprocessor: a compute unit (CU) on CDNA, a work-group processor (WGP, two CUs) on RDNA in its
+    default mode.
+    """
+
+    # Names
+    name: str  # gfx name: "gfx942"
+    product: str  # "AMD Instinct MI300X"
+    family: str  # "CDNA 3", "RDNA 3"
+    gcn_arch_name: str  # hipDeviceProp_t.gcnArchName, with features: "gfx942:sramecc+:xnack-"
+    major: int  # compute capability as HIP reports it
+    minor: int
+    stepping: int
+    pci_chip_id: int
+    asic_revision: int
+
+    # Compute
+    wave_size: int
+    compute_units: int
+    unit_name: str  # "CU" or "WGP": what HIP calls a multiprocessor
+    multiprocessors: int  # units, as HIP counts them
+    simds_per_cu: int
+    simds_per_unit: int
+    simd_lanes: int  # lanes that one SIMD executes per clock
+    max_waves_per_simd: int
+    shader_engines: int
+    xcds: int  # accelerator dies; workgroups go round-robin over them
+    barriers_per_unit: int  # workgroups of more than one wave that one unit can hold
+    barriers_per_cu: int
+
+    # Registers
+    vgprs_per_simd: int  # registers of wave_size lanes
+    vgpr_granule: int
+    max_vgprs: int  # architectural VGPRs that a wave can address
+    max_agprs: int
+    unified_vgprs: bool  # VGPRs and AccVGPRs share one file
+    sgprs_per_simd: int  # 0: SGPRs never limit occupancy
+    sgpr_granule: int
+    max_sgprs: int
+
+    # LDS
+    lds_bytes_per_cu: int
+    lds_bytes_per_unit: int
+    lds_granule: int
+    max_lds_bytes_per_workgroup: int
+    lds_banks: int  # that one wave sees
+    lds_bank_bytes: int
+    lds_bytes_per_clock: int  # per CU
+    lds_latency_clocks: int
+
+    # Limits of a launch
+    max_threads_per_block: int
+    max_block: tuple[int, int, int]
+    max_grid: tuple[int, int, int]  # in blocks
+
+    # Memory
+    memory_bytes: int
+    memory_bandwidth: float  # bytes a second
+    memory_clock_mhz: int
+    memory_bus_bits: int
+    memory_latency_clocks: int
+    memory_kind: str
+    vector_cache: Cache
+    scalar_cache: Cache
+    instruction_cache: Cache
+    shader_array_cache: Cache | None  # GL1 of RDNA
+    l2_cache: Cache
+    last_level_cache: Cache | None  # MALL / Infinity Cache
+
+    # Clocks and issue
+    clock_mhz: int
+    wall_clock_khz: int  # rate of wall_clock64()
+    copy_bandwidth: float  # host link, bytes a second each way
+    launch_latency_us: float  # what each launch costs in a stream beside the kernel's own time
+    vector_issue_clocks: int  # clocks that one plain wave VALU instruction occupies its SIMD
+    transcendental_issue_clocks: int
+    double_issue_clocks: int  # clocks that one FP64 FMA occupies its SIMD
+    vector_latency_clocks: int  # clocks from issue to result
+    scalar_issue_clocks: int
+    flops_per_clock_per_cu: Mapping[str, int] = field(default_factory=dict)
+
+    image_support: bool = False
+    unified_memory: bool = False  # an APU: host and device share memory
+
+    # What the timing model needs besides; docs/timing.md has the sources. The defaults are those of CDNA.
+    wide_issue_clocks: int = 4  # 64-bit integer operations: shifts, moves
+    multiply_issue_clocks: int = 4  # 32-bit integer multiply
+    separate_transcendental_unit: bool = False  # works beside the plain vector unit
+    branch_clocks: int = 16  # of one wave, until its next instruction
+    barrier_clocks: int = 16  # beside the waiting
+    workgroup_start_clocks: int = 150  # from a free place to the first instruction
+    workgroups_per_clock: float = 0.5  # that the dispatcher of one die starts
+    waves_per_clock: float = 1.0  # that one shader engine starts
+    l1_bytes_per_clock: int = 64  # that a vector L1 gives for contiguous accesses
+    l1_scattered_clocks: float = 2.0  # for each 64-byte block of other accesses
+    l1_lane_clocks: float = 1.0  # for each of their lanes, at most
+    l1_fill_bytes_per_clock: int = 64  # from L2 into one vector L1
+    l2_efficiency: float = 0.6  # measured share of the L2's peak
+    last_level_bandwidth: float = 0.0  # measured, bytes a second
+    memory_efficiency: float = 0.82  # measured share of memory_bandwidth in a copy
+    atomic_clocks: int = 4  # between two atomics on one address in L2
+
+    @property
+    def max_waves_per_unit(self) -> int:
+        """Waves that one unit holds when nothing but the wave slots limits it."""
+        return self.max_waves_per_simd * self.simds_per_unit
+
+    @property
+    def max_threads_per_unit(self) -> int:
+        """hipDeviceProp_t.maxThreadsPerMultiProcessor: wave slots of a unit times lanes (clr: rocdevice.cpp)."""
+        return self.max_waves_per_unit * self.wave_size
+
+    @property
+    def registers_per_unit(self) -> int:
+        """hipDeviceProp_t.regsPerBlock: VGPRs per SIMD times SIMDs per unit times lanes (clr: rocdevice.cpp)."""
+        return self.vgprs_per_simd * self.simds_per_unit * self.wave_size
+
+    @property
+    def peak_gflops_fp32(self) -> float:
+        """Peak vector FP32 rate in GFLOP/s, packed or dual-issued instructions included."""
+        return self.flops_per_clock_per_cu.get("fp32", 0) * self.compute_units * self.clock_mhz / 1000.0
+
+    def waves(self, threads: int) -> int:
+        """Waves that a workgroup of `threads` threads takes."""
+        return -(-threads // self.wave_size)

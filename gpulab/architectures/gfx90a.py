@@ -1,0 +1,90 @@
+"""AMD Instinct MI250X, one of its two dies (CDNA 2, gfx90a): `ARCHITECTURE`. HIP shows each die as a device.
+
+Sources: ROCm documentation "Accelerator and GPU hardware specifications" and "AMD Instinct MI250 microarchitecture";
+LLVM AMDGPUBaseInfo.cpp (granules, wave and barrier limits); rocminfo of an MI250X (chip, clock, shader engines,
+memory); latencies as measured by caps-tum/mt4g on an MI210, the same die with 104 compute units.
+"""
+
+from gpulab.architectures.architecture import Architecture, Cache
+
+KIB, MIB = 1024, 1024 * 1024
+
+ARCHITECTURE = Architecture(
+    name="gfx90a",
+    product="AMD Instinct MI250X",
+    family="CDNA 2",
+    gcn_arch_name="gfx90a:sramecc+:xnack-",
+    major=9,
+    minor=0,
+    stepping=10,
+    pci_chip_id=0x740C,
+    asic_revision=1,
+    wave_size=64,
+    compute_units=110,
+    unit_name="CU",
+    multiprocessors=110,
+    simds_per_cu=4,
+    simds_per_unit=4,
+    simd_lanes=16,
+    max_waves_per_simd=8,
+    shader_engines=8,
+    xcds=1,
+    barriers_per_unit=16,
+    barriers_per_cu=16,
+    vgprs_per_simd=512,
+    vgpr_granule=8,
+    max_vgprs=256,
+    max_agprs=256,
+    unified_vgprs=True,
+    sgprs_per_simd=800,
+    sgpr_granule=16,
+    max_sgprs=102,
+    lds_bytes_per_cu=64 * KIB,
+    lds_bytes_per_unit=64 * KIB,
+    lds_granule=512,
+    max_lds_bytes_per_workgroup=64 * KIB,
+    lds_banks=32,
+    lds_bank_bytes=4,
+    lds_bytes_per_clock=128,
+    lds_latency_clocks=50,
+    max_threads_per_block=1024,
+    max_block=(1024, 1024, 1024),
+    max_grid=(2**31 - 1, 65536, 65536),
+    memory_bytes=65_520 * MIB,  # 64 GB less what the driver keeps: rocminfo's 67,092,480 KB
+    memory_bandwidth=1.6e12,
+    memory_clock_mhz=1600,
+    memory_bus_bits=4096,
+    memory_latency_clocks=741,
+    memory_kind="HBM2e",
+    vector_cache=Cache(16 * KIB, 64, 64, "CU", 110, bytes_per_clock=64, latency_clocks=124),
+    scalar_cache=Cache(16 * KIB, 64, 0, "2 CUs", 55, latency_clocks=48),
+    instruction_cache=Cache(32 * KIB, 64, 0, "2 CUs", 55),
+    shader_array_cache=None,
+    l2_cache=Cache(8 * MIB, 128, 16, "device", 1, bytes_per_clock=4096, latency_clocks=302),
+    last_level_cache=None,
+    clock_mhz=1700,
+    wall_clock_khz=25_000,
+    copy_bandwidth=32e9,  # PCIe 4.0 x16
+    launch_latency_us=1.5,
+    # A wave64 instruction takes four cycles on a 16-lane SIMD; transcendentals run at quarter rate.
+    vector_issue_clocks=4,
+    transcendental_issue_clocks=16,
+    double_issue_clocks=4,
+    vector_latency_clocks=4,
+    scalar_issue_clocks=4,
+    flops_per_clock_per_cu={
+        "fp64": 128,
+        "fp32": 256,
+        "fp32 unpacked": 128,
+        "fp16": 256,
+        "matrix fp64": 256,
+        "matrix fp32": 256,
+        "matrix fp16": 1024,
+        "matrix bf16": 1024,
+        "matrix int8": 1024,
+    },
+    image_support=False,
+    # Timing (docs/timing.md): L2 5.1 of 6.96 TB/s, copies 1,360 of 1,638 GB/s (te42kyfo/gpu-benches on an MI210).
+    l2_efficiency=0.73,
+    memory_efficiency=0.83,
+)

@@ -1,0 +1,372 @@
+"""The usual requirements of exercises: limits on counters, cache lines, registers, instructions, time, structure.
+
+Each function makes a `Requirement`. Limits are numbers or functions (case, arch) -> number. What is measured comes from
+a profiled run of a case whose output is right (`Outcome.measured`), added up over its launches; registers and
+instructions come from the compiled kernels, structure from the source without comments and texts (`code_only`).
+
+All of them take `title=` (what is asked, for the learner), `next_step=` (where to look), `when=` (cases that it applies
+to) and `archs=` (architectures that it applies to).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gpulab.errors import CheckError
+from gpulab.grading.exercise import Case, Requirement
+
+if TYPE_CHECKING:
+    from gpulab.grading.outcome import Outcome
+    from gpulab.module import Resources
+    from gpulab.records import Launch
+
+Limit = float | Callable[[Case, str], float]
+
+KINDS = {
+    "global loads": r"(global|flat|buffer)_load",
+    "global stores": r"(global|flat|buffer)_store",
+    "global atomics": r"(global|flat|buffer)_atomic",
+    "LDS reads": r"ds_(load|read)",
+    "LDS writes": r"ds_(store|write)",
+    "LDS atomics": r"ds_(add|sub|min|max|and|or|xor|inc|dec|cmpst|cmpstore|wrxchg|storexchg|rsub|mskor)",
+    "barriers": r"s_barrier",
+    "vector instructions": r"v_",
+    "scalar instructions": r"s_",
+    "matrix instructions": r"v_(mfma|wmma|smfmac|swmmac)",
+    "scratch accesses": r"scratch_",
+}
+"""Kinds of instructions by the beginning of their names (of gfx9 and of RDNA)."""
+
+_NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S
+)
+
+
+def code_only(source: str) -> str:
+    """The source with each comment replaced by a space and each text by an empty one; continued lines are joined."""
+    return _NOT_CODE.sub(lambda found: " " if found[0].startswith("/") else '""', source.replace("\\\n", ""))
+
+
+def counter(name: str, counter: str | Mapping[str, str], *, at_most: Limit | None = None, at_least: Limit | None = None,
+            title: str = "", **more: Any) -> Requirement:  # fmt: skip
+    """A limit on a hardware counter or metric, by its name on the device (docs/counters.md), summed over the launches.
+
+    Args:
+        counter: the name, or {arch: name} where architectures name it differently; then it applies to these alone.
+    """
+    names = {} if isinstance(counter, str) else dict(counter)
+
+    def measure(outcome: Outcome) -> float:
+        from gpulab import metrics
+
+        wanted = names.get(outcome.arch, "") or str(counter)
+        return sum(metrics.value(launch, wanted) for launch in outcome.measured)
+
+    more.setdefault("archs", tuple(names))
+    return limited(name, counter if isinstance(counter, str) else " / ".join(dict.fromkeys(names.values())), measure,
+                   at_most=at_most, at_least=at_least, title=title, **more)  # fmt: skip
+
+
+def bank_conflicts(name: str = "bank-conflicts", *, at_most: Limit = 0, title: str = "", **more: Any) -> Requirement:
+    """A limit on the LDS cycles lost to bank conflicts."""
+    more.setdefault(
+        "next_step",
+        "run.lds_banks() shows which lanes of one access want different words of one bank. Work out the bank of each "
+        "lane's address: its word's number modulo the number of banks.",
+    )
+    title = title or ("no LDS bank conflicts" if at_most == 0 else "")
+    return limited(
+        name, "LDS cycles lost to bank conflicts", lambda outcome: _accesses(outcome, "conflict_cycles"),
+        at_most=at_most, title=title, place=lambda outcome: _worst(outcome, "conflict_cycles"), **more,
+    )  # fmt: skip
+
+
+def memory_lines(name: str = "memory-lines", *, minimum: Callable[[Case], float], at_most: float = 1.05,
+                 title: str = "", **more: Any) -> Requirement:  # fmt: skip
+    """A limit on the cache lines that global accesses ask for, as a multiple of the fewest that could do.
+
+    Args:
+        minimum: case -> the fewest lines (of 128 bytes, on both default architectures).
+        at_most: the multiple that is allowed.
+    """
+    more.setdefault(
+        "next_step",
+        "run.coalescing() shows which lines one instruction of a wave asks for. Which index should differ by one from "
+        "lane to lane?",
+    )
+    return limited(
+        name, "cache lines asked for by global accesses", lambda outcome: _accesses(outcome, "lines", "global", "flat"),
+        at_most=lambda case, arch: at_most * minimum(case),
+        title=title or f"at most {at_most:g} times the fewest cache lines that can do",
+        place=lambda outcome: _worst(outcome, "lines", "global", "flat"), **more,
+    )  # fmt: skip
+
+
+def memory_traffic(name: str = "memory-traffic", *, at_most: Limit, title: str = "", **more: Any) -> Requirement:
+    """A limit on the bytes between the L2 and memory (Infinity Cache included), read and written."""
+    more.setdefault("next_step", "run.memory() shows how many bytes went where. Which of them were read twice?")
+    return limited(
+        name, "bytes between L2 and memory",
+        lambda outcome: _accesses(outcome, "memory_bytes") + _accesses(outcome, "written_bytes"),
+        at_most=at_most, title=title, **more,
+    )  # fmt: skip
+
+
+def vgprs(name: str = "vgprs", *, at_most: Limit, kernel: str = "", **more: Any) -> Requirement:
+    """A limit on the vector registers of a lane, accumulation registers included; of the kernel that takes most."""
+    return limited(name, "VGPRs", lambda o: _most(o, kernel, lambda r: r.vgprs), at_most=at_most, **more)
+
+
+def scratch_bytes(name: str = "scratch", *, at_most: Limit = 0, kernel: str = "", **more: Any) -> Requirement:
+    """A limit on the scratch bytes of a lane: registers that were spilled, arrays that are no registers."""
+    title = more.pop("title", "") or ("no scratch memory (no spilled registers)" if at_most == 0 else "")
+    return limited(name, "bytes of scratch memory per lane", lambda o: _most(o, kernel, lambda r: r.scratch_bytes),
+                   at_most=at_most, title=title, **more)  # fmt: skip
+
+
+def lds_bytes(name: str = "lds", *, at_most: Limit, **more: Any) -> Requirement:
+    """A limit on the LDS of a workgroup in bytes, dynamic LDS included."""
+    return limited(name, "bytes of LDS per workgroup", lambda o: max(launch.lds_bytes for launch in o.measured),
+                   at_most=at_most, **more)  # fmt: skip
+
+
+def occupancy(name: str = "occupancy", *, at_least: Limit, **more: Any) -> Requirement:
+    """The least share (0 to 1) of the wave slots of a compute unit that the launch with the fewest can fill."""
+
+    def measure(outcome: Outcome) -> float:
+        from gpulab import architectures
+        from gpulab.architectures.residency import occupancy as held
+
+        shares = []
+        for launch in outcome.measured:
+            taken = _taken(outcome, launch)
+            threads = launch.block[0] * launch.block[1] * launch.block[2]
+            fits = held(
+                architectures.get(outcome.arch), max(taken.vgprs - taken.agprs, 1), taken.agprs, taken.sgprs,
+                launch.lds_bytes, threads, taken.cu_mode,
+            )  # fmt: skip
+            shares.append(fits.fraction)
+        return min(shares)
+
+    return limited(name, "of the wave slots filled", measure, at_least=at_least, share=True, **more)
+
+
+def instructions(name: str, pattern: str, *, at_most: Limit | None = None, at_least: Limit | None = None,
+                 title: str = "", **more: Any) -> Requirement:  # fmt: skip
+    """A limit on how many instructions of the compiled kernels begin with `pattern` (a regular expression, or one of
+    `KINDS`)."""
+    begins = re.compile(KINDS.get(pattern, pattern))
+    return limited(
+        name, f"{pattern} in the machine code" if pattern in KINDS else f"instructions {pattern} in the machine code",
+        lambda outcome: sum(bool(begins.match(text)) for isa in outcome.isa.values() for text in isa),
+        at_most=at_most, at_least=at_least, title=title, **more,
+    )  # fmt: skip
+
+
+def executed(name: str, pattern: str, *, at_most: Limit | None = None, at_least: Limit | None = None, title: str = "",
+             **more: Any) -> Requirement:  # fmt: skip
+    """A limit on the wave instructions executed whose names begin with `pattern` (a regular expression, or one of
+    `KINDS`): each wave counts."""
+    begins = re.compile(KINDS.get(pattern, pattern))
+
+    def measure(outcome: Outcome) -> float:
+        return sum(
+            cost.executed for launch in outcome.measured for cost in launch.instructions if begins.match(cost.text)
+        )
+
+    return limited(
+        name, f"{pattern} executed by waves", measure, at_most=at_most, at_least=at_least, title=title, **more
+    )
+
+
+def per_wave(name: str, pattern: str, *, at_most: Limit, title: str = "", **more: Any) -> Requirement:
+    """A limit on the instructions whose names begin with `pattern` (as in `executed`) that a wave executes, on average
+    over all waves of the launches: work that is not shared among the threads shows here."""
+    begins = re.compile(KINDS.get(pattern, pattern))
+
+    def measure(outcome: Outcome) -> float:
+        found = sum(
+            cost.executed for launch in outcome.measured for cost in launch.instructions if begins.match(cost.text)
+        )
+        return found / max(sum(launch.waves for launch in outcome.measured), 1)
+
+    return limited(name, f"{pattern} executed by a wave on average", measure, at_most=at_most, title=title, **more)
+
+
+def work_shared(*, rounds: Callable[[Case], int] = lambda case: 1, **more: Any) -> Requirement:
+    """Every thread stores what is its own: no more than four store instructions for each wave and round. A thread that
+    does all in a loop, or a block that does what other blocks do as well, needs many more.
+
+    Args:
+        rounds: case -> how many elements a thread has to do.
+    """
+    more.setdefault(
+        "next_step",
+        "Some threads do the work of others. Which element belongs to the thread with number i? Let it write that one.",
+    )
+    return per_wave(
+        "work-not-shared", "global stores", at_most=lambda case, arch: 4 * rounds(case),
+        title="the threads share the work", shrinks=False, **more,
+    )  # fmt: skip
+
+
+def active_lanes(name: str = "divergence", *, at_least: Limit, title: str = "", **more: Any) -> Requirement:
+    """The least share (0 to 1) of lanes that are active, over all vector ALU instructions that waves execute."""
+
+    def measure(outcome: Outcome) -> float:
+        costs = [cost for launch in outcome.measured for cost in launch.instructions if cost.text.startswith("v_")]
+        return sum(cost.active_lanes for cost in costs) / max(
+            sum(cost.executed for cost in costs) * outcome.wave_size, 1
+        )
+
+    return limited(name, "of the lanes active in vector instructions", measure, at_least=at_least, share=True,
+                   title=title, **more)  # fmt: skip
+
+
+def modelled_time(name: str = "time", *, at_most: Limit, title: str = "", **more: Any) -> Requirement:
+    """A limit on the modelled time of all launches, in microseconds (docs/timing.md)."""
+    more.setdefault("shrinks", False)
+    return limited(name, "microseconds (modelled)", time_us, at_most=at_most, title=title, **more)
+
+
+def share_of_peak(name: str = "share-of-peak", *, flops: Callable[[Case], float], at_least: Limit,
+                  roof: str = "fp32 plain", units_used: bool = False, title: str = "",
+                  **more: Any) -> Requirement:  # fmt: skip
+    """The least share (0 to 1) of the device's peak rate of arithmetic, in modelled time.
+
+    Args:
+        flops: case -> the operations of the task (2 m n k of a matrix product), not those that the kernel executes.
+        roof: of `gpulab.architectures.roofs.compute_roofs`: "fp32 plain", "matrix fp16", ...
+        units_used: the peak of as many compute units as the launch has workgroups, if these are fewer than the device
+            has.
+    """
+    more.setdefault("shrinks", False)
+
+    def measure(outcome: Outcome) -> float:
+        from gpulab import architectures
+        from gpulab.architectures.roofs import compute_roofs
+
+        device = architectures.get(outcome.arch)
+        peak = next(found.peak for found in compute_roofs(device) if found.key == roof)
+        if units_used:
+            blocks = max(_blocks(launch) for launch in outcome.measured)
+            peak *= min(blocks, device.compute_units) / device.compute_units
+        return flops(outcome.case) / (time_us(outcome) * 1e-6) / (peak * 1e9)
+
+    return limited(name, f"of the peak ({roof})", measure, at_least=at_least, share=True, title=title, **more)
+
+
+def source(name: str, pattern: str, *, at_most: int | None = None, at_least: int | None = None, title: str = "",
+           what: str = "", **more: Any) -> Requirement:  # fmt: skip
+    """A limit on how often the regular expression `pattern` is found in the source without comments and texts.
+
+    Args:
+        what: what the pattern stands for, for the learner ("barriers"); by default the pattern itself.
+    """
+    more.setdefault("shrinks", False)
+    wanted = re.compile(pattern)
+    return limited(name, f"{what or pattern} in the source", lambda o: len(wanted.findall(code_only(o.source))),
+                   at_most=at_most, at_least=at_least, title=title, **more)  # fmt: skip
+
+
+def limited(
+    name: str,
+    what: str,
+    measure: Callable[[Outcome], float],
+    *,
+    at_most: Limit | None = None,
+    at_least: Limit | None = None,
+    title: str = "",
+    share: bool = False,
+    place: Callable[[Outcome], str] | None = None,
+    **more: Any,
+) -> Requirement:
+    """A requirement that a measured number stays within limits.
+
+    Args:
+        what: what is counted, in the plural ("bytes of LDS"); the measured number stands before it.
+        measure: outcome -> the number.
+        share: numbers are shares (0 to 1), written as per cent.
+        place: outcome -> where most of it comes from, a sentence that is said when there is too much.
+
+    Raises CheckError if there is no limit.
+    """
+    if at_most is None and at_least is None:
+        raise CheckError(f"The requirement {name!r} has no limit.")
+
+    def said(value: float) -> str:
+        return f"{100 * value:.3g} %" if share else _number(value)
+
+    def complaint(outcome: Outcome) -> str:
+        found = measure(outcome)
+        most, least = (_limit(limit, outcome) for limit in (at_most, at_least))
+        if most is not None and found > most:
+            said_where = place(outcome) if place is not None else ""
+            return f"{said(found)} {what}, and at most {said(most)} are allowed{said_where and f'. {said_where}'}"
+        if least is not None and found < least:
+            return f"{said(found)} {what}, and at least {said(least)} are asked for"
+        return ""
+
+    if not title:
+        limits = [("at most", at_most), ("at least", at_least)]
+        words = [
+            f"{word} {said(limit)}" if isinstance(limit, (int, float)) else f"{word} a limit"
+            for word, limit in limits if limit is not None
+        ]  # fmt: skip
+        title = f"{' and '.join(words)} {what}"
+    return Requirement(name, title, complaint, **more)
+
+
+def time_us(outcome: Outcome) -> float:
+    """Modelled microseconds of all launches together."""
+    return sum(launch.time_us for launch in outcome.measured)
+
+
+def _accesses(outcome: Outcome, amount: str, *spaces: str) -> float:
+    return sum(
+        getattr(cost, amount)
+        for launch in outcome.measured
+        for cost in launch.accesses
+        if not spaces or cost.space in spaces
+    )
+
+
+def _worst(outcome: Outcome, amount: str, *spaces: str) -> str:
+    """The access that counts most, with its source line; "" if none does."""
+    costs = [
+        cost
+        for launch in outcome.measured
+        for cost in launch.accesses
+        if (not spaces or cost.space in spaces) and getattr(cost, amount) and cost.where is not None
+    ]
+    if not costs:
+        return ""
+    worst = max(costs, key=lambda cost: (getattr(cost, amount) / cost.executed, getattr(cost, amount)))
+    assert worst.where is not None
+    each = f"{getattr(worst, amount) / worst.executed:.3g}"
+    text = f": {worst.where.text.strip()}" if worst.where.text else ""
+    name = worst.instruction.split()[0]
+    return f"The worst is the {worst.action} {name}, {each} each time, in line {worst.where.line}{text}"
+
+
+def _taken(outcome: Outcome, launch: Launch) -> Resources:
+    """What the kernel of a launch takes: by its name in the source, without parameters."""
+    return outcome.resources[launch.kernel if launch.kernel in outcome.resources else launch.kernel.split("(")[0]]
+
+
+def _most(outcome: Outcome, kernel: str, amount: Callable[[Any], float]) -> float:
+    return max(amount(taken) for name, taken in outcome.resources.items() if not kernel or name == kernel)
+
+
+def _blocks(launch: Launch) -> int:
+    return launch.grid[0] * launch.grid[1] * launch.grid[2]
+
+
+def _limit(limit: Limit | None, outcome: Outcome) -> float | None:
+    return limit(outcome.case, outcome.arch) if callable(limit) else limit
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"

@@ -1,0 +1,52 @@
+"""What a program needs that runs in this process on the virtual library.
+
+`prepare` builds what it uses, `install` and `finish` are its begin and end, `function_names` what it may call.
+
+`install` loads the virtual libraries so that the program finds their C symbols, and says who is told of faults.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+from gpulab.records import Fault
+
+
+def function_names() -> tuple[str, ...]:
+    """Every function of HIP and hiprtc that a program may call."""
+    from gpulab.virtual_gpu.abi import prototypes
+
+    return tuple(row[0] for row in prototypes.rows(prototypes.HIP + prototypes.HIPRTC))
+
+
+def prepare() -> None:
+    """Build what a process needs that may start no compiler: the virtual libraries, the virtual GPU's support code."""
+    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu.machine import support
+
+    abi.build()
+    support.functions()
+
+
+def install(on_fault: Callable[[Fault], None]) -> None:
+    """Load the virtual libraries with their symbols for all.
+
+    Args:
+        on_fault: told of each fault when a HIP call returns its code.
+    """
+    from gpulab.virtual_gpu import abi, runtime
+
+    abi.build()
+    for stem in abi.LIBRARIES:
+        ctypes.PyDLL(str(abi.library(stem)), mode=ctypes.RTLD_GLOBAL)
+    runtime.instance().announce = on_fault
+
+
+def finish() -> tuple[Fault, ...]:
+    """Print what kernels still had to print; the faults that no HIP call has returned."""
+    from gpulab.virtual_gpu import runtime
+
+    here = runtime.instance()
+    here.flush_printed()
+    return tuple(device.fault for device in here.devices if device.fault is not None)

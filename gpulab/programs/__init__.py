@@ -1,0 +1,29 @@
+"""Whole HIP C++ programs: `build` makes an executable `Program` of a source with main; `Program.run` a `ProgramRun`.
+
+Moving parts: options.py (what hipcc's command line means here), building.py (host and device passes, fat binary, link),
+launcher.cpp (the start of every program), start.py (the Python process in which a program runs on the virtual GPU),
+report.py (records of that process as JSON), program.py (running), jail.py (running what nobody has read).
+docs/programs.md says what is in a program's file and how it starts. Names load on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpulab.programs.building import build as build
+    from gpulab.programs.options import DEFAULT_ARCHS as DEFAULT_ARCHS
+    from gpulab.programs.program import Program as Program
+    from gpulab.programs.program import ProgramRun as ProgramRun
+
+_PLACES = {"build": "building", "DEFAULT_ARCHS": "options", "Program": "program", "ProgramRun": "program"}
+
+__all__ = ["DEFAULT_ARCHS", "Program", "ProgramRun", "build"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

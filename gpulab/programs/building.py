@@ -1,0 +1,283 @@
+"""Builds programs: `build` has Clang read the source for the host and for each device, and links one executable file.
+
+The device passes give code objects with gpulab's own sections, as for kernels; they go, in a bundle as
+clang-offload-bundler writes it, into the section that both HIP libraries look for. Built programs are kept in the
+cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from gpulab.errors import CompileError, GpulabError
+from gpulab.programs import options as command_line
+from gpulab.programs.program import Program
+from gpulab.records import Diagnostic
+from gpulab.toolchain import build as kernels
+from gpulab.toolchain import cache, code_object, compiler, diagnostics, hosted
+
+_HERE = Path(__file__).parent
+LAUNCHER = _HERE / "launcher.cpp"
+HOME = str(_HERE.parents[1])  # where gpulab lies
+_FORMAT = "1"
+_LIMIT = 512 << 20  # bytes of programs kept
+_FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{16})?(?=\0)")
+_QUOTED = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
+_ALIGNMENT = 4096
+_ENTRY = "gpulab_entry"
+LIMITS = compiler.Limits(seconds=120)
+
+
+def build(
+    source: str | Path,
+    *,
+    name: str = "program",
+    archs: Sequence[str] = command_line.DEFAULT_ARCHS,
+    options: Sequence[str] = (),
+    first_line: int = 1,
+    file: str | None = None,
+    output: str | Path | None = None,
+) -> Program:
+    """Build a HIP C++ program with main() for this machine and its GPUs.
+
+    Args:
+        source: its text, or the path of a file.
+        name: of the executable.
+        archs: the devices that it has code for; --offload-arch= among the options overrules it.
+        options: of hipcc: -O, -g, -std=, -D, -I, -W..., -f..., --offload-arch=.
+        first_line: the number of the source's first line in messages.
+        file: what messages call the source; by default the file's name, or the program's with ".hip".
+        output: where the executable goes; by default into gpulab's cache folder.
+
+    Raises:
+        CompileError: a compiler or the linker refused the source; the message shows the source's own lines.
+        GpulabError: an option is not accepted, or programs cannot be built on this system.
+    """
+    hosted.require()
+    asked = command_line.parse(options, archs)
+    quoted: tuple[str, ...] = ()
+    if isinstance(source, os.PathLike):
+        path = Path(source).absolute()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            said = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+            raise GpulabError(f"{source} cannot be read: {said}.") from error
+        file = file or path.name
+        if _QUOTED.search(text):
+            quoted = (str(path.parent),)
+    else:
+        text = str(source)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
+    file = file or f"{name}.hip"
+    if not re.fullmatch(r"[\w.+-]{1,100}", name) or name.startswith((".", "-")):
+        raise GpulabError(f"{name!r} is no name for a program.", hint="use letters, digits, - and _.")
+    base = hosted.setting()
+    setting = hosted.Hosted(
+        base.triple, base.folders, base.definitions, base.libraries, user=asked.include, quoted=quoted
+    )
+    keeps = not (asked.include or quoted)  # headers of the learner's own may have changed since
+    key = cache.key(
+        _FORMAT, text, file, name, str(first_line), json.dumps([asked.archs, asked.common, asked.host]), setting.key(),
+        compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), _own_hash(),
+    )  # fmt: skip
+    target = Path(output).absolute() if output is not None else cache.folder() / "programs" / key[:2] / key / name
+    notes = target.with_name("warnings.json") if output is None else None
+    if keeps and notes is not None and target.exists() and notes.exists():
+        kept = tuple(_diagnostic(item) for item in json.loads(notes.read_text(encoding="utf-8")))
+        os.utime(target.parent)
+        return Program(target, text, name, asked.archs, kept)
+    found = _make(text, file, first_line, asked, setting, target, keeps)
+    program = Program(target, text, name, asked.archs, found)
+    if notes is not None:
+        notes.write_text(json.dumps([_plain(item) for item in found]), encoding="utf-8")
+        _prune(cache.folder() / "programs", keep=target.parent)
+    return program
+
+
+def _make(
+    text: str,
+    file: str,
+    first_line: int,
+    asked: command_line.Options,
+    setting: hosted.Hosted,
+    target: Path,
+    keeps: bool,
+) -> tuple[Diagnostic, ...]:
+    """Compile, link, write the file; the warnings."""
+    view = diagnostics.Source(text, file, first_line, program=True)
+    quoted = file.replace("\\", "\\\\").replace('"', '\\"')
+
+    def device(arch: str) -> code_object.CodeObject | CompileError:
+        try:
+            return kernels.compile(
+                text, arch=arch, options=asked.common, name=file, first_line=first_line, limits=LIMITS,
+                use_cache=keeps, program=setting,
+            )  # fmt: skip
+        except CompileError as error:
+            return error
+
+    with (
+        tempfile.TemporaryDirectory(prefix="gpulab-") as scratch,
+        ThreadPoolExecutor(min(len(asked.archs), os.cpu_count() or 1)) as beside,
+    ):
+        passes = [beside.submit(device, arch) for arch in asked.archs]
+        code, outcome = hosted.compile_object(
+            f'#line {first_line} "{quoted}"\n{text}', setting, asked.archs[0], (*asked.common, *asked.host),
+            Path(scratch), LIMITS,
+        )  # fmt: skip
+        devices = [each.result() for each in passes]
+    said = diagnostics.parse(outcome.log, view)
+    failed = [each for each in devices if isinstance(each, CompileError)]
+    if not code or failed:
+        errors = _once([*said, *(item for error in failed for item in error.diagnostics)])
+        log = "\n".join([outcome.log, *(error.log for error in failed)])
+        if any(item.severity == "error" for item in errors):
+            raise diagnostics.compile_error(errors, file, log)
+        raise failed[0] if failed else compiler.explain_death(outcome.code, "the host compiler")
+    objects = [each for each in devices if not isinstance(each, CompileError)]
+    if not re.search(r"\bmain\s*\(", text):
+        raise CompileError(
+            f"{file} has no main().",
+            why="a program starts there: int main() { ... } copies data, launches kernels and checks the result.",
+            hint="for kernels alone use %%hip, and launch them from Python.",
+        )
+    files = {
+        "program.o": code,
+        "launcher.o": hosted.compile_launcher(
+            LAUNCHER, {"GPULAB_INTERPRETER": f'"{hosted.interpreter()}"'}, setting
+        ),
+        "calls.o": hosted.assemble(calls(setting.triple.split("-")[0]), setting),
+        "places.o": hosted.assemble(_places(), setting),
+    }  # fmt: skip
+    symbol = _FAT_BINARY.search(code)
+    if symbol is not None:
+        with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+            fat = Path(scratch, "fat")
+            fat.write_bytes(bundle((each.arch, each.elf) for each in objects))
+            files["fat.o"] = hosted.assemble_file(symbol[0].decode(), fat, setting)
+    hosted.link(files, setting, _ENTRY, target, view, LIMITS, asked.debug)
+    return _once([*said, *(item for each in objects for item in each.warnings)])
+
+
+def _once(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Each message once: the passes over a program say much the same; errors first."""
+    kept: dict[tuple[str, object], Diagnostic] = {}
+    for item in found:
+        place = (item.where.file, item.where.line, item.where.column) if item.where else None
+        kept.setdefault((item.message, place), item)
+    return tuple(sorted(_joined(kept.values()), key=lambda item: item.severity != "error"))
+
+
+def _joined(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Warnings of the same words as one, with the other lines: a program may ignore the result of every call."""
+    groups: dict[tuple[str, str, int], list[Diagnostic]] = {}
+    for number, item in enumerate(found):
+        groups.setdefault((item.severity, item.message, number if item.severity == "error" else 0), []).append(item)
+    joined = []
+    for first, *others in groups.values():
+        lines = sorted({item.where.line for item in others if item.where is not None})
+        if lines:
+            listed = ", ".join(map(str, lines[:12])) + (", ..." if len(lines) > 12 else "")
+            first = replace(first, rendered=f"{first.rendered}\n(the same in line{'s' * (len(lines) > 1)} {listed})")
+        joined.append(first)
+    return joined
+
+
+def bundle(objects: Iterable[tuple[str, bytes]]) -> bytes:
+    """Code objects by architecture as one offload bundle, in the layout of clang-offload-bundler.
+
+    Source: clang.llvm.org/docs/ClangOffloadBundler.html, "Bundled Code Object Layout".
+    """
+    entries = [("host-x86_64-unknown-linux--", b"")]
+    entries += [(f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in objects]
+    head = 32 + sum(24 + len(name) for name, _ in entries)
+    at = -(-head // _ALIGNMENT) * _ALIGNMENT
+    table = [b"__CLANG_OFFLOAD_BUNDLE__", struct.pack("<Q", len(entries))]
+    body = [b""]
+    for name, image in entries:
+        table.append(struct.pack("<QQQ", at, len(image), len(name)) + name.encode())
+        padded = image + bytes(-len(image) % _ALIGNMENT)
+        body.append(padded)
+        at += len(padded)
+    first = b"".join(table)
+    return first + bytes(-len(first) % _ALIGNMENT) + b"".join(body)
+
+
+def calls(machine: str) -> str:
+    """The assembly text of HIP's functions: each jumps to the address that the launcher has put into its table."""
+    from gpulab import hip
+
+    names = hip.function_names()
+    text = []
+    for name in names:
+        text.append(f'.section .text.{name},"ax",%progbits\n.globl {name}\n.hidden {name}\n.type {name},%function')
+        if machine == "aarch64":
+            text.append(f"{name}: adrp x16, .Lcall_{name}\nldr x16, [x16, :lo12:.Lcall_{name}]\nbr x16")
+        else:
+            text.append(f"{name}: jmp *.Lcall_{name}(%rip)")
+    text.append('.section .data.rel.gpulab,"aw",%progbits\n.p2align 3')
+    text.append(".globl gpulab_hip_calls\n.hidden gpulab_hip_calls\ngpulab_hip_calls:")
+    text += [f".quad .Lname_{name}\n.Lcall_{name}: .quad 0" for name in names]
+    text.append('.quad 0, 0\n.section .rodata.gpulab,"a",%progbits')
+    text += [f'.Lname_{name}: .asciz "{name}"' for name in names]
+    text.append('.section .note.GNU-stack,"",%progbits\n')
+    return "\n".join(text)
+
+
+def _places() -> str:
+    """The assembly text of what a program knows of the environment that built it."""
+
+    def text(symbol: str, value: str) -> str:
+        raw = ", ".join(str(byte) for byte in (*value.encode(), 0))
+        return f".globl {symbol}\n.hidden {symbol}\n{symbol}: .byte {raw}\n"
+
+    both = text("gpulab_python", sys.executable) + text("gpulab_home", HOME)
+    return f'.section .rodata.places,"a",%progbits\n{both}.section .note.GNU-stack,"",%progbits\n'
+
+
+def _own_hash() -> str:
+    from gpulab.toolchain.build import _code_hash
+
+    return cache.key(_code_hash(), *(path.read_bytes() for path in (LAUNCHER, Path(__file__), _HERE / "options.py")))
+
+
+def _plain(item: Diagnostic) -> list[object]:
+    where = item.where
+    place = None if where is None else [where.file, where.line, where.column, where.text]
+    return [item.severity, item.message, place, item.advice, item.rendered]
+
+
+def _diagnostic(item: list[object]) -> Diagnostic:
+    from gpulab.records import SourceLine
+
+    severity, message, place, advice, rendered = item
+    where = SourceLine(*place) if isinstance(place, list) else None
+    return Diagnostic(str(severity), str(message), where, str(advice), str(rendered))
+
+
+def _prune(folder: Path, keep: Path) -> None:
+    """Remove the programs used longest ago until the rest fits."""
+    import contextlib
+    import shutil
+
+    entries = []
+    for place in folder.glob("*/*"):
+        with contextlib.suppress(OSError):
+            entries.append((place.stat().st_mtime, sum(file.stat().st_size for file in place.iterdir()), place))
+    total = sum(size for _, size, _ in entries)
+    for _, size, place in sorted(entries):
+        if total <= _LIMIT:
+            break
+        if place != keep:
+            shutil.rmtree(place, ignore_errors=True)
+            total -= size

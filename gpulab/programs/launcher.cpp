@@ -1,0 +1,203 @@
+// The part of a whole program that starts it. The file is a shared library that can be executed as well: it has an
+// interpreter (.interp) and an entry of its own, and no mark of an executable, which dlopen would refuse.
+//
+// Executed, it chooses the HIP library: ROCm's, if there is one that finds a GPU; then main runs in this process. Else
+// this process becomes Python, which loads the virtual library and this very file, and calls main: gpulab/programs/
+// start.py. GPULAB_LIBRARY (rocm, virtual) overrules the choice and GPULAB_PYTHON the Python.
+//
+// Calls of HIP go through the table gpulab_hip_calls, one jump for each function (made by programs/link.py), so the file
+// needs no HIP library to be loaded.
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+extern "C" {
+extern char** environ;
+int gpulab_main(int, char**, char**) asm("main");
+struct hip_call {
+  const char* name;
+  void* address;
+};
+extern hip_call gpulab_hip_calls[] __attribute__((visibility("hidden")));
+extern const char gpulab_python[] __attribute__((visibility("hidden")));  // the interpreter that built this program
+extern const char gpulab_home[] __attribute__((visibility("hidden")));    // where its gpulab lies
+typedef void (*initializer)(int, char**, char**);
+extern initializer __init_array_start[] __attribute__((visibility("hidden")));
+extern initializer __init_array_end[] __attribute__((visibility("hidden")));
+}
+
+__attribute__((section(".interp"), used, retain)) static const char interpreter[] = GPULAB_INTERPRETER;
+
+#if defined(__x86_64__)
+asm(R"(
+  .text
+  .globl gpulab_entry
+  .hidden gpulab_entry
+  .type gpulab_entry, @function
+gpulab_entry:
+  .cfi_startproc
+  .cfi_undefined rip
+  xorl %ebp, %ebp
+  movq %rdx, %r9
+  popq %rsi
+  movq %rsp, %rdx
+  andq $-16, %rsp
+  pushq %rax
+  pushq %rsp
+  xorl %r8d, %r8d
+  leaq gpulab_no_constructors(%rip), %rcx
+  leaq gpulab_launch(%rip), %rdi
+  call *__libc_start_main@GOTPCREL(%rip)
+  hlt
+  .cfi_endproc
+)");
+#elif defined(__aarch64__)
+asm(R"(
+  .text
+  .globl gpulab_entry
+  .hidden gpulab_entry
+  .type gpulab_entry, @function
+gpulab_entry:
+  .cfi_startproc
+  .cfi_undefined x30
+  mov x29, #0
+  mov x30, #0
+  mov x5, x0
+  ldr x1, [sp, #0]
+  add x2, sp, #8
+  mov x6, sp
+  adrp x0, gpulab_launch
+  add x0, x0, :lo12:gpulab_launch
+  adrp x3, gpulab_no_constructors
+  add x3, x3, :lo12:gpulab_no_constructors
+  mov x4, #0
+  bl __libc_start_main
+  bl abort
+  .cfi_endproc
+)");
+#endif
+
+static bool linked;
+
+// What a call does that the library does not have: hipErrorNotSupported.
+static int missing() { return 801; }
+
+static void link(void* library) {
+  for (hip_call* call = gpulab_hip_calls; call->name; ++call) {
+    call->address = dlsym(library, call->name);
+    if (!call->address) call->address = reinterpret_cast<void*>(&missing);
+  }
+  linked = true;
+}
+
+// Loaded by dlopen, from start.py: the virtual library is there already, and the program's own constructors, which
+// register its kernels, come after this one.
+__attribute__((constructor(101))) static void loaded() {
+  if (!linked) link(RTLD_DEFAULT);
+}
+
+static std::string setting(const char* name) {
+  const char* value = getenv(name);
+  return value ? value : "";
+}
+
+static void* open_rocm() {
+  for (const char* name : {"ROCM_PATH", "ROCM_HOME"}) {
+    std::string root = setting(name);
+    if (root.empty() || root.find("virtual-rocm") != std::string::npos) continue;
+    if (void* found = dlopen((root + "/lib/libamdhip64.so").c_str(), RTLD_NOW | RTLD_GLOBAL)) return found;
+  }
+  for (const char* name : {"/opt/rocm/lib/libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"})
+    if (void* found = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return found;
+  return nullptr;
+}
+
+// Whether ROCm's library finds a GPU: asked in a process of its own, so that a broken installation ends only that.
+static bool rocm_works() {
+  pid_t child = fork();
+  if (child == 0) {
+    void* library = open_rocm();
+    auto count = library ? reinterpret_cast<int (*)(int*)>(dlsym(library, "hipGetDeviceCount")) : nullptr;
+    int devices = 0;
+    _exit(count && count(&devices) == 0 && devices > 0 ? 0 : 1);
+  }
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool uses_rocm() {
+  std::string wish = setting("GPULAB_LIBRARY");
+  if (wish == "virtual") return false;
+  bool driver = access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+  if (wish == "rocm") {
+    if (rocm_works()) return true;
+    fprintf(stderr, "GPULAB_LIBRARY=rocm, but no AMD GPU answers through ROCm's libamdhip64%s.\n"
+            "Try: unset GPULAB_LIBRARY to use the virtual GPU.\n", driver ? "" : " (there is no /dev/kfd)");
+    exit(127);
+  }
+  if (!wish.empty()) {
+    fprintf(stderr, "GPULAB_LIBRARY is \"%s\"; it is \"virtual\" or \"rocm\".\n", wish.c_str());
+    exit(127);
+  }
+  return driver && rocm_works();
+}
+
+// The gpulab that this Python finds; else the one that built this program.
+static const char start[] =
+    "import sys\n"
+    "try:\n"
+    "    from gpulab.programs import start\n"
+    "except ImportError:\n"
+    "    for name in [name for name in sys.modules if name.partition('.')[0] == 'gpulab']:\n"
+    "        del sys.modules[name]\n"
+    "    sys.path.insert(0, sys.argv[1])\n"
+    "    try:\n"
+    "        from gpulab.programs import start\n"
+    "    except ImportError as error:\n"
+    "        sys.exit(f'This program runs on gpulab\\'s virtual GPU, and {sys.executable} cannot import gpulab: '\n"
+    "                 f'{error}.\\nSet GPULAB_PYTHON to the Python of the environment that has gpulab.')\n"
+    "start.main(sys.argv[2:])\n";
+
+static void become_python(int argc, char** argv) {
+  std::string self(4096, '\0');
+  ssize_t length = readlink("/proc/self/exe", self.data(), self.size());
+  self.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  std::string chosen = setting("GPULAB_PYTHON");
+  std::vector<std::string> tried;
+  if (!chosen.empty()) tried = {chosen};
+  else tried = {gpulab_python, "python3"};
+  for (const std::string& python : tried) {
+    std::vector<const char*> words = {python.c_str(), "-P", "-c", start, gpulab_home, self.c_str()};
+    words.insert(words.end(), argv, argv + argc);
+    words.push_back(nullptr);
+    execvp(python.c_str(), const_cast<char**>(words.data()));
+  }
+  fprintf(stderr, "This program runs on gpulab's virtual GPU, for which it needs Python with gpulab; %s does not start: "
+          "%s.\nTry: set GPULAB_PYTHON to the Python of the environment that has gpulab.\n", tried.front().c_str(),
+          strerror(errno));
+  exit(127);
+}
+
+// main, and the end of the process. An exception that nobody catches ends here, with the message of the C++ library.
+extern "C" __attribute__((visibility("default"))) void gpulab_run(int argc, char** argv) noexcept {
+  exit(gpulab_main(argc, argv, environ));
+}
+
+// Where __libc_start_main expects the function that runs the constructors: they run later, if they run here at all.
+extern "C" __attribute__((visibility("hidden"), used)) void gpulab_no_constructors(int, char**, char**) {}
+
+extern "C" __attribute__((visibility("hidden"), used)) int gpulab_launch(int argc, char** argv, char** environment) {
+  if (!uses_rocm()) become_python(argc, argv);
+  link(open_rocm());
+  for (initializer* each = __init_array_start; each != __init_array_end; ++each) (*each)(argc, argv, environment);
+  gpulab_run(argc, argv);
+  return 0;
+}

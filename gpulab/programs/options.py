@@ -1,0 +1,156 @@
+"""hipcc's command line: `parse` sorts options into those for both passes, for one of them, and those of the build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulab.errors import GpulabError
+from gpulab.toolchain import options as option_check
+
+DEFAULT_ARCHS = ("gfx942", "gfx1100")
+_SOURCES = re.compile(r"\.(hip|cpp|cc|cxx|c|cu)\Z", re.IGNORECASE)
+#: Libraries that every program has.
+_INCLUDED = frozenset(("amdhip64", "hiprtc", "stdc++", "c++", "m", "c", "pthread", "dl", "rt", "gcc_s"))
+#: ROCm's libraries by what follows -l, with the name that people know.
+_ROCM = {
+    "rocblas": "rocBLAS", "hipblas": "hipBLAS", "hipblaslt": "hipBLASLt", "rocfft": "rocFFT", "hipfft": "hipFFT",
+    "rocrand": "rocRAND", "hiprand": "hipRAND", "rocsparse": "rocSPARSE", "hipsparse": "hipSPARSE",
+    "rocsolver": "rocSOLVER", "hipsolver": "hipSOLVER", "MIOpen": "MIOpen", "rccl": "RCCL", "roctx64": "ROCTX",
+    "rocprofiler-sdk": "ROCprofiler-SDK", "hsa-runtime64": "ROCr", "amd_comgr": "Comgr",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Options:
+    """A command line.
+
+    Attributes:
+        sources: the files named. output: after -o, or "".
+        archs: device architectures, each once, "native" replaced.
+        common: options for both passes. host: those of the host's pass alone.
+        include: folders of headers, absolute.
+        debug: -g was given.
+    """
+
+    sources: tuple[str, ...]
+    output: str
+    archs: tuple[str, ...]
+    common: tuple[str, ...]
+    host: tuple[str, ...]
+    include: tuple[str, ...]
+    debug: bool
+
+
+def _refuse(option: str, why: str, hint: str = "") -> GpulabError:
+    return GpulabError(f"hipcc's option {option!r} is not accepted here.", why=why, hint=hint)
+
+
+def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options:
+    """Understand hipcc's options.
+
+    Args:
+        words: the command line, without the program's name.
+        archs: the architectures if no --offload-arch is given.
+
+    Raises:
+        GpulabError: an option is not accepted; the message says why, and what to do instead.
+    """
+    if isinstance(words, (str, bytes)):
+        raise GpulabError(
+            f"options is the single text {words!r}.",
+            why="options are given one by one.",
+            hint=f"options={tuple(str(words).split())!r}",
+        )
+    sources: list[str] = []
+    wanted: list[str] = []
+    common: list[str] = []
+    host: list[str] = []
+    include: list[str] = []
+    output, debug = "", False
+    queue = [str(word) for word in words]
+    while queue:
+        word = queue.pop(0)
+        if word in ("-o", "-I", "-isystem", "-D", "-U", "-l", "-L", "-x", "-std", "--offload-arch", "-include"):
+            if not queue:
+                raise _refuse(word, "it needs a value after it.")
+            value = queue.pop(0)
+            if word == "-o":
+                output = value
+                continue
+            if word == "-x":
+                if value not in ("hip", "c++", "cu"):
+                    raise _refuse(f"-x {value}", "programs are written in HIP C++.")
+                continue
+            word = f"{word}={value}" if word in ("-std", "--offload-arch") else word + value
+        if not word.startswith("-"):
+            if not _SOURCES.search(word):
+                raise _refuse(word, "it is no source file (.hip, .cpp, .cc, .cxx).")
+            sources.append(word)
+        elif word.startswith(("--offload-arch=", "--amdgpu-target=")):
+            wanted += [name for name in word.partition("=")[2].split(",") if name]
+        elif word.startswith("-isystem"):
+            include.append(str(Path(word.removeprefix("-isystem")).expanduser().absolute()))
+        elif word.startswith("-I"):
+            include.append(str(Path(word[2:]).expanduser().absolute()))
+        elif word.startswith("-include"):
+            raise _refuse(word, "headers are included by the source.", '#include "..." as the first line of the source')
+        elif word.startswith("-l"):
+            _check_library(word)
+        elif word.startswith("-o"):
+            output = word[2:]
+        elif word in ("-g", "-ggdb", "-g3", "-g2"):
+            debug = True
+            host.append("-g")
+        elif word in ("-march=native", "-mtune=native") or word.startswith(("-march=", "-mtune=")):
+            raise _refuse(word, "programs are built for every machine of this kind; for GPUs say --offload-arch=.")
+        elif word in ("-c", "-S", "-E", "-shared", "-r", "--genco", "-fgpu-rdc", "-dc"):
+            raise _refuse(
+                word, "a program is built from one source in one step.", "leave it away; put several files into one."
+            )
+        elif word.startswith(("-L", "-Wl,", "-Xlinker", "-rpath")) or word in ("-pthread", "--hip-link", "-fPIC"):
+            if word.startswith(("-Wl,", "-Xlinker", "-rpath")):
+                raise _refuse(word, "it is the linker's.")
+        elif word in ("-O", "-Ofast", "-fopenmp") or word.startswith(("--rocm-path", "--hip-path")):
+            if word == "-fopenmp":
+                raise _refuse(word, "OpenMP needs a library that gpulab has not.", "std::thread works.")
+            if word.startswith("-O"):
+                common.append({"-O": "-O1"}.get(word, word))
+        elif word.startswith("-fsanitize"):
+            raise _refuse(word, "the sanitizers' libraries are not here.", "Program.run(checked=True) checks kernels.")
+        else:
+            accepted = option_check.check([word])
+            if accepted.arch:
+                wanted.append(accepted.arch)
+            common += accepted.compiler
+    chosen: list[str] = []
+    for name in wanted or archs:
+        chosen += _native() if name == "native" else [option_check.check_arch(name)]
+    if not chosen:
+        raise GpulabError("no architecture to build for.", hint="--offload-arch=gfx942, for example.")
+    return Options(
+        tuple(sources), output, tuple(dict.fromkeys(chosen)), tuple(common), tuple(host), tuple(include), debug
+    )
+
+
+def _check_library(word: str) -> None:
+    name = word[2:]
+    if name in _INCLUDED:
+        return
+    if name in _ROCM or name.lower() in _ROCM:
+        known = _ROCM.get(name) or _ROCM[name.lower()]
+        raise _refuse(
+            word,
+            f"{known} is one of ROCm's libraries, which gpulab does not have.",
+            "write the kernel yourself, or build the program with ROCm's hipcc on a machine with an AMD GPU.",
+        )
+    raise _refuse(word, f"there is no library {name} here; programs have the C, C++ and HIP libraries.")
+
+
+def _native() -> list[str]:
+    """Architectures of the devices here."""
+    from gpulab import hip
+
+    return list(dict.fromkeys(device.arch for device in hip.devices()))

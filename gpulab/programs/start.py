@@ -1,0 +1,153 @@
+"""The Python process in which a program runs on the virtual GPU: `main`, called by the program's launcher.
+
+It loads the virtual HIP library and then the program's own file, and calls the program's main in this process, whose
+standard streams, arguments, exit code and signals are the program's. What kernels print goes through the C library's
+stdout, so that it keeps its order with what the host prints. A kernel's fault is explained on standard error.
+
+Environment: GPULAB_REPORT names a file for the records (report.py); GPULAB_PROFILE and GPULAB_CHECKED (1) have all
+counters collected and launches checked; GPULAB_JAIL describes the jail (jail.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+
+class _Output:
+    """sys.stdout of this process: writes by way of the C library's stdout."""
+
+    encoding, errors = "utf-8", "replace"
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        self._stream = ctypes.c_void_p.in_dll(library, "stdout")
+        library.fwrite.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p]
+        library.fflush.argtypes = [ctypes.c_void_p]
+
+    def write(self, text: str) -> int:
+        raw = text.encode("utf-8", "surrogateescape")
+        self._library.fwrite(raw, 1, len(raw), self._stream)
+        return len(text)
+
+    def flush(self) -> None:
+        self._library.fflush(self._stream)
+
+    def isatty(self) -> bool:
+        return os.isatty(1)
+
+    def fileno(self) -> int:
+        return 1
+
+
+def _flag(name: str) -> bool:
+    return os.environ.pop(name, "") not in ("", "0")
+
+
+def main(words: Sequence[str]) -> NoReturn:
+    """Run a program; does not return.
+
+    Args:
+        words: path of the program's file, then its argv.
+    """
+    path, *arguments = words
+    jail = os.environ.pop("GPULAB_JAIL", "")
+    if jail:
+        from gpulab.programs import jail as jails
+
+        jails.enter(jail)
+    # A program ends by Ctrl-C and by a pipe that nobody reads; Python would keep both from it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.environ["GPULAB_LIBRARY"], os.environ["GPULAB_BINDING"] = "virtual", "ctypes"
+    library = ctypes.CDLL(None)
+    sys.stdout = _Output(library)
+    try:
+        process = _Process(os.environ.pop("GPULAB_REPORT", ""), _flag("GPULAB_PROFILE"), _flag("GPULAB_CHECKED"))
+    except Exception as error:
+        _say(f"gpulab: the virtual GPU does not start: {error}")
+        os._exit(127)
+    process.watch(library)
+    if jail:
+        jails.close()
+    program = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    given = [os.fsencode(word) for word in arguments]
+    values = (ctypes.c_char_p * (len(given) + 1))(*given, None)
+    program.gpulab_run(len(given), values)
+    os._exit(127)  # gpulab_run ends the process
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(2, (text.rstrip("\n") + "\n").encode("utf-8", "replace"))
+
+
+class _Process:
+    """What goes on beside the program: faults are explained, launches recorded, and written down when it ends."""
+
+    def __init__(self, report: str, profile: bool, checked: bool) -> None:
+        from gpulab import hip
+        from gpulab.hip import hosting
+        from gpulab.programs.report import Writer
+
+        self._hosting = hosting
+        self._writer = Writer(report) if report else None
+        self._ended = False
+        self._records: Any = None
+        self._callbacks: list[Any] = []
+        hosting.install(self.fault)
+        self._open = contextlib.ExitStack()
+        if checked:
+            self._open.enter_context(hip.checking())
+        if self._writer is not None:
+            self._records = self._open.enter_context(hip.recording(profile=profile))
+
+    def fault(self, fault: Any, returned: bool = True) -> None:
+        """Explain a fault."""
+        from gpulab.hip import faults
+
+        if self._writer is not None:
+            self._writer.fault(fault, returned)
+        text = f"gpulab: {faults.exception(fault)}"
+        if not returned:
+            text += (
+                "\n  No HIP call of the program has returned this error: after a launch, check hipGetLastError() and "
+                "what hipDeviceSynchronize() returns."
+            )
+        _say(text)
+
+    def watch(self, library: ctypes.CDLL) -> None:
+        """Have `end` called when the process ends: after the program's own destructors, or by a fatal signal."""
+        ending = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: self.end())
+        getattr(library, "__cxa_atexit")(ending, None, None)
+        self._callbacks.append(ending)
+        library.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
+        library.signal.restype = ctypes.c_void_p
+
+        def died(number: int) -> None:
+            try:
+                self.end()
+            finally:
+                library.signal(number, None)  # SIG_DFL
+                library["raise"](number)
+
+        handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(died)
+        self._callbacks.append(handler)
+        for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGFPE, signal.SIGILL, signal.SIGBUS):
+            library.signal(number, ctypes.cast(handler, ctypes.c_void_p))
+
+    def end(self) -> None:
+        """The process ends: what kernels still had to say, and the report."""
+        if self._ended:
+            return
+        self._ended = True
+        for fault in self._hosting.finish():
+            self.fault(fault, returned=False)
+        if self._writer is not None:
+            self._writer.end(list(self._records), self._records.activities())

@@ -1,0 +1,315 @@
+"""Whole programs for this machine: the C++ library's headers, and how Clang and the linker are called for them.
+
+`setting()` gives a `Hosted`: target, headers and definitions that both passes over a program (for the host, for a
+device) share. `compile_object` is the host's pass, `compile_launcher` and `assemble` make gpulab's own parts, `link`
+puts the file together. The package ziglang builds the C++ library on first use, which takes up to a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import json
+import os
+import platform
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gpulab.errors import CompileError, GpulabError
+from gpulab.toolchain import cache, compiler, diagnostics
+
+INCLUDE = Path(__file__).parent / "include"
+GLIBC = "2.28"  # programs run with this version of the C library and later ones
+#: What to say before the first program, where people can read it.
+FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 60 seconds) ..."
+_FORMAT = "2"
+_STORE = cache.Store("hosted", 64 << 20)
+_CUID = "-cuid=gpulab"  # the same in both passes, so that static variables have the same names
+#: The machine's name for Clang, and the program that starts its programs.
+_MACHINES = {
+    "x86_64": ("x86_64", "/lib64/ld-linux-x86-64.so.2"),
+    "AMD64": ("x86_64", "/lib64/ld-linux-x86-64.so.2"),
+    "aarch64": ("aarch64", "/lib/ld-linux-aarch64.so.1"),
+    "arm64": ("aarch64", "/lib/ld-linux-aarch64.so.1"),
+}
+_LIBRARY = re.compile(r"\.(a|so(\.\d+)*)\Z")
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """What both passes over a whole program share.
+
+    `triple` is the host's for Clang; `folders` are the host's header folders; `definitions` the macros that fit them;
+    `libraries` what the linker gets. `user` are folders of the learner's own headers, `quoted` those for
+    ``#include "..."`` alone.
+    """
+
+    triple: str
+    folders: tuple[str, ...]
+    definitions: tuple[str, ...]
+    libraries: tuple[str, ...] = field(default=(), compare=False)
+    user: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
+
+    def arguments(self) -> tuple[str, ...]:
+        """Options of Clang that both passes have in common."""
+        found = [f"--target={self.triple}", "-x", "hip", "-nogpulib", "-nogpuinc", "-nostdinc", _CUID]
+        found += ["-D__GPULAB_PROGRAM__", *(f"-D{one}" for one in self.definitions)]
+        for folder in self.quoted:
+            found += ["-iquote", folder]
+        for folder in self.user:
+            found += ["-I", folder]
+        found += ["-isystem", "/gpulab/include"]
+        for index in range(len(self.folders)):
+            found += ["-isystem", f"/gpulab/system/{index}"]
+        return tuple(found)
+
+    def roots(self) -> list[dict[str, Any]]:
+        """The folders of the virtual file system that Clang sees."""
+        places = [(f"/gpulab/include/{name}", str(INCLUDE / name)) for name in ("hip", "gpulab")]
+        places += [(f"/gpulab/system/{index}", folder) for index, folder in enumerate(self.folders)]
+        places += [(folder, folder) for folder in dict.fromkeys((*self.user, *self.quoted))]
+        return [{"type": "directory-remap", "name": name, "external-contents": real} for name, real in places]
+
+    def key(self) -> str:
+        """For cache keys."""
+        return json.dumps([_FORMAT, self.triple, self.definitions, self.user, self.quoted])
+
+
+def unavailable() -> str:
+    """Why whole programs cannot be built or run on this system, or ""."""
+    if not sys.platform.startswith("linux"):
+        return f"whole programs (%%hipcc, gpulab hipcc) are made for Linux; this is {platform.system()}"
+    if platform.machine() not in _MACHINES:
+        return f"whole programs are made for x86-64 and arm64; this is {platform.machine()}"
+    if not os.path.exists(_MACHINES[platform.machine()][1]):
+        return "whole programs are made for systems with the GNU C library; this one has another"
+    return ""
+
+
+def require() -> None:
+    """Raises:
+    GpulabError: whole programs cannot be built on this system.
+    """
+    why = unavailable()
+    if why:
+        raise GpulabError(
+            "whole HIP programs cannot be built here.",
+            why=f"{why}.",
+            hint="%%hip cells, with the host's part in Python, work on every system; on Windows, WSL is a Linux.",
+        )
+
+
+def interpreter() -> str:
+    """The path that a program names as its loader."""
+    return _MACHINES[platform.machine()][1]
+
+
+@functools.cache
+def setting() -> Hosted:
+    """The headers and libraries of this machine's programs; the first time ever they are built.
+
+    Raises:
+        GpulabError: not on this system.
+        CompileError: the compiler could not build its C++ library.
+    """
+    require()
+    machine = _MACHINES[platform.machine()][0]
+    target = f"{machine}-linux-gnu.{GLIBC}"
+    key = cache.key(_FORMAT, "setting", target, compiler.version(), str(compiler.package_folder()), str(cache.folder()))
+    kept = _STORE.get(key)
+    if kept is not None:
+        found = Hosted(**{name: _tuples(value) for name, value in json.loads(kept).items()})
+        if all(os.path.exists(path) for path in (*found.folders, *found.libraries)):
+            return found
+    found = _discover(target)
+    _STORE.put(key, json.dumps(asdict(found)).encode())
+    return found
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def is_ready() -> bool:
+    """Whether the C++ library is there, so that the first program builds quickly."""
+    machine = _MACHINES.get(platform.machine(), ("",))[0]
+    target = f"{machine}-linux-gnu.{GLIBC}"
+    key = cache.key(_FORMAT, "setting", target, compiler.version(), str(compiler.package_folder()), str(cache.folder()))
+    return not unavailable() and _STORE.path(key).exists()
+
+
+def _discover(target: str) -> Hosted:
+    """What ``zig c++`` does for a small program, read from what it says: it knows its own headers and libraries."""
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+        source = Path(scratch, "source.cpp")
+        source.write_text("#include <iostream>\nvoid hello() { std::cout << 1; }\n", encoding="utf-8")
+        store = str(cache.tool_folder(scratch))
+        outcome = compiler.run(
+            ["c++", "-target", target, "-shared", "-fPIC", "-O1", "--verbose", str(source), "-o",
+             str(Path(scratch, "out.so"))],
+            folder=scratch,
+            limits=compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20),
+            extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
+            what="the host compiler, which builds its C++ library",
+        )  # fmt: skip
+        front = re.search(r'^ *"[^"\n]*" -cc1 .*source\.cpp$', outcome.log, re.MULTILINE)
+        last = re.search(r"^ld\.lld .* -o \S*out\.so .*$", outcome.log, re.MULTILINE)
+        if outcome.code != 0 or front is None or last is None:
+            raise CompileError(
+                f"the C++ library for this machine could not be built:\n{outcome.log.strip()[-4000:]}",
+                why=f"the compiler ended with code {outcome.code}.",
+                hint=f"if the cache folder {store} is damaged, delete it and try again.",
+                log=outcome.log,
+            )
+        words = shlex.split(front[0])
+        pairs = list(itertools.pairwise(words))
+        folders = tuple(value for option, value in pairs if option == "-isystem")
+        # NDEBUG is the choice of zig's own default build, not of a learner's program.
+        definitions = tuple(value for option, value in pairs if option == "-D" and value != "NDEBUG")
+        triple = next(value for option, value in pairs if option == "-triple")
+        libraries = tuple(
+            str(Path(scratch, word)) if not os.path.isabs(word) else word
+            for word in shlex.split(last[0])
+            if _LIBRARY.search(word) and not word.endswith("out.so")
+        )
+        return Hosted(triple, folders, definitions, libraries)
+
+
+def _overlay(hosted: Hosted, folder: Path) -> str:
+    path = folder / "host-overlay.json"
+    system = {
+        "version": 0, "case-sensitive": True, "redirecting-with": "redirect-only", "overlay-relative": False,
+        "use-external-names": False, "roots": hosted.roots(),
+    }  # fmt: skip
+    path.write_text(json.dumps(system), encoding="utf-8")
+    return str(path)
+
+
+#: How messages are written, for `diagnostics`.
+MESSAGES = (
+    "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fdiagnostics-print-source-range-info",
+    "-fno-crash-diagnostics", "-ferror-limit=20",
+)  # fmt: skip
+#: What warns of mistakes in a whole program.
+WARNINGS = (
+    "-Wall", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unknown-pragmas", "-Wno-undefined-internal",
+    "-Wno-pass-failed", "-Wno-unused-command-line-argument", "-Wno-unused-but-set-variable",
+)  # fmt: skip
+
+
+def compile_object(
+    text: str, hosted: Hosted, arch: str, options: Sequence[str], folder: Path, limits: compiler.Limits
+) -> tuple[bytes, compiler.Outcome]:
+    """The host's pass over a program: the object file (empty if it failed) and what Clang said.
+
+    Args:
+        text: what Clang reads, with a #line directive before the source.
+        arch: a device that the program has code for; the pass needs to know one.
+        options: the learner's, checked.
+        folder: where files go.
+    """
+    main, out = folder / "host.hip", folder / "host.o"
+    main.write_text(text, encoding="utf-8", newline="\n")
+    outcome = compiler.run(
+        ["clang", "--driver-mode=g++", *hosted.arguments(), "--cuda-host-only", f"--offload-arch={arch}",
+         "-Xclang", "-ivfsoverlay", "-Xclang", _overlay(hosted, folder), "-Xclang",
+         "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS, *options, *MESSAGES, "-c", "-o", str(out), "-"],
+        folder=folder, limits=limits, stdin=main, what="the host compiler",
+    )  # fmt: skip
+    return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome
+
+
+def compile_launcher(source: Path, definitions: Mapping[str, str], hosted: Hosted) -> bytes:
+    """gpulab's own C++ part of every program; kept in the cache."""
+    text = source.read_text(encoding="utf-8")
+    key = cache.key(_FORMAT, "launcher", text, json.dumps(dict(definitions)), hosted.triple, compiler.version())
+    kept = _STORE.get(key)
+    if kept is not None:
+        return kept
+    arguments = [f"--target={hosted.triple}", "-nostdinc", *(f"-D{one}" for one in hosted.definitions)]
+    for folder in hosted.folders:
+        arguments += ["-isystem", folder]
+    arguments += [f"-D{name}={value}" for name, value in definitions.items()]
+    made = _unit(["--driver-mode=g++", *arguments, "-fPIC", "-O2", "-x", "c++"], text, "launcher.cpp")
+    _STORE.put(key, made)
+    return made
+
+
+def assemble(text: str, hosted: Hosted) -> bytes:
+    """The object file of an assembly text for this machine; kept in the cache."""
+    key = cache.key(_FORMAT, "assembly", text, hosted.triple, compiler.version())
+    kept = _STORE.get(key)
+    if kept is None:
+        kept = _unit([f"--target={hosted.triple}", "-x", "assembler"], text, "text.s")
+        _STORE.put(key, kept)
+    return kept
+
+
+def _unit(arguments: Sequence[str], text: str, name: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+        source, out = Path(scratch, name), Path(scratch, "out.o")
+        source.write_text(text, encoding="utf-8", newline="\n")
+        outcome = compiler.run(["clang", *arguments, "-c", str(source), "-o", str(out)], folder=scratch)
+        if outcome.code != 0 or not out.exists():
+            raise CompileError(f"gpulab's own {name} did not compile:\n{outcome.log.strip()}", log=outcome.log)
+        return out.read_bytes()
+
+
+def link(
+    objects: Mapping[str, bytes], hosted: Hosted, entry: str, target: Path, source: diagnostics.Source,
+    limits: compiler.Limits, debug: bool = False,
+) -> None:  # fmt: skip
+    """Link a program and put it at `target` in one step.
+
+    Args:
+        objects: object files by the name that messages give them.
+        entry: the symbol where it starts.
+        source: for messages about symbols that are not defined.
+        debug: keep debug information.
+
+    Raises:
+        CompileError: a symbol is missing; the message shows where the source uses it.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+        files = []
+        for name, contents in objects.items():
+            file = Path(scratch, name)
+            file.write_bytes(contents)
+            files.append(str(file))
+        handle, made = tempfile.mkstemp(prefix=".building-", dir=target.parent)
+        os.close(handle)
+        try:
+            outcome = compiler.run(
+                ["ld.lld", "-shared", "-o", made, "-e", entry, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
+                 "-Bsymbolic", "--exclude-libs", "ALL", "-z", "now", "--build-id=none", "--color-diagnostics=never",
+                 *([] if debug else ["--strip-debug"]), *files, "--as-needed", *hosted.libraries],
+                folder=scratch, limits=limits, what="the linker",
+            )  # fmt: skip
+            if outcome.code != 0 or os.path.getsize(made) == 0:
+                found = diagnostics.parse_linker(outcome.log, source)
+                if found:
+                    raise diagnostics.compile_error(found, source.name, outcome.log)
+                raise compiler.explain_death(outcome.code, "the linker")
+            os.chmod(made, 0o755)
+            os.replace(made, target)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(made)
+
+
+def assemble_file(symbol: str, file: Path, hosted: Hosted) -> bytes:
+    """An object file that holds the contents of a file under a symbol, at a page's start, where HIP looks for code."""
+    text = (
+        f'.section .hip_fatbin,"a",%progbits\n.p2align 12\n.globl {symbol}\n.hidden {symbol}\n{symbol}:\n'
+        f'.incbin "{file}"\n.section .note.GNU-stack,"",%progbits\n'
+    )
+    return _unit([f"--target={hosted.triple}", "-x", "assembler"], text, "fat.s")

@@ -1,0 +1,480 @@
+"""Checked launches: `Checker` keeps the shadow memory that checked.c works on, and says what it found as a Fault.
+
+One per device; `prepare` sets a launch up, `fault` reads the finding. Shadow cells lie in memory of their own, that
+grows with the largest launch and is given back by `release`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import mmap
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gpulab.records import Access, Fault
+from gpulab.virtual_gpu.isa.row import Control, Memory
+from gpulab.virtual_gpu.machine import native, steps, support
+from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.decode import ACC, CLOCKS, Decoded, hardware_field
+
+if TYPE_CHECKING:
+    from gpulab.virtual_gpu.machine.device import Code, LoadedKernel
+
+Dim3 = tuple[int, int, int]
+
+SLICE = 1 << 14
+"""Instructions before a wave of a checked launch lets others run: waiting for ever is seen after a few of these."""
+
+KINDS = (
+    "",
+    "race",
+    "lane conflict",
+    "never written",
+    "barrier",
+    "barrier lanes",
+    "barrier lines",
+    "deadlock",
+    "shuffle",
+    "register",
+    "register",
+    "missing wait",
+    "missing wait",
+    "missing wait",
+)
+"""What a finding is, by its number in checked.c."""
+
+_SCALAR_KINDS = (KINDS.index("register") + 1, KINDS.index("missing wait") + 1)
+_U64 = ctypes.c_uint64
+_EVENTS = 1 << 25
+_STRETCHES = 1 << 20
+_RELEASES = 1 << 14
+_EVENT_SHIFT = 7  # of stamps: the lane and whether it was atomic stand below
+_ATOMIC, _RELOAD, _LDS_READ, _GLOBAL_READ = 1, 2, 4, 8
+
+
+class _Finding(ctypes.Structure):
+    """`Finding` in checked.c."""
+
+    _fields_ = [
+        (name, _U64)
+        for name in (
+            "kind", "access", "lane", "address", "in_lds", "other_known", "other_access", "other_lane", "other_wave",
+            "other_group", "other_instruction", "value", "other_value", "has_values", "mask", "count",
+        )
+    ]  # fmt: skip
+
+
+class _Check(ctypes.Structure):
+    """`Check` in checked.c."""
+
+    _fields_ = [
+        *((name, _U64) for name in (
+            "now", "launch_start", "regions", "region_count", "write", "read", "other",
+            "room", "room_bytes", "log", "stretches",
+            "stretch_count", "stretch_room", "roles", "places", "lanes", "lines", "groups", "group_bytes", "lds_at",
+            "scratch_at", "steps_at", "steps",
+        )),
+        ("first_scalars", _U64 * 3),
+        *((name, _U64) for name in (
+            "lds_cells", "shift", "lds_shift", "compiled", "clocked", "crowded", "changes", "round_changes",
+            "watching", "releases", "release_room", "release_count", "release_floor", "mine", "wave_state",
+            "group_state", "me", "my_group", "in_lds", "chained", "all_lanes", "wave_size", "lds_write", "lds_read",
+            "lds_other", "lds_start", "lds_size", "lds_bits", "lds_view", "lds_ordered",
+        )),
+        ("found", _Finding),
+        ("pending", _Finding),
+        ("pending_fault", native.FaultStruct),
+    ]  # fmt: skip
+
+
+_GROUP_BYTES, _WAVE_BYTES = 16, 56  # CheckedGroup, CheckedWave
+
+
+class _Room:
+    """Memory of the process that reads as zero until it is written, and that can grow."""
+
+    def __init__(self) -> None:
+        self._map: mmap.mmap | None = None
+        self.address = self.size = 0
+
+    def fit(self, size: int) -> bool:
+        """Make room for `size` bytes; True if this is new memory."""
+        if size <= self.size:
+            return False
+        self.release()
+        size = max(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE, 1 << 16)
+        if hasattr(mmap, "MAP_PRIVATE"):
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+            self._map = mmap.mmap(-1, size, flags=flags)
+        else:
+            self._map = mmap.mmap(-1, size)
+        view = ctypes.c_char.from_buffer(self._map)
+        self.address, self.size = ctypes.addressof(view), size
+        self._view = view
+        return True
+
+    def release(self) -> None:
+        """Give the memory back."""
+        if self._map is not None:
+            del self._view
+            self._map.close()
+            self._map = None
+        self.address = self.size = 0
+
+
+def _lane_table() -> array[int]:
+    """u32[17][1024]: for k cells per lane, which lane cell i belongs to."""
+    table = array("I")
+    for k in range(17):
+        table.extend([i // max(k, 1) for i in range(1024)])
+    return table
+
+
+class Checker:
+    """The state of a device's checked launches."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+        self.state = _Check()
+        self._cells, self._log, self._groups, self._stretches = _Room(), _Room(), _Room(), _Room()
+        self._lanes = _lane_table()
+        self._releases = (_U64 * (2 * _RELEASES))()
+        self._kept: list[Any] = []  # what the C code points to during a launch
+        self._last: tuple[LoadedKernel, Code, Dim3, Dim3] | None = None  # the launch that the cells are about
+
+    def release(self) -> None:
+        """Give the shadow memory back; it is made again when it is needed."""
+        for room in (self._cells, self._log, self._groups, self._stretches):
+            room.release()
+        self.state, self._last = _Check(), None
+
+    def prepare(
+        self, launch: native.LaunchStruct, kernel: LoadedKernel, code: Code, profile: bool, at_a_time: int,
+        block: Dim3,
+    ) -> None:  # fmt: skip
+        """Set a launch up to be checked; sizes, residents and allocations are in `launch` already.
+
+        at_a_time: workgroups that the device holds at the same time. block: threads in x, y, z.
+        """
+        state, translation = self.state, code.translation
+        self._last = kernel, code, (launch.grid[0], launch.grid[1], launch.grid[2]), block
+        accesses = translation.accesses
+        granule, lds_granule = _granule(accesses, ("global", "flat", "scalar")), _granule(accesses, ("lds", "flat"))
+        state.shift, state.lds_shift = granule.bit_length() - 1, lds_granule.bit_length() - 1
+        fresh = self._log.fit(2 * _EVENTS)
+        fresh |= self._stretches.fit(16 * _STRETCHES)
+        state.log, state.stretches, state.stretch_room = self._log.address, self._stretches.address, _STRETCHES
+
+        regions = array("Q")
+        cells = 8
+        for allocation in self.arena.allocations():
+            bits = self.arena.unwritten_bits(allocation.address)
+            looks = allocation.writable and allocation.kind not in ("kernarg", "internal")
+            regions.extend((allocation.address, allocation.size, cells if looks else 0xFFFFFFFFFFFFFFFF, bits))
+            if looks:
+                cells += (-(-allocation.size // granule) + 15) // 8 * 8
+        each = 4 * (cells + 64)
+        if self._cells.fit(3 * each) or fresh or state.now > _EVENTS // 2:
+            self._start_over(each)
+        # What earlier launches left behind has smaller stamps, whatever memory the cells stood for.
+        state.write = self._cells.address
+        state.read, state.other = state.write + each, state.write + 2 * each
+        state.room, state.room_bytes = self._cells.address, self._cells.size // 32 * 32
+        state.launch_start = state.now << 7 | 127
+        state.stretch_count = 0
+        state.regions, state.region_count = regions.buffer_info()[0], len(regions) // 4
+
+        roles = array("I")
+        for access in accesses:
+            decoded = translation.decoded[access.instruction]
+            width = access.bytes
+            if access.space == "scalar" and width > 8:
+                width = width // 2 + 4  # loads of 3, 5.. words are widened to 4, 8..: only these are wanted for certain
+            flags = (_ATOMIC if _synchronises(decoded, kernel) else 0) | (
+                _RELOAD if access.instruction in kernel.module.program.reloads else 0
+            )
+            cells = access.bytes // (lds_granule if access.space == "lds" else granule)
+            if access.action == "load" and not flags & _ATOMIC and cells <= 16:
+                flags |= {"lds": _LDS_READ, "global": _GLOBAL_READ}.get(access.space, 0)
+            roles.extend((flags, width, access.bytes, cells))
+        roles.extend((0, 0, 0, 0))
+        places = array("I", [0]) * (len(accesses) + 1)
+        lines = _lines(kernel, translation.decoded)
+        state.roles, state.places, state.lines = (a.buffer_info()[0] for a in (roles, places, lines))
+        state.lanes = self._lanes.buffer_info()[0]
+
+        waves = launch.waves
+        state.lds_cells = (launch.lds_bytes // lds_granule + 64 + 15) // 8 * 8
+        state.lds_at = -(-(_GROUP_BYTES + _WAVE_BYTES * waves) // 64) * 64
+        state.scratch_at = state.lds_at + 12 * state.lds_cells
+        state.steps_at = state.scratch_at + -(-8 * waves * launch.scratch_bytes // 64) * 64
+        state.group_bytes = state.steps_at
+        compiled = kernel.module.granule == 1
+        table = None
+        state.steps = 0
+        if not compiled:
+            table = steps.table(kernel.module.program, translation.decoded)
+            state.steps = ctypes.addressof(table)
+            given = steps.first_scalars(kernel.layout.sgprs)
+            state.first_scalars[:] = [given >> 64 * n & (1 << 64) - 1 for n in range(3)]
+            state.group_bytes += -(-steps.PROGRESS_BYTES * waves // 64) * 64
+        self._groups.fit(state.group_bytes * launch.residents)
+        state.groups = self._groups.address
+
+        state.compiled = compiled
+        # Fewer workgroups live here at a time than on the device: that they wait for others is no proof then.
+        state.crowded = launch.residents < min(launch.total, at_a_time)
+        state.clocked = any(_reads_clock(d) for d in translation.decoded.values())
+        state.wave_size, state.all_lanes = launch.wave_size, (1 << launch.wave_size) - 1
+        state.changes, state.round_changes, state.watching = 0, 0xFFFFFFFFFFFFFFFF, 0
+        ctypes.memset(self._releases, 0, ctypes.sizeof(self._releases))
+        state.releases, state.release_room = ctypes.addressof(self._releases), _RELEASES
+        state.release_count = state.release_floor = 0
+        state.chained = launch.observer if profile else 0
+        state.found.kind = state.pending.kind = 0
+        self._kept = [regions, roles, places, lines, table]
+        launch.checker = ctypes.addressof(state)
+        launch.observer = support.functions().check
+        launch.slice = SLICE
+
+    def settle(self, fault: native.FaultStruct) -> None:
+        """After the launch: a read of what was never written explains whatever other fault came later."""
+        state = self.state
+        if not state.pending.kind or (fault.kind and layout.FAULTS[fault.kind] == "checked"):
+            return
+        if not fault.kind or state.pending_fault.number <= fault.number:
+            state.found = state.pending
+            ctypes.pointer(fault)[0] = state.pending_fault
+
+    def _start_over(self, each: int) -> None:
+        """Forget all stamps."""
+        self.state.now = 0
+        if self._cells.address:
+            size = self._cells.size
+            self._cells.release()
+            self._cells.fit(size)
+
+    def fault(self, fault: Fault, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3) -> Fault:
+        """The finding as a Fault, from what the support code wrote down about its first side."""
+        import dataclasses
+
+        found = self.state.found
+        kind = KINDS[found.kind]
+        other = self._other(found, kernel, code, grid, block)
+        detail, where, nearest = "", "", fault.nearest
+        address = fault.address
+        size = kernel.module.device.architecture.wave_size
+        if kind in ("race", "lane conflict", "never written", "deadlock"):
+            if found.in_lds or _space(code, found) in ("lds", "scratch"):
+                where = "scratch" if _space(code, found) == "scratch" else "lds"
+                nearest = None
+            elif address is not None:
+                where = "global"
+                nearest = self.arena.nearest(address)
+        if kind == "lane conflict" and found.has_values:
+            detail = (
+                f"lane {found.other_lane} stored {_value(found.other_value, found.has_values)}, "
+                f"lane {found.lane} stored {_value(found.value, found.has_values)}"
+            )
+        if kind == "register":
+            detail = _register(found.kind in _SCALAR_KINDS, found.value)
+        if kind == "missing wait":
+            counter = steps.COUNTERS[found.count]
+            at_barrier = found.kind == len(KINDS) - 1
+            detail = f"{'' if at_barrier else _register(found.kind in _SCALAR_KINDS, found.value)}:{counter}"
+        if kind == "shuffle":
+            started = found.mask >> found.other_lane & 1
+            detail = f"lane {found.other_lane} " + (
+                "is not active there: it took another branch, left the loop or has returned"
+                if started
+                else "does not exist in this wave: the block has no thread for it"
+            )
+        if kind == "barrier lanes":
+            missing = [n for n in range(size) if found.mask >> n & 1]
+            detail = f"{_lanes(missing)} of the wave {'is' if len(missing) == 1 else 'are'} not there"
+        if kind == "barrier":
+            detail = f"wave {found.other_wave} of the block has ended" + (
+                f" (and {found.count - 1} more)" if found.count > 1 else ""
+            )
+        if kind == "deadlock":
+            held = other is not None and other.workgroup == fault.workgroup and other.wave == fault.wave
+            if held and other is not None and other.lane != fault.lane:
+                # Atomics of the waiting lanes themselves write, too: then the holder is the one that waits no more.
+                waiting = other.instruction == fault.instruction
+                who = (
+                    "the lane of the same wave that has left the loop"
+                    if waiting
+                    else f"lane {other.lane} of the same wave"
+                )
+                detail = (
+                    f"{who} cannot go on: lanes of a wave run in step, so it waits until lane {fault.lane} leaves the "
+                    "loop, too"
+                )
+            elif found.count:
+                detail = (
+                    f"{found.count:,} blocks have not started: they wait for room until one of the running blocks ends"
+                )
+        return dataclasses.replace(
+            fault, kind=kind.split()[0] if kind.startswith("barrier") else kind, other=other, detail=detail,
+            memory=where, nearest=nearest,
+        )  # fmt: skip
+
+    def _other(self, found: _Finding, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3) -> Access | None:
+        if not found.other_known:
+            return None
+        translation = code.translation
+        number = found.other_group
+        group = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
+        if found.other_known == 2:
+            decoded = translation.decoded[found.other_instruction]
+            return Access(
+                decoded.instruction.where,
+                decoded.instruction.text.strip(),
+                group,
+                int(found.other_wave),
+                None,
+                None,
+                "",
+            )
+        return _access(found.other_access, group, int(found.other_wave), int(found.other_lane), kernel, code, block)
+
+    def last_writers(self, address: int, size: int, count: int) -> list[Access | None]:
+        """Who was the last to change each of `count` elements of `size` bytes from `address` on, in the launch that was
+        checked last. None: nobody, or the memory did not belong to an allocation then. Of a launch that was stopped it
+        is what had happened until then; a store of the value that was there already is no change.
+        """
+        found: list[Access | None] = [None] * count
+        if self._last is None or not self._kept:
+            return found
+        state, (kernel, code, grid, block) = self.state, self._last
+        regions = self._kept[0]
+        place = next(
+            (n for n in range(0, len(regions), 4) if 0 <= address - regions[n] < regions[n + 1]), None
+        )  # fmt: skip
+        if place is None or regions[place + 2] == 0xFFFFFFFFFFFFFFFF:
+            return found
+        start, extent, cell = regions[place], regions[place + 1], regions[place + 2]
+        stretches = ctypes.cast(state.stretches, ctypes.POINTER(_Stretch))
+        log = ctypes.cast(state.log, ctypes.POINTER(ctypes.c_uint16))
+        for n in range(count):
+            offset = address + n * size - start
+            if offset + size > extent:
+                break
+            first, last = offset >> state.shift, (offset + size - 1) >> state.shift
+            stamps = (ctypes.c_uint32 * (last - first + 1)).from_address(state.write + 4 * (cell + first))
+            stamp = max(stamps)
+            if stamp <= state.launch_start:
+                continue
+            event = stamp >> _EVENT_SHIFT
+            at = bisect.bisect_right(range(state.stretch_count), event, key=lambda i: int(stretches[i].first)) - 1
+            if at < 0:  # too long ago: the stamps have begun again since
+                continue
+            number = stretches[at].group
+            group = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
+            wave, lane = int(stretches[at].wave), stamp & 63
+            found[n] = _access(log[event], group, wave, lane, kernel, code, block)
+        return found
+
+
+class _Stretch(ctypes.Structure):
+    """`Stretch` in checked.c."""
+
+    _fields_ = [("first", ctypes.c_uint32), ("wave", ctypes.c_uint32), ("group", _U64)]
+
+
+def _access(
+    number: int, group: Dim3, wave: int, lane: int, kernel: LoadedKernel, code: Code, block: Dim3
+) -> Access:  # fmt: skip
+    """A memory access of the kernel by its number, made by a lane of a wave."""
+    access = code.translation.accesses[number]
+    instruction = code.translation.decoded[access.instruction].instruction
+    known = None if access.space == "scalar" else lane
+    return Access(
+        where=instruction.where,
+        instruction=instruction.text.strip(),
+        workgroup=group,
+        wave=wave,
+        lane=known,
+        thread=thread_of(wave, known, block, kernel.module.device.architecture.wave_size),
+        access={"load": "read", "store": "write"}.get(access.action, access.action),
+    )
+
+
+def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 | None:
+    """threadIdx of a lane of a wave."""
+    if lane is None:
+        return None
+    flat = int(wave) * wave_size + lane
+    return flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
+
+
+def _space(code: Code, found: _Finding) -> str:
+    return code.translation.accesses[found.access].space
+
+
+def _value(value: int, size: int) -> str:
+    return f"0x{value:0{2 * min(size, 8)}x}" if value > 9 else str(value)
+
+
+def _register(scalar: bool, number: int) -> str:
+    """A register's name by its number among the vector or the scalar registers."""
+    if not scalar:
+        return f"v{number}" if number < ACC else f"a{number - ACC}"
+    return {layout.VCC: "vcc_lo", layout.VCC + 1: "vcc_hi"}.get(number, f"s{number}")
+
+
+def _lanes(lanes: Sequence[int]) -> str:
+    """ "lane 3", "lanes 0 to 31", "lanes 1, 3, 5 ..."."""
+    if len(lanes) == 1:
+        return f"lane {lanes[0]}"
+    if lanes[-1] - lanes[0] == len(lanes) - 1:
+        return f"lanes {lanes[0]} to {lanes[-1]}"
+    return f"lanes {', '.join(str(n) for n in lanes[:8])}" + (" ..." if len(lanes) > 8 else "")
+
+
+def _granule(accesses: Sequence[Any], spaces: tuple[str, ...]) -> int:
+    """Bytes that one cell stands for: the smallest element that the kernel uses, at most 4."""
+    return min((a.bytes for a in accesses if a.space in spaces and a.bytes < 4), default=4)
+
+
+def _synchronises(decoded: Decoded, kernel: LoadedKernel) -> bool:
+    """Whether an access may be used for synchronisation: atomic operations, volatile and atomic loads and stores."""
+    row, instruction = decoded.row, decoded.instruction
+    if not isinstance(row, Memory):
+        return False
+    if row.action == "atomic":
+        return True
+    if decoded.index in kernel.module.program.synchronising:
+        return True
+    # The cache bits say so, too: sc0, sc1 (gfx940), glc (gfx10, gfx11), a scope (gfx12). (LLVM, "User Guide for AMDGPU
+    # Backend", memory models: no plain and no non-temporal access has them.)
+    return any(instruction.modifiers.get(bit) for bit in ("sc0", "sc1", "glc", "scope"))
+
+
+def _lines(kernel: LoadedKernel, decoded: dict[int, Decoded]) -> array[int]:
+    """A number for each instruction's source line; 0 where it is not known."""
+    lines = array("I", [0]) * (len(kernel.module.program.instructions) + 1)
+    numbers: dict[tuple[str, int], int] = {}
+    for index, one in decoded.items():
+        where = one.instruction.where
+        if where is not None:
+            lines[index] = numbers.setdefault((where.file, where.line), len(numbers) + 1)
+    return lines
+
+
+def _reads_clock(decoded: Decoded) -> bool:
+    row = decoded.row
+    if not isinstance(row, Control):
+        return False
+    if row.kind in ("time", "realtime", "sendmsg_rtn"):
+        return True
+    if row.kind != "getreg":
+        return False
+    field = hardware_field(decoded.instruction.operands[1].value)
+    return field is not None and field[0] in CLOCKS
+
+
+assert layout.FAULTS[-1] == "checked"

@@ -1,0 +1,192 @@
+"""Costs of a profiled launch by instruction, memory access and source line: functions from counts to records.
+
+`instruction_costs` come from block counts and lane counts; `scaled` are the observer's totals, raised to all executions
+where only some workgroups were observed; `access_costs` and `line_costs` put both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gpulab.records import AccessCost, AccessSample, InstructionCost, LineCost, SourceLine
+from gpulab.virtual_gpu.machine.counters import Weights, access_quantities
+from gpulab.virtual_gpu.translate.decode import Decoded
+from gpulab.virtual_gpu.translate.layout import LANE_BYTES, LANE_ROW, LANE_SUMS
+from gpulab.virtual_gpu.translate.memory import Observed
+
+
+class Lanes(NamedTuple):
+    """How often the lanes of a segment were active: all of them at once, and each."""
+
+    whole: int
+    counts: tuple[int, ...]
+
+
+def lane_counts(raw: bytes, wave_size: int) -> list[Lanes]:
+    """The counts of a launch's segments, from the rows that translated code counts in (translate/layout.py)."""
+    import numpy as np
+
+    rows = np.frombuffer(raw, np.uint8).reshape(-1, LANE_ROW)
+    whole = rows[:, :8].copy().view(np.uint64)
+    small = rows[:, LANE_BYTES : LANE_BYTES + wave_size]
+    sums = rows[:, LANE_SUMS : LANE_SUMS + 8 * wave_size].copy().view(np.uint64)
+    counts = sums + small + whole
+    return [Lanes(all_, tuple(each)) for all_, each in zip(whole[:, 0].tolist(), counts.tolist(), strict=True)]
+
+
+def instruction_costs(
+    segments: Sequence[Sequence[int]],
+    blocks: Sequence[Sequence[int]],
+    decoded: Mapping[int, Decoded],
+    executed: Sequence[int],
+    lanes: Sequence[Lanes],
+    weights: Weights,
+    branches: Mapping[int, int],
+    stalls: Mapping[int, float],
+) -> dict[int, InstructionCost]:
+    """How often each instruction was executed, and for which lanes, by instruction index in program order.
+
+    Args:
+        executed: of each block. lanes: of each segment.
+        branches: the instruction that sent lanes another way, by instruction (branches.py).
+        stalls: clocks that waves stand still, by instruction (timing.py).
+    """
+    count_of = {index: executed[number] for number, block in enumerate(blocks) for index in block}
+    lanes_of = {index: lanes[number] for number, segment in enumerate(segments) for index in segment}
+    order = sorted(count_of)
+    place = {index: at for at, index in enumerate(order)}
+    return {
+        index: InstructionCost(
+            decoded[index].instruction.where,
+            decoded[index].instruction.text.strip(),
+            count_of[index],
+            sum(lanes_of[index].counts),
+            weights.amounts[index],
+            weights.lane_clocks.get(index, 0.0),
+            lanes_of[index].counts,
+            lanes_of[index].whole,
+            place.get(branches.get(index, -1)),
+            stalls.get(index, 0.0),
+        )
+        for index in order
+    }
+
+
+def scaled(
+    accesses: Sequence[Observed], observed: Sequence[Mapping[str, int]], costs: Mapping[int, InstructionCost]
+) -> list[dict[str, int]]:
+    """The observer's totals by access number, for all executions of each access: those that were not observed are
+    taken to be like those that were."""
+    found = []
+    for access, totals in zip(accesses, observed, strict=True):
+        executed, seen = costs[access.instruction].executed, totals["executed"]
+        if executed == seen or not seen:
+            found.append(dict(totals))
+        else:
+            found.append({name: (value * executed + seen // 2) // seen for name, value in totals.items()})
+    return found
+
+
+def access_costs(
+    accesses: Sequence[Observed],
+    totals: Sequence[Mapping[str, int]],
+    costs: Mapping[int, InstructionCost],
+    line: int,
+    decoded: Mapping[int, Decoded],
+    samples: Sequence[tuple[AccessSample, ...]],
+    room: tuple[int, int] = (0, 0),
+    sampled: bool = False,
+) -> dict[int, AccessCost]:
+    """What each memory instruction did, by instruction index; the two addresses of one instruction are put together.
+
+    Args:
+        totals: by access number, scaled to all executions.
+        line: bytes of a line of the vector cache.
+        samples: by access number.
+        room: bytes of the last-level cache (0: none), and of the allocations in use (0: not known). What is written
+            stays in that cache if all of it fits; if not, all of it goes out, launch after launch.
+        sampled: not all was followed through the caches. Data that all workgroups share was then read for the first
+            time by each of those that were, so that scaled up it is too much: no more than all allocations is read
+            from memory if they fit into the last-level cache.
+    """
+    found: dict[int, AccessCost] = {}
+    written = 32 * sum(total["sectors"] for total in totals)
+    goes_out = (room[1] or written) > room[0]
+    read = sum(total["dram_bytes"] for total in totals)
+    bound = room[1] if sampled and room[1] <= room[0] and 0 < room[1] < read else read
+    for access, total, seen in zip(accesses, totals, samples, strict=True):
+        cost = costs[access.instruction]
+        before = found.get(access.instruction)
+        record = AccessCost(
+            where=cost.where,
+            instruction=cost.text,
+            space=access.space,
+            action=access.action,
+            bytes=access.bytes,
+            executed=cost.executed,
+            lanes=total["lanes"],
+            quads=total["quads"],
+            lines=total["lines"],
+            line_bytes=0 if access.space == "lds" else 64 if access.space == "scalar" else line,
+            bank_cycles=total["bank_cycles"],
+            conflict_cycles=total["conflict_cycles"],
+            cache_hits=total["first_hits"] + total["array_hits"],
+            l2_requests=total["requests"],
+            l2_hits=total["l2_hits"],
+            memory_bytes=64 * total["reads_64"] + 128 * total["reads_128"],
+            quantities=access_quantities(access, total, decoded),
+            samples=seen,
+            array_hits=total["array_hits"],
+            dram_bytes=total["dram_bytes"] * bound // max(read, 1),
+            written_bytes=32 * total["sectors"],
+            dram_written_bytes=32 * total["sectors"] if goes_out else 0,
+            lds_lanes=total["lds_lanes"],
+        )
+        if before:  # a second LDS address, or the LDS side of a load into LDS
+            record = replace(
+                before,
+                bytes=before.bytes + (access.bytes if before.space == access.space else 0),
+                bank_cycles=before.bank_cycles + record.bank_cycles,
+                conflict_cycles=before.conflict_cycles + record.conflict_cycles,
+                lds_lanes=max(before.lds_lanes, record.lds_lanes),
+                quantities={
+                    name: before.quantities.get(name, 0) + record.quantities.get(name, 0)
+                    for name in {**before.quantities, **record.quantities}
+                },
+                samples=before.samples + record.samples,
+            )
+        found[access.instruction] = record
+    return dict(sorted(found.items()))
+
+
+def line_costs(costs: Mapping[int, InstructionCost], accesses: Mapping[int, AccessCost]) -> tuple[LineCost, ...]:
+    """Wave instructions, active lanes and memory accesses by source line, in the order of lines."""
+    totals: dict[tuple[str, int], list[int]] = {}  # in the order of LineCost's fields
+    places: dict[tuple[str, int], SourceLine] = {}
+    stalls: dict[tuple[str, int], float] = {}
+    for index, cost in costs.items():
+        where = cost.where
+        if where is None:
+            continue
+        key = where.file, where.line
+        total = totals.get(key)
+        if total is None:
+            places[key] = SourceLine(where.file, where.line, 0, where.text)
+            total = totals[key] = [0] * 7
+            stalls[key] = 0.0
+        stalls[key] += cost.stall_clocks
+        total[0] += cost.executed
+        total[1] += cost.active_lanes
+        access = accesses.get(index)
+        if access is not None:
+            total[2] += access.executed
+            total[3] += access.requested_bytes
+            total[4] += access.lines
+            total[5] += access.bank_cycles
+            total[6] += access.conflict_cycles
+    return tuple(
+        LineCost(places[key], t[0], t[1], t[2], t[3], t[4], t[5], t[6], stalls[key])
+        for key, t in sorted(totals.items())
+    )

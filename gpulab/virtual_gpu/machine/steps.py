@@ -1,0 +1,125 @@
+"""What the checker has to know of each instruction of a program written in assembly: `table` makes its `Step`s.
+
+Registers that an instruction reads and writes, and the wait counter that it raises or waits for. Sources: the ISA
+manuals, "Manually Inserted Wait States" and "Data dependency resolution" (MI300 4.4, RDNA3 5.6): vmcnt counts vector
+memory loads, and stores too before RDNA; lgkmcnt counts LDS, scalar memory and messages; vscnt stores on RDNA. Scalar
+loads arrive in any order.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping
+
+from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Program, Register
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
+from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.decode import Decoded, bits, returns_value, vector_bits
+
+COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
+OTHER, LOAD, STORE, LDS, LDS_STORE, SCALAR, WAIT, BARRIER = range(8)
+_ANY = 0xFFFFFFFF
+_WORD = (1 << 64) - 1
+# Always defined, or without a value of their own: M0 is set by the dispatcher; SCC and EXEC are.
+_GIVEN = bits(layout.M0, 2) | bits(layout.EXEC, 3) | bits(layout.FLAT_SCRATCH, 4)
+
+
+class Step(ctypes.Structure):
+    """`Step` in checked.c."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint64 * 8) for name in ("reads", "writes", "cross")),
+        *((name, ctypes.c_uint64 * 3) for name in ("scalar_reads", "scalar_writes")),
+        ("kind", ctypes.c_uint32),
+        ("counter", ctypes.c_uint32),
+        ("waits", ctypes.c_uint32 * 4),
+    ]
+
+
+PROGRESS_BYTES = 512 * 8 + 3 * 8 + 2 * 4 * (512 + 192) + 4 * 10
+"""Bytes of `Progress` in checked.c."""
+
+
+def first_scalars(sgprs: int) -> int:
+    """The scalar registers that hold something at a kernel's start, as a bit set."""
+    return bits(0, sgprs) | _GIVEN
+
+
+def table(program: Program, decoded: Mapping[int, Decoded]) -> ctypes.Array[Step]:
+    """A `Step` for each instruction of a program (those that were not decoded stay empty)."""
+    steps = (Step * (len(program.instructions) + 1))()
+    for index, one in decoded.items():
+        _fill(steps[index], one, program.arch)
+    return steps
+
+
+def _fill(step: Step, decoded: Decoded, arch: str) -> None:
+    row, instruction = decoded.row, decoded.instruction
+    reads, writes, cross = decoded.vector_reads, decoded.vector_writes, decoded.cross_reads
+    if not re.match(r"v_(pk_)?(fmac|mac|dot\w+c)_", instruction.mnemonic):
+        reads &= ~(writes & reads) | _sources(decoded)  # a part of the destination that is kept is no use of it
+    if isinstance(row, CrossLane) and row.kind == "writelane":
+        target = instruction.operands[0].value
+        assert isinstance(target, Register)
+        writes |= vector_bits(target)
+        cross &= ~vector_bits(target)
+    for array, value in ((step.reads, reads), (step.writes, writes), (step.cross, cross)):
+        array[:] = [value >> 64 * n & _WORD for n in range(8)]
+    scalar_reads = decoded.scalar_reads & ~_GIVEN
+    step.scalar_reads[:] = [scalar_reads >> 64 * n & _WORD for n in range(3)]
+    step.scalar_writes[:] = [decoded.scalar_writes >> 64 * n & _WORD for n in range(3)]
+    step.waits[:] = [_ANY] * 4
+    if isinstance(row, Memory):
+        step.kind, step.counter = _access(row, decoded, arch)
+    elif isinstance(row, Control) and row.kind == "wait":
+        step.kind = WAIT
+        _waits(step, decoded)
+    elif isinstance(row, Control) and row.kind == "barrier":
+        step.kind = BARRIER
+    elif isinstance(row, CrossLane) and row.kind.startswith("ds_"):
+        step.kind, step.counter = LDS, COUNTERS.index("lgkmcnt")
+
+
+def _sources(decoded: Decoded) -> int:
+    """Vector registers that stand among an instruction's sources in the text."""
+    found = 0
+    row = decoded.row
+    if isinstance(row, Row):
+        for parameter, operand in decoded.sources:
+            if parameter.implicit or operand is None or not isinstance(operand.value, Register):
+                continue
+            if operand.value.file in ("v", "a"):
+                found |= vector_bits(operand.value)
+        return found
+    for operand in decoded.instruction.operands[1:]:
+        if isinstance(operand.value, Register) and operand.value.file in ("v", "a"):
+            found |= vector_bits(operand.value)
+    return found
+
+
+def _access(row: Memory, decoded: Decoded, arch: str) -> tuple[int, int]:
+    if row.space == "scalar":
+        return (SCALAR, 1) if row.action == "load" else (OTHER, 0)
+    if row.space == "lds":
+        return (LDS if row.action == "load" else LDS_STORE), 1
+    returns = row.action == "load" or (row.action == "atomic" and returns_value(decoded.instruction, row))
+    if returns:
+        return LOAD, 0
+    return STORE, 0 if arch.startswith("gfx9") else 2
+
+
+def _waits(step: Step, decoded: Decoded) -> None:
+    instruction = decoded.instruction
+    name = instruction.mnemonic
+    last = instruction.operands[-1].value if instruction.operands else None
+    if name.startswith("s_waitcnt_") and name.removeprefix("s_waitcnt_") in COUNTERS:
+        step.waits[COUNTERS.index(name.removeprefix("s_waitcnt_"))] = (
+            int(last.value) if isinstance(last, Literal) else 0
+        )
+    elif name == "s_waitcnt" and isinstance(last, Keyword):
+        for counter, left in re.findall(r"(\w+)\((\w+)\)", last.text):
+            if counter in COUNTERS:
+                step.waits[COUNTERS.index(counter)] = int(left, 0)
+    elif name == "s_waitcnt":
+        step.waits[0] = step.waits[1] = 0  # a number: taken for a wait for everything

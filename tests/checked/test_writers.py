@@ -1,0 +1,100 @@
+"""Who was the last to change an element: `hip.last_writers` after a checked launch, on both wave sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab import hip
+
+SOURCE = """
+extern "C" __global__ void shifted(int n, int* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i + 1 < n)
+        out[i + 1] = i;
+    if (i == 2)
+        atomicAdd(&out[3], 5);
+}
+extern "C" __global__ void bytes(int n, unsigned char* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[n - 1 - i] = 7;
+}
+extern "C" __global__ void counted(int* sums)
+{
+    atomicAdd(&sums[threadIdx.x % 2], 1);
+}
+extern "C" __global__ void racing(int* out)
+{
+    out[threadIdx.x + 64] = 1;
+    if (threadIdx.x % 64 == 5) out[0] = threadIdx.x;
+}
+"""
+
+
+@pytest.fixture(params=["gfx942", "gfx1100"])
+def module(request: pytest.FixtureRequest):
+    before = hip.current()
+    gpulab.use(f"virtual:{request.param}")
+    yield gpulab.compile(SOURCE)
+    hip.select(before)
+
+
+def test_the_last_thread_that_changed_an_element(module) -> None:
+    n, size = 200, 64 if hip.devices()[hip.current()].arch == "gfx942" else 32
+    out = gpulab.to_device(np.full(n, -9, "int32"))
+    with gpulab.checked():
+        module.shifted[4, 50](n, out)
+    first, *rest = hip.last_writers(int(out.address), 4, n)
+    assert first is None
+    for index, writer in enumerate(rest, 1):
+        assert writer is not None
+        thread = index - 1
+        assert writer.workgroup == (thread // 50, 0, 0)
+        assert writer.thread == (thread % 50, 0, 0)
+        assert (writer.wave, writer.lane) == divmod(thread % 50, size)
+        assert writer.access == ("atomic" if index == 3 else "write")
+        assert writer.where is not None
+        assert writer.where.line == (8 if index == 3 else 6)
+
+
+def test_elements_smaller_than_a_cell(module) -> None:
+    out = gpulab.to_device(np.zeros(100, "uint8"))
+    with gpulab.checked():
+        module.bytes[2, 64](100, out)
+    writers = hip.last_writers(int(out.address), 1, 100)
+    found = [w.workgroup[0] * 64 + w.thread[0] for w in writers if w and w.thread]
+    assert found == list(range(99, -1, -1))
+
+
+def test_atomics_count_as_changes(module) -> None:
+    sums = gpulab.to_device(np.zeros(3, "int32"))
+    with gpulab.checked():
+        module.counted[1, 32](sums)
+    writers = hip.last_writers(int(sums.address), 4, 3)
+    assert [w and w.access for w in writers] == ["atomic", "atomic", None]
+    assert writers[0] is not None
+    assert writers[0].thread is not None
+    assert writers[0].thread[0] % 2 == 0
+
+
+def test_of_a_stopped_launch_what_happened_until_then(module) -> None:
+    out = gpulab.to_device(np.zeros(256, "int32"))
+    with gpulab.checked(), pytest.raises(gpulab.CheckedFault):
+        module.racing[1, 128](out)
+    (writer,) = hip.last_writers(int(out.address), 4)
+    assert writer is not None
+    assert writer.thread == (5, 0, 0)
+
+
+def test_what_belongs_to_nobody(module) -> None:
+    out = gpulab.to_device(np.zeros(8, "int32"))
+    assert hip.last_writers(0, 4, 2) == [None, None]
+    with gpulab.checked():
+        module.counted[1, 2](out)
+    assert hip.last_writers(int(out.address) + 4, 4, 9)[0] is not None
+    assert hip.last_writers(int(out.address), 4, 9)[8] is None  # beyond the allocation
+    after = gpulab.to_device(np.zeros(8, "int32"))  # not there when the launch was
+    assert hip.last_writers(int(after.address), 4, 8) == [None] * 8

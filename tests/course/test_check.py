@@ -1,0 +1,219 @@
+"""course/check.py refuses what it should: a small course that is right, and one change for each rule."""
+
+import os
+import shutil
+from pathlib import Path
+
+import build
+import check as course
+import pytest
+
+import gpulab.grading.library as library
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = """# 02 · A lesson
+
+**How many lanes has a wave?**
+
+```{code-cell}
+:tags: [parameters]
+
+arch = "gfx942"
+```
+
+```{code-cell}
+import gpulab
+
+device = gpulab.use(arch)
+```
+
+## Neighbours
+
+**Predict** it. An LDS has 64 KiB ([a document](https://example.org)).
+
+<details>
+<summary>Answer</summary>
+
+Ask the device.
+
+</details>
+
+![a wave of lanes](wave.svg)
+
+See [above](#Neighbours) and the [glossary](glossary.ipynb).
+
+## What you have learned
+
+- Something.
+
+## Exercises
+
+- [three-point-mean](../exercises/three-point-mean/three-point-mean.ipynb): smooth (20 minutes)
+
+**Further reading:** [a document](https://example.org)
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A course of one lesson, one page and one exercise; `LESSON` is its lesson."""
+    folder = tmp_path / "course"
+    (folder / "lessons").mkdir(parents=True)
+    (folder / "pages").mkdir()
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "wave.svg").write_text("<svg/>")
+    (folder / "pages" / "glossary.md").write_text("# Glossary\n\nwave\n")
+    (folder / "lessons" / "02_simt.md").write_text(LESSON)
+    shutil.copytree(ROOT / "course" / "exercises" / "three-point-mean", folder / "exercises" / "three-point-mean")
+    shutil.copytree(ROOT / "exercises" / "three-point-mean", tmp_path / "exercises" / "three-point-mean")
+    monkeypatch.setattr(build, "COURSE", folder)
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "PROCESSES", 1)
+    monkeypatch.setenv("GPULAB_COURSE", str(folder))
+    monkeypatch.setattr(course, "FEWEST_EXERCISES", 1)
+    monkeypatch.setattr(course, "FEWEST_OF_A_LESSON", 1)
+    library._read.cache_clear()
+    yield folder
+    library._read.cache_clear()
+
+
+def lesson(mine, old, new):
+    path = mine / "lessons" / "02_simt.md"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def exercise(mine, old, new, file="exercise.md"):
+    path = mine / "exercises" / "three-point-mean" / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    os.utime(path, ns=(1, path.stat().st_mtime_ns + 1_000_000))
+
+
+def complaints(answers=False):
+    return "\n".join(map(str, course.complaints(answers=answers)))
+
+
+def test_a_course_that_is_right_has_no_complaints(mine):
+    assert not complaints(answers=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (" ([a document](https://example.org)).", ".", "'64 KiB' stands in a text without a source"),
+        ("An LDS has 64 KiB", "HIP 6.2 has it", ""),
+        ("**Predict** it. An LDS has 64 KiB ([a document](https://example.org)).", "**Predict** HIP 6.2.", "'HIP 6.2'"),
+        ("(#Neighbours)", "(#Neighbors)", "leads to no heading"),
+        ("glossary.ipynb", "glosary.ipynb", "leads nowhere"),
+        ("(wave.svg)", "(waves.svg)", "leads nowhere"),
+        ("![a wave of lanes]", "![]", "has no alternative text"),
+        ("![a wave of lanes](wave.svg)", '<img src="wave.svg">', "has no alternative text"),
+        ("</details>", "", "is not closed"),
+        ("Answer</summary>\n\n", "Answer</summary>\n", "would show raw markdown"),
+        ("**How many lanes has a wave?**", "A wave has lanes.", "a question in bold"),
+        ("**Predict** it.", "Run it.", "a prediction before a run"),
+        ("## What you have learned", "## Learned", "What you have learned"),
+        ("## Exercises", "## More", "the section “Exercises”"),
+        ("**Further reading:**", "More:", "Further reading"),
+        ("the [glossary](glossary.ipynb)", "the glossary", "a link to the glossary"),
+        ("Something.", "Use rocm-smi.", "amd-smi"),
+        ("../exercises/three-point-mean/three-point-mean.ipynb", "#Exercises", "does not link to it"),
+        ("(20 minutes)", "(25 minutes)", "three-point-mean takes 25 minutes; the exercise says 20"),
+        ("## Neighbours", "## Next to it", "has no section “Neighbours”"),
+    ],
+)
+def test_a_mistake_in_a_text_is_found(mine, old, new, said):
+    lesson(mine, old, new)
+    found = complaints()
+    assert said in found if said else not found
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("exercise.md", 'gpulab.exercise("three-point-mean")', "1", "there is no picture"),
+        ("exercise.md", 'gpulab.hint("three-point-mean")', "hint", "how to get a hint"),
+        ("exercise.md", "**How it is judged.**", "Well.", "how it is judged"),
+        ("exercise.md", '+++ {"tags": ["solution-only"]}', "+++", "has no explanation"),
+        ("exercise.md", "About 20 minutes", "About 30 minutes", "“About 20 minutes”"),
+        ("exercise.md", "smooth(int n, const float* in", "smooth(int n, float* in", "the text has no `__global__"),
+        ("exercise.md", "smooth).require()", "smooth)", "the grade cell"),
+        ("check.py", "(65, 1000, 64, 63, 3, 2, 1)", "(65, 1000)", "n = 0 or n = 1"),
+        ("check.py", 'section="Neighbours"', 'section="Nobody"', "has no section “Nobody”"),
+        ("check.py", 'lesson="02_simt"', 'lesson="03_more"', "its lesson 03_more does not exist"),
+        ("check.py", '"sum-not-mean",', '"sum-no-mean",', "no cause or requirement is named sum-not-mean"),
+    ],
+)
+def test_a_mistake_in_an_exercise_is_found(mine, file, old, new, said):
+    exercise(mine, old, new, file)
+    assert said in complaints()
+
+
+def test_two_hints_alike_and_no_hints_are_found(mine):
+    path = mine / "exercises" / "three-point-mean" / "check.py"
+    text = path.read_text()
+    path.write_text(text + "\nimport dataclasses\nexercise = dataclasses.replace(exercise, hints=('a', 'a', 'b'))\n")
+    assert "two hints are the same" in complaints()
+    path.write_text(text + "\nimport dataclasses\nexercise = dataclasses.replace(exercise, hints=('a', 'b', ''))\n")
+    library._read.cache_clear()
+    with pytest.raises(Exception, match="three hints"):
+        complaints()
+
+
+def test_too_few_answers_are_found(mine):
+    folder = mine / "exercises" / "three-point-mean"
+    for path in sorted((folder / "wrong").glob("*.hip"))[2:]:
+        path.unlink()
+    first, second = sorted((folder / "right").glob("*.hip"))
+    second.write_text("// the same\n" + first.read_text())
+    found = complaints()
+    assert "2 wrong answers" in found
+    assert "2 right answers, of which 1 differ" in found
+    assert "no wrong answer shows the cause" in found
+
+
+def test_answers_that_are_judged_otherwise_than_they_should_are_found(mine):
+    folder = mine / "exercises" / "three-point-mean"
+    right = (folder / "right" / "usual.hip").read_text()
+    wrong = sorted((folder / "wrong").glob("*.hip"))
+    causes = [course.cause_of(path) for path in wrong]
+    wrong[0].write_text(f"// expected cause: {causes[0]}\n" + right)
+    wrong[1].write_text(wrong[1].read_text().replace(causes[1], causes[0], 1))
+    (folder / "right" / "usual.hip").write_text(wrong[2].read_text())
+    found = complaints(answers=True)
+    assert "a wrong answer passes" in found
+    assert f"rejected for {causes[1]!r} instead of {causes[0]!r}" in found
+    assert "a right answer is rejected" in found
+
+
+def test_a_released_exercise_that_passes_or_does_not_compile_is_found(mine):
+    path = build.ROOT / "exercises" / "three-point-mean" / "three-point-mean.ipynb"
+    text = path.read_text()
+    right = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; bool end = i == 0 || i == n - 1; " \
+        "out[i] = end ? in[i] : (in[i - 1] + in[i] + in[i + 1]) / 3;"  # fmt: skip
+    path.write_text(text.replace("// YOUR CODE HERE", right))
+    assert "passes unedited" in complaints(answers=True)
+    path.write_text(text.replace("// YOUR CODE HERE", "int i ="))
+    assert "fails for 'does-not-compile'" in complaints(answers=True)
+    path.unlink()
+    assert "there is no released notebook" in complaints(answers=True)
+
+
+def test_an_empty_course_is_refused(mine):
+    shutil.rmtree(mine / "exercises" / "three-point-mean")
+    (mine / "lessons" / "02_simt.md").unlink()
+    (mine / "exercises" / "stray").mkdir()
+    found = complaints(answers=True)
+    assert "no exercise was found" in found
+    assert "no lesson was found" in found
+    assert "course/exercises/stray: it has no check.py" in found
+
+
+def test_the_command_says_what_it_found(mine, capsys):
+    assert course.main(["--no-answers"]) == 0
+    assert "0 complaints" in capsys.readouterr().out
+    lesson(mine, "**Predict** it.", "Run it.")
+    assert course.main(["--no-answers"]) == 1
+    assert "02_simt.md: the lesson lacks a prediction" in capsys.readouterr().out
+    assert course.main(["--only", "nothing"]) == 2

@@ -1,0 +1,288 @@
+"""The failing case that a verdict carries: states, who wrote, whose it is, bounds, and the way through a file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpulab.grading.bench import GpuBench
+from gpulab.grading.exercise import Array, Case, Exercise, blocks_for, combinations, distinct, sentinel
+from gpulab.grading.failed import failed_case, to_plain
+from gpulab.grading.judge import judge
+from gpulab.grading.library import exercise_ids, load
+from gpulab.grading.outcome import Outcome, Run, guard_values
+from gpulab.grading.verdict import Verdict
+from gpulab.views import exercise as view
+from tests.grading.fakes import PythonBench
+from tests.grading.test_judge import tiny
+
+WRONG = sorted(Path(__file__).parents[2].glob("course/exercises/*/wrong/*.hip"))
+BOTH = pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+
+
+def verdict_of(exercise: str | Exercise, source: str, arch: str = "gfx942") -> Verdict:
+    known = load(exercise) if isinstance(exercise, str) else exercise
+    return judge(replace(known, archs=(arch,)), source, GpuBench())
+
+
+def fill(body: str) -> str:
+    return "__global__ void fill(int n, float value, float* out)\n{\n    int i = blockIdx.x * blockDim.x + " + (
+        "threadIdx.x;\n" + body + "\n}\n"
+    )
+
+
+@BOTH
+def test_one_too_far_shows_who_wrote_whose_element(arch: str) -> None:
+    """Thread i writes out[i + 1]: out[0] stays empty, and out[1] has the wrong writer but the right value."""
+    verdict = verdict_of("first-fill", fill("    if (i < n - 1) out[i + 1] = value + i;"), arch)
+    case = verdict.case
+    assert case is not None
+    assert (case.arch, case.larger, case.stopped) == (arch, True, "")
+    (array,) = case.arrays
+    assert array.shape[0] >= 10
+    first, second, third, *_ = array.elements
+    assert (first.state, first.writer) == ("never written", None)
+    assert second.state == "right"  # value + 0
+    assert third.state == "wrong"
+    assert third.writer is not None
+    assert third.owner is not None
+    assert (third.writer.thread, third.writer.seen) == ((1, 0, 0), True)
+    assert (third.owner.thread, third.owner.seen) == ((2, 0, 0), False)
+    assert third.writer.where is not None
+    assert third.writer.where.line == 4
+    assert third.writer.where.text.strip() == "if (i < n - 1) out[i + 1] = value + i;"
+    said = view.failing(case).sentence
+    assert "each by the thread before its own" in said
+    assert "out[2] should be" in said
+
+
+@BOTH
+def test_a_missing_guard_shows_what_was_written_outside(arch: str) -> None:
+    case = verdict_of("first-fill", fill("    out[i] = value;"), arch).case
+    assert case is not None
+    (array,) = case.arrays
+    size = array.shape[0]
+    assert (array.right, array.wrong, array.never) == (size, 0, 0)
+    threads = case.grid[0] * case.block[0]
+    assert array.outside == threads - size
+    assert [element.index for element in array.beside] == list(range(size, threads))
+    for element in array.beside:
+        assert element.state == "written outside"
+        assert element.writer is not None
+        assert element.writer.thread is not None
+        assert element.writer.workgroup[0] * case.block[0] + element.writer.thread[0] == element.index
+    assert (case.stopped, case.place) == ("out of bounds", f"out[{size}]")
+    assert len(case.sides) == 1
+
+
+def reverse(**changes: object) -> Exercise:
+    def make(parameters, random):
+        n, block = parameters["n"], parameters["block"]
+        data = distinct(random, n)
+        wanted = data.reshape(-1, block)[:, ::-1].reshape(-1).copy()
+        arguments = (Array("in", data), Array("out", sentinel("float32", n), wanted))
+        return Case(parameters, (n // block, 1, 1), (block, 1, 1), arguments)
+
+    return Exercise(
+        id="block-reverse", title="reverse", lesson="02_simt", section="x", kernel="reverse",
+        signature="const float* in, float* out", make=make, cases=combinations(n=(512,), block=(128,)),
+        smallest={"n": 128, "block": 128}, causes=(), hints=("a", "b", "c"), **changes,
+    )  # fmt: skip
+
+
+@BOTH
+def test_a_missing_barrier_shows_both_sides(arch: str) -> None:
+    case = verdict_of(
+        reverse(),
+        """__global__ void reverse(const float* in, float* out)
+{
+    __shared__ float s[128];
+    s[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}""",
+        arch,
+    ).case
+    assert case is not None
+    assert case.stopped == "race"
+    assert case.place.startswith("shared memory, byte ")
+    earlier, later = case.sides
+    assert earlier.where is not None
+    assert later.where is not None
+    assert {(earlier.access, earlier.where.line), (later.access, later.where.line)} == {("read", 5), ("write", 4)}
+    assert earlier.wave != later.wave
+    sides = view.failing(case).data["sides"]
+    assert [side["when"] for side in sides] == ["first", "then"]
+
+
+def test_images_keep_their_rows_and_columns() -> None:
+    source = next(path for path in WRONG if path.stem == "column-off-by-one").read_text()
+    case = verdict_of("image-mirror", source).case
+    assert case is not None
+    array = next(array for array in case.arrays if array.name == "out")
+    height, width = array.shape
+    assert min(array.shape) > 2
+    assert (array.rows, array.columns) == (height, width)
+    assert (array.row, array.column) == (0, 0)
+    assert array.elements[width].index == width
+    for element in array.elements:
+        if element.state == "wrong":
+            assert element.writer is not None
+            assert element.writer.seen
+
+
+DRAWN = [
+    path
+    for id in exercise_ids()
+    if isinstance(load(id), Exercise)
+    for path in [path for path in WRONG if path.parents[1].name == id][:3]
+]
+"""Three wrong answers of each exercise that asks for kernels; tests/course/test_answers.py runs all."""
+
+
+@pytest.mark.parametrize("path", DRAWN, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+def test_wrong_answers_of_the_course_can_be_drawn_and_kept(path: Path) -> None:
+    exercise = load(path.parents[1].name)
+    assert isinstance(exercise, Exercise)
+    verdict = judge(exercise, path.read_text(encoding="utf-8"), GpuBench())
+    assert not verdict.passed
+    text = json.dumps(verdict.as_dict())
+    assert len(text) < 100_000
+    again = Verdict.from_dict(json.loads(text))
+    assert again == verdict
+    picture = again.picture()
+    if verdict.status == "requirement":
+        assert picture is None
+        return
+    assert picture is not None
+    assert len(json.dumps(picture.message())) < 200_000
+    bad = [array for array in verdict.case.arrays if array.wrong or array.never or array.beside]  # type: ignore[union-attr]
+    assert bad or verdict.case.stopped  # type: ignore[union-attr]
+
+
+def test_a_store_that_the_compiler_made_of_two_has_no_line() -> None:
+    source = next(path for path in WRONG if path.stem == "missing-parentheses").read_text()
+    case = verdict_of("three-point-mean", source).case
+    assert case is not None
+    wrong = next(element for element in case.arrays[0].elements if element.state == "wrong")
+    assert wrong.writer is not None
+    assert wrong.writer.where is None or "out[i]" in wrong.writer.where.text
+    assert wrong.writer.instruction.startswith("global_store")
+
+
+def test_in_a_notebook_a_rejected_answer_shows_report_and_picture_and_nothing_on_stderr() -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    code = (
+        "import gpulab\n"
+        "gpulab.check('first-fill', '__global__ void fill(int n, float value, float* out) { out[0] = value; }', "
+        "record=False).require()"
+    )
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(made, timeout=60, kernel_name="python3", allow_errors=True).execute()
+    report, widget, picture, numbers, error = made.cells[0].outputs
+    assert "Not yet: first-fill" in report.data["text/plain"]
+    assert "application/vnd.jupyter.widget-view+json" in widget.data
+    assert set(picture.data) == {"image/png"}
+    assert "should be" in picture.metadata["image/png"]["alt"]
+    assert "never written" in numbers.data["text/plain"]
+    assert (error.output_type, error.ename) == ("error", "AnswerRejected")
+
+
+def test_the_same_each_time() -> None:
+    source = fill("    if (i < n - 1) out[i + 1] = value + i;")
+    assert verdict_of("first-fill", source).as_dict() == verdict_of("first-fill", source).as_dict()
+
+
+def test_without_a_shadow_memory_only_the_owner_is_known() -> None:
+    def skips_last(thread, n, x, out):
+        if thread.number < n - 1:
+            out[thread.number] = 10 * thread.number + 1
+
+    case = judge(tiny(), "source", PythonBench(skips_last)).case
+    assert case is not None
+    (array,) = case.arrays
+    assert len(array.elements) == 10
+    assert {element.writer for element in array.elements} == {None}
+    assert array.elements[3].owner is not None
+    assert array.elements[3].owner.thread == (3, 0, 0)
+    assert "Who wrote it was not seen" in " ".join(view.story(array, array.elements[3]))
+
+
+def test_requirements_and_compile_errors_have_no_case() -> None:
+    assert verdict_of("first-fill", fill("    out[i] = ;")).case is None
+    assert verdict_of("first-fill", fill("    if (i < n) out[i] = value;")).case is None
+
+
+class Silent:
+    """A kernel whose launches leave what they are told to."""
+
+    arch, wave_size = "gfx942", 64
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def run(self, *arguments: object) -> Run:
+        return self._run
+
+    def close(self) -> None:
+        return
+
+
+def large(shape: tuple[int, ...], wrong: object, value: int = 7) -> Outcome:
+    """An output of zeros that should be ones at `wrong`, where it holds `value`."""
+    wanted = np.ones(shape, "uint8")
+    found = wanted.copy()
+    found[wrong] = value  # type: ignore[call-overload]
+    size, guard = wanted.size, 64
+    edge = guard_values("uint8", guard, 0)
+    run = Run({"out": np.concatenate([edge, found.reshape(-1), edge])})
+    out = Array("out", sentinel("uint8", shape), wanted)
+    case = Case({"n": size}, (blocks_for(size, 256), 1, 1), (256, 1, 1), (out,))
+    return Outcome(case, "gfx942", 64, Run({"out": found}), run, guard)
+
+
+def test_ten_million_elements_stay_small() -> None:
+    outcome = large((10_000_000,), slice(7_654_321, 9_000_000, 3))
+    case = failed_case(tiny(), Silent(outcome.guarded), outcome)
+    (array,) = case.arrays
+    assert array.wrong == len(range(7_654_321, 9_000_000, 3))
+    assert array.right + array.wrong == 10_000_000
+    assert len(array.elements) == 256
+    assert 7_654_321 in [element.index for element in array.elements]
+    assert len(array.overview) == 96
+    assert [sum(column) for column in zip(*array.overview, strict=True)] == [array.right, array.wrong, array.never]
+    assert array.overview[0] == (array.part, 0, 0)
+    assert len(json.dumps(to_plain(case))) < 60_000
+    shown = view.failing(case)
+    assert len(json.dumps(shown.message())) < 200_000
+    assert "256 of 10,000,000 elements are drawn" in shown.data["arrays"][0]["window"]
+    assert shown.png().startswith(b"\x89PNG")
+
+
+def test_the_rectangle_of_an_image_lies_around_the_first_wrong_element() -> None:
+    outcome = large((300, 400), (slice(200, 210), slice(100, 120)))
+    case = failed_case(tiny(), Silent(outcome.guarded), outcome)
+    (array,) = case.arrays
+    assert (array.row, array.column, array.rows, array.columns) == (196, 96, 16, 16)
+    first = next(element for element in array.elements if element.state == "wrong")
+    assert first.index == 200 * 400 + 100
+    assert (first.expected, first.found) == ("1", "7")
+
+
+def test_what_still_holds_its_old_value_was_never_written() -> None:
+    outcome = large((20,), 3, 0xA5)
+    case = failed_case(tiny(), Silent(outcome.guarded), outcome)
+    (array,) = case.arrays
+    assert (array.never, array.elements[3].state) == (1, "never written")
+
+
+def test_an_empty_array() -> None:
+    outcome = large((0,), slice(0, 0))
+    case = failed_case(tiny(), Silent(outcome.guarded), outcome)
+    assert case.arrays[0].elements == ()
+    assert view.failing(case).png().startswith(b"\x89PNG")

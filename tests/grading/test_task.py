@@ -1,0 +1,52 @@
+"""The picture of an exercise shows its inputs and what is wanted, in words, in numbers and drawn."""
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab.errors import CheckError
+from gpulab.grading import load
+from gpulab.grading.exercise import Array, Case, Exercise, Value
+from gpulab.grading.task import shown
+
+
+def exercise(make, **changes):
+    settings = {
+        "id": "twice", "title": "twice", "lesson": "02_simt", "section": "Neighbours", "kernel": "twice",
+        "signature": "int n, float* x", "make": make, "cases": ({"n": 1000}, {"n": 8}, {"n": 2}), "causes": (),
+        "hints": ("a", "b", "c"), "smallest": {"n": 1},
+    }  # fmt: skip
+    return Exercise(**{**settings, **changes})
+
+
+def make(parameters, random):
+    x = np.arange(parameters["n"], dtype="float32")
+    return Case(parameters, (2, 1, 1), (4, 1, 1), (Value("n", np.int32(parameters["n"])), Array("x", x, 2 * x)))
+
+
+def test_inputs_and_wanted_outputs_in_words_numbers_and_a_picture():
+    picture = gpulab.exercise("three-point-mean")
+    assert "n = 7; grid of 2 blocks, 4 threads each" in picture.sentence
+    assert "Before the launch: in; wanted after it: out." in picture.sentence
+    data = load("three-point-mean").case({"n": 7, "block": 4}).array("in").data
+    rows = {row[0]: row for row in picture.table.rows}
+    assert rows["in"][1:] == ("before the launch", "7", ", ".join(f"{value:g}" for value in data))
+    assert rows["out"][3].split(", ")[1] == f"{data[:3].mean():.4g}"
+    assert picture.png().startswith(b"\x89PNG")
+
+
+def test_the_smallest_case_with_something_to_see_is_shown():
+    assert shown(exercise(make)).parameters == {"n": 8}
+    assert shown(exercise(make, shown={"n": 2})).parameters == {"n": 2}
+
+
+def test_what_a_launch_finds_in_an_output_is_shown_only_if_it_means_something():
+    assert [row[:2] for row in gpulab.exercise("first-fill").table.rows] == [("out", "wanted after it")]
+    assert [row[:2] for row in gpulab.exercise("saxpy-guard").table.rows] == [
+        ("x", "before the launch"), ("y", "before the launch"), ("y", "wanted after it"),
+    ]  # fmt: skip
+
+
+def test_an_unknown_exercise_is_named():
+    with pytest.raises(CheckError, match="no exercise 'first-fil'"):
+        gpulab.exercise("first-fil")

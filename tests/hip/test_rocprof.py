@@ -1,0 +1,341 @@
+"""Counters through rocprofv3: its files, its command line, saved launches, and the whole way with a stand-in for it.
+
+The stand-in (fake_rocprofv3.py) repeats the launches on the virtual library, so that the counters that come back are
+those of the same launches profiled directly.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab import errors
+from gpulab.hip import door, replay, rocprof, snapshot
+from tests.hip.conftest import ok
+
+RECORDED = Path(__file__).parent / "recorded"
+ROOT = Path(__file__).resolve().parents[2]
+
+SOURCE = """
+struct Node { float value; Node* next; };
+__device__ float factor = 1.0f;
+__device__ Node* first;
+__global__ void walk(const Node* node, float* out, int n) {
+    float sum = 0;
+    for (int i = 0; i < n; i++, node = node->next) sum += node->value;
+    out[threadIdx.x] = factor * sum + first->value;
+}
+__global__ void add(float* y, const float* x, const float* end) {
+    for (x += threadIdx.x; x < end; x += blockDim.x) y[threadIdx.x] += *x;
+}
+"""
+
+
+# ---- rocprofv3's files
+
+
+def test_a_recorded_file_of_an_mi300a() -> None:
+    dispatches = rocprof.read((RECORDED / "mi300a_occupancy_counter_collection.csv").read_text())
+    assert [d.number for d in dispatches] == list(range(1, 9))
+    assert dispatches[0].kernel == "init_gaussian"
+    assert (dispatches[0].threads, dispatches[0].workgroup) == (262_144, 256)
+    assert dispatches[0].values == {"OccupancyPercent": 13.271172}
+    assert dispatches[1].values["OccupancyPercent"] == pytest.approx(0.043425904)
+    assert dispatches[3].end_ns - dispatches[3].start_ns == 9495
+
+
+@pytest.mark.parametrize(("name", "count"), [("addition", 4), ("filtered", 2)])
+def test_files_of_other_versions(name: str, count: int) -> None:
+    dispatches = rocprof.read((RECORDED / f"{name}_counter_collection.csv").read_text())
+    assert len(dispatches) == count
+    assert all(d.values == {"SQ_WAVES": 16_384} for d in dispatches)
+    assert dispatches[0].threads // 64 == 16_384
+
+
+def test_several_counters_of_a_launch_and_rows_by_instance() -> None:
+    text = (
+        '"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"\n'
+        '2,"b","TCC_HIT",1\n1,"a","TCC_HIT",3.000000\n1,"a","TCC_HIT",4\n1,"a","VALUBusy",12.5\n'
+    )
+    first, second = rocprof.read(text)
+    assert (first.kernel, first.values) == ("a", {"TCC_HIT": 7, "VALUBusy": 12.5})
+    assert (second.kernel, second.values) == ("b", {"TCC_HIT": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no column Dispatch_Id"),
+        ("Dispatch_Id,Kernel_Name,Counter_Name\n1,a,b\n", "no column Counter_Value"),
+        ('"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"\n1,a,SQ_WAVES,many\n', "line 2"),
+    ],
+)
+def test_files_that_cannot_be_read(text: str, says: str) -> None:
+    with pytest.raises(errors.ProfilerError, match=says):
+        rocprof.read(text)
+
+
+def test_measured_values_by_kind() -> None:
+    counters, computed = rocprof.split({"SQ_WAVES": 4.0, "TCC_HIT_sum": 7.0, "VALUBusy": 12.5}, "gfx942")
+    assert counters == {"SQ_WAVES": 4, "TCC_HIT": 7}
+    assert computed == {"TCC_HIT_sum": 7.0, "VALUBusy": 12.5}
+
+
+# ---- finding rocprofv3
+
+
+def test_the_profiler_is_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("GPULAB_ROCPROFV3", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
+    monkeypatch.delenv("ROCM_HOME", raising=False)
+    monkeypatch.setattr(rocprof.glob, "glob", lambda pattern: [])
+    assert rocprof.executable() is None or rocprof.executable() == "/opt/rocm/bin/rocprofv3"
+    program = tmp_path / "rocm" / "bin" / "rocprofv3"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert rocprof.executable() == str(program)
+    monkeypatch.setenv("GPULAB_ROCPROFV3", "/somewhere/rocprofv3")
+    assert rocprof.executable() == "/somewhere/rocprofv3"
+
+
+def test_without_a_profiler_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(rocprof, "executable", lambda: None)
+    with pytest.raises(errors.ProfilerError, match="rocprofiler-sdk") as caught:
+        rocprof.collect(["SQ_WAVES"], "gfx942", "virtual", [], tmp_path)
+    assert "GPULAB_ROCPROFV3" in str(caught.value)
+    assert "virtual:gfx942" in str(caught.value)
+
+
+# ---- saved launches
+
+
+def test_addresses_are_exchanged() -> None:
+    old = {0x1000: 64, 0x2000: 256}
+    new = {0x1000: 0x90000, 0x2000: 0x50000}
+    words = [0x1000, 0x103F, 0x1040, 0x1041, 0xFFF, 0x2000, 0x20FF, 0x2100, 0x2101, 0]
+    moved = struct.unpack("<10Q", snapshot.relocated(struct.pack("<10Q", *words), old, new))
+    assert moved == (0x90000, 0x9003F, 0x90040, 0x1041, 0xFFF, 0x50000, 0x500FF, 0x50100, 0x2101, 0)
+    assert snapshot.relocated(b"\1\2\3", old, new) == b"\1\2\3"
+    assert snapshot.relocated(struct.pack("<Q", 0x1000), {}, {}) == struct.pack("<Q", 0x1000)
+
+
+def test_large_contents_are_searched_as_small_ones_are() -> None:
+    words = np.arange(20_000, dtype="<u8")
+    words[12_345] = 0x10_0008
+    moved = np.frombuffer(snapshot.relocated(words.tobytes(), {0x10_0000: 64}, {0x10_0000: 0x77_0000}), "<u8")
+    assert moved[12_345] == 0x77_0008
+    assert np.count_nonzero(moved != words) == 1
+
+
+def test_what_a_kernel_can_reach_is_saved(tmp_path: Path) -> None:
+    """The argument points to b, b's contents to c, c's to b; nothing points to a."""
+    memory = {0x1000: bytes(16), 0x2000: struct.pack("<QQ", 7, 0x3008), 0x3000: struct.pack("<QQ", 0x2000, 1)}
+    kernarg = struct.pack("<iiQ", 5, 6, 0x2000)
+    saved = snapshot.save(
+        tmp_path / "launch", b"code", "k", 0, (2, 1, 1), (64, 1, 1), 16, kernarg, (0, 8),
+        {address: len(contents) for address, contents in memory.items()},
+        lambda address, size: memory[address][:size], {"v": (0x1000, 16)},
+    )  # fmt: skip
+    assert saved.allocations == {0x2000: 16, 0x3000: 16}
+    assert saved == snapshot.load(tmp_path / "launch")
+    assert (saved.grid, saved.block, saved.lds_bytes, saved.offsets) == ((2, 1, 1), (64, 1, 1), 16, (0, 8))
+    assert (saved.elf, saved.kernarg, bytes(saved.contents(0x3000))) == (b"code", kernarg, memory[0x3000])
+    assert bytes(saved.variable("v")) == bytes(16)
+    with pytest.raises(errors.ProfilerError, match="no saved launch"):
+        snapshot.load(tmp_path)
+
+
+def test_memory_larger_than_the_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 100})())
+    with pytest.raises(errors.ProfilerError, match="too large to save: 64 bytes"):
+        snapshot.save(
+            tmp_path / "launch", b"", "k", 0, (1, 1, 1), (1, 1, 1), 0, struct.pack("<Q", 0x1000), (), {0x1000: 64},
+            lambda address, size: bytes(size), {},
+        )  # fmt: skip
+
+
+def test_variables_of_a_code_object() -> None:
+    assert set(snapshot.variable_symbols(gpulab.compile(SOURCE).elf)) == {"factor", "first"}
+
+
+# ---- the whole way
+
+
+@pytest.fixture
+def real(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """A virtual device that the door takes for a real one, and the stand-in for rocprofv3."""
+    program = tmp_path / "rocprofv3"
+    stand_in = str(ROOT / "tests" / "hip" / "fake_rocprofv3.py")
+    program.write_text(f'#!{sys.executable}\nimport runpy\nrunpy.run_path({stand_in!r}, run_name="__main__")\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("GPULAB_ROCPROFV3", str(program))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with gpulab.using(getattr(request, "param", "gfx942")):
+        monkeypatch.setattr(door, "_is_virtual_binding", lambda binding: False)
+        yield gpulab.device().arch
+        monkeypatch.undo()
+
+
+def linked_list(module: gpulab.Module, values: list[float]) -> list[gpulab.DeviceArray]:
+    """Nodes in allocations of their own, the last one leading back to the first; module.first is the first."""
+    nodes = [gpulab.zeros(2, "uint64") for _ in values]
+    for i, (node, value) in enumerate(zip(nodes, values, strict=True)):
+        raw = struct.pack("<fIQ", value, 0, nodes[(i + 1) % len(nodes)].address)
+        door.copy_to_device(node.address, raw)
+    door.copy_to_device(module.variable("first").address, struct.pack("<Q", nodes[0].address))
+    door.copy_to_device(module.variable("factor").address, struct.pack("<f", 3.0))
+    return nodes
+
+
+NAMES = ("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SMEM", "valu_per_wave")
+
+
+@pytest.mark.parametrize("real", ["gfx942", "gfx1100"], indirect=True)
+def test_launches_are_repeated_under_the_profiler(real: str, tmp_path: Path) -> None:
+    """Two launches with pointers in memory and in variables: the counters are those of a direct profile."""
+    module = gpulab.compile(SOURCE)
+    nodes = linked_list(module, [1.0, 2.0, 4.0])
+    out, x = gpulab.zeros(64), gpulab.to_device(np.ones(1000, "float32"))
+    with gpulab.profile(*NAMES) as run:
+        module.walk[1, 64](gpulab.Pointer(nodes[0].address, "uint8"), out, 6)
+        module.add[1, 128](gpulab.zeros(128), x, gpulab.Pointer(x.address + 4000, "float32"))
+    gpulab.synchronize()
+    assert out.to_host()[5] == 3.0 * 14.0 + 1.0
+    assert [launch.kernel for launch in run] == ["walk", "add"]
+    assert not run[0].time_is_modelled
+    assert "measured" in str(run.table(0))
+    assert os.listdir(tmp_path) == ["rocprofv3"], "what was saved is removed"
+    measured = [dict(launch.counters) for launch in run]
+    ratio = run.metric("valu_per_wave", 0)
+
+    with pytest.MonkeyPatch.context() as again:
+        again.setattr(door, "_is_virtual_binding", lambda binding: True)
+        with gpulab.profile() as direct:
+            module.walk[1, 64](gpulab.Pointer(nodes[0].address, "uint8"), out, 6)
+            module.add[1, 128](gpulab.zeros(128), x, gpulab.Pointer(x.address + 4000, "float32"))
+    for found, launch in zip(measured, direct, strict=True):
+        assert set(found) >= {"SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SMEM"}
+        assert {name: launch.counters[name] for name in found} == found
+    assert ratio == direct.metric("valu_per_wave", 0)
+
+
+def test_memory_that_other_code_allocated_is_saved_too(real: str) -> None:
+    """hip-python's own hipMalloc: gpulab asks HIP what the arguments point into."""
+    from hip import hip
+
+    address = int(ok(hip.hipMalloc(4096)))
+    module = gpulab.compile(SOURCE)
+    y, x = gpulab.Pointer(address, "float32"), gpulab.Pointer(address + 2048, "float32")
+    with gpulab.profile("SQ_WAVES") as run:
+        module.add[1, 64](y, x, gpulab.Pointer(address + 4096, "float32"))
+    assert run.counters["SQ_WAVES"] == 1
+    ok(hip.hipFree(address))
+
+
+def test_a_group_that_is_refused_is_tried_name_by_name(real: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_LIMIT", "1")
+    module = gpulab.compile(SOURCE)
+    x = gpulab.zeros(64)
+    with gpulab.profile("SQ_WAVES", "SQ_INSTS_VALU") as run:
+        module.add[2, 64](x, x, x)
+    assert run.counters["SQ_WAVES"] == 2
+    assert run.counters["SQ_INSTS_VALU"] > 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [("FAKE_EXIT", "3", "cannot open /dev/kfd"), ("FAKE_WITHOUT", "SQ_WAVES", "no value for SQ_WAVES")],
+)
+def test_failures_of_the_profiler(
+    real: str, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, says: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    module = gpulab.compile(SOURCE)
+    x = gpulab.zeros(64)
+    with pytest.raises(errors.ProfilerError, match=says) as caught:  # noqa: SIM117
+        with gpulab.profile("SQ_WAVES"):
+            module.add[1, 64](x, x, x)
+    assert "--list-avail" in str(caught.value)
+
+
+def test_a_real_gpu_without_a_profiler(real: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named counters cannot be had: that is said before anything runs. Without names the times are still measured."""
+    monkeypatch.setattr(rocprof, "executable", lambda: None)
+    with pytest.raises(errors.ProfilerError, match="rocprofv3, and it was not found"):  # noqa: SIM117
+        with gpulab.profile("SQ_WAVES"):
+            pytest.fail("the block ran")
+    with pytest.raises(errors.CounterNotFound, match="a real GPU cannot give lanes_active_percent"):  # noqa: SIM117
+        with gpulab.profile("lanes_active_percent"):
+            pytest.fail("the block ran")
+    module = gpulab.compile(SOURCE)
+    x = gpulab.zeros(64)
+    with gpulab.profile() as run:
+        module.add[1, 64](x, x, x)
+    assert run[0].time_us > 0
+    assert dict(run[0].counters) == {}
+    with pytest.raises(errors.CounterNotFound, match=r'ask for it: gpulab.profile\("SQ_WAVES"\)'):
+        run.metric("SQ_WAVES")
+
+
+# ---- the runner by itself
+
+
+def save_fill(tmp_path: Path, value: int) -> Path:
+    module = gpulab.compile("__global__ void fill(int* out, int value) { out[threadIdx.x + 64] = value; }")
+    snapshot.save(
+        tmp_path / "launch", module.elf, module.fill.signature.symbol, door.current(), (1, 1, 1), (64, 1, 1), 0,
+        struct.pack("<Qi", 0x1000, value), (), {0x1000: 4 * value}, lambda address, size: bytes(size), {},
+    )  # fmt: skip
+    return tmp_path / "launch"
+
+
+def run_replay(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "gpulab.hip.replay", *arguments], capture_output=True, text=True, timeout=120,
+        check=False, env=environment,
+    )  # fmt: skip
+
+
+def test_the_runner_as_a_program(tmp_path: Path) -> None:
+    done = run_replay("virtual", str(save_fill(tmp_path, 128)))
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run_replay("virtual")
+    assert done.returncode == 2
+    assert "usage" in done.stderr
+
+
+def test_the_runner_says_what_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """100 integers of room for indices 64 to 127: the repeated launch faults as the first one would have."""
+    assert replay.main(["virtual", str(save_fill(tmp_path, 100))]) == 1
+    said = capsys.readouterr().err
+    assert "hipDeviceSynchronize failed while" in said
+    assert "hipErrorIllegalAddress" in said
+    assert replay.main(["virtual", str(tmp_path)]) == 1
+    assert "no saved launch" in capsys.readouterr().err
+
+
+def test_a_cooperative_launch_is_repeated_as_one(tmp_path: Path) -> None:
+    module = gpulab.compile("""
+#include <hip/hip_cooperative_groups.h>
+__global__ void both(int* out) {
+    atomicAdd(out, 1);
+    cooperative_groups::this_grid().sync();
+    if (*out != 256) __builtin_trap();
+}
+""")
+    saved = snapshot.save(
+        tmp_path / "launch", module.elf, module.both.signature.symbol, door.current(), (4, 1, 1), (64, 1, 1), 0,
+        struct.pack("<Q", 0x1000), (0,), {0x1000: 64}, lambda address, size: bytes(size), {},
+    )  # fmt: skip
+    replay.replay(replay.binding("virtual"), saved)

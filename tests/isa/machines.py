@@ -1,0 +1,165 @@
+"""Runs lines of assembly on both machines and gives back registers and memory: `run`.
+
+The lines may use v1-v31 and s4-s79, vcc, exec, scc, m0; v0 is the thread, s[2:3] the address of `data`. All are zero at
+the start. What both machines must agree on is compared here; expected numbers are the tests' own.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from gpulab import architectures
+from gpulab.virtual_gpu.isa.assembly import parse
+from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.machine.device import VirtualDevice
+from gpulab.virtual_gpu.reference.machine import Workgroup
+from gpulab.virtual_gpu.reference.memory import ArenaMemory
+
+VGPRS, SGPRS = 32, 80
+WAVE64 = ("gfx90a", "gfx942", "gfx950")
+
+
+@dataclass
+class State:
+    """v[i] has one u32 per lane; s[i], vcc, exec, scc are integers; data is the buffer afterwards, as bytes."""
+
+    v: np.ndarray
+    s: list[int]
+    vcc: int
+    exec: int
+    scc: int
+    data: bytes
+
+    def floats(self, register: int) -> np.ndarray:
+        return self.v[register].view(np.float32)
+
+    def pairs(self, register: int) -> np.ndarray:
+        return self.v[register].astype(np.uint64) | self.v[register + 1].astype(np.uint64) << np.uint64(32)
+
+
+@cache
+def _arena() -> Arena:
+    return Arena()
+
+
+@cache
+def _device(arch: str) -> VirtualDevice:
+    return VirtualDevice(architectures.get(arch), _arena(), 0)
+
+
+def _text(arch: str, body: str, lanes: int, directives: str, agprs: bool) -> str:
+    wide = arch in WAVE64
+    store, load = ("global_store_dword", "s_load_dwordx4") if wide else ("global_store_b32", "s_load_b128")
+    store4 = "global_store_dwordx4" if wide else "global_store_b128"
+    b, exec_, vcc = ("b64", "exec", "vcc") if wide else ("b32", "exec_lo", "vcc_lo")
+    lines = ["s_mov_b32 s80, s0", "s_mov_b32 s81, s1", f"{load} s[84:87], s[80:81], 0x0", "s_waitcnt lgkmcnt(0)"]
+    lines += ["v_and_b32 v200, 0x3ff, v0", "v_lshlrev_b32 v201, 2, v200", "v_mov_b32 v0, v200"]
+    lines += [f"v_mov_b32 v{i}, 0" for i in range(1, VGPRS)] + [f"s_mov_b32 s{i}, 0" for i in range(SGPRS)]
+    lines += ["s_mov_b32 s2, s86", "s_mov_b32 s3, s87", f"s_mov_{b} {vcc}, 0", "s_cmp_lg_u32 0, 0"]
+    lines += [line.strip() for line in body.strip().splitlines()]
+    lines += ["s_cselect_b32 s90, 1, 0", f"s_mov_{b} {'s[92:93]' if wide else 's92'}, {exec_}"]
+    lines += [f"s_mov_{b} {'s[94:95]' if wide else 's94'}, {vcc}", f"s_mov_{b} {exec_}, {(1 << lanes) - 1:#x}"]
+    if wide:
+        lines[-1:] = [f"s_mov_b32 exec_lo, {(1 << min(lanes, 32)) - 1:#x}"]
+        lines += [f"s_mov_b32 exec_hi, {(1 << max(lanes - 32, 0)) - 1:#x}"]
+    # few stores, as each takes long to translate: four VGPRs at once, and the scalars as lanes of a VGPR
+    lines.append("v_lshlrev_b32 v202, 4, v200")
+    add = "v_add_u32" if wide else "v_add_nc_u32"
+    for i in range(0, VGPRS, 4):
+        lines += [f"{store4} v202, v[{i}:{i + 3}], s[84:85]", f"{add} v202, {16 * lanes:#x}, v202"]
+    names = [f"s{i}" for i in range(SGPRS)] + ["s90", "s92", "s93", "s94", "s95"]
+    size = 64 if wide else 32
+    lines.append(f"s_mov_{b} {exec_}, -1")
+    lines += ["v_mbcnt_lo_u32_b32 v203, -1, 0"]
+    lines += ["v_mbcnt_hi_u32_b32 v203, -1, v203"] if wide else []
+    lines += ["v_lshlrev_b32 v203, 2, v203", f"{add} v203, {4 * VGPRS * lanes:#x}, v203"]
+    for first in range(0, len(names), size):
+        lines += [f"v_writelane_b32 v204, {name}, {i}" for i, name in enumerate(names[first : first + size])]
+        lines += [f"{store} v203, v204, s[84:85]", f"{add} v203, {4 * size:#x}, v203"]
+    code = "\n".join("  " + line for line in [*lines, "s_endpgm"])
+    accum = "  .amdhsa_accum_offset 256\n" if wide else ""
+    registers = 512 if agprs else 256
+    return f"""
+.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
+.text
+k:
+{code}
+.rodata
+.amdhsa_kernel k
+  .amdhsa_group_segment_fixed_size 4096
+  .amdhsa_private_segment_fixed_size 256
+  .amdhsa_kernarg_size 16
+  .amdhsa_user_sgpr_count 2
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr {registers}
+  .amdhsa_next_free_sgpr 96
+{accum}{directives}.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .kernarg_segment_size: 16
+    .group_segment_fixed_size: 4096
+    .private_segment_fixed_size: 256
+    .vgpr_count: {registers}
+    .agpr_count: {256 if agprs else 0}
+    .wavefront_size: {64 if wide else 32}
+...
+.end_amdgpu_metadata
+"""
+
+
+def run(
+    arch: str, body: str, *, lanes: int = 0, data: np.ndarray | bytes = bytes(256), denormals: int = 3, ieee: int = 1,
+    directives: str = "", agprs: bool = False,
+) -> State:  # fmt: skip
+    """The state after `body` in one wave of `lanes` threads (all of them if 0), the same on both machines."""
+    size = 64 if arch in WAVE64 else 32
+    lanes = lanes or size
+    more = f"  .amdhsa_float_denorm_mode_32 {denormals}\n  .amdhsa_ieee_mode {ieee}\n"
+    more += "".join(f"  .amdhsa_{line.strip()}\n" for line in directives.split(";") if line.strip())
+    program = parse(_text(arch, body, lanes, more, agprs))
+    contents = data if isinstance(data, bytes) else data.tobytes()
+    device, arena = _device(arch), _arena()
+    words = VGPRS * lanes + 128
+    found = []
+    for machine in ("reference", "host"):
+        out, given = arena.allocate(4 * words, "device", 0), arena.allocate(len(contents), "device", 0)
+        arena.view(given, len(contents))[:] = contents
+        kernarg = struct.pack("<QQ", out, given)
+        try:
+            if machine == "reference":
+                place = arena.allocate(len(kernarg), "device", 0)
+                arena.view(place, len(kernarg))[:] = kernarg
+                Workgroup(
+                    program, "k", memory=ArenaMemory(arena), grid=(1, 1, 1), block=(lanes, 1, 1), kernarg=kernarg,
+                    kernarg_address=place,
+                ).run()  # fmt: skip
+                arena.free(place)
+            else:
+                module = device.load(program)
+                launch = device.launch(module.kernels["k"], (1, 1, 1), (lanes, 1, 1), 0, kernarg)
+                module.unload()
+                assert launch.fault is None, launch.fault
+            raw = np.frombuffer(bytes(arena.view(out, 4 * words)), np.uint32)
+            buffer = bytes(arena.view(given, len(contents)))
+        finally:
+            arena.free(out)
+            arena.free(given)
+        v = raw[: VGPRS * lanes].reshape(VGPRS // 4, lanes, 4).transpose(0, 2, 1).reshape(VGPRS, lanes)
+        rest = [int(n) for n in raw[VGPRS * lanes :]]
+        s, (scc, e0, e1, c0, c1) = rest[:SGPRS], rest[SGPRS : SGPRS + 5]
+        high = size == 64
+        s[2] = s[3] = 0  # the buffer's address, which differs
+        found.append(State(v, s, c0 | c1 << 32 if high else c0, e0 | e1 << 32 if high else e0, scc, buffer))
+    reference, host = found
+    assert np.array_equal(reference.v, host.v), np.argwhere(reference.v != host.v)[:4]
+    assert reference.s == host.s
+    assert (reference.vcc, reference.exec, reference.scc) == (host.vcc, host.exec, host.scc)
+    assert reference.data == host.data
+    return host

@@ -1,0 +1,238 @@
+"""Buffer resources: address forms, ranges, swizzles, atomics and loads into LDS; expected addresses worked by hand."""
+
+import numpy as np
+import pytest
+
+from tests.isa.machines import run
+
+# the last register of a resource: gfx9 as Clang's users write it; gfx11 with OOB_SELECT 3 (raw), 1, 0
+RAW = {"gfx942": 0x00027000, "gfx1100": 0x31004000}
+DATA = np.arange(64, dtype=np.uint32) + 1000
+BOTH = pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+WORD = {
+    "gfx942": ("buffer_load_dword", "buffer_store_dword", "buffer_load_dwordx4", "buffer_store_dwordx4"),
+    "gfx1100": ("buffer_load_b32", "buffer_store_b32", "buffer_load_b128", "buffer_store_b128"),
+}
+
+
+def resource(arch, records, *, stride=0, swizzle=0, flags=None):
+    """s[4:7]: the data buffer, with so many records."""
+    high = (stride << 16) | (swizzle << (31 if arch == "gfx942" else 30))
+    return f"""
+    s_mov_b32 s4, s2
+    s_or_b32 s5, s3, {high:#x}
+    s_mov_b32 s6, {records}
+    s_mov_b32 s7, {RAW[arch] if flags is None else flags:#x}
+    """
+
+
+@BOTH
+def test_offsets_add_up_and_what_is_outside_reads_as_zero(arch):
+    load = WORD[arch][0]
+    found = run(
+        arch,
+        resource(arch, 128)
+        + f"""
+        v_lshlrev_b32 v1, 2, v0
+        s_mov_b32 s8, 8
+        v_mov_b32 v3, 5
+        {load} v2, v1, s[4:7], 0 offen
+        {load} v3, v1, s[4:7], 0 offen offset:16
+        {load} v4, off, s[4:7], 0 offset:20
+        {load} v5, v1, s[4:7], s8 offen
+        s_waitcnt vmcnt(0)
+        """,
+        data=DATA,
+    )
+    lanes = range(found.v.shape[1])
+    assert found.v[2].tolist() == [1000 + i if i < 32 else 0 for i in lanes]
+    assert found.v[3].tolist() == [1004 + i if i + 4 < 32 else 0 for i in lanes]
+    assert set(found.v[4]) == {1005}
+    # gfx9 checks with the scalar offset, gfx11 without it
+    inside = 30 if arch == "gfx942" else 32
+    assert found.v[5].tolist() == [1002 + i if i < inside else 0 for i in lanes]
+
+
+@BOTH
+def test_four_dwords_are_checked_one_by_one(arch):
+    """44 bytes: the third group of four has three dwords in the buffer. Stores go only there."""
+    load4, store4 = WORD[arch][2:]
+    found = run(
+        arch,
+        resource(arch, 44)
+        + f"""
+        s_mov_b32 exec_lo, 15
+        {"s_mov_b32 exec_hi, 0" if arch == "gfx942" else ""}
+        v_lshlrev_b32 v1, 4, v0
+        {load4} v[4:7], v1, s[4:7], 0 offen
+        s_waitcnt vmcnt(0)
+        v_mov_b32 v8, 1
+        v_mov_b32 v9, 2
+        v_mov_b32 v10, 3
+        v_mov_b32 v11, 4
+        {store4} v[8:11], v1, s[4:7], 0 offen
+        """,
+        data=DATA,
+    )
+    assert [int(found.v[4 + i][2]) for i in range(4)] == [1008, 1009, 1010, 0]
+    assert [int(found.v[4 + i][1]) for i in range(4)] == [1004, 1005, 1006, 1007]
+    assert [int(found.v[4 + i][3]) for i in range(4)] == [0, 0, 0, 0]
+    stored = np.frombuffer(found.data, np.uint32)[:13]
+    assert stored.tolist() == [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 1011, 1012]
+
+
+@BOTH
+def test_records_of_a_stride(arch):
+    """Ten records of 12 bytes, indexed by the lane: the range is one of indices."""
+    load = WORD[arch][0]
+    flags = RAW[arch] if arch == "gfx942" else 0x11004000  # OOB_SELECT 1
+    found = run(
+        arch,
+        resource(arch, 10, stride=12, flags=flags)
+        + f"""
+        v_mov_b32 v3, 4
+        v_mov_b32 v2, v0
+        {load} v4, v0, s[4:7], 0 idxen
+        {load} v5, v[2:3], s[4:7], 0 idxen offen offset:4
+        s_waitcnt vmcnt(0)
+        """,
+        data=DATA,
+    )
+    lanes = range(found.v.shape[1])
+    assert found.v[4].tolist() == [1000 + 3 * i if i < 10 else 0 for i in lanes]
+    assert found.v[5].tolist() == [1002 + 3 * i if i < 10 else 0 for i in lanes]
+
+
+def test_offsets_beyond_the_stride_with_oob_select_0():
+    found = run(
+        "gfx1100",
+        resource("gfx1100", 10, stride=8, flags=0x01004000)
+        + """
+        buffer_load_b32 v4, v0, s[4:7], 0 idxen offset:4
+        buffer_load_b32 v5, v0, s[4:7], 0 idxen offset:8
+        s_waitcnt vmcnt(0)
+        """,
+        data=DATA,
+    )
+    assert found.v[4].tolist() == [1001 + 2 * i if i < 10 else 0 for i in range(32)]
+    assert set(found.v[5]) == {0}
+
+
+@BOTH
+def test_swizzle_and_thread_number(arch):
+    """Stride 8, elements of 4 bytes, 8 indices side by side: record 9, second word, is at (8 + 4) * 8 + 1 * 4."""
+    load = WORD[arch][0]
+    flags = (RAW[arch] & 0x0FFFFFFF) | 1 << 23 | (1 << 28 if arch == "gfx1100" else 0)
+    found = run(
+        arch,
+        resource(arch, 1000, stride=8, swizzle=1, flags=flags)
+        + f"""
+        v_mov_b32 v3, 0
+        {load} v4, v3, s[4:7], 0 idxen offset:4
+        {load} v5, v3, s[4:7], 0 idxen
+        s_waitcnt vmcnt(0)
+        """,
+        data=np.arange(256, dtype=np.uint32),
+    )
+    assert int(found.v[4][9]) == 12 * 8 // 4 + 1
+    lanes = range(found.v.shape[1])
+    assert found.v[5].tolist() == [i // 8 * 16 + i % 8 for i in lanes]
+
+
+@BOTH
+def test_atomics_on_buffers(arch):
+    add, swap = ("buffer_atomic_add", "buffer_atomic_cmpswap")
+    if arch == "gfx1100":
+        add, swap = add + "_u32", swap + "_b32"
+    back = "sc0" if arch == "gfx942" else "glc"
+    found = run(
+        arch,
+        resource(arch, 16)
+        + f"""
+        v_lshlrev_b32 v1, 2, v0
+        v_mov_b32 v2, 7
+        {add} v2, v1, s[4:7], 0 offen {back}
+        v_mov_b32 v4, 55
+        v_mov_b32 v5, 1008
+        {swap} v[4:5], v1, s[4:7], 0 offen {back}
+        s_waitcnt vmcnt(0)
+        """,
+        data=DATA,
+    )
+    assert found.v[2].tolist()[:6] == [1000, 1001, 1002, 1003, 0, 0]
+    assert found.v[4].tolist()[:6] == [1007, 1008, 1009, 1010, 0, 0]
+    assert np.frombuffer(found.data, np.uint32)[:5].tolist() == [1007, 55, 1009, 1010, 1004]
+
+
+@BOTH
+def test_scalar_loads_from_buffers(arch):
+    load = "s_buffer_load_dwordx4" if arch == "gfx942" else "s_buffer_load_b128"
+    found = run(
+        arch,
+        resource(arch, 28)
+        + f"""
+        s_mov_b32 s20, 8
+        {load} s[12:15], s[4:7], 0x10
+        {load} s[16:19], s[4:7], s20
+        s_waitcnt lgkmcnt(0)
+        """,
+        data=DATA,
+    )
+    assert found.s[12:16] == [1004, 1005, 1006, 0]
+    assert found.s[16:20] == [1002, 1003, 1004, 1005]
+
+
+def test_scalar_stores_and_atomics_of_gfx9():
+    found = run(
+        "gfx942",
+        resource("gfx942", 64)
+        + """
+        s_mov_b32 s12, 11
+        s_mov_b32 s13, 12
+        s_store_dwordx2 s[12:13], s[2:3], 0x8
+        s_buffer_store_dword s12, s[4:7], 0x20
+        s_buffer_store_dword s12, s[4:7], 0x40
+        s_mov_b32 s14, 5
+        s_atomic_add s14, s[2:3], 0x0 glc
+        s_mov_b32 s16, 70
+        s_mov_b32 s17, 1001
+        s_atomic_cmpswap s[16:17], s[2:3], 0x4
+        s_waitcnt lgkmcnt(0)
+        """,
+        data=DATA,
+    )
+    memory = np.frombuffer(found.data, np.uint32)
+    assert memory[:5].tolist() == [1005, 70, 11, 12, 1004]
+    assert (memory[8], memory[16]) == (11, 1016)
+    assert found.s[14] == 1000
+    assert found.s[16:18] == [70, 1001]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("global_load_lds_dword v1, s[2:3] offset:16", lambda i: 1004 + i),
+        ("buffer_load_dword v1, s[4:7], 0 offen offset:16 lds", lambda i: 1004 + i if i + 4 < 32 else 0),
+        ("global_load_lds_sbyte v1, s[2:3] offset:16", lambda i: (1004 + i) % 256 - 256 & 0xFFFFFFFF),
+        ("global_load_lds_ushort v1, s[2:3] offset:16", lambda i: 1004 + i),
+    ],
+)
+def test_loads_that_go_to_lds(text, expected):
+    """LDS gets one dword per lane from m0 + the offset on. 1004 .. 1067 have low bytes 236 .. 255, 0 .. 43."""
+    found = run(
+        "gfx942",
+        resource("gfx942", 128)
+        + f"""
+        v_lshlrev_b32 v1, 2, v0
+        s_mov_b32 m0, 256
+        {text}
+        s_waitcnt vmcnt(0)
+        ds_read_b32 v2, v1 offset:272
+        s_waitcnt lgkmcnt(0)
+        """,
+        data=np.arange(128, dtype=np.uint32) + 1000,
+    )
+    wanted = [expected(i) for i in range(64)]
+    if "sbyte" in text:
+        wanted = [w if (1004 + i) % 256 >= 128 else (1004 + i) % 256 for i, w in enumerate(wanted)]
+    assert found.v[2].tolist() == wanted

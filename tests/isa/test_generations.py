@@ -1,0 +1,240 @@
+"""Which instructions each architecture has: against LLVM's assembler; and the rows that only some of them have.
+
+Expected numbers: worked by hand from the CDNA2, CDNA4, RDNA2 and RDNA4 ISA manuals and IEEE 754-2019.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpulab.virtual_gpu import isa
+from gpulab.virtual_gpu.isa.expression import TYPES
+from gpulab.virtual_gpu.isa.row import Matrix, Memory
+from tests.isa.rows import bits, run
+
+ARCHES = tuple(isa.GENERATION)
+INF, NAN, SNAN = 0x7F800000, 0x7FC00000, 0x7F800001
+
+
+def f32(value: float) -> int:
+    return bits(value, TYPES["f32"])
+
+
+def one(arch: str, mnemonic: str, *arguments: object, **implicit: object) -> int:
+    (result,) = run(arch, mnemonic, *arguments, **implicit)
+    return result
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_every_row_is_an_instruction_that_the_assembler_knows(arch: str, tmp_path: Path) -> None:
+    """A mnemonic alone lacks its operands: what counts is that it is not unknown. Halves of pairs are named v_dual_."""
+    names = [name for mnemonic in isa.table(arch) for name in (mnemonic, "v_dual_" + mnemonic.removeprefix("v_"))]
+    text = tmp_path / "names.s"
+    text.write_text("\n".join(names) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "ziglang", "clang", "-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", "-c"]
+    command += [str(text), "-o", str(tmp_path / "names.o"), "-ferror-limit=0"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    unknown = {
+        int(number)
+        for number, message in re.findall(r"names\.s:(\d+):\d+: error: (.*)", said)
+        if "not supported on this GPU" in message or "invalid instruction" in message
+    }
+    assert 900 < len(unknown) < len(names)  # the v_dual_ names of most
+    assert [names[i] for i in range(0, len(names), 2) if i + 1 in unknown and i + 2 in unknown] == []
+
+
+HAS_AND_LACKS = {
+    "gfx90a": (
+        "v_mad_f32 v_pk_fma_f32 v_mfma_f32_32x32x8f16 buffer_wbinvl1_vol",
+        "v_mov_b64 v_cvt_pk_fp8_f32 buffer_inv",
+    ),
+    "gfx942": ("v_mov_b64 v_mfma_f32_16x16x8_xf32 v_cvt_pk_fp8_f32", "v_bitop3_b32 v_mad_f32 v_prng_b32"),
+    "gfx950": (
+        "v_bitop3_b32 v_mfma_f32_32x32x16_bf16 v_permlane32_swap_b32",
+        "v_mfma_f32_16x16x8_xf32 v_mad_f32",
+    ),
+    "gfx1030": (
+        "global_load_dwordx4 ds_read_b32 s_andn2_saveexec_b32 v_add_nc_u32 s_memtime",
+        "global_load_b128 v_wmma_f32_16x16x16_f16 s_delay_alu v_mov_b16",
+    ),
+    "gfx1100": (
+        "global_load_b128 ds_load_b32 v_wmma_f32_16x16x16_f16 s_delay_alu",
+        "s_memtime s_add_f32 ds_cmpst_b32",
+    ),
+    "gfx1201": (
+        "s_add_f32 s_wait_loadcnt v_min_num_f32 s_mul_u64 s_load_u8",
+        "s_barrier s_waitcnt_vscnt v_fmac_dx9_zero_f32 s_cmpk_eq_u32",
+    ),
+}
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_what_tells_them_apart(arch: str) -> None:
+    table = isa.table(arch)
+    has, lacks = HAS_AND_LACKS[arch]
+    assert [name for name in has.split() if name not in table] == []
+    assert [name for name in lacks.split() if name in table] == []
+
+
+def test_renamed_rows_know_their_name() -> None:
+    for arch in ARCHES:
+        for mnemonic, row in isa.table(arch).items():
+            assert row.mnemonic == mnemonic
+
+
+# ------------------------------------------------------------------------------------------------------------ gfx90a
+
+
+def test_v_mad_f32_rounds_twice_and_flushes() -> None:
+    # (1 + 2**-23)**2 = 1 + 2**-22 + 2**-46: rounded before the sum, the last part is lost
+    x = 0x3F800001
+    assert one("gfx90a", "v_mad_f32", x, x, f32(-1.0)) == f32(2.0**-22)
+    assert one("gfx90a", "v_fma_f32", x, x, f32(-1.0)) == f32(2.0**-22 + 2.0**-46)
+    assert one("gfx90a", "v_mad_f32", f32(1.0), 1, 0) == 0  # a denormal counts as zero
+
+
+def test_bf16_matrices_of_cdna1_have_half_the_depth() -> None:
+    old, new = isa.table("gfx90a")["v_mfma_f32_32x32x4bf16"], isa.table("gfx90a")["v_mfma_f32_32x32x8bf16_1k"]
+    assert isinstance(old, Matrix)
+    assert isinstance(new, Matrix)
+    assert (old.k, new.k) == (4, 8)
+
+
+# ------------------------------------------------------------------------------------------------------------ gfx950
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [(0x80, 0b1000_0000), (0xFE, 0b1111_1110), (0x96, 0b1001_0110), (0xF0, 0b1111_0000), (0xCC, 0b1100_1100),
+     (0xAA, 0b1010_1010), (0xE8, 0b1110_1000), (0x00, 0), (0xFF, 0xFF)],
+)  # fmt: skip
+def test_bitop3_is_its_table(table: int, expected: int) -> None:
+    # sources with all eight combinations of bits: and, or, exclusive or, first, second, third, majority, none, all
+    assert one("gfx950", "v_bitop3_b32", 0xF0, 0xCC, 0xAA, bitop3=table) & 0xFF == expected
+    assert one("gfx950", "v_bitop3_b16", 0xF0, 0xCC, 0xAA, bitop3=table) & 0xFF == expected
+
+
+def test_prng_and_shifts_into_bytes() -> None:
+    assert one("gfx950", "v_prng_b32", 0x00000003) == 6
+    assert one("gfx950", "v_prng_b32", 0x80000001) == 2 ^ 197
+    assert one("gfx950", "v_ashr_pk_i8_i32", 0x1000, -0x1000, 4) == 0x7F | 0x80 << 8  # 256 and -256 saturate
+    assert one("gfx950", "v_ashr_pk_u8_i32", 0x1000, -16, 4) == 0xFF  # 256 -> 255, -1 -> 0
+    assert one("gfx950", "v_ashr_pk_i8_i32", 100, -100, 1) == 50 | (0xCE << 8)
+
+
+def test_bf16_conversions() -> None:
+    assert one("gfx950", "v_cvt_pk_bf16_f32", 0x3F808000, 0x3F818000) == 0x3F82_3F80  # halves to even
+    assert one("gfx950", "v_cvt_f32_bf16", 0x4049) == 0x40490000
+    assert one("gfx950", "v_cvt_sr_bf16_f32", 0x3F808000, 0x7FFF0000) == 0x3F80
+    assert one("gfx950", "v_cvt_sr_bf16_f32", 0x3F808000, 0x80000000) == 0x3F81
+    assert one("gfx950", "v_cvt_sr_f16_f32", f32(1.0 + 2.0**-11), 0x80000000) == 0x3C01
+    assert one("gfx950", "v_cvt_sr_f16_f32", f32(1.0 + 2.0**-11), 0x7FF80000) == 0x3C00
+    assert one("gfx950", "v_cvt_sr_f16_f32", f32(1e6), 0) == 0x7C00
+
+
+@pytest.mark.parametrize(
+    ("arch", "number", "fp8", "bf8"),
+    [
+        ("gfx950", 1.0, 0x38, 0x3C), ("gfx950", -2.0, 0xC0, 0xC0), ("gfx950", 448.0, 0x7E, 0x5F),
+        ("gfx950", 57344.0, 0x7F, 0x7B), ("gfx950", 1e6, 0x7F, 0x7C), ("gfx950", -1e6, 0xFF, 0xFC),
+        ("gfx950", 2.0**-9, 0x01, 0x18), ("gfx950", 2.0**-16, 0x00, 0x01), ("gfx950", -0.0, 0x80, 0x80),
+        ("gfx942", 1.0, 0x40, 0x40), ("gfx942", 240.0, 0x7F, 0x60), ("gfx942", 448.0, 0x80, 0x63),
+    ],
+)  # fmt: skip
+def test_fp8_of_the_two_families(arch: str, number: float, fp8: int, bf8: int) -> None:
+    # OCP E4M3 has bias 7 and E5M2 bias 15, FNUZ 8 and 16; too large is NaN or, in E5M2, infinity
+    assert one(arch, "v_cvt_pk_fp8_f32", f32(number), f32(0.0)) == fp8
+    assert one(arch, "v_cvt_pk_bf8_f32", f32(number), f32(0.0)) == bf8
+
+
+def test_fp8_overflow_by_mode_and_back() -> None:
+    # CDNA4 ISA manual 7.3: with FP16_OVFL infinity and too large numbers become the largest, NaN stays
+    limited = 1 << 23
+    assert one("gfx950", "v_cvt_pk_fp8_f32", INF, f32(-1e9), mode=limited) == 0xFE7E
+    assert one("gfx950", "v_cvt_pk_bf8_f32", INF, NAN, mode=limited) == 0x7F7B
+    assert one("gfx950", "v_cvt_f32_fp8", 0x7E) == f32(448.0)
+    assert one("gfx950", "v_cvt_f32_fp8", 0xFF) & 0x7FFFFFFF > INF
+    assert one("gfx950", "v_cvt_f32_fp8", 0x81) == f32(-(2.0**-9))
+    assert one("gfx950", "v_cvt_f32_bf8", 0xFC) == 0xFF800000
+    assert one("gfx950", "v_cvt_f32_bf8", 0x7D) > INF
+    assert one("gfx950", "v_cvt_pk_f32_fp8", 0x38C0) == f32(1.0) << 32 | f32(-2.0)
+
+
+def test_conversions_with_a_scale() -> None:
+    four = f32(4.0)
+    assert one("gfx950", "v_cvt_scalef32_pk_fp8_f32", f32(4.0), f32(-8.0), four) == 0xC038  # 1 and -2
+    assert one("gfx950", "v_cvt_scalef32_f32_fp8", 0x00C03800, four, op_sel=2) == f32(-8.0)
+    assert one("gfx950", "v_cvt_scalef32_pk_f32_bf8", 0x3CC0, four) == f32(4.0) << 32 | f32(-8.0)
+    # only the exponent of the scale counts
+    assert one("gfx950", "v_cvt_scalef32_f32_fp8", 0x38, f32(7.0), op_sel=0) == four
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(0.0, 0), (0.25, 0), (0.26, 1), (0.5, 1), (0.75, 2), (1.0, 2), (1.25, 2), (1.5, 3), (1.75, 4), (2.0, 4), (2.5, 4),
+     (3.0, 5), (3.5, 6), (4.0, 6), (5.0, 6), (5.1, 7), (6.0, 7), (1e9, 7), (-1.5, 11), (-0.1, 8)],
+)  # fmt: skip
+def test_four_bit_floats(number: float, code: int) -> None:
+    # 0 0.5 1 1.5 2 3 4 6; ties to even codes
+    assert one("gfx950", "v_cvt_scalef32_pk_fp4_f32", f32(number), f32(6.0), f32(1.0), op_sel=4) == (0x70 | code) << 8
+
+
+def test_four_bit_floats_back() -> None:
+    values = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    for code, value in enumerate(values):
+        packed = one("gfx950", "v_cvt_scalef32_pk_f32_fp4", (code | (code | 8) << 4) << 16, f32(2.0), op_sel=2)
+        assert packed == f32(-2 * value) << 32 | f32(2 * value)
+
+
+def test_minimum_of_three_gives_nan() -> None:
+    assert one("gfx950", "v_minimum3_f32", f32(3.0), f32(-1.0), f32(2.0)) == f32(-1.0)
+    assert one("gfx950", "v_maximum3_f32", f32(3.0), NAN, f32(2.0)) == NAN
+    assert one("gfx950", "v_minimum3_f32", f32(0.0), f32(-0.0), f32(0.0)) == f32(-0.0)
+
+
+# ------------------------------------------------------------------------------------------------------------ gfx12
+
+
+@pytest.mark.parametrize("unit", ["v", "s"])
+def test_minimum_number_and_minimum(unit: str) -> None:
+    # IEEE 754-2019: minimumNumber prefers the number even to a signaling NaN; minimum gives NaN
+    assert one("gfx1201", f"{unit}_min_num_f32", NAN, f32(2.0)) == f32(2.0)
+    assert one("gfx1201", f"{unit}_min_num_f32", SNAN, f32(2.0)) == f32(2.0)
+    assert one("gfx1201", f"{unit}_max_num_f32", f32(-0.0), f32(0.0)) == f32(0.0)
+    assert one("gfx1201", f"{unit}_max_num_f32", SNAN, NAN) == SNAN | 0x400000
+    assert one("gfx1201", f"{unit}_minimum_f32", NAN, f32(2.0)) == NAN
+    assert one("gfx1201", f"{unit}_maximum_f32", f32(2.0), SNAN) == SNAN | 0x400000
+    assert one("gfx1201", f"{unit}_minimum_f32", f32(0.0), f32(-0.0)) == f32(-0.0)
+
+
+def test_floats_of_the_scalar_unit() -> None:
+    assert one("gfx1201", "s_fmac_f32", f32(3.0), f32(4.0), dst=f32(0.5)) == f32(12.5)
+    assert one("gfx1201", "s_fmamk_f32", f32(3.0), f32(4.0), f32(1.0)) == f32(13.0)
+    assert one("gfx1201", "s_cvt_i32_f32", f32(-2.9)) == 0xFFFFFFFE
+    assert one("gfx1201", "s_cvt_u32_f32", f32(-2.9)) == 0
+    assert one("gfx1201", "s_cvt_hi_f32_f16", 0x3C00_4000) == f32(1.0)
+    assert one("gfx1201", "s_cvt_pk_rtz_f16_f32", f32(1.0 + 2.0**-11 + 2.0**-12), f32(-2.0)) == 0xC000_3C00
+    assert run("gfx1201", "s_cmp_nge_f32", NAN, f32(1.0)) == (1,)
+    assert run("gfx1201", "s_cmp_lg_f32", NAN, f32(1.0)) == (0,)
+    assert one("gfx1201", "s_rndne_f32", f32(2.5)) == f32(2.0)
+    assert one("gfx1201", "v_s_rcp_f32", f32(4.0)) == f32(0.25)
+
+
+def test_wide_integers_of_the_scalar_unit() -> None:
+    assert one("gfx1201", "s_mul_u64", 0x1_0000_0001, 0x1_0000_0001) == 0x2_0000_0001
+    assert one("gfx1201", "s_sub_nc_u64", 1, 2) == 2**64 - 1
+    assert run("gfx1201", "s_add_co_ci_u32", 0xFFFFFFFF, 0, scc=1) == (0, 1)
+
+
+def test_conditional_subtraction() -> None:
+    assert one("gfx1201", "ds_cond_sub_u32", 5, 3) == 2
+    assert one("gfx1201", "ds_cond_sub_u32", 3, 5) == 3
+    assert one("gfx1201", "ds_sub_clamp_u32", 3, 5) == 0
+    narrow = isa.table("gfx1201")["s_load_i8"]
+    assert isinstance(narrow, Memory)
+    assert (narrow.element, narrow.extend) == (8, "sign")

@@ -1,0 +1,98 @@
+"""The table of raw counters: every rule names a counter and its quantities, and values come out as on real devices."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpulab import architectures, counter_names
+from gpulab.virtual_gpu.machine import counters
+from tests.translate.kernels import ARCHITECTURES, Buffer, good
+
+
+def test_every_rule_is_of_a_counter_that_some_architecture_has() -> None:
+    known = {name for arch in counter_names.ARCHITECTURES for name in counter_names.raw(arch)}
+    assert set(counters.rules()) <= known
+    assert {rule.kind for rule in counters.rules().values()} == {"exact", "modelled", "assumed"}
+
+
+@pytest.mark.parametrize("arch", architectures.names())
+def test_formulas_are_of_quantities_that_exist(arch: str) -> None:
+    """A misspelt quantity would count as 0 for ever."""
+    made = counters.quantity_names()
+    for rule in counters.table(arch).values():
+        assert set(re.findall(r"[a-z][a-z_0-9]*", rule.formula)) <= made, rule
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_a_profile_has_every_counter_of_the_table(arch: str) -> None:
+    n = 1000
+    x, y = Buffer(np.zeros(n, np.float32)), Buffer(np.zeros(n, np.float32))
+    launch = good(arch, "saxpy", 4, 256, n, 2.0, x, y, collect="profile")
+    wanted = set(counters.table(arch))
+    assert wanted <= set(launch.counters)
+    plain = good(arch, "saxpy", 4, 256, n, 2.0, x, y)
+    assert {name: launch.counters[name] for name in plain.counters} == dict(plain.counters)
+
+
+def test_saxpy_by_hand() -> None:
+    """16 blocks of 256: 64 waves; each loads two lines of x and of y and stores two lines of y."""
+    n = 4096
+    x, y = Buffer(np.zeros(n, np.float32)), Buffer(np.zeros(n, np.float32))
+    got = good("gfx942", "saxpy", 16, 256, n, 2.0, x, y, collect="profile").counters
+    assert (got["SQ_WAVES"], got["SQ_WAVES_EQ_64"], got["SQ_WAVES_LT_64"], got["SQ_ITEMS"]) == (64, 64, 0, 4096)
+    assert got["TA_TOTAL_WAVEFRONTS"] == got["TA_FLAT_WAVEFRONTS"] == got["SQ_INSTS_VMEM"] == 3 * 64
+    assert (got["TA_FLAT_READ_WAVEFRONTS"], got["TA_FLAT_WRITE_WAVEFRONTS"]) == (128, 64)
+    assert (got["TCP_TOTAL_ACCESSES"], got["TCP_TOTAL_READ"], got["TCP_TOTAL_WRITE"]) == (16 * 192, 16 * 128, 16 * 64)
+    assert got["TCP_TOTAL_CACHE_ACCESSES"] == 2 * 192
+    assert (got["TCP_TCC_READ_REQ"], got["TCP_TCC_WRITE_REQ"]) == (2 * 128, 4 * 64)
+    assert got["TCC_BUBBLE"] == 2 * 128
+    assert (got["TCC_EA0_WRREQ"], got["TCC_EA0_WRREQ_64B"]) == (4 * 64, 4 * 64)
+    assert got["TCC_HIT"] + got["TCC_MISS"] == got["TCC_REQ"]
+    assert got["SQ_INSTS_VALU_FMA_F32"] == 64
+    assert got["SQ_INSTS_VALU"] == got["SQ_ACTIVE_INST_VALU"]
+    assert got["SQ_THREAD_CYCLES_VALU"] == 64 * got["SQ_ACTIVE_INST_VALU"]
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_clocks_are_those_of_the_modelled_time(arch: str) -> None:
+    n = 1 << 16
+    x, y = Buffer(np.zeros(n, np.float32)), Buffer(np.zeros(n, np.float32))
+    launch = good(arch, "saxpy", n // 256, 256, n, 2.0, x, y, collect="profile")
+    got, a = launch.counters, architectures.get(arch)
+    assert got["GRBM_GUI_ACTIVE"] == got["GRBM_COUNT"] == round(launch.time_us * a.clock_mhz)
+    busy = (launch.time_us - a.launch_latency_us) * a.clock_mhz
+    sqs = a.shader_engines if arch == "gfx942" else a.multiprocessors
+    assert got["SQ_BUSY_CYCLES"] == pytest.approx(busy * min(n // 256, sqs), abs=1)
+    # All waves fit at the same time, so each is taken to stay for as long as the launch is busy.
+    waves = n // a.wave_size
+    assert got["SQ_WAVE_CYCLES"] <= waves * busy / (4 if arch == "gfx942" else 1) + 1
+
+
+def test_what_limits_the_occupancy_fills_up() -> None:
+    """60 KiB of LDS: one workgroup on a CU. With more workgroups than CUs the rest waits for LDS and nothing else."""
+    from tests.machine.probes import device, module, pack
+
+    groups = 1000
+    at, on, out = Buffer(np.zeros(64, np.int32)), Buffer(np.ones(64, np.int32)), Buffer(np.zeros(64, np.uint32))
+    kernel = module("gfx942").kernels["lds_add_4"]
+    full = device("gfx942").launch(
+        kernel, (groups, 1, 1), (64, 1, 1), 60 << 10, pack(at, on, out), collect="profile"
+    ).counters  # fmt: skip
+    assert full["SPI_RA_LDS_CU_FULL_CSN"] > 0
+    assert full["SPI_RA_VGPR_SIMD_FULL_CSN"] == full["SPI_RA_BAR_CU_FULL_CSN"] == full["SPI_RA_WAVE_SIMD_FULL_CSN"] == 0
+    few = (
+        device("gfx942")
+        .launch(kernel, (100, 1, 1), (64, 1, 1), 60 << 10, pack(at, on, out), collect="profile")
+        .counters
+    )
+    assert few["SPI_RA_LDS_CU_FULL_CSN"] == 0
+
+
+def test_the_page_has_the_table() -> None:
+    """docs/counters.md ends with what `counters.markdown()` gives."""
+    page = (Path(__file__).parents[2] / "docs" / "counters.md").read_text(encoding="utf-8")
+    assert page.endswith(counters.markdown()), "put counters.markdown() in the place of the table at the page's end"

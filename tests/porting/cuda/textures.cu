@@ -1,0 +1,37 @@
+// An image is sampled by way of a texture object: reported, since Instinct devices have no texture units.
+#include <cuda_runtime.h>
+#include <cstdio>
+
+__global__ void shrink(cudaTextureObject_t image, float* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < width && y < height) out[y * width + x] = tex2D<float>(image, 2 * x + 0.5f, 2 * y + 0.5f);  //! texture
+}
+
+__global__ void write(cudaSurfaceObject_t surface, int n) {
+  int x = threadIdx.x;
+  if (x < n) surf2Dwrite(1.0f, surface, x * sizeof(float), 0);  //! texture
+}
+
+int main() {
+  const int width = 64, height = 32;
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array;
+  cudaMallocArray(&array, &format, width, height);
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaTextureDesc description = {};
+  description.addressMode[0] = cudaAddressModeClamp;
+  description.filterMode = cudaFilterModeLinear;
+  description.readMode = cudaReadModeElementType;
+  cudaTextureObject_t texture = 0;
+  cudaCreateTextureObject(&texture, &resource, &description, nullptr);
+  float* out;
+  cudaMalloc(&out, width / 2 * height / 2 * sizeof(float));
+  shrink<<<dim3(2, 1), dim3(16, 16)>>>(texture, out, width / 2, height / 2);
+  cudaDestroyTextureObject(texture);
+  cudaFreeArray(array);
+  cudaFree(out);
+  return 0;
+}

@@ -1,0 +1,71 @@
+"""`device_part`: the host's functions go, what the device compiler reads stays, lines and columns too."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gpulab
+from gpulab import porting
+from tests.porting.test_tokens import PIECES
+
+PROGRAM = """#include <hip/hip_runtime.h>
+#include <vector>
+#include "beside.h"
+#define TWICE(x) (2 * (x))
+using namespace std;
+constexpr int N = 4;
+struct Point { float x, y; };
+struct HostOnly { std::vector<int> values; };
+std::vector<float> data{1, 2};
+static const char* name = "kernel";
+__constant__ float table[] = {1, 2};
+constexpr int square(int x) { return x * x; }
+__device__ static float helper(Point p) { return p.x; }
+template <typename T> T on_host(T x) { return x; }
+namespace inner {
+__global__ void __launch_bounds__(64) kernel(float* a) { a[0] = helper({1, 2}) * square(N) * TWICE(table[1]); }
+void launch() { kernel<<<1, 64>>>(nullptr); }
+}  // namespace inner
+extern "C" { __global__ void second(int* a) { a[0] = N; } int third() { return hipGetLastError(); } }
+__host__ __device__ inline int both(int x) { return x + 1; }
+class Wrapper { public: __device__ int get() const { return both(1); } };
+int main(int argc, char** argv) { inner::launch(); return third(); }
+"""
+
+
+def test_parts() -> None:
+    part = porting.device_part(PROGRAM, headers={"hip/hip_runtime.h"})
+    lines, original = part.split("\n"), PROGRAM.split("\n")
+    gone = {1, 7, 8, 13, 16, 21}  # <vector>, HostOnly, data, on_host, launch, main
+    for number, (now, before) in enumerate(zip(lines, original, strict=True)):
+        assert len(now) == len(before)
+        assert now == ((" " * len(before)) if number in gone else before) or number == 18
+    assert "third" not in lines[18]
+    assert "second" in lines[18]
+    assert porting.has_main(PROGRAM)
+    assert not porting.has_main(part)
+
+
+def test_it_compiles() -> None:
+    part = porting.device_part(PROGRAM.replace('#include "beside.h"\n', ""))
+    kernels = gpulab.compile(part, arch="gfx1100").kernels
+    assert {kernel.name for kernel in kernels} == {"inner::kernel", "second"}
+
+
+@pytest.mark.parametrize(
+    "text", ["int main() {", "}", "void f() { { }", "struct {", "void f(", "", "#include <", "}}}("]
+)
+def test_what_does_not_fit_together(text: str) -> None:
+    assert len(porting.device_part(text)) == len(text)
+
+
+@given(
+    st.lists(st.one_of(PIECES, st.sampled_from(["void f() ", "{", "}", ";", "struct S ", "__global__ "]))).map("".join)
+)
+@settings(max_examples=200, deadline=None)
+def test_places_stay_for_any_text(text: str) -> None:
+    part = porting.device_part(text)
+    assert len(part) == len(text)
+    assert all(now in (before, " ") for now, before in zip(part, text, strict=True))

@@ -1,0 +1,99 @@
+"""The table of names: its form, and that every HIP name is one of HIP's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import gpulab
+from gpulab import porting
+from gpulab.porting import names
+from gpulab.toolchain.build import INCLUDE
+from gpulab.virtual_gpu.abi import prototypes
+
+ROOT = Path(__file__).resolve().parents[2]
+KINDS = {"header", "call", "device function", "type", "enum", "macro", "namespace"}
+
+
+def test_form() -> None:
+    rows = list(names.names().values())
+    lines = [line for line in names.FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    assert len(rows) == len(lines) - 1 >= 6000  # no name twice
+    for row in rows:
+        assert row.kind in KINDS, row
+        assert re.fullmatch(r"[A-Za-z_][\w./]*", row.cuda), row
+        assert not row.hip or re.fullmatch(r"[A-Za-z_][\w./]*", row.hip), row
+        assert not re.match(r"(hip|HIP)", row.cuda), row
+    assert "ROCm 10.0" in porting.sources()
+    assert "HIPIFY" in porting.sources()
+
+
+def test_no_hip_name_is_a_cuda_name() -> None:
+    """So that a second translation finds nothing."""
+    table = names.names()
+    for row in table.values():
+        if row.hip and row.hip != row.cuda and row.kind != "header":
+            assert table.get(row.hip) is None or table[row.hip].hip == row.hip, row
+
+
+def test_calls_of_runtime_and_driver_exist_in_hip() -> None:
+    """Against hip-python's prototypes of libamdhip64 and libhiprtc; templates of HIP's headers are no symbols."""
+    known = set(re.findall(r"^(hip\w+) ", "\n".join([prototypes.HIP, prototypes.HIPRTC]), re.MULTILINE))
+    known |= {name.removesuffix("R0600") for name in known}
+    templates = {
+        "hipCreateChannelDesc", "hipOccupancyMaxPotentialBlockSizeVariableSMem", "hipLibraryGetManaged",
+        "hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags", "hipOccupancyMaxPotentialBlockSizeWithFlags",
+        "make_hipExtent", "make_hipPitchedPtr", "make_hipPos", "hipHostAlloc",
+    }  # fmt: skip
+    apis = ("runtime", "driver", "NVRTC")
+    calls = {row.hip for row in names.names().values() if row.kind == "call" and row.api in apis}
+    left = {name for name in calls if name and name not in known | templates}
+    assert len(calls) > 400
+    assert left <= {"hipGLGetDevices", "hipGraphicsGLRegisterBuffer", "hipGraphicsGLRegisterImage"}, sorted(left)
+
+
+def test_device_functions_are_in_hips_documentation_or_headers() -> None:
+    """Against tools/hip_api.txt (HIP's documentation) and the headers of gpulab, whose names are HIP's."""
+    text = (ROOT / "tools" / "hip_api.txt").read_text(encoding="utf-8")
+    text += "".join(path.read_text(encoding="utf-8") for path in INCLUDE.rglob("*") if path.is_file())
+    known = set(re.findall(r"\w+", text))
+    rows = [row for row in names.names().values() if row.api == "device" and row.kind == "device function" and row.hip]
+    missing = sorted(row.hip for row in rows if row.hip not in known and not _made_by_macro(row.hip, text))
+    assert len(rows) > 400
+    assert not missing
+
+
+def _made_by_macro(name: str, text: str) -> bool:
+    """Names that hip_api.txt writes with choices: __{U}2half_rn [U=int|short|...]."""
+    parts = re.findall(r"[\w{}]*\{\w+\}[\w{}]*", text)
+    return any(re.fullmatch(re.sub(r"\{\w+\}", r"\\w+", part), name) for part in set(parts) if part.strip("{}"))
+
+
+def test_lookup() -> None:
+    row = porting.lookup("cudaMalloc")
+    assert row == porting.Name("cudaMalloc", "hipMalloc", "call", "runtime", "")
+    assert porting.lookup("hipMalloc") is None
+    unsupported = porting.lookup("cudaCtxResetPersistingL2Cache")
+    assert unsupported is not None
+    assert unsupported.hip == ""
+    assert unsupported.note
+
+
+def test_table() -> None:
+    two = porting.table("cudaMemcpy", "cudaMalloc")
+    assert [row[:2] for row in two.rows] == [("cudaMemcpy", "hipMemcpy"), ("cudaMalloc", "hipMalloc")]
+    assert str(two).splitlines()[0].split() == ["CUDA", "HIP", "kind", "API", "note"]
+    runtime = porting.table(api="runtime", kind="call")
+    assert len(runtime.rows) > 250
+    assert {row[3] for row in runtime.rows} == {"runtime"}
+    libraries = {"cuBLAS", "cuFFT", "cuRAND", "cuSPARSE", "cuSOLVER", "cuDNN", "NCCL", "CUB"}
+    assert {"runtime", "driver", "NVRTC", "device", *libraries} <= set(porting.apis())
+
+
+def test_mistakes_are_explained() -> None:
+    with pytest.raises(gpulab.GpulabError, match="cudaMalloc"):
+        porting.table("cudaMallok")
+    with pytest.raises(gpulab.GpulabError, match="runtime"):
+        porting.table(api="runtimes")

@@ -1,0 +1,227 @@
+"""`hipify`: what is replaced, what stays, and that it can be done twice."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gpulab
+from gpulab.porting import names
+from gpulab.porting.tokens import COMMENT, STRING, scan
+from tests.porting.test_tokens import PIECES
+
+INCLUDE = "#include <hip/hip_runtime.h>\n"
+
+
+def translated(text: str, **options: str) -> str:
+    """The translation, without the #include that is put in front of snippets."""
+    return gpulab.hipify(text, **options).text.removeprefix(INCLUDE + "\n")
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("cudaMalloc(&p, n);", "hipMalloc(&p, n);"),
+        ("::cudaFree(p);", "::hipFree(p);"),
+        ("return ::cudaFree(p);", "return ::hipFree(p);"),
+        ("cudaMallocHost(&p, n);", "hipHostMalloc(&p, n);"),
+        ("cudaDeviceProp prop;", "hipDeviceProp_t prop;"),
+        ("if (e != cudaSuccess) {}", "if (e != hipSuccess) {}"),
+        ("cudaMemcpyKind::cudaMemcpyHostToDevice", "hipMemcpyKind::hipMemcpyHostToDevice"),
+        ("cuLaunchKernel(f);", "hipModuleLaunchKernel(f);"),
+        ("CUdeviceptr p; CUdevice d;", "hipDeviceptr_t p; hipDevice_t d;"),
+        ("cublasSgemm(h);", "hipblasSgemm(h);"),
+        ("CUBLAS_OP_N", "HIPBLAS_OP_N"),
+        ("cufftExecC2C(p);", "hipfftExecC2C(p);"),
+        ("curandState s; curand_init(1, 2, 3, &s);", "hiprandState s; hiprand_init(1, 2, 3, &s);"),
+        ("cub::BlockReduce<int, 64> r;", "hipcub::BlockReduce<int, 64> r;"),
+        ("using namespace cub;", "using namespace hipcub;"),
+        ("namespace c = cub;", "namespace c = hipcub;"),
+        ("thrust::sort(thrust::cuda::par, a, b);", "thrust::sort(thrust::hip::par, a, b);"),
+        ("cudaMemcpyToSymbol(table, p, n);", "hipMemcpyToSymbol(HIP_SYMBOL(table), p, n);"),
+        ("cudaMemcpyFromSymbol(p, t[f(1, 2)], n);", "hipMemcpyFromSymbol(p, HIP_SYMBOL(t[f(1, 2)]), n);"),
+        (
+            "cudaFuncSetCacheConfig(k<a, 2>, cudaFuncCachePreferL1);",
+            "hipFuncSetCacheConfig(reinterpret_cast<const void*>(k<a, 2>), hipFuncCachePreferL1);",
+        ),
+        ("cudaLaunchKernel((void*)k, g, b, a, 0, s);", "hipLaunchKernel((void*)k, g, b, a, 0, s);"),
+        ("#ifdef __CUDA_ARCH__\n#endif\ncudaFree(0);", "#ifdef __HIP_DEVICE_COMPILE__\n#endif\nhipFree(0);"),
+        ("#if defined(__CUDACC__)\n#endif\ncudaFree(0);", "#if defined(__HIPCC__)\n#endif\nhipFree(0);"),
+        ("cuCaddf(make_cuFloatComplex(1, 2), z)", "hipCaddf(make_hipFloatComplex(1, 2), z)"),
+        ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
+    ],
+)
+def test_names(cuda: str, hip: str) -> None:
+    assert translated(cuda) == hip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pool.cudaMalloc(8); pool->cudaFree(p); mine::cudaMalloc(8); Wrapper<int>::cudaFree(p);",
+        '// cudaMalloc\n/* cudaFree(p) */ const char* text = "cudaMemcpy"; auto raw = R"(cudaFree)";',
+        "#error cudaMalloc is wanted\n",
+        "int cub = 3; cub += 1; x.cub::y;",
+        "int mycudaMalloc, cudaMallocs_, xcudaFree;",
+        "int a = 1 << 2; f<g<h<int>>>(x);",
+        "int cuda = 3;\r\n\tint cuda_runtime = cuda;",
+        "",
+        "\ufeffint main() {}\r\n",
+        "no newline at the end",
+    ],
+)
+def test_what_is_not_cuda_stays(text: str) -> None:
+    found = gpulab.hipify(text)
+    assert found.text == text
+    assert not found.changes
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("<cuda_runtime.h>", "<hip/hip_runtime.h>"),
+        ('"cuda_runtime.h"', '"hip/hip_runtime.h"'),
+        ("<cuda.h>", "<hip/hip_runtime.h>"),
+        ("<device_launch_parameters.h>", "<hip/hip_runtime.h>"),
+        ("<cuda_runtime_api.h>", "<hip/hip_runtime_api.h>"),
+        ("<cooperative_groups.h>", "<hip/hip_cooperative_groups.h>"),
+        ("<cuda_fp16.h>", "<hip/hip_fp16.h>"),
+        ("<cublas_v2.h>", "<hipblas/hipblas.h>"),
+        ("<cufft.h>", "<hipfft/hipfft.h>"),
+        ("<curand_kernel.h>", "<hiprand/hiprand_kernel.h>"),
+        ("<cusparse.h>", "<hipsparse/hipsparse.h>"),
+        ("<cusolverDn.h>", "<hipsolver/hipsolver.h>"),
+        ("<cudnn.h>", "<miopen/miopen.h>"),
+        ("<nccl.h>", "<rccl/rccl.h>"),
+        ("<nvrtc.h>", "<hip/hiprtc.h>"),
+        ("<cub/cub.cuh>", "<hipcub/hipcub.hpp>"),
+        ("<cub/block/block_scan.cuh>", "<hipcub/hipcub.hpp>"),
+        ("<thrust/system/cuda/execution_policy.h>", "<thrust/system/hip/execution_policy.h>"),
+        ("<thrust/device_vector.h>", "<thrust/device_vector.h>"),
+        ("<vector>", "<vector>"),
+        ('"my_cuda.h"', '"my_cuda.h"'),
+    ],
+)
+def test_headers(cuda: str, hip: str) -> None:
+    assert gpulab.hipify(f"#include {cuda} // cuda.h\n").text == f"#include {hip} // cuda.h\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("__global__ void k() {}\n", INCLUDE + "\n__global__ void k() {}\n"),
+        ("// a\n#include <cstdio>\nint x = cudaFree(0);\n",
+         "// a\n" + INCLUDE + "#include <cstdio>\nint x = hipFree(0);\n"),
+        ("#include <a>\r\n__device__ int x;\r\n",
+         "#include <hip/hip_runtime.h>\r\n#include <a>\r\n__device__ int x;\r\n"),
+        ("\ufeff__device__ int x;", "\ufeff" + INCLUDE + "\n__device__ int x;"),
+        ("#if A\n#include <a>\n#endif\n#include <b>\nint x = cudaFree(0);",
+         "#if A\n#include <a>\n#endif\n" + INCLUDE + "#include <b>\nint x = hipFree(0);"),
+        ("#ifndef G\n#define G\n#include <a>\nint x = cudaFree(0);\n#endif",
+         "#ifndef G\n#define G\n" + INCLUDE + "#include <a>\nint x = hipFree(0);\n#endif"),
+        ("#include <cuda_runtime_api.h>\nint x = cudaFree(0);\n",
+         "#include <hip/hip_runtime_api.h>\nint x = hipFree(0);\n"),
+        ("#include <cuda_runtime_api.h>\n__global__ void k() {}\n",
+         INCLUDE + "#include <hip/hip_runtime_api.h>\n__global__ void k() {}\n"),
+        ("#include <hip/hip_runtime.h>\n__global__ void k() {}\n",
+         "#include <hip/hip_runtime.h>\n__global__ void k() {}\n"),
+    ],
+)  # fmt: skip
+def test_the_runtime_is_included_where_it_is_needed(text: str, expected: str) -> None:
+    assert gpulab.hipify(text).text == expected
+    assert gpulab.hipify(expected).text == expected
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("k<<<1, 64>>>();", "hipLaunchKernelGGL(k, dim3(1), dim3(64), 0, 0);"),
+        ("k<<<grid, block>>>(a, b);", "hipLaunchKernelGGL(k, dim3(grid), dim3(block), 0, 0, a, b);"),
+        ("k<<<g, b, 16>>>(a);", "hipLaunchKernelGGL(k, dim3(g), dim3(b), 16, 0, a);"),
+        ("k<<<g, b, 0, s>>>(a);", "hipLaunchKernelGGL(k, dim3(g), dim3(b), 0, s, a);"),
+        ("k<<<dim3(1, 2), dim3{3, 4}>>>(a);", "hipLaunchKernelGGL(k, dim3(1, 2), dim3(dim3{3, 4}), 0, 0, a);"),
+        ("k<T, 4><<<(n + 1) / 2, f(1, 2)>>>(a);",
+         "hipLaunchKernelGGL(HIP_KERNEL_NAME(k<T, 4>), dim3((n + 1) / 2), dim3(f(1, 2)), 0, 0, a);"),
+        ("k<T><<<g, b>>>(a);", "hipLaunchKernelGGL(k<T>, dim3(g), dim3(b), 0, 0, a);"),
+        ("k<A<B<C>>><<<g, b>>>(a);", "hipLaunchKernelGGL(k<A<B<C>>>, dim3(g), dim3(b), 0, 0, a);"),
+        ("x::y::k<<<g, b>>>(a);", "hipLaunchKernelGGL(x::y::k, dim3(g), dim3(b), 0, 0, a);"),
+        ("::k<<<g, b>>>(a);", "hipLaunchKernelGGL(::k, dim3(g), dim3(b), 0, 0, a);"),
+        ("table[i]<<<g, b>>>(a);", "hipLaunchKernelGGL(table[i], dim3(g), dim3(b), 0, 0, a);"),
+        ("(*f)<<<g, b>>>(a);", "hipLaunchKernelGGL((*f), dim3(g), dim3(b), 0, 0, a);"),
+        ("o.f<<<g, b>>>(a);", "hipLaunchKernelGGL(o.f, dim3(g), dim3(b), 0, 0, a);"),
+        ("if (x) k<<<g, b>>>(a);", "if (x) hipLaunchKernelGGL(k, dim3(g), dim3(b), 0, 0, a);"),
+        ("k<<<h<a, b>(1), x < y>>>(a);", "hipLaunchKernelGGL(k, dim3(h<a, b>(1)), dim3(x < y), 0, 0, a);"),
+        ("k<<<g, b>>>(cudaStreamDefault);", "hipLaunchKernelGGL(k, dim3(g), dim3(b), 0, 0, hipStreamDefault);"),
+        ("k <<< g , b >>> ( a );", "hipLaunchKernelGGL(k, dim3(g), dim3(b), 0, 0, a );"),
+        ("k<<<\n  g, // blocks\n  b>>>(a);", "hipLaunchKernelGGL(k\n, dim3(g) // blocks\n, dim3(b), 0, 0, a);"),
+        ("k<<<g /* blocks */, b>>>(a);", "hipLaunchKernelGGL(k, dim3(g) /* blocks */, dim3(b), 0, 0, a);"),
+    ],
+)  # fmt: skip
+def test_launches(cuda: str, hip: str) -> None:
+    assert translated(cuda, launches="hip") == hip
+    kept = translated(cuda)
+    assert kept == cuda.replace("cudaStream", "hipStream")
+    assert gpulab.hipify(hip, launches="hip").text.removeprefix(INCLUDE + "\n") == hip
+
+
+@pytest.mark.parametrize(
+    "text", ["k<<<", "k<<<1>>>()", "k<<<1, 2>>>", "k<<<(1, 2>>>(a);", "<<<1, 2>>>(a)", "k<<<,>>>()"]
+)
+def test_a_broken_launch_stays(text: str) -> None:
+    assert translated(text, launches="hip") == text
+
+
+def test_changes_have_places() -> None:
+    found = gpulab.hipify("#include <cuda.h>\n\tcudaFree(p); cudaFree(q);\n", name="a.cu")
+    assert [(c.line, c.column, c.cuda, c.hip, c.kind, c.api) for c in found.changes] == [
+        (1, 10, "cuda.h", "hip/hip_runtime.h", "header", "driver"),
+        (2, 2, "cudaFree", "hipFree", "call", "runtime"),
+        (2, 15, "cudaFree", "hipFree", "call", "runtime"),
+    ]
+    assert found.statistics()["api"] == {"driver": 1, "runtime": 2}
+
+
+CUDA_NAMES = st.sampled_from(sorted(names.names()))
+
+
+@given(st.lists(st.one_of(PIECES, CUDA_NAMES, st.sampled_from([" ", "\n", "; ", "x", "__global__ "]))).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_comments_and_strings_stay_and_twice_is_once(text: str) -> None:
+    """Whatever the text: comments and strings are the same in the translation, and a second one does nothing."""
+
+    def quoted(of: str) -> list[str]:
+        tokens = scan(of)
+        return [part for kind, part in zip(tokens.kinds, tokens.texts, strict=True) if kind in (COMMENT, STRING)]
+
+    for launches in ("cuda", "hip"):
+        once = gpulab.hipify(text, launches=launches)
+        assert quoted(once.text) == quoted(text)
+        assert gpulab.hipify(once.text, launches=launches).text == once.text
+
+
+@given(st.from_regex(r"[A-Za-z_]\w{0,12}", fullmatch=True))
+@settings(max_examples=300, deadline=None)
+def test_other_names_stay(name: str) -> None:
+    """An identifier that is not in the table comes out as it went in."""
+    if name not in names.names():
+        assert translated(f"int {name} = 1; {name}();") == f"int {name} = 1; {name}();"
+
+
+def test_ten_thousand_lines_take_about_a_second() -> None:
+    text = (
+        "#include <cuda.h>\n"
+        + "  float* p; CHECK(cudaMalloc(&p, n * sizeof(float))); k<<<n / 32, 64>>>(p); // go\n" * 10_000
+    )
+    start = time.process_time()
+    assert len(gpulab.hipify(text, launches="hip").changes) > 20_000
+    assert time.process_time() - start < 5  # measured 1.0 s; a busy machine is slower
+
+
+def test_wrong_arguments_are_explained() -> None:
+    with pytest.raises(gpulab.GpulabError, match="neither"):
+        gpulab.hipify("x", launches="both")  # type: ignore[arg-type]
+    with pytest.raises(gpulab.GpulabError, match="not bytes"):
+        gpulab.hipify(b"x")  # type: ignore[arg-type]

@@ -1,0 +1,260 @@
+"""Building and running: hipcc's options, messages on the learner's lines, %%hipcc, the command, records of a run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+import gpulab
+from gpulab import cli, programs
+from gpulab.errors import CompileError, GpulabError
+from gpulab.programs import building, options
+from gpulab.toolchain import hosted
+from gpulab.virtual_gpu.runtime import modules
+
+pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
+SOURCES = Path(__file__).parent / "sources"
+ADD = (SOURCES / "vector_add.hip").read_text()
+
+
+def test_options() -> None:
+    line = "a.hip -o a -O2 -g -std=c++20 -DN=4 -I x --offload-arch=gfx90a,gfx942 -lm -Wextra"
+    found = options.parse(line.split())
+    assert (found.sources, found.output, found.archs) == (("a.hip",), "a", ("gfx90a", "gfx942"))
+    assert found.common == ("-O2", "-std=c++20", "-DN=4", "-Wextra")
+    assert found.include == (str(Path("x").absolute()),)
+    assert found.debug
+    assert "gfx942" in options.parse(["--offload-arch=native"]).archs
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("-lrocblas", "rocBLAS is one of ROCm's libraries"),
+        ("-lfoo", "there is no library foo"),
+        ("-c", "built from one source in one step"),
+        ("-fopenmp", "OpenMP"),
+        ("-fplugin=x.so", "the compiler's internals"),
+        ("-Wl,-rpath,x", "the linker's"),
+        ("notes.txt", "no source file"),
+        ("--offload-arch=sm_80", "not the name of an AMD GPU architecture"),
+    ],
+)
+def test_refused_options(option: str, said: str) -> None:
+    with pytest.raises(GpulabError) as raised:
+        options.parse([option])
+    assert said in str(raised.value)
+
+
+def compile_error(source: str) -> str:
+    with pytest.raises(CompileError) as raised:
+        programs.build(source, archs=("gfx942",))
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "said"),
+    [
+        (("hipMalloc(&d_a", "hipMaloc(&d_a"), "hipMaloc", "did you mean 'hipMalloc'"),
+        (("#include <hip/hip_runtime.h>", ""), "__global__", "#include <hip/hip_runtime.h>"),
+        (("c[i] = a[i]", "c[i] = std::rand() + a[i]"), "std::rand", "rand is a function of the host"),
+        (("<<<blocks, threads>>>(", "("), "  vector_add(", "<<<blocks, threads>>>"),
+        (("#include <cmath>", "#include <rocblas/rocblas.h>"), "rocblas", "ROCm's libraries"),
+        (("int main() {", "int helper(int);\nint main() { int q = helper(3);"), "int helper", "is declared"),
+    ],
+)
+def test_messages_name_the_learners_line(change: tuple[str, str], place: str, said: str) -> None:
+    assert change[0] in ADD
+    source = ADD.replace(*change, 1)
+    text = compile_error(source)
+    line = source[: source.index(place)].count("\n") + 1
+    assert f"program.hip:{line}:" in text
+    assert said in text
+    assert "Python" not in text
+
+
+def test_warnings_of_the_same_words_are_joined() -> None:
+    """Results of HIP calls that nobody looks at, as Clang warns with AMD's headers, too."""
+    lines = "".join("  hipDeviceSynchronize();\n" for _ in range(5))
+    source = f"#include <hip/hip_runtime.h>\nint main() {{\n{lines}}}\n"
+    (warning,) = programs.build(source, archs=("gfx942",)).warnings
+    assert warning.where is not None
+    assert warning.where.line == 3
+    assert warning.rendered.endswith("(the same in lines 4, 5, 6, 7)")
+    assert "Check it" in warning.advice
+
+
+def test_without_main() -> None:
+    assert "has no main()" in compile_error("#include <hip/hip_runtime.h>\n__global__ void k() {}\n")
+
+
+def test_the_bundle_is_as_the_library_reads_it() -> None:
+    raw = building.bundle([("gfx942", b"first"), ("gfx1100", b"second")])
+    assert modules.from_bundle(raw, "gfx942") == b"first"
+    assert modules.from_bundle(raw, "gfx1100") == b"second"
+
+
+def test_a_header_beside_the_source(tmp_path: Path) -> None:
+    """It is found with quotes, and read anew when it has changed."""
+    (tmp_path / "size.h").write_text("constexpr int size = 3;\n")
+    source = tmp_path / "main.hip"
+    source.write_text('#include "size.h"\n#include <cstdio>\nint main() { std::printf("%d\\n", size); }\n')
+    assert programs.build(source, archs=("gfx942",)).run(arch="gfx942").stdout == "3\n"
+    (tmp_path / "size.h").write_text("constexpr int size = 4;\n")
+    assert programs.build(source, archs=("gfx942",)).run(arch="gfx942").stdout == "4\n"
+
+
+def test_other_files_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.h").write_text("secret")
+    assert "file not found" in compile_error(f'#include "{tmp_path}/secret.h"\nint main() {{}}\n')
+
+
+def test_records_of_a_run() -> None:
+    run = programs.build(ADD, name="vector_add").run(arch="gfx1100", profiled=True)
+    assert run.exit_code == 0
+    (launch,) = run.launches
+    assert (launch.kernel, launch.arch) == ("vector_add", "gfx1100")
+    assert (launch.grid, launch.block) == ((3907, 1, 1), (256, 1, 1))
+    assert launch.counters["SQ_WAVES"] == 3907 * 8
+    assert launch.time is not None
+    assert launch.lines
+    assert [activity.kind for activity in run.activities] == ["copy", "copy", "kernel", "copy"]
+    assert run.activities[2].launch == 0
+
+
+def test_checked_and_limited_runs() -> None:
+    race = """#include <hip/hip_runtime.h>
+__global__ void race(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  x[threadIdx.x] = s[(threadIdx.x + 33) % 64];
+}
+__global__ void endless(int* x) {
+  while (*x == 0) *x = 0;
+}
+int main(int argc, char**) {
+  int* x;
+  if (hipMalloc(&x, 256) != hipSuccess || hipMemset(x, 0, 256) != hipSuccess) return 1;
+  if (argc > 1) endless<<<1, 64>>>(x);
+  else race<<<1, 64>>>(x);
+  return hipDeviceSynchronize();
+}
+"""
+    program = programs.build(race)
+    assert program.run(arch="gfx1100").faults == ()
+    run = program.run(arch="gfx1100", checked=True)
+    assert [fault.kind for fault in run.faults] == ["race"]
+    assert run.exit_code != 0
+    run = program.run("endless", arch="gfx1100", instruction_limit=100_000)
+    assert [fault.kind for fault in run.faults] == ["timeout"]
+    assert run.exit_code == 702 % 256
+
+
+def test_an_architecture_without_code() -> None:
+    program = programs.build(ADD, archs=("gfx942",))
+    with pytest.raises(GpulabError, match="has no code for gfx1100"):
+        program.run(arch="gfx1100")
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    InteractiveShell.clear_instance()
+    made = InteractiveShell.instance(history_load_length=0)
+    gpulab.load_ipython_extension(made)
+    yield made
+    InteractiveShell.clear_instance()
+
+
+def cell(shell: InteractiveShell, text: str) -> tuple[str, str, BaseException | None]:
+    with capture_output() as captured:
+        result = shell.run_cell(text)
+    shown = "".join(str(output.data.get("text/plain", "")) for output in captured.outputs)
+    return captured.stdout + shown, captured.stderr, result.error_in_exec or result.error_before_exec
+
+
+def test_the_magic(shell: InteractiveShell) -> None:
+    out, err, error = cell(shell, "%%hipcc --name add\n" + ADD)
+    assert (out, err, error) == ("PASSED: 1000000 sums\n", "", None)
+    assert isinstance(shell.user_ns["add"], programs.Program)
+
+
+def test_the_magic_with_a_fault_and_an_exit_code(shell: InteractiveShell) -> None:
+    """They are shown and fail nothing; the line is the cell's, where %%hipcc is line 1."""
+    text = (SOURCES / "out_of_bounds.hip").read_text()
+    out, err, error = cell(shell, "%%hipcc --arch gfx1100\n" + text)
+    assert (out, error) == ("", None)
+    assert "cell.hip, line 16" in err
+    assert err.rstrip().endswith("[exit code 1]")
+
+
+def test_the_magic_with_arguments_and_input(shell: InteractiveShell) -> None:
+    text = (
+        "#include <iostream>\n#include <string>\nint main(int c, char** v) {\n"
+        " std::string s; std::getline(std::cin, s); std::cout << c << v[1] << s; }\n"
+    )
+    out, err, error = cell(shell, '%%hipcc -O1 --args "\'a b\' c" --stdin "hello"\n' + text)
+    assert (out, err, error) == ("3a bhello", "", None)
+
+
+def test_the_magic_with_a_mistake(shell: InteractiveShell) -> None:
+    out, _, error = cell(shell, "%%hipcc\n" + ADD.replace("int n)", "int m)", 1))
+    assert isinstance(error, CompileError)
+    line = ADD[: ADD.index("if (i < n)")].count("\n") + 2  # %%hipcc is line 1
+    assert f"cell.hip:{line}:" in out
+    assert "undeclared identifier 'n'" in out
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["hipcc", str(SOURCES / "vector_add.hip"), "-o", "add", "-O2"]) == 0
+    done = subprocess.run([str(tmp_path / "add")], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.returncode) == ("PASSED: 1000000 sums\n", 0)
+    Path("bad.hip").write_text("int main() { return x; }\n")
+    assert cli.main(["hipcc", "bad.hip"]) == 1
+    assert re.search(r"bad\.hip:1:\d+: error: use of undeclared identifier 'x'", capsys.readouterr().err)
+    assert cli.main(["hipcc", "a.hip", "b.hip"]) == 1
+    assert "one source file" in capsys.readouterr().err
+
+
+def test_a_program_without_its_python(tmp_path: Path) -> None:
+    """Started with a Python that is not there, or without gpulab, it says what to do."""
+    program = programs.build(ADD)
+    done = subprocess.run(
+        [str(program.path)], env={"GPULAB_PYTHON": str(tmp_path / "none"), "GPULAB_LIBRARY": "virtual"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 127
+    assert "set GPULAB_PYTHON to the Python" in done.stderr
+    done = subprocess.run(
+        [str(program.path)], env={"GPULAB_LIBRARY": "rocm"}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 127
+    assert "no AMD GPU answers" in done.stderr
+
+
+def test_interrupting_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KeyboardInterrupt while it runs ends its process."""
+    import os
+    import signal
+    import threading
+    import time
+
+    program = programs.build('#include <unistd.h>\n#include <cstdio>\nint main() { std::printf("%d\\n", getpid()); '
+                             "std::fflush(stdout); for (;;) sleep(1); }\n")  # fmt: skip
+    said: list[str] = []
+
+    def output(_: str, text: str) -> None:
+        said.append(text)
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        program.run(arch="gfx942", output=output, seconds=60)
+    time.sleep(0.1)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(said[0]), 0)

@@ -1,0 +1,111 @@
+"""The host headers against what the virtual library and AMD's own package have: numbers, layouts, parameters."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from pathlib import Path
+
+import pytest
+
+from gpulab import programs
+from gpulab.hip import library
+from gpulab.toolchain import hosted
+from gpulab.virtual_gpu import abi
+from gpulab.virtual_gpu.abi import generate, prototypes
+from gpulab.virtual_gpu.runtime import codes, structures
+
+HOST = Path(hosted.__file__).parent / "include" / "gpulab" / "host"
+
+
+def enumerations() -> dict[str, dict[str, int]]:
+    text = (HOST / "constants.h").read_text()
+    found = {}
+    for name, body in re.findall(r"^enum(?: \[\[nodiscard\]\])? (\w+) \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL):
+        pairs = re.findall(r"(\w+)\s*=\s*(-?\d+)", body)
+        assert len(pairs) == body.count("=")
+        found[name] = {constant: int(value) for constant, value in pairs}
+    return found
+
+
+def test_error_codes() -> None:
+    errors = enumerations()["hipError_t"]
+    names = {name: number for number, name in codes.NAMES.items()}
+    assert {name: errors[name] for name in names if name in errors} == {n: v for n, v in names.items() if n in errors}
+    assert len(names.keys() - errors.keys()) <= 3
+
+
+@pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
+@pytest.mark.parametrize("name", sorted(enumerations()))
+def test_numbers_are_those_of_amds_package(name: str) -> None:
+    from hip import hip
+
+    theirs = {member: int(value.value) for member, value in getattr(hip, name).__members__.items()}
+    assert enumerations()[name] == theirs
+
+
+def declared() -> dict[str, str]:
+    """Names and parameters of the C functions that the headers declare."""
+    text = (HOST / "runtime_api.h").read_text()
+    text = text[text.index('extern "C" {') : text.index("\n}\n")] + (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
+    text = re.sub(r"//[^\n]*|\n", " ", text)
+    return dict(re.findall(r"(?:\w+\*? )\*?((?:__)?hip\w+)\(([^()]*)\);", text))
+
+
+def kind(parameter: str) -> str:
+    """The code of the table of prototypes for a parameter."""
+    text = re.sub(r"\s*=.*", "", parameter).strip()
+    if "*" in text or re.match(r"(hipStream_t|hipEvent_t|hipModule_t|hipFunction_t|hipCtx_t|hipMemPool_t)\b", text):
+        return "p"
+    if re.match(r"(hipDeviceptr_t|hiprtcProgram|hipStreamCallback_t|hipHostFn_t)\b", text):
+        return "p"
+    for pattern, code in (
+        (r"size_t", "z"), (r"dim3", "D"), (r"hipExtent", "X"), (r"hipPitchedPtr", "P"), (r"unsigned char", "b"),
+        (r"unsigned short", "h"), (r"unsigned|uint32_t", "u"), (r"int\b|hipDevice_t|(enum )?hip\w+", "i"),
+    ):  # fmt: skip
+        if re.match(pattern, text):
+            return code
+    raise AssertionError(text)
+
+
+def test_parameters_are_those_of_the_library() -> None:
+    found = declared()
+    assert len(found) > 170
+    table = {row[0]: row[2] for row in prototypes.rows(prototypes.HIP + prototypes.HIPRTC)}
+    for name, parameters in found.items():
+        codes_ = "" if parameters.strip() in ("", "void") else "".join(map(kind, parameters.split(",")))
+        assert codes_ == table[name], name
+
+
+def test_what_is_declared_is_implemented() -> None:
+    known = abi.implemented("hip").keys() | abi.implemented("hiprtc").keys() | generate.IN_C["hip"]
+    assert declared().keys() <= known
+
+
+#: C structure -> its counterpart.
+LAYOUTS = {
+    "hipDeviceProp_t": structures.DeviceProperties,
+    "hipPointerAttribute_t": structures.PointerAttributes,
+    "hipFuncAttributes": structures.FunctionAttributes,
+    "hipExtent": structures.Extent,
+    "hipPos": structures.Position,
+    "hipPitchedPtr": structures.PitchedPtr,
+    "hipMemcpy3DParms": structures.Memcpy3D,
+    "hipMemLocation": structures.MemoryLocation,
+    "hipLaunchConfig_t": structures.LaunchConfigurationEx,
+}
+
+
+@pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
+def test_layouts() -> None:
+    """A program prints sizes and offsets; they are those of the structures that the library writes."""
+    lines, expected = [], []
+    for name, kind_ in LAYOUTS.items():
+        lines.append(f'std::printf("{name} %zu\\n", sizeof({name}));')
+        expected.append(f"{name} {ctypes.sizeof(kind_)}")
+        for entry in kind_._fields_:
+            lines.append(f'std::printf("{name}.{entry[0]} %zu\\n", __builtin_offsetof({name}, {entry[0]}));')
+            expected.append(f"{name}.{entry[0]} {getattr(kind_, entry[0]).offset}")
+    source = "#include <hip/hip_runtime.h>\nint main() {\n" + "\n".join(lines) + "\n}\n"
+    run = programs.build(source, name="layouts", archs=("gfx942",)).run(arch="gfx942")
+    assert run.stdout.splitlines() == expected

@@ -1,0 +1,30 @@
+"""Chunks are 16 lanes wide on hosts with vectors of 512 bits, else 8: kernels give the same with the other width."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from gpulab.virtual_gpu.translate import jit
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_width_that_this_host_would_not_take() -> None:
+    other = 24 - jit.host().lanes
+    assert other in (8, 16)
+    files = (
+        "translate/test_kernels.py",
+        "translate/test_scratch.py",
+        "machine/test_observation.py",
+        "checked/test_checked.py",
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in files)]
+    environment = {**os.environ, "GPULAB_LANES": str(other)}
+    outcome = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert outcome.returncode == 0, outcome.stdout[-4000:] + outcome.stderr[-2000:]
+    assert " passed in " in outcome.stdout

@@ -1,0 +1,62 @@
+"""Large kernels: in several functions, partly compiled quickly, they compute what they compute in one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab.virtual_gpu.machine import device
+from gpulab.virtual_gpu.translate import function
+
+SOURCE = r"""
+__device__ __noinline__ int depth(int n) { return n <= 1 ? 1 : n * depth(n - 2) + 1; }
+typedef int (*Step)(int);
+__device__ int twice(int x) { return 2 * x; }
+__device__ int less(int x) { return x - 3; }
+
+extern "C" __global__ void mixed(int n, const int* x, int* y) {
+    __shared__ int part[128];
+    int t = threadIdx.x, i = blockIdx.x * 128 + t, value = i < n ? x[i] : 0;
+    part[t] = value;
+    __syncthreads();
+    for (int step = 64; step > 0; step /= 2) {
+        if (t < step) part[t] += part[t + step];
+        __syncthreads();
+    }
+    Step steps[2] = {twice, less};
+    for (int k = 0; k < value % 5; ++k) {
+        value = steps[(value + k) & 1](value);
+        for (int j = 0; j < k; ++j) if ((j ^ t) & 1) value += j; else value ^= j;
+    }
+    if (value & 1) value += depth(t % 9);
+    switch (t % 4) { case 0: value += 1; break; case 1: value *= 3; break; case 2: value -= 7; }
+    if (i < n) y[i] = value + part[0];
+}
+"""
+
+
+def run(arch, level):
+    x = np.random.default_rng(3).integers(0, 1000, 700).astype(np.int32)
+    with gpulab.using(f"virtual:{arch}"):
+        kernel = gpulab.compile(SOURCE, options=[level])["mixed"]
+        y = gpulab.zeros(700, "int32")
+        kernel[6, 128](700, gpulab.to_device(x), y)
+        first = y.to_host()
+        kernel[6, 128](700, gpulab.to_device(x), y)
+        assert np.array_equal(y.to_host(), first)
+    return first
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_pieces_compute_what_one_function_computes(monkeypatch, arch, level):
+    whole = run(arch, level)
+    monkeypatch.setattr(function, "PIECE", 20)
+    assert np.array_equal(run(arch, level), whole)
+    monkeypatch.setattr(function, "LARGE", 0)
+    assert np.array_equal(run(arch, level), whole)
+    monkeypatch.setattr(function, "HUGE", 0)
+    assert np.array_equal(run(arch, level), whole)
+    monkeypatch.setattr(device, "QUICK_SECONDS", 0.0)  # the second launch is of optimised code
+    assert np.array_equal(run(arch, level), whole)

@@ -1,0 +1,220 @@
+"""Divergence from records made by hand: lanes by line, what branches waste, a wave over time, wave64 beside wave32."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gpulab.records import (
+    Counters,
+    InstructionCost,
+    Launch,
+    LineCost,
+    SourceLine,
+    Trace,
+    TraceInstruction,
+    TraceStep,
+)
+from gpulab.views.divergence import MOST_COLUMNS, MOST_INSTRUCTIONS, divergence, of_launch, of_trace, works_by_lane
+from gpulab.views.instrument import MOST_BYTES
+from gpulab.views.table import visible
+
+HOSTILE = "<img src=x onerror=alert(1)></script>$x$ ${x} \u202edlrow"
+TEXT = "void k() {\n  if (lane < 32)\n    a = 1;\n  else\n    b = 2;\n  out[i] = a;\n}"
+ROWS = TEXT.split("\n")
+IF, THEN, ELSE, STORE, END = (SourceLine("cell.hip", n, 0, ROWS[n - 1]) for n in (2, 3, 5, 6, 7))
+LOW, HIGH, ALL = (1 << 32) - 1, ((1 << 32) - 1) << 32, (1 << 64) - 1
+
+
+def cost(
+    where: SourceLine, text: str, executed: int, lanes: list[int], branch: int | None = None, whole: int = 0
+) -> InstructionCost:
+    return InstructionCost(where, text, executed, sum(lanes), lane_counts=tuple(lanes), branch=branch, whole=whole)
+
+
+def launch(text: str = TEXT, arch: str = "gfx942", **changes: object) -> Launch:
+    """Ten waves of 64 lanes: half the lanes go one way, half the other. On gfx1100 twenty of 32, which all agree."""
+    if arch == "gfx942":
+        size, waves, low, high = 64, 10, [10] * 32 + [0] * 32, [0] * 32 + [10] * 32
+    else:
+        size, waves, low, high = 32, 20, [10] * 32, [10] * 32
+    every, whole = [waves] * size, waves if arch == "gfx942" else 10
+    places = {n: SourceLine("cell.hip", n, 0, text.split("\n")[n - 1]) for n in (2, 3, 5, 6, 7)}
+    rows = (
+        cost(places[2], "v_cmp_gt_u32 vcc, 32, v0", waves, every, whole=waves),
+        cost(places[2], "s_and_saveexec_b64 s[0:1], vcc", waves, every, whole=waves),
+        cost(places[3], "v_mov_b32 v1, 1", whole, low, 1, 0 if size == 64 else 10),
+        cost(places[3], "v_add_u32 v1, v1, v2", whole, low, 1, 0 if size == 64 else 10),
+        cost(places[5], "v_mov_b32 v1, 2", whole, high, 1, 0 if size == 64 else 10),
+        cost(places[6], "global_store_dword v[2:3], v1, off", waves, every, whole=waves),
+        cost(places[7], "s_endpgm", waves, every, whole=waves),
+    )
+    values: dict = {
+        "kernel": "k", "arch": arch, "device": 0, "grid": (10, 1, 1), "block": (64, 1, 1), "lds_bytes": 0,
+        "waves": waves, "counters": Counters({}), "measured_us": 2.0, "sources": {"cell.hip": text},
+        "lines": tuple(LineCost(where, 10, 320) for where in places.values()), "instructions": rows,
+    }  # fmt: skip
+    return Launch(**(values | changes))
+
+
+INSTRUCTIONS = (
+    TraceInstruction("v_cmp_gt_u32 vcc, 32, v0", IF),
+    TraceInstruction("s_and_saveexec_b64 s[0:1], vcc", IF),
+    TraceInstruction("v_mov_b32 v1, 1", THEN),
+    TraceInstruction("s_andn2_saveexec_b64 s[0:1], s[0:1]", ELSE),
+    TraceInstruction("v_mov_b32 v1, 2", ELSE),
+    TraceInstruction("s_or_b64 exec, exec, s[0:1]", STORE),
+    TraceInstruction("global_store_dword v[2:3], v1, off", STORE),
+    TraceInstruction("s_endpgm", END),
+)
+
+
+def trace(steps: list[tuple[int, int]] | None = None, text: str = TEXT, **changes: object) -> Trace:
+    taken = steps or [(0, ALL), (1, ALL), (2, LOW), (3, LOW), (4, HIGH), (5, HIGH), (6, ALL), (7, ALL)]
+    values: dict = {
+        "kernel": "k", "arch": "gfx942", "wave_size": 64, "workgroup": (0, 0, 0), "wave": 0,
+        "instructions": INSTRUCTIONS, "steps": tuple(TraceStep(i, mask, {}) for i, mask in taken), "source": text,
+    }  # fmt: skip
+    return Trace(**(values | changes))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v_add_f32 v0, v1, v2", True), ("global_load_dword v0, v[0:1], off", True), ("ds_read_b32 v0, v1", True),
+        ("flat_load_b32 v0, v[0:1]", True), ("v_cmpx_gt_i32 v0, v1", True), ("ds_bpermute_b32 v0, v1, v2", True),
+        ("s_add_u32 s0, s1, s2", False), ("v_readlane_b32 s0, v1, 3", False), ("v_mfma_f32_4x4x1f32 a[0:3], v0", False),
+        ("v_wmma_f32_16x16x16_f16 v[0:7], v[8:15]", False), ("buffer_wbl2 sc1", False), ("s_endpgm", False),
+    ],
+)  # fmt: skip
+def test_which_instructions_work_by_lane(text: str, expected: bool) -> None:
+    assert works_by_lane(text) is expected
+
+
+def test_slots_wasted_by_hand() -> None:
+    side = of_launch(launch())
+    total = side.total
+    # five vector instructions, ten waves, 64 lanes; the three within the branch have half of them idle
+    assert (total.slots, total.wasted) == (5 * 10 * 64, 3 * 10 * 32)
+    assert list(side.branches) == [("cell.hip", 2)]
+    branch = side.branches["cell.hip", 2]
+    assert (branch.partial, branch.wasted) == (30, 960)
+    assert side.outside == 0
+    assert side.lines["cell.hip", 3].counts == [20] * 32 + [0] * 32
+    assert side.scalar["cell.hip", 7] == 10
+
+
+def test_lanes_without_a_thread_are_no_branch() -> None:
+    where = SourceLine("cell.hip", 1, 0, "x")
+    side = of_launch(launch(instructions=(cost(where, "v_mov_b32 v0, 0", 3, [3] * 40 + [0] * 24),)))
+    assert (side.outside, side.branches) == (3 * 24, {})
+
+
+def test_a_launch_in_words_and_numbers() -> None:
+    shown = divergence(launch())
+    assert shown.title == "Lanes at work in k, all waves (gfx942)"
+    assert shown.sentence == (
+        "960 of 3,200 lane-slots (30 %) were wasted on idle lanes, in waves of 64 lanes. The branch at line 2, "
+        "“if (lane < 32)”, cost the most: 960 lane-slots; 30 vector instructions ran in it without all lanes "
+        "(lines 3, 5)."
+    )
+    assert shown.table.rows[:2] == (
+        ("2", "if (lane < 32)", 10, 0, 64.0, 0, 960),
+        ("3", "a = 1;", 20, 20, 32.0, 640, "–"),
+    )
+    rows = shown.message()["rows"]
+    assert [row["text"] for row in rows] == ROWS
+    assert rows[2]["sides"][0]["lanes"] == "ff" * 32 + "00" * 32
+    assert rows[1]["sides"][0]["branch"] == {"partial": 30, "wasted": 960, "lines": "3, 5"}
+    assert [part["found"]["vector"] for part in rows[1]["parts"]] == [True, False]
+
+
+def test_wave64_beside_wave32() -> None:
+    shown = divergence(launch(), launch(arch="gfx1100"))
+    assert shown.title.endswith("(gfx942 and gfx1100)")
+    assert shown.sentence.startswith("On gfx942, with waves of 64 lanes: 960 of 3,200 lane-slots (30 %) were wasted")
+    assert shown.sentence.endswith(
+        "On gfx1100, with waves of 32 lanes: no lane was ever idle in a vector instruction of k."
+    )
+    message = shown.message()
+    assert [side["waveSize"] for side in message["sides"]] == [64, 32]
+    assert [len(side["lanes"]) for side in message["rows"][2]["sides"]] == [128, 64]
+    assert len(shown.png()) > 1000
+
+
+def test_a_changed_kernel_beside_itself() -> None:
+    text = TEXT.replace("a = 1", "a = 7")
+    shown = divergence(launch(), launch(text))
+    rows = shown.message()["rows"]
+    assert [row["mark"] for row in rows] == ["", "", "−", "+", "", "", "", ""]
+    assert shown.sentence.startswith("Before, with waves of 64 lanes: 960 of")
+
+
+def test_a_wave_step_by_step() -> None:
+    side = of_trace(trace())
+    assert (side.total.slots, side.total.wasted) == (4 * 64, 2 * 32)
+    branch = side.branches["cell.hip", 2]  # one if with its else
+    assert (branch.partial, branch.wasted) == (2, 64)
+    assert [column[2][:1] + column[2][63:] for column in side.time] == [
+        [1, 1], [1, 1], [1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1],
+    ]  # fmt: skip
+    assert [column[3].line for column in side.time if column[3]] == [2, 2, 3, 5, 5, 6, 6, 7]
+
+
+def test_a_loop_that_lanes_leave_one_by_one() -> None:
+    head, body, back = (SourceLine("cell.hip", n, 0, "") for n in (2, 3, 2))
+    instructions = (
+        TraceInstruction("v_mov_b32 v0, 0", head), TraceInstruction("v_add_u32 v0, v0, 1", body),
+        TraceInstruction("s_andn2_b64 exec, exec, s[0:1]", back), TraceInstruction("s_or_b64 exec, exec, s[0:1]", END),
+        TraceInstruction("v_mov_b32 v0, 0", END),
+    )  # fmt: skip
+    steps = [(0, ALL)]
+    for turn in range(4):  # each time half of the lanes leave
+        mask = (1 << (64 >> turn)) - 1
+        steps += [(1, mask), (2, mask)]
+    steps += [(3, 0), (4, ALL)]
+    side = of_trace(trace(steps, instructions=instructions))
+    # turns with 64, 32, 16 and 8 lanes waste 0, 32, 48 and 56
+    assert side.branches["cell.hip", 2].wasted == 32 + 48 + 56
+    assert side.branches["cell.hip", 2].partial == 3
+    assert side.lines["cell.hip", 7].wasted == 0
+
+
+def test_a_long_trace_is_put_together() -> None:
+    shown = divergence(trace([(2, LOW), (4, HIGH)] * 50_000))
+    side = shown.message()["sides"][0]
+    assert len(side["time"]) <= MOST_COLUMNS
+    assert sum(count for _, count, _, _ in side["time"]) == 100_000
+    assert side["time"][0][2] == "80" * 64  # each lane half of the time
+    assert len(json.dumps(shown.message())) < MOST_BYTES
+
+
+def test_the_largest_records_stay_small() -> None:
+    hard = "é<" * 200
+    text = "\n".join(hard for _ in range(3000))
+    rows = tuple(
+        cost(SourceLine("big.hip", n % 3000 + 1, 0, hard), f"v_mad_u64_u32 v[{n}:{n}], s[0:1], v3, v3, 7", 10**12,
+             [10**12 - n] * 64, 0)
+        for n in range(9000)
+    )  # fmt: skip
+    big = launch(instructions=rows, sources={"big.hip": text}, grid=(10**7 // 64, 1, 1))
+    shown = divergence(big, big)
+    message = shown.message()
+    assert len(json.dumps(message)) < MOST_BYTES
+    assert sum(len(row["parts"]) for row in message["rows"]) <= 2 * MOST_INSTRUCTIONS
+    assert "left out" in message["note"]
+
+
+def test_no_costs() -> None:
+    shown = divergence(launch(instructions=(), lines=(), time_is_modelled=False))
+    assert "only virtual devices" in shown.sentence
+    assert len(shown.png()) > 1000
+
+
+def test_hostile_text_in_all_forms() -> None:
+    shown = divergence(launch(TEXT.replace("a = 1;", f"a = 1; // {HOSTILE}"), kernel=HOSTILE))
+    assert visible(HOSTILE) in shown.message()["rows"][2]["text"]
+    assert "<img" not in shown.table.html()
+    assert len(shown.png()) > 1000
+    assert len(divergence(trace(text=TEXT.replace("a = 1;", HOSTILE), kernel=HOSTILE)).png()) > 1000

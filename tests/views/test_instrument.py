@@ -1,0 +1,122 @@
+"""Instruments in general: the four forms of a picture, what goes to the browser, and what must not be in a module."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpulab.views import instrument, palette
+from gpulab.views.instrument import MOST_BYTES, Instrument, TooMuchData
+from gpulab.views.table import Table
+
+STATIC = Path(str(resources.files("gpulab.views") / "static"))
+SCRIPTS = sorted(STATIC.glob("*.js"))
+TABLE = Table(("name", "count"), (("<b>&", 3),))
+
+
+def made(**more: Any) -> Instrument:
+    return Instrument("common", "A title", "A sentence.", TABLE, **more)
+
+
+def test_text_has_title_sentence_and_numbers() -> None:
+    assert made().text.splitlines() == ["A title", "A sentence.", "", "name  count", "----  -----", "<b>&      3"]
+
+
+def test_show_prints_outside_of_jupyter(capsys: pytest.CaptureFixture[str]) -> None:
+    made().show()
+    assert capsys.readouterr().out == made().text + "\n"
+
+
+def test_message_is_json_with_title_and_sentence() -> None:
+    message = made(data={"rows": [1, 2]}).message()
+    assert json.loads(json.dumps(message)) == {"title": "A title", "sentence": "A sentence.", "rows": [1, 2]}
+
+
+def test_too_much_data_is_refused_with_sizes() -> None:
+    with pytest.raises(TooMuchData, match=r"2,000,\d\d\d bytes.*2,000,000"):
+        made(data={"text": "x" * MOST_BYTES}).message()
+    large = made(answer=lambda question: ({}, [bytes(MOST_BYTES)]))
+    with pytest.raises(TooMuchData):
+        large.reply({})
+
+
+def test_text_is_shown_in_the_order_of_its_characters() -> None:
+    """A right-to-left override in a name turns nothing around: it is spelled out, wherever it is shown."""
+    name = "k\u202ecba\u2069 \\u202e"
+    shown = Instrument("common", name, name, Table((name,), ((name,),), name), {"deep": [{name: name}]}, None, dict)
+    spelled = "k\\u202ecba\\u2069 \\u202e"
+    message = {"title": spelled, "sentence": spelled, "deep": [{spelled: spelled}]}
+    assert shown.message() == message
+    assert shown.reply({"name": name}) == ({"name": spelled}, [])
+    assert not set("\u202e\u2069") & set(shown.text + shown.table.html())
+    assert shown.text.count(spelled) == 5
+
+
+def test_replies_and_their_errors() -> None:
+    def answer(question: Any) -> Any:
+        return {"twice": 2 * int(question["n"])}
+
+    assert made(answer=answer).reply({"n": 4}) == ({"twice": 8}, [])
+    assert made(answer=answer).reply({"n": "<script>"})[0]["error"].startswith("invalid literal")
+    assert "'n'" in made(answer=answer).reply({})[0]["error"]
+    assert made().reply({"n": 1})[0] == {"error": "common answers no questions"}
+
+
+def test_static_picture_is_a_png_and_the_same_each_time() -> None:
+    def figure() -> Any:
+        drawn = palette.figure(3, 2)
+        drawn.subplots().set_title(palette.plain("costs $1 <b>"))
+        return drawn
+
+    assert made().png() == b""
+    first = made(figure=figure).png()
+    assert first.startswith(b"\x89PNG")
+    assert first == made(figure=figure).png()
+
+
+def test_style_sheet_has_the_palette() -> None:
+    text = (STATIC / "common.css").read_text(encoding="utf-8").lower()
+    for number, colour in enumerate(palette.CATEGORIES):
+        assert f"--gpulab-{number}: {colour.lower()};" in text
+    for number, colour in enumerate(palette.HEAT):
+        assert f"--gpulab-heat-{number}: {colour.lower()};" in text
+
+
+def test_text_stands_out_on_every_colour() -> None:
+    assert [palette.on(colour) for colour in palette.HEAT] == ["#FFFFFF"] * 3 + ["#000000"] * 3
+    assert palette.on(palette.BLUE) == "#FFFFFF"
+    assert palette.on(palette.YELLOW) == "#000000"
+
+
+def test_style_sheets_leave_each_other_alone() -> None:
+    """All instruments of a notebook share one page: a class that two style sheets name would get both styles."""
+    owners: dict[str, str] = {}
+    common = set(re.findall(r"\.(gpulab[\w-]*)", (STATIC / "common.css").read_text(encoding="utf-8")))
+    for sheet in sorted(STATIC.glob("*.css")):
+        for name in set(re.findall(r"\.(gpulab[\w-]*)", sheet.read_text(encoding="utf-8"))) - common:
+            assert owners.setdefault(name, sheet.stem) == sheet.stem, f".{name} is in {sheet.stem} and {owners[name]}"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_cannot_turn_text_into_html_or_reach_a_network(script: Path) -> None:
+    code = re.sub(r"//.*|/\*.*?\*/", "", script.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", ""))
+    for forbidden in (
+        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment",
+        "setHTML", "srcdoc", "eval(", "new Function", "fetch(", "XMLHttpRequest", "WebSocket", "http:", "https:",
+        "import(", "localStorage",
+    ):  # fmt: skip
+        assert forbidden not in code, f"{script.name} has {forbidden}"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_modules_are_whole(script: Path) -> None:
+    text = instrument.module(script.stem)
+    assert not re.search(r"^import\b", text, re.M)
+    if "export default" in text:  # not a part that instruments share
+        assert text.count("export default") <= 1
+        assert not re.search(r"^export (async )?(function|const|class|let)", text.partition("export default")[0], re.M)
