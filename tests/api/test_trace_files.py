@@ -85,7 +85,18 @@ def test_a_trace_of_a_launch_is_small_and_the_same_again(tmp_path: Path) -> None
     trace.save(tmp_path / "t")
     assert gpulab.load_trace(tmp_path / "t") == trace
     assert (tmp_path / "t").stat().st_size < 10_000
-    assert trace.memory[0].name == "x"
+    assert [one.name for one in trace.memory] == ["x", "kernel arguments"]
+
+
+def test_kernel_arguments_are_the_last_memory_wherever_they_lie() -> None:
+    module = gpulab.compile("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }")
+    low = gpulab.to_device(np.arange(64, dtype="float32"))
+    gpulab.trace(module.twice, 1, 64, low)  # the kernel's arguments lie above x
+    high = gpulab.to_device(np.arange(1 << 20, dtype="float32"))  # and below this one
+    for x in (low, high):
+        trace = gpulab.trace(module.twice, 1, 64, x)
+        assert [one.name for one in trace.memory] == ["x", "kernel arguments"]
+        assert trace.memory[0].address == x.address
 
 
 def changed(path: Path, edit=None, **members: bytes) -> Path:

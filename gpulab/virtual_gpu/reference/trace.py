@@ -191,7 +191,8 @@ def _joined(pieces: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
 
 
 def _reached(steps: Sequence[TraceStep], ranges: Sequence[MemoryRange]) -> tuple[MemoryRange, ...]:
-    """The allocations that accesses of these steps lie in."""
+    """The allocations that accesses of these steps lie in, by address; the kernel arguments come last, since their
+    place among the others depends on what was allocated before."""
     ordered = sorted(ranges, key=lambda r: r.address)
     starts = [r.address for r in ordered]
     found: set[int] = set()
@@ -199,7 +200,7 @@ def _reached(steps: Sequence[TraceStep], ranges: Sequence[MemoryRange]) -> tuple
         place = bisect.bisect_right(starts, address) - 1
         if place >= 0 and address < ordered[place].address + ordered[place].size:
             found.add(place)
-    return tuple(ordered[place] for place in sorted(found))
+    return tuple(sorted((ordered[place] for place in sorted(found)), key=lambda r: r.name == "kernel arguments"))
 
 
 def _instructions(program: Program, table: Mapping[str, AnyRow], first: int, last: int) -> tuple[TraceInstruction, ...]:
