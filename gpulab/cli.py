@@ -145,7 +145,7 @@ def _address(process: subprocess.Popen[bytes], runtime: Path, seconds: float = 6
 def setup(asked: argparse.Namespace) -> int:
     """Build everything that is built once per machine, and say what and how long."""
     start = time.perf_counter()
-    for what, step in setup_steps():
+    for what, step in setup_steps(asked.programs):
         print(f"  {what} … ", end="", flush=True)
         began = time.perf_counter()
         try:
@@ -166,8 +166,8 @@ __global__ void first(int n, float a, const float* x, float* y) {
 """
 
 
-def setup_steps() -> Iterator[tuple[str, Callable[[], str]]]:
-    """What is built: (what, function that does it and returns a remark)."""
+def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]]]:
+    """What is built, with what whole programs need if asked: (what, function that does it and returns a remark)."""
 
     def library() -> str:
         from gpulab import hip
@@ -200,10 +200,19 @@ def setup_steps() -> Iterator[tuple[str, Callable[[], str]]]:
                 ran.append(info.arch)
         return ", ".join(ran)
 
+    def whole_programs() -> str:
+        from gpulab.toolchain import hosted
+
+        hosted.require()
+        hosted.setting()
+        return ""
+
     yield "the HIP library (the first time it builds a C library)", library
     for arch in ("gfx942", "gfx1100"):
         yield f"the compiler and the device headers for {arch}", compiler(arch)
     yield "a first kernel on each device", kernel
+    if programs:
+        yield "the C++ library for whole programs", whole_programs
 
 
 # ---------------------------------------------------------------------------------- doctor, devices, ...
@@ -481,7 +490,8 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--port", type=int, default=8888, help="the port (another one if it is taken)")
     one.add_argument("--ip", default="localhost", help="the address to listen on")
     one.add_argument("--no-browser", action="store_true", help="print the address only")
-    command(setup, "build what is built once per machine")
+    one = command(setup, "build what is built once per machine")
+    one.add_argument("--programs", action="store_true", help="also what %%%%hipcc and gpulab hipcc need (a minute)")
     command(doctor, "say what works on this machine, and what to type where something does not")
     command(devices, "list the devices")
     one = command(counters, "list the counters and metrics that gpulab.profile takes")

@@ -171,7 +171,8 @@ def _programs() -> Iterator[Finding]:
     if why:
         yield Finding("whole programs", False, why, "nothing: %%hip cells work here", needed=False)
         return
-    ready = "the C++ library is built" if hosted.is_ready() else "the first one builds the C++ library (30 to 60 s)"
+    later = "the first one builds the C++ library (30 to 60 s; `gpulab setup --programs` does it now)"
+    ready = "the C++ library is built" if hosted.is_ready() else later
     missing = jail.available()
     yield Finding(
         "whole programs", True, f"{ready}; {f'no jail: {missing}' if missing else 'with a jail'}", needed=False

@@ -121,6 +121,22 @@ def test_setup_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert "gfx942, gfx1100" in lines[-2]
 
 
+def test_setup_builds_what_programs_need_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["setup", "--programs"]) == 0
+    assert re.search(r"the C\+\+ library for whole programs … \d+\.\d s", capsys.readouterr().out)
+    from gpulab.toolchain import hosted
+
+    assert hosted.is_ready()
+
+
+def test_setup_without_programs_where_there_are_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gpulab.toolchain.hosted.unavailable", lambda: "this is no system for programs")
+    assert cli.main(["setup", "--programs"]) == 1
+    assert "this is no system for programs" in capsys.readouterr().out
+
+
 def test_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two notebooks, one line each; on the device that --arch names; outputs kept where asked."""
     first = notebook(tmp_path / "first.ipynb", "import gpulab", "print('arch', gpulab.device().arch)")
