@@ -12,6 +12,7 @@ import functools
 import html
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -29,6 +30,16 @@ MOST_BYTES = 2_000_000
 """What an instrument may send to the browser at a time: its data as JSON, or one answer with its buffers."""
 
 Reply = Mapping[str, Any] | tuple[Mapping[str, Any], list[bytes]]
+_STILL = """\
+<p class="gpulab-still">{title}: a still picture. Run this cell again for one to move about in.</p>
+<style>
+.jp-OutputArea-child:has(.gpulab-still):not(:has(+ .jp-OutputArea-child > .jp-OutputArea-output.jupyter-widgets)),
+.jp-OutputArea-child:has(.gpulab-still) + .jp-OutputArea-child:has(> .jp-OutputArea-output.jupyter-widgets)
+{{ display: none !important; }}
+</style>"""
+"""Stands above a widget, for a notebook that is opened again after its kernel has gone. Jupyter's manager of widgets then
+shows a line of its own instead of the widget, whose output gets the class jupyter-widgets (a widget that is there has
+the class one element further in): only then this is shown, and that line is not."""
 _BIDI = re.compile(r"(?<!\\)((?:\\\\)*)\\(u202[a-e]|u206[6-9])")
 """The control characters of `table.visible`, as JSON writes them."""
 _IMPORT = re.compile(r'^import\s*\{[^}]*\}\s*from\s*"\./(\w+)\.js";\n', re.M)
@@ -128,6 +139,9 @@ class Instrument:
             raise
         except Exception as error:  # whatever is wrong with packages that only make it movable
             bundle["text/plain"] += f"\n(a picture only: widgets do not work here, {type(error).__name__}: {error})"
+        if WIDGET in bundle and "JPY_SESSION_NAME" in os.environ:
+            # Jupyter's server sets it for the kernel of a notebook that its pages show and save.
+            display({"text/html": _STILL.format(title=html.escape(self.title))}, raw=True)
         display(bundle, raw=True)
         # Outputs of their own, for where a notebook is opened again and its widgets have gone with their kernel.
         # Where there is the widget, its style sheet (common.css) hides the picture and the sentence.

@@ -261,7 +261,7 @@ def small(path: Path) -> Path:
 
 
 def test_notebook_7(browser_gallery: galleries.Gallery, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """An instrument appears, answers to keys, and Notebook's shortcuts do not.
+    """An instrument appears, answers to keys, and Notebook's shortcuts do not; saved and opened again it stands still.
 
     Notebook 7 with nbgrader's extension writes to the console by itself: what an empty notebook brings is left out.
     """
@@ -292,8 +292,10 @@ def test_notebook_7(browser_gallery: galleries.Gallery, tmp_path: Path, request:
         assert len(lab.cells(page)) == 2
         page.keyboard.press("Escape")
         assert page.evaluate(FOCUSED)["cell"]
-        page.context.close()
         assert set(lab.problems) <= own
+        page = save_end_the_kernel_and_open_again(lab, browser_gallery, page, "small.ipynb")
+        shows_a_still_picture(page)
+        page.context.close()
         assert lab.refused == []
 
 
@@ -317,25 +319,64 @@ def test_papermills_output_shows_the_picture_and_where_trusted_the_widget(
     page.context.close()
 
 
+def save_end_the_kernel_and_open_again(lab: Lab, browser_gallery: galleries.Gallery, page: Page, name: str) -> Page:
+    """What a learner does who comes back the next day."""
+    lab.command(page, "docmanager:save")
+    page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    page.context.close()
+    return lab.open(browser_gallery, name)
+
+
+def shows_a_still_picture(page: Page) -> None:
+    """Its widget is gone with the kernel. JupyterLab's words for that are not what a learner sees."""
+    line = page.get_by_text("Error displaying widget: model not found")
+    line.wait_for(state="attached", timeout=20_000)
+    expect(line).to_be_hidden()
+    expect(page.locator(".gpulab-still")).to_have_text(
+        "Occupancy calculator (gfx942): a still picture. Run this cell again for one to move about in."
+    )
+    expect(page.locator(".gpulab-still")).to_be_visible()
+    expect(page.locator(".jp-RenderedImage img")).to_be_visible()
+    expect(page.locator(".gpulab-said")).to_be_visible()
+    expect(page.locator(".gpulab-table")).to_be_visible()
+
+
 def test_a_saved_notebook_opened_again_has_pictures_words_and_numbers(
     clean: Lab, browser_gallery: galleries.Gallery, tmp_path: Path
 ) -> None:
-    """Its widgets are gone with the kernel. JupyterLab says so where they were; everything else is below."""
-    import nbformat
-    from nbclient import NotebookClient
-
-    source = small(tmp_path / "again.ipynb")
-    made = nbformat.read(source, as_version=4)
-    NotebookClient(made, timeout=60, kernel_name="python3", store_widget_state=False).execute()
-    made.cells.append(nbformat.v4.new_markdown_cell("saved by its reader"))
-    nbformat.write(made, source)
-    clean.add(source)
-    clean.trust("again.ipynb")
+    clean.add(small(tmp_path / "again.ipynb"))
     page = clean.open(browser_gallery, "again.ipynb")
-    expect(page.get_by_text("Error displaying widget: model not found")).to_be_visible(timeout=20_000)
-    expect(page.locator(".jp-RenderedImage img")).to_be_visible()
-    expect(page.locator(".gpulab-said")).to_be_visible()
+    clean.run_all(page)
+    assert clean.instruments(page).count() == 1
+    expect(page.locator(".gpulab-still")).to_be_hidden()
+    page = save_end_the_kernel_and_open_again(clean, browser_gallery, page, "again.ipynb")
+    shows_a_still_picture(page)
+    assert "widget model not found" in "".join(clean.problems)
     clean.problems.clear()  # JupyterLab reports the missing model on the console, too
+    clean.run_all(page)
+    assert clean.instruments(page).count() == 1
+    expect(page.locator(".gpulab-still")).to_be_hidden()
+    expect(page.locator(".jp-RenderedImage img")).to_be_hidden()
+    page.context.close()
+
+
+def test_a_strangers_notebook_shows_the_still_picture(
+    clean: Lab, browser_gallery: galleries.Gallery, tmp_path: Path
+) -> None:
+    """Not trusted: JupyterLab takes the style sheet away, and starts no widget either."""
+    clean.add(small(tmp_path / "sent.ipynb"))
+    page = clean.open(browser_gallery, "sent.ipynb")
+    clean.run_all(page)
+    clean.instruments(page)
+    clean.command(page, "docmanager:save")
+    page.context.close()
+    text = (clean.root / "sent.ipynb").read_text(encoding="utf-8")
+    (clean.root / "stranger.ipynb").write_text(text.replace("Occupancy calculator", "Occupation"), encoding="utf-8")
+    page = clean.open(browser_gallery, "stranger.ipynb")
+    expect(page.locator(".jp-RenderedImage img")).to_be_visible()
+    expect(page.get_by_text("Occupation (gfx942): a still picture.")).to_be_visible()
+    assert page.get_by_text("Error displaying widget").count() == 0
+    assert page.get_by_text("display: none").count() == 0, "the style sheet as text"
     page.context.close()
 
 
