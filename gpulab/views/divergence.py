@@ -81,7 +81,7 @@ class Activity:
 
 @dataclass(slots=True)
 class Branch:
-    """What a branch cost: `partial` vector instructions executed in it without all lanes, `wasted` lane-slots.
+    """What a branch cost: `partial` vector instructions executed in it with idle lanes, `wasted` lane-slots.
 
     `inside` are the lines of these instructions. The code of an `if` with an `else` can stand in any order: what begins
     at the line of the `else` may well be the other half.
@@ -290,7 +290,7 @@ def _words(side: Side, two: bool, several: bool) -> str:
         where = "" if worst.inside == {place(worst.where)} else f" ({many} {worst.lines})"
         said += (
             f" The branch at line {label(worst.where, several)}, “{text}”, cost the most: {number(worst.wasted)} "
-            f"lane-slots; {number(worst.partial)} vector instructions ran in it without all lanes"
+            f"lane-slots; {number(worst.partial)} vector instructions ran in it with idle lanes"
             f"{where}."
         )
     if side.outside:
@@ -311,7 +311,7 @@ def _table(sides: Sequence[Side], pairs: Sequence[Pair], several: bool, missing:
     """One row per line with vector instructions (and side), one per branch's line."""
     two = len(sides) > 1
     columns = (
-        "line", "source", *(["on"] if two else []), "vector instructions", "without all lanes", "lanes active",
+        "line", "source", *(["on"] if two else []), "vector instructions", "with idle lanes", "lanes active",
         "slots wasted", "wasted by its branch",
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []

@@ -277,11 +277,15 @@ def _introduction(costs: Sequence[AccessCost], launch: Launch | None) -> str:
     many = f"{len(costs)} LDS instructions" if len(costs) > 1 else "one LDS instruction"
     if not conflicts:
         said = f"{many[0].upper()}{many[1:]} without any bank conflict, {cycles:,} LDS cycles."
-        return f"{said} A {first.action} in {where}: "
+        return f"{said} {_a(first.action).capitalize()} in {where}: "
     return (
         f"{many[0].upper()}{many[1:]}: {conflicts:,} of {cycles:,} LDS cycles are lost to bank conflicts, most of them "
-        f"({first.conflict_cycles:,}) in a {first.action} in {where}: "
+        f"({first.conflict_cycles:,}) in {_a(first.action)} in {where}: "
     )
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _short(text: str) -> str:

@@ -393,8 +393,8 @@ def _sentence(found: Sequence[Path], a: Architecture) -> str:
     if writes:
         out = sum(path.steps[1].passed for path in writes)
         beyond = sum(path.steps[-1].bytes for path in writes)
-        there = f"of which {amount(beyond)} go to {a.memory_kind}" if a.last_level_cache is not None else ""
-        there = "which stay in the Infinity Cache" if a.last_level_cache is not None and not beyond else there
+        there = f"{amount(beyond)} of it to {a.memory_kind}" if a.last_level_cache is not None else ""
+        there = "all of it kept by the Infinity Cache" if a.last_level_cache is not None and not beyond else there
         parts.append(f"Stores made the L2 write {amount(out)}{', ' + there if there else f' to {a.memory_kind}'}.")
     lds = sum(path.asked for path in found if path.kind == "lds")
     if lds:

@@ -421,8 +421,10 @@ def _figure(point: Setting, title: str) -> Figure:
         curve.annotate(f"≤ {last}: {waves}", (last + 1, waves), xytext=(3, 2), textcoords="offset points", fontsize=8,
                        annotation_clip=False)  # fmt: skip
     curve.plot([point.demand.vgprs], [held.waves], marker="D", color=palette.VERMILLION, markersize=8)
-    curve.annotate(f"here: {point.demand.vgprs}", (point.demand.vgprs, held.waves), xytext=(7, -13),
-                   textcoords="offset points", fontsize=9)  # fmt: skip
+    # Below and to the left of a falling curve there is room; at its left end there is no curve below.
+    left = point.demand.vgprs < point.architecture.max_vgprs / 8
+    curve.annotate(f"here: {point.demand.vgprs}", (point.demand.vgprs, held.waves), xytext=(7 if left else -7, -13),
+                   ha="left" if left else "right", textcoords="offset points", fontsize=9)  # fmt: skip
     curve.set_ylim(0, held.max_waves * 1.15)
     curve.set_xlim(0, point.architecture.max_vgprs * 1.1)
     curve.set_xlabel(AXES["vgprs"])

@@ -85,10 +85,10 @@ def _figure(entries: Sequence[Entry]) -> Figure:
 
     lessons = list(dict.fromkeys(entry.lesson for entry in entries))
     longest = max((sum(entry.lesson == lesson for entry in entries) for lesson in lessons), default=1)
-    figure = palette.figure(3.2 + 0.5 * longest, 0.45 + 0.3 * max(len(lessons), 1))
+    figure = palette.figure(max(3.2 + 0.5 * longest, 4.5), 0.75 + 0.3 * max(len(lessons), 1))
     axes = figure.add_subplot()
     axes.set_xlim(-5.2, longest + 0.1)
-    axes.set_ylim(len(lessons) + 0.1, -0.1)
+    axes.set_ylim(len(lessons) + 1.1, -0.1)
     axes.axis("off")
     for row, lesson in enumerate(lessons):
         axes.text(-0.2, row + 0.5, palette.plain(lesson), ha="right", va="center", fontsize=8)
@@ -97,4 +97,6 @@ def _figure(entries: Sequence[Entry]) -> Figure:
             axes.add_patch(Rectangle((column + 0.05, row + 0.1), 0.9, 0.8, facecolor=paint, edgecolor="#666666"))
             sign = SIGNS[entry.state]
             axes.text(column + 0.5, row + 0.5, sign, ha="center", va="center", fontsize=8, color=palette.on(paint))
+    legend = "    ".join(f"{sign} {state}" for state, sign in SIGNS.items())
+    axes.text(0.05, len(lessons) + 0.6, legend, va="center", fontsize=8)
     return figure

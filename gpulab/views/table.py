@@ -73,11 +73,13 @@ class Table:
         right = self._right()
 
         def row(tag: str, values: Sequence[str]) -> str:
-            start = tag + (' scope="col"' if tag == "th" else "")
-            inner = "".join(
-                f'<{start} style="text-align:{"right" if to_right else "left"}">{escape(value)}</{tag}>'
-                for value, to_right in zip(values, right, strict=True)
-            )
+            inner = ""
+            for value, to_right in zip(values, right, strict=True):
+                # Of a column whose cells speak for themselves: a head without a word would be read aloud as one.
+                own = tag if value else "td"
+                scope = ' scope="col"' if own == "th" else ""
+                side = "right" if to_right else "left"
+                inner += f'<{own}{scope} style="text-align:{side}">{escape(value)}</{own}>'
             return f"<tr>{inner}</tr>"
 
         body = "".join(row("td", values) for values in self._cells())

@@ -41,6 +41,9 @@ def test_choosing_another_instruction_with_keys_alone(gallery: Gallery) -> None:
     assert "Consecutive." in page.locator(".coalescing-verdict").inner_text()
     assert page.locator(".coalescing-lane.off").count() == 1
     page.keyboard.press("Tab")  # the execution
+    page.keyboard.press("ArrowUp")
+    page.wait_for_timeout(300)  # drawn anew, with what Python answers
+    assert page.get_by_label("Execution").evaluate("(select) => select === document.activeElement")
     page.keyboard.press("Tab")  # the lanes
     for _ in range(31):
         page.keyboard.press("ArrowRight")

@@ -24,7 +24,7 @@ def test_lines_and_branches_with_the_mouse(gallery: Gallery) -> None:
     assert rows.count() == 9
     detail = page.locator(".divergence-detail")
     assert detail.inner_text() == (
-        "Line 3, “a = 1;”: vector instructions executed 20 times, 20 of them without all lanes; 32 of 64 lanes active "
+        "Line 3, “a = 1;”: vector instructions executed 20 times, 20 of them with idle lanes; 32 of 64 lanes active "
         "on average; 640 lane-slots wasted (20 % of the kernel's); never active: lanes 32–63."
     )
     page.locator(".divergence-branches tbody tr").click()

@@ -34,6 +34,7 @@ WRONG = [
     ("accessible", "<button aria-describedby='nowhere'>x</button>", "names nowhere, which is not there"),
     ("accessible", "<button aria-label='to the end'>Last</button>", "“last” stands on it"),
     ("accessible", "<button tabindex='2'>x</button>", "tabindex above 0"),
+    ("accessible", "<table><tr><th scope='col'></th><th>x</th></tr></table>", "a heading of a table without a word"),
     ("accessible", "<svg width='9' height='9'><rect width='9' height='9'></rect></svg>", "needs role and aria-label"),
     ("accessible", "<p style='color: #777; background: #fff'>x</p>", r"contrast 4\.48"),  # 4.48: WebAIM's calculator
     ("accessible", "<p style='opacity: 0.5'>x</p>", "contrast 3.9"),

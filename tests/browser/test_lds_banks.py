@@ -126,6 +126,17 @@ def test_a_narrow_page(gallery: Gallery, kernel: Instrument) -> None:
     page.wait_for_function("document.querySelectorAll('.lds-band').length === 1")
 
 
+def test_choosing_an_instruction_keeps_the_focus(gallery: Gallery, kernel: Instrument) -> None:
+    """The choices are drawn anew with what Python answers: who works with keys goes on in the same one."""
+    page = gallery.mount(kernel)
+    choice = page.get_by_label("Instruction, worst first")
+    choice.focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("document.querySelectorAll('.lds-phases button').length === 8")
+    assert choice.evaluate("(select) => select === document.activeElement")
+    assert choice.input_value() == "1"
+
+
 def test_a_launch_without_lds(gallery: Gallery) -> None:
     page = gallery.mount(of_launch(launch([])))
     assert "gpulab.profile()" in page.locator(".gpulab").inner_text()

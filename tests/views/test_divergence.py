@@ -116,7 +116,7 @@ def test_a_launch_in_words_and_numbers() -> None:
     assert shown.title == "Lanes at work in k, all waves (gfx942)"
     assert shown.sentence == (
         "960 of 3,200 lane-slots (30 %) were wasted on idle lanes, in waves of 64 lanes. The branch at line 2, "
-        "“if (lane < 32)”, cost the most: 960 lane-slots; 30 vector instructions ran in it without all lanes "
+        "“if (lane < 32)”, cost the most: 960 lane-slots; 30 vector instructions ran in it with idle lanes "
         "(lines 3, 5)."
     )
     assert shown.table.rows[:2] == (

@@ -87,12 +87,21 @@ def test_an_element_outside() -> None:
 
 def test_the_table_has_each_wrong_element() -> None:
     table = exercise.failing(shifted()).table
-    assert table.columns == ("element", "state", "expected", "found", "written by", "at", "belongs to")
+    assert table.columns == ("element", "state", "expected", "found", "by", "at", "belongs to")
     assert [row[0] for row in table.rows] == ["out[0]", "out[1]", "out[3]", "out[4]", "out[5]", "out[6]"]
     assert table.rows[0][1:5] == ("never written", "1", "–", "–")
     assert table.rows[4][4] == "thread 0 of block 1 (wave 0, lane 0)"
     assert table.rows[4][6] == "thread 1 of block 1"
     assert "not listed" not in table.note
+
+
+def test_a_table_without_rows_says_why() -> None:
+    (array,) = shifted().arrays
+    fine = dataclasses.replace(array, wrong=0, never=0, outside=0, right=6, elements=(array.elements[2],), beside=())
+    assert exercise.failing(shifted(arrays=(fine,))).table.note == "No element is wrong."
+    stopped = exercise.failing(shifted(arrays=(fine,), stopped="barrier")).table
+    assert stopped.rows == ()
+    assert stopped.note == "No element is wrong: the launch was stopped for another reason."
 
 
 def test_what_is_not_listed_is_counted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -56,6 +57,13 @@ def test_the_tile_and_its_remedies() -> None:
 def test_atomics_on_one_dword() -> None:
     assert cycles("0") == (2, 0)
     assert cycles("0", access="atomic") == (64, 62)
+
+
+def test_an_atomic_of_a_launch_has_its_article() -> None:
+    costs = launch([dataclasses.replace(access(), action="atomic"), access()], "count")
+    assert f"({costs.accesses[0].conflict_cycles:,}) in an atomic in line " in of_launch(costs).sentence
+    quiet = dataclasses.replace(access(), action="atomic", conflict_cycles=0)
+    assert " An atomic in line " in of_launch(launch([quiet])).sentence
 
 
 def test_threads_that_a_block_does_not_have() -> None:

@@ -234,6 +234,14 @@ def test_what_was_sampled_is_scaled_and_still_adds_up() -> None:
     assert "Sampled and scaled up" in said.table.note
 
 
+def test_what_stores_write_is_one_amount() -> None:
+    kept = cost(action="store", l2_requests=40, written_bytes=2048)
+    said = "Stores made the L2 write 2 KiB, all of it kept by the Infinity Cache."
+    assert said in memory.memory_hierarchy(record(kept)).sentence
+    part = cost(action="store", l2_requests=40, written_bytes=2048, dram_written_bytes=640)
+    assert "Stores made the L2 write 2 KiB, 640 bytes of it to HBM3." in memory.memory_hierarchy(record(part)).sentence
+
+
 def test_stores_that_do_not_fit_go_to_memory() -> None:
     one = cost(action="store", l2_requests=40, written_bytes=1280, dram_written_bytes=1280)
     (path,) = memory.paths([one], architectures.get("gfx942"))

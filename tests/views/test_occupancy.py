@@ -252,6 +252,24 @@ def test_dynamic_lds_and_blocks_of_more_axes() -> None:
             gpulab.occupancy(arch="gfx942", **wrong)
 
 
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("vgprs", [8, 24, 64, 72, 96, 128, 168, 250])
+def test_words_of_the_static_picture_do_not_lie_on_each_other(arch: str, vgprs: int) -> None:
+    from itertools import combinations
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    shown = views.occupancy(arch, Demand(vgprs))
+    assert shown.figure is not None
+    drawn = shown.figure()
+    FigureCanvasAgg(drawn).draw()
+    curve = drawn.axes[-1]
+    boxes = [(words.get_text(), words.get_window_extent()) for words in curve.texts]
+    assert any(words == f"here: {vgprs}" for words, _ in boxes)
+    # A box has room above and below its letters; two pixels of it may be shared.
+    assert [(a, b) for (a, one), (b, two) in combinations(boxes, 2) if one.padded(-1).overlaps(two.padded(-1))] == []
+
+
 def test_static_picture() -> None:
     hostile = KernelResources("<img src=x>$x$", "gfx942", 64, 0, 32, 0)
     assert views.occupancy("gfx942", Demand(), hostile).png().startswith(b"\x89PNG")

@@ -18,6 +18,13 @@ def test_html_is_escaped() -> None:
     assert "a &amp; b" in html
 
 
+def test_a_column_without_a_head_has_no_empty_heading() -> None:
+    """axe-core's rule empty-table-header: a screen reader would read an empty heading with each cell below it."""
+    html = Table(("roof", ""), (("L1", "◀ lowest"),)).html()
+    assert html.count("<th ") == 1
+    assert '<td style="text-align:left"></td></tr></thead>' in html
+
+
 def test_an_empty_table_has_its_heads() -> None:
     assert str(Table(("a", "b"), ())).splitlines()[0] == "a  b"
 

@@ -1,6 +1,6 @@
 // Coalescing: a strip of lanes, the cache lines that they need, and which bytes of these they use.
 
-import { ask, choice, el, frame, number, roving, svg, uid } from "./common.js";
+import { ask, choice, el, frame, number, redraw, roving, svg, uid } from "./common.js";
 
 const KEYS = [
   ["Tab", "from the choices to the lanes and on to the cache lines"],
@@ -80,7 +80,7 @@ export default {
         el("code", { class: "coalescing-isa", text: item.text }));
       words.replaceChildren(el("strong", { text: `${view.words}.` }), ` ${numbers()}`);
       advice.textContent = view.advice;
-      executions.replaceChildren(choice("Execution", view.samples.map((text, k) => [k, text]), view.sample, (value) => load(at, Number(value))));
+      redraw(executions, () => executions.replaceChildren(choice("Execution", view.samples.map((text, k) => [k, text]), view.sample, (value) => load(at, Number(value)))));
       draw();
     }
 
@@ -152,7 +152,7 @@ export default {
       picture.replaceChildren(svg("svg", { width, height: top + TALL + UNDER, viewBox: `0 0 ${width} ${top + TALL + UNDER}`, class: "coalescing-svg", role: "group", "aria-label": "Lanes of a wave above, the cache lines that they need below" },
         defs, links.map(([node]) => node), laneGroup, barGroup, marks, names,
         side(TOP + 15, `${view.lanes.length} lanes`),
-        side(top + 10, "byte 0"), side(top + TALL / 2 - 10, plural(count, "line"), `of ${view.line_bytes}`), side(top + TALL - 1, `byte ${view.line_bytes - 1}`)));
+        side(top + 10, "byte 0"), side(top + TALL / 2 - 10, plural(count, "line"), `of ${view.line_bytes} bytes`), side(top + TALL - 1, `byte ${view.line_bytes - 1}`)));
       roving(laneGroup, lanes, { onfocus: (k) => select(k, null) });
       roving(barGroup, bars, { onfocus: (k) => select(null, k) });
       lanes.forEach((node, k) => node.addEventListener("mouseenter", () => select(k, null)));

@@ -50,7 +50,7 @@ export function frame(host, { title, sentence, keys = [] }) {
         el("dl", {}, [...keys, ["Esc", "back to the cell"]].map(([key, does]) => [el("dt", {}, el("kbd", { text: key })), el("dd", { text: does })])))
     : null;
   const root = el("section", { class: "gpulab", "aria-labelledby": heading, "aria-describedby": words },
-    el("h4", { class: "gpulab-title", id: heading, text: title }), controls, body, said, help, live);
+    el("h3", { class: "gpulab-title", id: heading, text: title }), controls, body, said, help, live);
   // Jupyter's own shortcuts must not answer to keys that are meant for the instrument: JupyterLab hears them on their
   // way out, Notebook 7 on their way in, where only this attribute of Lumino, their toolkit, keeps it from acting.
   root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
@@ -146,6 +146,14 @@ export function table(columns, rows, { caption, sortable = true, onrow } = {}) {
   }
   draw();
   return el("table", { class: "gpulab-table" }, caption ? el("caption", { text: caption }) : null, el("thead", {}, el("tr", {}, heads)), body);
+}
+
+/** Draw part of an instrument anew. Whoever works in it with keys stays in the same place of the new one. */
+export function redraw(part, draw) {
+  const places = () => [...part.querySelectorAll("button, select, input, [tabindex='0']")];
+  const at = places().indexOf(document.activeElement);
+  draw();
+  if (at >= 0 && !part.contains(document.activeElement)) places()[at]?.focus();
 }
 
 /**

@@ -61,7 +61,7 @@ export default {
         if (!found.vector) return [`${head}executed ${number(found.executed)} times for the whole wave`];
         const never = sharesOf(found.lanes).flatMap((share, k) => (share ? [] : [k]));
         const parts = [
-          `${head}${part ? "executed" : "vector instructions executed"} ${number(found.executed)} ${found.executed === 1 ? "time" : "times"}, ${number(found.executed - found.whole)} of them without all lanes`,
+          `${head}${part ? "executed" : "vector instructions executed"} ${number(found.executed)} ${found.executed === 1 ? "time" : "times"}, ${number(found.executed - found.whole)} of them with idle lanes`,
           `${number(Math.round((10 * found.active) / found.executed) / 10)} of ${waveSize} lanes active on average`,
           `${number(found.wasted)} lane-slots wasted (${percentOf(found.wasted, slots)} of the kernel's)`,
         ];
@@ -102,12 +102,12 @@ export default {
         { title: "line", key: "at", align: "right", cell: (each) => each.line },
         { title: "branch", key: "source", cell: (each) => el("code", { class: "divergence-code", text: each.source }) },
         ...data.sides.flatMap((each, side) => [
-          { title: two ? `${each.name}: ran without all lanes` : "ran without all lanes", key: `partial${side}`, align: "right" },
+          { title: two ? `${each.name}: ran with idle lanes` : "ran with idle lanes", key: `partial${side}`, align: "right" },
           { title: "in lines", cell: (one) => one[`lines${side}`] },
           { title: "slots wasted", key: `wasted${side}`, align: "right" },
           { title: "of all slots", key: `wasted${side}`, align: "right", cell: (one) => percentOf(one[`wasted${side}`], each.slots) },
         ]),
-      ], branches, { caption: "What each branch costs: vector instructions that ran in it without all lanes, and lane-slots of idle lanes. Choose a row to go to its line.", onrow: (each) => { grid.go(each.row); } })));
+      ], branches, { caption: "What each branch costs: vector instructions that ran in it while lanes were idle, and the lane-slots of those lanes. Choose a row to go to its line.", onrow: (each) => { grid.go(each.row); } })));
     } else {
       ui.body.append(el("p", { class: "divergence-note", text: "No branch sent lanes of a wave different ways." }));
     }
@@ -173,7 +173,7 @@ export default {
         said.textContent = `${row ? `Line ${row.line}, “${row.text.trim()}”: ` : ""}${who}.`;
         if (row) { grid.mark(row); grid.reveal(row); }
       }
-      const block = el("div", { class: "divergence-life" }, two ? el("h5", { class: "divergence-name", text: `${side.name}: one wave of ${side.waveSize} lanes` }) : null,
+      const block = el("div", { class: "divergence-life" }, two ? el("h4", { class: "divergence-name", text: `${side.name}: one wave of ${side.waveSize} lanes` }) : null,
         el("p", { class: "divergence-legend" }, el("span", { class: "divergence-swatch divergence-on" }), "lane active ",
           el("span", { class: "divergence-swatch" }), "lane idle ", el("span", { class: "divergence-swatch divergence-at" }), "line executed",
           side.time.length < side.steps ? "; a column stands for several steps: the paler, the fewer with the lane active" : ""),

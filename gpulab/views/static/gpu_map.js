@@ -167,7 +167,7 @@ function render({ model, el: host }) {
     const taken = found.workgroups.length;
     const heading = uid("slots"), parted = data.slots === 16 && view.body.clientWidth < 800;
     detail.replaceChildren(
-      el("h5", { class: "gpu-map-heading", id: heading, text: `${nameOf(unit)} after ${us(data.times[at])}` }),
+      el("h4", { class: "gpu-map-heading", id: heading, text: `${nameOf(unit)} after ${us(data.times[at])}` }),
       el("p", { text: taken
         ? `${taken} of ${data.places} places taken: ${many(taken)} of ${many(data.waves, "wave")} each. In all it gets ${many(found.total)} of this launch.`
         : found.total ? `Nothing runs here now. In all it gets ${many(found.total)} of this launch.`

@@ -1,6 +1,6 @@
 // LDS banks: lanes, the banks that they want, and how high the dwords pile up in each bank, phase by phase.
 
-import { ask, choice, el, frame, number, roving } from "./common.js";
+import { ask, choice, el, frame, number, redraw, roving } from "./common.js";
 
 const KEYS = [
   ["Tab", "from field to field, then to the lanes, the phases and the banks"],
@@ -131,9 +131,9 @@ export default {
     function drawPick() {
       if (!data.instructions.length) return;
       const option = (item) => `${item.line ? `line ${item.line}` : item.text} · ${item.action} · ${plural(item.conflicts, "conflict cycle")} of ${number(item.cycles)} · ${item.source || item.text}`;
-      pick.replaceChildren(
+      redraw(pick, () => pick.replaceChildren(
         choice("Instruction, worst first", data.instructions.map((item, k) => [k, option(item)]), instruction, (value) => load(Number(value), 0)),
-        choice("Execution", view.samples ? view.samples.map((text, k) => [k, text]) : samples.map((text, k) => [k, text]), sample, (value) => load(instruction, Number(value))));
+        choice("Execution", view.samples ? view.samples.map((text, k) => [k, text]) : samples.map((text, k) => [k, text]), sample, (value) => load(instruction, Number(value)))));
       if (view.samples) samples = view.samples;
     }
     let samples = data.view.samples;

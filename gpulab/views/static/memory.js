@@ -34,7 +34,7 @@ function render({ model, el: host }) {
       });
       const rows = selected.levels.map((row) => Object.fromEntries(row.map((cell, k) => [`c${k}`, cell])));
       parts[n].replaceChildren(...[
-        data.launches.length > 1 ? el("h5", { class: "gpulab-memory-name", text: launch.name }) : null,
+        data.launches.length > 1 ? el("h4", { class: "gpulab-memory-name", text: launch.name }) : null,
         el("div", { class: "gpulab-controls" }, pick, launch.leftOut ? el("span", { class: "gpulab-memory-small", text: `${number(launch.leftOut)} more lines and instructions are not in the list` }) : null),
         el("div", { class: "gpulab-memory-scroll" }, picture(launch, selected, all)),
         el("p", { class: "gpulab-memory-sentence", text: picked[n] ? selected.sentence : "" }),
@@ -60,7 +60,7 @@ function render({ model, el: host }) {
     const label = (at, top, text, more = "") => labels.push(svg("text", { x: at, y: top, "text-anchor": "middle", class: `gpulab-memory-number ${more}`, text }));
     selected.paths.forEach((path, row) => {
       const heights = [path.asked, ...path.steps.map((one) => one.bytes)].map((bytes) => thickness(bytes, all));
-      const tall = Math.max(...heights), fill = `gpulab-fill-${path.colour}`;
+      const tall = Math.max(...heights), fill = `gpulab-fill-${path.colour}`, edge = { stroke: `var(--gpulab-${path.colour})` };
       labels.push(svg("text", { x: 4, y: y + Math.max(tall, 14) / 2 + 4, class: "gpulab-memory-kind", text: path.words }));
       let from = x(0) + HALF, before = heights[0];
       if (path.asked) {
@@ -76,8 +76,8 @@ function render({ model, el: host }) {
         let on = one.passed ? (log ? h * one.passed / one.bytes : thickness(one.passed, all)) : 0;
         let end = one.served ? Math.max(h - on, 1.5) : 0;
         if (from !== null && one.bytes)
-          bands.push(svg("path", { d: `M${from} ${y} L${at - HALF} ${y} L${at - HALF} ${y + h} L${from} ${y + before} Z`, class: `${fill} gpulab-memory-band` }));
-        if (on) bands.push(svg("rect", { x: at - HALF, y, width: 2 * HALF, height: on, class: `${fill} gpulab-memory-band` }));
+          bands.push(svg("path", { d: `M${from} ${y} L${at - HALF} ${y} L${at - HALF} ${y + h} L${from} ${y + before} Z`, class: `${fill} gpulab-memory-band`, style: edge }));
+        if (on) bands.push(svg("rect", { x: at - HALF, y, width: 2 * HALF, height: on, class: `${fill} gpulab-memory-band`, style: edge }));
         const cell = svg("g", { class: "gpulab-memory-cell", role: "img", "aria-label": one.tip },
           svg("rect", { x: at - HALF, y: y - 3, width: 2 * HALF, height: tall + 6, class: "gpulab-memory-hit" }),
           end ? svg("rect", { x: at - HALF, y: y + on, width: 2 * HALF, height: end, fill: `url(#${prefix}-${path.colour})`, class: "gpulab-memory-end" }) : null);

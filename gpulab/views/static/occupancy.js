@@ -47,7 +47,7 @@ function bars(answer) {
       el("span", { class: "gpulab-occ-limit-how", text: row.how }));
   });
   return el("div", { class: "gpulab-occ-panel" },
-    el("h5", { text: `Workgroups that a ${answer.unit} could hold, by each resource alone` }),
+    el("h4", { text: `Workgroups that a ${answer.unit} could hold, by each resource alone` }),
     el("div", { class: "gpulab-occ-limits", role: "list" }, rows),
     el("p", { class: "gpulab-occ-legend", text: `┆ dashed line: what it holds, ${answer.blocks}. The shortest bar decides (hatched, ◀).` }));
 }
@@ -71,7 +71,7 @@ function slots(answer) {
     }),
   ]));
   return el("div", { class: "gpulab-occ-panel", style: { width: `${width}px` } },
-    el("h5", { text: `Wave slots of one ${answer.unit}: ${answer.waves} of ${answer.max_waves} filled` }), picture,
+    el("h4", { text: `Wave slots of one ${answer.unit}: ${answer.waves} of ${answer.max_waves} filled` }), picture,
     el("p", { class: "gpulab-occ-legend", text: "A box is a slot for one wave. Number: the workgroup whose wave is in it. ╱: empty." }));
 }
 

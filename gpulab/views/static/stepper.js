@@ -520,16 +520,16 @@ export default {
     const strip = el("div", { class: "gpulab-lanes", role: "group", "aria-label": "Lanes of the wave" }, cells);
     const across = () => Math.max(1, getComputedStyle(strip).gridTemplateColumns.split(" ").length);
     roving(strip, cells, { get columns() { return across(); } });
-    const lanesHead = el("h5"), which = el("select", { "aria-label": "Register shown in the lanes", onchange: (e) => { watched = e.target.value === "auto" ? null : Number(e.target.value); draw(false); } },
+    const lanesHead = el("h4"), which = el("select", { "aria-label": "Register shown in the lanes", onchange: (e) => { watched = e.target.value === "auto" ? null : Number(e.target.value); draw(false); } },
       el("option", { value: "auto", text: "of this step" }), registers.slice(0, vectors).map((name, k) => el("option", { value: String(k), text: name })));
 
     // Registers.
     const wavePart = el("dl", { class: "gpulab-wave" });
-    const registerHead = el("h5"), registerBody = el("tbody");
+    const registerHead = el("h4"), registerBody = el("tbody");
     const more = el("button", { type: "button", class: "gpulab-button", onclick: () => { all = !all; draw(false); } });
     // Memory.
     const touched = el("div", { class: "gpulab-touched", tabindex: 0, role: "region", "aria-label": "Memory that this step touches" });
-    const ldsHead = el("h5"), ldsGrid = el("div", { class: "gpulab-lds" });
+    const ldsHead = el("h4"), ldsGrid = el("div", { class: "gpulab-lds" });
     const ldsControls = el("div", { class: "gpulab-controls" },
       button("◀", "Lower LDS addresses", () => { page = Math.max(0, page - 1); draw(false); }),
       button("▶", "Higher LDS addresses", () => { page = Math.min(Math.ceil(ldsBytes / 4 / LDS_WORDS) - 1, page + 1); draw(false); }));
@@ -541,8 +541,8 @@ export default {
     parts.body.append(
       overview, now, note,
       el("div", { class: "gpulab-codes" },
-        files.length ? el("div", {}, el("h5", { text: files.length === 1 ? `Source: ${files[0].name}` : "Source" }), source.box) : null,
-        el("div", {}, el("h5", { text: `Instructions (${data.arch})` }), code.box)),
+        files.length ? el("div", {}, el("h4", { text: files.length === 1 ? `Source: ${files[0].name}` : "Source" }), source.box) : null,
+        el("div", {}, el("h4", { text: `Instructions (${data.arch})` }), code.box)),
       el("p", { class: "gpulab-legend", text: `▶ and yellow: this step. Bar at the left: belongs to the same source line. Grey text: this wave never came here. Click a line: run to it. ${hiddenNote}` }),
       el("div", { class: "gpulab-lanes-head" }, lanesHead, el("label", { class: "gpulab-field" }, el("span", { text: "Value shown:" }), which),
         choice("Numbers:", FORMS, form, (value) => { form = value; draw(false); })),
@@ -552,8 +552,8 @@ export default {
       el("div", { class: "gpulab-state" },
         el("div", {}, registerHead, wavePart,
           el("table", { class: "gpulab-table gpulab-registers" }, el("thead", {}, el("tr", {},
-            ["", "register", "before", "after", "last changed"].map((text) => el("th", { scope: "col", text })))), registerBody), more),
-        el("div", {}, el("h5", { text: "Memory that this step touches" }), touched, ldsBytes ? [ldsHead, ldsControls, ldsGrid] : null)),
+            ["use", "register", "before", "after", "last changed"].map((text) => el("th", { scope: "col", text })))), registerBody), more),
+        el("div", {}, el("h4", { text: "Memory that this step touches" }), touched, ldsBytes ? [ldsHead, ldsControls, ldsGrid] : null)),
     );
 
     function drawOverview() {

@@ -200,7 +200,7 @@ function render({ model, el: host }) {
     }
     if (item.kind === "group") facts.push(["busy", duration(item.busy)], ["count", number(item.count)]);
     const list = el("dl", { class: "timeline-facts" }, facts.map(([k, v]) => [el("dt", { text: k }), el("dd", { text: v })]));
-    detail.replaceChildren(el("h5", { class: "timeline-heading", text: describe(item) }), list);
+    detail.replaceChildren(el("h4", { class: "timeline-heading", text: describe(item) }), list);
     view.say(describe(item));
     inside.replaceChildren();
     draw(picture.contains(document.activeElement));
@@ -238,7 +238,7 @@ function render({ model, el: host }) {
     }
     root.append(svg("line", { x1: 0, x2: wide, y1: high - 4, y2: high - 4, class: "gpulab-axis" }));
     inside.replaceChildren(
-      el("h5", { class: "timeline-heading", text: `Inside this kernel: ${number(found.workgroups)} workgroups; ${found.used} of ${found.of} ${found.unit}s had work` }),
+      el("h4", { class: "timeline-heading", text: `Inside this kernel: ${number(found.workgroups)} workgroups; ${found.used} of ${found.of} ${found.unit}s had work` }),
       found.dies > 1 ? choice("Die", Array.from({ length: found.dies }, (_, k) => [k, `XCD ${k}`]), die, (k) => kernel(item, list, Number(k))) : null,
       root,
       el("p", { class: "timeline-muted", text: `Each bar is one workgroup of ${found.wavesEach} wave${found.wavesEach === 1 ? "" : "s"}, ${duration(found.each)} long; below each other are those that a ${found.unit} holds at a time (${found.places} at most). ${found.shown} of ${found.units} ${found.unit}s${found.dies > 1 ? " of this XCD" : ""} are drawn. Placed by the model: see run.gpu_map().` }));
