@@ -69,7 +69,7 @@ def test_with_keys_alone(gallery: Gallery) -> None:
 def test_hostile_text_is_text(gallery: Gallery) -> None:
     page = gallery.mount(memory.memory_hierarchy(launch(), launch("gfx942")))
     assert page.locator("img").count() == 0
-    assert visible(HOSTILE) in page.get_by_role("heading", level=4).inner_text()
+    assert visible(HOSTILE) in page.get_by_role("heading", level=3).inner_text()
     assert page.locator("option", has_text="onerror").count() > 1
 
 

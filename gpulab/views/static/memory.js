@@ -63,6 +63,10 @@ function render({ model, el: host }) {
       const tall = Math.max(...heights), fill = `gpulab-fill-${path.colour}`, edge = { stroke: `var(--gpulab-${path.colour})` };
       labels.push(svg("text", { x: 4, y: y + Math.max(tall, 14) / 2 + 4, class: "gpulab-memory-kind", text: path.words }));
       let from = x(0) + HALF, before = heights[0];
+      /** From x `left` to `right`, its height changing: pale, with an edge above and below. */
+      const band = (left, right, top, first, last) => bands.push(
+        svg("path", { d: `M${left} ${top} L${right} ${top} L${right} ${top + last} L${left} ${top + first} Z`, class: `${fill} gpulab-memory-band` }),
+        svg("path", { d: `M${left} ${top} L${right} ${top} M${right} ${top + last} L${left} ${top + first}`, class: "gpulab-memory-edge", style: edge }));
       if (path.asked) {
         const cell = svg("g", { class: "gpulab-memory-cell", role: "img", "aria-label": path.tip },
           svg("rect", { x: x(0) - HALF, y: y - 3, width: 2 * HALF, height: tall + 6, class: "gpulab-memory-hit" }),
@@ -75,9 +79,8 @@ function render({ model, el: host }) {
         const at = x(column[one.level]), h = thickness(one.bytes, all);
         let on = one.passed ? (log ? h * one.passed / one.bytes : thickness(one.passed, all)) : 0;
         let end = one.served ? Math.max(h - on, 1.5) : 0;
-        if (from !== null && one.bytes)
-          bands.push(svg("path", { d: `M${from} ${y} L${at - HALF} ${y} L${at - HALF} ${y + h} L${from} ${y + before} Z`, class: `${fill} gpulab-memory-band`, style: edge }));
-        if (on) bands.push(svg("rect", { x: at - HALF, y, width: 2 * HALF, height: on, class: `${fill} gpulab-memory-band`, style: edge }));
+        if (from !== null && one.bytes) band(from, at - HALF, y, before, h);
+        if (on) band(at - HALF, at + HALF, y, on, on);
         const cell = svg("g", { class: "gpulab-memory-cell", role: "img", "aria-label": one.tip },
           svg("rect", { x: at - HALF, y: y - 3, width: 2 * HALF, height: tall + 6, class: "gpulab-memory-hit" }),
           end ? svg("rect", { x: at - HALF, y: y + on, width: 2 * HALF, height: end, fill: `url(#${prefix}-${path.colour})`, class: "gpulab-memory-end" }) : null);
