@@ -507,7 +507,8 @@ def _what(exercise: Exercise, outcome: Outcome) -> Iterator[Row]:
     for array in outcome.case.arrays:
         wrong = outcome.wrong(array.name).reshape(-1)
         if wrong.any():
-            yield Row("wrong", f"{int(wrong.sum())} of {wrong.size} elements of {array.name}")
+            elements = "element" if wrong.size == 1 else "elements"
+            yield Row("wrong", f"{int(wrong.sum())} of {wrong.size} {elements} of {array.name}")
             yield Row("values", _table(exercise, outcome, array, wrong), block=True)
 
 

@@ -195,6 +195,9 @@ def _words(sides: Sequence[_Side], pairs: Sequence[Pair], by: str, several: bool
     if not change:
         return f"{said} No line differs.{modelled}"
     at = _both(worst, several)
+    for side, where, other in zip(sides, worst, worst[::-1], strict=True):
+        if where is not None and other is None:
+            at = f"{label(where, several)}, which is there only {_role(side)}"
     return f"{said} The largest change is at line {at}: {_signed(change)}, {_quoted(worst)}.{modelled}"
 
 

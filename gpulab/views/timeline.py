@@ -260,12 +260,12 @@ def table(activities: Sequence[Activity], names: Mapping[Row, str]) -> Table:
         what = {"fill": "memset", "event": "event recorded", "wait": "wait"}.get(a.kind, a.kind)
         name = "" if a.kind == "fill" else f"for {a.name}" if a.kind == "wait" else a.name
         rows.append((names[a.device, a.stream], what, name, a.bytes or "–", _us(a.start_us), _us(a.end_us), _us(a.us)))
-    note = "Times were measured, in µs."
+    note = "Times were measured."
     if all(a.is_modelled for a in activities):
-        note = "Times are modelled, in µs; in the model streams that work at once do not slow each other down."
+        note = "Times are modelled; in the model streams that work at once do not slow each other down."
     if len(activities) > MOST_ROWS:
         note += f" {len(activities) - MOST_ROWS:,} more activities are left out; `run.activities` has all."
-    columns = ("stream", "what", "name", "bytes", "start", "end", "took")
+    columns = ("stream", "what", "name", "bytes", "start µs", "end µs", "took µs")
     return Table(columns, tuple(rows), note if rows else "Nothing was put into a stream.")
 
 

@@ -154,7 +154,7 @@
         const said = each.getAttribute("aria-label").toLowerCase();
         for (const part of words) if (part.length > 1 && !said.includes(part)) complaints.push(`${name(each)}: “${part}” stands on it, but not in its name`);
       }
-      if (each.tagName === "TH" && visible(each) && !each.innerText.trim()) complaints.push(`${name(each)}: a heading of a table without a word`);
+      if (each.tagName === "TH" && visible(each) && !each.textContent.trim()) complaints.push(`${name(each)}: a heading of a table without a word`);
       if (each.tabIndex > 0) complaints.push(`${name(each)}: a tabindex above 0 changes the tab order`);
       if (each.tabIndex >= 0 && each.closest("[aria-hidden='true']") && visible(each) && each.tagName !== "svg") {
         complaints.push(`${name(each)}: in the tab order, but hidden from screen readers`);

@@ -138,7 +138,7 @@ def test_changed_input_is_refused_even_if_the_output_is_right():
 
     verdict = judge(tiny(), "source", PythonBench(writes_input))
     assert verdict.cause == "changed-input"
-    assert "1 of 1 elements of x" in verdict.text
+    assert "1 of 1 element of x" in verdict.text
 
 
 def test_architecture_dependent_answer_names_the_one_that_fails():

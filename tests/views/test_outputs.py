@@ -108,6 +108,47 @@ def test_nbconvert_to_html_shows_picture_and_table_without_a_network(run_by_pape
     assert "4,711" in text
 
 
+HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+NAMED = f"""
+name = {HOSTILE!r}
+Instrument("common", "Title " + name, "Sentence " + name, Table(("n" + name,), ((name,),), note=name), {{}}, figure)
+"""
+
+
+def test_nbconvert_to_html_shows_hostile_names_as_text_and_gives_pictures_their_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a notebook as a Jupyter server's kernel leaves it. nbconvert's default template, lab, takes no alternative
+    text from an output; the sentence stands below the picture there."""
+    from html.parser import HTMLParser
+
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("JPY_SESSION_NAME", "one.ipynb")
+    made = nbformat.read(notebook(tmp_path / "one.ipynb", DRAWN, NAMED), as_version=4)
+    NotebookClient(made, timeout=60, kernel_name="python3", store_widget_state=False).execute()
+    still, widget, picture, _ = outputs(made)
+    assert set(still.data) == {"text/html"}
+    assert WIDGET in widget.data
+    assert "image/png" in picture.data
+    nbformat.write(made, tmp_path / "one.ipynb")
+    found: dict[str, list[dict[str, str | None]]] = {}
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found[template].append({"tag": tag, **dict(attrs)})
+
+    for template in ("lab", "classic"):
+        nbconvert(tmp_path / "one.ipynb", "--to", "html", "--template", template, "--output", f"{template}.html")
+        found[template] = []
+        Tags().feed((tmp_path / f"{template}.html").read_text(encoding="utf-8"))
+        images = [tag for tag in found[template] if tag["tag"] == "img"]
+        assert len(images) == 1, "the picture alone"
+        assert (images[0]["src"] or "").startswith("data:image/png")
+        assert not any("onerror" in tag for tag in found[template])
+    assert images[0]["alt"] == f"Sentence {HOSTILE}"
+
+
 def test_of_a_notebook_with_widget_states_too(run_by_papermill: Path) -> None:
     nbconvert(run_by_papermill, "--to", "html")
     text = run_by_papermill.with_suffix(".html").read_text(encoding="utf-8")

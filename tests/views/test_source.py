@@ -91,6 +91,11 @@ def test_before_and_after_a_change_of_the_source() -> None:
     assert "9 amounts that are the same on both sides are left out" in table  # 5 of line 4, 3 of line 6, 1 of line 7
 
 
+def test_a_line_that_the_other_side_does_not_have() -> None:
+    shown = source(launch(), "conflicts", launch(TEXT.replace("a = t[i];", "a = t[i + 1];"), conflicts=0))
+    assert "The largest change is at line 4, which is there only before: −62, “a = t[i];”" in shown.sentence
+
+
 def test_two_architectures_have_names() -> None:
     shown = source(launch(), beside=launch(arch="gfx1100"))
     assert "gfx942 and gfx1100" in shown.title

@@ -42,6 +42,7 @@ def test_sentence_and_table_by_hand() -> None:
     )
     assert made.table.rows[0] == ("default stream", "copy", "host to device", 4096, 0.0, 10.0, 10.0)
     assert made.table.rows[4] == ("stream 2", "wait", "for event 1", "–", 10.0, 30.0, 20.0)
+    assert made.table.columns[-3:] == ("start µs", "end µs", "took µs")
     assert "modelled" in made.table.note
     assert views.union(SMALL) == 45.0  # the wait counts as well: 0 to 40 and 45 to 50
 
