@@ -470,6 +470,8 @@ def _table(setup: Setup) -> Table:
     rows.append(("cycles", *(str(phase.cycles) for phase in phases)))
     columns = "bank", *(f"phase {n + 1}: lanes {_ranges(group)}" for n, group in enumerate(groups))
     note = "In each cell: dwords that the bank has to give in this phase, and the lanes that want them."
+    if setup.action == "atomic":
+        note = "In each cell: atomics that the bank has to do in this phase, and their lanes."
     idle = a.lds_banks - len(used)
     if idle:
         note += f" The other {_plural(idle, 'bank')} had nothing to do."
@@ -484,9 +486,10 @@ def _figure(setup: Setup) -> Figure:
     drawn = palette.figure(8.6, 1.0 + 1.5 * len(shown))
     cycles = sum(phase.cycles for phase in phases)
     most = max(phase.cycles for phase in phases)
-    verdict = f"{cycles} cycles, {cycles - len(phases)} of them by bank conflicts"
-    what = f"index {setup.index}, " if setup.index else ""
-    drawn.suptitle(palette.plain(f"{what}{setup.element} bytes a lane, {setup.arch}: {verdict}"), fontsize=10)
+    verdict = f"{_plural(cycles, 'cycle')}, {cycles - len(phases)} of them by bank conflicts"
+    what = "atomic" if setup.action == "atomic" else "dword"
+    index = f"index {setup.index}, " if setup.index else ""
+    drawn.suptitle(palette.plain(f"{index}{_plural(setup.element, 'byte')} a lane, {setup.arch}: {verdict}"), fontsize=10)
     axes = drawn.subplots(len(shown), 1, sharex=True, squeeze=False)
     for axis, n in zip(axes[:, 0], shown, strict=True):
         phase = phases[n]
@@ -499,12 +502,13 @@ def _figure(setup: Setup) -> Figure:
                 )  # fmt: skip
         axis.set_ylim(0, max(most, 2) * 1.08)
         axis.yaxis.get_major_locator().set_params(integer=True)
-        axis.set_ylabel("dwords", fontsize=8)
+        axis.set_ylabel(f"{what}s", fontsize=8)
         axis.set_title(
             f"phase {n + 1}, lanes {_ranges(groups[n])}: {_plural(phase.cycles, 'cycle')}", fontsize=8, loc="left"
         )
         axis.tick_params(labelsize=8)
     axes[-1, 0].set_xlim(-0.7, a.lds_banks - 0.3)
-    left = f"; {len(phases) - len(shown)} more phases are left out" if len(shown) < len(phases) else ""
-    axes[-1, 0].set_xlabel(f"bank (blue: the first dword, orange hatched: one more cycle each){left}", fontsize=8)
+    more = len(phases) - len(shown)
+    left = f"; {more} more {'phase is' if more == 1 else 'phases are'} left out" if more else ""
+    axes[-1, 0].set_xlabel(f"bank (blue: the first {what}, orange hatched: one more cycle each){left}", fontsize=8)
     return drawn

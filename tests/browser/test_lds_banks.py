@@ -126,6 +126,22 @@ def test_a_narrow_page(gallery: Gallery, kernel: Instrument) -> None:
     page.wait_for_function("document.querySelectorAll('.lds-band').length === 1")
 
 
+def test_atomics_are_told_apart_from_dwords(gallery: Gallery) -> None:
+    """Lanes that read the same dword get it together; atomics on it wait for each other."""
+    page = gallery.mount(lds_banks("x % 3", arch="gfx1100"))
+    assert page.locator(".lds-rule").inner_text().startswith("A bank gives one dword (4 bytes) in a cycle.")
+    assert "×3: three lanes want the same dword and get it together" in page.locator(".lds-legend").inner_text()
+    page.get_by_label("Access").select_option("atomic")
+    page.wait_for_function("document.querySelectorAll('.lds-box').length === 32")
+    assert page.locator(".lds-rule").inner_text().startswith("A bank does one atomic in a cycle, also where several")
+    legend = page.locator(".lds-legend").inner_text()
+    assert "one more atomic in the same bank" in legend
+    assert "dword" not in legend
+    assert page.locator(".lds-box").nth(3).get_attribute("aria-label") == "bank 0, atomic 2 of 11, lane 3"
+    gallery.accessible(page)
+    gallery.readable(page)
+
+
 def test_choosing_an_instruction_keeps_the_focus(gallery: Gallery, kernel: Instrument) -> None:
     """The choices are drawn anew with what Python answers: who works with keys goes on in the same one."""
     page = gallery.mount(kernel)

@@ -57,6 +57,7 @@ def test_the_tile_and_its_remedies() -> None:
 def test_atomics_on_one_dword() -> None:
     assert cycles("0") == (2, 0)
     assert cycles("0", access="atomic") == (64, 62)
+    assert lds_banks("0", access="atomic").table.note.startswith("In each cell: atomics that the bank has to do")
 
 
 def test_an_atomic_of_a_launch_has_its_article() -> None:

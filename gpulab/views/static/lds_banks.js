@@ -143,12 +143,20 @@ export default {
     const strip = el("div", { class: "lds-lanes", role: "group", "aria-label": "Lanes and the banks that they want" });
     const phases = el("div", { class: "lds-row lds-phases", role: "group", "aria-label": "Phases: lanes that are served together" });
     const piles = el("div", { class: "lds-piles", role: "group", "aria-label": "Banks of the chosen phase, a row for each cycle" });
-    const rule = el("p", { class: "lds-rule", text: "A bank gives one dword (4 bytes) in a cycle. Dwords of the same bank stand below each other, with the lane that wants them: the tallest pile says how many cycles the phase takes." });
+    const RULES = {
+      plain: "A bank gives one dword (4 bytes) in a cycle. Dwords of the same bank stand below each other, with the lane that wants them: the tallest pile says how many cycles the phase takes.",
+      atomic: "A bank does one atomic in a cycle, also where several are for the same dword (4 bytes). Atomics of the same bank stand below each other, with their lane: the tallest pile says how many cycles the phase takes.",
+    };
+    const rule = el("p", { class: "lds-rule" });
     const detail = el("p", { class: "lds-detail" });
     const mark = (kind, text) => el("span", { class: "lds-key" }, el("span", { class: `lds-swatch ${kind}`, "aria-hidden": "true" }), text);
-    const legend = el("p", { class: "lds-legend" },
-      mark("free", "first dword of a bank"), mark("bad", "one more dword in the same bank: one more cycle"),
-      mark("off", "lane that is not active"), el("span", { text: "×3: three lanes want the same dword and get it together" }));
+    const legend = el("p", { class: "lds-legend" });
+    function explain() {
+      const atomic = view.action === "atomic", what = atomic ? "atomic" : "dword";
+      rule.textContent = atomic ? RULES.atomic : RULES.plain;
+      legend.replaceChildren(mark("free", `first ${what} of a bank`), mark("bad", `one more ${what} in the same bank: one more cycle`),
+        mark("off", "lane that is not active"), atomic ? "" : el("span", { text: "×3: three lanes want the same dword and get it together" }));
+    }
     f.body.append(verdict, strip, phases, rule, piles, legend, detail);
 
     function worst() {
@@ -171,6 +179,7 @@ export default {
       strip.replaceChildren(...cells.flatMap((node, k) => (k % columns ? [node] : [head(), node])));
       roving(strip, cells, { columns, onfocus: lanePointed });
       cells.forEach((node, k) => node.addEventListener("mouseenter", () => lanePointed(k)));
+      explain();
       showPhase();
       pressed();
     }
@@ -200,10 +209,11 @@ export default {
           const bank = start + k, wants = chosen.piles[bank] ?? [];
           if (row >= wants.length) { grid.append(el("div", { class: "lds-empty" })); continue; }
           const more = last ? wants.slice(row) : [wants[row]], lanes = more.flat();
+          const word = view.action === "atomic" ? "atomic" : "dword";
           const text = more.length > 1 ? "⋮" : lanes.length > 1 ? `×${lanes.length}` : String(lanes[0]);
           const box = el("div", {
             class: `lds-box${row ? " bad" : ""}${text.length > 2 ? " long" : ""}`, role: "img", text,
-            "aria-label": `bank ${bank}, ${more.length > 1 ? `${more.length} more dwords` : `dword ${row + 1} of ${wants.length}`}, ${lanes.length > 1 ? "lanes" : "lane"} ${ranges(lanes)}`,
+            "aria-label": `bank ${bank}, ${more.length > 1 ? `${more.length} more ${word}s` : `${word} ${row + 1} of ${wants.length}`}, ${lanes.length > 1 ? "lanes" : "lane"} ${ranges(lanes)}`,
           });
           box.lanes = lanes;
           box.where = [bank, row, wants.length, more.length];
@@ -227,7 +237,7 @@ export default {
       if (!one) return `Lane ${lane} is not active.`;
       const where = one.banks.length > 1 ? `banks ${one.banks.join(", ")}` : `bank ${one.banks[0]}`;
       const fate = one.pile > 1 && view.action === "atomic" ? `${one.pile} atomics on one of its banks wait for each other in phase ${one.phase + 1}: ${one.pile} cycles.`
-        : one.pile > 1 ? `${one.pile} different dwords of one of its banks are wanted in phase ${one.phase + 1}: ${one.pile} cycles.` : "No other dword of its banks is wanted in its phase.";
+        : one.pile > 1 ? `${one.pile} different dwords of one of its banks are wanted in phase ${one.phase + 1}: ${one.pile} cycles.` : `No other ${view.action === "atomic" ? "atomic" : "dword"} of its banks is wanted in its phase.`;
       return `Lane ${lane} (x = ${one.x}, y = ${one.y}) wants bytes ${number(one.address)}–${number(one.address + view.element - 1)} of LDS: ${where}. ${fate}`;
     }
     function lanePointed(lane) {

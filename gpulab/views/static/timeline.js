@@ -113,7 +113,7 @@ function render({ model, el: host }) {
         node.append(svg("rect", { x: left, y, width, height: BAR, rx: 2, fill: `url(#${prefix}-${item.colour})`, class: `timeline-bar${width < 5 ? " timeline-thin" : ""}` }));
         const words = fit(item.name, width);
         if (words) {
-          const room = words.length * 6.8 + 6;
+          const room = Math.min(width, words.length * 7.4 + 8);
           node.append(svg("rect", { x: left + width / 2 - room / 2, y: y + 4, width: room, height: BAR - 8, rx: 2, class: "timeline-plate" }),
             svg("text", { x: left + width / 2, y: y + BAR / 2 + 4, "text-anchor": "middle", text: words }));
         }
