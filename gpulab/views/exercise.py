@@ -223,7 +223,7 @@ def _table(case: FailedCase) -> Table:
     if len(rows) > MOST_ROWS or wrong > len(rows):
         note = f"{wrong - min(len(rows), MOST_ROWS):,} more are not listed."
     if not rows:
-        note = "No element is wrong: the launch was stopped for another reason." if case.stopped else "No element is wrong."
+        note = f"No element is wrong{': the launch was stopped for another reason' if case.stopped else ''}."
     if any(row[4] != "–" for row in rows):
         note = f"{note} By: seen in a checked launch. Belongs to: by the exercise's own mapping.".strip()
     columns = ("element", "state", "expected", "found", "by", "at", "belongs to")
@@ -371,4 +371,6 @@ def _draw_cell(axes: Any, column: int, row: int, element: ArrayElement) -> None:
     elif outside:
         text = f"{sign}[{element.index}]"
     back = {"facecolor": paint, "edgecolor": "none", "pad": 0.8} if hatch else None  # or lines go through the text
-    axes.text(column + 0.5, row + 0.5, palette.plain(text), ha="center", va="center", fontsize=6.2, color=ink, bbox=back)
+    axes.text(
+        column + 0.5, row + 0.5, palette.plain(text), ha="center", va="center", fontsize=6.2, color=ink, bbox=back
+    )  # fmt: skip

@@ -37,9 +37,9 @@ _STILL = """\
 .jp-OutputArea-child:has(.gpulab-still) + .jp-OutputArea-child:has(> .jp-OutputArea-output.jupyter-widgets)
 {{ display: none !important; }}
 </style>"""
-"""Stands above a widget, for a notebook that is opened again after its kernel has gone. Jupyter's manager of widgets then
-shows a line of its own instead of the widget, whose output gets the class jupyter-widgets (a widget that is there has
-the class one element further in): only then this is shown, and that line is not."""
+"""Stands above a widget, for a notebook that is opened again after its kernel has gone. Jupyter's manager of widgets
+then shows a line of its own instead of the widget, and its output gets the class jupyter-widgets (a widget that is
+there has the class one element further in): only then this is shown, and that line is not."""
 _BIDI = re.compile(r"(?<!\\)((?:\\\\)*)\\(u202[a-e]|u206[6-9])")
 """The control characters of `table.visible`, as JSON writes them."""
 _IMPORT = re.compile(r'^import\s*\{[^}]*\}\s*from\s*"\./(\w+)\.js";\n', re.M)

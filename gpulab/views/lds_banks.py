@@ -489,7 +489,8 @@ def _figure(setup: Setup) -> Figure:
     verdict = f"{_plural(cycles, 'cycle')}, {cycles - len(phases)} of them by bank conflicts"
     what = "atomic" if setup.action == "atomic" else "dword"
     index = f"index {setup.index}, " if setup.index else ""
-    drawn.suptitle(palette.plain(f"{index}{_plural(setup.element, 'byte')} a lane, {setup.arch}: {verdict}"), fontsize=10)
+    title = f"{index}{_plural(setup.element, 'byte')} a lane, {setup.arch}: {verdict}"
+    drawn.suptitle(palette.plain(title), fontsize=10)
     axes = drawn.subplots(len(shown), 1, sharex=True, squeeze=False)
     for axis, n in zip(axes[:, 0], shown, strict=True):
         phase = phases[n]

@@ -66,7 +66,7 @@ def test_hostile_text_is_text(gallery: Gallery) -> None:
     ))  # fmt: skip
     page = gallery.mount(exercise.failing(shifted(kernel=HOSTILE, inputs=HOSTILE, arrays=(named,))))
     assert page.locator("img").count() == 0
-    assert visible(HOSTILE) in page.get_by_role("heading", level=4).inner_text()
+    assert visible(HOSTILE) in page.get_by_role("heading", level=3).inner_text()
     assert visible(HOSTILE) in page.locator(".gpulab-exercise-story").inner_text()
 
 
