@@ -93,6 +93,34 @@ def test_text_stands_out_on_every_colour() -> None:
     assert palette.on(palette.YELLOW) == "#000000"
 
 
+def _contrast(one: str, other: str) -> float:
+    """WCAG 2.2, "contrast ratio", of two colours as #rrggbb."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(("theme", "page"), [("light", "#ffffff"), ("dark", "#111111")])
+def test_colours_of_pictures_stand_out(theme: str, page: str) -> None:
+    """3 to 1 for what a picture needs to be understood (1.4.11), 4.5 to 1 for text (1.4.3). `page` is JupyterLab's."""
+    light, dark = (
+        (resources.files("gpulab.views") / "static" / "common.css").read_text().split("[data-jp-theme-light")[:2]
+    )
+    found = dict(re.findall(r"--gpulab-([\w-]+): (#[0-9a-f]{6});", light + (dark if theme == "dark" else "")))
+    for one, other in [("active", "idle"), ("bad", "idle")]:
+        assert _contrast(found[one], found[other]) >= 3, (one, other)
+    for one in ("active", "bad", "line", "focus", "2", "3"):
+        assert _contrast(found[one], page) >= 3, one
+    for one in ("muted", "fg" if theme == "dark" else "on-light"):
+        for other in (page, found["mark"], found["idle"]):
+            assert _contrast(found[one], other) >= 4.5, (one, other)
+
+
 def test_style_sheets_leave_each_other_alone() -> None:
     """All instruments of a notebook share one page: a class that two style sheets name would get both styles."""
     owners: dict[str, str] = {}
