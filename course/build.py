@@ -179,6 +179,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookN
             "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
             "IPYTHONDIR": str(Path(scratch, "ipython")),
         }
+        environment.pop("JPY_SESSION_NAME", None)  # as of a kernel that this is run from
         folder.mkdir(parents=True, exist_ok=True)
         client = NotebookClient(
             notebook,

@@ -446,10 +446,12 @@ def without_widgets(path: Path) -> None:
     """
     import nbformat
 
-    from gpulab.views.instrument import WIDGET
+    from gpulab.views.instrument import STILL, WIDGET
 
     notebook = nbformat.read(str(path), as_version=4)
     for cell in notebook.cells:
+        if "outputs" in cell:  # from a notebook's own kernel, with `!gpulab run`, there are these as well
+            cell.outputs = [o for o in cell.outputs if not o.get("data", {}).get("text/html", "").startswith(STILL)]
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET, None)
     nbformat.write(notebook, str(path))

@@ -30,13 +30,20 @@ MOST_BYTES = 2_000_000
 """What an instrument may send to the browser at a time: its data as JSON, or one answer with its buffers."""
 
 Reply = Mapping[str, Any] | tuple[Mapping[str, Any], list[bytes]]
-_STILL = """\
-<p class="gpulab-still">{title}: a still picture. Run this cell again for one to move about in.</p>
+STILL = '<p class="gpulab-still">'
+"""How an output begins that is there only for a saved widget."""
+_STILL = (
+    STILL
+    + """{title}: a still picture. Run this cell again for one to move about in.</p>
 <style>
+.gpulab-still,
 .jp-OutputArea-child:has(.gpulab-still):not(:has(+ .jp-OutputArea-child > .jp-OutputArea-output.jupyter-widgets)),
 .jp-OutputArea-child:has(.gpulab-still) + .jp-OutputArea-child:has(> .jp-OutputArea-output.jupyter-widgets)
 {{ display: none !important; }}
+.jp-OutputArea-child:has(+ .jp-OutputArea-child > .jp-OutputArea-output.jupyter-widgets) .gpulab-still
+{{ display: block !important; }}
 </style>"""
+)
 """Stands above a widget, for a notebook that is opened again after its kernel has gone. Jupyter's manager of widgets
 then shows a line of its own instead of the widget, and its output gets the class jupyter-widgets (a widget that is
 there has the class one element further in): only then this is shown, and that line is not."""

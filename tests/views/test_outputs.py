@@ -177,6 +177,18 @@ def test_gpulab_run_keeps_the_picture_alone(tmp_path: Path) -> None:
     assert "widgets" not in made.metadata
 
 
+def test_gpulab_run_from_a_notebook_keeps_no_word_of_widgets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Jupyter server's kernel hands its environment on to what `!gpulab run` starts."""
+    from gpulab import cli
+
+    monkeypatch.setenv("JPY_SESSION_NAME", "other.ipynb")
+    good, said = cli.execute(notebook(tmp_path / "in.ipynb", DRAWN, "shown"), tmp_path / "out.ipynb", 60)
+    assert good, said
+    made = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    assert [set(output.data) for output in outputs(made)[:2]] == [{"text/plain"}, {"image/png"}]
+    assert "gpulab-still" not in (tmp_path / "out.ipynb").read_text(encoding="utf-8")
+
+
 def test_a_built_notebook_has_no_widget_and_passes_nbval(tmp_path: Path) -> None:
     sys.path.insert(0, str(ROOT / "course"))
     try:
