@@ -34,7 +34,7 @@ STILL = '<p class="gpulab-still">'
 """How an output begins that is there only for a saved widget."""
 _STILL = (
     STILL
-    + """{title}: a still picture. Run this cell again for one to move about in.</p>
+    + """{title}: a still picture. Run the notebook's cells again for one to move about in.</p>
 <style>
 .gpulab-still,
 .jp-OutputArea-child:has(.gpulab-still):not(:has(+ .jp-OutputArea-child > .jp-OutputArea-output.jupyter-widgets)),

@@ -333,7 +333,7 @@ def shows_a_still_picture(page: Page) -> None:
     line.wait_for(state="attached", timeout=20_000)
     expect(line).to_be_hidden()
     expect(page.locator(".gpulab-still")).to_have_text(
-        "Occupancy calculator (gfx942): a still picture. Run this cell again for one to move about in."
+        "Occupancy calculator (gfx942): a still picture. Run the notebook's cells again for one to move about in."
     )
     expect(page.locator(".gpulab-still")).to_be_visible()
     expect(page.locator(".jp-RenderedImage img")).to_be_visible()
