@@ -66,7 +66,6 @@ for _index in range(4):
         "a:u32",
         lambda a, i=_index: f.byte(a, i).to(f32),
         f"Byte {_index} to f32.",
-        float_mode=False,
     )
 
 
@@ -81,7 +80,6 @@ define(
     "a:u32",
     lambda a: ((a << 28).bits(i32) >> 28).to(f32) * 0.0625,
     "A signed 4-bit number over 16.",
-    float_mode=False,
 )
 for _result, _type in (("i16", i16), ("u16", u16)):
     define(

@@ -113,11 +113,13 @@ def conversions(family: Family, name: str, format: Format, byte_sel: bool = Fals
 
     With `byte_sel` (gfx12) that modifier names the byte that is read or written, in place of SDWA and op_sel.
     """
-    rows = family.rows("valu", float_mode=False)
+    rows = family.rows("valu")
     kind = "OCP" if format.ocp else "FNUZ"
 
-    def row(mnemonic: str) -> Callable[[Any], Any]:
-        return rows(**dict.fromkeys(generations, mnemonic)) if generations else rows(mnemonic)
+    def row(mnemonic: str, float_mode: bool = False) -> Callable[[Any], Any]:
+        if generations:
+            return rows(**dict.fromkeys(generations, mnemonic), float_mode=float_mode)
+        return rows(mnemonic, float_mode=float_mode)
 
     if byte_sel:
         row(f"v_cvt_f32_{name}")(
@@ -135,7 +137,9 @@ def conversions(family: Family, name: str, format: Format, byte_sel: bool = Fals
             )
         )
     else:
-        row(f"v_cvt_f32_{name}")(body(lambda a: format.widen(a), "a:u32", f"The lowest byte, {name} ({kind}), to f32."))
+        row(f"v_cvt_f32_{name}", float_mode=True)(
+            body(lambda a: format.widen(a), "a:u32", f"The lowest byte, {name} ({kind}), to f32.")
+        )
         row(f"v_cvt_pk_f32_{name}")(
             body(
                 lambda a: f.join(format.widen(a).bits(u32), format.widen(a >> 8).bits(u32)),

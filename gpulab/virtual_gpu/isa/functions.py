@@ -272,8 +272,8 @@ IEEE = 1 << 9
 
 def _choose(a: Value, b: Value, ordered: Value, mode: Value | None) -> Value:
     """The NaN rules of min and max: with MODE.IEEE set (as in every HIP kernel) a signaling NaN is quieted and
-    returned; else a NaN gives the other operand. Without `mode`, as with MODE.IEEE set."""
-    one_nan = select(is_nan(a), b, a)
+    returned; else a NaN gives the other operand, two of them the first. Without `mode`, as with MODE.IEEE set."""
+    one_nan = select(is_nan(b), a, b)
     unordered = select(is_signaling(a), quiet(a), select(is_signaling(b), quiet(b), one_nan))
     if mode is not None:
         unordered = select((mode & IEEE) != 0, unordered, one_nan)

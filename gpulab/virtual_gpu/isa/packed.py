@@ -214,8 +214,8 @@ _mix("v_fma_mixlo_f16")(
 )
 _mix("v_fma_mixhi_f16")(
     body(
-        lambda a, b, c, dst: (dst & 0xFFFF) | (f.unsigned(fma(a, b, c).to(f16)).to(u32) << 16),
-        "a:f32 b:f32 c:f32 dst:u32",
+        lambda a, b, c: fma(a, b, c).to(f16),
+        "a:f32 b:f32 c:f32",
         "The same, as f16 in the high half; the other half stays.",
     )
 )

@@ -33,8 +33,9 @@ sees its own bit. v_cmp_* write "dst" of type b1 (the mask named first in the te
 on gfx9 and "exec" alone on gfx10 and later.
 
 16-bit types: a source of a 16-bit type is the low half of its register, or the high half where op_sel has
-the source's bit; a 16-bit result goes to the half that op_sel's last bit (that of the destination) names,
-and `isa.high_half(arch, mnemonic)` says what becomes of the other half.
+the source's bit; a 16-bit result goes to the half that op_sel's last bit (that of the destination) names (in a
+row that is `into_high`, v_fma_mixhi_*, to the high one), and `isa.high_half(arch, mnemonic)` says what becomes of
+the other half. A float constant has the form of a float type; an integer type takes the low bits of its f32 form.
 
 Packed rows (`packed`):
 
@@ -43,8 +44,9 @@ Packed rows (`packed`):
                  source i, the reader makes its low half the half that op_sel[i] names (default 0: low),
                  with its sign bit flipped if neg_lo[i], and its high half the one that op_sel_hi[i] names
                  (default 1: high), flipped if neg_hi[i] (no flips where the row has a `neg` parameter).
-                 A source of another type is taken whole, negated if neg_lo[i]. A constant for a u32 source stands in
-                 the low half as the 16-bit form of the row's `element` type; for a u64 source, in both halves.
+                 A source of another type is taken whole, negated if neg_lo[i]. A float constant for a u32 source
+                 stands in the low half as the 16-bit form of the row's `element` type, or is the 32 bits of an f32
+                 where the halves are integers; a constant for a u64 source stands in both halves.
                  `element` is "f16", "bf16", "f32", "u16" ... : what the halves are, for clamp and denormals.
     "mix"        v_fma_mix*: f32 sources; source i with op_sel_hi[i] is the f16 in the half that op_sel[i]
                  names, widened; neg_lo negates and neg_hi takes the absolute value first.
@@ -141,6 +143,7 @@ class Row(Stated):
         self._writes = tuple(writes.split())
         self._graph: tuple[tuple[Result, ...], tuple[Value, ...]] | None = None
         self.rounds = _ROUNDED.fullmatch(mnemonic) is not None
+        self.into_high = mnemonic.startswith("v_fma_mixhi_")
         has_float = any(p.type.is_float for p in self.parameters)
         self.float_mode = has_float if float_mode is None else float_mode
 

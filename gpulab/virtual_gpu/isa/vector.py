@@ -445,10 +445,25 @@ define("v_mul_lo_u32", "a:u32 b:u32", lambda a, b: a * b, "Low 32 bits of the pr
 vector(gfx9="v_mul_lo_i32", rate="quarter")(body(lambda a, b: a * b, "a:u32 b:u32", "Low 32 bits of the product."))
 define("v_mul_hi_u32", "a:u32 b:u32", f.multiply_high, "High 32 bits of the unsigned product.", rate="quarter")
 define("v_mul_hi_i32", "a:i32 b:i32", f.multiply_high, "High 32 bits of the signed product.", rate="quarter")
+
+
+def _saturated_product(a: Value, b: Value, c: Value | None, clamp: Value) -> Value:
+    """a * b + c in 32 bits, or limited to their range where `clamp`; a and b have at most 24 bits."""
+    exact = a.to(i64) * b.to(i64)
+    if c is None:
+        return select(clamp, f.narrow(exact, a.type), a * b)
+    return select(clamp, f.narrow(exact + c.to(i64), a.type), a * b + c)
+
+
 for type in ("u32", "i32"):
     suffix = type[0] + "24"
     signed = type == "i32"
-    define(f"v_mul_{type}_{suffix}", f"a:{type} b:{type}", lambda a, b: f.low24(a) * f.low24(b), "24-bit product.")
+    define(
+        f"v_mul_{type}_{suffix}",
+        f"a:{type} b:{type} clamp:b1",
+        lambda a, b, clamp: _saturated_product(f.low24(a), f.low24(b), None, clamp),
+        "24-bit product.",
+    )
     define(
         f"v_mul_hi_{type}_{suffix}",
         f"a:{type} b:{type}",
@@ -457,8 +472,8 @@ for type in ("u32", "i32"):
     )
     define(
         f"v_mad_{type}_{suffix}",
-        f"a:{type} b:{type} c:{type}",
-        lambda a, b, c: f.low24(a) * f.low24(b) + c,
+        f"a:{type} b:{type} c:{type} clamp:b1",
+        lambda a, b, c, clamp: _saturated_product(f.low24(a), f.low24(b), c, clamp),
         "24-bit product plus c.",
     )
     for operation, function in (("min", f.minimum_int), ("max", f.maximum_int)):
@@ -479,25 +494,28 @@ for type in ("u32", "i32"):
     half = type.replace("32", "16")
     define(
         f"v_mad_{type}_{half}",
-        f"a:{half} b:{half} c:{type}",
-        lambda a, b, c: a.to(c.type) * b.to(c.type) + c,
+        f"a:{half} b:{half} c:{type} clamp:b1",
+        lambda a, b, c, clamp: _saturated_product(a.to(c.type), b.to(c.type), c, clamp),
         "16-bit product plus a 32-bit number.",
     )
 
 
 @with_mask("v_mad_u64_u32", rate="quarter")
-def _(a: u32, b: u32, c: u64) -> Any:
+def _(a: u32, b: u32, c: u64, clamp: b1) -> Any:
     """32 x 32 product plus a 64-bit number, and the carry as a mask."""
-    return f.add_overflow(a.to(u64) * b.to(u64), c)
+    total, carry = f.add_overflow(a.to(u64) * b.to(u64), c)
+    return select(clamp & carry, const(-1, u64), total), carry
 
 
 @with_mask("v_mad_i64_i32", rate="quarter")
-def _(a: i32, b: i32, c: i64) -> Any:
+def _(a: i32, b: i32, c: i64, clamp: b1) -> Any:
     """Signed 32 x 32 product plus a 64-bit number, and the overflow (bit 64 of the sum) as a mask."""
     product = a.to(i64) * b.to(i64)
     total = product + c
     carry = f.unsigned(total) < f.unsigned(c)
-    return total, ((product < 0) ^ (c < 0)) ^ carry
+    over = ((product ^ total) & (c ^ total)) < 0
+    limit = (c >> 63) ^ ((1 << 63) - 1)
+    return select(clamp & over, limit, total), ((product < 0) ^ (c < 0)) ^ carry
 
 
 # --------------------------------------------------------------------------------------------------------- bits
@@ -621,45 +639,52 @@ def _masked_differences(a: Value, b: Value) -> Value:
     return _sum([select(f.byte(b, i) == 0, const(0, u32), f.difference(f.byte(a, i), f.byte(b, i))) for i in range(4)])
 
 
-define("v_sad_u8", THREE, lambda a, b, c: _byte_differences(a, b) + c, "Sum of byte differences, plus c.")
-define("v_sad_hi_u8", THREE, lambda a, b, c: (_byte_differences(a, b) << 16) + c, "The same, times 65536.")
-define("v_msad_u8", THREE, lambda a, b, c: _masked_differences(a, b) + c, "The same without bytes where b is 0.")
-define("v_sad_u32", THREE, lambda a, b, c: f.difference(a, b) + c, "|a - b| + c.")
-define(
-    "v_sad_u16",
-    THREE,
-    lambda a, b, c: f.difference(a & 0xFFFF, b & 0xFFFF) + f.difference(a >> 16, b >> 16) + c,
-    "Sum of the halves' differences, plus c.",
-)
+def _half_differences(a: Value, b: Value) -> Value:
+    return f.difference(a & 0xFFFF, b & 0xFFFF) + f.difference(a >> 16, b >> 16)
+
+
+for name, differences, meaning in (
+    ("v_sad_u8", _byte_differences, "Sum of byte differences, plus c."),
+    ("v_sad_hi_u8", lambda a, b: _byte_differences(a, b) << 16, "The same, times 65536."),
+    ("v_msad_u8", _masked_differences, "The same without bytes where b is 0."),
+    ("v_sad_u32", f.difference, "|a - b| + c."),
+    ("v_sad_u16", _half_differences, "Sum of the halves' differences, plus c."),
+):
+    define(
+        name,
+        THREE + " clamp:b1",
+        lambda a, b, c, clamp, sum_of=differences: f.saturating_add(sum_of(a, b), c, clamp),
+        meaning,
+    )
 
 
 def _quad_differences(one: Any) -> Any:
-    def body(a: Value, b: Value, c: Value) -> Value:
+    def body(a: Value, b: Value, c: Value, clamp: Value) -> Value:
         result = const(0, u64)
         for i in range(4):
             total = one((a >> (8 * i)).to(u32), b) + ((c >> (16 * i)) & 0xFFFF).to(u32)
-            result = result | ((total & 0xFFFF).to(u64) << (16 * i))
+            total = select(clamp & (total > 0xFFFF), const(0xFFFF, u32), total & 0xFFFF)
+            result = result | (total.to(u64) << (16 * i))
         return result
 
     return body
 
 
-define("v_qsad_pk_u16_u8", "a:u64 b:u32 c:u64", _quad_differences(_byte_differences), "Four v_sad_u8 at byte steps.")
+QUAD = "a:u64 b:u32 c:u64 clamp:b1"
+define("v_qsad_pk_u16_u8", QUAD, _quad_differences(_byte_differences), "Four v_sad_u8 at byte steps.")
 
 
 @vector("v_mqsad_u32_u8", writes="dst sdst")
-def _(a: u64, b: u32, c: u64, d: u64) -> Any:
+def _(a: u64, b: u32, c: u64, d: u64, clamp: b1) -> Any:
     """Four v_msad_u8 at byte steps, 32 bits each; c and d are the halves of the third operand."""
     sums = []
     for i in range(4):
         old = f.low(c if i < 2 else d) if i % 2 == 0 else f.high(c if i < 2 else d)
-        sums.append(_masked_differences((a >> (8 * i)).to(u32), b) + old)
+        sums.append(f.saturating_add(_masked_differences((a >> (8 * i)).to(u32), b), old, clamp))
     return f.join(sums[0], sums[1]), f.join(sums[2], sums[3])
 
 
-define(
-    "v_mqsad_pk_u16_u8", "a:u64 b:u32 c:u64", _quad_differences(_masked_differences), "Four v_msad_u8 at byte steps."
-)
+define("v_mqsad_pk_u16_u8", QUAD, _quad_differences(_masked_differences), "Four v_msad_u8 at byte steps.")
 
 # -------------------------------------------------------------------------------------------- 16-bit integers
 

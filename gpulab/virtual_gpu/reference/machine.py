@@ -474,6 +474,7 @@ class _Execute(Operands):
         op_sel = self.item.modifiers.get("op_sel", ())
         explicit = sum(not p.implicit for p in row.parameters)
         high = target.half == "h" or (isinstance(op_sel, tuple) and len(op_sel) > explicit and bool(op_sel[-1]))
+        high = high or row.into_high
         if high:
             return old & np.uint32(0xFFFF) | bits << np.uint32(16)
         keep = target.half == "l" or isa.high_half(self.machine.program.arch, row.mnemonic) == "keep"
@@ -628,13 +629,12 @@ class _Execute(Operands):
         return low | high << wide(half)
 
     def packed_constant(self, row: Row, value: Literal, half: int) -> int:
-        """A constant's bits in a packed source: an inline float stands in the low half, a 32-bit literal is whole."""
+        """A constant's bits in a packed source: a 16-bit float stands in the low half; for integers a float is an f32."""
         if half == 32:
             return literal_bits(value, Type("f" if row.element == "f32" else "u", 32))
         number = value.value
         if value.is_float:
-            kind = "bf" if row.element == "bf16" else "f"
-            return literal_bits(value, Type(kind, 16))
+            return literal_bits(value, {"f16": Type("f", 16), "bf16": Type("bf", 16)}.get(row.element, u32))
         if -16 <= int(number) <= 64:
             return int(number) & (0xFFFF if int(number) >= 0 else MASK32)
         return int(number) & MASK32

@@ -53,7 +53,9 @@ def literal_bits(literal: Literal, type: Type) -> int:
         if type.width == 64:
             bits = float_bits(value, 64)
             return bits if value in _INLINE_FLOATS else bits & ~MASK32  # a literal has 32 bits: the high half
-        return float_bits(value, type.width, type.kind if type.is_float else "f")
+        if type.is_float:
+            return float_bits(value, type.width, type.kind)
+        return float_bits(value, 32) & mask  # integers get an f32's bits, 16-bit ones the low half of them
     number = int(literal.value)
     if type.width == 64 and type.is_float and not -16 <= number <= 64:
         return (number & MASK32) << 32

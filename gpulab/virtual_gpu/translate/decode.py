@@ -528,6 +528,10 @@ def is_dpp(instruction: Instruction) -> bool:
     return "dpp" in instruction.encoding or not _DPP.isdisjoint(instruction.modifiers)
 
 
+INLINE_FLOATS = (0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0, 0.15915494309189532)
+"""What an operand's own bits can say; other floats follow the instruction as a 32-bit literal."""
+
+
 def literal_bits(literal: Literal, type: Type) -> int:
     """The bits of a written constant for an operand of a type (ISA manuals, "Scalar ALU operands", constants)."""
     import struct
@@ -537,12 +541,14 @@ def literal_bits(literal: Literal, type: Type) -> int:
     if literal.is_float:
         value = float(literal.value)
         if type.width == 64:
-            return int.from_bytes(struct.pack("<d", value), "little")
+            whole = int.from_bytes(struct.pack("<d", value), "little")
+            return whole if value in INLINE_FLOATS else whole & ~0xFFFFFFFF  # a literal has 32 bits: the high half
         if type.kind == "bf":
             return bf16_bits(value)
-        if type.width == 16:
+        if type.width == 16 and type.is_float:
             return int.from_bytes(struct.pack("<e", value), "little")
-        return int.from_bytes(struct.pack("<f", value), "little")
+        # integers get the bits of an f32, 16-bit ones the low half of them
+        return int.from_bytes(struct.pack("<f", value), "little") & ((1 << max(type.width, 16)) - 1)
     number = int(literal.value)
     if type.width == 64 and type.is_float and not -16 <= number <= 64:
         return (number & 0xFFFFFFFF) << 32 if -(1 << 31) <= number < (1 << 32) else number & ((1 << 64) - 1)

@@ -317,12 +317,11 @@ class Run:
             number = literal_bits(value, type)
             if packed_halves and row is not None and type.kind == "u":
                 element = {"f16": Type("f", 16), "bf16": Type("bf", 16), "f32": Type("f", 32)}.get(row.element)
-                if element is None:
-                    element = Type("u", 16 if type.width == 32 else 32)
-                half = literal_bits(value, element)
-                number = half if type.width == 32 else half | half << 32
-                if type.width == 32 and not value.is_float:
-                    number = literal_bits(value, type)
+                if type.width == 64:
+                    half = literal_bits(value, element or Type("u", 32))
+                    number = half | half << 32
+                elif element is not None and value.is_float:
+                    number = literal_bits(value, element)
             return Captured("scalar", f"splat (i{width} {signed(number, width)})", width)
         if isinstance(value, Symbol):
             word = self.symbol(value, index)
@@ -785,6 +784,8 @@ class Run:
         operand = next((o for r, o in item.decoded.results if r.name == name), None)
         if operand is not None and operand.half:
             return operand.half == "h"
+        if isinstance(item.decoded.row, Row) and item.decoded.row.into_high:
+            return True
         given = item.decoded.instruction.modifiers.get("op_sel")
         count = sum(1 for p, _ in item.decoded.sources if not p.implicit)
         return isinstance(given, tuple) and len(given) > count and bool(given[count])
