@@ -8,6 +8,7 @@ an integer instruction to its range (ISA manuals, "Output modifiers").
 
 import pytest
 
+import gpulab
 from tests.isa.machines import run
 
 BOTH = pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
@@ -204,3 +205,63 @@ def test_of_two_quiet_nans_the_minimum_is_the_first(arch):
         v_min_f32 v6, 0, v2
     """
     assert values(arch, body, 3, 4, 5, 6) == [0x7FC00011, 0xFFC00022, 0, 0]
+
+
+
+def test_null_takes_no_result_of_a_control_instruction():
+    """The wave goes on at the target of s_swappc_b64 and of s_call_b64."""
+    body = """
+        v_mov_b32 v1, 0
+        s_getreg_b32 null, hwreg(HW_REG_MODE)
+        s_sendmsg_rtn_b32 null, sendmsg(MSG_RTN_GET_REALTIME)
+        s_getpc_b64 null
+        s_getpc_b64 s[4:5]
+        s_add_u32 s4, s4, far@rel32@lo+4
+        s_addc_u32 s5, s5, far@rel32@hi+12
+        s_swappc_b64 null, s[4:5]
+        v_add_nc_u32 v1, v1, 1
+    far:
+        v_add_nc_u32 v1, v1, 2
+        s_call_b64 null, last
+        v_add_nc_u32 v1, v1, 4
+    last:
+        v_add_nc_u32 v1, v1, 8
+        v_mov_b32 v2, s4
+        s_mov_b32 s4, 0
+        s_mov_b32 s5, 0
+    """
+    assert values("gfx1100", body, 1) == [10]
+
+
+NOWHERE = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+  s_load_b32 s4, null, 0x10
+  s_endpgm
+.section .rodata
+.amdhsa_kernel k
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 8
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.kernels:
+  - {.name: k, .symbol: k.kd, .kernarg_segment_size: 0, .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+     .kernarg_segment_align: 8, .wavefront_size: 32, .sgpr_count: 8, .vgpr_count: 8, .max_flat_workgroup_size: 256}
+amdhsa.version: [1, 2]
+...
+.end_amdgpu_metadata
+"""
+
+
+def test_null_as_a_base_is_address_0():
+    with gpulab.using("virtual:gfx1100"):
+        kernel = gpulab.compile(NOWHERE, language="asm", arch="gfx1100")["k"]
+        with pytest.raises(gpulab.MemoryFault) as caught:
+            kernel[1, 32]()
+    assert caught.value.fault.kind == "null"
+    assert caught.value.fault.address == 0x10

@@ -736,8 +736,7 @@ class _Function(Structure):
         value = decoded.instruction.operands[0].value
         assert isinstance(value, Register)
         number = scalar_number(value)
-        assert number is not None
-        return number
+        return layout.NULL if number is None else number
 
     def _condition(self, condition: str) -> str:
         e = self.emitter
@@ -754,11 +753,12 @@ class _Function(Structure):
         self._flush()
         if isinstance(source.value, Symbol):
             target = str(layout.CODE_BASE + layout.INSTRUCTION_BYTES * _label(self.program, decoded))
+        elif isinstance(source.value, Literal):
+            target = str(int(source.value.value))
         else:
             assert isinstance(source.value, Register)
             number = scalar_number(source.value)
-            assert number is not None
-            target = self.scalars.pair(number)
+            target = self.scalars.pair(layout.NULL if number is None else number)
         if kind == "call":
             self.scalars.set_pair(
                 self._scalar_target(decoded), str(layout.CODE_BASE + layout.INSTRUCTION_BYTES * (index + 1))

@@ -146,8 +146,8 @@ class Salu:
         assert parts.address is not None
         base = parts.address.value
         assert isinstance(base, Register)
-        number = scalar_number(base)
-        assert number is not None
+        found = scalar_number(base)
+        number = layout.NULL if found is None else found  # null: the offset alone is the address
         amount, known = "0", 0
         if parts.scalar is not None:
             value = parts.scalar.value
