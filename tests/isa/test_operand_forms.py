@@ -207,7 +207,6 @@ def test_of_two_quiet_nans_the_minimum_is_the_first(arch):
     assert values(arch, body, 3, 4, 5, 6) == [0x7FC00011, 0xFFC00022, 0, 0]
 
 
-
 def test_null_takes_no_result_of_a_control_instruction():
     """The wave goes on at the target of s_swappc_b64 and of s_call_b64."""
     body = """

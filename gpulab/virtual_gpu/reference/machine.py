@@ -629,7 +629,7 @@ class _Execute(Operands):
         return low | high << wide(half)
 
     def packed_constant(self, row: Row, value: Literal, half: int) -> int:
-        """A constant's bits in a packed source: a 16-bit float stands in the low half; for integers a float is an f32."""
+        """A constant's bits in a packed source: a 16-bit float is in the low half; for integers a float is an f32."""
         if half == 32:
             return literal_bits(value, Type("f" if row.element == "f32" else "u", 32))
         number = value.value
