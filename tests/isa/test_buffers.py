@@ -236,3 +236,34 @@ def test_loads_that_go_to_lds(text, expected):
     if "sbyte" in text:
         wanted = [w if (1004 + i) % 256 >= 128 else (1004 + i) % 256 for i, w in enumerate(wanted)]
     assert found.v[2].tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("global_load_lds_dwordx3 v1, s[2:3] offset:16", 3, lambda lane, word: 1004 + 5 * lane + word),
+        ("global_load_lds_dwordx4 v1, s[2:3] offset:16", 4, lambda lane, word: 1004 + 5 * lane + word),
+        (
+            "buffer_load_dwordx4 v1, s[4:7], 0 offen offset:16 lds", 4,
+            lambda lane, word: 1004 + 5 * lane + word if 4 + 5 * lane + word < 158 else 0,
+        ),
+    ],
+)  # fmt: skip
+def test_wide_loads_that_go_to_lds(text, words, expected):
+    """gfx950: the 3 or 4 dwords of a lane stand together, lane after lane. The lanes load every fifth dword on."""
+    found = run(
+        "gfx950",
+        resource("gfx950", 158 * 4, flags=RAW["gfx942"])
+        + f"""
+        v_mul_u32_u24 v1, 20, v0
+        v_mul_u32_u24 v6, {4 * words}, v0
+        s_mov_b32 m0, 256
+        {text}
+        s_waitcnt vmcnt(0)
+        """
+        + "".join(f"ds_read_b32 v{2 + word}, v6 offset:{272 + 4 * word}\n" for word in range(words))
+        + "s_waitcnt lgkmcnt(0)\n",
+        data=np.arange(400, dtype=np.uint32) + 1000,
+    )
+    for word in range(words):
+        assert found.v[2 + word].tolist() == [expected(lane, word) for lane in range(64)]

@@ -1,8 +1,8 @@
 """What gfx950 (CDNA 4) adds to gfx942: `ROWS`.
 
 FP8 in the formats of the Open Compute Project and conversions with a scale, bf16 conversions, any function of three
-bits, minima and maxima of three where a NaN wins, exchanges between rows of lanes, and matrix instructions with twice
-the depth. Source: AMD Instinct CDNA4 ISA manual, 7.3 and chapter 12.
+bits, minima and maxima of three where a NaN wins, exchanges between rows of lanes, loads of three and four dwords into
+LDS, and matrix instructions with twice the depth. Source: AMD Instinct CDNA4 ISA manual, 7.3 and chapter 12.
 
 Without rows: 6-bit floats (their operands are six or more registers), matrices of 8-, 6- and 4-bit floats with scales
 (v_mfma_*_f8f6f4) and the LDS reads that transpose: where their elements lie is not published without contradictions.
@@ -21,7 +21,7 @@ from gpulab.virtual_gpu.isa.family import Family, body, definer
 from gpulab.virtual_gpu.isa.fp8 import OCP, OCP_ELEMENTS, Format, conversions
 from gpulab.virtual_gpu.isa.matrix import mfma, smfmac
 from gpulab.virtual_gpu.isa.packed import as_body, float_dot, lanewise
-from gpulab.virtual_gpu.isa.row import CrossLane
+from gpulab.virtual_gpu.isa.row import CrossLane, Memory
 
 ROWS = Family()
 vector = ROWS.rows("valu")
@@ -65,6 +65,9 @@ for _name, _byte in (("i8", i8), ("u8", u8)):
     )
 ROWS.add(CrossLane("v_permlane16_swap_b32", "permlane16_swap", "Odd rows of 16 lanes and even rows change places."))
 ROWS.add(CrossLane("v_permlane32_swap_b32", "permlane32_swap", "Upper and lower half of the wave change places."))
+for _count in (3, 4):
+    _meaning = f"Load {_count} dwords from global memory into LDS at m0 + offset + {4 * _count} * lane."
+    ROWS.add(Memory(f"global_load_lds_dwordx{_count}", "global", "load", 32, _count, meaning=_meaning, to_lds=True))
 
 # -------------------------------------------------------------------------------------------------- floating point
 

@@ -70,9 +70,8 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "gfx950.",
     ),
     (
-        r"global_load_lds_dwordx[34]|buffer_store_lds_dword",
-        "it moves more than a dword of each lane between memory and LDS, or out of LDS; gpulab loads up to a dword "
-        "into LDS.",
+        r"buffer_store_lds_dword",
+        "it moves dwords out of LDS past the registers; gpulab only loads into LDS so.",
     ),
     (
         r"s_barrier_(init|join|leave|signal_isfirst)|s_get_barrier_state",

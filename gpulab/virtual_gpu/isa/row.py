@@ -195,7 +195,7 @@ class Memory(Stated):
     meaning: str = ""
     accuracy: str = "exact"
     implied: str = ""
-    to_lds: bool = False  # a load into LDS at m0[15:0] + immediate offset + 4 * lane (buffer: where the text says lds)
+    to_lds: bool = False  # a load into LDS at m0[15:0] + immediate offset, a lane's dwords behind another's
 
 
 @dataclass(frozen=True, slots=True)

@@ -927,14 +927,17 @@ class _Execute(Operands):
         return [write]
 
     def load_into_lds(self, row: Memory, addresses: Mapping[int, int]) -> None:
-        """A load whose dwords go to LDS at m0[15:0] + offset + 4 * lane; 0 from outside a buffer."""
-        size = row.element // 8
-        start = (self.wave.m0 & 0xFFFF) + self.offset()
+        """A load whose dwords go to LDS at m0[15:0] + offset, one lane's behind another's; 0 from outside a buffer."""
+        size = row.element * row.count // 8
+        start, step = (self.wave.m0 & 0xFFFF) + self.offset(), max(4, size)
         for lane in np.flatnonzero(self.wave.active()).tolist():
-            bits = self.fetch(addresses[lane], size, lane) if lane in addresses else 0
+            if lane in self.partial:
+                bits = self.fetch(*self.partial[lane], lane)
+            else:
+                bits = self.fetch(addresses[lane], size, lane) if lane in addresses else 0
             if row.extend == "sign" and bits >> (row.element - 1):
                 bits -= 1 << row.element
-            self.put(dispatch.SHARED_APERTURE | (start + 4 * lane) & MASK32, bits, 4, lane)
+            self.put(dispatch.SHARED_APERTURE | (start + step * lane) & MASK32, bits, step, lane)
 
     def data_bits(self, operand: Operand, lane: int) -> int:
         register = operand.value

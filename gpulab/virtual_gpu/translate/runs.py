@@ -39,7 +39,7 @@ from gpulab.virtual_gpu.translate.scalars import Scalars
 
 # Memory that lanes share and that an access may reach. Scratch is each lane's own: its order is that of the chunk.
 _SPACES: dict[str, tuple[str, ...]] = {"flat": ("global", "lds"), "buffer": ("global",), "scratch": ()}
-_INTO_LDS = Memory("", "lds", "store", 32)
+_INTO_LDS = {words: Memory("", "lds", "store", 32, words) for words in (1, 2, 3, 4)}
 _DWORD = {action: Memory("", "global", action, 32) for action in ("load", "store")}
 _PACKED_FLOATS = {"f16": Type("f", 16), "f32": Type("f", 32)}
 
@@ -1127,11 +1127,12 @@ class Run:
         ]
 
     def _into_lds(self, chunk: Chunk, item: Item, values: list[str], inside: list[str]) -> None:
-        """The end of a load into LDS: one dword per lane, in the lanes' order. (Outside a buffer it is 0.)"""
+        """The end of a load into LDS: each lane's dwords, in the lanes' order. (Outside a buffer they are 0.)"""
         e, index = self.emitter, item.decoded.index
-        low = e.let(f"shl {e.v32} {chunk.lanes}, splat (i32 2)")
-        access = Access(_INTO_LDS, index, self.slot(~index), "lds", low, None, item.lds, 4, place=self._place())
-        self.recorded.append((Observed(index, 1, "lds", "store", 4), item.lds, 0, False, "", access.place, None))
+        row, size = _INTO_LDS[len(values)], 4 * len(values)
+        low = e.let(f"mul {e.v32} {chunk.lanes}, splat (i32 {size})")
+        access = Access(row, index, self.slot(~index), "lds", low, None, item.lds, size, place=self._place())
+        self.recorded.append((Observed(index, 1, "lds", "store", size), item.lds, 0, False, "", access.place, None))
         memory.record(chunk, access, self.site)
         memory.store(chunk, access, self.site, values)
 
