@@ -122,7 +122,9 @@ class Fault:
     "read-only";
     in checked launches also "race", "barrier", "lane conflict", "never written", "deadlock",
     "shuffle", "register", "missing wait". `other` is the earlier access of a
-    race; `memory` says what an address of a checked launch's finding counts in: "global", "lds", "scratch".
+    race; `memory` says what an address of a checked launch's finding counts in: "global", "lds", "scratch". `lack` says
+    what an atomic operation lacked to order the two sides of a race, if there was one: "acquire", "release", "block"
+    (the kernel has no fence at all), "scope" (it is one among the threads of a block); `flag` is where it was read.
     """
 
     kind: str
@@ -140,6 +142,8 @@ class Fault:
     detail: str = ""
     other: Access | None = None
     memory: str = ""
+    lack: str = ""
+    flag: SourceLine | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,12 +93,14 @@ def _race(fault: Fault, name: str) -> tuple[str, str, str]:
         f"  {_ACTIONS.get(fault.access, 'access')} of {place(fault)}\n{side(fault)}\n"
         f"  the other access, {_article(_ACTIONS.get(other.access, 'access'))}\n{side(other)}"
     )
-    mixed = "atomic" in (fault.access, other.access)
+    mixed = "atomic" in (fault.access, other.access) and fault.lack != "scope"
     lines = (
         "the same line in different waves"
         if _same_line(fault)
         else (f"{_numbered(other.where)} and {_numbered(fault.where)}")
     )
+    if fault.lack:
+        return what, *_lack(fault, other)
     if inside:
         why = f"the waves of a block run at their own speed: between {lines} there is no __syncthreads() on the way."
     else:
@@ -108,6 +110,38 @@ def _race(fault: Fault, name: str) -> tuple[str, str, str]:
     if fault.access == other.access == "write":
         why += " The value that stays is that of whoever comes last."
     return what, why, _race_hint(fault, inside, mixed)
+
+
+def _lack(fault: Fault, other: Access) -> tuple[str, str]:
+    """Why, and what to try, where an atomic operation was meant to order the two sides of a race."""
+    flag, written = _numbered(fault.flag), _numbered(other.where)
+    if fault.lack == "scope":
+        return (
+            "both are atomic, but one of them only among the threads of its own block (..._block, "
+            "__HIP_MEMORY_SCOPE_WORKGROUP), and the other comes from another block.",
+            "take the function without _block, or __HIP_MEMORY_SCOPE_AGENT, on both sides.",
+        )
+    if fault.lack == "acquire":
+        return (
+            f"the other block let its access go with a fence, and {flag} has seen what it set after that. But between "
+            f"{flag} and {_numbered(fault.where)} nothing says that reads are to wait for it: they may be older, and "
+            "come from this compute unit's cache.",
+            f"__threadfence() after {flag}, or read there with __ATOMIC_ACQUIRE and __HIP_MEMORY_SCOPE_AGENT; "
+            "__threadfence_block() is for the threads of one block.",
+        )
+    if fault.lack == "release":
+        return (
+            f"{flag} has seen what the other block set after {written}. But between the two it has no fence for other "
+            "blocks: they may see the flag first and the data later.",
+            f"__threadfence() after {written} and before the flag is set, or set it with __ATOMIC_RELEASE and "
+            "__HIP_MEMORY_SCOPE_AGENT; __threadfence_block() is for the threads of one block.",
+        )
+    return (
+        f"{flag} has seen what the other wave set after {written}. But an atomic or volatile access orders nothing "
+        "beside itself, and this kernel has no fence that would.",
+        "__threadfence_block() before the flag is set and after it was seen, __ATOMIC_RELEASE and __ATOMIC_ACQUIRE "
+        "with __HIP_MEMORY_SCOPE_WORKGROUP, or __syncthreads() if all threads of the block can reach it.",
+    )
 
 
 def _race_hint(fault: Fault, inside: bool, mixed: bool) -> str:

@@ -30,6 +30,7 @@ from gpulab.toolchain import (
     diagnostics,
     hosted,
     listing,
+    memory_order,
     precompiled,
 )
 from gpulab.toolchain import elf as elf_file
@@ -222,7 +223,7 @@ class _Job:
         text = out.read_text("utf-8", "replace")
         listing.refuse_file_access(text, self.name, 0)
         assembly, pointed = listing.clean(text, helpers=(*helpers, _UNIT_MARK))
-        return listing.mark_synchronising(assembly, debug_info.synchronising(front)), pointed
+        return listing.mark_orders(assembly, memory_order.places(front), memory_order.orders(front)), pointed
 
     def _common(self) -> tuple[str, ...]:
         """Clang's options, the same for a source and for a precompiled header."""

@@ -188,34 +188,3 @@ def functions(ir: str) -> dict[str, Function]:
         symbol = metadata.text(node, "linkageName") or metadata.text(node, "name")
         found[symbol] = Function(metadata.qualified(node), parameters)
     return found
-
-
-_SYNCHRONISING = re.compile(
-    r"^\s.*\b(?:(?:load|store) (?:atomic|volatile)|atomicrmw|cmpxchg|"
-    r"call\b.* @_ZL?\d+(?:unsafe|safe)?[aA]tomic\w*\() ?.*!dbg !(\d+)",
-    re.MULTILINE,
-)
-
-
-def synchronising(ir: str) -> frozenset[tuple[str, int, int]]:
-    """Where the source reads or writes atomically, or through volatile: (file without folders, line, column).
-
-    On the machine many of these, or parts of them, are plain loads and stores: only the source tells that several
-    threads are meant to use them at a time.
-    """
-    wanted = set(_SYNCHRONISING.findall(ir))
-    if not wanted:
-        return frozenset()
-    nodes = {number: (kind, body) for number, kind, body in _NODE.findall(ir)}
-
-    def part(number: str, name: str) -> str:
-        found = re.search(rf"\b{name}: !?(\"[^\"]*\"|\d+)", nodes.get(number, ("", ""))[1])
-        return found[1].strip('"') if found else ""
-
-    places = set()
-    for number in wanted:
-        line, column = part(number, "line"), part(number, "column")
-        file = part(part(part(number, "scope"), "file"), "filename")
-        if line:
-            places.add((file.replace("\\", "/").rpartition("/")[2], int(line), int(column or 0)))
-    return frozenset(places)

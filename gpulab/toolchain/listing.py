@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from gpulab.errors import CompileError
+from gpulab.toolchain import memory_order
 
 # Directives that read files, and those that can put a directive's name together from pieces.
 _FORBIDDEN = re.compile(r"\.(incbin|include|macro|irp|irpc|altmacro|secure_log_unique)(?![\w$.@])", re.IGNORECASE)
@@ -19,6 +20,8 @@ _TEMPORARY = re.compile(r"\.L(?:tmp|func_begin|cfi|sec_end|cu_begin|line_table_s
 _MD5 = re.compile(r" md5 0x[0-9a-fA-F]+")
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)?")
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
+_MEMORY = re.compile(r"\t(?:global|flat|ds)_(?:load|store|read|write)")
+_FUNCTION = re.compile(r"\t\.type\t([^,]+),@function")
 _INSTRUCTION = re.compile(
     r"\s*(?:(?:s|v|ds|flat|global|scratch|buffer|tbuffer|image|lds)_[a-z0-9_]+|exp)(?![\w:$.@]*\s*[:=])(\s|\Z)"
 )
@@ -130,24 +133,54 @@ def mark_lines(text: str, name: str, first_line: int = 1) -> tuple[str, list[int
     return "\n".join(marked), origin
 
 
-SYNCHRONISING = "; synchronising"
-"""Ends a `.loc` whose memory accesses are atomic or volatile in the source."""
+def mark_orders(
+    text: str, places: dict[memory_order.Place, str], orders: dict[str, memory_order.Order]
+) -> str:  # fmt: skip
+    """Write what memory_order.py found into the text: a comment behind the `.loc` of each place, and a line of the form
+    "; orders of KERNEL: word word" for each kernel.
 
-
-def mark_synchronising(text: str, places: frozenset[tuple[str, int, int]]) -> str:
-    """Mark the `.loc` directives of these places, (file without folders, line, column), as `SYNCHRONISING`."""
-    if not places:
-        return text
+    Of memory instructions that stand together Clang gives the first one's place only. If the place of an atomic or
+    volatile access is missing in a kernel, any of the others may be it, and they are marked themselves.
+    """
     files: dict[str, str] = {}
     lines = text.split("\n")
-    for number, line in enumerate(lines):
+    followers: list[int] = []
+    together = False
+    missing: set[memory_order.Place] = set()
+    plain = {place for place, mark in places.items() if mark != memory_order.PARTIAL}
+
+    def end() -> None:
+        for number in followers if missing else ():
+            lines[number] += f" ; {memory_order.ATOMIC}"
+        followers.clear()
+
+    for number, line in enumerate(lines if places else ()):
+        if _MEMORY.match(line):
+            if together:
+                followers.append(number)
+            together = True
+            continue
         file = _FILE.match(line)
         if file:
             files[file[1]] = (file[3] or file[2]).rpartition("/")[2]
             continue
+        function = _FUNCTION.match(line)
+        if function:
+            end()
+            missing = set(orders[function[1]].plain if function[1] in orders else plain)
         loc = _LOC.match(line)
-        if loc and (files.get(loc[1], ""), int(loc[2]), int(loc[3] or 0)) in places:
-            lines[number] = f"{line} {SYNCHRONISING}"
+        if loc is None:
+            together = together and line.startswith("\ts_clause")
+            continue
+        together = loc[2] == "0"
+        if together:
+            followers.append(number)
+        place = files.get(loc[1], ""), int(loc[2]), int(loc[3] or 0)
+        missing.discard(place)
+        if place in places:
+            lines[number] = f"{line} ; {places[place]}"
+    end()
+    lines[-1:-1] = [f"; orders of {name}: {' '.join(sorted(order.words))}" for name, order in sorted(orders.items())]
     return "\n".join(lines)
 
 

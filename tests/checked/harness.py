@@ -6,9 +6,9 @@ Each kernel stands under a line that says what is to happen::
 
 "clean", or the kind of the finding; sizes of the launch (block 64 and grid 1 unless given; lds=: dynamic shared
 memory); the architectures (both unless given); the arguments: z zeros, e empty, r 0 1 2 ..., u ones of as many
-float32 (after i: int32, w: uint32, b: bytes, d: float64), or a whole number; words that the message must have. The
-lines that the finding has to name end in a comment <1> (where the kernel is stopped or what came before) and <2> (the
-other side).
+float32 (after i: int32, w: uint32, q: uint64, b: bytes, d: float64), n null, or a whole number; words that the message
+must have. The lines that the finding has to name end in a comment <1> (where the kernel is stopped or what came before)
+and <2> (the other side).
 """
 
 from __future__ import annotations
@@ -74,10 +74,12 @@ def module(file: str, arch: str, options: tuple[str, ...] = ()) -> gpulab.Module
 
 
 def _argument(text: str) -> object:
-    match = re.fullmatch(r"([ibwd]?)([zeru])(\d+)", text)
+    if text == "n":
+        return None
+    match = re.fullmatch(r"([ibwdq]?)([zeru])(\d+)", text)
     if match is None:
         return int(text)
-    dtype = {"": "float32", "i": "int32", "b": "uint8", "w": "uint32", "d": "float64"}[match[1]]
+    dtype = {"": "float32", "i": "int32", "b": "uint8", "w": "uint32", "d": "float64", "q": "uint64"}[match[1]]
     size = int(match[3])
     if match[2] == "e":
         return gpulab.empty(size, dtype)

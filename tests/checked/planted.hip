@@ -194,7 +194,7 @@ __global__ void atomic_and_plain_counter(int* count) {
   }
 }
 
-//@ race grid=2 block=64 on=gfx942 args=z64,iz4,z4 text=global,__threadfence
+//@ race grid=2 block=64 args=z64,iz4,z4 text=global,__threadfence
 __global__ void last_block_without_fence(float* part, int* count, float* out) {
   if (threadIdx.x == 0) {
     part[blockIdx.x] = blockIdx.x + 1;  // <1>
@@ -454,4 +454,409 @@ __global__ void barrier_of_a_grid_that_does_not_fit(unsigned* count) {
     atomicAdd(count, 1u);
     while (__hip_atomic_load(count, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) < gridDim.x) {}
   }
+}
+
+// ---- handing over by atomics, and more of all kinds
+
+#define AGENT __HIP_MEMORY_SCOPE_AGENT
+#define BLOCK __HIP_MEMORY_SCOPE_WORKGROUP
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4 text=__ATOMIC_ACQUIRE
+__global__ void flag_read_without_acquire(int* data, int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    data[0] = 5;  // <1>
+    __threadfence();
+    __hip_atomic_store(flag, 1, __ATOMIC_RELAXED, AGENT);
+  } else {
+    while (__hip_atomic_load(flag, __ATOMIC_RELAXED, AGENT) == 0) {}
+    out[0] = data[0];  // <2>
+  }
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4 text=__ATOMIC_RELEASE
+__global__ void flag_set_without_release(int* data, int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    data[0] = 5;  // <1>
+    __hip_atomic_store(flag, 1, __ATOMIC_RELAXED, AGENT);
+  } else {
+    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, AGENT) == 0) {}
+    out[0] = data[0];  // <2>
+  }
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4 text=__threadfence()
+__global__ void fences_for_the_block_only(int* data, int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    data[0] = 5;  // <1>
+    __threadfence_block();
+    atomicExch(flag, 1);
+  } else {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence_block();
+    out[0] = data[0];  // <2>
+  }
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4 text=_block
+__global__ void flag_read_for_the_block_only(int* data, int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    data[0] = 5;
+    __hip_atomic_store(flag, 1, __ATOMIC_RELEASE, AGENT);  // <1>
+  } else {
+    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, BLOCK) == 0) {}  // <2>
+    out[0] = data[0];
+  }
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4 text=__threadfence()
+__global__ void volatile_flag_without_fences(int* data, volatile int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    data[0] = 5;  // <1>
+    *flag = 1;
+  } else {
+    while (*flag == 0) {}
+    out[0] = data[0];  // <2>
+  }
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4
+__global__ void flag_that_is_plain(int* data, int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    data[0] = 5;
+    __threadfence();
+    *flag = 1; // <1>
+  } else {
+    if (*flag) {  // <2>
+    __threadfence();
+    out[0] = data[0]; }
+  }
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4 text=__ATOMIC_RELEASE
+__global__ void fence_before_data(int* data, int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    __threadfence();
+    data[0] = 5;  // <1>
+    atomicExch(flag, 1);
+  } else {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence();
+    out[0] = data[0];  // <2>
+  }
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4 text=__ATOMIC_ACQUIRE
+__global__ void reader_fence_before_flag(int* data, int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) {
+    data[0] = 5;  // <1>
+    __threadfence();
+    atomicExch(flag, 1);
+  } else {
+    __threadfence();
+    while (atomicAdd(flag, 0) == 0) {}
+    out[0] = data[0];  // <2>
+  }
+}
+
+//@ race block=128 args=iz4 text=__threadfence_block,orders
+__global__ void shared_flag_without_order(int* out) {
+  __shared__ int flag, value;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 64) {
+    value = 5;  // <1>
+    __hip_atomic_store(&flag, 1, __ATOMIC_RELAXED, BLOCK);
+  }
+  if (threadIdx.x == 0) {
+    while (__hip_atomic_load(&flag, __ATOMIC_RELAXED, BLOCK) == 0) {}
+    out[0] = value;  // <2>
+  }
+}
+
+//@ race block=128 args=iz4 text=__threadfence_block,orders
+__global__ void shared_volatile_flag_without_order(int* out) {
+  __shared__ volatile int flag;
+  __shared__ int value;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 64) {
+    value = 5;  // <1>
+    flag = 1;
+  }
+  if (threadIdx.x == 0) {
+    while (flag == 0) {}
+    out[0] = value;  // <2>
+  }
+}
+
+//@ race block=128 args=iz4 text=__threadfence_block
+__global__ void last_wave_without_fence(int* out) {
+  __shared__ int n, part[4];
+  if (threadIdx.x == 0) n = 0;
+  __syncthreads();
+  if (threadIdx.x % 64 == 0) {
+    part[threadIdx.x / 64] = threadIdx.x + 1;  // <1>
+    if (atomicAdd(&n, 1) == 1) out[0] = part[0] + part[1];  // <2>
+  }
+}
+
+//@ race grid=4 block=64 args=iz4 text=__HIP_MEMORY_SCOPE_AGENT
+__global__ void block_scope_atomic_across_blocks(int* count) {
+  atomicAdd_block(count, 1);  // <1>
+}
+
+//@ race grid=3 block=64 args=iz4,iz4,iz4 text=__HIP_MEMORY_SCOPE_AGENT
+__global__ void counter_block_scope_and_device_scope(int* n, int* m, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) atomicAdd(n, 1);  // <1>
+  else __hip_atomic_fetch_add(n, 1, __ATOMIC_ACQ_REL, BLOCK);  // <2>
+}
+
+//@ race grid=2 block=64 args=iz4,iz4,iz4
+__global__ void double_checked(int* init, int* lock, int* value) {
+  if (threadIdx.x) return;
+  if (!*init) {   // <1>
+    while (atomicCAS(lock, 0, 1)) {}
+    __threadfence();
+    if (!*init) { value[0] = 42; __threadfence(); *init = 1; } // <2>
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+
+//@ race grid=2 block=64 args=z64,z4,wz4 text=__ATOMIC_ACQUIRE
+__global__ void last_block_reader_without_fence(float* part, float* out, unsigned* count) {
+  if (threadIdx.x == 0) {
+    part[blockIdx.x] = blockIdx.x + 1;  // <1>
+    __threadfence();
+    if (atomicInc(count, gridDim.x - 1) == gridDim.x - 1) {
+      out[0] = part[0] + part[1];  // <2>
+    }
+  }
+}
+
+//@ race grid=2 block=128 args=z256,z4,wz4 text=__ATOMIC_ACQUIRE
+__global__ void last_block_reader_without_fence_many(float* part, float* out, unsigned* count) {
+  __shared__ bool last;
+  part[blockIdx.x * 128 + threadIdx.x] = 1;  // <1>
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(count, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (last) {
+    float s = 0;
+    for (int i = 0; i < 2; i++) s += part[i * 128 + threadIdx.x];  // <2>
+    atomicAdd(out, s);
+  }
+}
+
+//@ race grid=4 block=128 args=iz4,iz4 text=__ATOMIC_ACQUIRE
+__global__ void spin_lock_without_acquire(int* lock, int* value) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    value[0] = value[0] + 1;  // <1>
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+
+//@ race grid=4 block=128 args=iz4,iz4 text=__ATOMIC_RELEASE
+__global__ void spin_lock_without_release(int* lock, int* value) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence();
+    value[0] = value[0] + 1;  // <1>
+    atomicExch(lock, 0);
+  }
+}
+
+//@ race grid=4 block=64 args=iz4,iz4 text=atomic
+__global__ void lock_released_by_plain_store(int* lock, int* value) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}  // <1>
+    __threadfence();
+    value[0] = value[0] + 1;
+    __threadfence();
+    *lock = 0;  // <2>
+  }
+}
+
+//@ race grid=8 block=64 args=iz16,iz16 text=__ATOMIC_ACQUIRE
+__global__ void look_back_without_acquire(int* sum, int* flag) {
+  if (threadIdx.x == 0) {
+    int before = 0;
+    if (blockIdx.x > 0) {
+      while (__hip_atomic_load(&flag[blockIdx.x - 1], __ATOMIC_RELAXED, AGENT) == 0) {}
+      before = sum[blockIdx.x - 1];  // <1>
+    }
+    sum[blockIdx.x] = before + 1;  // <2>
+    __hip_atomic_store(&flag[blockIdx.x], 1, __ATOMIC_RELEASE, AGENT);
+  }
+}
+
+//@ race block=128 args=iz64
+__global__ void lds_counter_plain(int* out) {
+  __shared__ int n;
+  if (threadIdx.x == 0) n = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 1) n++;  // <1>
+  __syncthreads();
+  out[threadIdx.x % 4] = n;
+}
+
+//@ race block=128 args=iz64
+__global__ void lds_zero_after_use(int* out) {
+  __shared__ int n;
+  if (threadIdx.x == 0) n = 1;
+  __syncthreads();
+  out[threadIdx.x % 64 ] = n;  // <1>
+  if (threadIdx.x == 0) n = 0;  // <2>
+}
+
+//@ race block=128 args=iz128
+__global__ void syncwarp_for_block(int* out) {
+  __shared__ int a[128];
+  a[threadIdx.x] = threadIdx.x;  // <1>
+  __syncwarp();
+  out[threadIdx.x] = a[127 - threadIdx.x];  // <2>
+}
+
+//@ race block=128 args=iz128
+__global__ void threadfence_for_block(int* out) {
+  __shared__ int a[128];
+  a[threadIdx.x] = threadIdx.x;  // <1>
+  __threadfence_block();
+  out[threadIdx.x] = a[127 - threadIdx.x];  // <2>
+}
+
+//@ race block=64 grid=2 args=iz128
+__global__ void syncthreads_for_grid(int* x) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  x[i] = i + 1;  // <1>
+  __syncthreads();
+  int v = x[127 - i];  // <2>
+  __syncthreads();
+  x[i] = v;
+}
+
+//@ race block=64 grid=4 args=bz256
+__global__ void bitset_plain(unsigned char* x) {
+  x[threadIdx.x] |= 1 << blockIdx.x;  // <1>
+}
+
+//@ race block=128
+__global__ void bitfields_of_a_word(float* out) {
+  struct F {
+    unsigned a : 5;
+    unsigned b : 11;
+    unsigned c : 16;
+  };
+  __shared__ F f[64];
+  int t = threadIdx.x;
+  if (t < 64) f[t] = {1, 2, 3};
+  __syncthreads();
+  if (t < 64) f[t].a = t + 2;  // <1>
+  else f[t - 64].b = t + 3;  // <2>
+  __syncthreads();
+  out[t] = f[t % 64].b;
+}
+
+//@ never-written block=64 args=z64
+__global__ void struct_field_uninit(float* out) {
+  struct P { float a, b, c, d; };
+  __shared__ P p[64];
+  int t = threadIdx.x;
+  p[t].a = 1;
+  p[t].b = 2;
+  p[t].c = 3;
+  __syncthreads();
+  out[t] = p[63 - t].d;  // <1>
+}
+
+//@ never-written block=64 args=ie64,iz64
+__global__ void cas_uninit(int* lock, int* out) {
+  if (threadIdx.x == 0) out[0] = atomicCAS(lock, 0, 1);  // <1>
+}
+
+//@ barrier block=128 text=threads
+__global__ void barrier_break(float* out) {
+  __shared__ float t[128];
+  for (int i = 0; i < 4; i++) {
+    t[threadIdx.x] = i;
+    if (i == (int)threadIdx.x / 32) break;
+    __syncthreads();  // <1>
+  }
+  out[threadIdx.x] = t[threadIdx.x];
+}
+
+//@ barrier block=128 args=iz4
+__global__ void cg_block_sync_divergent(int* out) {
+  auto b = cooperative_groups::this_thread_block();
+  if (b.thread_rank() < 70) b.sync();  // <1>
+  out[0] = 1;
+}
+
+//@ deadlock block=64 grid=2 args=iz4 text=written
+__global__ void lock_order(int* l) {
+  if (threadIdx.x) return;
+  int* a = l + blockIdx.x; int* b = l + 1 - blockIdx.x;
+  while (atomicCAS(a, 0, 1)) __builtin_amdgcn_s_sleep(1);  // <2>
+  for (int i = 0; i < 100; i++) __builtin_amdgcn_s_sleep(1);
+  while (atomicCAS(b, 0, 1)) __builtin_amdgcn_s_sleep(1);  // <1>
+  l[2]++;
+  atomicExch(b, 0); atomicExch(a, 0);
+}
+
+//@ deadlock block=128 args=iz4 text=barrier
+__global__ void wait_for_barrier(int* out) {
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;  // <2>
+  __syncthreads();
+  if (threadIdx.x >= 64) while (__hip_atomic_load(&flag, __ATOMIC_ACQUIRE, BLOCK) == 0) {}  // <1>
+  __syncthreads();
+  if (threadIdx.x == 0) __hip_atomic_store(&flag, 1, __ATOMIC_RELEASE, BLOCK);
+  out[0] = 1;
+}
+
+//@ shuffle block=64 args=z64,40
+__global__ void shfl_loop_exit(float* out, int n) {
+  float v = 0;
+  for (int i = threadIdx.x; i < n; i += 32) v += __shfl_xor(out[i], 1) + __shfl(v, 31);  // <1>
+  out[threadIdx.x] = v;
+}
+
+//@ shuffle block=64
+__global__ void shfl_sync_wrong_mask(float* out) {
+  float v = threadIdx.x;
+  if (threadIdx.x % 2 == 0) v = __shfl(v, threadIdx.x + 1);  // <1>
+  out[threadIdx.x] = v;
+}
+
+//@ lds-out-of-bounds block=64
+__global__ void lds_off_by_one(float* out) {
+  __shared__ float a[64];
+  a[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = a[threadIdx.x + 1];  // <1>
+}
+
+//@ lds-out-of-bounds block=64 lds=252
+__global__ void dynamic_lds_short(float* out) {
+  extern __shared__ float a[];
+  a[threadIdx.x] = threadIdx.x;  // <1>
+  __syncthreads();
+  out[threadIdx.x] = a[63 - threadIdx.x];
+}
+
+//@ null block=64 args=n,3
+__global__ void null_offset(float* a, int n) {
+  a[n + threadIdx.x] = 1;  // <1>
 }

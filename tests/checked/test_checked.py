@@ -219,6 +219,9 @@ UNOPTIMISED = [
     "reversed_without_barrier", "histogram_read_early", "lanes_write_one_element", "stencil_in_place",
     "global_never_written", "shared_never_written", "barrier_in_a_condition", "waves_at_different_barriers",
     "flag_that_nobody_sets", "shuffle_in_a_condition", "local_array_never_written", "beyond_the_end",
+    "flag_read_without_acquire", "flag_set_without_release", "fences_for_the_block_only", "shared_flag_without_order",
+    "spin_lock_without_acquire", "spin_lock_without_release", "block_scope_atomic_across_blocks", "lock_order",
+    "lock_taken_by_a_lane_of_the_wave",
 ]  # fmt: skip
 
 

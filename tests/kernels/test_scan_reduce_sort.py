@@ -367,7 +367,8 @@ def test_dot_product_with_threadfence_and_last_block(gpu: Gpu) -> None:
             last = atomicInc(&done, gridDim.x - 1) == gridDim.x - 1;
         }
         __syncthreads();
-        if (last && threadIdx.x == 0) { long long r = 0; for (int k = 0; k < gridDim.x; ++k) r += partial[k];
+        if (last && threadIdx.x == 0) { __threadfence(); long long r = 0;
+            for (int k = 0; k < gridDim.x; ++k) r += partial[k];
             *out = r; }
     }"""
     a, b = integers(3000, -(2**31), 2**31 - 1), integers(3000, -(2**31), 2**31 - 1, seed=4)

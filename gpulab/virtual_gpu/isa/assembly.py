@@ -582,7 +582,9 @@ _UNSUPPORTED = (".macro", ".rept", ".rep", ".irp", ".irpc", ".if", ".ifdef", ".i
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "\\": 92, '"': 34, "v": 11, "a": 7}
 _RELOAD = "Folded Reload"  # Clang's comment on reads of registers that it spilled
-_SYNCHRONISING = "synchronising"  # the toolchain's mark of atomic and volatile loads and stores
+# The toolchain's marks (toolchain/memory_order.py): of places in the source, and of a kernel.
+_MARKS = ("synchronising", "synchronising in a block", "bit field")
+_ORDERS = re.compile(r"; orders of (\S+):(.*)")
 _INLINED_AT = re.compile(r"@\[ (.+?):(\d+):(\d+)")
 _SECTION_FLAGS = {".text": "ax", ".data": "aw", ".bss": "aw", ".rodata": "a"}
 
@@ -646,6 +648,11 @@ def _without_comment(line: str) -> str:
     return line
 
 
+def _mark(comment: str) -> str:
+    """Which of the toolchain's marks a `.loc` ends in, or none."""
+    return next((mark for mark in _MARKS if comment.endswith(mark)), "")
+
+
 class _Reader:
     """The state of one parse."""
 
@@ -655,8 +662,9 @@ class _Reader:
         self.line_number = 0
         self.line = ""
         self.instructions: list[Instruction] = []
-        self.synchronises = False
-        self.synchronising: list[int] = []
+        self.mark = ""
+        self.marked: dict[str, list[int]] = {mark: [] for mark in _MARKS}
+        self.orders: dict[str, frozenset[str]] = {}
         self.reloads: list[int] = []
         self.deferred: list[tuple[int, int]] = []  # instruction index, text line: symbols to look at in the end
         self.labels: dict[str, int] = {}
@@ -711,6 +719,9 @@ class _Reader:
             stripped = line.strip()
             first = stripped[0]
             if first in ";#" or stripped.startswith("//"):
+                orders = _ORDERS.match(stripped)
+                if orders:
+                    self.orders[orders[1]] = frozenset(orders[2].split())
                 continue
             if stripped.startswith(".amdgpu_metadata"):
                 start = index
@@ -741,7 +752,7 @@ class _Reader:
         return self.finish()
 
     def code(self, line: str) -> None:
-        reload = line.endswith(_RELOAD)
+        reload, mark = line.endswith(_RELOAD), self.mark or _mark(line)
         line = _without_comment(line).strip()
         if not line:
             return
@@ -762,8 +773,8 @@ class _Reader:
         else:
             if item.mnemonic in _BRANCHES or item.pair is not None:
                 self.deferred.append((position, self.line_number))
-        if self.synchronises:
-            self.synchronising.append(len(self.instructions))
+        if mark:
+            self.marked[mark].append(len(self.instructions))
         if reload:
             self.reloads.append(len(self.instructions))
         self.instructions.append(item)
@@ -976,7 +987,9 @@ class _Reader:
             found = self.places[key]
             if found is not None:
                 self.where = found
-                self.synchronises = comment.endswith(_SYNCHRONISING)
+                self.mark = _mark(comment)
+            else:
+                self.mark = _mark(comment) or self.mark
             return
         words = body.split()
         if len(words) < 2 or not words[0].isdigit() or not words[1].isdigit():
@@ -985,6 +998,7 @@ class _Reader:
         column = int(words[2]) if len(words) > 2 and words[2].isdigit() else 0
         if not line:  # made by the compiler: it keeps the place before
             self.places[key] = None
+            self.mark = _mark(comment) or self.mark
             return
         directory, name = self.files.get(int(words[0]), ("", ""))
         if int(words[0]) and directory and directory != self.files.get(0, ("", ""))[0] and not name.startswith("/"):
@@ -998,7 +1012,7 @@ class _Reader:
         lines = self.source_lines.get(name, ())
         text = lines[line - 1] if 0 < line <= len(lines) else ""
         self.where = self.places[key] = SourceLine(name, line, column, text)
-        self.synchronises = comment.endswith(_SYNCHRONISING)
+        self.mark = _mark(comment)
 
     # -- the end
 
@@ -1055,7 +1069,10 @@ class _Reader:
             data=data,
             printf_formats=tuple(documents.get("amdhsa.printf") or ()),
             sources=dict(self.sources),
-            synchronising=frozenset(self.synchronising),
+            synchronising=frozenset((*self.marked[_MARKS[0]], *self.marked[_MARKS[1]])),
+            narrow=frozenset(self.marked[_MARKS[1]]),
+            partial=frozenset(self.marked[_MARKS[2]]),
+            orders=self.orders,
             reloads=frozenset(self.reloads),
         )
 

@@ -168,4 +168,7 @@ class Program:
     printf_formats: tuple[str, ...] = ()  # raw amdhsa.printf metadata strings
     sources: Mapping[str, str] = field(default_factory=dict)
     synchronising: frozenset[int] = frozenset()  # instructions from atomic or volatile loads and stores of the source
+    narrow: frozenset[int] = frozenset()  # of these, those that are atomic among the threads of a block only
+    partial: frozenset[int] = frozenset()  # instructions that load a word to write a bit field in it
+    orders: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by kernel: memory_order.py
     reloads: frozenset[int] = frozenset()  # instructions that read back registers which the compiler spilled

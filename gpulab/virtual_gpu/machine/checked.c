@@ -7,9 +7,10 @@
        event << 7 | whether it was atomic << 6 | lane
 
    Whether an earlier access happened before the present one is answered by comparing stamps: all events up to a
-   wave's `seen` did (the launch's start, or what it learned from other workgroups by atomics after a fence), all of
-   its own workgroup up to the last barrier did, its own did. Taking an atomic's whole past for ordered is more than the
-   memory model grants: so races can be missed behind atomics, but none is invented.
+   wave's `seen` did (the launch's start, or what it learned from other workgroups), all of its own workgroup up to the
+   last barrier did, its own did. A wave learns from others by atomics: what was released at an address is `learned` by
+   who reads it, and `seen` from its next acquire on. Taking an atomic's whole past for ordered is more than the memory
+   model grants: so races can be missed behind atomics, but none is invented.
 
    gpulab_check        the observer
    gpulab_keep_store   gpulab_store, which also notes which lanes changed memory
@@ -31,7 +32,11 @@ typedef struct { u64 address, size, cell, bits; } Region;
 
 /* A memory access of the kernel, beside Access: how it takes part. */
 typedef struct { u32 flags, width, bytes, cells; } Role; /* bytes that are wanted for certain; all bytes; cells of a lane */
-enum { ROLE_ATOMIC = 1, ROLE_RELOAD = 2, ROLE_LDS_READ = 4, ROLE_GLOBAL_READ = 8 }; /* of a register that the compiler spilled: it may be one without a value */
+/* RELOAD: of a register that the compiler spilled: it may be one without a value. PARTIAL: of a word in which a bit field
+   is going to be written. NARROW: atomic among the threads of a workgroup only. */
+enum {
+  ROLE_ATOMIC = 1, ROLE_RELOAD = 2, ROLE_LDS_READ = 4, ROLE_GLOBAL_READ = 8, ROLE_PARTIAL = 16, ROLE_NARROW = 32
+};
 
 typedef struct { u32 first, wave; u64 group; } Stretch;
 
@@ -39,10 +44,14 @@ typedef struct { u32 first, wave; u64 group; } Stretch;
 typedef struct {
   u32 seen;       /* stamps up to here happened before, whoever made them */
   u32 near;       /* and up to here those of its own workgroup */
-  u32 released;   /* what its last fence covers */
+  u32 released;   /* what its last release covers */
+  u32 learned;    /* of what others released it has read so much: with its next acquire that is `seen` */
+  u32 learned_access;
+  u32 heard, heard_access; /* an atomic write that it read, whatever order that gives; the reading access */
   u32 access;     /* while watched: the last access, */
   u64 address;    /* its address */
   u64 hash;       /* of its registers when it last gave way */
+  u64 scratch;    /* of its scratch, if `hash` was the same as before */
   u32 same;       /* how often in a row they were the same */
   u32 lane, in_lds, watched;
   u64 exec;
@@ -58,7 +67,11 @@ typedef struct {
   u64 other_known, other_access, other_lane, other_wave, other_group, other_instruction;
   u64 value, other_value, has_values; /* of two stores, and their bytes */
   u64 mask, count;
+  u64 lack, flag_access; /* of a race: why an atomic gave no order (LACK_), and where it was read */
+  u64 at_barrier, barrier_instruction; /* of a deadlock: waves of the workgroup that wait at a barrier, and where */
 } Finding;
+
+enum { LACK_NOTHING, LACK_ACQUIRE, LACK_RELEASE, LACK_BLOCK, LACK_SCOPE };
 
 /* Where cells of a plain read are: `size` bytes from `start` on, and what counts as ordered and as never written. */
 typedef struct { u32 *write, *read, *other; u64 start, size; const u8 *bits; u32 shift, old, unset, padding; } View;
@@ -84,6 +97,7 @@ typedef struct {
   u64 compiled;         /* written by Clang: not by hand */
   u64 clocked;          /* the kernel reads a clock: that nothing changes is no proof then */
   u64 crowded;          /* the device holds more workgroups at a time than live here */
+  u64 ordering;         /* the kernel has releases and acquires, of a workgroup or more: atomics may hand over in it */
   u64 changes;          /* stores that changed memory, and groups that started or ended */
   u64 round_changes, watching;
   u64 releases;         /* {u64 key, u64 stamp}[release_room] by address */
@@ -155,6 +169,7 @@ static u32 report_at(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, 
 
 static u32 report(Check *c, Wave *wave, u32 kind, u32 access, u32 lane, u64 address) {
   const Access *a = (const Access *)((Thread *)wave->thread)->launch->accesses + access;
+  if (a->space == SPACE_SCALAR) lane = ~0u;
   if (!report_at(c, wave, kind, a->instruction, lane, address, a->bytes, a->action)) return 0;
   c->found.access = access;
   c->found.lane = lane;
@@ -171,6 +186,7 @@ static void keep_unwritten(Check *c, Wave *wave, u32 access, u32 lane, u64 addre
   const Access *a = (const Access *)thread->launch->accesses + access;
   Finding none = {0};
   Fault f = {0};
+  if (a->space == SPACE_SCALAR) lane = ~0u;
   f.kind = FAULT_CHECKED; f.instruction = a->instruction; f.wave = wave->index; f.lane = lane;
   for (u32 d = 0; d < 3; d++) f.group[d] = wave->group[d];
   f.bytes = a->bytes; f.access = a->action; f.address = address; f.number = c->my_group;
@@ -199,8 +215,27 @@ static void add_other(Check *c, u32 stamp) {
   c->found.other_known = 1;
 }
 
+/* Why the atomics that the wave has read since gave no order with the access that left `stamp`. */
+static void add_lack(Check *c, u32 access, u32 stamp) {
+  CheckedWave *w = (CheckedWave *)c->wave_state;
+  const Role *roles = (const Role *)c->roles;
+  const Stretch *s = stretch_of(c, stamp);
+  u32 earlier = roles[((const unsigned short *)c->log)[stamp >> EVENT_SHIFT]].flags, mine = roles[access].flags;
+  if (mine & earlier & ROLE_ATOMIC) { c->found.lack = LACK_SCOPE; return; }
+  if (!s) return;
+  c->found.flag_access = w->learned_access;
+  if (s->group != c->my_group && stamp <= w->learned) { c->found.lack = LACK_ACQUIRE; return; }
+  const Stretch *h = stamp < w->heard ? stretch_of(c, w->heard) : 0;
+  if (!h || h->group != s->group || h->wave != s->wave) return;
+  c->found.flag_access = w->heard_access;
+  c->found.lack = s->group == c->my_group ? LACK_BLOCK : LACK_RELEASE;
+}
+
 static u32 race(Check *c, Wave *wave, u32 access, u32 lane, u64 address, u32 stamp) {
-  if (report(c, wave, FOUND_RACE, access, lane, address)) add_other(c, stamp);
+  if (report(c, wave, FOUND_RACE, access, lane, address)) {
+    add_other(c, stamp);
+    add_lack(c, access, stamp);
+  }
   return 1;
 }
 
@@ -209,18 +244,26 @@ static int conflicting(Check *c, Launch *launch, u32 access, u32 stamp) {
   const Role *roles = (const Role *)c->roles;
   u32 earlier = ((const unsigned short *)c->log)[stamp >> EVENT_SHIFT];
   u32 mine = roles[access].flags, its = roles[earlier].flags;
-  if ((mine & ROLE_ATOMIC) && (its & ROLE_ATOMIC)) return 0;
-  return 1;
+  if (!(mine & its & ROLE_ATOMIC)) return 1;
+  if (!((mine | its) & ROLE_NARROW)) return 0;
+  const Stretch *s = stretch_of(c, stamp);
+  return s && s->group != c->my_group;
 }
 
 /* What the wave learns from a cell that it uses with an atomic operation. */
-static void acquire(Check *c, u32 stamp) {
+static void acquire(Check *c, u32 access, u32 stamp) {
   CheckedWave *w = (CheckedWave *)c->wave_state;
-  if (!(stamp & ATOMIC_BIT) || stamp <= w->near || stamp >= c->mine) return;
+  if (!(stamp & ATOMIC_BIT) || stamp >= c->mine) return;
+  if (stamp > w->heard) { w->heard = stamp; w->heard_access = access; }
+  if (stamp <= w->near || !c->ordering) return;
   const Stretch *s = stretch_of(c, stamp);
   if (s && s->group == c->my_group) {
     w->near = stamp;
     if (stamp > c->lds.old) c->lds.old = stamp;
+    /* What the other wave knows of other workgroups it hands on. */
+    CheckedWave *from = waves_of((CheckedGroup *)c->group_state) + s->wave;
+    if (from->seen > w->seen) w->seen = from->seen;
+    if (from->learned > w->learned) w->learned = from->learned;
   }
 }
 
@@ -234,7 +277,7 @@ static Release *release_at(Check *c, u64 address) {
   return all + at;
 }
 
-static void synchronise(Check *c, u64 address, int reads, int writes) {
+static void synchronise(Check *c, u32 access, u64 address, int reads, int writes) {
   CheckedWave *w = (CheckedWave *)c->wave_state;
   address &= ~3ull;
   if (reads) {
@@ -243,7 +286,7 @@ static void synchronise(Check *c, u64 address, int reads, int writes) {
       Release *r = release_at(c, address);
       if (r->key && r->stamp > got) got = (u32)r->stamp;
     }
-    if (got > w->seen) w->seen = got;
+    if (got > w->learned) { w->learned = got; w->learned_access = access; }
   }
   if (writes) {
     u32 give = w->released;
@@ -258,17 +301,19 @@ static void synchronise(Check *c, u64 address, int reads, int writes) {
   }
 }
 
-enum { NOTE_FENCE, NOTE_STEP };
+enum { NOTE_RELEASE, NOTE_STEP, NOTE_ACQUIRE, NOTE_FENCE };
 static u32 step(Check *c, Wave *wave, u32 instruction, u64 exec);
 
 /* What a checked kernel tells beside its memory accesses. Not 0: the kernel is to stop.
-   NOTE_FENCE: the wave's writes so far become visible to other workgroups.
+   NOTE_RELEASE: the wave's writes so far become visible to other workgroups, with its next atomic write.
+   NOTE_ACQUIRE: what it has learned by atomic reads becomes visible to it. NOTE_FENCE: both.
    NOTE_STEP: the wave is about to execute an instruction (in programs written in assembly). */
 u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec) {
   Check *c = check_of(((Thread *)wave->thread)->launch);
   CheckedWave *w = (CheckedWave *)c->wave_state;
   if (what == NOTE_STEP) return step(c, wave, instruction, exec);
-  if (what == NOTE_FENCE) w->released = (u32)(c->now << EVENT_SHIFT | 127);
+  if (what != NOTE_ACQUIRE) w->released = (u32)(c->now << EVENT_SHIFT | 127);
+  if (what != NOTE_RELEASE && w->learned > w->seen) w->seen = w->learned;
   return 0;
 }
 
@@ -305,7 +350,9 @@ static inline __attribute__((always_inline)) int write_cells(Check *c, u32 *writ
 static int one_cell(Check *c, Wave *wave, Launch *launch, u32 access, u32 action, u32 lane, u64 address, u32 *write,
                     u32 *read, u32 *other, u32 old, u32 unset, u32 stamp, u32 changed) {
   u32 w = *write, mine = (u32)c->mine;
-  if (action == READ) {
+  /* An atomic operation that changes nothing, a compare-and-swap that fails, is a read. */
+  if (action == READ || (action == ATOMIC && !changed)) {
+    if (unset && w <= unset && action == ATOMIC) *write = stamp;
     if (w > old && w < mine && !ordered(c, w) && conflicting(c, launch, access, w)) {
       race(c, wave, access, lane, address, w);
       return 1;
@@ -318,8 +365,7 @@ static int one_cell(Check *c, Wave *wave, Launch *launch, u32 access, u32 action
     return 0;
   }
   u32 found = 0;
-  if (w > old && w < mine && (action == ATOMIC || changed) && !ordered(c, w) && conflicting(c, launch, access, w))
-    found = w;
+  if (w > old && w < mine && changed && !ordered(c, w) && conflicting(c, launch, access, w)) found = w;
   u32 r = *read, o = *other;
   if (!found && r > old && r < mine && changed && !ordered(c, r) && conflicting(c, launch, access, r)) found = r;
   if (!found && o > old && o < mine && changed && !ordered(c, o) && conflicting(c, launch, access, o)) found = o;
@@ -328,7 +374,7 @@ static int one_cell(Check *c, Wave *wave, Launch *launch, u32 access, u32 action
     return 1;
   }
   /* Who reads what a store did not change reads the same before and after. */
-  if (changed || action == ATOMIC || (unset && w <= unset)) *write = stamp;
+  if (changed || (unset && w <= unset)) *write = stamp;
   return 0;
 }
 
@@ -399,17 +445,17 @@ static int global_lane(Check *c, Wave *wave, Launch *launch, u32 access, u32 act
   if (r->bits) {
     if (action != WRITE) {
       int missing = c->compiled ? bits_absent((u8 *)r->bits, offset, bytes) : bits_missing((u8 *)r->bits, offset, bytes);
-      if (missing) keep_unwritten(c, wave, access, lane, address);
+      if (missing && !(role->flags & ROLE_PARTIAL)) keep_unwritten(c, wave, access, lane, address);
     }
     if (action != READ) bits_set((u8 *)r->bits, offset, bytes);
   }
-  if (role->flags & ROLE_ATOMIC) synchronise(c, address, 1, action != READ);
+  if ((role->flags & (ROLE_ATOMIC | ROLE_NARROW)) == ROLE_ATOMIC) synchronise(c, access, address, 1, action != READ);
   if (r->cell == ~0ull) return 0;
   u32 old = ((CheckedWave *)c->wave_state)->seen;
   u64 first = r->cell + (offset >> c->shift), last = r->cell + ((offset + bytes - 1) >> c->shift);
   if (role->width < bytes) last = r->cell + ((offset + role->width - 1) >> c->shift);
   if (role->flags & ROLE_ATOMIC) {
-    acquire(c, ((u32 *)c->write)[first]);
+    acquire(c, access, ((u32 *)c->write)[first]);
   }
   for (u64 i = first; i <= last; i++) {
     int bad = one_cell(c, wave, launch, access, action, lane, address, (u32 *)c->write + i, (u32 *)c->read + i,
@@ -429,9 +475,10 @@ static int lds_lane(Check *c, Wave *wave, Launch *launch, u32 access, u32 action
   if (action != WRITE) {
     u32 absent = 0;
     for (u32 i = first; i <= last; i++) absent += write[i] <= g->start;
-    if (absent && (!c->compiled || absent == last - first + 1)) keep_unwritten(c, wave, access, lane, address);
+    if (absent && (!c->compiled || absent == last - first + 1) && !(role->flags & ROLE_PARTIAL))
+      keep_unwritten(c, wave, access, lane, address);
   }
-  if (role->flags & ROLE_ATOMIC) acquire(c, write[first]);
+  if (role->flags & ROLE_ATOMIC) acquire(c, access, write[first]);
   u32 old = g->phase > w->near ? g->phase : w->near;
   for (u32 i = first; i <= last; i++) {
     int bad = one_cell(c, wave, launch, access, action, lane, address, write + i, read + i, other + i, old,
@@ -458,7 +505,7 @@ static int scratch_lanes(Check *c, Wave *wave, u32 access, u32 action, u32 bytes
       u64 some = 0, every = ~0ull;
       for (u32 b = 0; b < bytes; b++) { some |= masks[address + b]; every &= masks[address + b]; }
       u64 bad = same & ~(c->compiled ? some : every);
-      if (bad && !(((const Role *)c->roles)[access].flags & ROLE_RELOAD)) {
+      if (bad && !(((const Role *)c->roles)[access].flags & (ROLE_RELOAD | ROLE_PARTIAL))) {
         c->in_lds = 0;
         keep_unwritten(c, wave, access, (u32)__builtin_ctzll(bad), address);
         return stop_for_unwritten(c, (Thread *)wave->thread);
@@ -698,7 +745,8 @@ static __attribute__((noinline)) u32 look(Check *c, Wave *wave, u32 access, u64 
     u32 lane = (u32)__builtin_ctzll(exec);
     u64 address = address_of(low, high, lane, base);
     int local = space == SPACE_LDS || (space == SPACE_FLAT && address >> 32 == SHARED_BASE);
-    if (space != SPACE_SCRATCH) remember(c, access, local ? (u32)address : address, lane, (u32)local, exec);
+    int own = space == SPACE_SCRATCH || (space == SPACE_FLAT && address >> 32 == PRIVATE_BASE);
+    if (!own) remember(c, access, local ? (u32)address : address, lane, (u32)local, exec);
   }
   u64 changed = exec;
   if (action != READ && space != SPACE_SCRATCH) {
@@ -709,7 +757,9 @@ static __attribute__((noinline)) u32 look(Check *c, Wave *wave, u32 access, u64 
       changed |= (LANES == 16 ? (u64)*(const unsigned short *)piece : (u64)*piece) << i;
     }
     changed &= exec;
-    if (changed) c->changes++;
+    /* A wave's own memory is part of its state: check_stopped looks at it. */
+    u64 first = address_of(low, high, (u32)__builtin_ctzll(exec), base);
+    if (changed && !(space == SPACE_FLAT && first >> 32 == PRIVATE_BASE)) c->changes++;
   }
   if (space == SPACE_SCRATCH) return (u32)scratch_lanes(c, wave, access, action, bytes, exec, base, low);
   if (role->flags & ROLE_ATOMIC) stamp |= ATOMIC_BIT;
@@ -911,7 +961,11 @@ static void renumber(Thread *thread, Check *c) {
     for (u64 i = c->lds_cells; i < 3 * c->lds_cells; i++) cells[i] = 0;
     g->start = 1; g->phase = 127;
     CheckedWave *w = waves_of(g);
-    for (u32 i = 0; i < launch->waves; i++) { w[i].seen = w[i].near = 127; w[i].released = w[i].released ? 127 : 0; }
+    for (u32 i = 0; i < launch->waves; i++) {
+      w[i].seen = w[i].near = 127;
+      w[i].released = w[i].released ? 127 : 0;
+      w[i].learned = w[i].heard = 0;
+    }
   }
   Release *all = (Release *)c->releases;
   for (u64 i = 0; i < c->release_room; i++) if (all[i].key) all[i].stamp = 127;
@@ -1095,8 +1149,15 @@ static int check_stopped(Wave *wave) {
   for (u32 i = 0; i < sizeof wave->scalars / 4; i++) hash = (hash ^ wave->scalars[i]) * 0x100000001B3ull;
   const u64 *file = (const u64 *)wave->vgprs;
   for (u64 i = 0; i < (u64)launch->vgprs * launch->wave_size / 2; i++) hash = (hash ^ file[i]) * 0x100000001B3ull;
-  w->same = hash == w->hash ? w->same + 1 : 0;
+  u64 scratch = 0;
+  if (hash == w->hash) {
+    const u64 *own = (const u64 *)wave->scratch;
+    scratch = 1;
+    for (u64 i = 0; i < (u64)wave->scratch_bytes * launch->wave_size / 8; i++) scratch = (scratch ^ own[i]) * 0x100000001B3ull;
+  }
+  w->same = hash == w->hash && scratch == w->scratch ? w->same + 1 : 0;
   w->hash = hash;
+  w->scratch = scratch;
   return 0;
 }
 
@@ -1109,10 +1170,11 @@ static int check_barrier(Wave *waves) {
   CheckedWave *w = waves_of(g);
   const u32 *lines = (const u32 *)c->lines;
   if (c->pending.kind && c->pending.in_lds && c->pending_fault.number == g->number) return stop_for_unwritten(c, thread);
-  u32 seen = 0, released = 0;
+  u32 seen = 0, released = 0, learned = 0, learned_access = 0;
   Wave *first = 0, *ended = 0;
   for (u32 i = 0; i < launch->waves; i++) {
     if (w[i].seen > seen) seen = w[i].seen;
+    if (w[i].learned > learned) { learned = w[i].learned; learned_access = w[i].learned_access; }
     if (w[i].released > released) released = w[i].released;
     if (waves[i].status == ENDED) { if (!ended) ended = waves + i; continue; }
     if (!first) first = waves + i;
@@ -1133,7 +1195,10 @@ static int check_barrier(Wave *waves) {
     }
     return 1;
   }
-  for (u32 i = 0; i < launch->waves; i++) { w[i].seen = seen; w[i].released = released; }
+  for (u32 i = 0; i < launch->waves; i++) {
+    w[i].seen = seen; w[i].released = released;
+    w[i].learned = learned; w[i].learned_access = learned_access;
+  }
   g->phase = (u32)(c->now << EVENT_SHIFT | 127);
   return 0;
 }
@@ -1161,11 +1226,18 @@ static int check_round(Thread *thread) {
   while (n + 1 < launch->waves && (waves[n].status == ENDED || waves[n].status == BARRIER)) n++;
   CheckedWave *w = waves_of(g) + n;
   c->group_state = (u64)g;
+  u64 at_barrier = 0, barrier_instruction = 0;
+  for (u32 i = 0; i < launch->waves; i++) {
+    if (waves[i].status != BARRIER) continue;
+    if (!at_barrier++) barrier_instruction = waves[i].pc - 1;
+  }
   if (!w->watched) {
     report_at(c, waves + n, FOUND_DEADLOCK, waves[n].first_instruction, ~0u, 0, 0, ~0u);
+    c->found.at_barrier = at_barrier; c->found.barrier_instruction = barrier_instruction;
     return 1;
   }
   if (!report(c, waves + n, FOUND_DEADLOCK, w->access, w->lane, w->address)) return 1;
+  c->found.at_barrier = at_barrier; c->found.barrier_instruction = barrier_instruction;
   c->found.in_lds = w->in_lds;
   c->found.mask = w->exec;
   c->found.count = thread->own_end - thread->own; /* workgroups that have not started */

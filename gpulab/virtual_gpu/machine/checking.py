@@ -52,7 +52,8 @@ _EVENTS = 1 << 25
 _STRETCHES = 1 << 20
 _RELEASES = 1 << 14
 _EVENT_SHIFT = 7  # of stamps: the lane and whether it was atomic stand below
-_ATOMIC, _RELOAD, _LDS_READ, _GLOBAL_READ = 1, 2, 4, 8
+_ATOMIC, _RELOAD, _LDS_READ, _GLOBAL_READ, _PARTIAL, _NARROW = 1, 2, 4, 8, 16, 32
+_LACKS = ("", "acquire", "release", "block", "scope")
 
 
 class _Finding(ctypes.Structure):
@@ -63,6 +64,7 @@ class _Finding(ctypes.Structure):
         for name in (
             "kind", "access", "lane", "address", "in_lds", "other_known", "other_access", "other_lane", "other_wave",
             "other_group", "other_instruction", "value", "other_value", "has_values", "mask", "count",
+            "lack", "flag_access", "at_barrier", "barrier_instruction",
         )
     ]  # fmt: skip
 
@@ -79,10 +81,10 @@ class _Check(ctypes.Structure):
         )),
         ("first_scalars", _U64 * 3),
         *((name, _U64) for name in (
-            "lds_cells", "shift", "lds_shift", "compiled", "clocked", "crowded", "changes", "round_changes",
-            "watching", "releases", "release_room", "release_count", "release_floor", "mine", "wave_state",
-            "group_state", "me", "my_group", "in_lds", "chained", "all_lanes", "wave_size", "lds_write", "lds_read",
-            "lds_other", "lds_start", "lds_size", "lds_bits", "lds_view", "lds_ordered",
+            "lds_cells", "shift", "lds_shift", "compiled", "clocked", "crowded", "ordering", "changes",
+            "round_changes", "watching", "releases", "release_room", "release_count", "release_floor", "mine",
+            "wave_state", "group_state", "me", "my_group", "in_lds", "chained", "all_lanes", "wave_size", "lds_write",
+            "lds_read", "lds_other", "lds_start", "lds_size", "lds_bits", "lds_view", "lds_ordered",
         )),
         ("found", _Finding),
         ("pending", _Finding),
@@ -90,7 +92,7 @@ class _Check(ctypes.Structure):
     ]  # fmt: skip
 
 
-_GROUP_BYTES, _WAVE_BYTES = 16, 56  # CheckedGroup, CheckedWave
+_GROUP_BYTES, _WAVE_BYTES = 16, 80  # CheckedGroup, CheckedWave
 
 
 class _Room:
@@ -159,7 +161,7 @@ class Checker:
 
         at_a_time: workgroups that the device holds at the same time. block: threads in x, y, z.
         """
-        state, translation = self.state, code.translation
+        state, translation, program = self.state, code.translation, kernel.module.program
         self._last = kernel, code, (launch.grid[0], launch.grid[1], launch.grid[2]), block
         accesses = translation.accesses
         granule, lds_granule = _granule(accesses, ("global", "flat", "scalar")), _granule(accesses, ("lds", "flat"))
@@ -193,11 +195,11 @@ class Checker:
             width = access.bytes
             if access.space == "scalar" and width > 8:
                 width = width // 2 + 4  # loads of 3, 5.. words are widened to 4, 8..: only these are wanted for certain
-            flags = (_ATOMIC if _synchronises(decoded, kernel) else 0) | (
-                _RELOAD if access.instruction in kernel.module.program.reloads else 0
-            )
+            flags = _ATOMIC if _synchronises(decoded, kernel) else 0
+            for flag, marked in ((_RELOAD, program.reloads), (_PARTIAL, program.partial), (_NARROW, program.narrow)):
+                flags |= flag if access.instruction in marked else 0
             cells = access.bytes // (lds_granule if access.space == "lds" else granule)
-            if access.action == "load" and not flags & _ATOMIC and cells <= 16:
+            if access.action == "load" and not flags & (_ATOMIC | _PARTIAL) and cells <= 16:
                 flags |= {"lds": _LDS_READ, "global": _GLOBAL_READ}.get(access.space, 0)
             roles.extend((flags, width, access.bytes, cells))
         roles.extend((0, 0, 0, 0))
@@ -227,6 +229,7 @@ class Checker:
         state.compiled = compiled
         # Fewer workgroups live here at a time than on the device: that they wait for others is no proof then.
         state.crowded = launch.residents < min(launch.total, at_a_time)
+        state.ordering = _orders(program.orders.get(kernel.name))
         state.clocked = any(_reads_clock(d) for d in translation.decoded.values())
         state.wave_size, state.all_lanes = launch.wave_size, (1 << launch.wave_size) - 1
         state.changes, state.round_changes, state.watching = 0, 0xFFFFFFFFFFFFFFFF, 0
@@ -317,9 +320,18 @@ class Checker:
                 detail = (
                     f"{found.count:,} blocks have not started: they wait for room until one of the running blocks ends"
                 )
+            elif found.at_barrier:
+                where_ = code.translation.decoded[found.barrier_instruction].instruction.where
+                waits = "1 wave of the block waits" if found.at_barrier == 1 else f"{found.at_barrier} waves wait"
+                at = f" in line {where_.line}" if where_ is not None else ""
+                detail = f"{waits} at the barrier{at} for this one, and can change nothing until it comes there, too"
+        lack, flag = _LACKS[found.lack] if kind == "race" else "", None
+        if lack in ("acquire", "release", "block"):
+            access = code.translation.accesses[found.flag_access]
+            flag = code.translation.decoded[access.instruction].instruction.where
         return dataclasses.replace(
             fault, kind=kind.split()[0] if kind.startswith("barrier") else kind, other=other, detail=detail,
-            memory=where, nearest=nearest,
+            memory=where, nearest=nearest, lack=lack, flag=flag,
         )  # fmt: skip
 
     def _other(self, found: _Finding, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3) -> Access | None:
@@ -452,6 +464,13 @@ def _synchronises(decoded: Decoded, kernel: LoadedKernel) -> bool:
     # The cache bits say so, too: sc0, sc1 (gfx940), glc (gfx10, gfx11), a scope (gfx12). (LLVM, "User Guide for AMDGPU
     # Backend", memory models: no plain and no non-temporal access has them.)
     return any(instruction.modifiers.get(bit) for bit in ("sc0", "sc1", "glc", "scope"))
+
+
+def _orders(words: frozenset[str] | None) -> bool:
+    """Whether an atomic operation of a kernel may order other accesses of a workgroup: it has releases and acquires."""
+    if words is None:
+        return True
+    return bool(words & {"release", "fence", "block-release"} and words & {"acquire", "fence", "block-acquire"})
 
 
 def _lines(kernel: LoadedKernel, decoded: dict[int, Decoded]) -> array[int]:

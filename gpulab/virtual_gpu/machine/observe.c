@@ -13,7 +13,7 @@ typedef int i32;
 typedef u32 V16 __attribute__((vector_size(64)));
 typedef u32 Loose16x __attribute__((vector_size(64), aligned(4)));
 
-enum { SPACE_SCALAR = 4, PATTERNS = 1024, SECTOR = 32, MAX_BLOCKS = 256, KEPT = 8, NO_SITE = ~0u };
+enum { PATTERNS = 1024, SECTOR = 32, MAX_BLOCKS = 256, KEPT = 8, NO_SITE = ~0u };
 
 /* Totals of one access, in the order of COUNTS in machine/observation.py. */
 typedef struct {

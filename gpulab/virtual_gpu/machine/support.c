@@ -10,7 +10,7 @@
    gpulab_scalar     the same for a scalar load
    gpulab_stop       records a fault that translated code found itself */
 
-enum { SPACE_GLOBAL, SPACE_FLAT, SPACE_LDS, SPACE_SCRATCH };
+enum { SPACE_GLOBAL, SPACE_FLAT, SPACE_LDS, SPACE_SCRATCH, SPACE_SCALAR };
 enum { READ, WRITE, ATOMIC };
 enum { ENDED, BARRIER, YIELD, FAULT, SLEEP };
 enum {

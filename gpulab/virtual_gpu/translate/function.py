@@ -157,17 +157,32 @@ def stops(decoded: Decoded) -> bool:
     return not (isinstance(value, Literal) and int(value.value) == 3)
 
 
-def _releases(decoded: Decoded, family: str) -> bool:
-    """Whether this may be what is left of a fence that makes a wave's writes visible to other workgroups.
+_WRITES_BACK = ("gfx940", "gfx941", "gfx942", "gfx950")
 
-    buffer_wbl2 on gfx9. On gfx10 and later a fence only waits for all accesses, and only if they were not waited for
-    already (LLVM, "User Guide for AMDGPU Backend", memory models); so any such wait may have been one, and a missing
-    fence is seldom noticed there.
+
+def _fence(decoded: Decoded, arch: str, orders: frozenset[str] | None) -> str:
+    """What is left here of an order for the device or more: "release", "acquire", "fence" for both, or nothing.
+
+    An acquire always drops cached lines. A release writes them back on gfx940 and gfx950. Elsewhere it only waits for
+    all accesses, and only if they were not waited for already; so any such wait may have been one, if the kernel has
+    releases alone. A fence that is both is known by its acquire. (LLVM, "User Guide for AMDGPU Backend", memory
+    models.)
+
+    Args:
+        orders: toolchain/memory_order.py, WORDS; None if it is not known.
     """
     instruction = decoded.instruction
-    if family.startswith("gfx9"):
-        return instruction.mnemonic == "buffer_wbl2"
-    return instruction.mnemonic.startswith("s_wait") and bool(re.search(r"\b0(x0)?\b", instruction.text))
+    name, modifiers = instruction.mnemonic, instruction.modifiers
+    if arch in _WRITES_BACK:
+        if name == "buffer_wbl2":
+            return "release"
+        return "acquire" if name == "buffer_inv" and modifiers.get("sc1") else ""
+    if name in ("buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_gl1_inv") or (
+        name == "global_inv" and modifiers.get("scope") in ("SCOPE_DEV", "SCOPE_SYS")
+    ):
+        return "fence" if orders is None or "fence" in orders else "acquire"
+    waits = name.startswith("s_wait") and bool(re.search(r"\b0(x0)?\b", instruction.text))
+    return "release" if waits and (orders is None or "release" in orders) else ""
 
 
 def _label(program: Program, decoded: Decoded) -> int:
@@ -671,9 +686,11 @@ class _Function(Structure):
             self._set_mode(decoded, mode)
             return False
         if kind in ("wait", "nop", "sendmsg"):
-            if self.checked and _releases(decoded, self.program.arch):
+            orders = self.program.orders.get(self.kernel.name)
+            fence = _fence(decoded, self.program.arch, orders) if self.checked else ""
+            if fence:
                 self._flush()
-                self._note("fence", index)
+                self._note(fence, index)
             return False
         if self.run.conflicts(decoded):
             self._flush()

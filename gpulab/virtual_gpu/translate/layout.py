@@ -39,7 +39,7 @@ FAULTS = (
 )
 
 # What a checked kernel tells the checker beside its memory accesses; the numbers are those in checked.c.
-NOTES = ("fence", "step")
+NOTES = ("release", "step", "acquire", "fence")
 
 # Counts of active lanes, when profiling; a row for each segment: how often all lanes of a wave were active (u64); how
 # often not all of them (u64); of the latter, how often each lane was: lately (u8), and until then (u64), to which the
