@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -246,3 +250,43 @@ def test_numbers_that_run_out_invent_nothing(case: Case, monkeypatch: pytest.Mon
     """Stretches for three switches between waves only: what came before counts as ordered, LDS stays written."""
     monkeypatch.setattr("gpulab.virtual_gpu.machine.checking._STRETCHES", 3)
     assert run(case, "gfx1100") is None
+
+
+ELSEWHERE = """
+import sys
+import gpulab
+from tests.checked.harness import cases, run
+gpulab.set_limit(30_000_000)
+arch, names = sys.argv[1], sys.argv[2].split(",")
+for case in (*cases("planted.hip"), *cases("clean.hip")):
+    if case.kernel in names:
+        error = run(case, arch)
+        print(case.kernel, error.fault.kind if error is not None else "clean")
+"""
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx1030"])
+def test_fences_of_other_architectures(arch: str) -> None:
+    """Each has instructions of its own for them; on gfx90a a release leaves only waits."""
+    expected = {
+        "flag_read_without_acquire": "race", "flag_set_without_release": "race", "fences_for_the_block_only": "race",
+        "spin_lock_without_release": "race", "last_block": "clean", "rel_acq_agent": "clean", "std_fence": "clean",
+        "grid_sync": "clean", "mutex_by_exchange": "clean",
+    }  # fmt: skip
+    environment = {**os.environ, "GPULAB_DEVICES": arch, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", ELSEWHERE, arch, ",".join(expected)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert dict(line.split(maxsplit=1) for line in done.stdout.splitlines()) == expected
+
+
+def test_a_scalar_load_names_no_lane() -> None:
+    """One block waits for the other without an acquire, and Clang reads the data by a scalar load."""
+    error = run(_case("flag_read_without_acquire"), "gfx1100")
+    assert error is not None
+    assert error.fault is not None
+    assert error.fault.instruction.strip().startswith("s_load")
+    assert error.fault.lane is None
+    assert error.fault.lack == "acquire"
+    assert error.fault.flag is not None
+    assert "__hip_atomic_load(flag" in error.fault.flag.text
