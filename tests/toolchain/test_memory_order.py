@@ -22,7 +22,10 @@ TAIL = "  ret void\n}\n"
         ('  store atomic i32 1, ptr %p syncscope("agent") release, align 4\n', {"release"}),
         ('  %1 = load atomic i32, ptr %p syncscope("agent") seq_cst, align 4\n', {"acquire"}),
         ('  %1 = load atomic i32, ptr %p syncscope("agent") monotonic, align 4\n', set()),
-        ('  %1 = atomicrmw add ptr %p, i32 1 syncscope("workgroup") acq_rel, align 4\n', {"block-release", "block-acquire"}),
+        (
+            '  %1 = atomicrmw add ptr %p, i32 1 syncscope("workgroup") acq_rel, align 4\n',
+            {"block-release", "block-acquire"},
+        ),
         ("  %1 = cmpxchg ptr %p, i32 0, i32 1 release acquire, align 4\n", {"release", "acquire"}),
         (
             '  fence syncscope("workgroup") release\n  call void @llvm.amdgcn.s.barrier()\n'
