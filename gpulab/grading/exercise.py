@@ -196,6 +196,7 @@ class Requirement:
         when: the cases that it applies to; all without it.
         archs: the architectures that it applies to; all if empty.
         shrinks: whether a smaller input that misses it as well says more (a time on a small input says nothing).
+        of_speed: a launch that reaches the instruction limit, where right answers were found before, misses it.
     """
 
     name: str
@@ -205,6 +206,7 @@ class Requirement:
     when: Callable[[Any], bool] | None = None
     archs: tuple[str, ...] = ()
     shrinks: bool = True
+    of_speed: bool = False
 
     def applies(self, outcome: Any) -> bool:
         """Is this outcome to be judged by it?"""
@@ -232,7 +234,8 @@ class Exercise:
         owner: (case, flat index of an output element) -> the block and thread that should write it.
         requirements: beyond output.
         archs: architectures on which every case runs.
-        instruction_limit: instructions of one wave after which a launch is stopped.
+        instruction_limit: instructions of one wave after which a launch is stopped, as it is after twice as many of
+            several waves of which none has ended; a function of the case where some cases are much larger than others.
         by_wave: `make` finds the wave size of the device as parameters["wave"], for results that depend on it.
         fixed_sizes: why the kernel need not be right for every size, 0 and 1 included ("n is a multiple of 16"); the
             text of the exercise says so too.
@@ -256,7 +259,7 @@ class Exercise:
     )
     requirements: tuple[Requirement, ...] = ()
     archs: tuple[str, ...] = ("gfx942", "gfx1100")
-    instruction_limit: int = 2_000_000
+    instruction_limit: int | Callable[[Case], int] = 2_000_000
     by_wave: bool = False
     fixed_sizes: str = ""
     shown: Parameters | None = None
@@ -277,6 +280,10 @@ class Exercise:
     def kernels(self) -> Mapping[str, str]:
         """The parameters of each kernel that is launched, by its name, as C++ text."""
         return self.signatures or {self.kernel: self.signature}
+
+    def limit(self, case: Case) -> int:
+        """The instructions after which a launch of this case is stopped."""
+        return self.instruction_limit(case) if callable(self.instruction_limit) else self.instruction_limit
 
     def case(self, parameters: Parameters, wave_size: int = 0) -> Case:
         """The case with these parameters: always the same data for the same parameters.

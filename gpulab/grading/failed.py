@@ -120,7 +120,7 @@ def _writers(
 ) -> dict[tuple[str, int], Writer]:
     """Who wrote the wanted elements, seen in one more launch."""
     buffers = [Buffer(array, outcome.guard, number) for number, array in enumerate(outcome.case.arrays)]
-    run = kernel.run(outcome.case, buffers, exercise.instruction_limit, True, wanted)
+    run = kernel.run(outcome.case, buffers, exercise.limit(outcome.case), True, wanted)
     places: dict[tuple[Any, str], tuple[SourceLine | None, str]] = {}
     found = {}
     for key, one in run.writers.items():

@@ -195,9 +195,11 @@ def _judge(exercise: Exercise, source: str, kernels: list[Prepared]) -> Verdict:
 def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> Outcome:
     """Runs the case tightly, and checked for races and the like, and guarded (see `gpulab.grading.outcome`)."""
     guard = min(max(case.threads, 64), 1 << 16)
-    limit = exercise.instruction_limit
+    limit = exercise.limit(case)
     buffers = [Buffer(array, 0, number) for number, array in enumerate(case.arrays)]
     tight = kernel.run(case, buffers, limit, True)
+    if tight.fault is not None and tight.fault.kind == "timeout":  # as long again would say nothing new
+        return Outcome(case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel)
     guarded = kernel.run(case, [Buffer(each.array, guard, each.number) for each in buffers], limit)
     return Outcome(
         case, kernel.arch, kernel.wave_size, tight, guarded, guard, source,
@@ -207,6 +209,10 @@ def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> O
 
 def examine(exercise: Exercise, outcome: Outcome) -> _Failure | None:
     """None for a right outcome, else what is wrong with it."""
+    if outcome.timed_out():
+        asked = [each for each in exercise.requirements if each.of_speed and each.applies(outcome)]
+        if asked:
+            return _Failure(outcome, None, asked[0], TOO_SLOW.format(exercise.limit(outcome.case)))
     if not outcome.passed:
         return _Failure(outcome, diagnose(exercise, outcome))
     for requirement in exercise.requirements:
@@ -222,6 +228,13 @@ def examine(exercise: Exercise, outcome: Outcome) -> _Failure | None:
         if complaint:
             return _Failure(outcome, None, requirement, complaint)
     return None
+
+
+TOO_SLOW = (
+    "nothing: the launch reached the limit of {:,} instructions before it was done. It needs far too many for this "
+    "size; or a loop of it does not end here, though on the smaller sizes it did"
+)
+"""What is said in place of a time."""
 
 
 def diagnose(exercise: Exercise, outcome: Outcome) -> Cause | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,8 @@ class ProgramOutcome:
     run: ProgramRun
     source: str = ""
     profile: Callable[[], ProgramRun] | None = field(default=None, compare=False, repr=False)
+    elsewhere: tuple[ProgramOutcome, ...] = field(default=(), compare=False, repr=False)
+    """The same case on the other architectures."""
 
     @property
     def stdout(self) -> str:
@@ -246,15 +248,28 @@ def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1) -
         return report_compile_error(exercise, str(error))
     tried: list[ProgramOutcome] = []
     for case in exercise.cases:
-        for arch in exercise.archs:
-            outcome = run_case(exercise, program, source, case, arch)
+        for outcome in run_everywhere(exercise, program, source, case):
             failure = _examine(exercise, outcome)
             if failure is not None:
-                others = [run_case(exercise, program, source, case, other) for other in exercise.archs if other != arch]
-                return _report(exercise, outcome, failure, tried, others)
+                return _report(exercise, outcome, failure, tried)
             tried.append(outcome)
     rows = [Row("tried", _tried(tried)), *(Row("met", requirement.title) for requirement in exercise.requirements)]
     return Verdict(exercise.id, "passed", f"Passed: {exercise.id} ({exercise.title})", tuple(rows))
+
+
+def run_everywhere(
+    exercise: ProgramExercise, program: Program, source: str, case: ProgramCase
+) -> tuple[ProgramOutcome, ...]:
+    """Runs the case on all architectures at the same time: each run is a process of its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(len(exercise.archs))
+    try:
+        runs = [pool.submit(run_case, exercise, program, source, case, arch) for arch in exercise.archs]
+        found = [run.result() for run in runs]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # an interrupt need not wait for the programs' limit
+    return tuple(replace(one, elsewhere=tuple(other for other in found if other is not one)) for one in found)
 
 
 def run_case(exercise: ProgramExercise, program: Program, source: str, case: ProgramCase, arch: str) -> ProgramOutcome:
@@ -310,15 +325,14 @@ def _examine(exercise: ProgramExercise, outcome: ProgramOutcome) -> _Failure | N
 
 
 def _report(
-    exercise: ProgramExercise, outcome: ProgramOutcome, failure: _Failure, tried: list[ProgramOutcome],
-    others: Sequence[ProgramOutcome],
-) -> Verdict:  # fmt: skip
+    exercise: ProgramExercise, outcome: ProgramOutcome, failure: _Failure, tried: list[ProgramOutcome]
+) -> Verdict:
     from gpulab.grading.judge import _verdict
     from gpulab.hip import faults
 
     rows = [Row("tried", f"{_tried(tried)}: right so far")] if tried else []
     rows.append(Row("fails with", f"{outcome.case.text()}, on {outcome.arch} (wave{outcome.wave_size})"))
-    for other in others:
+    for other in outcome.elsewhere:
         same = "passes" if _examine(exercise, other) is None else "fails as well"
         rows.append(Row("and on", f"{other.arch} (wave{other.wave_size}) the same input {same}"))
     if failure.requirement is not None:
@@ -329,11 +343,12 @@ def _report(
         return _verdict(exercise, "requirement", tuple(rows), cause=failure.requirement.name)
     if outcome.fault is not None:
         rows.append(Row("stopped", "\n".join(faults.describe(outcome.fault)[:2]), block=True))
-    if outcome.exit_code != outcome.case.exit_code:
+    # A kernel that was stopped explains the exit code, what is missing of the output, and the program's own messages.
+    if outcome.fault is None and outcome.exit_code != outcome.case.exit_code:
         rows.append(Row("exit code", f"{exit_text(outcome.exit_code)}, expected is {outcome.case.exit_code}"))
-    if outcome.complaint:
+    if outcome.complaint and (outcome.fault is None or outcome.stdout.strip()):
         rows.append(Row("output", outcome.complaint, block=True))
-    if outcome.stderr.strip():
+    if outcome.fault is None and outcome.stderr.strip():
         rows.append(Row("messages", _tail(outcome.stderr), block=True))
     cause = failure.cause
     if cause is not None:

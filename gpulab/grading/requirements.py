@@ -227,7 +227,7 @@ def active_lanes(name: str = "divergence", *, at_least: Limit, title: str = "", 
 
 def modelled_time(name: str = "time", *, at_most: Limit, title: str = "", **more: Any) -> Requirement:
     """A limit on the modelled time of all launches, in microseconds (docs/timing.md)."""
-    more.setdefault("shrinks", False)
+    more = {"shrinks": False, "of_speed": True, **more}
     return limited(name, "microseconds (modelled)", time_us, at_most=at_most, title=title, **more)
 
 
@@ -242,7 +242,7 @@ def share_of_peak(name: str = "share-of-peak", *, flops: Callable[[Case], float]
         units_used: the peak of as many compute units as the launch has workgroups, if these are fewer than the device
             has.
     """
-    more.setdefault("shrinks", False)
+    more = {"shrinks": False, "of_speed": True, **more}
 
     def measure(outcome: Outcome) -> float:
         from gpulab import architectures

@@ -259,7 +259,8 @@ RULES: tuple[Rule, ...] = (
         "warp size in array",
         r".",
         "warpSize is not a compile-time constant (since ROCm 7): it is 64 on CDNA and 32 on RDNA GPUs.\n"
-        "Size arrays for the larger one, t[64], or use a template parameter or extern __shared__ memory.",
+        "Write the size that is needed at most, t[64] for a place per lane, t[block / 32] for a place per wave; or use a "
+        "template parameter or extern __shared__ memory.",
         line=r"\bwarpSize\b",
         source="",
         flag="",
@@ -611,6 +612,13 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "Name other folders with -I: gpulab hipcc program.hip -I folder",
     ),
     Rule(
+        "texture",
+        r"(?:unknown type name|use of undeclared identifier) "
+        r"'((?:hip\w*(?:Texture|Array|ChannelFormat|ChannelDesc|Resource|AddressMode|FilterMode|ReadMode)|tex\dD)\w*)'",
+        "{0} belongs to textures. AMD's Instinct GPUs from MI200 on have none, nor have gpulab's devices.\n"
+        "Keep the values in global memory, and write in plain code what the texture did with its coordinates (lesson 12).",
+    ),
+    Rule(
         "hip host call",
         _UNDECLARED.format(names=r"(?:hip|hiprtc)[A-Z]\w+"),
         "HIP has no function of this name, or it is one of those that gpulab's headers leave out (graphs, textures, "
@@ -665,6 +673,7 @@ def find(message: str, line: str, source: str, flag: str = "", program: bool = F
         flag: the warning's option, e.g. "-Wvla-cxx-extension", or "".
         program: the source is a whole program.
     """
+    line = _with_macros(line, source)
     for rule, in_message, in_line, in_source, wanted in _compiled(program):
         match = in_message.search(message)
         if match is None or not in_line.search(line) or not in_source.search(source) or wanted not in flag:
@@ -673,6 +682,13 @@ def find(message: str, line: str, source: str, flag: str = "", program: bool = F
             continue
         return rule.text.format(*(group or "" for group in match.groups()))
     return ""
+
+
+def _with_macros(line: str, source: str) -> str:
+    """The line, followed by what its macros without parameters stand for."""
+    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)", source, re.MULTILINE)
+    used = set(re.findall(r"\w+", line))
+    return " ".join([line, *(body for name, body in macros if name in used)])
 
 
 def for_source(source: str) -> str:

@@ -51,6 +51,10 @@ MISTAKES: dict[str, tuple[str, str]] = {
     ),
     "launch in main": ("__global__ void k(float* x) {}\nint main() {\n k<<<1, 2>>>(0); //!\n}", "written in Python"),
     "warpSize as size": ("__global__ void k(float* x) {\n __shared__ float t[warpSize]; //!\n}", "not a compile-time constant"),
+    "warpSize by a macro": (
+        "#define WARP warpSize\n__global__ void k(float* x) {\n __shared__ float t[256 / WARP]; //!\n}",
+        "t[block / 32] for a place per wave",
+    ),
     "warpSize in min": ("__global__ void k(int n, int* x) {\n x[0] = min(n, warpSize); //!\n}", "(int)warpSize"),
     "warpSize constexpr": ("__global__ void k(float* x) {\n constexpr int w = warpSize; //!\n}", "since ROCm 7"),
     "32-bit mask of a shuffle": ("__global__ void k(float* x) {\n x[0] = __shfl_sync(0xffffffff, x[0], 1); //!\n}", "64"),

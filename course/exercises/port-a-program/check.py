@@ -6,10 +6,11 @@ import numpy as np
 
 from gpulab.grading.exercise import Cause
 from gpulab.grading.program import ProgramCase, ProgramExercise
-from gpulab.grading.requirements import source
+from gpulab.grading.requirements import limited, source
 
 WIDTH, HEIGHT, CELL, BINS, SALTS = 64, 48, 256, 16, 64
 WORD = (1 << 32) - 1
+KERNELS = ("push", "count_left", "move_left", "bin", "momentum", "sign")
 
 
 def generator(seed):
@@ -55,21 +56,22 @@ def states(grains, steps, seed):
         yield left
 
 
-def signature(left, salts, every):
-    """Bits and levels; `salts` maps the number of a group of 32 to its salt; `every` 2 leaves out each second group."""
+def signature(left, salts, every, size):
+    """Bits and levels; `salts` maps the number of a group of `size` to its salt; `every` 2 leaves out each second
+    group."""
     bits = levels = 0
-    for start in range(0, -(-len(left) // 256) * 256, 32 * every):
+    for start in range(0, -(-len(left) // 256) * 256, size * every):
         group = 0
-        for lane, (x, y, _, _, _, number) in enumerate(left[start : start + 32].tolist()):
-            mixed = (number * 2654435761) ^ (x * 40503) ^ (y * 9973) ^ salts(start // 32)
-            group ^= rotated(mixed & WORD, lane)
+        for lane, (x, y, _, _, _, number) in enumerate(left[start : start + size].tolist()):
+            mixed = (number * 2654435761) ^ (x * 40503) ^ (y * 9973) ^ salts(start // size)
+            group ^= rotated(mixed & WORD, lane % 32)
         bits ^= group
         levels += group.bit_length()
     return bits, levels
 
 
-def lines(grains, steps, seed, salt_of=lambda group: group, every=1):
-    """The program's output; `salt_of` says whose salt a group of 32 takes, `every` which groups sign."""
+def lines(grains, steps, seed, salt_of=lambda group: group, every=1, size=32):
+    """The program's output; `salt_of` says whose salt a group of `size` takes, `every` which groups sign."""
     numbers = generator(12345)
     table = [next(numbers) * 257 & WORD for _ in range(SALTS)]
     text = []
@@ -82,7 +84,7 @@ def lines(grains, steps, seed, salt_of=lambda group: group, every=1):
         )
         stripes = np.bincount(x // CELL * BINS // WIDTH, minlength=BINS)
         text.append("  stripes " + " ".join(str(count) for count in stripes))
-        bits, levels = signature(left, lambda group: table[salt_of(group) % SALTS], every)
+        bits, levels = signature(left, lambda group: table[salt_of(group) % SALTS], every, size)
         text.append(f"  signature {bits:08x} {levels}")
     return text
 
@@ -127,6 +129,38 @@ def salts_of_waves(o):
 def every_second_group(o):
     """Do only the lower halves of the waves of 64 sign?"""
     return o.wave_size == 64 and "\n".join(lines(*arguments(o), every=2)) == o.stdout.rstrip()
+
+
+def groups_of_64(o):
+    """Does sign work on 64 grains at a time, or is it wrong in another way on waves of 64 alone?"""
+    if o.wave_size != 64 or differing(o) != {"signature"}:
+        return False
+    return "\n".join(lines(*arguments(o), size=64)) == o.stdout.rstrip() or all(other.passed for other in o.elsewhere)
+
+
+def barrier_in_branch(o):
+    """Is there a barrier in block_sum that only some threads of the block reach?"""
+    return in_kernel(o, "momentum") and o.uses(
+        r"\bif\s*\([^{;]*\)\s*\{(?:[^{}]|\{[^{}]*\}|\{)*?\b__syncthreads\s*\("
+    )
+
+
+def worked(o):
+    """The share of the lanes at work in the kernel that is worst; 0 if one of them does nothing for most grains."""
+    shares = []
+    for name in KERNELS:
+        costs = [
+            cost
+            for launch in o.measured
+            if launch.kernel.split("(")[0] == name
+            for cost in launch.instructions
+            if cost.text.startswith("v_")
+        ]
+        active = sum(cost.active_lanes for cost in costs)
+        grains, steps, _ = arguments(o)
+        enough = active >= 4 * grains * steps
+        shares.append(active / (sum(cost.executed for cost in costs) * o.wave_size) if enough else 0.0)
+    return min(shares)
 
 
 def only_levels(o):
@@ -179,6 +213,13 @@ exercise = ProgramExercise(
             "Look at both kernels that use a ballot: the mask's type, the shifted one, the counting function.",
         ),
         Cause(
+            "barrier-in-branch",
+            "a barrier in block_sum stands where only some threads of the block come",
+            barrier_in_branch,
+            "The waves whose threads skip the branch do not wait there. They go on, and read sums that are not ready.",
+            "Which threads have to come to each __syncthreads(), and which of them have to add?",
+        ),
+        Cause(
             "lanes-in-step",
             "mass and momentum are wrong: the last steps of block_sum have nothing between them that orders memory",
             lambda o: in_kernel(o, "momentum") or differing(o) == {"sums"},
@@ -200,6 +241,14 @@ exercise = ProgramExercise(
             "Which threads may be 'lane 0' on a wave of 64?",
         ),
         Cause(
+            "groups-of-the-wave",
+            "the signature is wrong on waves of 64 lanes alone: something in sign goes by the wave",
+            groups_of_64,
+            "A group of sign has 32 grains, whatever the wave: they share a salt, count their places, and one of them "
+            "adds the group's bits. WARP as warpSize makes it 64.",
+            "Which lines of sign say how many grains belong together? And how do the shuffles learn it?",
+        ),
+        Cause(
             "highest-bit",
             "the bits of the signature are right, its levels are not",
             only_levels,
@@ -208,7 +257,7 @@ exercise = ProgramExercise(
         ),
         Cause(
             "rotation",
-            "the signature is wrong on both wave sizes",
+            "the signature is wrong, and mass, momentum and stripes are right",
             lambda o: differing(o) == {"signature"},
             "shf.l.wrap takes the lower five bits of the distance, and a rotation by 0 changes nothing.",
             "Try your rotation with the distances 0, 1 and 31 on paper.",
@@ -221,6 +270,18 @@ exercise = ProgramExercise(
             at_most=0,
             title="no name of CUDA's and no assembly is left",
             next_step="gpulab hipify replaces the names; PTX has to be replaced by what it is for.",
+        ),
+        limited(
+            "kernels-do-the-work",
+            "of the lanes at work in the least busy of the six kernels",
+            worked,
+            at_least=0.2,
+            share=True,
+            title="push, count_left, move_left, bin, momentum and sign do the work, with all their threads",
+            when=lambda case: case.arguments[0] == "300",
+            archs=("gfx942",),
+            next_step="The check goes by the kernels' names. 0 % means that one of the six does not run, or does "
+            "nothing for most of the grains: results that the host computes are not a port.",
         ),
     ),
     hints=(

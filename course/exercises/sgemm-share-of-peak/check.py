@@ -5,11 +5,17 @@ import numpy as np
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
 from gpulab.grading.requirements import bank_conflicts, scratch_bytes, share_of_peak
 
+LARGE = 1024
+"""Rows of a from which on the kernel has to be fast."""
+
 
 def make(parameters, random):
     side = parameters["block"]  # of the part of c that a block makes
     m, n, k = (parameters[name] for name in "mnk")
-    a, b = (random.integers(1, 10, shape).astype("float32") for shape in ((m, k), (k, n)))
+    # Sums are whole numbers below 2**24, exact in any order; on the large size a has numbers that 16 bits cannot hold.
+    most = 8191 if m >= LARGE else 9
+    a = random.integers(1, most, (m, k), endpoint=True).astype("float32")
+    b = random.integers(1, 9, (k, n), endpoint=True).astype("float32")
     return Case(
         parameters,
         grid=(blocks_for(n, side), blocks_for(m, side), 1),
@@ -18,13 +24,13 @@ def make(parameters, random):
             *(Value(name, np.int32(parameters[name])) for name in "mnk"),
             Array("a", a),
             Array("b", b),
-            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers below 2**24: exact
+            Array("c", sentinel("float32", (m, n)), a @ b),
         ),
     )
 
 
 def large(case):
-    return case.parameters["m"] >= 1024
+    return case.parameters["m"] >= LARGE
 
 
 def operations(case):
@@ -36,6 +42,16 @@ def without_tail(case):
     a, b = (case.array(name).data for name in "ab")
     k = case.parameters["k"]
     return [a[:, : k // step * step] @ b[: k // step * step] for step in (4, 8, 16)]
+
+
+def with_bits(case, bits):
+    """The product of matrices whose numbers are rounded to so many bits of precision."""
+    rounded = []
+    for name in "ab":
+        data = case.array(name).data
+        unit = 2.0 ** (np.floor(np.log2(np.maximum(data, 1))) + 1 - bits)
+        rounded.append(np.rint(data / unit) * unit)
+    return rounded[0] @ rounded[1]
 
 
 def misses_steps(o):
@@ -64,6 +80,7 @@ SIZES = (
     (0, 5, 3),
     (3, 0, 2),
     (5, 7, 0),
+    (128, 128, 0),
     (3072, 3072, 128),
 )
 """m, n and k."""
@@ -79,7 +96,7 @@ exercise = Exercise(
     make=make,
     owner=lambda case, index: None,  # whose an element is, the answer decides
     cases=tuple({**dict(zip("mnk", sizes, strict=True)), "block": 128} for sizes in SIZES),
-    instruction_limit=50_000_000,
+    instruction_limit=lambda case: 400_000_000 if large(case) else 10_000_000,
     smallest={"m": 1, "n": 1, "k": 1, "block": 128},
     shown={"m": 3, "n": 4, "k": 2, "block": 128},
     causes=(
@@ -98,10 +115,17 @@ exercise = Exercise(
             "For m = 130: which block makes rows 128 and 129?",
         ),
         Cause(
+            "fewer-bits",
+            "numbers have lost their lower bits on the way: these are the products of rounded ones",
+            lambda o: any(o.looks_like("c", lambda case, bits=bits: with_bits(case, bits)) for bits in (11, 8)),
+            "a and b are FP32, with 24 bits of precision. FP16 has 11 of them and BF16 has 8.",
+            "Where does your kernel turn a float into another type?",
+        ),
+        Cause(
             "outside",
             "elements outside of the matrices are loaded or stored",
-            lambda o: bool(o.outside("c")) or (o.fault is not None and o.fault.kind == "out of bounds"),
-            "At the edges a tile is larger than what is left of the matrix.",
+            lambda o: bool(o.outside("c")) or (o.fault is not None and o.fault.kind in ("out of bounds", "null")),
+            "At the edges a tile is larger than what is left of the matrix; and for k = 0 nothing can be loaded at all.",
             "Which conditions must hold for a row, a column, a step of k, before you use an address?",
         ),
     ),
@@ -119,8 +143,8 @@ exercise = Exercise(
             roof="fp32 packed",
             when=large,
             title="at least 40 % of the FP32 peak for m = n = 3072, k = 128 (modelled)",
-            next_step="The lesson's table has the steps: lines, LDS instructions per multiply-add, waiting. "
-            "run.roofline() and run[0].time.parts say which of them holds you back.",
+            next_step="The lesson's table has the steps: lines, LDS instructions per multiply-add, waiting. After the "
+            "cell that measures, run.roofline() and run[0].time.parts say which of them holds you back.",
         ),
     ),
     hints=(

@@ -6,7 +6,7 @@ __global__ void __launch_bounds__(256) sgemm(int m, int n, int k, const float* a
     const int t = threadIdx.x, x = t % 16, y = t / 16;
     const int left = blockIdx.x * 128, top = blockIdx.y * 128;
     // Does all that this block loads and stores lie inside, in whole groups of 16 bytes? The same for all its threads.
-    const bool fits = top + 128 <= m && left + 128 <= n && k % 8 == 0 && n % 4 == 0;
+    const bool fits = top + 128 <= m && left + 128 <= n && k > 0 && k % 8 == 0 && n % 4 == 0;
     const int row = top + t / 2, first = t % 2 * 4;            // this thread's four numbers of a
     const int depth = t / 32, column = left + t % 32 * 4;      // and of b
     four p = {}, q = {};
