@@ -20,7 +20,7 @@ from gpulab.grading.exercise import Case, Requirement
 if TYPE_CHECKING:
     from gpulab.grading.outcome import Outcome
     from gpulab.module import Resources
-    from gpulab.records import Launch
+    from gpulab.records import Access, Launch
 
 Limit = float | Callable[[Case, str], float]
 
@@ -317,6 +317,17 @@ def limited(
         ]  # fmt: skip
         title = f"{' and '.join(words)} {what}"
     return Requirement(name, title, complaint, **more)
+
+
+def writers(outcome: Outcome, *names: str) -> Mapping[tuple[str, int], Access]:
+    """Who wrote each element of these arrays, by array and flat index; found by another checked run."""
+    from gpulab.grading.outcome import Buffer
+
+    if outcome.prepared is None:
+        raise CheckError(f"There is nothing that could run {outcome.case.text()} again.")
+    buffers = [Buffer(array, 0, number) for number, array in enumerate(outcome.case.arrays)]
+    wanted = {name: range(outcome.case.array(name).data.size) for name in names}
+    return outcome.prepared.run(outcome.case, buffers, 2**29, True, wanted).writers
 
 
 def time_us(outcome: Outcome) -> float:

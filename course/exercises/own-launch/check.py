@@ -1,9 +1,11 @@
 """own-launch: a kernel reads grid, block and LDS bytes from its own dispatch packet."""
 
+import re
+
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, sentinel
-from gpulab.grading.requirements import source
+from gpulab.grading.requirements import limited, source
 
 
 def make(parameters, random):
@@ -49,6 +51,12 @@ def threads_not_blocks(o):
 def two_sizes_in_one(o):
     """The block's size computed from 32-bit words of the packet."""
     return found(o)[4] != wanted(o)[4] and abs(found(o)[4]) >= 1 << 16
+
+
+def setup_loads(o):
+    """Loads that begin in the first four bytes of what their base points to, but one: that of the argument out."""
+    first = re.compile(r"s_load_\S+ .*, 0x0$|(global|flat)_load_(?!.*offset:(?![1-3]\b))")
+    return max(sum(bool(first.match(text)) for isa in o.isa.values() for text in isa) - 1, 0)
 
 
 exercise = Exercise(
@@ -112,11 +120,21 @@ exercise = Exercise(
         ),
         source(
             "grid-and-block-used",
-            r"\b(gridDim|blockDim)\b",
+            r"\b(gridDim|blockDim|hip(Grid|Block)Dim_[xyz]|__builtin_amdgcn_(grid_size|workgroup_size)_[xyz]|__ockl_get_\w+"
+            r"|__builtin_amdgcn_implicitarg_ptr)\b",
             at_most=0,
-            title="gridDim and blockDim are not used",
-            what="uses of gridDim and blockDim",
+            title="gridDim, blockDim and what stands for them are not used",
+            what="uses of gridDim, blockDim, or builtins and hidden arguments that stand for them",
             next_step="Both are in the packet, too: the threads of the grid, and those of a workgroup.",
+        ),
+        limited(
+            "setup-not-read",
+            "loads of the packet's first four bytes, where setup is",
+            setup_loads,
+            at_least=1,
+            title="the dimensions are read from setup",
+            next_step="How many dimensions a launch has, its packet says itself: no conclusion from the sizes is needed. At "
+            "which byte is setup?",
         ),
     ),
     hints=(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
-from gpulab.grading.requirements import source
+from gpulab.grading.requirements import active_lanes, limited, source
 
 
 def padded(case):
@@ -79,6 +79,21 @@ def expected_sums(case):
 def full(case):
     """Has every thread an element?"""
     return case.parameters["n"] == case.threads
+
+
+def many(case):
+    """Is it the case by which the sharing of the work is judged?"""
+    return case.parameters["n"] == 4096
+
+
+def loaded_by_lanes(o):
+    """Lanes of vector loads from global memory, over all waves."""
+    return sum(
+        cost.lanes
+        for launch in o.measured
+        for cost in launch.accesses
+        if cost.action == "load" and cost.space in ("global", "flat")
+    )
 
 
 exercise = Exercise(
@@ -170,6 +185,26 @@ exercise = Exercise(
             title="masks name all lanes that take part",
             next_step="On waves of 64 this mask names the lower half only, and lanes in the upper half call a function in "
             "which they do not take part. That the sum is right here is luck. All lanes are ~0ull.",
+        ),
+        limited(
+            "loaded-by-the-wave",
+            "numbers loaded by lanes for themselves",
+            loaded_by_lanes,
+            at_least=lambda case, arch: case.parameters["n"],
+            title="each lane loads its own number",
+            when=many,
+            shrinks=False,
+            next_step="Where all that a wave does is the same for its lanes, the compiler makes scalar instructions of it: "
+            "one thread's work. Which number belongs to the thread with number i?",
+        ),
+        active_lanes(
+            "few-lanes",
+            at_least=0.5,
+            title="at least half of the lanes are active, on average",
+            when=many,
+            shrinks=False,
+            next_step="The CUDA kernel has all threads of a block add. In yours few lanes do the work of all: "
+            "run.divergence() shows in which lines.",
         ),
     ),
     hints=(

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, sentinel
-from gpulab.grading.requirements import active_lanes
+from gpulab.grading.exercise import (
+    Array, Case, Cause, Exercise, Requirement, Value, blocks_for, combinations, sentinel,
+)  # fmt: skip
+from gpulab.grading.requirements import active_lanes, writers
 
 
 def rise(v, steps):
@@ -38,6 +40,28 @@ def make(parameters, random):
     )
 
 
+def both_kinds(o):
+    """Which wave writes to both arrays?"""
+    waves = {}
+    for (name, _), by in writers(o, "risen", "fallen").items():
+        waves.setdefault((by.workgroup[0], by.wave), set()).add(name)
+    mixed = sorted(wave for wave, names in waves.items() if len(names) > 1)
+    if not mixed:
+        return ""
+    block, wave = mixed[0]
+    return f"{len(mixed)} of the {len(waves)} waves that write compute elements of both arrays; wave {wave} of block {block} does"
+
+
+def several_results(o):
+    """Which thread writes more than one element?"""
+    counts = {}
+    for by in writers(o, "risen", "fallen").values():
+        thread = (by.workgroup[0], by.thread[0])
+        counts[thread] = counts.get(thread, 0) + 1
+    (block, thread), most = max(counts.items(), key=lambda item: item[1])
+    return f"thread {thread} of block {block} computes {most} results, and other threads none" if most > 1 else ""
+
+
 exercise = Exercise(
     id="work-by-wave",
     title="each wave one kind of work",
@@ -65,6 +89,23 @@ exercise = Exercise(
             next_step="run.divergence() shows the branch at which waves part. On which of threadIdx.x, blockIdx.x and "
             "warpSize "
             "should the choice depend, so that all lanes of a wave make the same one, with 64 lanes as with 32?",
+        ),
+        Requirement(
+            "both-kinds",
+            "each wave has one kind of work",
+            both_kinds,
+            "A thread that does first the one and then the other leaves the wave two kinds of work, and half of the threads "
+            "without any. Which of the two should this wave do?",
+            when=lambda case: case.parameters["n"] == 1000,
+            shrinks=False,
+        ),
+        Requirement(
+            "several-results",
+            "each result has its thread",
+            several_results,
+            "There are twice as many threads as numbers: one for each result. Which one is this thread's?",
+            when=lambda case: case.parameters["n"] == 1000,
+            shrinks=False,
         ),
     ),
     causes=(

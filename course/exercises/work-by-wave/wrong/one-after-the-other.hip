@@ -1,0 +1,22 @@
+// expected cause: both-kinds
+__device__ float rise(float v, int steps)
+{
+    #pragma unroll 1
+    for (int k = 0; k < steps; k++) v = v * v + 0.25f;
+    return v;
+}
+
+__device__ float fall(float v, int steps)
+{
+    #pragma unroll 1
+    for (int k = 0; k < steps; k++) v = 0.5f * v * v;
+    return v;
+}
+
+__global__ void work(int n, int steps, const float* x, float* risen, float* fallen)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    risen[i] = rise(x[i], steps);
+    fallen[i] = fall(x[i], steps);
+}
