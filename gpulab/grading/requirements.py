@@ -212,6 +212,30 @@ def work_shared(*, rounds: Callable[[Case], int] = lambda case: 1, **more: Any) 
     )  # fmt: skip
 
 
+def loaded_by_lanes(name: str = "loaded-by-the-wave", *arrays: str, **more: Any) -> Requirement:
+    """The lanes load these arrays: vector loads ask for as many bytes as they have, or more. What is the same for all
+    lanes of a wave, above all what one thread does alone, the compiler loads by scalar instructions instead."""
+    more.setdefault(
+        "next_step",
+        "Where all that a wave does is the same for its lanes, the compiler makes scalar instructions of it: one thread's "
+        "work. Which element belongs to the thread with number i?",
+    )
+
+    def measure(outcome: Outcome) -> float:
+        return sum(
+            cost.lanes * cost.bytes
+            for launch in outcome.measured
+            for cost in launch.accesses
+            if cost.action == "load" and cost.space in ("global", "flat")
+        )
+
+    return limited(
+        name, "bytes loaded by lanes", measure,
+        at_least=lambda case, arch: sum(case.array(array).data.nbytes for array in arrays),
+        title="each element is loaded by a lane", shrinks=False, **more,
+    )  # fmt: skip
+
+
 def active_lanes(name: str = "divergence", *, at_least: Limit, title: str = "", **more: Any) -> Requirement:
     """The least share (0 to 1) of lanes that are active, over all vector ALU instructions that waves execute."""
 

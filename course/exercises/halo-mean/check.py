@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab import architectures
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
-from gpulab.grading.requirements import executed
+from gpulab.grading.requirements import executed, loaded_by_lanes
 
 
 def windows(data, r):
@@ -77,6 +77,7 @@ exercise = Exercise(
             "memory in the loop "
             "over the window?",
         ),
+        loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] == 1000),
     ),
     causes=(
         Cause(

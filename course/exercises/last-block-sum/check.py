@@ -120,7 +120,8 @@ exercise = Exercise(
     requirements=(
         source(
             "no-waiting",
-            r"\b(while|for)\s*\([^;{]*\bdone\b",
+            r"\b(while|for)\s*\([^;{]*\bdone\b|"
+            r"(\bfor\s*\([^{}]*\)|\bwhile\s*\([^{};]*\)|\bdo)\s*\{[^{}]*(\batomic\w*|\b__\w*atomic\w*|\bif)\s*\([^;{}]*\bdone\b",
             at_most=0,
             what="loops that wait for done",
             title="no block waits for another",

@@ -143,6 +143,13 @@ exercise = Exercise(
             title="one matrix instruction for each 16 x 16 x 16 products",
             next_step="How many steps of 16 are in k? Each of them needs one instruction in each wave.",
         ),
+        executed(
+            "too-few",
+            "matrix instructions",
+            at_least=products,
+            title="all products are made by them",
+            next_step="A matrix instruction stands in the kernel, but it is not what makes d.",
+        ),
     ),
     hints=(
         "Write the kernel for k = 16 first: fill x from a and y from b by the lesson's table, one MULTIPLY_ADD, store "

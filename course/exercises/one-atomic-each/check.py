@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations
-from gpulab.grading.requirements import limited
+from gpulab.grading.requirements import lds_bytes, limited, per_wave
 
 
 def make(parameters, random):
@@ -107,6 +107,23 @@ exercise = Exercise(
             "its own keys.",
             when=lambda case: case.parameters["n"] >= 300,
             shrinks=False,
+        ),
+        per_wave(
+            "loads-of-others",
+            "global loads",
+            at_most=4,
+            title="a wave loads its own keys, each lane one",
+            when=lambda case: case.parameters["n"] >= 300,
+            shrinks=False,
+            next_step="A lane that reads the keys of the others from memory does their work. Which functions of the lesson "
+            "tell a lane about the others?",
+        ),
+        lds_bytes(
+            "shared-memory",
+            at_most=0,
+            title="no shared memory",
+            next_step="Additions in shared memory meet there as they met in bins. The lanes can find out among themselves who "
+            "has which key.",
         ),
     ),
     causes=(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
-from gpulab.grading.requirements import bank_conflicts, memory_lines
+from gpulab.grading.requirements import bank_conflicts, loaded_by_lanes, memory_lines
 
 WIDTH = 32
 BLOCK = 64
@@ -58,6 +58,7 @@ exercise = Exercise(
             "in one column. "
             "How far apart are neighbouring lanes, in dwords?",
         ),
+        loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] % BLOCK == 0),
     ),
     causes=(
         Cause(

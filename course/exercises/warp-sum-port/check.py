@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
-from gpulab.grading.requirements import active_lanes, limited, source
+from gpulab.grading.requirements import active_lanes, loaded_by_lanes, source
 
 
 def padded(case):
@@ -84,16 +84,6 @@ def full(case):
 def many(case):
     """Is it the case by which the sharing of the work is judged?"""
     return case.parameters["n"] == 4096
-
-
-def loaded_by_lanes(o):
-    """Lanes of vector loads from global memory, over all waves."""
-    return sum(
-        cost.lanes
-        for launch in o.measured
-        for cost in launch.accesses
-        if cost.action == "load" and cost.space in ("global", "flat")
-    )
 
 
 exercise = Exercise(
@@ -186,17 +176,7 @@ exercise = Exercise(
             next_step="On waves of 64 this mask names the lower half only, and lanes in the upper half call a function in "
             "which they do not take part. That the sum is right here is luck. All lanes are ~0ull.",
         ),
-        limited(
-            "loaded-by-the-wave",
-            "numbers loaded by lanes for themselves",
-            loaded_by_lanes,
-            at_least=lambda case, arch: case.parameters["n"],
-            title="each lane loads its own number",
-            when=many,
-            shrinks=False,
-            next_step="Where all that a wave does is the same for its lanes, the compiler makes scalar instructions of it: "
-            "one thread's work. Which number belongs to the thread with number i?",
-        ),
+        loaded_by_lanes("loaded-by-the-wave", "in", when=many),
         active_lanes(
             "few-lanes",
             at_least=0.5,

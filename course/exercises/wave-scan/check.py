@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct, sentinel
-from gpulab.grading.requirements import lds_bytes, limited, per_wave
+from gpulab.grading.requirements import lds_bytes, limited, loaded_by_lanes, per_wave
 
 
 def make(parameters, random):
@@ -123,6 +123,7 @@ exercise = Exercise(
             title="at most one chain of shuffles in each wave: 6 shuffles on waves of 64, 5 on waves of 32",
             next_step="In each step the totals can reach twice as far back. How many steps are needed?",
         ),
+        loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] >= 300),
     ),
     causes=(
         Cause(
