@@ -213,12 +213,12 @@ def work_shared(*, rounds: Callable[[Case], int] = lambda case: 1, **more: Any) 
 
 
 def loaded_by_lanes(name: str = "loaded-by-the-wave", *arrays: str, **more: Any) -> Requirement:
-    """The lanes load these arrays: vector loads ask for as many bytes as they have, or more. What is the same for all
-    lanes of a wave, above all what one thread does alone, the compiler loads by scalar instructions instead."""
+    """Lanes load these arrays together: vector loads with four active lanes or more, on average, ask for as many bytes
+    as they have. What one thread loads alone has one lane, or, where the compiler sees that, a scalar instruction."""
     more.setdefault(
         "next_step",
-        "Where all that a wave does is the same for its lanes, the compiler makes scalar instructions of it: one thread's "
-        "work. Which element belongs to the thread with number i?",
+        "Loads by one lane alone, and scalar loads, do not count: they are one thread's work. Which element belongs to "
+        "the thread with number i?",
     )
 
     def measure(outcome: Outcome) -> float:
@@ -226,13 +226,13 @@ def loaded_by_lanes(name: str = "loaded-by-the-wave", *arrays: str, **more: Any)
             cost.lanes * cost.bytes
             for launch in outcome.measured
             for cost in launch.accesses
-            if cost.action == "load" and cost.space in ("global", "flat")
+            if cost.action == "load" and cost.space in ("global", "flat") and cost.lanes >= 4 * cost.executed
         )
 
     return limited(
-        name, "bytes loaded by lanes", measure,
+        name, "bytes loaded by lanes together", measure,
         at_least=lambda case, arch: sum(case.array(array).data.nbytes for array in arrays),
-        title="each element is loaded by a lane", shrinks=False, **more,
+        title="lanes load the elements together", shrinks=False, **more,
     )  # fmt: skip
 
 

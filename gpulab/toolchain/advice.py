@@ -259,8 +259,8 @@ RULES: tuple[Rule, ...] = (
         "warp size in array",
         r".",
         "warpSize is not a compile-time constant (since ROCm 7): it is 64 on CDNA and 32 on RDNA GPUs.\n"
-        "Write the size that is needed at most, t[64] for a place per lane, t[block / 32] for a place per wave; or use a "
-        "template parameter or extern __shared__ memory.",
+        "Write the size that is needed at most, t[64] for a place per lane, t[block / 32] for a place per wave; or use "
+        "a template parameter or extern __shared__ memory.",
         line=r"\bwarpSize\b",
         source="",
         flag="",
@@ -616,7 +616,8 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         r"(?:unknown type name|use of undeclared identifier) "
         r"'((?:hip\w*(?:Texture|Array|ChannelFormat|ChannelDesc|Resource|AddressMode|FilterMode|ReadMode)|tex\dD)\w*)'",
         "{0} belongs to textures. AMD's Instinct GPUs from MI200 on have none, nor have gpulab's devices.\n"
-        "Keep the values in global memory, and write in plain code what the texture did with its coordinates (lesson 12).",
+        "Keep the values in global memory, and write in plain code what the texture did with its coordinates "
+        "(lesson 12).",
     ),
     Rule(
         "hip host call",

@@ -160,6 +160,28 @@ def test_endless_loop_is_named():
     assert verdict.status == "fault"
 
 
+def test_a_launch_at_the_limit_misses_what_is_asked_of_its_speed():
+    def forever(thread, n, x, out):
+        if n == 20:
+            raise TimeoutError
+        right(thread, n, x, out)
+
+    fast = Requirement("fast", "it is fast", lambda outcome: "", when=lambda case: case.parameters["n"] == 20,
+                       shrinks=False, of_speed=True)  # fmt: skip
+    limit = lambda case: 1000 * case.parameters["n"]  # noqa: E731
+    bench = PythonBench(forever)
+    verdict = judge(tiny(requirements=(fast,), instruction_limit=limit), "source", bench)
+    assert (verdict.status, verdict.cause) == ("requirement", "fast")
+    text = " ".join(verdict.text.split())
+    assert "reached the limit of 20,000 instructions" in text
+    assert "n = 20" in text
+    assert "smallest input found" not in text
+    # three sizes, each tight and guarded, on two architectures; the fourth once on each, as it says the same again
+    assert [len(kernel.launches) for kernel in bench.prepared] == [7, 7]
+    # where nothing is asked of the speed, it is a loop that does not end
+    assert judge(tiny(), "source", PythonBench(forever)).cause == "never-ends"
+
+
 def test_requirement_beyond_output():
     strict = Requirement(
         "few", "at most 8 elements", lambda o: "9 is more than 8" if o.case.parameters["n"] > 8 else ""

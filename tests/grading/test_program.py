@@ -90,6 +90,22 @@ def test_what_programs_do_wrong_is_told_apart(kernel, host, cause, said):
     assert said in " ".join(verdict.text.split())
 
 
+def test_a_stopped_kernel_stands_alone_in_the_report():
+    host = 'if (hipDeviceSynchronize() != hipSuccess) { fprintf(stderr, "I give up\\n"); return 9; }'
+    verdict = judge_program(exercise(), program("out[n + i] = i;", host))
+    said = [row.label for row in verdict.rows]
+    assert "stopped" in said
+    assert not {"exit code", "output", "messages"} & set(said), verdict.text
+
+
+def test_a_cause_knows_how_the_other_architecture_did():
+    alone = Cause("alone", "only here", lambda o: all(other.passed for other in o.elsewhere), "why", "next")
+    both = Cause("both", "everywhere", lambda o: bool(o.elsewhere), "why", "next")
+    asked = exercise(causes=(alone, both))
+    assert judge_program(asked, program("if (warpSize == 64 && i < n) out[i] = 0;")).cause == "alone"
+    assert judge_program(asked, program("if (i < n) out[i] = 0;")).cause == "both"
+
+
 def test_a_race_in_a_program_is_found():
     verdict = judge_program(exercise(), program("if (n > 100) out[0] = i; if (n > 100 && i == 1) out[0] = 0;"))
     assert verdict.cause == "data-race", verdict.text

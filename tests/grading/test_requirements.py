@@ -120,6 +120,38 @@ def test_too_many_lines_and_conflicts_name_the_access_with_its_line():
     assert re.search(r"The worst is the store ds_write_b32, [\d.]+ each time, in line 6: if \(i < n\) tile", text)
 
 
+ONE_THREAD = """
+__global__ void copy(int n, const float* in, float* out)
+{
+    if (threadIdx.x == 0)
+        for (int i = blockIdx.x * blockDim.x; i < (blockIdx.x + 1) * blockDim.x && i < n; i++) out[i] = in[i];
+}"""
+
+
+def test_what_one_thread_loads_alone_is_not_loaded_by_lanes():
+    asked = ask.loaded_by_lanes("by-lanes", "in")
+    assert judge(exercise(asked), COPY, GpuBench()).passed
+    verdict = judge(exercise(asked), ONE_THREAD, GpuBench())
+    assert verdict.cause == "by-lanes", verdict.text
+    assert "at least 16,384 are asked for" in " ".join(verdict.text.split())
+
+
+def test_writers_are_who_wrote_each_element():
+    whose = {}
+
+    def note(outcome):
+        whose[outcome.arch] = ask.writers(outcome, "out")
+        return ""
+
+    asked = exercise(Requirement("note", "title", note), cases=({"n": 300, "block": 128},))
+    assert judge(asked, COPY, GpuBench()).passed
+    for wave, found in ((64, whose["gfx942"]), (32, whose["gfx1100"])):
+        assert len(found) == 300
+        for (name, index), by in found.items():
+            place = (index // 128, 0, 0), index % 128 // wave, index % wave
+            assert (name, by.workgroup, by.wave, by.lane) == ("out", *place)
+
+
 def test_a_counter_may_have_another_name_on_each_architecture():
     names = {"gfx942": "SQ_LDS_BANK_CONFLICT", "gfx1100": "SQC_LDS_BANK_CONFLICT"}
     asked = exercise(ask.counter("conflicts", names, at_most=0))

@@ -6,7 +6,7 @@ import pytest
 
 from gpulab.errors import CompileError
 from gpulab.records import Diagnostic, SourceLine
-from gpulab.toolchain import compile, diagnostics
+from gpulab.toolchain import advice, compile, diagnostics
 
 # ruff: noqa: E501 - one mistake, one line
 # Source (the mistake is on the line that ends in "//!" or on the last but one), words that the advice must have.
@@ -242,3 +242,11 @@ def test_notes_do_not_tell_how_to_silence_a_warning() -> None:
     )
     assert len(code.warnings) == 2
     assert not any("silence" in warning.rendered for warning in code.warnings)
+
+
+def test_names_of_textures_are_explained_in_programs():
+    for message in ("unknown type name 'hipTextureObject_t'", "use of undeclared identifier 'hipMallocArray'"):
+        assert "global memory" in advice.find(message, "", "#include <hip/hip_runtime.h>\n", program=True)
+    assert "textures" not in advice.find(
+        "unknown type name 'hipEvent'", "", "#include <hip/hip_runtime.h>\n", program=True
+    )
