@@ -10,6 +10,7 @@ Whether built notebooks are what their sources make is `build.py --check`.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import sys
@@ -151,9 +152,37 @@ def of_lesson(job: build.Job) -> Iterator[Complaint]:
         "**Further reading:**": "**Further reading:**" in text,
         "a link to the glossary": "](glossary.ipynb" in text,
     }
+    if job.source != max(each.source for each in build.jobs() if each.source.parent == job.source.parent):
+        wanted["a link to the lesson after it (**Next:**)"] = "**Next:** [" in text
     for part, found in wanted.items():
         if not found:
             yield Complaint(where, f"the lesson lacks {part}", "course/README.md says what a lesson has")
+    blocks = re.split(r"\n{2,}", FENCE.sub("```", text))
+    for block, after in zip(blocks, [*blocks[1:], ""], strict=True):
+        if re.match(r"\*\*Try it", block) and "?" in block and not after.startswith("<details>"):
+            yield Complaint(where, f"a question to try has no folded answer: {' '.join(block.split())[:60]!r}",
+                            "put <details> with what really comes out behind it")  # fmt: skip
+    for code in re.findall(r"^```\{code-cell\}\n(.*?)^```$", text, re.S | re.M):
+        if not code.lstrip().startswith("%%"):
+            for call in virtual_only(re.sub(r"^:tags:.*\n", "", code)):
+                yield Complaint(where, f"{call} would stop the lesson on a real GPU",
+                                "put it into `if device.virtual:`, or into `try` with the error printed")  # fmt: skip
+
+
+def virtual_only(code: str) -> Iterator[str]:
+    """Calls, in a cell's Python, of what a real GPU cannot do, where nothing is prepared for that."""
+
+    def calls(node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.If | ast.Try):
+            return
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            if name == "gpu_map" or (name in ("trace", "checked") and ast.unparse(node.func) == f"gpulab.{name}"):
+                yield ast.unparse(node.func)
+        for child in ast.iter_child_nodes(node):
+            yield from calls(child)
+
+    yield from calls(ast.parse(code))
 
 
 # --------------------------------------------------------------------------------------------------------- exercises

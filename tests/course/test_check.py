@@ -121,12 +121,24 @@ def test_a_course_that_is_right_has_no_complaints(mine):
         ("../exercises/three-point-mean/three-point-mean.ipynb", "#Exercises", "does not link to it"),
         ("(20 minutes)", "(25 minutes)", "three-point-mean takes 25 minutes; the exercise says 20"),
         ("## Neighbours", "## Next to it", "has no section “Neighbours”"),
+        ("See [above]", "**Try it.** Which is it?\n\nSee [above]", "'**Try it.** Which is it?'"),
+        ("<details>\n<summary>A", "**Try it.** Which is it?\n\n<details>\n<summary>A", ""),
+        ("use(arch)", "use(arch)\ngpulab.trace(k, 1, 64).show()", "gpulab.trace would stop the lesson on a real GPU"),
+        ("use(arch)", "use(arch)\nwith gpulab.checked():\n    k[1, 64]()", "gpulab.checked would stop"),
+        ("use(arch)", "use(arch)\nrun.gpu_map()", "run.gpu_map would stop"),
+        ("use(arch)", "use(arch)\nif device.virtual:\n    run.gpu_map()", ""),
     ],
 )
 def test_a_mistake_in_a_text_is_found(mine, old, new, said):
     lesson(mine, old, new)
     found = complaints()
     assert said in found if said else not found
+
+
+def test_a_lesson_links_to_the_one_after_it(mine):
+    (mine / "lessons" / "03_more.md").write_text(LESSON)
+    assert "02_simt.md: the lesson lacks a link to the lesson after it" in complaints()
+    assert "03_more.md: the lesson lacks a link to the lesson after it" not in complaints()
 
 
 @pytest.mark.parametrize(
