@@ -234,8 +234,8 @@ class Exercise:
         owner: (case, flat index of an output element) -> the block and thread that should write it.
         requirements: beyond output.
         archs: architectures on which every case runs.
-        instruction_limit: instructions of one wave after which a launch is stopped, as it is after twice as many of
-            several waves of which none has ended; a function of the case where some cases are much larger than others.
+        instruction_limit: instructions of one wave after which a launch is stopped; a function of the case where some
+            cases are much larger than others.
         by_wave: `make` finds the wave size of the device as parameters["wave"], for results that depend on it.
         fixed_sizes: why the kernel need not be right for every size, 0 and 1 included ("n is a multiple of 16"); the
             text of the exercise says so too.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -300,6 +301,29 @@ def test_a_kernel_that_never_ends_is_stopped(module: gpulab.Module) -> None:
     for limit in (0, -1, True, 1.5, "many"):
         with pytest.raises(gpulab.LaunchLimitError):
             gpulab.set_limit(limit)
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_waves_that_take_turns_are_not_taken_for_endless(checked: bool) -> None:
+    """64 waves of about 300,000 instructions each, under a limit of 400,000 for one: none ends for many times that."""
+    module = gpulab.compile("""
+        __global__ void turns(int n, float* x) {
+            float* own = x + blockIdx.x * blockDim.x + threadIdx.x;
+            float a = *own;
+            #pragma nounroll
+            for (int i = 0; i < n; i++) a = a * 0.5f + 1;
+            *own = a;
+        }
+    """)
+    wave = gpulab.device().wave_size
+    x = gpulab.zeros(64 * wave)
+    gpulab.set_limit(400_000)
+    try:
+        with gpulab.checked() if checked else contextlib.nullcontext():
+            module.turns[8, 8 * wave](60_000, x)
+    finally:
+        gpulab.set_limit(None)
+    assert (x.to_host() == 2).all()
 
 
 def test_arguments_by_name_are_refused(module: gpulab.Module) -> None:

@@ -10,8 +10,9 @@ floats, exchanges) therefore run on one thread, workgroup after workgroup; and o
 workgroup with the lowest number is reported.
 
 The instruction limit: a wave that has executed `limit` instructions (counted where loops turn, by the loop's length)
-is stopped with a "timeout"; so is a host thread when no wave has ended for twice as many. The default, 2**29, is a few
-seconds of work for one wave.
+is stopped with a "timeout"; so is a host thread when no wave has ended for twice as many, and for 2**28 at least: under
+a low limit many waves that take turns need more than that between them before the first ends. The default, 2**29, is a
+few seconds of work for one wave.
 """
 
 from __future__ import annotations

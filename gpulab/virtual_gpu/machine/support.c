@@ -613,6 +613,9 @@ static __attribute__((noinline)) int refill(const Launch *launch, Wave *wave) {
   return 1;
 }
 
+/* Instructions of several waves that take turns, of which none ends, that say nothing yet, however low the limit. */
+enum { PATIENCE = 1 << 28 };
+
 /* Lets each live wave of a workgroup run once: until it ends, waits at a barrier, sleeps or has used its slice.
    Returns the number of waves that are still live; ~0 after a fault. */
 static u32 run_group(Thread *thread, u8 *memory) {
@@ -641,7 +644,7 @@ static u32 run_group(Thread *thread, u8 *memory) {
       awake += status != SLEEP;
       if (status == ENDED) { since = 0; live--; continue; }
       since += used;
-      if (since > 2 * launch->limit) {
+      if (since > 2 * launch->limit && since > PATIENCE) {
         fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, 0, ~0u);
         goto failed;
       }
