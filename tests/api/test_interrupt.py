@@ -63,3 +63,39 @@ def test_a_forked_process_launches_on_all_cores():
             kernel[100, 256](y)
             os._exit(0 if (y.to_host() == 2).all() else 1)
         assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_has_working_memory_of_its_own():
+    """It and its parent launch at the same time; each has its own registers, LDS and counters."""
+    with gpulab.using("gfx942"):
+        kernel = gpulab.compile("""
+            __global__ void k(int a, int* y) {
+                __shared__ int t[256];
+                int sum = 0;
+                for (int i = 0; i < 200; i++) {
+                    t[threadIdx.x] = a + i;
+                    __syncthreads();
+                    sum += t[255 - threadIdx.x] - i;
+                    __syncthreads();
+                }
+                y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+            }
+        """).k
+        y = gpulab.zeros(100 * 256, "int32")
+        kernel[100, 256](1, y)
+
+        def launches(a: int) -> bool:
+            right = True
+            for _ in range(20):
+                kernel[100, 256](a, y)
+                right = right and bool((y.to_host() == 200 * a).all())
+            return right
+
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(0 if launches(3) else 1)
+        own = launches(1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert own

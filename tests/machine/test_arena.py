@@ -93,3 +93,32 @@ def test_addresses_are_the_same_in_every_process() -> None:
     )
     found = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in "ab"]
     assert found[0].stdout == found[1].stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: it reads /proc/self/smaps, and forks")
+def test_reserved_memory_does_not_count_before_it_is_used() -> None:
+    """Else Linux refuses to reserve more than there is, and to fork: mappings that lie side by side count as one."""
+    program = """
+import ctypes, os, re
+from gpulab.virtual_gpu.machine.arena import Arena, SIZE
+from gpulab.virtual_gpu.machine.checking import _Room
+memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+arenas = [Arena() for _ in range(memory // (2 * SIZE) + 2)]
+room = _Room()
+room.fit(1 << 30)
+flags = {}
+for line in open("/proc/self/smaps"):
+    if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+        first, end = (int(text, 16) for text in found.groups())
+    elif line.startswith("VmFlags:"):
+        flags[first, end] = line.split()[1:]
+for address in (room.address, *(arena.base for arena in arenas)):
+    assert "nr" in next(words for (first, end), words in flags.items() if first <= address < end), hex(address)
+child = os.fork()
+if not child:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print("right")
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert found.stdout == "right\n", found.stderr

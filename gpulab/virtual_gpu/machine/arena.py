@@ -61,6 +61,13 @@ class Allocation:
 # Where the arena lies if the system lets us choose: far from what Linux itself hands out, so that device addresses,
 # and messages with them, are the same in every run.
 FIXED_BASE = 0x2000_0000_0000
+LAZY = getattr(mmap, "MAP_PRIVATE", 0)
+"""Flags for memory of this process alone of which only what is touched counts; 0 where a system has no such flags.
+
+Without MAP_NORESERVE Linux refuses a mapping larger than its memory, and to fork a process that has one. Python's mmap
+names the flag from 3.13 on."""
+if LAZY:
+    LAZY |= mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _MAP_FIXED_NOREPLACE = 0x100000  # Linux 4.17: at this address or not at all
 
 
@@ -74,9 +81,8 @@ class _Reservation:
             return
         if sys.platform == "linux" and self._reserve_fixed():
             return
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
         try:
-            self.map = mmap.mmap(-1, 2 * SIZE, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+            self.map = mmap.mmap(-1, 2 * SIZE, flags=LAZY, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         except (OSError, ValueError) as error:
             raise DeviceMemoryError(
                 f"the virtual GPU could not reserve its address space of 8 GiB: {error}.",
@@ -101,8 +107,8 @@ class _Reservation:
             ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong
         ]  # fmt: skip
         advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0) | _MAP_FIXED_NOREPLACE
-        start = reserve(FIXED_BASE, SIZE, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        rights, flags = mmap.PROT_READ | mmap.PROT_WRITE, LAZY | _MAP_FIXED_NOREPLACE
+        start = reserve(FIXED_BASE, SIZE, rights, flags, -1, 0)
         if start != FIXED_BASE:  # refused (-1), or an older kernel that took the address for a mere hint
             if start is not None and start != ctypes.c_void_p(-1).value:
                 libc.munmap(ctypes.c_void_p(start), ctypes.c_size_t(SIZE))

@@ -21,6 +21,7 @@ from gpulab.architectures import banks
 from gpulab.architectures.architecture import Architecture, Cache
 from gpulab.records import AccessSample, MemoryRange
 from gpulab.virtual_gpu.machine import native, support
+from gpulab.virtual_gpu.machine.arena import LAZY
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -156,8 +157,7 @@ class Caches:
 
     def _room(self, size: int) -> int:
         """The address of so many zero bytes, which cost nothing before they are used; a forked process gets its own."""
-        private = getattr(mmap, "MAP_PRIVATE", 0)
-        memory = mmap.mmap(-1, size, private | mmap.MAP_ANONYMOUS) if private else mmap.mmap(-1, size)
+        memory = mmap.mmap(-1, size, flags=LAZY) if LAZY else mmap.mmap(-1, size)
         self._memory.append(memory)
         return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
