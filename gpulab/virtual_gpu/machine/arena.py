@@ -61,14 +61,18 @@ class Allocation:
 # Where the arena lies if the system lets us choose: far from what Linux itself hands out, so that device addresses,
 # and messages with them, are the same in every run.
 FIXED_BASE = 0x2000_0000_0000
-LAZY = getattr(mmap, "MAP_PRIVATE", 0)
-"""Flags for memory of this process alone of which only what is touched counts; 0 where a system has no such flags.
-
-Without MAP_NORESERVE Linux refuses a mapping larger than its memory, and to fork a process that has one. Python's mmap
-names the flag from 3.13 on."""
-if LAZY:
-    LAZY |= mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+# Flags for memory of this process alone of which only what is touched counts; 0 where a system has no such flags.
+# Without MAP_NORESERVE Linux refuses a mapping larger than its memory, and to fork a process that has one. Python
+# names the flag from 3.13 on.
+_LAZY = getattr(mmap, "MAP_PRIVATE", 0)
+if _LAZY:
+    _LAZY |= mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _MAP_FIXED_NOREPLACE = 0x100000  # Linux 4.17: at this address or not at all
+
+
+def lazy(size: int) -> mmap.mmap:
+    """So many zero bytes, which cost nothing before they are used; a forked process gets its own."""
+    return mmap.mmap(-1, size, flags=_LAZY) if _LAZY else mmap.mmap(-1, size)
 
 
 class _Reservation:
@@ -82,7 +86,7 @@ class _Reservation:
         if sys.platform == "linux" and self._reserve_fixed():
             return
         try:
-            self.map = mmap.mmap(-1, 2 * SIZE, flags=LAZY, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+            self.map = lazy(2 * SIZE)
         except (OSError, ValueError) as error:
             raise DeviceMemoryError(
                 f"the virtual GPU could not reserve its address space of 8 GiB: {error}.",
@@ -107,7 +111,7 @@ class _Reservation:
             ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong
         ]  # fmt: skip
         advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-        rights, flags = mmap.PROT_READ | mmap.PROT_WRITE, LAZY | _MAP_FIXED_NOREPLACE
+        rights, flags = mmap.PROT_READ | mmap.PROT_WRITE, _LAZY | _MAP_FIXED_NOREPLACE
         start = reserve(FIXED_BASE, SIZE, rights, flags, -1, 0)
         if start != FIXED_BASE:  # refused (-1), or an older kernel that took the address for a mere hint
             if start is not None and start != ctypes.c_void_p(-1).value:

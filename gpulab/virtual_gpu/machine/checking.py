@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gpulab.records import Access, Fault
 from gpulab.virtual_gpu.isa.row import Control, Memory
 from gpulab.virtual_gpu.machine import native, steps, support
-from gpulab.virtual_gpu.machine.arena import LAZY, Arena
+from gpulab.virtual_gpu.machine.arena import Arena, lazy
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, CLOCKS, Decoded, hardware_field
 
@@ -108,7 +108,7 @@ class _Room:
             return False
         self.release()
         size = max(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE, 1 << 16)
-        self._map = mmap.mmap(-1, size, flags=LAZY) if LAZY else mmap.mmap(-1, size)
+        self._map = lazy(size)
         view = ctypes.c_char.from_buffer(self._map)
         self.address, self.size = ctypes.addressof(view), size
         self._view = view

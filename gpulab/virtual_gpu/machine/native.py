@@ -7,7 +7,7 @@ import mmap
 from typing import Any
 
 from gpulab.virtual_gpu.machine import support
-from gpulab.virtual_gpu.machine.arena import LAZY
+from gpulab.virtual_gpu.machine.arena import lazy
 from gpulab.virtual_gpu.translate import jit, layout
 
 _U32, _U64 = ctypes.c_uint32, ctypes.c_uint64
@@ -104,7 +104,7 @@ class Context:
         addresses."""
         if residents * slot_bytes > self._memory_bytes:
             size = max(residents * slot_bytes, 1 << 20)
-            memory = mmap.mmap(-1, size + 4096, flags=LAZY) if LAZY else mmap.mmap(-1, size + 4096)
+            memory = lazy(size + 4096)
             self._memory, self._memory_bytes = memory, size
             start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
             self.head[1] = -(-start // 64) * 64

@@ -12,7 +12,6 @@ from __future__ import annotations
 import bisect
 import ctypes
 import functools
-import mmap
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from gpulab.architectures import banks
 from gpulab.architectures.architecture import Architecture, Cache
 from gpulab.records import AccessSample, MemoryRange
 from gpulab.virtual_gpu.machine import native, support
-from gpulab.virtual_gpu.machine.arena import LAZY
+from gpulab.virtual_gpu.machine.arena import lazy
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -157,7 +156,7 @@ class Caches:
 
     def _room(self, size: int) -> int:
         """The address of so many zero bytes, which cost nothing before they are used; a forked process gets its own."""
-        memory = mmap.mmap(-1, size, flags=LAZY) if LAZY else mmap.mmap(-1, size)
+        memory = lazy(size)
         self._memory.append(memory)
         return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
