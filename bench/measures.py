@@ -347,9 +347,8 @@ def generated(steps: int) -> str:
 def translations(runs: int) -> None:
     """Print how long kernels of about 500 and 10,000 instructions take from parsed text to host code."""
     import gpulab
-    from gpulab.virtual_gpu import isa
+    from gpulab.virtual_gpu import dispatch, isa
     from gpulab.virtual_gpu.isa import assembly
-    from gpulab.virtual_gpu.machine import dispatch
     from gpulab.virtual_gpu.translate import jit
     from gpulab.virtual_gpu.translate.decode import Decoder
     from gpulab.virtual_gpu.translate.function import translate

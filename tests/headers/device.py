@@ -14,9 +14,10 @@ import numpy as np
 
 import gpulab
 from gpulab import toolchain
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.isa.instruction import Program
-from gpulab.virtual_gpu.machine import dispatch, printf
+from gpulab.virtual_gpu.machine import printf
 from gpulab.virtual_gpu.reference.machine import Workgroup
 from gpulab.virtual_gpu.reference.memory import Regions, load
 

@@ -16,8 +16,8 @@ from gpulab import architectures
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.device import VirtualDevice
+from gpulab.virtual_gpu.machine.tracing import ArenaMemory
 from gpulab.virtual_gpu.reference.machine import Workgroup
-from gpulab.virtual_gpu.reference.memory import ArenaMemory
 
 VGPRS, SGPRS = 32, 80
 WAVE64 = ("gfx90a", "gfx942", "gfx950")

@@ -8,9 +8,9 @@ import struct
 import pytest
 
 from gpulab.errors import InternalError
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.isa.instruction import Argument, KernelDescriptor, Symbol
-from gpulab.virtual_gpu.machine import dispatch
 
 
 def descriptor(arguments=(), kernarg_size=0, private_bytes=0, dynamic=False, **directives) -> KernelDescriptor:

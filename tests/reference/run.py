@@ -6,9 +6,9 @@ import struct
 
 import numpy as np
 
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.isa.instruction import Program
-from gpulab.virtual_gpu.machine import dispatch
 from gpulab.virtual_gpu.reference.machine import Wave, Workgroup
 from gpulab.virtual_gpu.reference.memory import Regions, load
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpulab.errors import KernelFault, KernelTimeout, KernelTrap, MemoryFault, UnsupportedInstruction
-from gpulab.virtual_gpu.machine import dispatch
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.reference.memory import Regions
 
 from .run import group, wave

@@ -6,7 +6,7 @@ sections to `_Section` buffers, symbols to expressions that `_Reader.finish` eva
 expressions (`max(a, b)`, `.Lend-.Lstart`). Metadata is YAML, read by PyYAML.
 
 The text's instruction sizes are not modelled: for arithmetic on code addresses each instruction counts
-`INSTRUCTION_BYTES`, here and in `machine/dispatch.py`.
+`INSTRUCTION_BYTES`, here and in `virtual_gpu/dispatch.py`.
 """
 
 from __future__ import annotations

@@ -45,10 +45,10 @@ from gpulab.records import (
     ModelledTime,
     Trace,
 )  # fmt: skip
-from gpulab.virtual_gpu import isa
+from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register
 from gpulab.virtual_gpu.isa.row import Memory
-from gpulab.virtual_gpu.machine import counters, dispatch, native, support, timing
+from gpulab.virtual_gpu.machine import counters, native, support, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.branches import governing
 from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, lane_counts, line_costs, scaled

@@ -1,4 +1,4 @@
-"""Traces: the chosen workgroup runs on the reference machine, on a copy of what it writes (`Overlay`).
+"""Traces: the chosen workgroup runs on the reference machine, on a copy (`Overlay`) of what it writes (`ArenaMemory`).
 
 The launch itself runs whole on translated code, so its results, counters and faults are those of any launch; the trace
 sees memory as it was before the launch.
@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpulab.records import MemoryRange, Trace
-from gpulab.virtual_gpu.machine import dispatch
+from gpulab.virtual_gpu import dispatch
+from gpulab.virtual_gpu.reference.memory import BadAccess
 
 if TYPE_CHECKING:
     from gpulab.virtual_gpu.machine.arena import Arena
@@ -20,12 +21,36 @@ if TYPE_CHECKING:
 PAGE = 256
 
 
+class ArenaMemory:
+    """The memory of the virtual devices, with the checks that every kernel gets."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+
+    def read(self, address: int, size: int) -> bytes:
+        self.check(address, size, False)
+        return bytes(self.arena.view(address, size))
+
+    def write(self, address: int, data: bytes) -> None:
+        self.check(address, len(data), True)
+        self.arena.view(address, len(data))[:] = data
+
+    def check(self, address: int, size: int, write: bool) -> None:
+        """Raise BadAccess if these bytes must not be read, or written."""
+        allocation = self.arena.find(address)
+        if allocation is None or address + size > allocation.address + allocation.size:
+            nearest = self.arena.nearest(address)
+            freed = allocation is None and nearest is not None and nearest.relation == "freed"
+            kind = "null" if address < 4096 else "freed" if freed else "out of bounds"
+            raise BadAccess(kind, address, size, nearest=nearest)
+        if write and not allocation.writable:
+            raise BadAccess("read-only", address, size, nearest=self.arena.nearest(address))
+
+
 class Overlay:
     """Device memory whose writes go to copies of its pages."""
 
     def __init__(self, arena: Arena) -> None:
-        from gpulab.virtual_gpu.reference.memory import ArenaMemory
-
         self._below = ArenaMemory(arena)
         self._arena = arena
         self._pages: dict[int, bytearray] = {}
@@ -43,7 +68,7 @@ class Overlay:
         return bytes(result)
 
     def write(self, address: int, data: bytes) -> None:
-        self._below._check(address, len(data), True)
+        self._below.check(address, len(data), True)
         for page in range(address // PAGE, (address + len(data) - 1) // PAGE + 1):
             copy = self._pages.get(page)
             if copy is None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from gpulab.errors import InternalError, KernelFault, KernelTimeout, KernelTrap, MemoryFault, UnsupportedInstruction
 from gpulab.records import Fault
-from gpulab.virtual_gpu import isa
+from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa.assembly import hardware_register
 from gpulab.virtual_gpu.isa.buffers import ADD_THREAD, INDEX_STRIDE, RULES, SELECT, inside, linear
 from gpulab.virtual_gpu.isa.control import PLACES
@@ -36,7 +36,6 @@ from gpulab.virtual_gpu.isa.instruction import (
 )
 from gpulab.virtual_gpu.isa.matrix import index_set, registers
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Parameter, Row
-from gpulab.virtual_gpu.machine import dispatch
 from gpulab.virtual_gpu.reference.matrix import TYPES as MATRIX_TYPES
 from gpulab.virtual_gpu.reference.matrix import constant, dense, multiply
 from gpulab.virtual_gpu.reference.memory import BadAccess, DeviceMemory

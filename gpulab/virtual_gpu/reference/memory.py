@@ -1,17 +1,13 @@
 """Memory as the reference machine needs it: `DeviceMemory` says what it calls, `BadAccess` what it expects of a bad
-address, `ArenaMemory` is the virtual devices' memory, `Regions` a plain one for tests, and `load` places a program's
-data objects in it."""
+address, `Regions` is a plain one for tests, and `load` places a program's data objects in it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from gpulab.records import AllocationNote
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Program
-from gpulab.virtual_gpu.machine import dispatch
-
-if TYPE_CHECKING:
-    from gpulab.virtual_gpu.machine.arena import Arena
 
 
 class DeviceMemory(Protocol):
@@ -28,31 +24,6 @@ class BadAccess(Exception):
     def __init__(self, kind: str, address: int, size: int, *, detail: str = "", nearest: AllocationNote | None = None):
         super().__init__(f"{kind}: {size} bytes at {address:#x}")
         self.kind, self.address, self.size, self.detail, self.nearest = kind, address, size, detail, nearest
-
-
-class ArenaMemory:
-    """The memory of the virtual devices, with the checks that every kernel gets."""
-
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
-
-    def read(self, address: int, size: int) -> bytes:
-        self._check(address, size, False)
-        return bytes(self.arena.view(address, size))
-
-    def write(self, address: int, data: bytes) -> None:
-        self._check(address, len(data), True)
-        self.arena.view(address, len(data))[:] = data
-
-    def _check(self, address: int, size: int, write: bool) -> None:
-        allocation = self.arena.find(address)
-        if allocation is None or address + size > allocation.address + allocation.size:
-            nearest = self.arena.nearest(address)
-            freed = allocation is None and nearest is not None and nearest.relation == "freed"
-            kind = "null" if address < 4096 else "freed" if freed else "out of bounds"
-            raise BadAccess(kind, address, size, nearest=nearest)
-        if write and not allocation.writable:
-            raise BadAccess("read-only", address, size, nearest=self.arena.nearest(address))
 
 
 class Regions:

@@ -10,10 +10,10 @@ import numpy as np
 
 from gpulab.errors import KernelFault
 from gpulab.records import Fault, MemoryRange, Trace, TraceAccess, TraceInstruction, TraceStep
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa import words
 from gpulab.virtual_gpu.isa.instruction import Program, Symbol
 from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row
-from gpulab.virtual_gpu.machine import dispatch
 from gpulab.virtual_gpu.reference.machine import SGPRS, VGPRS, Touch, Wave, Workgroup
 from gpulab.virtual_gpu.reference.memory import DeviceMemory
 

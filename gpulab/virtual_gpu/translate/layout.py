@@ -46,7 +46,7 @@ NOTES = ("release", "step", "acquire", "fence")
 # former is added every 128 times.
 LANE_BYTES, LANE_SUMS, LANE_ROW = 16, 80, 592  # offsets of the last two, size of a row
 
-# Code addresses: instruction i is at CODE_BASE + INSTRUCTION_BYTES * i, as in machine/dispatch.py.
+# Code addresses: instruction i is at CODE_BASE + INSTRUCTION_BYTES * i, as in virtual_gpu/dispatch.py.
 CODE_BASE, INSTRUCTION_BYTES = 0x0000_1000_0000_0000, 8
 # The high halves of the flat apertures of LDS and scratch.
 SHARED_BASE, PRIVATE_BASE = 0x0001_0000, 0x0002_0000
