@@ -87,7 +87,9 @@ class Machine:
         self.architecture = architectures.get(arch)
         self.device = VirtualDevice(self.architecture, arena(), 0)
         code = toolchain.compile(SOURCE.read_text(), arch=arch, name=SOURCE.name, options=list(options))
-        self.module: LoadedModule = self.device.load(parse(code.assembly, {code.name: SOURCE.read_text()}))
+        self.module: LoadedModule = self.device.load(
+            parse(code.assembly, {code.name: SOURCE.read_text()}, guarantees=code.guarantees)
+        )
         self.launch: Launch | None = None
 
     def work(self, name: str, grid: Size, block: Size, *arguments: object, whole: int = 0, lds: int = 0) -> timing.Work:

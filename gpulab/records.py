@@ -1,7 +1,7 @@
 """What a compile or a launch leaves behind: frozen records that pictures, grades and hints read.
 
-A record knows nothing of devices or libraries. `Diagnostic` belongs to a compile; `Launch` to a
-launch, and holds `Counters`, printed text and, if the kernel was stopped, a `Fault`; `Placement` says where its
+A record knows nothing of devices or libraries. `Diagnostic` and `Guarantees` belong to a compile; `Launch` to
+a launch, and holds `Counters`, printed text and, if the kernel was stopped, a `Fault`; `Placement` says where its
 workgroups were; `Activity` is one thing in a stream; `Trace` is one wave's life step by step.
 """
 
@@ -76,6 +76,26 @@ class SourceLine:
     line: int
     column: int = 0
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantees:
+    """What a code object's maker promises of it. Memory rules and pictures depend on these, not on a language.
+
+    `exact_bounds`: a correct kernel accesses no byte outside an allocation, so that any such access is a mistake;
+    without it only whole pages of 4 KiB are protected, as on hardware. `alignment`: a correct kernel's addresses are
+    multiples of the access's size (of 4, where that is larger). `source_lines`: instructions name the lines of the
+    source that they come from. `signatures`: names and types of kernels' parameters are those of the source; without
+    it only their sizes are known.
+    """
+
+    exact_bounds: bool = False
+    alignment: bool = False
+    source_lines: bool = False
+    signatures: bool = False
+
+
+NO_GUARANTEES = Guarantees()
 
 
 @dataclass(frozen=True, slots=True)

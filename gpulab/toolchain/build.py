@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from gpulab.errors import CompileError, GpulabError
-from gpulab.records import Diagnostic
+from gpulab.records import Diagnostic, Guarantees
 from gpulab.toolchain import (
     cache,
     code_object,
@@ -54,6 +54,8 @@ _SEMANTICS = (
     "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks",
     "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
 )  # fmt: skip
+_OF_HIP = Guarantees(exact_bounds=True, alignment=True, source_lines=True, signatures=True)
+_OF_ASSEMBLY = Guarantees(source_lines=True)  # its offsets and addresses are its own business
 _MOST_SOURCE = 16 << 20
 # For gfx10 and gfx11 Clang 22 joins a move between lanes with a comparison against a constant that follows
 # (v_cmp_gt_u32_e64_dpp s4, v5, 3), which those cannot execute and its own assembler refuses.
@@ -216,7 +218,7 @@ class _Job:
         names = {e: pointed.get(helper, "") for e, helper in zip(self.expressions, helpers, strict=True)}
         kernels = _signatures(machine, functions)
         found += _references(kernels, self._view())
-        return self._finish(machine, assembly, kernels, names, found, "hip")
+        return self._finish(machine, assembly, kernels, names, found, "hip", _OF_HIP)
 
     def _listing(self, out: Path, helpers: tuple[str, ...], front: str) -> tuple[str, dict[str, str]]:
         """The assembly that Clang wrote, cleaned, and what the helpers of name expressions point to."""
@@ -294,7 +296,7 @@ class _Job:
         marked, origin = listing.mark_lines(self.source, self.name, self.first_line)
         machine = self._assemble(marked, origin)
         kernels = _signatures(machine, {})
-        return self._finish(machine, marked, kernels, {}, (), "asm")
+        return self._finish(machine, marked, kernels, {}, (), "asm", _OF_ASSEMBLY)
 
     # both
 
@@ -355,17 +357,19 @@ class _Job:
         names: Mapping[str, str],
         found: tuple[Diagnostic, ...],
         language: str,
+        guarantees: Guarantees,
     ) -> CodeObject:
         log = diagnostics.render(found)
         meta = code_object.meta_bytes(
             arch=self.arch, source=self.source, name=self.name, language=language, first_line=self.first_line,
-            options=self.accepted.compiler, kernels=kernels, name_expressions=names, warnings=found, log=log,
+            options=self.accepted.compiler, guarantees=guarantees, kernels=kernels,
+            name_expressions=names, warnings=found, log=log,
         )  # fmt: skip
         elf = elf_file.add_sections(machine, {ASSEMBLY_SECTION: assembly.encode("utf-8"), META_SECTION: meta})
         return CodeObject(
             arch=self.arch, elf=elf, assembly=assembly, source=self.source, name=self.name, warnings=found,
             kernels=MappingProxyType(dict(kernels)), name_expressions=MappingProxyType(dict(names)), log=log,
-            language=language, first_line=self.first_line, options=self.accepted.compiler,
+            language=language, first_line=self.first_line, options=self.accepted.compiler, guarantees=guarantees,
         )  # fmt: skip
 
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from gpulab.errors import GpulabError
-from gpulab.records import Diagnostic, SourceLine
+from gpulab.records import NO_GUARANTEES, Diagnostic, Guarantees, SourceLine
 from gpulab.toolchain import elf as elf_reader
 
 ASSEMBLY_SECTION, META_SECTION = ".gpulab.asm", ".gpulab.meta"
-META_VERSION = 1
+META_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ class CodeObject:
     language: str = "hip"
     first_line: int = 1
     options: tuple[str, ...] = ()
+    guarantees: Guarantees = NO_GUARANTEES
 
     @classmethod
     def from_elf(cls, elf: bytes) -> CodeObject:
@@ -111,6 +112,7 @@ class CodeObject:
                 language=str(meta["language"]),
                 first_line=int(meta["first_line"]),
                 options=tuple(str(option) for option in meta["options"]),
+                guarantees=Guarantees(**{str(name): value is True for name, value in meta["guarantees"].items()}),
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise GpulabError(
@@ -179,6 +181,7 @@ def meta_bytes(
     language: str,
     first_line: int,
     options: tuple[str, ...],
+    guarantees: Guarantees,
     kernels: Mapping[str, KernelSignature],
     name_expressions: Mapping[str, str],
     warnings: tuple[Diagnostic, ...],
@@ -193,6 +196,7 @@ def meta_bytes(
         "first_line": first_line,
         "source": source,
         "options": list(options),
+        "guarantees": asdict(guarantees),
         "kernels": [
             {
                 "symbol": kernel.symbol,

@@ -27,7 +27,8 @@ PRINTF_BYTES = 16384
 
 @functools.lru_cache(maxsize=64)
 def program(source: str, arch: str) -> Program:
-    return assembly.parse(toolchain.compile(source, arch=arch).assembly)
+    code = toolchain.compile(source, arch=arch)
+    return assembly.parse(code.assembly, guarantees=code.guarantees)
 
 
 def run(arch: str, source: str, *arguments: Any, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (64,),

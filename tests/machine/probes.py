@@ -100,7 +100,7 @@ __global__ void add_4(const int* at, const int* on, unsigned* out, char* to) {
 @functools.cache
 def module(arch: str) -> LoadedModule:
     code = toolchain.compile(SOURCE, arch=arch, name="probes.hip")
-    return device(arch).load(parse(code.assembly, {code.name: SOURCE}))
+    return device(arch).load(parse(code.assembly, {code.name: SOURCE}, guarantees=code.guarantees))
 
 
 def profile(arch: str, name: str, grid: int, block: int, *arguments: object) -> Launch:

@@ -90,7 +90,7 @@ WAYS += [(arch, "-O1") for arch in ("gfx90a", "gfx950", "gfx1030", "gfx1201")]
 def program(request):
     arch, option = request.param
     code = compile(SOURCE, arch=arch, options=(option,))
-    return parse(code.assembly, {"cell.hip": SOURCE})
+    return parse(code.assembly, {"cell.hip": SOURCE}, guarantees=code.guarantees)
 
 
 def test_saxpy(program):

@@ -204,7 +204,7 @@ def device(arch: str) -> VirtualDevice:
 @functools.cache
 def program(arch: str):
     code = toolchain.compile(SOURCE, arch=arch, name="kernels.hip")
-    return parse(code.assembly, {code.name: SOURCE})
+    return parse(code.assembly, {code.name: SOURCE}, guarantees=code.guarantees)
 
 
 @functools.cache

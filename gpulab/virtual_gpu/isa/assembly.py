@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from gpulab.errors import AssemblyError
-from gpulab.records import SourceLine
+from gpulab.records import NO_GUARANTEES, Guarantees, SourceLine
 from gpulab.virtual_gpu.isa.instruction import (
     Argument,
     DataObject,
@@ -1390,7 +1390,9 @@ def _dwords(item: Instruction) -> int:
     return (2 if wide else 1) + literal
 
 
-def parse(text: str, sources: Mapping[str, str] | None = None, arch: str = "") -> Program:
+def parse(
+    text: str, sources: Mapping[str, str] | None = None, arch: str = "", guarantees: Guarantees = NO_GUARANTEES
+) -> Program:
     """Read a whole assembly text.
 
     Args:
@@ -1398,8 +1400,9 @@ def parse(text: str, sources: Mapping[str, str] | None = None, arch: str = "") -
         sources: source text by file name, for the text of source lines. Where an instruction's line is in a file
             that is not among them (a header), and it was inlined from one that is, it is given the latter's line.
         arch: the GPU, where the text itself has no ``.amdgcn_target``.
+        guarantees: what the text's maker promises of it.
 
     Raises:
         AssemblyError: the text cannot be read; the message names the line and what was expected.
     """
-    return _Reader(text, sources or {}, arch).read()
+    return replace(_Reader(text, sources or {}, arch).read(), guarantees=guarantees)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpulab.records import SourceLine
+from gpulab.records import NO_GUARANTEES, Guarantees, SourceLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +172,4 @@ class Program:
     partial: frozenset[int] = frozenset()  # instructions that load a word to write a bit field in it
     orders: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by kernel: memory_order.py
     reloads: frozenset[int] = frozenset()  # instructions that read back registers which the compiler spilled
+    guarantees: Guarantees = NO_GUARANTEES

@@ -95,12 +95,6 @@ def _threads() -> ThreadPoolExecutor:
     return _executor
 
 
-def _is_assembly(program: Program) -> bool:
-    """Whether a program was written in assembly: its source lines are those of the assembly text."""
-    files = {i.where.file for i in program.instructions if i.where is not None}
-    return not files or all(name.endswith((".s", ".S", ".asm")) for name in files)
-
-
 @dataclass(slots=True)
 class Code:
     """A translated kernel: its entry point and what its counters mean."""
@@ -250,7 +244,7 @@ class LoadedKernel:
         module = self.module
         program = module.program
         translation = translate(
-            program, self.descriptor, module.decoder, self.mode, profile, check_alignment=module.granule == 1,
+            program, self.descriptor, module.decoder, self.mode, profile, check_alignment=program.guarantees.alignment,
             checked=checked, quick=quick,
         )  # fmt: skip
         addresses = self.addresses()
@@ -291,9 +285,8 @@ class LoadedModule:
         # Every kernel is looked through first, so that nothing is allocated for a program that is refused.
         for descriptor in program.kernels.values():
             Structure(program, descriptor, self.decoder, dispatch.mode_register(descriptor, program.arch))
-        # Programs written in assembly get the bounds that hardware has, whole pages: their offsets are their own
-        # business. For compiled programs bounds are exact.
-        self.granule = PAGE if _is_assembly(program) else 1
+        # Without the promise of exact bounds a program gets those that hardware has, whole pages.
+        self.granule = 1 if program.guarantees.exact_bounds else PAGE
         self.addresses: dict[str, int] = {}
         self.symbols: dict[str, tuple[int, int]] = {}
         arena = device.arena

@@ -118,7 +118,10 @@ class Modules:
                 raise Failure(codes.INVALID_IMAGE, str(error)) from error
             self._check_arch(code.arch, device)
             program = assembly.parse(
-                code.assembly, sources={code.name: "\n" * (code.first_line - 1) + code.source}, arch=code.arch
+                code.assembly,
+                sources={code.name: "\n" * (code.first_line - 1) + code.source},
+                arch=code.arch,
+                guarantees=code.guarantees,
             )
             named = {
                 symbol: _named(kernel, code.kernels[symbol])
