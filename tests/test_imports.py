@@ -7,6 +7,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import grimp
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -55,6 +58,16 @@ def test_every_module_stands_in_a_layer() -> None:
             path.parent.name for path in folder.glob("*/__init__.py")
         }
         assert named == there - ignored - {"__init__"}
+
+
+@pytest.mark.parametrize("name", ["runtime"])
+def test_layers_without_hidden_circles(name: str) -> None:
+    """These layers hold for imports under TYPE_CHECKING, too, which the contracts leave out."""
+    graph = grimp.build_graph("gpulab", exclude_type_checking_imports=False, cache_dir=None)
+    contract = contracts()[name]
+    layers = [grimp.Layer(*(part.strip() for part in layer.split("|"))) for layer in contract["layers"]]
+    found = graph.find_illegal_dependencies_for_layers(layers=layers, containers=set(contract["containers"]))
+    assert [(one.importer, one.imported) for one in found] == []
 
 
 def test_importing_gpulab_is_light() -> None:

@@ -10,7 +10,8 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.runtime import codes, properties
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.core import DEFAULT_DEVICES, NO_LIMIT, Runtime
+from gpulab.virtual_gpu.runtime.context import DEFAULT_DEVICES, NO_LIMIT
+from gpulab.virtual_gpu.runtime.runtime import Runtime
 from tests.hip import fake_machine
 from tests.hip.conftest import code_object
 

@@ -80,7 +80,7 @@ def handlers(library: str) -> tuple[Callable[..., int], ...]:
         return INTERNAL
 
     if library == "hip":
-        rt.set_missing_source(_missing)
+        rt.missing["hip"] = _missing
     return (*(functions[name] for name in names), failed_hip if library == "hip" else failed_hiprtc)
 
 

@@ -1,10 +1,10 @@
 """HIP's semantics on virtual GPUs: one `Runtime` per process, reached with `instance()`.
 
-Moving parts: `core.Runtime` (devices, current device, faults, listeners), and what it is put together from:
-`memory` (allocations and copies), `streams` (streams, events, modelled time), `modules` (code objects, kernels,
-launches), `rtc` (hiprtc programs), `properties`, `structures`, `codes`. Addresses are machine addresses of this
-process; everything else is known by integer handles. Kernels run when they are launched; streams order
-modelled time, not work.
+Moving parts, each built on those before it: `codes`, `structures`, `properties`, `moments` (modelled time), `device`
+(one device's state), `context` (what all calls share: devices, the current one, pending faults, listeners), `streams`
+(streams and events), `memory` (allocations and copies), `modules` (code objects, kernels, launches), `linked` (kernels
+of linked programs) and `runtime.Runtime`, which puts them together. Addresses are machine addresses of this process;
+everything else is known by integer handles. Kernels run when they are launched; streams order modelled time, not work.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gpulab.virtual_gpu.runtime.core import Runtime
+    from gpulab.virtual_gpu.runtime.runtime import Runtime
 
 _lock = threading.Lock()
 _instance: Runtime | None = None
@@ -29,7 +29,7 @@ def instance() -> Runtime:
     if _instance is None:
         with _lock:
             if _instance is None:
-                from gpulab.virtual_gpu.runtime.core import Runtime
+                from gpulab.virtual_gpu.runtime.runtime import Runtime
 
                 _instance = Runtime()
     return _instance

@@ -10,15 +10,13 @@ from __future__ import annotations
 import ctypes
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.modules import image_at
-
-if TYPE_CHECKING:
-    from gpulab.virtual_gpu.runtime.core import Device, Runtime
-    from gpulab.virtual_gpu.runtime.modules import Function, Module
+from gpulab.virtual_gpu.runtime.context import Context
+from gpulab.virtual_gpu.runtime.device import Device
+from gpulab.virtual_gpu.runtime.memory import Memory
+from gpulab.virtual_gpu.runtime.modules import Function, Module, Modules, image_at
 
 _MAGIC = 0x48495046  # "HIPF": of the structure that clang puts around the bundle
 
@@ -45,8 +43,8 @@ class Binary:
 class Linked:
     """Everything that host programs registered."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, context: Context, memory: Memory, modules: Modules) -> None:
+        self._context, self._memory, self._modules = context, memory, modules
         self._binaries: dict[int, Binary] = {}
         self._kernels: dict[int, tuple[Binary, str]] = {}
         self._variables: dict[int, tuple[Binary, str]] = {}
@@ -80,7 +78,7 @@ class Linked:
         self._resolved.clear()
         for module in binary.modules.values():
             try:
-                self._runtime.modules.unload(module.handle)
+                self._modules.unload(module.handle)
             except Failure:
                 pass  # hipDeviceReset has unloaded it
 
@@ -99,7 +97,7 @@ class Linked:
     def add_managed(self, handle: int, pointer: int, initial: int, name: str, size: int) -> None:
         """Memory for a managed variable, with its initial value; the program's `pointer` is set to it."""
         binary = self._binary(handle)
-        address = self._runtime.memory.allocate(max(size, 1), "managed", 1)
+        address = self._memory.allocate(max(size, 1), "managed", 1)
         if initial:
             ctypes.memmove(address, initial, size)
         ctypes.c_uint64.from_address(pointer).value = address
@@ -110,10 +108,10 @@ class Linked:
 
     def _module(self, binary: Binary, device: Device) -> Module:
         module = binary.modules.get(device.index)
-        if module is not None and self._runtime.modules.is_loaded(module):
+        if module is not None and self._modules.is_loaded(module):
             return module
-        with self._runtime.lock:
-            module = self._runtime.modules.load(image_at(binary.image))
+        with self._context.lock:
+            module = self._modules.load(image_at(binary.image))
             for managed in binary.managed:
                 pointer = module.loaded.addresses.get(managed.name)  # the device's, of the variable's own name
                 if pointer is not None:
@@ -130,14 +128,14 @@ class Linked:
         Raises:
             Failure: hipErrorInvalidDeviceFunction: no program registered a kernel there; hipErrorNoBinaryForGpu.
         """
-        device = self._runtime.current
+        device = self._context.current
         found = self._resolved.get((address, device.index))
-        if found is not None and self._runtime.modules.functions.get(found.handle) is found:
+        if found is not None and self._modules.functions.get(found.handle) is found:
             return found
         if address not in self._kernels:
             raise Failure(codes.INVALID_DEVICE_FUNCTION, "there is no kernel at this address of the program")
         binary, name = self._kernels[address]
-        found = self._runtime.modules.function(self._module(binary, device).handle, name)
+        found = self._modules.function(self._module(binary, device).handle, name)
         self._resolved[address, device.index] = found
         return found
 
@@ -153,7 +151,7 @@ class Linked:
         for managed in binary.managed:
             if managed.name == name:
                 return managed.address, managed.size
-        module = self._module(binary, self._runtime.current)
+        module = self._module(binary, self._context.current)
         place = module.loaded.symbols.get(name)
         if place is None:
             raise Failure(codes.INVALID_SYMBOL, f"the device code has no variable {name}")

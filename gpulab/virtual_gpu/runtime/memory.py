@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.streams import COPY_LATENCY_US
+from gpulab.virtual_gpu.runtime.context import Context
+from gpulab.virtual_gpu.runtime.device import Device, Stream
+from gpulab.virtual_gpu.runtime.streams import COPY_LATENCY_US, Streams
 
 if TYPE_CHECKING:
-    from gpulab.virtual_gpu.runtime.core import Device, Runtime
-    from gpulab.virtual_gpu.runtime.streams import Stream
+    from gpulab.virtual_gpu.machine.arena import Allocation
 
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU = 0, 1, 2, 3, 4, 1024
 KINDS = frozenset((HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU))
@@ -53,7 +54,7 @@ class Registration:
     device: Device
 
 
-def _side(allocation: Any) -> str:
+def _side(allocation: Allocation | None) -> str:
     """What learners call one side of a copy: "host", "device" or "managed"; pinned memory is the host's."""
     kind = allocation.kind if allocation is not None else "host"
     return kind if kind in ("host", "managed") else "device"
@@ -62,9 +63,9 @@ def _side(allocation: Any) -> str:
 class Memory:
     """All allocations by start address."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._arena: Any = runtime.arena
+    def __init__(self, context: Context, streams: Streams) -> None:
+        self._context, self._streams = context, streams
+        self._arena = context.arena
         self.blocks: dict[int, Block] = {}
         self.registrations: dict[int, Registration] = {}
 
@@ -78,7 +79,7 @@ class Memory:
         """
         if not size:
             return 0
-        device = device or self._runtime.current
+        device = device or self._context.current
         limited = kind == "device"
         if limited and device.used_bytes + size > device.architecture.memory_bytes:
             raise Failure(
@@ -87,14 +88,14 @@ class Memory:
                 f"device's {device.architecture.memory_bytes:,} bytes are free",
             )
         try:
-            address: int = self._arena.allocate(size, kind, device.index)
+            address = self._arena.allocate(size, kind, device.index)
         except MemoryError as error:
             raise Failure(
                 codes.OUT_OF_MEMORY,
                 f"{size:,} bytes were asked for; all virtual devices of a process share "
                 f"{ARENA_BYTES >> 30} GiB of this computer's memory, {self._arena.free_bytes():,} bytes of it free",
             ) from error
-        with self._runtime.lock:
+        with self._context.lock:
             self.blocks[address] = Block(address, size, kind, device, flags)
             if limited:
                 device.used_bytes += size
@@ -109,7 +110,7 @@ class Memory:
         """
         if not address:
             return None
-        with self._runtime.lock:
+        with self._context.lock:
             block = self.blocks.get(address)
             if block is None or block.kind not in kinds:
                 raise Failure(codes.INVALID_VALUE)
@@ -133,11 +134,11 @@ class Memory:
 
     # Addresses
 
-    def find(self, address: int) -> Any:
+    def find(self, address: int) -> Allocation | None:
         """The arena's allocation that holds an address, or None."""
         return self._arena.find(address)
 
-    def extent(self, address: int, size: int) -> Any:
+    def extent(self, address: int, size: int) -> Allocation | None:
         """The allocation that holds all of [address, address + size), or None for host memory.
 
         Raises:
@@ -158,9 +159,9 @@ class Memory:
         return found
 
     def in_arena(self, address: int) -> bool:
-        return bool(0 <= address - self._arena.base < ARENA_BYTES)
+        return 0 <= address - self._arena.base < ARENA_BYTES
 
-    def device_range(self, address: int, size: int) -> Any:
+    def device_range(self, address: int, size: int) -> Allocation:
         """Like `extent`, but host memory is hipErrorInvalidValue."""
         found = self.extent(address, size)
         if found is None:
@@ -169,7 +170,9 @@ class Memory:
 
     # Copies
 
-    def check_copy(self, target: int, source: int, target_bytes: int, source_bytes: int, kind: int) -> tuple[Any, Any]:
+    def check_copy(
+        self, target: int, source: int, target_bytes: int, source_bytes: int, kind: int
+    ) -> tuple[Allocation | None, Allocation | None]:
         """Both ranges and the direction; the allocations of target and source (None: host memory).
 
         Raises:
@@ -227,7 +230,7 @@ class Memory:
         waits = waits or self._is_pageable(target, to, source, origin)
         self._submit(stream, to, origin, width * height * depth, waits)
 
-    def _is_pageable(self, target: int, to: Any, source: int, origin: Any) -> bool:
+    def _is_pageable(self, target: int, to: Allocation | None, source: int, origin: Allocation | None) -> bool:
         """Is a side host memory that is not pinned? Then the host waits for an asynchronous copy, too.
 
         HIP API reference, hipMemcpyAsync: "If host or dst are not pinned, the memory copy will be performed
@@ -237,16 +240,15 @@ class Memory:
             origin is None and self.registration(source) is None
         )
 
-    def _submit(self, stream: Stream, to: Any, origin: Any, size: int, waits: bool) -> None:
+    def _submit(self, stream: Stream, to: Allocation | None, origin: Allocation | None, size: int, waits: bool) -> None:
         name = f"{_side(origin)} to {_side(to)}"
-        streams = self._runtime.streams
         # The host link carries one copy each way at a time, however many streams ask for one.
         engine = "" if _side(to) == _side(origin) else "in" if _side(to) == "device" else "out"
-        streams.submit(stream, self.copy_us(stream.device, to, origin, size), "copy", name, size, engine)
+        self._streams.submit(stream, self.copy_us(stream.device, to, origin, size), "copy", name, size, engine)
         if waits:
-            streams.wait_for(stream.last)
+            self._streams.wait_for(stream.last)
 
-    def copy_us(self, device: Device, to: Any, origin: Any, size: int) -> float:
+    def copy_us(self, device: Device, to: Allocation | None, origin: Allocation | None, size: int) -> float:
         """Modelled time of a copy: over the host link, or through the device's memory (read and written)."""
         on_device = (to is not None and to.kind == "device") and (origin is not None and origin.kind == "device")
         a = device.architecture
@@ -279,7 +281,7 @@ class Memory:
                     _memset(at, pattern[0], width)
         filled = width * height * depth
         seconds = filled / stream.device.architecture.memory_bandwidth
-        self._runtime.streams.submit(stream, COPY_LATENCY_US + seconds * 1e6, "fill", "memset", filled)
+        self._streams.submit(stream, COPY_LATENCY_US + seconds * 1e6, "fill", "memset", filled)
 
     # Registered host memory
 
@@ -287,10 +289,10 @@ class Memory:
         """hipHostRegister."""
         if address < SMALLEST_ADDRESS or not size or self.in_arena(address):
             raise Failure(codes.INVALID_VALUE)
-        with self._runtime.lock:
+        with self._context.lock:
             if any(r.address < address + size and address < r.address + r.size for r in self.registrations.values()):
                 raise Failure(codes.HOST_ALREADY_REGISTERED)
-            device = self._runtime.current
+            device = self._context.current
             try:
                 shadow = self._arena.allocate(size, "host", device.index, "registered host memory")
             except MemoryError as error:
@@ -300,7 +302,7 @@ class Memory:
 
     def unregister(self, address: int) -> None:
         """hipHostUnregister."""
-        with self._runtime.lock:
+        with self._context.lock:
             found = self.registrations.pop(address, None)
         if found is None:
             raise Failure(codes.HOST_NOT_REGISTERED)

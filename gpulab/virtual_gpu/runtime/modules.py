@@ -11,19 +11,23 @@ import dataclasses
 import hashlib
 import itertools
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from gpulab.architectures import residency
 from gpulab.errors import GpulabError, LaunchLimitError
-from gpulab.records import Launch
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.context import Context
+from gpulab.virtual_gpu.runtime.device import Device, Stream
+from gpulab.virtual_gpu.runtime.memory import Memory
+from gpulab.virtual_gpu.runtime.streams import Streams
 
 if TYPE_CHECKING:
+    from gpulab.records import Launch, Trace
     from gpulab.toolchain.code_object import KernelSignature
     from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
-    from gpulab.virtual_gpu.runtime.core import Device, Runtime
-    from gpulab.virtual_gpu.runtime.streams import Stream
+    from gpulab.virtual_gpu.machine.device import LoadedKernel, LoadedModule
 
 Triple = tuple[int, int, int]
 
@@ -38,7 +42,7 @@ class Module:
 
     __slots__ = ("device", "formats", "functions", "handle", "loaded")
 
-    def __init__(self, handle: int, device: Device, loaded: Any, formats: tuple[str, ...]) -> None:
+    def __init__(self, handle: int, device: Device, loaded: LoadedModule, formats: tuple[str, ...]) -> None:
         self.handle, self.device, self.loaded, self.formats = handle, device, loaded, formats
         self.functions: dict[str, Function] = {}
 
@@ -60,7 +64,7 @@ class Function:
         "prints",
     )
 
-    def __init__(self, handle: int, module: Module, kernel: Any) -> None:
+    def __init__(self, handle: int, module: Module, kernel: LoadedKernel) -> None:
         self.handle, self.module, self.kernel = handle, module, kernel
         self.device = module.device
         self.descriptor: KernelDescriptor = kernel.descriptor
@@ -79,8 +83,8 @@ class Function:
 class Modules:
     """All modules and kernels by handle."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, context: Context, memory: Memory, streams: Streams) -> None:
+        self._context, self._memory, self._streams = context, memory, streams
         self._modules: dict[int, Module] = {}
         self.functions: dict[int, Function] = {}
         self._handles = itertools.count(0x6_0000_0010, 16)
@@ -95,11 +99,11 @@ class Modules:
             Failure: hipErrorInvalidImage, hipErrorNoBinaryForGpu.
             UnsupportedInstruction: the machine lacks an instruction of a kernel.
         """
-        device = self._runtime.current
+        device = self._context.current
         if image.startswith(_BUNDLE):
             image = from_bundle(image, device.architecture.name)
         program = self._program(image, device)
-        with self._runtime.lock:
+        with self._context.lock:
             loaded = device.machine.load(program)
             module = Module(next(self._handles), device, loaded, program.printf_formats)
             self._modules[module.handle] = module
@@ -153,7 +157,7 @@ class Modules:
         return self._modules.get(module.handle) is module
 
     def unload(self, handle: int) -> None:
-        with self._runtime.lock:
+        with self._context.lock:
             module = self._modules.pop(handle, None)
             if module is None:
                 raise Failure(codes.INVALID_HANDLE)
@@ -176,7 +180,7 @@ class Modules:
             Failure: hipErrorNotFound.
         """
         module = self.module(handle)
-        with self._runtime.lock:
+        with self._context.lock:
             found = module.functions.get(name)
             if found is None:
                 kernel = module.loaded.kernels.get(name)
@@ -369,15 +373,21 @@ class Modules:
         self.check_sizes(function, grid, block, lds)
         if cooperative:
             self.check_cooperation(function, grid, block, lds)
-        runtime = self._runtime
-        record: Launch = self._run(function, grid, block, lds, kernarg, None, cooperative)
-        runtime.streams.submit(stream, record, name=record.kernel)
-        runtime.launched(device, record)
+        record = self._run(function, grid, block, lds, kernarg, cooperative=cooperative)[0]
+        self._streams.submit(stream, record, name=record.kernel)
+        self._context.launched(device, record)
         return record
 
     def launch_traced(
-        self, handle: int, grid: Triple, block: Triple, lds: int, kernarg: bytes, workgroup: Any, wave: int
-    ) -> tuple[Launch, Any]:
+        self,
+        handle: int,
+        grid: Triple,
+        block: Triple,
+        lds: int,
+        kernarg: bytes,
+        workgroup: Sequence[int] | int,
+        wave: int,
+    ) -> tuple[Launch, Trace]:
         """Run a kernel on the null stream and record one wave.
 
         Raises:
@@ -403,10 +413,11 @@ class Modules:
                 why=f"the grid is {grid}: {count:,} workgroups of {waves} wave{'s' if waves > 1 else ''} each.",
                 hint="workgroups and waves are counted from 0.",
             )
-        runtime, device = self._runtime, function.device
+        device = function.device
         record, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
-        runtime.streams.submit(device.null_stream, record, name=record.kernel)
-        runtime.launched(device, record)
+        assert trace is not None
+        self._streams.submit(device.null_stream, record, name=record.kernel)
+        self._context.launched(device, record)
         return record, trace
 
     def _run(
@@ -416,40 +427,38 @@ class Modules:
         block: Triple,
         lds: int,
         kernarg: bytes,
-        trace: tuple[int, int] | None,
+        trace: tuple[int, int] | None = None,
         cooperative: bool = False,
-    ) -> Any:
-        """The launch itself: what the machine returns, with the printed text in the record."""
-        runtime, device = self._runtime, function.device
-        options: dict[str, Any] = {} if trace is None else {"trace": trace}
-        if cooperative:
-            options["cooperative"] = True
-        if runtime.checking:
-            options["checked"] = True
-        with runtime.lock:
-            registered = runtime.memory.registered_to_device() if runtime.memory.registrations else None
-            if function.prints:
-                # One host thread, so that the order of the lines is the same every time.
-                options |= {"printf_buffer": device.printf_buffer.start(), "workers": 1}
+    ) -> tuple[Launch, Trace | None]:
+        """The launch itself: the machine's record, with the printed text in it, and the trace if one was asked for."""
+        context, device = self._context, function.device
+        recorded: Trace | None = None
+        with context.lock:
+            registered = self._memory.registered_to_device() if self._memory.registrations else None
+            # What is printed comes from one host thread, so that the order of the lines is the same every time.
+            printf_buffer = device.printf_buffer.start() if function.prints else 0
             found = device.machine.launch(
                 function.kernel,
                 grid,
                 block,
                 lds,
                 kernarg,
-                collect="profile" if runtime.profiling else "default",
-                limit=runtime.instruction_limit,
-                **options,
+                collect="profile" if context.profiling else "default",
+                limit=context.instruction_limit,
+                trace=trace,
+                workers=1 if function.prints else None,
+                printf_buffer=printf_buffer,
+                cooperative=cooperative,
+                checked=context.checking > 0,
             )
+            record: Launch = found
+            if trace is not None:
+                record, recorded = found
             if registered is not None:
-                runtime.memory.registered_to_host(registered)
+                self._memory.registered_to_host(registered)
             if function.prints:
-                text = device.printf_buffer.text(function.module.formats)
-                if trace is None:
-                    found = dataclasses.replace(found, printed=text)
-                else:
-                    found = dataclasses.replace(found[0], printed=text), found[1]
-        return found
+                record = dataclasses.replace(record, printed=device.printf_buffer.text(function.module.formats))
+        return record, recorded
 
     @staticmethod
     def check_arguments(function: Function, given: int) -> None:
@@ -558,7 +567,7 @@ def _elf_bytes(address: int) -> int:
     return int(max(ends))
 
 
-def _bundle_entries(read: Any) -> list[tuple[int, int, str]]:
+def _bundle_entries(read: Callable[[int, int], bytes]) -> list[tuple[int, int, str]]:
     """(offset, bytes, target) of each entry; `read(offset, size)` gives bytes of the bundle."""
     count = struct.unpack("<Q", read(len(_BUNDLE), 8))[0]
     if count > 64:

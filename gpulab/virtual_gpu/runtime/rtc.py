@@ -1,15 +1,16 @@
-"""hiprtc programs: `Program` and `Programs`, from source text to a code object by gpulab's compiler."""
+"""hiprtc programs: `RtcProgram` and `RtcPrograms`, from source text to a code object by gpulab's compiler."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpulab.errors import CompileError, GpulabError
+from gpulab.virtual_gpu.runtime.context import Context
 
 if TYPE_CHECKING:
-    from gpulab.virtual_gpu.runtime.core import Runtime
+    from gpulab.toolchain import CodeObject
 
 SUCCESS, INVALID_INPUT, INVALID_PROGRAM, INVALID_OPTION = 0, 3, 4, 5
 COMPILATION, NO_NAMES_AFTER, NO_NAMES_BEFORE, BAD_NAME, INTERNAL = 6, 8, 9, 10, 11
@@ -25,36 +26,36 @@ class RtcFailure(Exception):
         super().__init__(str(code))
 
 
-class Program:
+class RtcProgram:
     """One program: what hiprtcCreateProgram was given, and what compiling gave."""
 
     def __init__(self, source: str, name: str, headers: dict[str, str]) -> None:
         self.source, self.name, self.headers = source, name, headers
         self.expressions: list[str] = []
         self.log = ""
-        self.code: Any = None  # toolchain.CodeObject
+        self.code: CodeObject | None = None
         self.compiled = False
         self.names: dict[str, ctypes.Array[ctypes.c_char]] = {}  # kept: callers hold their addresses
 
 
-class Programs:
+class RtcPrograms:
     """All programs by handle."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._programs: dict[int, Program] = {}
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._programs: dict[int, RtcProgram] = {}
         self._handles = itertools.count(0x7_0000_0010, 16)
 
     def create(self, source: str, name: str, headers: dict[str, str]) -> int:
         handle = next(self._handles)
-        self._programs[handle] = Program(source, name or "CompileSource", headers)
+        self._programs[handle] = RtcProgram(source, name or "CompileSource", headers)
         return handle
 
     def known(self, handle: int) -> bool:
         """Whether this is a program's handle."""
         return handle in self._programs
 
-    def find(self, handle: int) -> Program:
+    def find(self, handle: int) -> RtcProgram:
         found = self._programs.get(handle)
         if found is None:
             raise RtcFailure(INVALID_PROGRAM)
@@ -75,7 +76,7 @@ class Programs:
         from gpulab import toolchain
 
         program = self.find(handle)
-        arch = self._runtime.current.architecture.name
+        arch = self._context.current.architecture.name
         passed = []
         place = 0
         while place < len(options):
@@ -128,5 +129,4 @@ class Programs:
         program = self.find(handle)
         if program.code is None:
             raise RtcFailure(INVALID_PROGRAM)
-        found: bytes = program.code.elf
-        return found
+        return program.code.elf

@@ -1,4 +1,4 @@
-"""Streams and events: `Stream`, `Event`, `Streams`. They order modelled device time, in microseconds.
+"""Streams and events by handle: `Streams`, `Event`. They order modelled device time, in microseconds.
 
 Work runs when it is submitted, so a stream holds only the `Moment` at which everything in it is done. The null
 stream waits for all blocking streams of its device, and they wait for it (HIP's legacy default stream). The host has
@@ -16,81 +16,19 @@ from typing import TYPE_CHECKING
 
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.context import Context
+from gpulab.virtual_gpu.runtime.device import NON_BLOCKING, Device, Stream
+from gpulab.virtual_gpu.runtime.moments import Moment, latest
 
 if TYPE_CHECKING:
     from gpulab.records import Launch
-    from gpulab.virtual_gpu.runtime.core import Device, Runtime
 
-NON_BLOCKING = 1
 LEGACY, PER_THREAD = 1, 2  # hipStreamLegacy, hipStreamPerThread
 LEAST_PRIORITY, GREATEST_PRIORITY = 1, -1
 DISABLE_TIMING = 2
 
 #: Modelled time of a copy beside its bytes: what starting one costs (an assumption).
 COPY_LATENCY_US = 5.0
-
-MOST_PENDING = 256  # moments that follow each other and are not computed yet
-
-
-class Moment:
-    """A point in modelled time: so long after the last of others. Computed when `us` is read, and then kept.
-
-    To model the time of a launch takes longer than to launch, so that nobody does it before it is needed.
-    """
-
-    __slots__ = ("_after", "_us", "_work", "floor", "length")
-
-    length: int  # how many moments, one after the other, are not computed up to here
-    floor: float  # no earlier than this
-
-    def __init__(self, after: tuple[Moment, ...] = (), work: Launch | float = 0.0) -> None:
-        self._after: tuple[Moment, ...] = after
-        self._work: Launch | float = work
-        self._us: float | None = None
-        length, floor = 0, 0.0
-        for moment in after:
-            if moment.length > length:
-                length = moment.length
-            if moment.floor > floor:
-                floor = moment.floor
-        self.length, self.floor = length + 1, floor
-        if length >= MOST_PENDING or not after:
-            _ = self.us
-
-    @property
-    def us(self) -> float:
-        """Microseconds since the devices started."""
-        if self._us is not None:
-            return self._us
-        open_ = [self]
-        while open_:
-            moment = open_[-1]
-            unknown = [earlier for earlier in moment._after if earlier._us is None]
-            if unknown:
-                open_ += unknown
-                continue
-            open_.pop()
-            if moment._us is None:
-                work = moment._work
-                begin = max((earlier.floor for earlier in moment._after), default=0.0)
-                moment._us = moment.floor = begin + (work if isinstance(work, float) else work.time_us)
-                moment._after, moment._work, moment.length = (), 0.0, 0
-        return self.floor
-
-
-def latest(first: Moment, *others: Moment) -> Moment:
-    """The last of some moments."""
-    found = [first]
-    for other in others:
-        for place, one in enumerate(found):
-            if other is one or (not other.length and other.floor <= one.floor):
-                break
-            if not one.length and one.floor <= other.floor:
-                found[place] = other
-                break
-        else:
-            found.append(other)
-    return found[0] if len(found) == 1 else Moment(tuple(found))
 
 
 @dataclass(slots=True, eq=False)
@@ -111,26 +49,6 @@ class Happening:
     earlier: Happening | None = None
 
 
-Listener = Callable[[Happening], None]
-
-
-class Stream:
-    """One stream: `last` is when its last work is done."""
-
-    __slots__ = ("blocking", "device", "flags", "handle", "last", "number", "priority")
-
-    def __init__(self, handle: int, device: Device, flags: int, priority: int, number: int) -> None:
-        self.handle, self.device, self.flags = handle, device, flags
-        self.priority, self.number = priority, number
-        self.blocking = not flags & NON_BLOCKING
-        self.last = Moment()
-
-    @property
-    def time(self) -> float:
-        """`last` in microseconds."""
-        return self.last.us
-
-
 class Event:
     """One event; `time` is None until it is recorded, `happening` as well if nobody listened then."""
 
@@ -145,14 +63,14 @@ class Event:
 class Streams:
     """All streams and events by handle."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._streams: dict[int, Stream] = {}
         self._events: dict[int, Event] = {}
         self._handles = itertools.count(0x5_0000_0010, 16)
         self._numbers = itertools.count(3)
         self.host = Moment()  # when the host goes on
-        self.listeners: list[Listener] = []
+        self.listeners: list[Callable[[Happening], None]] = []
 
     # Streams
 
@@ -160,7 +78,7 @@ class Streams:
         """A new stream on the current device; a priority outside the range is clamped to it."""
         if flags not in (0, NON_BLOCKING):
             raise Failure(codes.INVALID_VALUE)
-        device = self._runtime.current
+        device = self._context.current
         priority = max(GREATEST_PRIORITY, min(LEAST_PRIORITY, priority))
         stream = Stream(next(self._handles), device, flags, priority, next(self._numbers))
         stream.last = device.null_stream.last if stream.blocking else Moment()
@@ -175,12 +93,12 @@ class Streams:
             Failure: with code `otherwise` if there is no such stream.
         """
         if not handle or handle == LEGACY:
-            return self._runtime.current.null_stream
+            return self._context.current.null_stream
         stream = self._streams.get(handle)
         if stream is not None:
             return stream
         if handle == PER_THREAD:
-            return self._runtime.current.thread_stream
+            return self._context.current.thread_stream
         raise Failure(otherwise)
 
     def destroy(self, handle: int) -> None:
@@ -260,7 +178,7 @@ class Streams:
         # Blocking sync, disable timing, interprocess, disable system fence, release to device or system.
         if flags & ~(0x1 | 0x2 | 0x4 | 0x20000000 | 0x40000000 | 0x80000000):
             raise Failure(codes.INVALID_VALUE)
-        event = Event(next(self._handles), self._runtime.current, flags)
+        event = Event(next(self._handles), self._context.current, flags)
         self._events[event.handle] = event
         return event
 

@@ -1,4 +1,4 @@
-"""`Runtime`: the devices of this process and what all HIP calls share: the current device, pending faults, records.
+"""`Context`: the state that all HIP calls share: devices, each thread's current one, pending faults, who listens.
 
 Environment: GPULAB_DEVICES lists architectures ("gfx942,gfx1100" if unset), one device each;
 GPULAB_INSTRUCTION_LIMIT is the default limit of wave instructions per wave (0: none).
@@ -7,108 +7,49 @@ GPULAB_INSTRUCTION_LIMIT is the default limit of wave instructions per wave (0: 
 from __future__ import annotations
 
 import atexit
-import ctypes
 import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gpulab import architectures
-from gpulab.architectures import Architecture
 from gpulab.errors import GpulabError
-from gpulab.records import Fault, Launch
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.linked import Linked
-from gpulab.virtual_gpu.runtime.memory import Memory
-from gpulab.virtual_gpu.runtime.modules import Modules
-from gpulab.virtual_gpu.runtime.properties import device_properties
-from gpulab.virtual_gpu.runtime.rtc import Programs
-from gpulab.virtual_gpu.runtime.streams import Moment, Stream, Streams
+from gpulab.virtual_gpu.runtime.device import Device
+
+if TYPE_CHECKING:
+    from gpulab.records import Fault, Launch
+    from gpulab.virtual_gpu.machine.arena import Arena
+    from gpulab.virtual_gpu.machine.device import VirtualDevice
 
 DEFAULT_DEVICES = "gfx942,gfx1100"
 NO_LIMIT = 1 << 61  # more wave instructions than anyone can wait for
 
-Listener = Callable[[Launch], None]
 
-LIMIT_PRINTF = 1  # hipLimitPrintfFifoSize
+class _Thread(threading.local):
+    """What belongs to one thread: its current device, and those it pushed (hipCtxPushCurrent, hipCtxCreate)."""
 
-#: hipLimit_t -> default: stack, printf buffer, malloc heap; scratch limits (bytes).
-DEFAULT_LIMITS = {0: 1024, 1: 4 << 20, 2: 8 << 20, 0x1000: 0, 0x1001: 4 << 30, 0x1002: 0}
-
-
-class Device:
-    """One virtual device: its architecture, its part of the machine (made on first use) and its HIP state."""
-
-    def __init__(self, index: int, architecture: Architecture, arena: Any, machine_type: Any) -> None:
-        self.index = index
-        self.architecture = architecture
-        self.properties = device_properties(architecture, index)
-        self.flags = 0
-        self.limits = dict(DEFAULT_LIMITS)
-        self.peers: set[int] = set()
-        self.fault: Fault | None = None  # not yet surfaced
-        self.printed: list[str] = []
-        self.used_bytes = 0
-        self.high_bytes = 0
-        self.cache_configuration = 0
-        self.null_stream = Stream(0, self, flags=0, priority=0, number=0)
-        self.thread_stream = Stream(2, self, flags=0, priority=0, number=2)
-        self.streams: list[Stream] = [self.thread_stream]  # all but the null stream
-        self.engines: dict[str, Moment] = {}  # copies over the host link, "in" and "out": when the last one is done
-        self.printf_buffer = PrintfBuffer(self, arena)
-        self._arena, self._machine_type, self._machine = arena, machine_type, None
-
-    @property
-    def machine(self) -> Any:
-        """The machine's VirtualDevice."""
-        if self._machine is None:
-            kind = self._machine_type
-            if kind is None:
-                from gpulab.virtual_gpu.machine.device import VirtualDevice as kind
-            self._machine = kind(self.architecture, self._arena, self.index)
-        return self._machine
+    def __init__(self) -> None:
+        self.device = 0
+        self.contexts: list[int] = []
 
 
-class PrintfBuffer:
-    """Where a device's kernels put what they print; its size is the device's limit hipLimitPrintfFifoSize."""
-
-    def __init__(self, device: Device, arena: Any) -> None:
-        self._device, self._arena = device, arena
-        self._address = self._size = 0
-
-    def start(self) -> int:
-        """Empty the buffer before a launch; its address."""
-        from gpulab.virtual_gpu.machine import printf
-
-        size = max(self._device.limits[LIMIT_PRINTF], 4096)
-        if size != self._size:
-            if self._address:
-                self._arena.free(self._address)
-            self._address = self._arena.allocate(size, "internal", self._device.index, "printf buffer")
-            self._size = size
-        head = printf.header(size)
-        ctypes.memmove(self._address, head, len(head))
-        return self._address
-
-    def text(self, formats: tuple[str, ...]) -> str:
-        """What was printed since `start`."""
-        from gpulab.virtual_gpu.machine import printf
-
-        used = min(ctypes.c_uint32.from_address(self._address).value + printf.HEADER_BYTES, self._size)
-        return "".join(printf.decode(ctypes.string_at(self._address, used), formats))
-
-
-class Runtime:
-    """All state of the virtual HIP library.
+class Context:
+    """The devices of this process and what all calls share.
 
     Args:
         names: architectures of the devices; None takes GPULAB_DEVICES.
         arena, machine_type: the machine's Arena and VirtualDevice class (others for tests).
     """
 
-    def __init__(self, names: str | None = None, arena: Any = None, machine_type: Any = None) -> None:
+    def __init__(
+        self,
+        names: str | None = None,
+        arena: Arena | None = None,
+        machine_type: type[VirtualDevice] | None = None,
+    ) -> None:
         if arena is None:
             from gpulab.virtual_gpu.machine.arena import Arena
 
@@ -120,27 +61,23 @@ class Runtime:
         self.devices = [
             Device(index, architectures.get(name), arena, machine_type) for index, name in enumerate(listed)
         ]
-        self._local = threading.local()
-        self._listeners: list[tuple[Listener, bool]] = []
+        self._thread = _Thread()
+        self._listeners: list[tuple[Callable[[Launch], None], bool]] = []
         self.profiling = False
         self.checking = 0  # how many `with gpulab.checked()` blocks are open
         self.announce: Callable[[Fault], None] | None = None  # told of each fault when a call returns its code
+        self.reports_faults = False  # whoever uses this runtime makes exceptions of faults
         self._surfaced: Fault | None = None
         self._exception: BaseException | None = None
-        self._missing: Callable[[], str] = str
+        self.missing: dict[str, Callable[[], str]] = {}
         self.instruction_limit = _limit_from_environment()
-        self.memory = Memory(self)
-        self.streams = Streams(self)
-        self.modules = Modules(self)
-        self.linked = Linked(self)
-        self.programs = Programs(self)
         atexit.register(self.flush_printed)
 
     # The current device is each thread's own.
 
     @property
     def current(self) -> Device:
-        return self.devices[getattr(self._local, "device", 0)]
+        return self.devices[self._thread.device]
 
     def device(self, index: int) -> Device:
         """The device with this number.
@@ -153,14 +90,11 @@ class Runtime:
         return self.devices[index]
 
     def set_device(self, index: int) -> None:
-        self._local.device = self.device(index).index
+        self._thread.device = self.device(index).index
 
     def context_stack(self) -> list[int]:
         """Device numbers that this thread pushed with hipCtxPushCurrent or hipCtxCreate."""
-        if not hasattr(self._local, "contexts"):
-            self._local.contexts = []
-        found: list[int] = self._local.contexts
-        return found
+        return self._thread.contexts
 
     # Faults
 
@@ -175,7 +109,7 @@ class Runtime:
         self._surfaced = fault
         if self.announce is not None:
             self.announce(fault)
-        elif "gpulab.hip.door" not in sys.modules:
+        elif not self.reports_faults and "gpulab.hip.door" not in sys.modules:
             where = f" at {fault.where.file}:{fault.where.line}" if fault.where else ""
             address = f" address 0x{fault.address:x}" if fault.address is not None else ""
             print(
@@ -199,6 +133,11 @@ class Runtime:
             device = self.current
             device.fault = device.fault or fault
 
+    def has_news(self) -> bool:
+        """Whether the current device has a fault or printed text that nobody has seen yet."""
+        device = self.current
+        return device.fault is not None or bool(device.printed)
+
     def flush_printed(self, device: Device | None = None) -> None:
         """Write what kernels printed to sys.stdout."""
         for each in self.devices if device is None else [device]:
@@ -209,7 +148,7 @@ class Runtime:
     # Failures inside calls
 
     def failed(self, call: str, error: BaseException) -> int:
-        """The code for an exception in a HIP call; `take_exception` hands it to the door."""
+        """HIP's code for an exception in a call; `take_exception` hands the exception to whoever explains it."""
         if isinstance(error, Failure):
             self._exception = error if error.reason else None
             return error.code
@@ -223,23 +162,20 @@ class Runtime:
         error, self._exception = self._exception, None
         return error
 
-    def set_missing_source(self, source: Callable[[], str]) -> None:
-        """Where the name of the last unsupported call is asked for (the C stub knows it)."""
-        self._missing = source
-
-    def missing_call(self) -> str:
-        """The name of the call that returned hipErrorNotSupported last in this thread, or ""."""
-        return self._missing()
+    def missing_call(self, library: str = "hip") -> str:
+        """The name of the call of a library that was last answered "not supported" in this thread, or ""."""
+        ask = self.missing.get(library)
+        return ask() if ask is not None else ""
 
     # Records
 
-    def add_listener(self, listener: Listener, profile: bool = False) -> None:
+    def add_listener(self, listener: Callable[[Launch], None], profile: bool = False) -> None:
         """Call `listener` with the record of every launch; with `profile` all counters are collected."""
         with self.lock:
             self._listeners.append((listener, profile))
             self.profiling = any(wants for _, wants in self._listeners)
 
-    def remove_listener(self, listener: Listener) -> None:
+    def remove_listener(self, listener: Callable[[Launch], None]) -> None:
         with self.lock:
             for place, (known, _) in enumerate(self._listeners):
                 if known == listener:
@@ -259,39 +195,6 @@ class Runtime:
     def set_instruction_limit(self, limit: int | None) -> None:
         """Wave instructions after which a wave is stopped; None: the default, 0: no limit."""
         self.instruction_limit = _limit_from_environment() if limit is None else limit or NO_LIMIT
-
-    # What the door asks for beside C calls
-
-    def function_details(self, function: int) -> dict[str, int]:
-        """Resources of a kernel that HIP's attributes do not tell."""
-        return self.modules.details(function)
-
-    def hardware_occupancy(self, function: int, block_threads: int, dynamic_lds: int) -> Any:
-        """`architectures.Occupancy` of a kernel."""
-        return self.modules.hardware_occupancy(function, block_threads, dynamic_lds)
-
-    def launch_traced(
-        self,
-        function: int,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        lds: int,
-        kernarg: bytes,
-        workgroup: Any = 0,
-        wave: int = 0,
-    ) -> tuple[Launch, Any]:
-        """Run a kernel and record one wave; see `gpulab.hip.launch_traced`."""
-        return self.modules.launch_traced(function, grid, block, lds, kernarg, workgroup, wave)
-
-    def reset(self, device: Device) -> None:
-        """hipDeviceReset: everything that belongs to the device is gone."""
-        with self.lock:
-            self.modules.reset(device)
-            self.memory.reset(device)
-            self.streams.reset(device)
-            device.fault, device.flags, device.limits = None, 0, dict(DEFAULT_LIMITS)
-            device.peers.clear()
-            self.flush_printed(device)
 
 
 def _limit_from_environment() -> int | None:

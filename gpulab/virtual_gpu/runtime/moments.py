@@ -1,0 +1,71 @@
+"""`Moment`: a point in modelled time, in microseconds since the devices started, that is computed when it is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpulab.records import Launch
+
+MOST_PENDING = 256  # moments that follow each other and are not computed yet
+
+
+class Moment:
+    """A point in modelled time: so long after the last of others. Computed when `us` is read, and then kept.
+
+    To model the time of a launch takes longer than to launch, so that nobody does it before it is needed.
+    """
+
+    __slots__ = ("_after", "_us", "_work", "floor", "length")
+
+    length: int  # how many moments, one after the other, are not computed up to here
+    floor: float  # no earlier than this
+
+    def __init__(self, after: tuple[Moment, ...] = (), work: Launch | float = 0.0) -> None:
+        self._after: tuple[Moment, ...] = after
+        self._work: Launch | float = work
+        self._us: float | None = None
+        length, floor = 0, 0.0
+        for moment in after:
+            if moment.length > length:
+                length = moment.length
+            if moment.floor > floor:
+                floor = moment.floor
+        self.length, self.floor = length + 1, floor
+        if length >= MOST_PENDING or not after:
+            _ = self.us
+
+    @property
+    def us(self) -> float:
+        """Microseconds since the devices started."""
+        if self._us is not None:
+            return self._us
+        open_ = [self]
+        while open_:
+            moment = open_[-1]
+            unknown = [earlier for earlier in moment._after if earlier._us is None]
+            if unknown:
+                open_ += unknown
+                continue
+            open_.pop()
+            if moment._us is None:
+                work = moment._work
+                begin = max((earlier.floor for earlier in moment._after), default=0.0)
+                moment._us = moment.floor = begin + (work if isinstance(work, float) else work.time_us)
+                moment._after, moment._work, moment.length = (), 0.0, 0
+        return self.floor
+
+
+def latest(first: Moment, *others: Moment) -> Moment:
+    """The last of some moments."""
+    found = [first]
+    for other in others:
+        for place, one in enumerate(found):
+            if other is one or (not other.length and other.floor <= one.floor):
+                break
+            if not one.length and one.floor <= other.floor:
+                found[place] = other
+                break
+        else:
+            found.append(other)
+    return found[0] if len(found) == 1 else Moment(tuple(found))
