@@ -10,6 +10,7 @@ from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.expression import Value
 from gpulab.virtual_gpu.isa.refused import refusal
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
+from tests.isa.rows import row_of
 
 ARCHES = tuple(isa.GENERATION)
 OPERATIONS = frozenset(
@@ -167,7 +168,7 @@ def test_matrix_instructions_belong_to_their_architecture():
     ],
 )
 def test_high_half(arch, mnemonic, expected):
-    assert isa.high_half(arch, mnemonic) == expected
+    assert isa.high_half(arch, row_of(arch, mnemonic)) == expected
 
 
 def test_an_architecture_without_rows_is_refused_by_name():

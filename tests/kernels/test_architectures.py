@@ -72,7 +72,7 @@ def test_every_instruction_of_the_corpus_has_a_row(arch: str, batches: list[str]
         programs = [parse(code.assembly, arch=arch) for code in compiled]
     assert sum(len(program.kernels) for program in programs) >= 150
     for program in programs:
-        decoder = Decoder(program, isa.table(arch), isa.high_half)
+        decoder = Decoder(program, isa.table(arch))
         for index, instruction in enumerate(program.instructions):
             try:
                 decoder.decode(index, "corpus")

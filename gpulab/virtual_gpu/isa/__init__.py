@@ -9,12 +9,11 @@ control.py`. `generation.py` says which of them an architecture has; what one ad
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu.isa.generation import GENERATIONS
-from gpulab.virtual_gpu.isa.row import Table
+from gpulab.virtual_gpu.isa.row import Row, Table
 
 GENERATION = {arch: generation.name for arch, generation in GENERATIONS.items()}
 """The generation whose names and rules an architecture has."""
@@ -48,20 +47,12 @@ def table(arch: str) -> Table:
     return generation.rows(arch, families)
 
 
-@cache
-def high_half(arch: str, mnemonic: str) -> str:
+def high_half(arch: str, row: Row) -> str:
     """What a 16-bit result does to the other half of its 32-bit register: "zero" or "keep".
 
     gfx10 and later keep it. On gfx9 (CDNA) the 16-bit instructions of the VOP1 and VOP2 lists clear it; those that
-    came with gfx9's op_sel (three operands, v_add_i16, mix) keep it, and have a v_*_legacy_* twin that clears it. A
-    result that op_sel sends to the high half keeps the low half always; d16 loads keep the other half everywhere.
+    came with gfx9's op_sel (three operands, v_add_i16, mix) keep it (`Row.keeps`), and have a v_*_legacy_* twin that
+    clears it. A result that op_sel sends to the high half keeps the low half always; d16 loads keep the other half
+    everywhere.
     """
-    if GENERATION.get(arch, arch) != "gfx9" or _KEEPS_ON_GFX9.fullmatch(mnemonic):
-        return "keep"
-    return "zero"
-
-
-_KEEPS_ON_GFX9 = re.compile(
-    r"v_(fma_mix(lo|hi)_f16|(mad|min3|max3|med3)_[fui]16|fma_f16|div_fixup_f16|(add|sub)_i16|cvt_pk_(fp8|bf8)_f32"
-    r"|cvt_scalef32_\w+|cvt_sr_\w+|ashr_pk_[iu]8_i32|bitop3_b16)"
-)
+    return "zero" if GENERATION.get(arch) == "gfx9" and row.keeps != "half" else "keep"

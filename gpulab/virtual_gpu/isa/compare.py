@@ -10,13 +10,15 @@ negations, so true for NaN: nge, nlg, ngt, nle, neq (the unordered !=), nlt. tru
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.expression import Value
 from gpulab.virtual_gpu.isa.family import Body, Family, body
+from gpulab.virtual_gpu.isa.row import Options
 
 COMPARE = Family()
-_mask = COMPARE.rows("valu", float_mode=None)
+_mask = COMPARE.rows("valu")
 _exec = COMPARE.rows("valu", writes="exec")
 _both = COMPARE.rows("valu", writes="dst exec")
 
@@ -60,10 +62,7 @@ def _twice(function: Condition) -> Body:
     return double
 
 
-def _add(name: str, parameters: str, function: Condition, meaning: str, rate: str) -> None:
-    options: dict[str, object] = {"rate": rate}
-    if "class" in name:
-        options["float_mode"] = False  # a class test sees denormals as they are
+def _add(name: str, parameters: str, function: Condition, meaning: str, **options: Unpack[Options]) -> None:
     _mask(f"v_cmp_{name}", **options)(body(lambda a, b: function(a, b), parameters, meaning))
     _exec(gfx11=f"v_cmpx_{name}", **options)(body(lambda a, b: function(a, b), parameters, meaning + " Into EXEC."))
     _both(gfx9=f"v_cmpx_{name}", **options)(body(_twice(function), parameters, meaning + " Into the mask and EXEC."))
@@ -73,13 +72,16 @@ def _all() -> None:
     for type in ("f16", "f32", "f64"):
         rate = "wide" if type == "f64" else "full"
         for name, function in FLOAT_CONDITIONS.items():
-            _add(f"{name}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate)
+            _add(f"{name}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate=rate)
         mask = "u32" if type != "f16" else "u16"
-        _add(f"class_{type}", f"a:{type} b:{mask}", f.class_test, "Is a in one of the classes of mask b?", rate)
+        meaning = "Is a in one of the classes of mask b?"
+        # a class test sees denormals as they are
+        _add(f"class_{type}", f"a:{type} b:{mask}", f.class_test, meaning, rate=rate, float_mode=False)
     for type in ("i16", "u16", "i32", "u32", "i64", "u64"):
-        rate = "wide" if type.endswith("64") else "full"
+        rate = "wide" if type in ("i64", "u64") else "full"
+        counted = {"i32": "int32", "u32": "int32", "i64": "int64", "u64": "int64"}.get(type, "")
         for name, function in INTEGER_CONDITIONS.items():
-            _add(f"{name}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate)
+            _add(f"{name}_{type}", f"a:{type} b:{type}", function, f"Compare: {name}.", rate=rate, counted=counted)
 
 
 _all()

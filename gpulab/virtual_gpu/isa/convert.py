@@ -24,16 +24,21 @@ from gpulab.virtual_gpu.isa.expression import (
 from gpulab.virtual_gpu.isa.family import Family, body, definer
 
 CONVERT = Family()
-vector = CONVERT.rows("valu", float_mode=True)
+vector = CONVERT.rows("valu", float_mode=True, counted="cvt")
 define = definer(vector)
+
+
+_WITHOUT_ROUNDING = ("f64 i32", "f64 u32", "f64 f32", "f32 f16")
+"""Into a float that has all values of the source."""
 
 
 def _plain(result: str, source: str, generations: str = "") -> None:
     """v_cvt_<result>_<source>, the primitive conversion."""
-    options = {"rate": "wide"} if "f64" in (result, source) else {}
     name = f"v_cvt_{result}_{source}"
     names = {"gfx11": name} if generations == "gfx11" else {"common": name}
-    vector(names.get("common", ""), gfx11=names.get("gfx11", ""), **options)(
+    rounds = TYPES[result].is_float and f"{result} {source}" not in _WITHOUT_ROUNDING
+    rate = "wide" if "f64" in (result, source) else "full"
+    vector(names.get("common", ""), gfx11=names.get("gfx11", ""), rounds=rounds, rate=rate)(
         body(lambda a: a.to(TYPES[result]), f"a:{source}", f"{source} to {result}.")
     )
 
@@ -111,7 +116,7 @@ def _(a: f32, position: u32, c: u32) -> u32:
     return (c & ~(const(0xFF, u32) << shift)) | (a.to(u8).to(u32) << shift)
 
 
-@vector(gfx9="v_cvt_pkaccum_u8_f32")
+@vector(gfx9="v_cvt_pkaccum_u8_f32", keeps="rest")
 def _(a: f32, position: u32, dst: u32) -> u32:
     """a as an unsigned byte (truncated, saturated), put into byte `position` of the destination."""
     shift = (position & 3) * 8

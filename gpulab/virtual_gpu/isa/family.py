@@ -9,13 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol, Unpack
 
 from gpulab.virtual_gpu.isa.expression import TYPES
-from gpulab.virtual_gpu.isa.row import AnyRow, Row, Table
+from gpulab.virtual_gpu.isa.row import AnyRow, Options, Row, Table
 
 GENERATIONS = ("gfx9", "gfx11")
 Body = Callable[..., Any]
+
+
+class Rows(Protocol):
+    """A decorator factory that `Family.rows` makes."""
+
+    def __call__(
+        self, common: str = "", *, gfx9: str = "", gfx11: str = "", **options: Unpack[Options]
+    ) -> Callable[[Body], Body]: ...
+
+
+class Define(Protocol):
+    """The same for bodies that fit one line: `definer` makes it."""
+
+    def __call__(
+        self,
+        names: str,
+        parameters: str,
+        function: Body,
+        meaning: str,
+        **options: Unpack[Options],
+    ) -> None: ...
 
 
 class Family:
@@ -28,11 +49,16 @@ class Family:
         """Add a finished row (memory, cross-lane, control) for one generation or for all."""
         self.tables[generation].add(row)
 
-    def rows(self, unit: str, writes: str = "dst", **defaults: Any) -> Callable[..., Callable[[Body], Body]]:
-        """A decorator factory: ``vector("v_add_f32")``, ``vector(gfx9="v_add_u32", gfx11="v_add_nc_u32")``."""
+    def rows(self, unit: str, **defaults: Unpack[Options]) -> Rows:
+        """A decorator factory: ``vector("v_add_f32")``, ``vector(gfx9="v_add_u32", gfx11="v_add_nc_u32")``.
 
-        def family(common: str = "", *, gfx9: str = "", gfx11: str = "", **options: Any) -> Callable[[Body], Body]:
-            given = {"writes": writes, "float_mode": None, **defaults, **options}
+        What both `defaults` and the options of a row name is as the row says.
+        """
+
+        def family(
+            common: str = "", *, gfx9: str = "", gfx11: str = "", **options: Unpack[Options]
+        ) -> Callable[[Body], Body]:
+            given: Options = {**defaults, **options}
 
             def decorate(body: Body) -> Body:
                 for generation, names in (("common", common), ("gfx9", gfx9), ("gfx11", gfx11)):
@@ -60,10 +86,10 @@ def body(function: Body, parameters: str, meaning: str) -> Body:
     return function
 
 
-def definer(family: Callable[..., Callable[[Body], Body]]) -> Callable[..., None]:
+def definer(family: Rows) -> Define:
     """``define(names, "a:u32 b:u32", lambda a, b: a & b, "Bitwise and.")`` for one-line bodies."""
 
-    def define(names: str, parameters: str, function: Body, meaning: str, **options: Any) -> None:
+    def define(names: str, parameters: str, function: Body, meaning: str, **options: Unpack[Options]) -> None:
         family(names, **options)(body(function, parameters, meaning))
 
     return define

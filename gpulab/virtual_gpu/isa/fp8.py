@@ -18,11 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.expression import Value, const, f32, rint, select, trunc, u16, u32
-from gpulab.virtual_gpu.isa.family import Family, body
+from gpulab.virtual_gpu.isa.family import Body, Family, body
 
 FP8 = Family()
 
@@ -108,18 +107,18 @@ OCP_ELEMENTS = {"fp8": "e4m3", "bf8": "e5m2"}
 OCP = {"fp8": Format(fraction=3, bias=7, ocp=True), "bf8": Format(fraction=2, bias=15, ocp=True)}
 
 
-def conversions(family: Family, name: str, format: Format, byte_sel: bool = False, **generations: str) -> None:
-    """The rows of one type. `generations` as for `Family.rows`: "v" stands for the name there, common if empty.
+def conversions(family: Family, name: str, format: Format, byte_sel: bool = False, gfx9_only: bool = False) -> None:
+    """The rows of one type, common or for gfx9 alone.
 
     With `byte_sel` (gfx12) that modifier names the byte that is read or written, in place of SDWA and op_sel.
     """
-    rows = family.rows("valu")
+    rows = family.rows("valu", counted="cvt")
     kind = "OCP" if format.ocp else "FNUZ"
 
-    def row(mnemonic: str, float_mode: bool = False) -> Callable[[Any], Any]:
-        if generations:
-            return rows(**dict.fromkeys(generations, mnemonic), float_mode=float_mode)
-        return rows(mnemonic, float_mode=float_mode)
+    def row(mnemonic: str, float_mode: bool = False, keeps: str = "") -> Callable[[Body], Body]:
+        if gfx9_only:
+            return rows(gfx9=mnemonic, float_mode=float_mode, keeps=keeps)
+        return rows(mnemonic, float_mode=float_mode, keeps=keeps)
 
     if byte_sel:
         row(f"v_cvt_f32_{name}")(
@@ -147,7 +146,7 @@ def conversions(family: Family, name: str, format: Format, byte_sel: bool = Fals
                 f"The two lowest bytes, {name} ({kind}), to two f32.",
             )
         )
-    row(f"v_cvt_pk_{name}_f32")(
+    row(f"v_cvt_pk_{name}_f32", keeps="half")(
         body(
             lambda a, b, mode: (format.narrow(a, mode) | format.narrow(b, mode) << 8).to(u16),
             "a:f32 b:f32 mode:u32",
@@ -160,7 +159,7 @@ def conversions(family: Family, name: str, format: Format, byte_sel: bool = Fals
         return (dst & ~(const(0xFF, u32) << shift)) | format.narrow(a, mode, seed) << shift
 
     place = "byte_sel" if byte_sel else "op_sel"
-    row(f"v_cvt_sr_{name}_f32")(
+    row(f"v_cvt_sr_{name}_f32", keeps="rest")(
         body(
             lambda a, seed, dst, which, mode: stochastic(a, seed, dst, which, mode),
             f"a:f32 seed:u32 dst:u32 {place}:u32 mode:u32",
@@ -170,4 +169,4 @@ def conversions(family: Family, name: str, format: Format, byte_sel: bool = Fals
 
 
 for _name, _format in FORMATS.items():
-    conversions(FP8, _name, _format, gfx9="v")
+    conversions(FP8, _name, _format, gfx9_only=True)

@@ -114,10 +114,16 @@ _minima()
 def _scalar_floats() -> None:
     for type in ("f16", "f32"):
         two = f"a:{type} b:{type}"
-        define(f"s_add_{type}", two, lambda a, b: a + b, "Sum.")
-        define(f"s_sub_{type}", two, lambda a, b: a - b, "Difference.")
-        define(f"s_mul_{type}", two, lambda a, b: a * b, "Product.")
-        define(f"s_fmac_{type}", f"{two} dst:{type}", lambda a, b, dst: fma(a, b, dst), "dst += a*b, rounded once.")
+        define(f"s_add_{type}", two, lambda a, b: a + b, "Sum.", rounds=True)
+        define(f"s_sub_{type}", two, lambda a, b: a - b, "Difference.", rounds=True)
+        define(f"s_mul_{type}", two, lambda a, b: a * b, "Product.", rounds=True)
+        define(
+            f"s_fmac_{type}",
+            f"{two} dst:{type}",
+            lambda a, b, dst: fma(a, b, dst),
+            "dst += a*b, rounded once.",
+            rounds=True,
+        )
         define(f"s_floor_{type}", f"a:{type}", floor, "Largest integer not above a.")
         define(f"s_ceil_{type}", f"a:{type}", ceil, "Smallest integer not below a.")
         define(f"s_trunc_{type}", f"a:{type}", trunc, "Integer part.")
@@ -127,13 +133,13 @@ def _scalar_floats() -> None:
                 compare(f"s_cmp_{name}_{type}")(
                     body(lambda a, b, o=condition: o(a, b), two, "SCC = comparison of floats.")
                 )
-    define("s_fmaak_f32", "a:f32 b:f32 k:f32", lambda a, b, k: fma(a, b, k), "a*b+K, rounded once.")
-    define("s_fmamk_f32", "a:f32 k:f32 b:f32", lambda a, k, b: fma(a, k, b), "a*K+b, rounded once.")
-    define("s_cvt_f32_i32", "a:i32", lambda a: a.to(f32), "i32 to f32.")
-    define("s_cvt_f32_u32", "a:u32", lambda a: a.to(f32), "u32 to f32.")
+    define("s_fmaak_f32", "a:f32 b:f32 k:f32", lambda a, b, k: fma(a, b, k), "a*b+K, rounded once.", rounds=True)
+    define("s_fmamk_f32", "a:f32 k:f32 b:f32", lambda a, k, b: fma(a, k, b), "a*K+b, rounded once.", rounds=True)
+    define("s_cvt_f32_i32", "a:i32", lambda a: a.to(f32), "i32 to f32.", rounds=True)
+    define("s_cvt_f32_u32", "a:u32", lambda a: a.to(f32), "u32 to f32.", rounds=True)
     define("s_cvt_i32_f32", "a:f32", lambda a: a.to(i32), "f32 to i32: truncates, saturates, NaN gives 0.")
     define("s_cvt_u32_f32", "a:f32", lambda a: a.to(u32), "f32 to u32: truncates, saturates, NaN gives 0.")
-    define("s_cvt_f16_f32", "a:f32", lambda a: a.to(f16), "f32 to f16.")
+    define("s_cvt_f16_f32", "a:f32", lambda a: a.to(f16), "f32 to f16.", rounds=True)
     define("s_cvt_f32_f16", "a:f16", lambda a: a.to(f32), "f16 to f32.")
     define("s_cvt_hi_f32_f16", "a:u32", lambda a: f.high(a).bits(f16).to(f32), "The high half, f16, to f32.")
     define(

@@ -19,7 +19,7 @@ ROWS = Family()
 for _name in ("buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_invl2"):
     _meaning = "Write back or drop cached lines: here there are none."
     ROWS.add(Control(_name, "nop", meaning=_meaning, accuracy=stated("nop", _name)))
-vector = ROWS.rows("valu", float_mode=True)
+vector = ROWS.rows("valu", float_mode=True, rounds=True, counted="fma_f32")
 
 
 def _twice_rounded(a: Value, b: Value, c: Value) -> Value:

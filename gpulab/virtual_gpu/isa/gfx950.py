@@ -46,6 +46,7 @@ for _type, _suffix in (("u32", "b32"), ("u16", "b16")):
         f"a:{_type} b:{_type} c:{_type} bitop3:u32",
         lambda a, b, c, bitop3: _any_function(a, b, c, bitop3),
         "Any function of three bits, by a table of eight.",
+        keeps="half" if _type == "u16" else "",
     )
 define(
     "v_prng_b32",
@@ -62,6 +63,8 @@ for _name, _byte in (("i8", i8), ("u8", u8)):
             | (f.unsigned(f.narrow(f.shift_right(b, c), byte)).to(u16) << 8)
         ),
         "Two arithmetic shifts right, limited to bytes.",
+        keeps="half",
+        counted="int32",
     )
 ROWS.add(CrossLane("v_permlane16_swap_b32", "permlane16_swap", "Odd rows of 16 lanes and even rows change places."))
 ROWS.add(CrossLane("v_permlane32_swap_b32", "permlane32_swap", "Upper and lower half of the wave change places."))
@@ -87,7 +90,7 @@ packed("v_dot2_f32_bf16", element="bf16")(
 packed("v_dot2c_f32_bf16", element="bf16")(
     body(as_body(float_dot(bf16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two bf16 pairs.")
 )
-define("v_cvt_f32_bf16", "a:bf16", lambda a: a.to(f32), "bf16 to f32.", float_mode=False)
+define("v_cvt_f32_bf16", "a:bf16", lambda a: a.to(f32), "bf16 to f32.", float_mode=False, counted="cvt")
 for _half in ("f16", "bf16"):
     define(
         f"v_cvt_pk_{_half}_f32",
@@ -95,6 +98,8 @@ for _half in ("f16", "bf16"):
         lambda a, b, half=TYPES[_half]: f.join(a.to(half), b.to(half)),
         f"Two f32 to {_half}, to nearest even.",
         float_mode=True,
+        rounds=_half == "f16",
+        counted="cvt",
     )
 
 
@@ -122,6 +127,8 @@ for _half in ("f16", "bf16"):
         lambda a, seed, half=TYPES[_half]: _by_chance(a, seed, half),
         f"f32 to {_half}, rounded up or down by chance.",
         float_mode=False,
+        keeps="half",
+        counted="cvt",
     )
 for _name, _format in OCP.items():
     conversions(ROWS, _name, _format)
@@ -169,7 +176,7 @@ def _next_seed(seed: Value) -> Value:
 
 
 def _scaled_fp8(name: str, format: Format) -> None:
-    scaled = ROWS.rows("valu", float_mode=False)
+    scaled = ROWS.rows("valu", float_mode=False, counted="cvt")
     kind = f"{name} (OCP)"
     for type in ("f32", "f16", "bf16"):
         wide = TYPES[type]
@@ -187,7 +194,7 @@ def _scaled_fp8(name: str, format: Format) -> None:
             return (first | second << 8).to(u16)
 
         if type == "f32":
-            scaled(f"v_cvt_scalef32_pk_{name}_f32")(
+            scaled(f"v_cvt_scalef32_pk_{name}_f32", keeps="half")(
                 body(
                     lambda a, b, scale, mode, o=narrowed: o(a, b, scale, mode),
                     "a:f32 b:f32 scale:f32 mode:u32",
@@ -195,7 +202,7 @@ def _scaled_fp8(name: str, format: Format) -> None:
                 )
             )
         else:
-            scaled(f"v_cvt_scalef32_pk_{name}_{type}")(
+            scaled(f"v_cvt_scalef32_pk_{name}_{type}", keeps="half")(
                 body(
                     lambda a, scale, mode, o=narrowed, wide=wide: o(
                         f.low(a).bits(wide), f.high(a).bits(wide), scale, mode
@@ -210,7 +217,7 @@ def _scaled_fp8(name: str, format: Format) -> None:
             code = format.narrow(_over(a, scale), mode, seed)
             return (dst & ~(const(0xFF, u32) << shift)) | code << shift
 
-        scaled(f"v_cvt_scalef32_sr_{name}_{type}")(
+        scaled(f"v_cvt_scalef32_sr_{name}_{type}", keeps="rest")(
             body(
                 lambda a, seed, scale, dst, op_sel, mode, o=by_chance: o(a, seed, scale, dst, op_sel, mode),
                 f"a:{type} seed:u32 scale:f32 dst:u32 op_sel:u32 mode:u32",
@@ -218,7 +225,7 @@ def _scaled_fp8(name: str, format: Format) -> None:
             )
         )
     for type in ("f32", "f16"):
-        scaled(f"v_cvt_scalef32_{type}_{name}")(
+        scaled(f"v_cvt_scalef32_{type}_{name}", keeps="half" if type == "f16" else "")(
             body(
                 lambda a, scale, op_sel, wide=TYPES[type]: (format.widen(a >> (op_sel & 3) * 8) * _scale(scale)).to(
                     wide
@@ -234,7 +241,7 @@ for _name, _format in OCP.items():
 
 
 def _scaled_fp4() -> None:
-    scaled = ROWS.rows("valu", float_mode=False)
+    scaled = ROWS.rows("valu", float_mode=False, counted="cvt")
 
     def into_byte(dst: Value, code: Value, op_sel: Value) -> Value:
         shift = (op_sel >> 2 & 3) * 8
@@ -261,7 +268,7 @@ def _scaled_fp4() -> None:
         whole = "u64" if type == "f32" else "u32"
         meaning = f"Two {type} over a power of two, to 4-bit floats in one byte"
         if type == "f32":
-            scaled("v_cvt_scalef32_pk_fp4_f32")(
+            scaled("v_cvt_scalef32_pk_fp4_f32", keeps="rest")(
                 body(
                     lambda a, b, scale, dst, op_sel: into_byte(dst, pair(a, b, scale), op_sel),
                     "a:f32 b:f32 scale:f32 dst:u32 op_sel:u32",
@@ -269,7 +276,7 @@ def _scaled_fp4() -> None:
                 )
             )
         else:
-            scaled(f"v_cvt_scalef32_pk_fp4_{type}")(
+            scaled(f"v_cvt_scalef32_pk_fp4_{type}", keeps="rest")(
                 body(
                     lambda a, scale, dst, op_sel, wide=wide: into_byte(
                         dst, pair(f.low(a).bits(wide), f.high(a).bits(wide), scale), op_sel
@@ -278,7 +285,7 @@ def _scaled_fp4() -> None:
                     meaning + ".",
                 )
             )
-        scaled(f"v_cvt_scalef32_sr_pk_fp4_{type}")(
+        scaled(f"v_cvt_scalef32_sr_pk_fp4_{type}", keeps="rest")(
             body(
                 lambda a, seed, scale, dst, op_sel, wide=wide: into_byte(
                     dst, pair(f.low(a).bits(wide), f.high(a).bits(wide), scale, seed), op_sel

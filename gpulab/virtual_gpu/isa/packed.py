@@ -7,11 +7,12 @@ pairs. Sources: CDNA3 ISA manual 12.11, RDNA3 ISA manual 16.6.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, bf16, const, f16, f32, fma, i32, i64, select, u32
 from gpulab.virtual_gpu.isa.family import Family, body
+from gpulab.virtual_gpu.isa.row import Beyond
 
 PACKED = Family()
 _rows = PACKED.rows("valu", packed="pairs")
@@ -31,42 +32,38 @@ def lanewise(function: Callable[..., Value], element: Type, count: int, clamp: b
 
 def _pairs(
     names: str,
-    element: str,
+    halves: str,
     count: int,
     function: Callable[..., Value],
     meaning: str,
     clamp: bool = False,
-    **generations: str,
+    gfx9: str = "",
+    **beyond: Unpack[Beyond],
 ) -> None:
-    width = "u64" if element == "f32" else "u32"
+    width = "u64" if halves == "f32" else "u32"
     parameters = " ".join(f"{name}:{width}" for name in "abc"[:count]) + (" clamp:b1" if clamp else "")
-    type = TYPES[element]
-    _rows(names, element=element, float_mode=type.is_float, **generations)(
+    type = TYPES[halves]
+    _rows(names, element=halves, gfx9=gfx9, float_mode=type.is_float, **beyond)(
         body(lanewise(function, type, count, clamp), parameters, meaning)
     )
 
 
-for _type in ("f16", "f32"):
-    _generations = {} if _type == "f16" else {"gfx9": "x"}
-    for _name, _count, _function, _meaning in (
-        ("add", 2, lambda a, b: a + b, "Two sums."),
-        ("mul", 2, lambda a, b: a * b, "Two products."),
-        ("fma", 3, fma, "Two fused multiply-adds."),
-    ):
-        if _type == "f16":
-            _pairs(f"v_pk_{_name}_f16", "f16", _count, _function, _meaning)
-        else:
-            _pairs("", "f32", _count, _function, _meaning, gfx9=f"v_pk_{_name}_f32")
+for _name, _count, _function, _meaning in (
+    ("add", 2, lambda a, b: a + b, "Two sums."),
+    ("mul", 2, lambda a, b: a * b, "Two products."),
+    ("fma", 3, fma, "Two fused multiply-adds."),
+):
+    _pairs(
+        f"v_pk_{_name}_f16", "f16", _count, _function, _meaning,
+        rounds=True, counted=f"{_name}_f16",
+    )  # fmt: skip
+    _pairs(
+        "", "f32", _count, _function, _meaning, gfx9=f"v_pk_{_name}_f32",
+        rounds=True, counted=f"{_name}_f32",
+    )  # fmt: skip
 _pairs("v_pk_min_f16", "f16", 2, f.minimum, "Two minima.")
 _pairs("v_pk_max_f16", "f16", 2, f.maximum, "Two maxima.")
-_rows(gfx11="v_pk_fmac_f16", element="f16", float_mode=True)(
-    body(
-        lambda a, b, dst: lanewise(fma, f16, 3, False)(a, b, dst),
-        "a:u32 b:u32 dst:u32",
-        "Two fused multiply-adds into the destination.",
-    )
-)
-_rows(gfx9="v_pk_fmac_f16", element="f16", float_mode=True)(
+_rows("v_pk_fmac_f16", element="f16", float_mode=True, rounds=True, counted="fma_f16")(
     body(
         lambda a, b, dst: lanewise(fma, f16, 3, False)(a, b, dst),
         "a:u32 b:u32 dst:u32",
@@ -203,16 +200,16 @@ _rows(gfx11="v_dot2_bf16_bf16", element="bf16", float_mode=True)(
 
 # --------------------------------------------------------------------------------------------------------- mix
 
-_mix = PACKED.rows("valu", packed="mix", float_mode=True)
+_mix = PACKED.rows("valu", packed="mix", float_mode=True, rounds=True)
 _mix("v_fma_mix_f32")(body(lambda a, b, c: fma(a, b, c), "a:f32 b:f32 c:f32", "fma of f32 or f16 sources."))
-_mix("v_fma_mixlo_f16")(
+_mix("v_fma_mixlo_f16", keeps="half")(
     body(
         lambda a, b, c: fma(a, b, c).to(f16),
         "a:f32 b:f32 c:f32",
         "The same, as f16 in the low half; the other half stays.",
     )
 )
-_mix("v_fma_mixhi_f16")(
+_mix("v_fma_mixhi_f16", keeps="half", into_high=True)(
     body(
         lambda a, b, c: fma(a, b, c).to(f16),
         "a:f32 b:f32 c:f32",

@@ -34,8 +34,8 @@ on gfx9 and "exec" alone on gfx10 and later.
 
 16-bit types: a source of a 16-bit type is the low half of its register, or the high half where op_sel has
 the source's bit; a 16-bit result goes to the half that op_sel's last bit (that of the destination) names (in a
-row that is `into_high`, v_fma_mixhi_*, to the high one), and `isa.high_half(arch, mnemonic)` says what becomes of
-the other half. A float constant has the form of a float type; an integer type takes the low bits of its f32 form.
+row that is `into_high`, to the high one), and `isa.high_half(arch, row)` says what becomes of the other half. A float
+constant has the form of a float type; an integer type takes the low bits of its f32 form.
 
 Packed rows (`packed`):
 
@@ -51,6 +51,8 @@ Packed rows (`packed`):
     "mix"        v_fma_mix*: f32 sources; source i with op_sel_hi[i] is the f16 in the half that op_sel[i]
                  names, widened; neg_lo negates and neg_hi takes the absolute value first.
 
+What a row does beyond its expression is a field of it, given where the row is defined; nobody asks its name.
+
 Families with structure beyond an expression are described by the dataclasses `Memory`, `CrossLane`, `Matrix`,
 `Control` and the reader implements them by kind.
 """
@@ -58,10 +60,9 @@ Families with structure beyond an expression are described by the dataclasses `M
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, arg
 
@@ -103,24 +104,71 @@ class Result:
     type: Type
 
 
-_ROUNDED = re.compile(
-    r"[sv]_(pk_)?(add|sub|subrev|mul|fma|fmac|fmaak|fmamk|mad|mac|madak|madmk|ldexp)(_legacy|_dx9_zero)?_f(16|32|64)"
-    r"|[sv]_cvt_(f16_f32|f32_f64|f16_[iu]16|f32_[iu]32)|v_cvt_pk_f16_f32|v_fma_mix(lo|hi)?_f(16|32)|v_mullit_f32"
-    r"|v_div_fmas_f(32|64)"
-)
-"""Rows whose arithmetic follows MODE's rounding and FP16_OVFL. Others round to nearest even, or as their names say."""
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The sources that hold a bitwise result, or that it holds: all of its ones are theirs, or all of theirs its."""
+
+    narrows: tuple[int, ...] = ()
+    widens: tuple[int, ...] = ()
+
+
+LOGIC = {
+    "mov": Within(),
+    "and": Within(narrows=(0, 1)),
+    "or": Within(widens=(0, 1)),
+    "xor": Within(),
+    "nand": Within(),
+    "nor": Within(),
+    "xnor": Within(),
+    "and_not0": Within(narrows=(1,)),
+    "and_not1": Within(narrows=(0,)),
+    "or_not0": Within(widens=(1,)),
+    "or_not1": Within(widens=(0,)),
+}
+"""Bitwise operations of the scalar unit by gfx11's names: not0 inverts the first source, not1 the second."""
+
+
+class Beyond(TypedDict, total=False):
+    """What a row does beyond its expression: see Row."""
+
+    rounds: bool
+    keeps: str
+    into_high: bool
+    logic: str
+    counted: str
+
+
+class Options(Beyond, total=False):
+    """What the definition of a row may say."""
+
+    writes: str
+    float_mode: bool | None
+    accuracy: str
+    rate: str
+    packed: str
+    element: str
 
 
 class Row(Stated):
     """A lanewise (unit "valu") or scalar (unit "salu") instruction.
 
-    `rounds`: whether MODE's rounding applies to the operations of the body.
     `float_mode` says that input and output denormals of f32/f16/f64 follow MODE, and that clamp and
     omod apply to the result; moves and bit operations have it False.
     `accuracy` and `fidelity`: see Stated.
     `rate` names the pipeline, whose speed the architecture decides: "full", "wide" (64-bit operands), "quarter"
-    (32-bit multiplies, steps of divisions), "trans" (transcendental functions).
+    (32-bit multiplies), "division" (steps of a division, plain operations in f32: LLVM, SISchedule.td), "trans"
+    (transcendental functions).
     `packed` and `element`: see the module's docstring.
+    `rounds`: MODE's rounding and FP16_OVFL apply to the operations of the body. Others round to nearest even, or as
+    their names say.
+    `keeps`: "half": the half of the register that a 16-bit result is not written to stays as it was on gfx9 too (see
+    `isa.high_half`); "rest": `dst` is a parameter since the bits that are not written stay, not as a number to compute
+    with.
+    `into_high`: a 16-bit result goes to the high half, whatever op_sel says.
+    `logic`: of a bitwise operation of the scalar unit its key in LOGIC, by which EXEC is followed; in rows that also
+    write EXEC the second source is EXEC.
+    `counted`: which of the counters SQ_INSTS_VALU_* counts the instruction on CDNA: "add_f32" (f16, f64; mul, fma,
+    trans the same), "cvt", "int32", "int64", or "". (docs/counters.md)
     """
 
     def __init__(
@@ -128,24 +176,38 @@ class Row(Stated):
         mnemonic: str,
         unit: str,
         body: Callable[..., Any],
-        writes: str,
-        float_mode: bool | None,
+        writes: str = "dst",
+        float_mode: bool | None = None,
         accuracy: str = "exact",
         rate: str = "full",
         packed: str = "",
         element: str = "",
+        **beyond: Unpack[Beyond],
     ) -> None:
         self.mnemonic, self.unit, self.body, self.accuracy, self.rate = mnemonic, unit, body, accuracy, rate
         self.packed, self.element = packed, element
+        self.rounds = beyond.get("rounds", False)
+        self.keeps = beyond.get("keeps", "")
+        self.into_high = beyond.get("into_high", False)
+        self.logic = beyond.get("logic", "")
+        self.counted = beyond.get("counted", "")
         self.meaning = inspect.getdoc(body) or ""
         hints = {k: TYPES[v] if isinstance(v, str) else v for k, v in body.__annotations__.items() if k != "return"}
         self.parameters = tuple(Parameter(n, t, n in IMPLICIT) for n, t in hints.items())
         self._writes = tuple(writes.split())
         self._graph: tuple[tuple[Result, ...], tuple[Value, ...]] | None = None
-        self.rounds = _ROUNDED.fullmatch(mnemonic) is not None
-        self.into_high = mnemonic.startswith("v_fma_mixhi_")
         has_float = any(p.type.is_float for p in self.parameters)
         self.float_mode = has_float if float_mode is None else float_mode
+
+    @property
+    def writes_exec(self) -> bool:
+        """Whether EXEC is one of its destinations: v_cmpx_*, s_*_saveexec_*, s_*_wrexec_*."""
+        return "exec" in self._writes
+
+    @property
+    def saves_exec(self) -> bool:
+        """Whether its destination gets EXEC as it was: s_*_saveexec_*."""
+        return self.writes_exec and self.unit == "salu" and self.graph()[1][0].op == "arg"
 
     def graph(self) -> tuple[tuple[Result, ...], tuple[Value, ...]]:
         """Results and their expression graphs over `arg` leaves; built once, on first use."""
@@ -272,30 +334,6 @@ class Table(Mapping[str, AnyRow]):
         for table in (self, *others):
             result._rows.update(table._rows)
         return result
-
-    def decorator(
-        self, unit: str, writes: str = "dst"
-    ) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
-        """A decorator factory such as `vop2 = table.decorator("valu")`."""
-        default_writes = writes
-
-        def family(
-            *mnemonics: str,
-            writes: str = default_writes,
-            float_mode: bool | None = None,
-            accuracy: str = "exact",
-            rate: str = "full",
-            packed: str = "",
-            element: str = "",
-        ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-            def define(body: Callable[..., Any]) -> Callable[..., Any]:
-                for mnemonic in mnemonics:
-                    self.add(Row(mnemonic, unit, body, writes, float_mode, accuracy, rate, packed, element))
-                return body
-
-            return define
-
-        return family
 
     def __getitem__(self, mnemonic: str) -> AnyRow:
         return self._rows[mnemonic]

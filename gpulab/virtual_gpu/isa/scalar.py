@@ -47,7 +47,7 @@ def _with_flag(result: Value) -> tuple[Value, Value]:
 # ------------------------------------------------------------------------------------ moves and selection
 
 for suffix, type in WIDTHS:
-    define(f"s_mov_{suffix}", f"a:{type}", lambda a: a, "Move.")
+    define(f"s_mov_{suffix}", f"a:{type}", lambda a: a, "Move.", logic="mov")
     define(f"s_cmov_{suffix}", f"a:{type} dst:{type} scc:b1", lambda a, dst, scc: select(scc, a, dst), "Move if SCC.")
     define(
         f"s_cselect_{suffix}",
@@ -152,18 +152,20 @@ define("s_sext_i32_i16", "a:u32", lambda a: a.to(i16).to(i32), "Sign-extend 16 b
 
 for suffix, type in WIDTHS:
     two = f"a:{type} b:{type}"
-    define_scc(f"s_and_{suffix}", two, lambda a, b: _with_flag(a & b), "And; SCC if not zero.")
-    define_scc(f"s_or_{suffix}", two, lambda a, b: _with_flag(a | b), "Or; SCC if not zero.")
-    define_scc(f"s_xor_{suffix}", two, lambda a, b: _with_flag(a ^ b), "Exclusive or; SCC if not zero.")
-    define_scc(f"s_nand_{suffix}", two, lambda a, b: _with_flag(~(a & b)), "Not and; SCC if not zero.")
-    define_scc(f"s_nor_{suffix}", two, lambda a, b: _with_flag(~(a | b)), "Not or; SCC if not zero.")
-    define_scc(f"s_xnor_{suffix}", two, lambda a, b: _with_flag(~(a ^ b)), "Not exclusive or; SCC if not zero.")
+    define_scc(f"s_and_{suffix}", two, lambda a, b: _with_flag(a & b), "And; SCC if not zero.", logic="and")
+    define_scc(f"s_or_{suffix}", two, lambda a, b: _with_flag(a | b), "Or; SCC if not zero.", logic="or")
+    define_scc(f"s_xor_{suffix}", two, lambda a, b: _with_flag(a ^ b), "Exclusive or; SCC if not zero.", logic="xor")
+    define_scc(f"s_nand_{suffix}", two, lambda a, b: _with_flag(~(a & b)), "Not and; SCC if not zero.", logic="nand")
+    define_scc(f"s_nor_{suffix}", two, lambda a, b: _with_flag(~(a | b)), "Not or; SCC if not zero.", logic="nor")
+    define_scc(
+        f"s_xnor_{suffix}", two, lambda a, b: _with_flag(~(a ^ b)), "Not exclusive or; SCC if not zero.", logic="xnor"
+    )
     define_scc(f"s_not_{suffix}", f"a:{type}", lambda a: _with_flag(~a), "Not; SCC if not zero.")
     for gfx9, gfx11, operation in (
         ("andn2", "and_not1", lambda a, b: a & ~b),
         ("orn2", "or_not1", lambda a, b: a | ~b),
     ):
-        sop_scc(gfx9=f"s_{gfx9}_{suffix}", gfx11=f"s_{gfx11}_{suffix}")(
+        sop_scc(gfx9=f"s_{gfx9}_{suffix}", gfx11=f"s_{gfx11}_{suffix}", logic=gfx11)(
             body(lambda a, b, operation=operation: _with_flag(operation(a, b)), two, "With the second inverted.")
         )
     wide = TYPES[type]
@@ -335,6 +337,7 @@ for suffix, type in WIDTHS:
             gfx9=f"s_{gfx9}_saveexec_{suffix}" if suffix == "b64" else "",
             gfx11=f"s_{gfx11}_saveexec_{suffix}",
             writes="dst exec scc",
+            logic=gfx11,
         )(body(_save, f"a:{type} exec:{type}", "The destination gets EXEC; EXEC its combination with the source."))
         if gfx9 in ("andn1", "andn2"):
 
@@ -346,6 +349,7 @@ for suffix, type in WIDTHS:
                 gfx9=f"s_{gfx9}_wrexec_{suffix}" if suffix == "b64" else "",
                 gfx11=f"s_{gfx11}_wrexec_{suffix}",
                 writes="dst exec scc",
+                logic=gfx11,
             )(body(_write, f"a:{type} exec:{type}", "EXEC and the destination get the combination."))
 
 # ---------------------------------------------------------------------------------------------- comparisons

@@ -10,7 +10,7 @@ Sources: CDNA3 ISA manual 12.7-12.11, RDNA3 ISA manual 16.7-16.11.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.expression import (
@@ -21,7 +21,6 @@ from gpulab.virtual_gpu.isa.expression import (
     clz,
     const,
     ctz,
-    f16,
     f32,
     f64,
     floor,
@@ -39,12 +38,17 @@ from gpulab.virtual_gpu.isa.expression import (
     u64,
 )
 from gpulab.virtual_gpu.isa.family import Family, body, definer
+from gpulab.virtual_gpu.isa.row import Beyond, Options
 
 VECTOR = Family()
 vector = VECTOR.rows("valu")
-with_mask = VECTOR.rows("valu", writes="dst sdst")
+int32 = VECTOR.rows("valu", counted="int32")
+int64 = VECTOR.rows("valu", counted="int64")
+with_mask = VECTOR.rows("valu", writes="dst sdst", counted="int32")
+division = VECTOR.rows("valu", rate="division")
 transcendental = VECTOR.rows("valu", rate="trans", float_mode=True)
 define = definer(vector)
+define_int32 = definer(int32)
 
 FLOATS = ("f16", "f32", "f64")
 
@@ -72,8 +76,10 @@ vector(gfx11="v_swap_b16", writes="dst sdst")(body(lambda dst, sdst: (sdst, dst)
 for type in FLOATS:
     two = f"a:{type} b:{type}"
     rate = "wide" if type == "f64" else "full"
-    define(f"v_add_{type}", two, lambda a, b: a + b, "Sum.", rate=rate)
-    define(f"v_mul_{type}", two, lambda a, b: a * b, "Product.", rate=rate)
+    keeps = "half" if type == "f16" else ""
+    fused: Beyond = {"rounds": True, "counted": f"fma_{type}"}
+    define(f"v_add_{type}", two, lambda a, b: a + b, "Sum.", rate=rate, rounds=True, counted=f"add_{type}")
+    define(f"v_mul_{type}", two, lambda a, b: a * b, "Product.", rate=rate, rounds=True, counted=f"mul_{type}")
     define(
         f"v_min_{type}",
         f"{two} mode:u32",
@@ -88,31 +94,36 @@ for type in FLOATS:
         "Maximum; +0 is above -0; a quiet NaN gives the other operand.",
         rate=rate,
     )
-    define(f"v_fma_{type}", f"{two} c:{type}", fma, "a*b+c with one rounding.", rate=rate)
+    define(f"v_fma_{type}", f"{two} c:{type}", fma, "a*b+c with one rounding.", rate=rate, keeps=keeps, **fused)
     if type != "f64":
-        define(f"v_sub_{type}", two, lambda a, b: a - b, "Difference.")
-        define(f"v_subrev_{type}", two, lambda a, b: b - a, "Difference, operands exchanged.")
-        vector(gfx9="" if type == "f16" else f"v_fmac_{type}", gfx11=f"v_fmac_{type}")(
+        sums: Beyond = {"rounds": True, "counted": f"add_{type}"}
+        define(f"v_sub_{type}", two, lambda a, b: a - b, "Difference.", **sums)
+        define(f"v_subrev_{type}", two, lambda a, b: b - a, "Difference, operands exchanged.", **sums)
+        vector(gfx9="" if type == "f16" else f"v_fmac_{type}", gfx11=f"v_fmac_{type}", **fused)(
             body(lambda a, b, dst: fma(a, b, dst), f"{two} dst:{type}", "dst += a*b with one rounding.")
         )
         names = {"gfx11": f"v_fmaak_{type}"} | ({"gfx9": f"v_fmaak_{type}"} if type == "f32" else {})
-        vector(**names)(body(lambda a, b, k: fma(a, b, k), f"{two} k:{type}", "a*b+K with one rounding."))
+        vector(**names, **fused)(body(lambda a, b, k: fma(a, b, k), f"{two} k:{type}", "a*b+K with one rounding."))
         names = {g: n.replace("fmaak", "fmamk") for g, n in names.items()}
-        vector(**names)(body(lambda a, k, b: fma(a, k, b), f"a:{type} k:{type} b:{type}", "a*K+b with one rounding."))
+        vector(**names, **fused)(
+            body(lambda a, k, b: fma(a, k, b), f"a:{type} k:{type} b:{type}", "a*K+b with one rounding.")
+        )
         three = f"{two} c:{type} mode:u32"
         define(
             f"v_min3_{type}",
             three,
             lambda a, b, c, mode: f.minimum(f.minimum(a, b, mode), c, mode),
             "Minimum of three.",
+            keeps=keeps,
         )
         define(
             f"v_max3_{type}",
             three,
             lambda a, b, c, mode: f.maximum(f.maximum(a, b, mode), c, mode),
             "Maximum of three.",
+            keeps=keeps,
         )
-        define(f"v_med3_{type}", three, f.median, "Median of three; with a NaN, the minimum.")
+        define(f"v_med3_{type}", three, f.median, "Median of three; with a NaN, the minimum.", keeps=keeps)
         vector(gfx11=f"v_maxmin_{type}")(
             body(lambda a, b, c, mode: f.minimum(f.maximum(a, b, mode), c, mode), three, "min(max(a, b), c).")
         )
@@ -125,48 +136,54 @@ for type in FLOATS:
     define(f"v_rndne_{type}", f"a:{type}", rint, "Nearest integer, halves to even.", rate=rate)
     define(f"v_fract_{type}", f"a:{type}", f.fraction_of, "a - floor(a), always below 1.", rate=rate)
     define(f"v_frexp_mant_{type}", f"a:{type}", f.frexp_mantissa, "m of a = m * 2**e, 0.5 <= |m| < 1.", rate=rate)
-vector(gfx9="v_fmac_f64", rate="wide")(
+vector(gfx9="v_fmac_f64", rate="wide", **fused)(
     body(lambda a, b, dst: fma(a, b, dst), "a:f64 b:f64 dst:f64", "dst += a*b with one rounding.")
 )
-for twice_rounded, parameters in (
-    ("v_mac_f16", "a:f16 b:f16 dst:f16"),
-    ("v_mad_f16 v_mad_legacy_f16", "a:f16 b:f16 c:f16"),
-    ("v_madak_f16", "a:f16 b:f16 k:f16"),
+fused_f16: Beyond = {"rounds": True, "counted": "fma_f16"}
+for twice_rounded, parameters, keeps in (
+    ("v_mac_f16", "a:f16 b:f16 dst:f16", ""),
+    ("v_mad_f16", "a:f16 b:f16 c:f16", "half"),
+    ("v_mad_legacy_f16", "a:f16 b:f16 c:f16", ""),
+    ("v_madak_f16", "a:f16 b:f16 k:f16", ""),
 ):
-    vector(gfx9=twice_rounded)(body(lambda a, b, c: a * b + c, parameters, "a*b + c, rounded twice."))
-vector(gfx9="v_madmk_f16")(body(lambda a, k, b: a * k + b, "a:f16 k:f16 b:f16", "a*K + b, rounded twice."))
-vector(gfx9="v_fma_legacy_f16")(body(lambda a, b, c: fma(a, b, c), "a:f16 b:f16 c:f16", "a*b+c with one rounding."))
+    vector(gfx9=twice_rounded, keeps=keeps, **fused_f16)(
+        body(lambda a, b, c: a * b + c, parameters, "a*b + c, rounded twice.")
+    )
+vector(gfx9="v_madmk_f16", **fused_f16)(body(lambda a, k, b: a * k + b, "a:f16 k:f16 b:f16", "a*K + b, rounded twice."))
+vector(gfx9="v_fma_legacy_f16", **fused_f16)(
+    body(lambda a, b, c: fma(a, b, c), "a:f16 b:f16 c:f16", "a*b+c with one rounding.")
+)
 define("v_frexp_exp_i32_f32", "a:f32", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.")
 define("v_frexp_exp_i32_f64", "a:f64", f.frexp_exponent, "e of a = m * 2**e; 0 for 0, infinity, NaN.", rate="wide")
 define("v_frexp_exp_i16_f16", "a:f16", lambda a: f.frexp_exponent(a, i16), "e of a = m * 2**e; 0 for 0, infinity, NaN.")
-define("v_ldexp_f32", "a:f32 b:i32", f.ldexp, "a * 2**b, one rounding.")
-define("v_ldexp_f64", "a:f64 b:i32", f.ldexp, "a * 2**b, one rounding.", rate="wide")
-define("v_ldexp_f16", "a:f16 b:i16", lambda a, b: f.ldexp(a, b.to(i32)), "a * 2**b, one rounding.")
+define("v_ldexp_f32", "a:f32 b:i32", f.ldexp, "a * 2**b, one rounding.", rounds=True)
+define("v_ldexp_f64", "a:f64 b:i32", f.ldexp, "a * 2**b, one rounding.", rate="wide", rounds=True)
+define("v_ldexp_f16", "a:f16 b:i16", lambda a, b: f.ldexp(a, b.to(i32)), "a * 2**b, one rounding.", rounds=True)
 
 
 def _zero_wins(a: Value, b: Value, product: Value) -> Value:
     return select((a == 0.0) | (b == 0.0), 0.0, product)
 
 
-@vector(gfx9="v_mul_legacy_f32", gfx11="v_mul_dx9_zero_f32 v_mul_legacy_f32")
+@vector(gfx9="v_mul_legacy_f32", gfx11="v_mul_dx9_zero_f32 v_mul_legacy_f32", rounds=True, counted="mul_f32")
 def _(a: f32, b: f32) -> f32:
     """Zero times anything is zero, even infinity."""
     return _zero_wins(a, b, a * b)
 
 
-@vector(gfx11="v_fma_dx9_zero_f32 v_fma_legacy_f32")
+@vector(gfx11="v_fma_dx9_zero_f32 v_fma_legacy_f32", rounds=True, counted="fma_f32")
 def _(a: f32, b: f32, c: f32) -> f32:
     """a*b+c where zero times anything is zero."""
     return select((a == 0.0) | (b == 0.0), c, fma(a, b, c))
 
 
-@vector(gfx11="v_fmac_dx9_zero_f32 v_fmac_legacy_f32")
+@vector(gfx11="v_fmac_dx9_zero_f32 v_fmac_legacy_f32", rounds=True, counted="fma_f32")
 def _(a: f32, b: f32, dst: f32) -> f32:
     """dst += a*b where zero times anything is zero."""
     return select((a == 0.0) | (b == 0.0), dst, fma(a, b, dst))
 
 
-@vector(gfx11="v_mullit_f32")
+@vector(gfx11="v_mullit_f32", rounds=True)
 def _(a: f32, b: f32, c: f32) -> f32:
     """Product for lighting: -FLT_MAX where b is -FLT_MAX, -infinity or NaN, or c is not above zero."""
     lowest = -3.4028234663852886e38
@@ -216,13 +233,13 @@ def _division_scale(a: Value, denominator: Value, numerator: Value, steps: int, 
     return select(zero, f.nan(a.type), select(finite, result, a)), zero | (scale_back & finite)
 
 
-@with_mask("v_div_scale_f32", rate="quarter")
+@division("v_div_scale_f32", writes="dst sdst")
 def _(a: f32, denominator: f32, numerator: f32) -> Any:
     """Scale for a division; the mask tells v_div_fmas_f32 to scale back."""
     return _division_scale(a, denominator, numerator, 64, 23)
 
 
-@with_mask("v_div_scale_f64", rate="quarter")
+@division("v_div_scale_f64", writes="dst sdst")
 def _(a: f64, denominator: f64, numerator: f64) -> Any:
     """Scale for a division; the mask tells v_div_fmas_f64 to scale back."""
     return _division_scale(a, denominator, numerator, 128, 53)
@@ -247,13 +264,13 @@ def _division_fmas(a: Value, b: Value, c: Value, back: Value, steps: int) -> Val
     return select(back, scaled, plain)
 
 
-@vector("v_div_fmas_f32", rate="quarter")
+@division("v_div_fmas_f32", rounds=True)
 def _(a: f32, b: f32, c: f32, vcc: b1) -> f32:
     """Last step of a division: fma, scaled back where VCC asks."""
     return _division_fmas(a, b, c, vcc, 64)
 
 
-@vector("v_div_fmas_f64", rate="quarter")
+@division("v_div_fmas_f64", rounds=True)
 def _(a: f64, b: f64, c: f64, vcc: b1) -> f64:
     """Last step of a division: fma, scaled back where VCC asks."""
     return _division_fmas(a, b, c, vcc, 128)
@@ -279,57 +296,66 @@ def _division_fixup(quotient: Value, denominator: Value, numerator: Value, far: 
     return select(f.is_nan(numerator), f.quiet(numerator), result)
 
 
-@vector("v_div_fixup_f32", rate="quarter")
+@division("v_div_fixup_f32")
 def _(quotient: f32, denominator: f32, numerator: f32) -> f32:
     """Special cases of a division: NaN, infinity, zero, sign."""
     return _division_fixup(quotient, denominator, numerator, 150)
 
 
-@vector("v_div_fixup_f64", rate="quarter")
+@division("v_div_fixup_f64")
 def _(quotient: f64, denominator: f64, numerator: f64) -> f64:
     """Special cases of a division: NaN, infinity, zero, sign."""
     return _division_fixup(quotient, denominator, numerator, 1075)
 
 
-@vector("v_div_fixup_f16", gfx9="v_div_fixup_legacy_f16")
-def _(quotient: f16, denominator: f16, numerator: f16) -> f16:
-    """Special cases of a division: NaN, infinity, zero, sign."""
-    return _division_fixup(quotient, denominator, numerator, 1 << 10)
+_fixup_f16 = body(
+    lambda quotient, denominator, numerator: _division_fixup(quotient, denominator, numerator, 1 << 10),
+    "quotient:f16 denominator:f16 numerator:f16",
+    "Special cases of a division: NaN, infinity, zero, sign.",
+)
+vector("v_div_fixup_f16", keeps="half")(_fixup_f16)
+vector(gfx9="v_div_fixup_legacy_f16")(_fixup_f16)
 
 
 # ----------------------------------------------------------------------------------- transcendental functions
 
 EXACT = "correctly rounded (hardware: 1 ulp)"
-transcendental("v_rcp_f32 v_rcp_iflag_f32", accuracy=EXACT)(
+transcendental("v_rcp_f32 v_rcp_iflag_f32", counted="trans_f32", accuracy=EXACT)(
     body(f.reciprocal, "a:f32", "1/a; denormals in and out are zeros.")
 )
-transcendental("v_rsq_f32", accuracy="1.5 ulp (hardware: 1 ulp)")(
+transcendental("v_rsq_f32", counted="trans_f32", accuracy="1.5 ulp (hardware: 1 ulp)")(
     body(f.reciprocal_sqrt, "a:f32", "1/sqrt(a); denormals count as zero.")
 )
-transcendental("v_sqrt_f32", accuracy=EXACT)(
+transcendental("v_sqrt_f32", counted="trans_f32", accuracy=EXACT)(
     body(lambda a: sqrt(f.flushed(a)), "a:f32", "Square root; denormals count as zero.")
 )
-transcendental("v_exp_f32", accuracy="1 ulp (hardware: 1 ulp)")(
+transcendental("v_exp_f32", counted="trans_f32", accuracy="1 ulp (hardware: 1 ulp)")(
     body(lambda a: f.exp2(a), "a:f32", "2**a; results below 2**-126 are 0.")
 )
-transcendental("v_log_f32", accuracy="2 ulp (hardware: 1 ulp)")(
+transcendental("v_log_f32", counted="trans_f32", accuracy="2 ulp (hardware: 1 ulp)")(
     body(lambda a: f.log2(a), "a:f32", "log2(a); denormals count as zero.")
 )
-transcendental("v_sin_f32", accuracy="2**-22 absolute (hardware: 2**-20)")(
+transcendental("v_sin_f32", counted="trans_f32", accuracy="2**-22 absolute (hardware: 2**-20)")(
     body(f.sin_turns, "a:f32", "sin(2 pi a); 0 beyond 256 turns.")
 )
-transcendental("v_cos_f32", accuracy="2**-22 absolute (hardware: 2**-20)")(
+transcendental("v_cos_f32", counted="trans_f32", accuracy="2**-22 absolute (hardware: 2**-20)")(
     body(f.cos_turns, "a:f32", "cos(2 pi a); 1 beyond 256 turns.")
 )
-vector(gfx9="v_exp_legacy_f32", rate="trans", accuracy="1 ulp (hardware: 1 ulp)")(
+vector(gfx9="v_exp_legacy_f32", rate="trans", counted="trans_f32", accuracy="1 ulp (hardware: 1 ulp)")(
     body(lambda a: f.exp2(a), "a:f32", "2**a.")
 )
-vector(gfx9="v_log_legacy_f32", rate="trans", accuracy="2 ulp (hardware: 1 ulp)")(
+vector(gfx9="v_log_legacy_f32", rate="trans", counted="trans_f32", accuracy="2 ulp (hardware: 1 ulp)")(
     body(lambda a: f.log2(a), "a:f32", "log2(a).")
 )
-transcendental("v_rcp_f64", accuracy="correctly rounded (hardware: 2**29 ulp)")(body(f.reciprocal, "a:f64", "1/a."))
-transcendental("v_rsq_f64", accuracy="1 ulp (hardware: 2**29 ulp)")(body(f.reciprocal_sqrt, "a:f64", "1/sqrt(a)."))
-transcendental("v_sqrt_f64", accuracy="correctly rounded (hardware: 2**29 ulp)")(body(sqrt, "a:f64", "Square root."))
+transcendental("v_rcp_f64", counted="trans_f64", accuracy="correctly rounded (hardware: 2**29 ulp)")(
+    body(f.reciprocal, "a:f64", "1/a.")
+)
+transcendental("v_rsq_f64", counted="trans_f64", accuracy="1 ulp (hardware: 2**29 ulp)")(
+    body(f.reciprocal_sqrt, "a:f64", "1/sqrt(a).")
+)
+transcendental("v_sqrt_f64", counted="trans_f64", accuracy="correctly rounded (hardware: 2**29 ulp)")(
+    body(sqrt, "a:f64", "Square root.")
+)
 _HALF_FUNCTIONS: tuple[tuple[str, Callable[..., Value], str], ...] = (
     ("rcp", lambda x: 1.0 / x, "1/a."),
     ("rsq", lambda x: 1.0 / sqrt(x), "1/sqrt(a)."),
@@ -340,7 +366,7 @@ _HALF_FUNCTIONS: tuple[tuple[str, Callable[..., Value], str], ...] = (
     ("cos", lambda x: f.cos_turns(x), "cos(2 pi a)."),
 )
 for name, half_function, meaning in _HALF_FUNCTIONS:
-    transcendental(f"v_{name}_f16", accuracy="0.51 ulp (hardware: 0.51 ulp)")(
+    transcendental(f"v_{name}_f16", counted="trans_f16", accuracy="0.51 ulp (hardware: 0.51 ulp)")(
         body(lambda a, function=half_function: f.through_f32(function, a), "a:f16", meaning)
     )
 
@@ -353,7 +379,7 @@ _TWO_OVER_PI = (
 )
 
 
-@vector("v_trig_preop_f64", rate="quarter")
+@division("v_trig_preop_f64")
 def _(a: f64, segment: u32) -> f64:
     """53 bits of 2/pi, `segment` (0-31) times 53 bits down, further down for |a| of 2**54 and more, as a number."""
     exponent = _exponent(a)
@@ -375,21 +401,22 @@ def _(a: f64, segment: u32) -> f64:
 # ------------------------------------------------------------------------------------------ 32-bit integers
 
 
-def _both(gfx9: str, gfx11: str, parameters: str, function: Any, meaning: str, **options: Any) -> None:
+def _both(gfx9: str, gfx11: str, parameters: str, function: Any, meaning: str, **options: Unpack[Options]) -> None:
     vector(gfx9=gfx9, gfx11=gfx11, **options)(body(function, parameters, meaning))
 
 
-_both("v_add_u32", "v_add_nc_u32", "a:u32 b:u32 clamp:b1", f.saturating_add, "Sum.")
-_both("v_sub_u32", "v_sub_nc_u32", "a:u32 b:u32 clamp:b1", f.saturating_sub, "Difference.")
+_both("v_add_u32", "v_add_nc_u32", "a:u32 b:u32 clamp:b1", f.saturating_add, "Sum.", counted="int32")
+_both("v_sub_u32", "v_sub_nc_u32", "a:u32 b:u32 clamp:b1", f.saturating_sub, "Difference.", counted="int32")
 _both(
     "v_subrev_u32",
     "v_subrev_nc_u32",
     "a:u32 b:u32 clamp:b1",
     lambda a, b, clamp: f.saturating_sub(b, a, clamp),
     "Difference, operands exchanged.",
+    counted="int32",
 )
-_both("v_add_i32", "v_add_nc_i32", "a:i32 b:i32 clamp:b1", f.saturating_add, "Signed sum.")
-_both("v_sub_i32", "v_sub_nc_i32", "a:i32 b:i32 clamp:b1", f.saturating_sub, "Signed difference.")
+_both("v_add_i32", "v_add_nc_i32", "a:i32 b:i32 clamp:b1", f.saturating_add, "Signed sum.", counted="int32")
+_both("v_sub_i32", "v_sub_nc_i32", "a:i32 b:i32 clamp:b1", f.saturating_sub, "Signed difference.", counted="int32")
 
 
 def _clamped_carry(result: tuple[Value, Value], clamp: Value, limit: int) -> tuple[Value, Value]:
@@ -434,17 +461,17 @@ def _(a: u32, b: u32, borrow: b1, clamp: b1) -> Any:
 
 
 THREE = "a:u32 b:u32 c:u32"
-define("v_add3_u32", THREE, lambda a, b, c: a + b + c, "Sum of three.")
-define("v_lshl_add_u32", THREE, lambda a, b, c: f.shift_left(a, b) + c, "(a << b) + c.")
-define("v_add_lshl_u32", THREE, lambda a, b, c: f.shift_left(a + b, c), "(a + b) << c.")
-define("v_xad_u32", THREE, lambda a, b, c: (a ^ b) + c, "(a ^ b) + c.")
-vector(gfx9="v_lshl_add_u64")(
+define_int32("v_add3_u32", THREE, lambda a, b, c: a + b + c, "Sum of three.")
+define_int32("v_lshl_add_u32", THREE, lambda a, b, c: f.shift_left(a, b) + c, "(a << b) + c.")
+define_int32("v_add_lshl_u32", THREE, lambda a, b, c: f.shift_left(a + b, c), "(a + b) << c.")
+define_int32("v_xad_u32", THREE, lambda a, b, c: (a ^ b) + c, "(a ^ b) + c.")
+int64(gfx9="v_lshl_add_u64")(
     body(lambda a, b, c: (a << (b & 7).to(u64)) + c, "a:u64 b:u32 c:u64", "(a << b) + c, 64 bits; b is 0 to 7.")
 )
-define("v_mul_lo_u32", "a:u32 b:u32", lambda a, b: a * b, "Low 32 bits of the product.", rate="quarter")
-vector(gfx9="v_mul_lo_i32", rate="quarter")(body(lambda a, b: a * b, "a:u32 b:u32", "Low 32 bits of the product."))
-define("v_mul_hi_u32", "a:u32 b:u32", f.multiply_high, "High 32 bits of the unsigned product.", rate="quarter")
-define("v_mul_hi_i32", "a:i32 b:i32", f.multiply_high, "High 32 bits of the signed product.", rate="quarter")
+define_int32("v_mul_lo_u32", "a:u32 b:u32", lambda a, b: a * b, "Low 32 bits of the product.", rate="quarter")
+int32(gfx9="v_mul_lo_i32", rate="quarter")(body(lambda a, b: a * b, "a:u32 b:u32", "Low 32 bits of the product."))
+define_int32("v_mul_hi_u32", "a:u32 b:u32", f.multiply_high, "High 32 bits of the unsigned product.", rate="quarter")
+define_int32("v_mul_hi_i32", "a:i32 b:i32", f.multiply_high, "High 32 bits of the signed product.", rate="quarter")
 
 
 def _saturated_product(a: Value, b: Value, c: Value | None, clamp: Value) -> Value:
@@ -458,37 +485,37 @@ def _saturated_product(a: Value, b: Value, c: Value | None, clamp: Value) -> Val
 for type in ("u32", "i32"):
     suffix = type[0] + "24"
     signed = type == "i32"
-    define(
+    define_int32(
         f"v_mul_{type}_{suffix}",
         f"a:{type} b:{type} clamp:b1",
         lambda a, b, clamp: _saturated_product(f.low24(a), f.low24(b), None, clamp),
         "24-bit product.",
     )
-    define(
+    define_int32(
         f"v_mul_hi_{type}_{suffix}",
         f"a:{type} b:{type}",
         lambda a, b: f.multiply_high(f.low24(a), f.low24(b)),
         "Bits 32 and up of the 24-bit product.",
     )
-    define(
+    define_int32(
         f"v_mad_{type}_{suffix}",
         f"a:{type} b:{type} c:{type} clamp:b1",
         lambda a, b, c, clamp: _saturated_product(f.low24(a), f.low24(b), c, clamp),
         "24-bit product plus c.",
     )
     for operation, function in (("min", f.minimum_int), ("max", f.maximum_int)):
-        define(f"v_{operation}_{type}", f"a:{type} b:{type}", function, "Minimum or maximum.")
-        define(
+        define_int32(f"v_{operation}_{type}", f"a:{type} b:{type}", function, "Minimum or maximum.")
+        define_int32(
             f"v_{operation}3_{type}",
             f"a:{type} b:{type} c:{type}",
             lambda a, b, c, function=function: function(function(a, b), c),
             "Minimum or maximum of three.",
         )
-    define(f"v_med3_{type}", f"a:{type} b:{type} c:{type}", f.median_int, "Median of three.")
-    vector(gfx11=f"v_maxmin_{type}")(
+    define_int32(f"v_med3_{type}", f"a:{type} b:{type} c:{type}", f.median_int, "Median of three.")
+    int32(gfx11=f"v_maxmin_{type}")(
         body(lambda a, b, c: f.minimum_int(f.maximum_int(a, b), c), f"a:{type} b:{type} c:{type}", "min(max(a, b), c).")
     )
-    vector(gfx11=f"v_minmax_{type}")(
+    int32(gfx11=f"v_minmax_{type}")(
         body(lambda a, b, c: f.maximum_int(f.minimum_int(a, b), c), f"a:{type} b:{type} c:{type}", "max(min(a, b), c).")
     )
     half = type.replace("32", "16")
@@ -500,14 +527,14 @@ for type in ("u32", "i32"):
     )
 
 
-@with_mask("v_mad_u64_u32", rate="quarter")
+@with_mask("v_mad_u64_u32", rate="quarter", counted="int64")
 def _(a: u32, b: u32, c: u64, clamp: b1) -> Any:
     """32 x 32 product plus a 64-bit number, and the carry as a mask."""
     total, carry = f.add_overflow(a.to(u64) * b.to(u64), c)
     return select(clamp & carry, const(-1, u64), total), carry
 
 
-@with_mask("v_mad_i64_i32", rate="quarter")
+@with_mask("v_mad_i64_i32", rate="quarter", counted="int64")
 def _(a: i32, b: i32, c: i64, clamp: b1) -> Any:
     """Signed 32 x 32 product plus a 64-bit number, and the overflow (bit 64 of the sum) as a mask."""
     product = a.to(i64) * b.to(i64)
@@ -532,22 +559,22 @@ vector(gfx11="v_xor3_b32")(body(lambda a, b, c: a ^ b ^ c, THREE, "Exclusive or 
 define("v_lshl_or_b32", THREE, lambda a, b, c: f.shift_left(a, b) | c, "(a << b) | c.")
 define("v_lshlrev_b32", TWO, lambda a, b: f.shift_left(b, a), "b << a.")
 define("v_lshrrev_b32", TWO, lambda a, b: f.shift_right(b, a), "b >> a, logical.")
-define("v_ashrrev_i32", "a:u32 b:i32", lambda a, b: f.shift_right(b, a), "b >> a, arithmetic.")
+define_int32("v_ashrrev_i32", "a:u32 b:i32", lambda a, b: f.shift_right(b, a), "b >> a, arithmetic.")
 define("v_lshlrev_b64", "a:u32 b:u64", lambda a, b: f.shift_left(b, a), "b << a.", rate="wide")
 define("v_lshrrev_b64", "a:u32 b:u64", lambda a, b: f.shift_right(b, a), "b >> a, logical.", rate="wide")
-define("v_ashrrev_i64", "a:u32 b:i64", lambda a, b: f.shift_right(b, a), "b >> a, arithmetic.", rate="wide")
+definer(int64)("v_ashrrev_i64", "a:u32 b:i64", lambda a, b: f.shift_right(b, a), "b >> a, arithmetic.", rate="wide")
 define("v_bfrev_b32", "a:u32", bitreverse, "Bits in reverse order.")
 define("v_bfi_b32", THREE, lambda a, b, c: (a & b) | (~a & c), "Bits of b where a has ones, else of c.")
 define("v_bfm_b32", TWO, lambda a, b: f.ones(a & 31, u32) << f.amount(b, u32), "a ones from bit b up.")
 
 
-@vector("v_bfe_u32")
+@int32("v_bfe_u32")
 def _(a: u32, offset: u32, width: u32) -> u32:
     """Bit field, zero-extended; offset and width modulo 32."""
     return f.shift_right(a, offset) & f.ones(width & 31, u32)
 
 
-@vector("v_bfe_i32")
+@int32("v_bfe_i32")
 def _(a: i32, offset: u32, width: u32) -> i32:
     """Bit field, sign-extended; offset and width modulo 32."""
     return f.sign_extend(f.shift_right(a, offset), width & 31, i32)
@@ -579,11 +606,12 @@ _both(
     "a:u32",
     lambda a: select(a == 0, -1, clz(a).to(i32)),
     "Zeros before the highest one bit; -1 for 0.",
+    counted="int32",
 )
 _both("v_ffbl_b32", "v_ctz_i32_b32", "a:u32", lambda a: select(a == 0, -1, ctz(a).to(i32)), "Lowest one bit; -1 for 0.")
 
 
-@vector(gfx9="v_ffbh_i32", gfx11="v_cls_i32")
+@int32(gfx9="v_ffbh_i32", gfx11="v_cls_i32")
 def _(a: i32) -> i32:
     """Number of leading bits equal to the sign bit; -1 if all are."""
     flipped = f.unsigned(a ^ (a >> 31))
@@ -643,18 +671,19 @@ def _half_differences(a: Value, b: Value) -> Value:
     return f.difference(a & 0xFFFF, b & 0xFFFF) + f.difference(a >> 16, b >> 16)
 
 
-for name, differences, meaning in (
-    ("v_sad_u8", _byte_differences, "Sum of byte differences, plus c."),
-    ("v_sad_hi_u8", lambda a, b: _byte_differences(a, b) << 16, "The same, times 65536."),
-    ("v_msad_u8", _masked_differences, "The same without bytes where b is 0."),
-    ("v_sad_u32", f.difference, "|a - b| + c."),
-    ("v_sad_u16", _half_differences, "Sum of the halves' differences, plus c."),
+for name, differences, meaning, counted in (
+    ("v_sad_u8", _byte_differences, "Sum of byte differences, plus c.", ""),
+    ("v_sad_hi_u8", lambda a, b: _byte_differences(a, b) << 16, "The same, times 65536.", ""),
+    ("v_msad_u8", _masked_differences, "The same without bytes where b is 0.", ""),
+    ("v_sad_u32", f.difference, "|a - b| + c.", "int32"),
+    ("v_sad_u16", _half_differences, "Sum of the halves' differences, plus c.", ""),
 ):
     define(
         name,
         THREE + " clamp:b1",
         lambda a, b, c, clamp, sum_of=differences: f.saturating_add(sum_of(a, b), c, clamp),
         meaning,
+        counted=counted,
     )
 
 
@@ -690,15 +719,16 @@ define("v_mqsad_pk_u16_u8", QUAD, _quad_differences(_masked_differences), "Four 
 
 for type in ("u16", "i16"):
     two, three = f"a:{type} b:{type}", f"a:{type} b:{type} c:{type}"
-    _both(f"v_add_{type}", f"v_add_nc_{type}", two + " clamp:b1", f.saturating_add, "Sum.")
-    _both(f"v_sub_{type}", f"v_sub_nc_{type}", two + " clamp:b1", f.saturating_sub, "Difference.")
+    keeps = "half" if type == "i16" else ""
+    _both(f"v_add_{type}", f"v_add_nc_{type}", two + " clamp:b1", f.saturating_add, "Sum.", keeps=keeps)
+    _both(f"v_sub_{type}", f"v_sub_nc_{type}", two + " clamp:b1", f.saturating_sub, "Difference.", keeps=keeps)
 
     def _mad(a: Value, b: Value, c: Value, clamp: Value) -> Value:
         wide = i64
         exact = a.to(wide) * b.to(wide) + c.to(wide)
         return select(clamp, f.narrow(exact, a.type), a * b + c)
 
-    define(f"v_mad_{type}", three + " clamp:b1", _mad, "a*b + c.")
+    define(f"v_mad_{type}", three + " clamp:b1", _mad, "a*b + c.", keeps="half")
     vector(gfx9=f"v_mad_legacy_{type}")(body(_mad, three + " clamp:b1", "a*b + c; the high half becomes 0."))
     for operation, function in (("min", f.minimum_int), ("max", f.maximum_int)):
         define(f"v_{operation}_{type}", two, function, "Minimum or maximum.")
@@ -707,8 +737,9 @@ for type in ("u16", "i16"):
             three,
             lambda a, b, c, function=function: function(function(a, b), c),
             "Minimum or maximum of three.",
+            keeps="half",
         )
-    define(f"v_med3_{type}", three, f.median_int, "Median of three.")
+    define(f"v_med3_{type}", three, f.median_int, "Median of three.", keeps="half")
 vector(gfx9="v_subrev_u16")(
     body(lambda a, b, clamp: f.saturating_sub(b, a, clamp), "a:u16 b:u16 clamp:b1", "Difference, operands exchanged.")
 )

@@ -134,8 +134,8 @@ def _split(item: Instruction, row: Row) -> tuple[Sequence[Operand], Sequence[Ope
     count = sum(result.name in ("dst", "sdst") for result in results)
     explicit = sum(not parameter.implicit for parameter in row.parameters)
     given = item.operands
-    if row.mnemonic.startswith("v_cmpx_") and count == 0 and len(given) == explicit + 1:
-        given = given[1:]
+    if row.writes_exec and count == 0 and len(given) == explicit + 1:
+        given = given[1:]  # v_cmpx_* of gfx10 and later, with EXEC in the text
     return given[:count], given[count:]
 
 

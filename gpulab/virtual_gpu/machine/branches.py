@@ -2,7 +2,7 @@
 
 A branch that lanes decide each for themselves is no jump on this hardware: lanes that take no part are taken out of
 EXEC and put back where the paths meet. Compilers write this in few ways (LLVM, SILowerControlFlow and
-SIOptimizeExecMasking), which are told apart by the instructions' text:
+SIOptimizeExecMasking), which are told apart by the rows' `logic`:
 
     s_and_saveexec_b64 s[2:3], vcc         an if: s[2:3] keeps the lanes to put back
     s_andn2_saveexec_b64 s[2:3], s[2:3]    its else; or s_or_saveexec_b64 and then s_xor_b64 exec, exec, s[2:3]
@@ -13,24 +13,19 @@ SIOptimizeExecMasking), which are told apart by the instructions' text:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gpulab.virtual_gpu.isa.instruction import Symbol
-from gpulab.virtual_gpu.isa.row import Control
+from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register, Symbol
+from gpulab.virtual_gpu.isa.row import LOGIC, Control, Row
 from gpulab.virtual_gpu.translate.decode import Decoded
-
-_EXEC = ("exec", "exec_lo")
-_SPLIT = re.compile(r",\s*(?![^\[]*\])")
-_SUFFIX = re.compile(r"_b(32|64)$")
 
 
 class Open(NamedTuple):
     """A branch whose end has not come: the instruction that began it, and the registers that hold lanes to put back."""
 
     instruction: int
-    kept: frozenset[str]
+    kept: frozenset[Register | None]
 
 
 Stack = tuple[Open, ...]
@@ -52,18 +47,18 @@ def governing(
     known: dict[int, Stack] = {}
     found: dict[int, int] = {}
     work: list[tuple[int, Stack]] = [(number, ()) for number in reversed(range(len(blocks)))]
-    copies: dict[int, str] = {}
+    copies: dict[int, Register | None] = {}
     while work:
         number, stack = work.pop()
         merged = _merged(known.get(number), stack)
         if merged == known.get(number):
             continue
         known[number] = stack = merged
-        copy = copies.get(number, "")
+        copy = copies.get(number)
         for index in blocks[number]:
             if stack:
                 found[index] = stack[-1].instruction
-            stack, copy = _after(decoded[index].instruction.text.strip(), index, stack, copy)
+            stack, copy = _after(decoded[index], index, stack, copy)
         for target in _successors(blocks[number], decoded, labels, starts):
             copies.setdefault(target, copy)
             work.append((target, stack))
@@ -93,55 +88,67 @@ def _merged(one: Stack | None, other: Stack) -> Stack:
     return (*joined, *(Open(instruction, registers) for instruction, registers in kept.items()))
 
 
-def _after(text: str, index: int, stack: Stack, copy: str) -> tuple[Stack, str]:
+def _register(operand: Operand) -> Register | None:
+    return operand.value if isinstance(operand.value, Register) else None
+
+
+def _is_exec(operand: Operand) -> bool:
+    return isinstance(operand.value, Register) and operand.value.name == "exec" and operand.value.index == 0
+
+
+def _after(decoded: Decoded, index: int, stack: Stack, copy: Register | None) -> tuple[Stack, Register | None]:
     """What is open after an instruction, and the register that EXEC was copied to last."""
-    mnemonic, _, rest = text.partition(" ")
-    if mnemonic.startswith("v_cmpx"):
-        return _opened(stack, index, copy), copy
-    if not mnemonic.startswith("s_") or not mnemonic.endswith(("_b32", "_b64")):
+    row = decoded.row
+    if not isinstance(row, Row):
         return stack, copy
-    name, operands = _SUFFIX.sub("", mnemonic), [part.strip() for part in _SPLIT.split(rest)]
-    target, sources = operands[0], operands[1:]
-    if name.endswith("_saveexec"):
-        if name == "s_and_saveexec":
-            return _opened(stack, index, target), copy
-        around = _closed(stack, sources[0])
+    if row.unit == "valu":
+        return (_opened(stack, index, copy) if row.writes_exec else stack), copy
+    if not row.logic:
+        return stack, copy
+    target, *sources = decoded.instruction.operands
+    kept = _register(target)
+    if row.saves_exec and kept is not None:
+        if row.logic == "and":
+            return _opened(stack, index, kept), copy
+        around = _closed(stack, _register(sources[0]))
         if around is None:
             return stack, copy
         branch = stack[len(around)]  # whose else begins here
-        return (*around, Open(branch.instruction, branch.kept | {target})), copy
-    if target in _EXEC:
-        others = [each for each in sources if each not in _EXEC]
-        if name == "s_or" and others:
-            around = _closed(stack, others[0])
+        return (*around, Open(branch.instruction, branch.kept | {kept})), copy
+    if _is_exec(target):
+        others = [each for each in sources if not _is_exec(each)]
+        if row.logic == "or" and others:
+            around = _closed(stack, _register(others[0]))
             return (stack[:-1] if around is None else around), copy
-        if name == "s_mov":
-            around = () if sources[0] == "-1" else _closed(stack, sources[0])
+        if row.logic == "mov":
+            everything = isinstance(sources[0].value, Literal) and sources[0].value.value == -1
+            around = () if everything else _closed(stack, _register(sources[0]))
             return (stack if around is None else around), copy
-        if name == "s_xor" and others and _closed(stack, others[-1]) is not None:
+        if row.logic == "xor" and others and _closed(stack, _register(others[-1])) is not None:
             return stack, copy  # the else of a branch that is open already
-        if name in ("s_and", "s_andn2", "s_and_not1", "s_xor") and others:
-            return _opened(stack, index, others[-1]), copy
+        if (row.logic == "xor" or LOGIC[row.logic].narrows) and others:
+            return _opened(stack, index, _register(others[-1])), copy
         return stack, copy
-    if name == "s_mov" and sources[0] in _EXEC:
-        return stack, target
-    if name in ("s_mov", "s_xor"):
+    if row.logic == "mov" and _is_exec(sources[0]):
+        return stack, kept
+    if row.logic in ("mov", "xor") and kept is not None:
+        read = {_register(each) for each in sources}
         return tuple(
-            Open(each.instruction, each.kept | {target}) if each.kept & set(sources) else each for each in stack
+            Open(each.instruction, each.kept | {kept}) if each.kept & read - {None} else each for each in stack
         ), copy
     return stack, copy
 
 
-def _opened(stack: Stack, index: int, register: str) -> Stack:
+def _opened(stack: Stack, index: int, register: Register | None) -> Stack:
     """With one more branch open; it is still one where a loop comes round."""
     if any(each.instruction == index for each in stack):
         return stack
     return (*stack, Open(index, frozenset([register])))
 
 
-def _closed(stack: Stack, register: str) -> Stack | None:
+def _closed(stack: Stack, register: Register | None) -> Stack | None:
     """Without the innermost branch that keeps lanes in a register and what is inside of it; None if there is none."""
     for place in reversed(range(len(stack))):
-        if register in stack[place].kept:
+        if register is not None and register in stack[place].kept:
             return stack[:place]
     return None

@@ -350,36 +350,17 @@ def _formulas(arch: str, timed: bool) -> CodeType:
 
 # --------------------------------------------------------------------------------------------------------- quantities
 
-_FLOAT = re.compile(
-    r"v_(?:pk_)?(add|sub|subrev|mul|mul_legacy|fma|fmac|fmaak|fmamk|mad|mac|madak|madmk)(?:_legacy)?_(f16|f32|f64)"
-)
-_OPERATIONS = {"sub": "add", "subrev": "add", "mul_legacy": "mul"}
-_INTEGER = re.compile(r"_[iu](32|24|64)(?:_[iu](?:24|32|64))?$")
 _MATRIX_TYPES = ("f16", "bf16", "f32", "f64", "i8", "f8", "xf32", "f6f4")
 
 
 def operations(decoded: Decoded) -> tuple[str, ...]:
     """The quantities, of SQ_INSTS_VALU_*, that an instruction adds one to."""
-    row, name = decoded.row, decoded.instruction.mnemonic
-    if isinstance(row, Row) and row.unit == "valu":
-        found = _FLOAT.fullmatch(name)
-        if found:
-            what = _OPERATIONS.get(found[1], found[1])
-            return (f"{'fma' if what.startswith(('fma', 'mad', 'mac')) else what}_{found[2]}",)
-        if row.rate == "trans":
-            width = next((w for w in ("f16", "f32", "f64") if name.endswith(w)), "")
-            return (f"trans_{width}",) if width else ()
-        if name.startswith("v_cvt_"):
-            return ("cvt",)
-        integer = _INTEGER.search(name)
-        if integer:
-            return ("int64",) if integer[1] == "64" else ("int32",)
-    return ()
+    row = decoded.row
+    return (row.counted,) if isinstance(row, Row) and row.counted else ()
 
 
 def _matrix_type(row: Matrix) -> str:
-    kind = {"fp8": "f8", "bf8": "f8", "iu8": "i8"}.get(row.a, row.a)
-    return "f6f4" if "f8f6f4" in row.mnemonic else kind
+    return {"fp8": "f8", "bf8": "f8", "iu8": "i8"}.get(row.a, row.a)
 
 
 _FLOWS = ("writebacks_32", "writebacks_64", "lines_written", "evicted", "evicted_dirty")

@@ -281,7 +281,7 @@ class LoadedModule:
 
     def __init__(self, device: VirtualDevice, program: Program) -> None:
         self.device, self.program = device, program
-        self.decoder = Decoder(program, isa.table(program.arch), isa.high_half)
+        self.decoder = Decoder(program, isa.table(program.arch))
         # Every kernel is looked through first, so that nothing is allocated for a program that is refused.
         for descriptor in program.kernels.values():
             Structure(program, descriptor, self.decoder, dispatch.mode_register(descriptor, program.arch))

@@ -57,7 +57,7 @@ def table(program: Program, decoded: Mapping[int, Decoded]) -> ctypes.Array[Step
 def _fill(step: Step, decoded: Decoded, arch: str) -> None:
     row, instruction = decoded.row, decoded.instruction
     reads, writes, cross = decoded.vector_reads, decoded.vector_writes, decoded.cross_reads
-    if not re.match(r"v_(pk_)?(fmac|mac|dot\w+c)_", instruction.mnemonic):
+    if not _computes_with_destination(decoded):
         reads &= ~(writes & reads) | _sources(decoded)  # a part of the destination that is kept is no use of it
     if isinstance(row, CrossLane) and row.kind == "writelane":
         target = instruction.operands[0].value
@@ -79,6 +79,17 @@ def _fill(step: Step, decoded: Decoded, arch: str) -> None:
         step.kind = BARRIER
     elif isinstance(row, CrossLane) and row.kind.startswith("ds_"):
         step.kind, step.counter = LDS, COUNTERS.index("lgkmcnt")
+
+
+def _computes_with_destination(decoded: Decoded) -> bool:
+    """Whether a vector instruction takes its destination for a source, as v_fmac_f32 and v_swap_b32 do."""
+    row = decoded.row
+    return (
+        isinstance(row, Row)
+        and row.unit == "valu"
+        and row.keeps != "rest"
+        and any(parameter.name in ("dst", "sdst") for parameter in row.parameters)
+    )
 
 
 def _sources(decoded: Decoded) -> int:

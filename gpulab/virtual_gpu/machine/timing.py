@@ -335,10 +335,7 @@ def kind(decoded: Decoded) -> str:
             return "trans64" if is_double else "trans"
         if is_double:
             return "double"
-        if row.rate == "quarter":
-            # Steps of an f32 division are plain operations (LLVM, SISchedule.td: v_div_fmas_f32 and the like).
-            return "multiply" if "mul" in row.mnemonic or "mad" in row.mnemonic else "valu"
-        return "wide" if row.rate == "wide" else "valu"
+        return {"quarter": "multiply", "wide": "wide"}.get(row.rate, "valu")
     if isinstance(row, Matrix):
         return "matrix"
     if isinstance(row, CrossLane):

@@ -356,7 +356,7 @@ class _Execute(Operands):
             else:
                 operands.append(operand)
         explicit = sum(not p.implicit for p in row.parameters)
-        if row.mnemonic.startswith("v_cmpx_") and count == 0 and len(operands) == explicit + 1:
+        if row.writes_exec and count == 0 and len(operands) == explicit + 1:
             operands = operands[1:]  # gfx10 and later write EXEC alone; e64 text may name it
         return operands[:count], operands[count:]
 
@@ -476,7 +476,7 @@ class _Execute(Operands):
         high = high or row.into_high
         if high:
             return old & np.uint32(0xFFFF) | bits << np.uint32(16)
-        keep = target.half == "l" or isa.high_half(self.machine.program.arch, row.mnemonic) == "keep"
+        keep = target.half == "l" or isa.high_half(self.machine.program.arch, row) == "keep"
         return (old & np.uint32(0xFFFF0000) | bits) if keep else bits
 
     def packed_result(self, bits: Bits, type: Type, element: Type, row: Row) -> Bits:

@@ -7,7 +7,7 @@ built on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gpulab.errors import UnsupportedInstruction
@@ -16,7 +16,19 @@ from gpulab.virtual_gpu.isa.expression import Type
 from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register
 from gpulab.virtual_gpu.isa.matrix import registers
 from gpulab.virtual_gpu.isa.refused import refusal
-from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Parameter, Result, Row, Table
+from gpulab.virtual_gpu.isa.row import (
+    LOGIC,
+    AnyRow,
+    Control,
+    CrossLane,
+    Matrix,
+    Memory,
+    Parameter,
+    Result,
+    Row,
+    Table,
+    Within,
+)
 from gpulab.virtual_gpu.translate import layout
 
 ACC = 256  # bit of a0 among the vector registers
@@ -82,10 +94,9 @@ def words(type: Type) -> int:
 class Decoder:
     """Decodes the instructions of one program. `refuse` builds the error for what cannot be executed."""
 
-    def __init__(self, program: Program, table: Table, high_half: Callable[[str, str], str]) -> None:
+    def __init__(self, program: Program, table: Table) -> None:
         self.program, self.table = program, table
         self.wave_words = program.wave_size // 32
-        self.high_half = high_half
         self._done: dict[int, Decoded] = {}
 
     def refuse(self, instruction: Instruction, kernel: str, why: str = "") -> UnsupportedInstruction:
@@ -237,16 +248,12 @@ class Decoder:
             if first is not None and isinstance(first.value, Register) and first.value.file in ("v", "a"):
                 decoded.cross_reads |= vector_bits(first.value)
         if any(r.name == "exec" for r, _ in decoded.results):
-            decoded.exec_effect = self._exec_effect(instruction.mnemonic, vector)
+            # a comparison gives lanes that are active; the second source of a scalar row is EXEC
+            decoded.exec_effect = "narrow" if vector else _exec_effect(row, (1,))
         elif decoded.scalar_writes & bits(layout.EXEC, 2):
-            decoded.exec_effect = self._exec_write_effect(instruction)
+            decoded.exec_effect = self._exec_write_effect(row, instruction)
 
-    def _exec_effect(self, mnemonic: str, vector: bool) -> str:
-        if vector or mnemonic.startswith(("s_and_saveexec", "s_andn1_saveexec", "s_and_not0_saveexec")):
-            return "narrow"
-        return "wide" if mnemonic.startswith("s_or_saveexec") else "any"
-
-    def _exec_write_effect(self, instruction: Instruction) -> str:
+    def _exec_write_effect(self, row: Row, instruction: Instruction) -> str:
         """EXEC as a scalar destination: is the new mask within the old ("narrow"), the old within the new ("wide")?"""
         is_exec = [
             isinstance(o.value, Register) and o.value.name == "exec" and o.value.count == self.wave_words
@@ -254,14 +261,7 @@ class Decoder:
         ]
         if not is_exec or not is_exec[0]:
             return "any"
-        name = instruction.mnemonic
-        if name.startswith("s_and_b") and any(is_exec[1:]):
-            return "narrow"
-        if name.startswith(("s_andn2_b", "s_and_not1_b")) and is_exec[1]:
-            return "narrow"
-        if name.startswith("s_or_b") and any(is_exec[1:]):
-            return "wide"
-        return "any"
+        return _exec_effect(row, [n for n, given in enumerate(is_exec[1:]) if given])
 
     def _memory(self, decoded: Decoded, row: Memory, kernel: str) -> None:
         instruction = decoded.instruction
@@ -481,6 +481,14 @@ def memory_operands(instruction: Instruction, row: Memory) -> MemoryOperands:
     ):
         parts.scalar = None
     return parts
+
+
+def _exec_effect(row: Row, places: Sequence[int]) -> str:
+    """What a bitwise operation does to EXEC, which is its source at one of `places`."""
+    within = LOGIC.get(row.logic, Within())
+    if not set(places).isdisjoint(within.narrows):
+        return "narrow"
+    return "any" if set(places).isdisjoint(within.widens) else "wide"
 
 
 def hardware_field(value: object) -> tuple[str, int, int] | None:

@@ -33,7 +33,7 @@ def report(program: Program, symbol: str, name: str = "") -> Fidelity:
         UnsupportedInstruction: an instruction that the virtual device does not execute.
     """
     table = isa.table(program.arch)
-    decoder = Decoder(program, table, isa.high_half)
+    decoder = Decoder(program, table)
     order, _ = reachable(program, program.kernels[symbol], decoder)
     found: dict[tuple[str, str, str], _Found] = {}
     for index in order:

@@ -361,7 +361,6 @@ class _Function(Structure):
         self.resume: set[int] = {kernel.entry, *self.landing}
         self.scalars = Scalars(e, self.wave_size)
         self.site = self._entry_values()
-        high_half = decoder.high_half
         self.run = Run(
             e,
             self.scalars,
@@ -369,7 +368,7 @@ class _Function(Structure):
             self.site,
             self.slot,
             self.symbol,
-            lambda name: high_half(program.arch, name),
+            program.arch,
             self.observe,
             RULES[GENERATION[program.arch]],
             bool(kernel.directives.get("user_sgpr_private_segment_buffer")),

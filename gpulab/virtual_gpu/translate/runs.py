@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gpulab.virtual_gpu.isa import high_half
 from gpulab.virtual_gpu.isa.buffers import ADD_THREAD, INDEX_STRIDE, SELECT, Rules
 from gpulab.virtual_gpu.isa.expression import Type, b1
 from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Operand, Register, Symbol
@@ -111,7 +112,7 @@ class Run:
         site: Site,
         slot: Callable[[int], int],
         symbol: Callable[[Symbol, int], str],
-        high_half: Callable[[str], str],
+        arch: str,
         observe: Callable[[Observed], int],
         rules: Rules,
         scratch_buffer: bool = False,
@@ -119,7 +120,7 @@ class Run:
         self.emitter, self.scalars, self.wave_size, self.site = emitter, scalars, wave_size, site
         self.rules = rules
         self.scratch_buffer = scratch_buffer  # the kernel has scratch as a buffer (gfx90a, gfx10)
-        self.slot, self.symbol, self.high_half, self.observe = slot, symbol, high_half, observe
+        self.slot, self.symbol, self.arch, self.observe = slot, symbol, arch, observe
         # The run's accesses: what, base, offset, high halves? where the mask of their lanes is, their place among the
         # run's addresses (None: all zero), the access before them that was given the same addresses.
         self.recorded: list[tuple[Observed, str, int, bool, str, int | None, int | None]] = []
@@ -831,7 +832,7 @@ class Run:
             if clamps:
                 value = self._each_half(chunk, value, element, lambda half: clamped(chunk.reader, mode, half, element))
         if type.width < 32:
-            value = self._narrow(chunk, item, type, value, register, name)
+            value = self._narrow(chunk, item, row, type, value, register, name)
         if instruction.encoding == "sdwa" and type.width <= 32:
             value = self._placed(chunk, value, instruction, register)
         if item.only is not None:
@@ -854,14 +855,14 @@ class Run:
         shifted = e.let(f"lshr i64 {mask}, {e.let(f'shl i64 {chunk.number}, {e.shift}')}")
         return e.let(f"bitcast {e.byte} {e.let(f'trunc i64 {shifted} to {e.byte}')} to {e.v1}")
 
-    def _narrow(self, chunk: Chunk, item: Item, type: Type, value: str, register: int, name: str) -> str:
+    def _narrow(self, chunk: Chunk, item: Item, row: Row, type: Type, value: str, register: int, name: str) -> str:
         """An 8- or 16-bit result in its register: which half, and what becomes of the other."""
         e = self.emitter
         wide = e.let(f"zext <{e.lanes} x i{type.width}> {value} to {e.v32}")
         if type.width != 16 or item.decoded.instruction.encoding == "sdwa":
             return wide
         high = self._high_result(item, name)
-        keep = high or self._named_half(item, name) or self.high_half(item.decoded.instruction.mnemonic) != "zero"
+        keep = high or self._named_half(item, name) or high_half(self.arch, row) == "keep"
         if high:
             wide = e.let(f"shl {e.v32} {wide}, splat (i32 16)")
         if not keep:

@@ -1,0 +1,131 @@
+"""What rows say beyond their expressions, by samples of each kind from the manuals."""
+
+import random
+
+import pytest
+
+from gpulab.virtual_gpu import isa
+from gpulab.virtual_gpu.isa.row import LOGIC, Row
+from tests.isa.rows import row_of, run
+
+ARCHES = tuple(isa.GENERATION)
+
+
+@pytest.mark.parametrize(
+    ("arch", "follow", "do_not"),
+    [
+        # CDNA3 ISA manual 6.2: MODE's rounding is that of additions, multiplications, fused ones, and of conversions
+        # into a narrower float; v_cvt_pkrtz_f16_f32 always rounds toward zero, minima and roots do not ask MODE
+        (
+            "gfx942",
+            "v_add_f32 v_sub_f16 v_subrev_f32 v_mul_f64 v_mul_legacy_f32 v_fma_f64 v_fmac_f32 v_fmaak_f32 v_fmamk_f32 "
+            "v_mad_legacy_f16 v_madmk_f16 v_mac_f16 v_ldexp_f16 v_div_fmas_f32 v_cvt_f16_f32 v_cvt_f32_f64 "
+            "v_cvt_f32_u32 v_cvt_f16_i16 v_pk_add_f32 v_pk_fma_f16 v_pk_mul_f16 v_fma_mix_f32 v_fma_mixlo_f16",
+            "v_min_f32 v_max3_f16 v_rcp_f32 v_sqrt_f64 v_cvt_pkrtz_f16_f32 v_cvt_f64_f32 v_cvt_f32_f16 v_cvt_f64_i32 "
+            "v_cvt_i32_f32 v_div_scale_f32 v_div_fixup_f32 v_floor_f32 v_rndne_f32 v_cvt_pk_fp8_f32 v_add_u32 "
+            "v_dot2_f32_f16 v_mov_b32",
+        ),
+        ("gfx950", "v_cvt_pk_f16_f32", "v_cvt_pk_bf16_f32 v_cvt_sr_f16_f32 v_cvt_f32_bf16"),
+        ("gfx90a", "v_mad_f32 v_mac_f32 v_madak_f32 v_mad_legacy_f32", "v_exp_f32"),
+        ("gfx1100", "v_fma_dx9_zero_f32 v_mullit_f32 v_fmac_f16 v_pk_fmac_f16", "v_pk_min_f16 v_dot2_f16_f16"),
+        ("gfx1201", "s_add_f32 s_mul_f16 s_fmac_f32 s_fmaak_f32 s_cvt_f32_i32", "s_min_num_f32 s_cvt_i32_f32"),
+    ],
+)
+def test_which_rows_follow_the_rounding_of_mode(arch, follow, do_not):
+    assert [name for name in follow.split() if not row_of(arch, name).rounds] == []
+    assert [name for name in do_not.split() if row_of(arch, name).rounds] == []
+
+
+def test_one_row_goes_to_the_high_half():
+    """v_fma_mixhi_f16: "D.f16[31:16]" (CDNA3 ISA manual, VOP3P)."""
+    for arch in ARCHES:
+        found = [name for name, row in isa.table(arch).items() if isinstance(row, Row) and row.into_high]
+        assert found == ["v_fma_mixhi_f16"], arch
+
+
+@pytest.mark.parametrize(
+    ("arch", "mnemonic", "keeps"),
+    [
+        ("gfx942", "v_cvt_sr_fp8_f32", "rest"),  # one byte of the destination
+        ("gfx942", "v_cvt_pkaccum_u8_f32", "rest"),
+        ("gfx950", "v_cvt_scalef32_pk_fp4_f16", "rest"),
+        ("gfx942", "v_cvt_pk_fp8_f32", "half"),
+        ("gfx942", "v_mad_i16", "half"),
+        ("gfx942", "v_mad_legacy_i16", ""),
+        ("gfx942", "v_fmac_f32", ""),  # its destination is a summand
+        ("gfx942", "v_dot2c_f32_f16", ""),
+        ("gfx942", "v_swap_b32", ""),
+    ],
+)
+def test_what_of_the_destination_stays(arch, mnemonic, keeps):
+    assert row_of(arch, mnemonic).keeps == keeps
+
+
+@pytest.mark.parametrize(
+    ("arch", "counted", "names"),
+    [
+        # AMD's descriptions of SQ_INSTS_VALU_ADD_F32 and so on: gpulab/counter_names.py
+        ("gfx942", "add_f16", "v_add_f16 v_sub_f16 v_subrev_f16 v_pk_add_f16"),
+        ("gfx942", "add_f64", "v_add_f64"),
+        ("gfx942", "mul_f32", "v_mul_f32 v_mul_legacy_f32 v_pk_mul_f32"),
+        ("gfx942", "fma_f16", "v_fma_f16 v_mad_f16 v_madak_f16 v_mac_f16 v_pk_fma_f16 v_pk_fmac_f16"),
+        ("gfx942", "fma_f64", "v_fma_f64 v_fmac_f64"),
+        ("gfx90a", "fma_f32", "v_mad_f32 v_mac_f32 v_madmk_f32 v_fmac_f32"),
+        ("gfx942", "trans_f32", "v_rcp_f32 v_rsq_f32 v_sqrt_f32 v_exp_f32 v_log_f32 v_sin_f32 v_rcp_iflag_f32"),
+        ("gfx942", "trans_f64", "v_rcp_f64 v_sqrt_f64"),
+        ("gfx942", "cvt", "v_cvt_f32_i32 v_cvt_pk_fp8_f32 v_cvt_f32_ubyte0 v_cvt_pkrtz_f16_f32 v_cvt_f64_f32"),
+        ("gfx950", "cvt", "v_cvt_scalef32_pk_fp4_f32 v_cvt_sr_f16_f32 v_cvt_pk_bf16_f32"),
+        ("gfx942", "int32", "v_add_u32 v_mul_lo_u32 v_mad_u32_u24 v_cmp_lt_i32 v_bfe_u32 v_ashrrev_i32 v_add_co_u32"),
+        ("gfx1100", "int32", "v_add_nc_u32 v_cmpx_eq_u32 v_maxmin_i32"),
+        ("gfx942", "int64", "v_mad_u64_u32 v_lshl_add_u64 v_cmp_gt_u64 v_ashrrev_i64"),
+        ("gfx942", "", "v_mov_b32 v_and_b32 v_lshlrev_b32 v_min_f32 v_cndmask_b32 v_cmp_lt_f32 v_add_u16 s_add_u32"),
+    ],
+)
+def test_which_counter_counts_an_instruction(arch, counted, names):
+    assert {name: row_of(arch, name).counted for name in names.split()} == dict.fromkeys(names.split(), counted)
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_division_steps_are_no_multiplications(arch):
+    """LLVM, SISchedule.td: v_mul_lo_u32 and v_mad_u64_u32 are WriteIntMul or slower, v_div_fmas_f32 is not."""
+    assert {row_of(arch, f"v_{name}").rate for name in ("mul_lo_u32", "mul_hi_i32", "mad_u64_u32")} == {"quarter"}
+    assert {row_of(arch, f"v_div_{name}_f32").rate for name in ("scale", "fmas", "fixup")} == {"division"}
+
+
+def _logic_rows(arch):
+    return [(name, row) for name, row in isa.table(arch).items() if isinstance(row, Row) and row.logic]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_what_lies_within_what_by_trial(arch):
+    """Every row with a `logic`, on random masks: the results say which source holds them, or is held by them."""
+    numbers = random.Random(7)
+    for name, row in _logic_rows(arch):
+        seen = {"narrows": {0, 1}, "widens": {0, 1}}
+        for _ in range(20):
+            sources = [numbers.getrandbits(32), numbers.getrandbits(32)][: 1 if row.logic == "mov" else 2]
+            if row.writes_exec:
+                result = run(arch, name, sources[0], exec=sources[1])[1]
+            else:
+                result = run(arch, name, *sources)[0]
+            for place in (0, 1):
+                source = sources[place] if place < len(sources) else numbers.getrandbits(32)
+                if result & ~source:
+                    seen["narrows"].discard(place)
+                if source & ~result:
+                    seen["widens"].discard(place)
+        expected = LOGIC[row.logic]
+        if row.logic != "mov":
+            assert (tuple(sorted(seen["narrows"])), tuple(sorted(seen["widens"]))) == (
+                expected.narrows, expected.widens,
+            ), name  # fmt: skip
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_all_rows_that_combine_masks_say_how(arch):
+    """All *_saveexec and *_wrexec rows have a `logic`, and only the former save EXEC."""
+    names = {name for name, row in isa.table(arch).items() if isinstance(row, Row) and row.writes_exec}
+    scalar = {name for name in names if row_of(arch, name).unit == "salu"}
+    assert scalar == {name for name, row in _logic_rows(arch) if row.writes_exec}
+    assert {name for name in scalar if row_of(arch, name).saves_exec} == {n for n in scalar if "saveexec" in n}
+    assert names - scalar == {name for name in isa.table(arch) if name.startswith("v_cmpx_")}
