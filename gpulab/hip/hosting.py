@@ -23,10 +23,10 @@ def function_names() -> tuple[str, ...]:
 def prepare() -> None:
     """Build what a process needs that may start no compiler: the virtual libraries, the virtual GPU's support code."""
     from gpulab.virtual_gpu import abi
-    from gpulab.virtual_gpu.machine import support
+    from gpulab.virtual_gpu.machine.native import build as support_code
 
     abi.build()
-    support.functions()
+    support_code.functions()
 
 
 def install(on_fault: Callable[[Fault], None]) -> None:

@@ -28,9 +28,10 @@ from gpulab.errors import InternalError
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import INSTRUCTION_BYTES
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
+from gpulab.virtual_gpu.schema import constant
 
-SHARED_APERTURE = 0x0001_0000_0000_0000
-PRIVATE_APERTURE = 0x0002_0000_0000_0000
+SHARED_APERTURE = constant("SHARED_BASE") << 32
+PRIVATE_APERTURE = constant("PRIVATE_BASE") << 32
 CODE_BASE = 0x0000_1000_0000_0000
 APERTURE_MASK = 0xFFFF_FFFF_0000_0000
 
@@ -74,7 +75,7 @@ class InitialRegisters:
     unpacked_ids: bool = False
 
 
-TTMP = 108
+TTMP = constant("TTMP")
 """The number of the trap register ttmp0 among the scalar registers."""
 
 

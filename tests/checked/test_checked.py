@@ -248,7 +248,7 @@ def test_a_near_miss_is_not_reported_without_optimisation(case: Case) -> None:
 @pytest.mark.parametrize("case", cases("clean.hip"), ids=str)
 def test_numbers_that_run_out_invent_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stretches for three switches between waves only: what came before counts as ordered, LDS stays written."""
-    monkeypatch.setattr("gpulab.virtual_gpu.machine.checking._STRETCHES", 3)
+    monkeypatch.setattr("gpulab.virtual_gpu.machine.checking.SEGMENTS", 3)
     assert run(case, "gfx1100") is None
 
 

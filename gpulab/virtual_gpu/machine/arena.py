@@ -338,7 +338,7 @@ class Arena:
         return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
 
     def table(self, granule: int = 1) -> tuple[array[int], array[int]]:
-        """(allocations by address, lately freed ones) as triples of 64 bits: address, size, flags (support.c: Range).
+        """(allocations by address, lately freed ones) as triples of 64 bits: address, size, flags (schema.RANGE).
 
         Sizes are rounded up to `granule` bytes, at most the gap that follows an allocation.
         """

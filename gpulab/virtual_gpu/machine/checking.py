@@ -1,4 +1,4 @@
-"""Checked launches: `Checker` keeps the shadow memory that checked.c works on, and says what it found as a Fault.
+"""Checked launches: `Checker` keeps the shadow memory that native/races.c works on, and says what it found as a Fault.
 
 One per device; `prepare` sets a launch up, `fault` reads the finding. Shadow cells lie in memory of their own, that
 grows with the largest launch and is given back by `release`.
@@ -14,9 +14,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gpulab.records import Access, Fault
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.row import Control, Memory
-from gpulab.virtual_gpu.machine import native, steps, support
+from gpulab.virtual_gpu.machine import steps
 from gpulab.virtual_gpu.machine.arena import Arena, lazy
+from gpulab.virtual_gpu.machine.native import build
+from gpulab.virtual_gpu.machine.native.structures import (
+    CheckStruct,
+    FaultStruct,
+    FindingStruct,
+    LaunchStruct,
+    SegmentStruct,
+)
+from gpulab.virtual_gpu.schema import constant
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, CLOCKS, Decoded, hardware_field
 
@@ -28,71 +38,31 @@ Dim3 = tuple[int, int, int]
 SLICE = 1 << 14
 """Instructions before a wave of a checked launch lets others run: waiting for ever is seen after a few of these."""
 
-KINDS = (
-    "",
-    "race",
-    "lane conflict",
-    "never written",
-    "barrier",
-    "barrier lanes",
-    "barrier lines",
-    "deadlock",
-    "shuffle",
-    "register",
-    "register",
-    "missing wait",
-    "missing wait",
-    "missing wait",
-)
-"""What a finding is, by its number in checked.c."""
+_KINDS = {
+    "nothing": "",
+    "race": "race",
+    "lanes": "lane conflict",
+    "unwritten": "never written",
+    "barrier ended": "barrier",
+    "barrier lanes": "barrier lanes",
+    "barrier lines": "barrier lines",
+    "deadlock": "deadlock",
+    "shuffle": "shuffle",
+    "vector": "register",
+    "scalar": "register",
+    "wait": "missing wait",
+    "wait scalar": "missing wait",
+    "wait barrier": "missing wait",
+}
+"""What kind of fault a finding is (schema.FINDINGS)."""
 
-_SCALAR_KINDS = (KINDS.index("register") + 1, KINDS.index("missing wait") + 1)
 _U64 = ctypes.c_uint64
-_EVENTS = 1 << 25
-_STRETCHES = 1 << 20
-_RELEASES = 1 << 14
-_EVENT_SHIFT = 7  # of stamps: the lane and whether it was atomic stand below
-_ATOMIC, _RELOAD, _LDS_READ, _GLOBAL_READ, _PARTIAL, _NARROW = 1, 2, 4, 8, 16, 32
-_LACKS = ("", "acquire", "release", "block", "scope")
-
-
-class _Finding(ctypes.Structure):
-    """`Finding` in checked.c."""
-
-    _fields_ = [
-        (name, _U64)
-        for name in (
-            "kind", "access", "lane", "address", "in_lds", "other_known", "other_access", "other_lane", "other_wave",
-            "other_group", "other_instruction", "value", "other_value", "has_values", "mask", "count",
-            "lack", "flag_access", "at_barrier", "barrier_instruction",
-        )
-    ]  # fmt: skip
-
-
-class _Check(ctypes.Structure):
-    """`Check` in checked.c."""
-
-    _fields_ = [
-        *((name, _U64) for name in (
-            "now", "launch_start", "regions", "region_count", "write", "read", "other",
-            "room", "room_bytes", "log", "stretches",
-            "stretch_count", "stretch_room", "roles", "places", "lanes", "lines", "groups", "group_bytes", "lds_at",
-            "scratch_at", "steps_at", "steps",
-        )),
-        ("first_scalars", _U64 * 3),
-        *((name, _U64) for name in (
-            "lds_cells", "shift", "lds_shift", "compiled", "clocked", "crowded", "ordering", "changes",
-            "round_changes", "watching", "releases", "release_room", "release_count", "release_floor", "mine",
-            "wave_state", "group_state", "me", "my_group", "in_lds", "chained", "all_lanes", "wave_size", "lds_write",
-            "lds_read", "lds_other", "lds_start", "lds_size", "lds_bits", "lds_view", "lds_ordered",
-        )),
-        ("found", _Finding),
-        ("pending", _Finding),
-        ("pending_fault", native.FaultStruct),
-    ]  # fmt: skip
-
-
-_GROUP_BYTES, _WAVE_BYTES = 16, 80  # CheckedGroup, CheckedWave
+_NOWHERE = 0xFFFFFFFFFFFFFFFF
+_EVENTS, SEGMENTS, _RELEASES = constant("EVENTS"), constant("SEGMENTS"), constant("RELEASES")
+_EVENT_SHIFT = constant("EVENT_SHIFT")  # of epochs: the lane and whether it was atomic stand below
+_LAST_LANE = (1 << _EVENT_SHIFT) - 1
+_ATOMIC, _RELOAD, _LDS_READ, _GLOBAL_READ, _PARTIAL, _NARROW = (schema.ROLES[name] for name in schema.ROLES.names)
+_GROUP_BYTES, _WAVE_BYTES = schema.layout(schema.CHECKED_GROUP).bytes, schema.layout(schema.CHECKED_WAVE).bytes
 
 
 class _Room:
@@ -124,10 +94,10 @@ class _Room:
 
 
 def _lane_table() -> array[int]:
-    """u32[17][1024]: for k cells per lane, which lane cell i belongs to."""
+    """For k shadow cells per lane, which lane cell i belongs to: LANE_ROWS rows of LANE_ROW."""
     table = array("I")
-    for k in range(17):
-        table.extend([i // max(k, 1) for i in range(1024)])
+    for k in range(constant("LANE_ROWS")):
+        table.extend([i // max(k, 1) for i in range(constant("LANE_ROW"))])
     return table
 
 
@@ -136,8 +106,8 @@ class Checker:
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
-        self.state = _Check()
-        self._cells, self._log, self._groups, self._stretches = _Room(), _Room(), _Room(), _Room()
+        self.state = CheckStruct()
+        self._cells, self._log, self._groups, self._segments = _Room(), _Room(), _Room(), _Room()
         self._lanes = _lane_table()
         self._releases = (_U64 * (2 * _RELEASES))()
         self._kept: list[Any] = []  # what the C code points to during a launch
@@ -145,12 +115,12 @@ class Checker:
 
     def release(self) -> None:
         """Give the shadow memory back; it is made again when it is needed."""
-        for room in (self._cells, self._log, self._groups, self._stretches):
+        for room in (self._cells, self._log, self._groups, self._segments):
             room.release()
-        self.state, self._last = _Check(), None
+        self.state, self._last = CheckStruct(), None
 
     def prepare(
-        self, launch: native.LaunchStruct, kernel: LoadedKernel, code: Code, profile: bool, at_a_time: int,
+        self, launch: LaunchStruct, kernel: LoadedKernel, code: Code, profile: bool, at_a_time: int,
         block: Dim3,
     ) -> None:  # fmt: skip
         """Set a launch up to be checked; sizes, residents and allocations are in `launch` already.
@@ -163,26 +133,26 @@ class Checker:
         granule, lds_granule = _granule(accesses, ("global", "flat", "scalar")), _granule(accesses, ("lds", "flat"))
         state.shift, state.lds_shift = granule.bit_length() - 1, lds_granule.bit_length() - 1
         fresh = self._log.fit(2 * _EVENTS)
-        fresh |= self._stretches.fit(16 * _STRETCHES)
-        state.log, state.stretches, state.stretch_room = self._log.address, self._stretches.address, _STRETCHES
+        fresh |= self._segments.fit(ctypes.sizeof(SegmentStruct) * SEGMENTS)
+        state.log, state.segments, state.segment_room = self._log.address, self._segments.address, SEGMENTS
 
         regions = array("Q")
         cells = 8
         for allocation in self.arena.allocations():
             bits = self.arena.unwritten_bits(allocation.address)
             looks = allocation.writable and allocation.kind not in ("kernarg", "internal")
-            regions.extend((allocation.address, allocation.size, cells if looks else 0xFFFFFFFFFFFFFFFF, bits))
+            regions.extend((allocation.address, allocation.size, cells if looks else _NOWHERE, bits))
             if looks:
                 cells += (-(-allocation.size // granule) + 15) // 8 * 8
         each = 4 * (cells + 64)
         if self._cells.fit(3 * each) or fresh or state.now > _EVENTS // 2:
             self._start_over(each)
-        # What earlier launches left behind has smaller stamps, whatever memory the cells stood for.
+        # What earlier launches left behind has smaller epochs, whatever memory the cells stood for.
         state.write = self._cells.address
         state.read, state.other = state.write + each, state.write + 2 * each
         state.room, state.room_bytes = self._cells.address, self._cells.size // 32 * 32
-        state.launch_start = state.now << 7 | 127
-        state.stretch_count = 0
+        state.launch_start = state.now << _EVENT_SHIFT | _LAST_LANE
+        state.segment_count = 0
         state.regions, state.region_count = regions.buffer_info()[0], len(regions) // 4
 
         roles = array("I")
@@ -228,7 +198,7 @@ class Checker:
         state.ordering = _orders(program.orders.get(kernel.name))
         state.clocked = any(_reads_clock(d) for d in translation.decoded.values())
         state.wave_size, state.all_lanes = launch.wave_size, (1 << launch.wave_size) - 1
-        state.changes, state.round_changes, state.watching = 0, 0xFFFFFFFFFFFFFFFF, 0
+        state.changes, state.round_changes, state.watching = 0, _NOWHERE, 0
         ctypes.memset(self._releases, 0, ctypes.sizeof(self._releases))
         state.releases, state.release_room = ctypes.addressof(self._releases), _RELEASES
         state.release_count = state.release_floor = 0
@@ -236,10 +206,10 @@ class Checker:
         state.found.kind = state.pending.kind = 0
         self._kept = [regions, roles, places, lines, table]
         launch.checker = ctypes.addressof(state)
-        launch.observer = support.functions().check
+        launch.observer = build.functions().check
         launch.slice = SLICE
 
-    def settle(self, fault: native.FaultStruct) -> None:
+    def settle(self, fault: FaultStruct) -> None:
         """After the launch: a read of what was never written explains whatever other fault came later."""
         state = self.state
         if not state.pending.kind or (fault.kind and layout.FAULTS[fault.kind] == "checked"):
@@ -249,7 +219,7 @@ class Checker:
             ctypes.pointer(fault)[0] = state.pending_fault
 
     def _start_over(self, each: int) -> None:
-        """Forget all stamps."""
+        """Forget all epochs."""
         self.state.now = 0
         if self._cells.address:
             size = self._cells.size
@@ -261,7 +231,8 @@ class Checker:
         import dataclasses
 
         found = self.state.found
-        kind = KINDS[found.kind]
+        name = schema.FINDINGS.names[found.kind]
+        kind = _KINDS[name]
         other = self._other(found, kernel, code, grid, block)
         detail, where, nearest = "", "", fault.nearest
         address = fault.address
@@ -278,12 +249,12 @@ class Checker:
                 f"lane {found.other_lane} stored {_value(found.other_value, found.has_values)}, "
                 f"lane {found.lane} stored {_value(found.value, found.has_values)}"
             )
+        register = _register(name in ("scalar", "wait scalar"), found.value)
         if kind == "register":
-            detail = _register(found.kind in _SCALAR_KINDS, found.value)
+            detail = register
         if kind == "missing wait":
             counter = steps.COUNTERS[found.count]
-            at_barrier = found.kind == len(KINDS) - 1
-            detail = f"{'' if at_barrier else _register(found.kind in _SCALAR_KINDS, found.value)}:{counter}"
+            detail = f"{'' if name == 'wait barrier' else register}:{counter}"
         if kind == "shuffle":
             started = found.mask >> found.other_lane & 1
             detail = f"lane {found.other_lane} " + (
@@ -321,7 +292,7 @@ class Checker:
                 waits = "1 wave of the block waits" if found.at_barrier == 1 else f"{found.at_barrier} waves wait"
                 at = f" in line {where_.line}" if where_ is not None else ""
                 detail = f"{waits} at the barrier{at} for this one, and can change nothing until it comes there, too"
-        lack, flag = _LACKS[found.lack] if kind == "race" else "", None
+        lack, flag = schema.LACKS.names[found.lack] if kind == "race" else "", None
         if lack in ("acquire", "release", "block"):
             access = code.translation.accesses[found.flag_access]
             flag = code.translation.decoded[access.instruction].instruction.where
@@ -330,13 +301,13 @@ class Checker:
             memory=where, nearest=nearest, lack=lack, flag=flag,
         )  # fmt: skip
 
-    def _other(self, found: _Finding, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3) -> Access | None:
+    def _other(self, found: FindingStruct, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3) -> Access | None:
         if not found.other_known:
             return None
         translation = code.translation
         number = found.other_group
         group = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-        if found.other_known == 2:
+        if found.other_known == schema.OTHER_SIDE["instruction"]:
             decoded = translation.decoded[found.other_instruction]
             return Access(
                 decoded.instruction.where,
@@ -362,35 +333,29 @@ class Checker:
         place = next(
             (n for n in range(0, len(regions), 4) if 0 <= address - regions[n] < regions[n + 1]), None
         )  # fmt: skip
-        if place is None or regions[place + 2] == 0xFFFFFFFFFFFFFFFF:
+        if place is None or regions[place + 2] == _NOWHERE:
             return found
         start, extent, cell = regions[place], regions[place + 1], regions[place + 2]
-        stretches = ctypes.cast(state.stretches, ctypes.POINTER(_Stretch))
+        segments = ctypes.cast(state.segments, ctypes.POINTER(SegmentStruct))
         log = ctypes.cast(state.log, ctypes.POINTER(ctypes.c_uint16))
         for n in range(count):
             offset = address + n * size - start
             if offset + size > extent:
                 break
             first, last = offset >> state.shift, (offset + size - 1) >> state.shift
-            stamps = (ctypes.c_uint32 * (last - first + 1)).from_address(state.write + 4 * (cell + first))
-            stamp = max(stamps)
-            if stamp <= state.launch_start:
+            epochs = (ctypes.c_uint32 * (last - first + 1)).from_address(state.write + 4 * (cell + first))
+            epoch = max(epochs)
+            if epoch <= state.launch_start:
                 continue
-            event = stamp >> _EVENT_SHIFT
-            at = bisect.bisect_right(range(state.stretch_count), event, key=lambda i: int(stretches[i].first)) - 1
-            if at < 0:  # too long ago: the stamps have begun again since
+            event = epoch >> _EVENT_SHIFT
+            at = bisect.bisect_right(range(state.segment_count), event, key=lambda i: int(segments[i].first)) - 1
+            if at < 0:  # too long ago: the events have begun again since
                 continue
-            number = stretches[at].group
+            number = segments[at].group
             group = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-            wave, lane = int(stretches[at].wave), stamp & 63
+            wave, lane = int(segments[at].wave), epoch & (1 << constant("LANE_BITS")) - 1
             found[n] = _access(log[event], group, wave, lane, kernel, code, block)
         return found
-
-
-class _Stretch(ctypes.Structure):
-    """`Stretch` in checked.c."""
-
-    _fields_ = [("first", ctypes.c_uint32), ("wave", ctypes.c_uint32), ("group", _U64)]
 
 
 def _access(
@@ -419,7 +384,7 @@ def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 
     return flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
 
 
-def _space(code: Code, found: _Finding) -> str:
+def _space(code: Code, found: FindingStruct) -> str:
     return code.translation.accesses[found.access].space
 
 
@@ -490,6 +455,3 @@ def _reads_clock(decoded: Decoded) -> bool:
         return False
     field = hardware_field(decoded.instruction.operands[1].value)
     return field is not None and field[0] in CLOCKS
-
-
-assert layout.FAULTS[-1] == "checked"

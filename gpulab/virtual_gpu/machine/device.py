@@ -48,10 +48,13 @@ from gpulab.records import (
 from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register
 from gpulab.virtual_gpu.isa.row import Memory
-from gpulab.virtual_gpu.machine import counters, native, support, timing
+from gpulab.virtual_gpu.machine import counters, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.branches import governing
 from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, lane_counts, line_costs, scaled
+from gpulab.virtual_gpu.machine.native import build
+from gpulab.virtual_gpu.machine.native.context import NONE, Context
+from gpulab.virtual_gpu.machine.native.structures import FaultStruct, LaunchStruct
 from gpulab.virtual_gpu.machine.observation import PROFILED, SAMPLE, SAMPLED, Caches, Kept, Observer
 from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.decode import Decoded, Decoder, returns_value
@@ -333,9 +336,9 @@ class VirtualDevice:
     def __init__(self, architecture: Architecture, arena: Arena, index: int) -> None:
         self.architecture, self.arena, self.index = architecture, arena, index
         self._lock = threading.RLock()
-        self._contexts: list[native.Context] = []
+        self._contexts: list[Context] = []
         self._blocks: dict[tuple[Dim3, int], tuple[int, array[int], array[int]]] = {}
-        self._launch = native.LaunchStruct()
+        self._launch = LaunchStruct()
         self._same: tuple[Any, ...] = ()
         self._slot_bytes = 0
         self._blind: Any = (ctypes.c_uint64 * 256)()
@@ -388,9 +391,9 @@ class VirtualDevice:
             self._checker = Checker(self.arena)
         return self._checker
 
-    def _context(self, number: int) -> native.Context:
+    def _context(self, number: int) -> Context:
         while len(self._contexts) <= number:
-            self._contexts.append(native.Context(self.arena.base))
+            self._contexts.append(Context(self.arena.base))
         return self._contexts[number]
 
     def _block(self, block: Dim3, dimensions: int) -> tuple[int, array[int], array[int]]:
@@ -503,7 +506,7 @@ class VirtualDevice:
             shared.waves, shared.wave_size, shared.vgprs = waves, size, kernel.vgprs
             shared.lds_bytes, shared.scratch_bytes = lds, kernel.scratch_bytes
             for axis, register in enumerate(kernel.layout.workgroup_id):
-                shared.id_register[axis] = native.NONE if register is None else register
+                shared.id_register[axis] = NONE if register is None else register
             unpacked = kernel.layout.work_item_dimensions if kernel.layout.unpacked_ids else 1
             shared.id_vgprs = min(unpacked, kernel.vgprs)
             shared.first_pc = descriptor.entry
@@ -521,11 +524,11 @@ class VirtualDevice:
             count = 1
         observed = total if profile or checked else min(SAMPLE, max(1, total // 8))
         code.observer.prepare(shared, observed, *(PROFILED if profile else SAMPLED), size if profile else 0)
-        store, note = support.functions().store, 0
+        store, note = build.functions().store, 0
         if checked:
             at_a_time = self._at_a_time(kernel, block, lds)
             self._checks().prepare(shared, kernel, code, profile, at_a_time, block)
-            store, note = support.functions().keep_store, support.functions().note
+            store, note = build.functions().keep_store, build.functions().note
         else:
             shared.checker = 0
             if self.arena.unwritten:  # what this kernel writes is not known
@@ -539,15 +542,15 @@ class VirtualDevice:
         for number in range(count):
             context = self._context(number)
             context.fit(residents, slot_bytes, blocks, segments * layout.LANE_ROW, slots, addresses)
-            context.head[0] = ctypes.addressof(shared)
+            context.thread.launch = ctypes.addressof(shared)
             context.wave.store, context.wave.note, context.wave.checker = store, note, shared.checker
             context.wave.symbols = code.symbols.buffer_info()[0]
             context.wave.scalars[: len(values)] = values
             context.wave.mode = kernel.mode
             used.append(context)
-        used[0].tail.own_end = observed
+        used[0].thread.own_end = observed
         if self._run is None:
-            self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(support.functions().run)
+            self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(build.functions().run)
         if count == 1:
             self._drive(used[0])
         else:
@@ -563,10 +566,10 @@ class VirtualDevice:
         if code.translation.quick:
             kernel.spent += time.perf_counter() - began
         executed = used[0].counters[:blocks]
-        ran = used[0].tail.executed
+        ran = used[0].thread.executed
         for context in used[1:]:
             executed = [a + b for a, b in zip(executed, context.counters[:blocks], strict=True)]
-            ran += context.tail.executed
+            ran += context.thread.executed
         values_: Later[Mapping[str, int]] = Later(lambda: code.costs.counters(executed, ran))
         kept = code.observer.keep()
         modelled = Later(lambda: self._time(kernel, code, executed, total, block, lds, kept, live, kernarg))
@@ -588,8 +591,8 @@ class VirtualDevice:
                 lambda: self._pending(kernel, code, (), total, block, lds, kept, 0).placement(modelled.get())
             )
         if checked:
-            self._checks().settle(used[0].tail.fault)
-        faults = [context.tail.fault for context in used if context.tail.fault.kind]
+            self._checks().settle(used[0].thread.fault)
+        faults = [context.thread.fault for context in used if context.thread.fault.kind]
         fault = None
         if faults:
             fault = self._fault(kernel, code, min(faults, key=lambda found: int(found.number)), block, cooperation)
@@ -696,16 +699,16 @@ class VirtualDevice:
             lds, lambda: timing.Seen(kept.accesses, kept.totals(), kept.flows()), used or None,
         )  # fmt: skip
 
-    def _drive(self, context: native.Context) -> None:
+    def _drive(self, context: Context) -> None:
         """Run one host thread's share. Between two calls Python raises what a Ctrl-C asks for."""
-        while self._run(context.thread):
+        while self._run(context.address):
             pass
 
-    def _fault(self, kernel: LoadedKernel, code: Code, raw: native.FaultStruct, block: Dim3, cooperation: int) -> Fault:
+    def _fault(self, kernel: LoadedKernel, code: Code, raw: FaultStruct, block: Dim3, cooperation: int) -> Fault:
         """records.Fault from what the support code wrote down."""
         decoded = code.translation.decoded.get(raw.instruction)
         kind = layout.FAULTS[raw.kind]
-        lane = None if raw.lane == native.NONE else int(raw.lane)
+        lane = None if raw.lane == NONE else int(raw.lane)
         thread = None
         if lane is not None:
             flat = raw.wave * self.architecture.wave_size + lane

@@ -1,7 +1,7 @@
 """What the memory accesses of a launch did: `Caches` is a device's modelled caches, `Observer` one kernel's accesses.
 
-observe.c does the work; here its structures are laid out and read. A profiled launch is observed as a whole, up to as
-many accesses, and lines followed through the caches, as `PROFILED` says; an access whose addresses form a new pattern
+native/observe.c does the work; here its structures are filled and read. A profiled launch is observed as a whole, up to
+as many accesses, and lines followed through the caches, as `PROFILED` says; an access with a new pattern of addresses
 counts as one more for each lane of the wave there, as it takes so much longer. Of other launches an eighth of the
 workgroups is observed, but no more than the first `SAMPLE` and what `SAMPLED` says: enough for the modelled time. Every
 launch begins with empty caches. docs/counters.md has the rules of banks, lines and caches with their sources.
@@ -19,110 +19,40 @@ from typing import Any, NamedTuple
 from gpulab.architectures import banks
 from gpulab.architectures.architecture import Architecture, Cache
 from gpulab.records import AccessSample, MemoryRange
-from gpulab.virtual_gpu.machine import native, support
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.machine.arena import lazy
+from gpulab.virtual_gpu.machine.native import build
+from gpulab.virtual_gpu.machine.native.structures import (
+    AccessStruct,
+    LaunchStruct,
+    LevelStruct,
+    ObservationStruct,
+    SampleStruct,
+    SiteStruct,
+    TotalsStruct,
+)
+from gpulab.virtual_gpu.schema import constant
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.memory import Observed
 
-_U8, _U32, _U64 = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64
+_U64 = ctypes.c_uint64
 
-COUNTS = (
-    "executed", "lanes", "quads", "lines", "bank_cycles", "conflict_cycles", "lds_executed", "first_hits",
-    "array_hits", "requests", "l2_hits", "reads_64", "reads_128", "memory_hits", "followed", "dram_bytes", "sectors",
-    "lds_lanes",
-)  # fmt: skip
-"""The totals of one access, as `Totals` in observe.c has them.
-
-executed: wave instructions; lanes: active ones; quads: requests of four lanes; lines: lines of the first cache;
-bank_cycles: of LDS, conflict_cycles those beyond the least; lds_executed: how many went to LDS; first_hits: lines found
-in the first cache (vector or scalar), array_hits: in GL1; requests: to the L2, l2_hits: found there; reads_64 and
-reads_128: requests of so many bytes from the L2 to memory, memory_hits: found in the memory-side cache; followed: how
-many executions were followed through the caches; dram_bytes: read from device memory behind that cache; sectors: of 32
-bytes that became dirty in the L2, which writes them back; lds_lanes: lanes that went to LDS.
-"""
+COUNTS = schema.TOTALS.names
+"""The totals of one access."""
 _CACHES = (
     "first_hits", "array_hits", "requests", "l2_hits", "reads_64", "reads_128", "memory_hits", "dram_bytes", "sectors",
 )  # fmt: skip
 
-FLOWS = (
-    "writebacks_32", "writebacks_64", "dram_reads", "dram_writes", "lines_written", "evicted", "evicted_dirty",
-)  # fmt: skip
-"""The totals of a launch, as `Flows` in observe.c has them: write requests from L2 by size; bytes at the DRAM; lines
-that L2 has to write back, lines that had to make room in it, and how many of those were to be written back."""
+FLOWS = schema.FLOWS.names
+"""The totals of a launch."""
 
 SAMPLE, SAMPLED = 8, (4_000, 4_000)
 PROFILED = (300_000, 20_000)
 _ACTIONS = {"load": "read", "store": "write", "atomic": "atomic"}
 _SPACES = {number: name for name, number in layout.SPACES.items()}
-_PATTERNS = 1024
-_PATTERN_BYTES = 1216
-_KEPT = 8
 _NONE = 0xFFFFFFFF
-_ARENA_WORDS = 1 << 20  # of 64 pieces of 64 bytes: 4 GiB
+_ARENA_WORDS = constant("ARENA_WORDS")
 _WAYS = {"scalar": 4}  # where the architecture has no number; 16 for other caches
-
-
-class AccessTable(ctypes.Structure):
-    """`Access` in support.c."""
-
-    _fields_ = [(name, _U32) for name in ("instruction", "part", "space", "action", "bytes", "slot")]
-
-
-class Site(ctypes.Structure):
-    """`Site` in observe.c."""
-
-    _fields_ = [
-        *((name, _U64) for name in ("last", "serial", "partner", "repeats", "counts")),
-        *((name, _U32) for name in (
-            "shape", "phases", "grouping", "serialises", "twin", "space", "lanes", "bank_cycles", "conflict_cycles",
-            "kept", "instance", "from", "range",
-        )),
-        ("key", _U32 * _KEPT),
-        ("slot", _U32 * _KEPT),
-        ("bytes", _U32),
-        *((name, ctypes.c_int32) for name in ("worst", "limit")),
-    ]  # fmt: skip
-
-
-class Level(ctypes.Structure):
-    """`Level` in observe.c."""
-
-    _fields_ = [("tags", _U64), ("state", _U64), *((n, _U32) for n in ("instances", "sets", "ways", "stride"))]
-
-
-class Observation(ctypes.Structure):
-    """`Observation` in observe.c."""
-
-    _fields_ = [
-        *((name, _U64) for name in ("totals", "sites", "patterns", "left")),
-        ("lookups", ctypes.c_int64),
-        *((name, _U64) for name in ("seen", "touched", "touched_epoch", "serial")),
-        ("flows", _U64 * len(FLOWS)),
-        *((name, Level) for name in ("first", "array", "l2", "memory", "scalar")),
-        *((name, _U32) for name in (
-            "epoch", "stamp", "clock", "fits", "banks", "shift", "xcds", "units", "cus", "has_array", "has_memory",
-            "scratch_base",
-        )),
-        *((name, _U64) for name in ("memory_bytes", "cut", "novelty")),
-        ("following", _U32),
-        ("group", _U32 * 3),
-        *((name, _U32) for name in ("xcd", "unit", "instance")),
-        ("samples", _U64),
-        ("grouped", ctypes.c_uint8 * 64),
-    ]  # fmt: skip
-
-
-class Sample(ctypes.Structure):
-    """`Sample` in observe.c."""
-
-    _fields_ = [
-        ("exec", _U64),
-        ("group", _U32 * 3),
-        *((name, _U32) for name in (
-            "wave", "known", "space", "bytes", "lines", "bank_cycles", "conflict_cycles",
-        )),
-        ("address", _U64 * 64),
-    ]  # fmt: skip
 
 
 class Caches:
@@ -130,7 +60,7 @@ class Caches:
 
     def __init__(self, architecture: Architecture) -> None:
         self.architecture = a = architecture
-        self.state = state = Observation()
+        self.state = state = ObservationStruct()
         self._memory: list[object] = []
         levels: tuple[tuple[str, Cache | None, int], ...] = (
             ("first", a.vector_cache, a.compute_units),
@@ -142,7 +72,7 @@ class Caches:
         for name, cache, instances in levels:
             if cache is not None:
                 setattr(state, name, self._level(cache, instances, name))
-        state.patterns = self._room(_PATTERNS * _PATTERN_BYTES)
+        state.patterns = self._room(constant("PATTERNS") * constant("PATTERN_BYTES"))
         state.seen = self._room(8 * 256)
         state.touched, state.touched_epoch = self._room(8 * _ARENA_WORDS), self._room(4 * _ARENA_WORDS)
         state.banks = a.lds_banks
@@ -160,14 +90,14 @@ class Caches:
         self._memory.append(memory)
         return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
-    def _level(self, cache: Cache, instances: int, name: str) -> Level:
+    def _level(self, cache: Cache, instances: int, name: str) -> LevelStruct:
         line = 128 if name in ("l2", "memory") else cache.line_bytes
         ways = cache.ways or _WAYS.get(name, 16)
         sets = max(1, cache.bytes // (line * ways))
         stride = next(size for size in (16, 32, 64) if ways <= size)
         count = instances * sets
         size = 8 * stride if name in ("first", "scalar") else 4 * stride
-        return Level(self._room(count * size), self._room(4 * count), instances, sets, ways, stride)
+        return LevelStruct(self._room(count * size), self._room(4 * count), instances, sets, ways, stride)
 
     def begin(self) -> None:
         """Empty the caches: sets that were last used in an earlier epoch count as empty."""
@@ -185,7 +115,7 @@ class Caches:
 
 @functools.cache
 def _function(name: str) -> Any:
-    address = getattr(support.functions(), name)
+    address = getattr(build.functions(), name)
     return ctypes.CFUNCTYPE(None, _U64, _U64)(address)
 
 
@@ -210,7 +140,7 @@ class Kept(NamedTuple):
         """
         if not self.raw_samples:
             return [() for _ in self.accesses]
-        pairs = (Sample * (2 * len(self.accesses))).from_buffer_copy(self.raw_samples)
+        pairs = (SampleStruct * (2 * len(self.accesses))).from_buffer_copy(self.raw_samples)
         found: list[tuple[AccessSample, ...]] = []
         for number, access in enumerate(self.accesses):
             first, worst = pairs[2 * number], pairs[2 * number + 1]
@@ -257,7 +187,7 @@ class Kept(NamedTuple):
         return flows
 
 
-def _sample(kind: str, raw: Sample, part: int, lanes: int, ranges: Sequence[MemoryRange]) -> AccessSample:
+def _sample(kind: str, raw: SampleStruct, part: int, lanes: int, ranges: Sequence[MemoryRange]) -> AccessSample:
     mask, space = int(raw.exec), _SPACES[raw.space]
     wrap = 0xFFFF_FFFF if space in ("lds", "scratch") else -1
     addresses = tuple(raw.address[lane] & wrap if mask >> lane & 1 else None for lane in range(lanes))
@@ -289,7 +219,7 @@ class Observer:
     def __init__(self, accesses: Sequence[Observed], caches: Caches) -> None:
         self.accesses, self.caches = accesses, caches
         count = max(len(accesses), 1)
-        self.table, self.sites = (AccessTable * count)(), (Site * count)()
+        self.table, self.sites = (AccessStruct * count)(), (SiteStruct * count)()
         for entry, site, access in zip(self.table, self.sites, accesses, strict=False):
             entry.instruction, entry.part, entry.bytes = access.instruction, access.part, access.bytes
             entry.space, entry.action = layout.SPACES[access.space], layout.ACCESSES[_ACTIONS[access.action]]
@@ -300,12 +230,10 @@ class Observer:
                 site.phases, site.grouping, site.serialises = how.phases, how.grouped, serial
                 # 256 and more: what LDS banks have to say is in the pattern.
                 site.shape = 256 + 16 * access.bytes + 4 * int(how.grouped) + 2 * int(serial)
-        self.totals = (_U64 * (len(COUNTS) * count))()
+        self.totals = (TotalsStruct * count)()
         self.samples: Any = None
 
-    def prepare(
-        self, launch: native.LaunchStruct, workgroups: int, accesses: int, lookups: int, novelty: int = 0
-    ) -> None:
+    def prepare(self, launch: LaunchStruct, workgroups: int, accesses: int, lookups: int, novelty: int = 0) -> None:
         """Set a launch up so that its first `workgroups` are observed, until so many accesses have been, and followed
         through the caches up to the end of the workgroup in which so many lines have been looked up. An access whose
         addresses form a pattern that is new in the launch counts as `novelty` more; where it is not 0, samples of
@@ -316,11 +244,11 @@ class Observer:
         state.cut, state.left, state.lookups, state.following = 0, accesses, lookups, 1
         state.novelty = novelty
         if novelty and self.samples is None:
-            self.samples = (Sample * (2 * len(self.table)))()
+            self.samples = (SampleStruct * (2 * len(self.table)))()
         state.samples = ctypes.addressof(self.samples) if novelty else 0
         state.totals, state.sites = ctypes.addressof(self.totals), ctypes.addressof(self.sites)
         _function("observe_begin")(ctypes.addressof(state), len(self.accesses))
-        launch.observer, launch.observed = support.functions().observe, workgroups
+        launch.observer, launch.observed = build.functions().observe, workgroups
         launch.accesses, launch.access_count = ctypes.addressof(self.table), len(self.accesses)
         launch.observation = ctypes.addressof(state)
 

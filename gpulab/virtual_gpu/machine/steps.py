@@ -12,33 +12,22 @@ import ctypes
 import re
 from collections.abc import Mapping
 
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Program, Register
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
+from gpulab.virtual_gpu.machine.native.structures import StepStruct
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, returns_value, vector_bits
 
-COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
-OTHER, LOAD, STORE, LDS, LDS_STORE, SCALAR, WAIT, BARRIER = range(8)
+COUNTERS = schema.WAIT_COUNTERS.names
+OTHER, LOAD, STORE, LDS, LDS_STORE, SCALAR, WAIT, BARRIER = range(len(schema.STEP_KINDS.names))
 _ANY = 0xFFFFFFFF
 _WORD = (1 << 64) - 1
 # Always defined, or without a value of their own: M0 is set by the dispatcher; SCC and EXEC are.
 _GIVEN = bits(layout.M0, 2) | bits(layout.EXEC, 3) | bits(layout.FLAT_SCRATCH, 4)
 
 
-class Step(ctypes.Structure):
-    """`Step` in checked.c."""
-
-    _fields_ = [
-        *((name, ctypes.c_uint64 * 8) for name in ("reads", "writes", "cross")),
-        *((name, ctypes.c_uint64 * 3) for name in ("scalar_reads", "scalar_writes")),
-        ("kind", ctypes.c_uint32),
-        ("counter", ctypes.c_uint32),
-        ("waits", ctypes.c_uint32 * 4),
-    ]
-
-
-PROGRESS_BYTES = 512 * 8 + 3 * 8 + 2 * 4 * (512 + 192) + 4 * 10
-"""Bytes of `Progress` in checked.c."""
+PROGRESS_BYTES = schema.layout(schema.PROGRESS).bytes
 
 
 def first_scalars(sgprs: int) -> int:
@@ -46,15 +35,15 @@ def first_scalars(sgprs: int) -> int:
     return bits(0, sgprs) | _GIVEN
 
 
-def table(program: Program, decoded: Mapping[int, Decoded]) -> ctypes.Array[Step]:
+def table(program: Program, decoded: Mapping[int, Decoded]) -> ctypes.Array[StepStruct]:
     """A `Step` for each instruction of a program (those that were not decoded stay empty)."""
-    steps = (Step * (len(program.instructions) + 1))()
+    steps = (StepStruct * (len(program.instructions) + 1))()
     for index, one in decoded.items():
         _fill(steps[index], one, program.arch)
     return steps
 
 
-def _fill(step: Step, decoded: Decoded, arch: str) -> None:
+def _fill(step: StepStruct, decoded: Decoded, arch: str) -> None:
     row, instruction = decoded.row, decoded.instruction
     reads, writes, cross = decoded.vector_reads, decoded.vector_writes, decoded.cross_reads
     if not _computes_with_destination(decoded):
@@ -120,7 +109,7 @@ def _access(row: Memory, decoded: Decoded, arch: str) -> tuple[int, int]:
     return STORE, 0 if arch.startswith("gfx9") else 2
 
 
-def _waits(step: Step, decoded: Decoded) -> None:
+def _waits(step: StepStruct, decoded: Decoded) -> None:
     instruction = decoded.instruction
     name = instruction.mnemonic
     last = instruction.operands[-1].value if instruction.operands else None

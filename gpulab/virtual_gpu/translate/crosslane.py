@@ -5,6 +5,7 @@ Lane reads and writes (readlane, readfirstlane, writelane) are plain loads and s
 
 from __future__ import annotations
 
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.expression import u32, u64
 from gpulab.virtual_gpu.isa.instruction import Instruction, Operand, Register
 from gpulab.virtual_gpu.isa.row import CrossLane
@@ -14,20 +15,7 @@ from gpulab.virtual_gpu.translate.emitter import Emitter, signed
 from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
-# How the support code (machine/support.c) numbers the patterns.
-PATTERNS = {
-    name: number
-    for number, name in enumerate(
-        (
-            "quad_perm", "row_shl", "row_shr", "row_ror", "wave_shl", "wave_rol", "wave_shr", "wave_ror",
-            "row_mirror", "row_half_mirror", "row_bcast", "row_newbcast", "row_share", "row_xmask", "dpp8",
-            "ds_permute", "ds_bpermute", "ds_swizzle", "permlane16", "permlanex16", "permlane64", "move",
-            "permlane16_var", "permlanex16_var", "ds_bpermute_fi", "permlane16_swap", "permlane32_swap",
-        )
-    )
-}  # fmt: skip
-
-
+PATTERNS = schema.PATTERNS.numbers
 _READERS = ("ds_bpermute", "ds_swizzle", "permlane16", "permlanex16")  # of other lanes, which have to be active
 
 

@@ -983,7 +983,7 @@ def translate(
         profile: also count how often each lane was active, per segment.
         check_alignment: refuse unaligned loads and stores (see memory.py).
         lanes: of a chunk (emitter.py); None for what the support code was built with, the host's own.
-        checked: tell the checker (machine/checked.c) all that it wants to know.
+        checked: tell the checker (machine/native/checked.h) all that it wants to know.
         quick: of a large kernel, put what is outside loops into `Translation.quick`.
 
     Raises:

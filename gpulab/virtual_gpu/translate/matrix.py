@@ -1,4 +1,4 @@
-"""Matrix instructions: one call of the support code (machine/matrix.c) on whole registers.
+"""Matrix instructions: one call of the support code (machine/native/matrix.c) on whole registers.
 
 `described` packs an instruction's shape, element kinds and modifiers into the numbers that the call takes; `emit`
 makes the call.
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.expression import TYPES
 from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Register
 from gpulab.virtual_gpu.isa.row import Matrix
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, Decoded, literal_bits
 from gpulab.virtual_gpu.translate.emitter import Emitter, signed
-
-KINDS = ("f32", "xf32", "f64", "f16", "bf16", "fp8", "bf8", "i32", "i8", "u8", "i4", "u4", "e4m3", "e5m2")
-"""Kinds of elements as machine/matrix.c numbers them."""
-LAYOUTS = ("mfma", "wmma", "smfmac", "wmma12")
 
 
 def _flags(instruction: Instruction, name: str) -> int:
@@ -26,7 +23,7 @@ def _flags(instruction: Instruction, name: str) -> int:
 
 
 def _kind(element: str, is_signed: bool) -> int:
-    return KINDS.index(element.replace("iu", "i" if is_signed else "u"))
+    return schema.ELEMENTS[element.replace("iu", "i" if is_signed else "u")]
 
 
 def described(row: Matrix, instruction: Instruction, wave_size: int) -> tuple[int, int]:
@@ -36,13 +33,23 @@ def described(row: Matrix, instruction: Instruction, wave_size: int) -> tuple[in
         value: Any = instruction.modifiers.get(name, 0)
         return int(value) & 15
 
-    shape = (row.m, row.n, row.k, row.blocks, wave_size, LAYOUTS.index(row.layout))
+    shape = schema.MATRIX_SHAPE.pack(
+        m=row.m, n=row.n, k=row.k, blocks=row.blocks, wave=wave_size, layout=schema.MATRIX_LAYOUTS[row.layout]
+    )
     negate = _flags(instruction, "neg" if row.d == "f64" else "neg_lo")
-    flags = _kind(row.a, bool(negate & 1)) | _kind(row.b, bool(negate & 2)) << 4 | _kind(row.d, True) << 8
-    flags |= number("cbsz") << 12 | number("abid") << 16 | number("blgp") << 20
-    flags |= negate << 24 | _flags(instruction, "neg_hi") << 27 | bool(instruction.modifiers.get("clamp")) << 30
-    flags |= _flags(instruction, "op_sel") >> 2 << 31
-    return sum(int(part) << 8 * i for i, part in enumerate(shape)), flags
+    flags = schema.MATRIX_FLAGS.pack(
+        a=_kind(row.a, bool(negate & 1)),
+        b=_kind(row.b, bool(negate & 2)),
+        d=_kind(row.d, True),
+        cbsz=number("cbsz"),
+        abid=number("abid"),
+        blgp=number("blgp"),
+        neg_lo=negate,
+        neg_hi=_flags(instruction, "neg_hi"),
+        clamp=bool(instruction.modifiers.get("clamp")),
+        high=_flags(instruction, "op_sel") >> 2,
+    )
+    return shape, flags
 
 
 def emit(e: Emitter, decoded: Decoded, row: Matrix, wave_size: int) -> None:

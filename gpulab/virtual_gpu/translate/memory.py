@@ -3,7 +3,7 @@
 Three ways, tried in this order: consecutive addresses (one vector access), the same address in all lanes (one scalar
 access), and anything else, where the support code checks lane by lane, finds the lanes' memory and names a fault. The
 first two are for the allocation that the instruction used last, of which the thread's table has an entry (`Allocation`
-in support.c): where it begins and how many places an element, or a chunk of them, may begin at. An address less the
+in schema.py): where it begins and how many places an element, or a chunk of them, may begin at. An address less the
 beginning, rotated right by the alignment, is below that number if the access is inside and aligned.
 
 Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
@@ -161,15 +161,9 @@ def _align(row: Memory, site: Site) -> int:
 
 
 def described(row: Memory, site: Site, bytes: int, space: str = "") -> int:
-    """An access as the support code takes it: see `unpack` in support.c."""
+    """An access as the support code takes it."""
     action = {"load": "read", "store": "write", "atomic": "atomic"}[row.action]
-    return (
-        layout.SPACES[space or row.space]
-        | layout.ACCESSES[action] << 4
-        | _align(row, site) << 8
-        | bytes << 16
-        | (row.extend == "sign") << 24
-    )
+    return layout.access_word(space or row.space, action, _align(row, site), bytes, signed=row.extend == "sign")
 
 
 def _call(chunk: Chunk, access: Access, site: Site, function: str, more: int = 0) -> None:
@@ -177,7 +171,7 @@ def _call(chunk: Chunk, access: Access, site: Site, function: str, more: int = 0
     e = chunk.emitter
     what = described(access.row, site, access.bytes, access.space) | more
     if access.high is None and access.pair is None:
-        what |= 1 << 25
+        what |= layout.NO_HIGH
     if access.kept:
         place = e.let(f"getelementptr {e.v32}, ptr {access.kept}, i64 {chunk.number}")
     else:
@@ -577,7 +571,7 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     e.jump(head)
     e.label(done)
     if width == 64 and access.space == "flat":
-        _call(chunk, access, site, site.resolve, 1 << 26)
+        _call(chunk, access, site, site.resolve, layout.PUT_BACK)
     return [
         e.let(f"load {e.v32}, ptr {e.let(f'getelementptr i32, ptr {olds}, i64 {e.lanes * w}')}, align {e.align}")
         for w in range(words)

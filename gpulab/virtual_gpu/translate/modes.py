@@ -2,13 +2,14 @@
 
 Where a bit of MODE depends on the path or comes from a register it is `unknown`; then both results are computed and the
 wave's own MODE chooses (`Mode.clear`). Other roundings than to nearest even, and FP16_OVFL, are calls of the support
-code (machine/rounding.c), which `Directed`, a reader of expressions, makes for every operation that they concern.
+code (machine/native/rounding.c), which `Directed`, a reader of expressions, makes for each operation that they concern.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.expression import Type, Value
 from gpulab.virtual_gpu.isa.instruction import Instruction
 from gpulab.virtual_gpu.translate import layout
@@ -135,10 +136,6 @@ def scaled(reader: Reader, value: str, type: Type, instruction: Instruction, mod
     return result
 
 
-_OPERATIONS = ("fma", "add", "sub", "mul", "div", "sqrt", "to")
-_FORMATS = ("f16", "f32", "f64", "u16", "i16", "u32", "i32", "u64", "i64")
-
-
 class Directed(Reader):
     """Evaluates expressions with MODE's rounding and FP16_OVFL: slowly, an operation at a time."""
 
@@ -148,7 +145,7 @@ class Directed(Reader):
 
     def _node(self, value: Value, args: list[str]) -> str:
         source = value.args[0].type
-        concerned = value.op in _OPERATIONS and value.type.kind == "f"
+        concerned = value.op in schema.ROUNDED.names and value.type.kind == "f"
         if value.op == "to":
             concerned = concerned and (source.is_int or (source.kind == "f" and source.width > value.type.width))
         return self._called(value, args) if concerned else super()._node(value, args)
@@ -166,7 +163,11 @@ class Directed(Reader):
             if operand.type.width < 64:
                 bits = e.let(f"zext {vector(f'i{operand.type.width}', self.width)} {bits} to {wide}")
             e.do(f"store {wide} {bits}, ptr {buffer}, align 8")
-        what = _OPERATIONS.index(value.op) | _FORMATS.index(value.type.name) << 4 | _FORMATS.index(source.name) << 8
+        what = schema.ROUND_WORD.pack(
+            operation=schema.ROUNDED[value.op],
+            result=schema.FORMATS[value.type.name],
+            source=schema.FORMATS[source.name],
+        )
         single = value.type.width == 32 and not (value.op == "to" and source.name == "f64")
         word = self.mode.word(e)
         rounding = e.let(f"and i32 {e.let(f'lshr i32 {word}, {0 if single else 2}')}, 3")

@@ -268,7 +268,7 @@ class Salu:
         e.do(f"store i32 {high}, ptr {high_at}")
         atomic = row.action == "atomic"
         align = row.element // 8 if atomic else 4
-        what = layout.SPACES["global"] | layout.ACCESSES["atomic" if atomic else "write"] << 4 | align << 8 | size << 16
+        what = layout.access_word("global", "atomic" if atomic else "write", align, size)
         failed = e.let(
             f"call i32 {site.resolve}(ptr %wave, i64 {decoded.index | slot << 32}, i32 {what}, i64 0, i32 1, "
             f"ptr {low_at})"

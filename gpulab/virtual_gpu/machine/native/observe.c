@@ -9,56 +9,13 @@
    access's first and worst execution are kept (`Sample`). docs/counters.md has the rules, their sources and what is
    assumed. */
 
-typedef int i32;
+#include "support.h"
+
 typedef u32 V16 __attribute__((vector_size(64)));
 typedef u32 Loose16x __attribute__((vector_size(64), aligned(4)));
 
-enum { PATTERNS = 1024, SECTOR = 32, MAX_BLOCKS = 256, KEPT = 8, NO_SITE = ~0u };
-
-/* Totals of one access, in the order of COUNTS in machine/observation.py. */
-typedef struct {
-  u64 executed, lanes, quads, lines, bank_cycles, conflict_cycles, lds_executed;
-  u64 first_hits, array_hits, requests, l2_hits, reads_64, reads_128, memory_hits;
-  u64 followed; /* how many of the executions were followed through the caches */
-  u64 dram_bytes, sectors, lds_lanes; /* sectors: those of 32 bytes that became dirty in the L2 */
-} Totals;
-
-/* Totals of a launch, in the order of FLOWS in machine/observation.py. */
-typedef struct {
-  u64 writebacks_32, writebacks_64, dram_reads, dram_writes;
-  u64 lines_written, evicted, evicted_dirty;
-} Flows;
-
-/* One execution of an access, as `Sample` in machine/observation.py has it: in each pair the first and the worst, which
-   has the most lines beyond the fewest that could hold its bytes, or the most cycles by bank conflicts. */
-typedef struct {
-  u64 exec;
-  u32 group[3], wave;
-  u32 known, space, bytes, lines, bank_cycles, conflict_cycles;
-  u64 address[64];
-} Sample;
-
-/* What the observer knows of an access besides `Access`. */
-typedef struct {
-  u64 last;          /* Pattern that it had last, as it was when its serial number was `serial` */
-  u64 serial;
-  u64 partner;       /* serial number of the twin's pattern when this had its last one: the two go together */
-  u64 repeats;       /* accesses with it that are not in the totals yet */
-  u64 counts;        /* quads, and lines << 32, that are not in the totals yet */
-  u32 shape;         /* accesses of equal shape may share patterns */
-  u32 phases;        /* LDS phases of the access; 0: not for LDS */
-  u32 grouping;      /* which lanes go together: 0 consecutive ones, 1 those of Observation.grouped */
-  u32 serialises;    /* lanes of one dword wait for each other (atomics) */
-  u32 twin;          /* access before this one that was given the same addresses in the same run; NO_SITE: none */
-  u32 space;
-  u32 lanes, bank_cycles, conflict_cycles; /* of the last pattern */
-  /* The lines that a load had last and where they lie in the first cache, good for its last pattern and for first
-     addresses from `from` to `from + range`. */
-  u32 kept, instance, from, range;
-  u32 key[KEPT], slot[KEPT];
-  u32 bytes;         /* of one lane */
-  i32 worst, limit;  /* what the worst sample has too much; the lines beyond which one of the last pattern is worse */
-} Site;
+enum { SECTOR = 32, MAX_BLOCKS = 256 };
+#define NO_SITE (~0u)
 
 typedef struct { int from, to; } Span;
 
@@ -69,42 +26,11 @@ typedef struct {
   u32 epoch;                 /* launch in which it was met last */
   u32 ascending;             /* spans in the order of addresses */
   u32 bank_cycles, conflict_cycles;
-  u32 counts[32];            /* quads, and lines << 16, by the first address in 128 bytes, in dwords; ~0: not known yet */
+  u32 counts[32];            /* quads, and lines << 16, by the first address in 128 bytes, in dwords; ~0: not known */
   Span span[64];
-} Pattern;
+} __attribute__((aligned(64))) Pattern;
 
-_Static_assert(sizeof(Pattern) <= 1216, "PATTERN_BYTES in observation.py");
-
-/* One level of cache: `instances` of `sets` of `ways` lines. In the first cache and the scalar cache a set is `stride`
-   tags (16, 32 or 64) and as many times of last use; `state` has its epoch in the high bits (the set is empty if that is
-   old) and the number of ways in use. In the others a set is 16 tags, the last used first; `state` has its epoch. */
-typedef struct {
-  u64 tags, state;
-  u32 instances, sets, ways, stride;
-} Level;
-
-typedef struct {
-  u64 totals, sites, patterns;
-  u64 left;                          /* accesses that may still be observed */
-  i64 lookups;                       /* lines to look up before no further workgroup is followed through the caches */
-  u64 seen;                          /* u64[256]: hash table of `blocks`, stamp in the high half */
-  u64 touched;                       /* u64[1 << 20]: for each 64 bytes of the arena, whether they came from memory */
-  u64 touched_epoch;                 /* u32[1 << 20] */
-  u64 serial;
-  Flows flows;
-  Level first, array, l2, memory, scalar;
-  u32 epoch, stamp, clock, fits;     /* fits: all allocations together fit into the memory-side cache; ~0: not known */
-  u32 banks, shift, xcds, units;     /* 1 << shift: line of the first level; units: of one XCD, CUs or WGPs */
-  u32 cus;                           /* of one unit */
-  u32 has_array, has_memory, scratch_base;
-  u64 memory_bytes;                  /* of the memory-side cache */
-  u64 cut;                           /* workgroups begun when a limit was met; 0: all was observed and followed */
-  u64 novelty;                       /* accesses that one counts as whose pattern is new in the launch */
-  u32 following;                     /* whether accesses are followed through the caches */
-  u32 group[3], xcd, unit, instance; /* where the workgroup of the last access runs */
-  u64 samples;                       /* Sample[2] for each access; 0: none are taken */
-  u8 grouped[64];                    /* phase of each lane where they are not consecutive */
-} Observation;
+_Static_assert(sizeof(Pattern) == PATTERN_BYTES, "Pattern differs from schema.py");
 
 static inline u32 or_all(V16 v) { return __builtin_reduce_or(v); }
 
@@ -138,7 +64,7 @@ static void banks_of(const Observation *o, const Site *site, u32 bytes, u64 exec
   p->conflict_cycles = total - phases;
 }
 
-static __attribute__((noinline)) void build(Pattern *p, Observation *o, const Site *site, u32 shape, u32 bytes, u64 exec,
+static NOINLINE void build(Pattern *p, Observation *o, const Site *site, u32 shape, u32 bytes, u64 exec,
                                             const u32 *low, u32 base, u32 first, u32 lanes) {
   u32 rounds = lanes / 16, start = low[first];
   p->exec = exec;
@@ -176,7 +102,8 @@ static __attribute__((noinline)) void build(Pattern *p, Observation *o, const Si
 static inline int matches(const Pattern *p, u32 shape, u64 exec, const u32 *low, u32 start, u32 lanes) {
   if (p->exec != exec || p->shape != shape) return 0;
   if (exec == ~0ull && lanes == 64) { /* nothing to leave out */
-    V16 off = ((*(const Loose16x *)low - start) ^ p->relative[0]) | ((*(const Loose16x *)(low + 16) - start) ^ p->relative[1]);
+    V16 off = (*(const Loose16x *)low - start) ^ p->relative[0];
+    off |= (*(const Loose16x *)(low + 16) - start) ^ p->relative[1];
     off |= (*(const Loose16x *)(low + 32) - start) ^ p->relative[2];
     off |= (*(const Loose16x *)(low + 48) - start) ^ p->relative[3];
     return !or_all(off);
@@ -204,10 +131,10 @@ static inline void settle(Totals *t, Site *site) {
 static inline i32 fewest(const Observation *o, u32 bytes) { return (i32)((bytes + (1u << o->shift) - 1) >> o->shift); }
 
 /* Keep the addresses of an execution that has more `excess` than the worst so far. */
-static __attribute__((noinline)) void sample(const Observation *o, u32 access, Site *site, const Wave *wave, u32 space,
+static NOINLINE void sample(const Observation *o, u32 access, Site *site, const Wave *wave, u32 space,
                                              u32 bytes, u64 base, u64 exec, const u32 *low, const u32 *high,
                                              u32 lines, u32 bank_cycles, u32 conflict_cycles, i32 excess) {
-  Sample *pair = (Sample *)o->samples + 2 * access, *s = pair + 1;
+  Sample *pair = o->samples + 2 * access, *s = pair + 1;
   if (excess <= site->worst) return;
   site->worst = excess;
   site->limit = excess + fewest(o, site->lanes * bytes);
@@ -227,9 +154,9 @@ static __attribute__((noinline)) void sample(const Observation *o, u32 access, S
   if (!pair->known) *pair = *s;
 }
 
-static __attribute__((noinline)) Pattern *adopt(Observation *o, u32 access, Pattern *p) {
-  Site *site = (Site *)o->sites + access;
-  settle((Totals *)o->totals + access, site);
+static NOINLINE Pattern *adopt(Observation *o, u32 access, Pattern *p) {
+  Site *site = o->sites + access;
+  settle(o->totals + access, site);
   site->last = (u64)p;
   site->serial = p->serial;
   site->lanes = p->lanes;
@@ -240,7 +167,7 @@ static __attribute__((noinline)) Pattern *adopt(Observation *o, u32 access, Patt
   return p;
 }
 
-static __attribute__((noinline)) Pattern *search(Observation *o, const Site *site, u32 shape, u32 bytes, u64 exec,
+static NOINLINE Pattern *search(Observation *o, const Site *site, u32 shape, u32 bytes, u64 exec,
                                                  const u32 *low, u32 base, u32 first, u32 lanes) {
   u32 start = low[first], final = 63 - (u32)__builtin_clzll(exec);
   u64 rest = exec & (exec - 1);
@@ -328,7 +255,7 @@ static inline u32 bits_of(V16 yes) {
 
 enum { EPOCH_SHIFT = 8 }; /* of Level.state */
 
-/* The ways of a set that hold `key`. All are compared before anything is decided: which one it is nobody could guess. */
+/* The ways of a set that hold `key`. All are compared before anything is decided: no branch could foresee it. */
 static inline u64 ways_with(const u32 *tags, u32 stride, u32 mask, u32 key) {
   u64 found = bits_of((V16)((*(const V16 *)tags & mask) == key));
   if (stride > 16) found |= (u64)bits_of((V16)((*(const V16 *)(tags + 16) & mask) == key)) << 16;
@@ -420,8 +347,8 @@ static inline u64 *touched(Observation *o, u32 address) {
   return bits;
 }
 
-static __attribute__((noinline)) void look_at_allocations(Observation *o, const Launch *launch) {
-  const Range *ranges = (const Range *)launch->ranges;
+static NOINLINE void look_at_allocations(Observation *o, const Launch *launch) {
+  const Range *ranges = launch->ranges;
   u64 total = 0;
   for (u64 i = 0; i < launch->range_count; i++) total += ranges[i].size;
   o->fits = total <= o->memory_bytes;
@@ -486,7 +413,8 @@ static void l2_read(Observation *o, Totals *t, const Launch *launch, u32 address
 /* Write or atomic requests of 64 bytes each to the line's `sectors` (four of 32 bytes). */
 static void l2_write(Observation *o, Totals *t, const Launch *launch, u32 address, u32 sectors, int atomic) {
   int hit;
-  u32 *tag = l2_tag(o, address, &hit), halves = (sectors & 3 ? 1 : 0) | (sectors & 12 ? 2 : 0), requests = halves == 3 ? 2 : 1;
+  u32 *tag = l2_tag(o, address, &hit), halves = (sectors & 3 ? 1 : 0) | (sectors & 12 ? 2 : 0);
+  u32 requests = halves == 3 ? 2 : 1;
   t->requests += requests;
   if (atomic) {
     u32 missing = halves & ~readable(*tag);
@@ -531,7 +459,7 @@ static void write_line(Observation *o, Totals *t, const Launch *launch, u32 inst
 /* -------------------------------------------------------------------------------------------------------- accesses */
 
 /* Where the wave's workgroup runs: round-robin over the XCDs, then over their units. */
-static __attribute__((noinline)) void move(Observation *o, const Wave *wave, const Launch *launch) {
+static NOINLINE void move(Observation *o, const Wave *wave, const Launch *launch) {
   u64 number = wave->group[0] + (u64)launch->grid[0] * (wave->group[1] + (u64)launch->grid[1] * wave->group[2]);
   for (u32 i = 0; i < 3; i++) o->group[i] = wave->group[i];
   o->xcd = (u32)(number % o->xcds);
@@ -545,7 +473,7 @@ static inline u32 first_instance(const Observation *o, const Wave *wave) {
 }
 
 /* Quads, and lines << 16, of a pattern at a first address. */
-static __attribute__((noinline)) u32 count(Observation *o, Pattern *p, u32 start, u32 bytes, u32 lanes) {
+static NOINLINE u32 count(Observation *o, Pattern *p, u32 start, u32 bytes, u32 lanes) {
   Block found[MAX_BLOCKS];
   u32 counts = quads_of(p, start, bytes, lanes) | blocks(o, p, start, o->shift, found) << 16;
   if (!(start & 3)) p->counts[start >> 2 & 31] = counts;
@@ -563,17 +491,17 @@ enum { MOST_LOOKUPS = 4000000, GROUP_LOOKUPS = 24, MANY_GROUPS = 2048 };
 static inline int follows(Observation *o, const Wave *wave, const Launch *launch, Totals *t) {
   if (!o->following) return 0;
   if (wave->group[0] != o->group[0] || wave->group[1] != o->group[1] || wave->group[2] != o->group[2]) {
-    if (o->lookups <= 0) { o->following = 0; o->cut = ((Thread *)wave->thread)->own - 1; return 0; }
+    if (o->lookups <= 0) { o->following = 0; o->cut = wave->thread->own - 1; return 0; }
     if (o->novelty && launch->total > MANY_GROUPS) o->lookups -= GROUP_LOOKUPS;
     move(o, wave, launch);
   }
-  if (o->lookups < -MOST_LOOKUPS) { o->following = 0; o->cut = ((Thread *)wave->thread)->own; return 0; }
+  if (o->lookups < -MOST_LOOKUPS) { o->following = 0; o->cut = wave->thread->own; return 0; }
   t->followed++;
   return 1;
 }
 
-/* Remember where the lines of a load lie, and for which first addresses they are the same lines: as long as the first and
-   the last byte of each span stay in their lines. */
+/* Remember where the lines of a load lie, and for which first addresses they are the same lines: as long as the first
+   and the last byte of each span stay in their lines. */
 static void keep(Observation *o, Site *site, const Pattern *p, u32 start, u32 instance, u32 n) {
   u32 before = ~0u, after = ~0u, within = (1u << o->shift) - 1;
   for (u32 i = 0; i < p->spans; i++) {
@@ -590,9 +518,10 @@ static void keep(Observation *o, Site *site, const Pattern *p, u32 start, u32 in
 }
 
 /* The same for the one stretch of bytes that most loads of a wave make, without a list of blocks. */
-static __attribute__((noinline)) void load_stretch(Observation *o, const Launch *launch, Totals *t, Site *site,
+static NOINLINE void load_stretch(Observation *o, const Launch *launch, Totals *t, Site *site,
                                                    const Pattern *p, u32 start, u32 instance) {
-  u32 shift = o->shift, from = start + (u32)p->span[0].from, last = start + (u32)p->span[0].to - 1, n = (last >> shift) - (from >> shift) + 1;
+  u32 shift = o->shift, from = start + (u32)p->span[0].from, last = start + (u32)p->span[0].to - 1;
+  u32 n = (last >> shift) - (from >> shift) + 1;
   for (u32 i = 0; i < n; i++) {
     u32 line = (from >> shift) + i, address = line << shift, key = key_of(address, shift);
     int hit;
@@ -605,7 +534,7 @@ static __attribute__((noinline)) void load_stretch(Observation *o, const Launch 
   if (n <= KEPT) keep(o, site, p, start, instance, n);
 }
 
-static __attribute__((noinline)) void load_lines(Observation *o, const Launch *launch, Totals *t, Site *site,
+static NOINLINE void load_lines(Observation *o, const Launch *launch, Totals *t, Site *site,
                                                  const Pattern *p, u32 start, u32 instance) {
   Block found[MAX_BLOCKS];
   u32 shift = o->shift, n = blocks(o, p, start, shift, found);
@@ -632,7 +561,7 @@ static inline int load_kept(Observation *o, Totals *t, const Site *site, u32 sta
   return 1;
 }
 
-static __attribute__((noinline)) void store_lines(Observation *o, const Launch *launch, Totals *t, const Pattern *p,
+static NOINLINE void store_lines(Observation *o, const Launch *launch, Totals *t, const Pattern *p,
                                                   u32 start, u32 instance, int atomic) {
   Block found[MAX_BLOCKS];
   u32 shift = o->shift, n;
@@ -668,9 +597,9 @@ static inline u32 cached(Observation *o, const Wave *wave, const Launch *launch,
 
 /* Scratch: dword d of all lanes lies together. Each dword of a lane's element is an access of its own; a sample has the
    first. */
-static __attribute__((noinline)) void scratch(Observation *o, const Wave *wave, const Launch *launch, Totals *t,
+static NOINLINE void scratch(Observation *o, const Wave *wave, const Launch *launch, Totals *t,
                                               u32 access, Site *site, u64 exec, const u32 *low, u32 base) {
-  const Access *a = (const Access *)launch->accesses + access;
+  const Access *a = launch->accesses + access;
   u32 lanes = launch->wave_size, moved[64], slot = first_instance(o, wave) * 32 + wave->index % 32;
   u32 start = o->scratch_base - (slot + 1) * wave->scratch_bytes * lanes;
   u32 first = (u32)__builtin_ctzll(exec), bytes = a->bytes < 4 ? a->bytes : 4;
@@ -689,7 +618,7 @@ static __attribute__((noinline)) void scratch(Observation *o, const Wave *wave, 
   site->kept = 0;
 }
 
-static __attribute__((noinline)) void scalar(Observation *o, const Wave *wave, const Launch *launch, Totals *t, Site *site,
+static NOINLINE void scalar(Observation *o, const Launch *launch, Totals *t, Site *site,
                                              u32 bytes, u32 address) {
   u32 instance = (o->xcd * o->units + o->unit) * o->scalar.instances / (o->xcds * o->units);
   u32 first = address >> 6, last = (address + bytes - 1) >> 6;
@@ -706,10 +635,10 @@ static __attribute__((noinline)) void scalar(Observation *o, const Wave *wave, c
 }
 
 /* Accesses through flat addresses: each lane by its aperture. */
-static __attribute__((noinline)) void flat(Observation *o, const Wave *wave, const Launch *launch, Totals *t,
+static NOINLINE void flat(Observation *o, const Wave *wave, const Launch *launch, Totals *t,
                                            u32 access, Site *site, u64 exec, const u32 *low, const u32 *high,
                                            u64 base) {
-  const Access *a = (const Access *)launch->accesses + access;
+  const Access *a = launch->accesses + access;
   u32 lanes = launch->wave_size;
   u64 shared = 0, private = 0;
   for (u32 i = 0; i < lanes; i++) {
@@ -724,7 +653,8 @@ static __attribute__((noinline)) void flat(Observation *o, const Wave *wave, con
   t->lanes += (u64)__builtin_popcountll(exec);
   if (exec & ~shared) follows(o, wave, launch, t);
   if (shared) {
-    const Pattern *p = search(o, site, site->shape, a->bytes, shared, low, (u32)base, (u32)__builtin_ctzll(shared), lanes);
+    u32 first = (u32)__builtin_ctzll(shared);
+    const Pattern *p = search(o, site, site->shape, a->bytes, shared, low, (u32)base, first, lanes);
     t->lds_executed++;
     t->lds_lanes += (u64)__builtin_popcountll(shared);
     t->bank_cycles += p->bank_cycles;
@@ -749,17 +679,17 @@ static void unobserved(Wave *wave, const Launch *launch) {
   Wave *waves = wave - wave->index;
   for (u32 w = 0; w < launch->waves; w++) {
     waves[w].observer = waves[w].blind = 0;
-    waves[w].cache = ((Thread *)wave->thread)->template_wave.cache;
+    waves[w].cache = wave->thread->template_wave.cache;
   }
 }
 
-static __attribute__((noinline)) void rare(Observation *o, Wave *wave, Launch *launch, u32 access, u64 base, u64 exec,
+static NOINLINE void rare(Observation *o, Wave *wave, Launch *launch, u32 access, u64 base, u64 exec,
                                            const u32 *low, const u32 *high) {
-  const Access *a = (const Access *)launch->accesses + access;
-  Totals *t = (Totals *)o->totals + access;
-  Site *site = (Site *)o->sites + access;
+  const Access *a = launch->accesses + access;
+  Totals *t = o->totals + access;
+  Site *site = o->sites + access;
   if (!o->left) {
-    if (!o->cut) o->cut = ((Thread *)wave->thread)->own;
+    if (!o->cut) o->cut = wave->thread->own;
     launch->observed = 0;
     unobserved(wave, launch);
     return;
@@ -778,12 +708,12 @@ static __attribute__((noinline)) void rare(Observation *o, Wave *wave, Launch *l
 }
 
 #define PARTS \
-  Launch *launch = ((Thread *)wave->thread)->launch; \
-  Observation *o = (Observation *)launch->observation; \
-  const Access *a = (const Access *)launch->accesses + access; \
-  Site *site = (Site *)o->sites + access;
+  Launch *launch = launch_of(wave); \
+  Observation *o = launch->observation; \
+  const Access *a = launch->accesses + access; \
+  Site *site = o->sites + access;
 
-static __attribute__((noinline)) u32 out_of_line(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low,
+static NOINLINE u32 out_of_line(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low,
                                                  const u32 *high) {
   PARTS (void)a; (void)site;
   rare(o, wave, launch, access, base, exec, low, high);
@@ -791,12 +721,12 @@ static __attribute__((noinline)) u32 out_of_line(Wave *wave, u32 access, u64 bas
 }
 
 /* An access to cached memory whose pattern is known, and counted. */
-static __attribute__((noinline)) u32 through_caches(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low,
+static NOINLINE u32 through_caches(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low,
                                                     const u32 *high) {
   PARTS
   u32 start = low[__builtin_ctzll(exec)] + (u32)base;
-  follows(o, wave, launch, (Totals *)o->totals + access);
-  u32 lines = cached(o, wave, launch, (Totals *)o->totals + access, site, (Pattern *)site->last, a->bytes, a->action, start);
+  follows(o, wave, launch, o->totals + access);
+  u32 lines = cached(o, wave, launch, o->totals + access, site, (Pattern *)site->last, a->bytes, a->action, start);
   if ((i32)lines > site->limit)
     sample(o, access, site, wave, SPACE_GLOBAL, a->bytes, base, exec, low, high, lines, 0, 0,
            (i32)lines - fewest(o, site->lanes * a->bytes));
@@ -804,11 +734,11 @@ static __attribute__((noinline)) u32 through_caches(Wave *wave, u32 access, u64 
 }
 
 /* An access whose pattern is not its last one. */
-static __attribute__((noinline)) u32 fresh(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low,
+static NOINLINE u32 fresh(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low,
                                            const u32 *high) {
   PARTS
   u32 lanes = launch->wave_size, first = (u32)__builtin_ctzll(exec);
-  const Site *twin = site->twin == NO_SITE ? 0 : (const Site *)o->sites + site->twin;
+  const Site *twin = site->twin == NO_SITE ? 0 : o->sites + site->twin;
   Pattern *p = twin ? (Pattern *)twin->last : 0;
   if (!p || p->serial != twin->serial || p->shape != site->shape || p->exec != exec)
     p = search(o, site, site->shape, a->bytes, exec, low, (u32)base, first, lanes);
@@ -822,10 +752,9 @@ static __attribute__((noinline)) u32 fresh(Wave *wave, u32 access, u64 base, u64
   return 0;
 }
 
-static __attribute__((noinline)) u32 through_scalar_cache(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low,
-                                                          const u32 *high) {
+static NOINLINE u32 through_scalar_cache(Wave *wave, u32 access, u64 base) {
   PARTS
-  Totals *t = (Totals *)o->totals + access;
+  Totals *t = o->totals + access;
   t->executed++;
   t->lanes++;
   u32 address = (u32)base, *tags = (u32 *)o->scalar.tags, lines = ((address + a->bytes - 1) >> 6) - (address >> 6) + 1;
@@ -836,22 +765,22 @@ static __attribute__((noinline)) u32 through_scalar_cache(Wave *wave, u32 access
       site->instance == o->xcd * o->units + o->unit && tags[site->slot[0]] == site->key[0]) {
     tags[site->slot[0] + o->scalar.stride] = ++o->clock;
     t->first_hits++;
-  } else scalar(o, wave, launch, t, site, a->bytes, address);
+  } else scalar(o, launch, t, site, a->bytes, address);
   return 0;
 }
 
 /* The common cases first: they need no more than a few registers. */
 u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high) {
-  Launch *launch = ((Thread *)wave->thread)->launch;
-  Observation *o = (Observation *)launch->observation;
-  Site *site = (Site *)o->sites + access;
+  Launch *launch = launch_of(wave);
+  Observation *o = launch->observation;
+  Site *site = o->sites + access;
   u32 space = site->space;
   if (!o->left || !exec) return out_of_line(wave, access, base, exec, low, high);
   if (space == SPACE_LDS || space == SPACE_GLOBAL) {
     o->left--;
     const Pattern *p = (const Pattern *)site->last;
     if (site->twin != NO_SITE) {
-      const Site *twin = (const Site *)o->sites + site->twin;
+      const Site *twin = o->sites + site->twin;
       if (!p || site->partner != twin->serial) return fresh(wave, access, base, exec, low, high);
     } else if (!p || p->serial != site->serial ||
                !matches(p, site->shape, exec, low, low[__builtin_ctzll(exec)], launch->wave_size))
@@ -859,15 +788,19 @@ u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
     site->repeats++;
     if (space == SPACE_LDS) return 0;
     if (!o->following) { /* nothing but counts is left to do */
-      u32 start = low[__builtin_ctzll(exec)] + (u32)base, counts = ((const Pattern *)site->last)->counts[start >> 2 & 31];
-      if (!(start & 3) && counts != ~0u && (i32)(counts >> 16) <= site->limit) { site->counts += counts_apart(counts); return 0; }
+      u32 start = low[__builtin_ctzll(exec)] + (u32)base;
+      u32 counts = ((const Pattern *)site->last)->counts[start >> 2 & 31];
+      if (!(start & 3) && counts != ~0u && (i32)(counts >> 16) <= site->limit) {
+        site->counts += counts_apart(counts);
+        return 0;
+      }
     }
     return through_caches(wave, access, base, exec, low, high);
   }
   if (space == SPACE_SCALAR) {
-    if (!o->following && ((const Totals *)o->totals)[access].executed) return 0; /* what was followed stands for it */
+    if (!o->following && o->totals[access].executed) return 0; /* what was followed stands for it */
     o->left--;
-    return through_scalar_cache(wave, access, base, exec, low, high);
+    return through_scalar_cache(wave, access, base);
   }
   return out_of_line(wave, access, base, exec, low, high);
 }
@@ -877,20 +810,20 @@ u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
 void gpulab_observe_begin(Observation *o, u64 count) {
   o->flows = (Flows){};
   for (u64 i = 0; i < count; i++) {
-    ((Totals *)o->totals)[i] = (Totals){};
-    ((Site *)o->sites)[i].kept = 0;
-    if (o->novelty) ((Site *)o->sites)[i].last = ((Site *)o->sites)[i].serial = ((Site *)o->sites)[i].partner = 0;
-    ((Site *)o->sites)[i].repeats = ((Site *)o->sites)[i].counts = 0;
-    ((Site *)o->sites)[i].worst = ((Site *)o->sites)[i].limit = o->samples ? -(1 << 30) : 1 << 30;
-    if (o->samples) ((Sample *)o->samples)[2 * i].known = ((Sample *)o->samples)[2 * i + 1].known = 0;
+    o->totals[i] = (Totals){};
+    o->sites[i].kept = 0;
+    if (o->novelty) o->sites[i].last = o->sites[i].serial = o->sites[i].partner = 0;
+    o->sites[i].repeats = o->sites[i].counts = 0;
+    o->sites[i].worst = o->sites[i].limit = o->samples ? -(1 << 30) : 1 << 30;
+    if (o->samples) o->samples[2 * i].known = o->samples[2 * i + 1].known = 0;
   }
 }
 
 /* Puts what is still counted apart into the totals. */
 void gpulab_observe_end(Observation *o, u64 count) {
   for (u64 i = 0; i < count; i++) {
-    Site *site = (Site *)o->sites + i;
-    Totals *t = (Totals *)o->totals + i;
+    Site *site = o->sites + i;
+    Totals *t = o->totals + i;
     settle(t, site);
     if (site->space == SPACE_LDS) { t->lds_executed = t->executed; t->lds_lanes = t->lanes; }
   }

@@ -4,9 +4,10 @@
 
    Called only where MODE asks for another rounding than to nearest even, or for FP16_OVFL; see translate/modes.py. */
 
+#include "support.h"
+
 typedef unsigned __int128 u128;
 
-enum { ROUND_FMA, ROUND_ADD, ROUND_SUB, ROUND_MUL, ROUND_DIV, ROUND_SQRT, ROUND_TO };
 enum { NEAREST, UP, DOWN, ZERO }; /* as FP_ROUND */
 enum { IS_ZERO, IS_FINITE, IS_INFINITE, IS_NAN };
 
@@ -83,7 +84,8 @@ static Number exact_sum(Number a, Number b, int mode) {
     return a.kind == IS_INFINITE ? a : b;
   }
   int minus = mode == DOWN;
-  if (a.kind == IS_ZERO && b.kind == IS_ZERO) return exact_special(IS_ZERO, a.negative == b.negative ? a.negative : minus);
+  if (a.kind == IS_ZERO && b.kind == IS_ZERO)
+    return exact_special(IS_ZERO, a.negative == b.negative ? a.negative : minus);
   if (a.kind == IS_ZERO) return b;
   if (b.kind == IS_ZERO) return a;
   a = exact_normalised(a); b = exact_normalised(b);
@@ -151,16 +153,16 @@ static Number exact_integer(u64 bits, int width, int is_signed) {
   return x;
 }
 
-/* what: operation 3:0, format of the result 7:4, for ROUND_TO that of the source 11:8 (3 and more: integers of 16, 32,
-   64 bits, unsigned then signed). mode: FP_ROUND 1:0, FP16_OVFL 2. Operands and results are 64 bits per lane. */
+/* what: a ROUNDING_ word; mode: a MODE_ word (FP_ROUND, FP16_OVFL). Operands and results are 64 bits per lane. */
 void gpulab_round(u32 what, u32 mode, u32 lanes, const u64 *a, const u64 *b, const u64 *c, u64 *out) {
-  u32 operation = what & 15, from = (what >> 8) & 15;
-  Form f = FORMS[(what >> 4) & 15];
-  int round = (int)(mode & 3), saturate = (mode >> 2 & 1) && f.width == 16;
+  u32 operation = ROUNDING_OPERATION(what), from = ROUNDING_SOURCE(what);
+  Form f = FORMS[ROUNDING_RESULT(what)];
+  int round = (int)MODE_ROUNDING(mode), saturate = MODE_OVERFLOW(mode) && f.width == 16;
   for (u32 i = 0; i < lanes; i++) {
     Number x, y;
     if (operation == ROUND_TO) {
-      x = from < 3 ? exact_unpacked(a[i], FORMS[from]) : exact_integer(a[i], 16 << ((from - 3) >> 1), (from - 3) & 1);
+      x = from < FORMAT_U16 ? exact_unpacked(a[i], FORMS[from])
+                            : exact_integer(a[i], 16 << ((from - FORMAT_U16) >> 1), (from - FORMAT_U16) & 1);
     } else {
       x = exact_unpacked(a[i], f);
       y = exact_unpacked(b[i], f);

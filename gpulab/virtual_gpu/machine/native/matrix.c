@@ -3,12 +3,9 @@
    A and B are taken apart into arrays [block][k][row of A or column of B] whose rows are contiguous lanes; C and D are
    worked on in place, a row of D being contiguous lanes of one register. Where that is not so (two registers or half a
    register per element, modifiers of C) C and D pass through an array [block][row][column]. The layouts are those of
-   isa/matrix.py; sums are fused multiply-adds in the order of k. Compiled together with support.c. */
+   isa/matrix.py; sums are fused multiply-adds in the order of k. */
 
-#define INLINE static inline __attribute__((always_inline))
-
-/* Kinds of elements, numbered as in translate/matrix.py. */
-enum { E_F32, E_XF32, E_F64, E_F16, E_BF16, E_FP8, E_BF8, E_I32, E_I8, E_U8, E_I4, E_U4, E_E4M3, E_E5M2 };
+#include "support.h"
 
 typedef float Float4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float Float8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -19,7 +16,7 @@ typedef u32 Word __attribute__((may_alias));
 
 typedef struct {
   u32 m, n, k, blocks, wave;
-  u32 wmma;             /* 1: of gfx11, 2: sparse, 3: of gfx12 */
+  u32 layout;           /* LAYOUT_ */
   u32 plain;            /* C and D are arrays [block][row][column] */
   u32 cbsz, abid, clamp;
 } Job;
@@ -65,10 +62,10 @@ INLINE u32 to_half(float x) {
 
 static u32 element_bits(u32 kind) {
   switch (kind) {
-  case E_F64: return 64;
-  case E_F32: case E_XF32: case E_I32: return 32;
-  case E_F16: case E_BF16: return 16;
-  case E_I4: case E_U4: return 4;
+  case ELEMENT_F64: return 64;
+  case ELEMENT_F32: case ELEMENT_XF32: case ELEMENT_I32: return 32;
+  case ELEMENT_F16: case ELEMENT_BF16: return 16;
+  case ELEMENT_I4: case ELEMENT_U4: return 4;
   }
   return 8;
 }
@@ -86,8 +83,9 @@ static u32 b_lane(u32 lane, u32 blgp) {
 
 /* One matrix from its registers: to[(block * k + x) * outer + index], 32 bits each. */
 static void take(Word *to, const u32 *from, u32 kind, const Job *job, u32 outer, u32 blgp) {
-  u32 bits = element_bits(kind), lanes = job->wmma == 1 ? 16 : job->wave;
-  u32 elements = job->wmma == 1 ? job->k : outer * job->k * job->blocks / job->wave, per_register = 32 / bits;
+  u32 bits = element_bits(kind), lanes = job->layout == LAYOUT_WMMA ? 16 : job->wave;
+  u32 elements = job->layout == LAYOUT_WMMA ? job->k : outer * job->k * job->blocks / job->wave;
+  u32 per_register = 32 / bits;
   u32 words[64], values[64];
   for (u32 e = 0; e < elements; e++) {
     if (e % per_register == 0) {
@@ -96,18 +94,20 @@ static void take(Word *to, const u32 *from, u32 kind, const Job *job, u32 outer,
     }
     u32 shift = bits * (e % per_register);
     switch (kind) {
-    case E_F32: case E_I32: for (u32 i = 0; i < lanes; i++) values[i] = words[i]; break;
-    case E_XF32: for (u32 i = 0; i < lanes; i++) values[i] = words[i] & 0xffffe000u; break;
-    case E_F16: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_half(words[i] >> shift)); break;
-    case E_BF16: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift << 16; break;
-    case E_FP8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 3, 8)); break;
-    case E_BF8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 2, 16)); break;
-    case E_E4M3: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_e4m3(words[i] >> shift)); break;
-    case E_E5M2: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_half((words[i] >> shift & 255) << 8)); break;
-    case E_I8: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (24 - shift)) >> 24); break;
-    case E_U8: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 255; break;
-    case E_I4: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (28 - shift)) >> 28); break;
-    case E_U4: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 15; break;
+    case ELEMENT_F32: case ELEMENT_I32: for (u32 i = 0; i < lanes; i++) values[i] = words[i]; break;
+    case ELEMENT_XF32: for (u32 i = 0; i < lanes; i++) values[i] = words[i] & 0xffffe000u; break;
+    case ELEMENT_F16: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_half(words[i] >> shift)); break;
+    case ELEMENT_BF16: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift << 16; break;
+    case ELEMENT_FP8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 3, 8)); break;
+    case ELEMENT_BF8: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_fp8(words[i] >> shift, 2, 16)); break;
+    case ELEMENT_E4M3: for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_e4m3(words[i] >> shift)); break;
+    case ELEMENT_E5M2:
+      for (u32 i = 0; i < lanes; i++) values[i] = as_word(from_half((words[i] >> shift & 255) << 8));
+      break;
+    case ELEMENT_I8: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (24 - shift)) >> 24); break;
+    case ELEMENT_U8: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 255; break;
+    case ELEMENT_I4: for (u32 i = 0; i < lanes; i++) values[i] = (u32)((int)(words[i] << (28 - shift)) >> 28); break;
+    case ELEMENT_U4: for (u32 i = 0; i < lanes; i++) values[i] = words[i] >> shift & 15; break;
     }
     u32 block = 0, k = e;
     for (u32 first = 0; first < lanes; first += outer) {
@@ -146,8 +146,8 @@ static void take_double(double *to, const u32 *from, const Job *job, u32 outer, 
 /* Where row i of an n x n block of C or D begins, in elements; for f64 (`height` 1) the place of the low halves.
    Constants for `n` and `height` leave shifts alone. */
 INLINE u32 row_at(const Job *job, u32 n, u32 height, u32 block, u32 i) {
-  if (job->wmma == 3) return 32 * (i & 7) + 16 * (i >> 3);
-  if (job->wmma) return job->wave == 32 ? 32 * (i >> 1) + 16 * (i & 1) : 64 * (i >> 2) + 16 * (i & 3);
+  if (job->layout == LAYOUT_WMMA12) return 32 * (i & 7) + 16 * (i >> 3);
+  if (job->layout) return job->wave == 32 ? 32 * (i >> 1) + 16 * (i & 1) : 64 * (i >> 2) + 16 * (i & 3);
   u32 side = 64 / n, groups = n / height, beside = side > groups ? side / groups : 1;
   u32 lane = n * (block % beside + beside * (i / height % side));
   u32 element = block / beside * (n * n / 64) + i / height / side * height + i % height;
@@ -248,13 +248,13 @@ INLINE u32 packed_row_at(u32 i) { return 32 * ((i & 7) >> 1) + 16 * (i >> 3); }
 static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const u32 *c, u64 constant, u32 kind,
                         u32 negate, u32 absolute, u32 high) {
   float sums[256];
-  int packed = job->wmma == 3 && kind != E_F32;
+  int packed = job->layout == LAYOUT_WMMA12 && kind != ELEMENT_F32;
   for (u32 i = 0; i < 16; i++) {
     u32 at = packed ? packed_row_at(i) : row_at(job, 16, 4, 0, i);
     u32 shift = packed ? 16 * (i & 1) : high ? 16 : 0;
     for (u32 j = 0; j < 16; j++) {
-      u32 word = c ? c[at + j] >> (kind == E_F32 ? 0 : shift) : (u32)constant;
-      u32 bits = kind == E_F32 ? word : kind == E_F16 ? as_word(from_half(word)) : word << 16;
+      u32 word = c ? c[at + j] >> (kind == ELEMENT_F32 ? 0 : shift) : (u32)constant;
+      u32 bits = kind == ELEMENT_F32 ? word : kind == ELEMENT_F16 ? as_word(from_half(word)) : word << 16;
       if (absolute) bits &= 0x7fffffff;
       sums[16 * i + j] = as_float(bits ^ negate << 31);
     }
@@ -266,40 +266,38 @@ static void matrix_wmma(Job *job, u32 *d, const float *a, const float *b, const 
     u32 shift = packed ? 16 * (i & 1) : high ? 16 : 0;
     for (u32 j = 0; j < 16; j++) {
       float x = sums[16 * i + j];
-      if (kind == E_F32) d[at + j] = as_word(x);
-      else d[at + j] = (d[at + j] & ~(0xffffu << shift)) | (kind == E_F16 ? to_half(x) : to_bf16(x)) << shift;
+      if (kind == ELEMENT_F32) d[at + j] = as_word(x);
+      else d[at + j] = (d[at + j] & ~(0xffffu << shift)) | (kind == ELEMENT_F16 ? to_half(x) : to_bf16(x)) << shift;
     }
   }
 }
 
 /* D = A B + C. `c` is null where C is a constant, whose bits are `constant`.
-   shape: m, n, k, blocks, wave size in bytes 0 to 4, WMMA in byte 5.
-   flags: kinds of A, B, D in bits 0-11, cbsz 12-15, abid 16-19, blgp 20-23, neg_lo (of f64: neg) 24-26, neg_hi 27-29,
-   clamp 30, high half of D 31. The sixth byte of shape: 0 MFMA, 1 WMMA, 2 SMFMAC. */
+   `shape` is a SHAPE_ word, `flags` a MATRIX_ word. */
 void gpulab_matrix(u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constant, u64 shape, u32 flags) {
-  Job job = {shape & 255, shape >> 8 & 255, shape >> 16 & 255, shape >> 24 & 255, shape >> 32 & 255, shape >> 40 & 255,
-             0, flags >> 12 & 15, flags >> 16 & 15, flags >> 30 & 1};
+  Job job = {SHAPE_M(shape), SHAPE_N(shape), SHAPE_K(shape), SHAPE_BLOCKS(shape), SHAPE_WAVE(shape),
+             SHAPE_LAYOUT(shape), 0, MATRIX_CBSZ(flags), MATRIX_ABID(flags), MATRIX_CLAMP(flags)};
   u32 dense[16 * 64];
-  if (job.wmma == 2) { /* sparse: c has the indices, and C is D before */
-    spread(dense, a, c, flags & 15, &job);
+  if (job.layout == LAYOUT_SMFMAC) { /* sparse: c has the indices, and C is D before */
+    spread(dense, a, c, MATRIX_A(flags), &job);
     a = dense; c = d;
-    job.wmma = job.cbsz = job.abid = 0;
+    job.layout = LAYOUT_MFMA; job.cbsz = job.abid = 0;
   }
-  u32 kind_a = flags & 15, kind_b = flags >> 4 & 15, kind_d = flags >> 8 & 15, negate = flags >> 24 & 7;
-  u32 negate_high = flags >> 27 & 7;
-  if (kind_d == E_F64) {
+  u32 kind_a = MATRIX_A(flags), kind_b = MATRIX_B(flags), kind_d = MATRIX_D(flags), negate = MATRIX_NEG_LO(flags);
+  u32 negate_high = MATRIX_NEG_HI(flags);
+  if (kind_d == ELEMENT_F64) {
     matrix_f64(&job, d, a, b, c, constant, negate);
     return;
   }
   Word left[4096] __attribute__((aligned(32))), right[4096] __attribute__((aligned(32)));
   take(left, a, kind_a, &job, job.m, 0);
-  take(right, b, kind_b, &job, job.n, flags >> 20 & 15);
-  if (job.wmma && kind_d != E_I32) {
+  take(right, b, kind_b, &job, job.n, MATRIX_BLGP(flags));
+  if (job.layout && kind_d != ELEMENT_I32) {
     if ((negate | negate_high) & 1) flip(left, negate & 1, negate_high & 1);
     if ((negate | negate_high) & 2) flip(right, negate >> 1 & 1, negate_high >> 1 & 1);
-    if (kind_d != E_F32 || (negate | negate_high) & 4) {
+    if (kind_d != ELEMENT_F32 || (negate | negate_high) & 4) {
       matrix_wmma(&job, d, (const float *)left, (const float *)right, c, constant, kind_d, negate >> 2,
-                  negate_high >> 2, flags >> 31);
+                  negate_high >> 2, MATRIX_HIGH(flags));
       return;
     }
   }
@@ -309,7 +307,7 @@ void gpulab_matrix(u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constan
     for (u32 i = 0; i < words; i++) copy[i] = c[i];
     c = copy;
   }
-  if (kind_d == E_I32)
+  if (kind_d == ELEMENT_I32)
     (job.n == 32 ? multiply_i32_32 : job.n == 16 ? multiply_i32_16 : multiply_i32_4)(
       &job, (const int *)left, (const int *)right, (const int *)c, (int)constant, (int *)d);
   else

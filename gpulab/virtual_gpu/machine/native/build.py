@@ -1,0 +1,82 @@
+"""Builds and loads the C code that translated kernels call: `functions` gives the addresses.
+
+The files beside this one are compiled as one text, library.c.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from gpulab.errors import InternalError
+from gpulab.toolchain import cache, compiler
+from gpulab.virtual_gpu.translate import jit
+
+FOLDER = Path(__file__).parent
+FLAGS = ("-std=c11", "-O2", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all", "-fPIC", "-Wall", "-Wextra")
+
+_STORE = cache.Store("host", 256 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Addresses of the support code's functions: of each, gpulab_ and its name here."""
+
+    run: int
+    resolve: int
+    load: int
+    store: int
+    scalar: int
+    stop: int
+    clock: int
+    cross: int
+    matrix: int
+    round: int
+    observe: int
+    check: int
+    keep_store: int
+    note: int
+    shuffle: int
+    observe_begin: int
+    observe_end: int
+    row: int
+
+
+def sources() -> dict[str, str]:
+    """The C files and headers: their texts by name."""
+    paths = sorted(path for path in FOLDER.iterdir() if path.suffix in (".c", ".h"))
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}
+
+
+def _bitcode(texts: dict[str, str], lanes: int) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
+        for name, text in texts.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8", newline="\n")
+        store = str(cache.tool_folder(folder))
+        arm = jit.host().triple.startswith(("aarch64", "arm64"))
+        outcome = compiler.run(
+            ["clang", "-mcpu=native" if arm else "-march=native", *FLAGS, f"-DLANES={lanes}", "-c", "-emit-llvm",
+             "library.c", "-o", "library.bc"],
+            folder=folder,
+            extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
+            what="the host compiler",
+        )  # fmt: skip
+        if outcome.code:
+            raise InternalError(f"the support code of the virtual GPU did not compile:\n{outcome.log}")
+        return (Path(folder) / "library.bc").read_bytes()
+
+
+@functools.cache
+def functions() -> Functions:
+    """The support code, compiled for this CPU (once; then from the cache on disk) and linked into the process."""
+    texts = sources()
+    here = jit.host()
+    described = (part for name, text in texts.items() for part in (name, text))
+    key = cache.key("support", here.identity, compiler.version(), str(here.lanes), *FLAGS, *described)
+    code = _STORE.get(key)
+    if code is None:
+        code = jit.compile_object(_bitcode(texts, here.lanes), optimise=False)
+        _STORE.put(key, code)
+    return Functions(*jit.load(code, *(f"gpulab_{field.name}" for field in fields(Functions))))

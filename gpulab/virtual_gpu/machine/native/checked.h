@@ -1,0 +1,100 @@
+/* Checked launches: what their files share.
+
+   races.c     happens-before by shadow memory: data races, and two lanes that store to one address
+   lanes.c     the same for what is most common, plain reads by all lanes of a wave, many at a time
+   written.c   which bytes were ever written: reads of memory without a value
+   waits.c     wait counters and registers, in programs without guarantees
+   shuffles.c  reads of lanes that are not active
+   barriers.c  barriers that not all reach, deadlock; where waves and workgroups begin and halt
+   findings.c  what is noted of what is wrong
+
+   Checked launches run on one thread, one wave at a time. Every memory access of a wave is an event with a number. A
+   segment is what a wave does between two switches to other waves, a run of event numbers. */
+
+#ifndef GPULAB_CHECKED_H
+#define GPULAB_CHECKED_H
+
+#include "support.h"
+
+/* An epoch says which access it was: event << EVENT_SHIFT | whether it was atomic (ATOMIC_BIT) | lane. The segment of
+   the event has its wave, so that an epoch is what it is in FastTrack (Flanagan and Freund, PLDI 2009): a thread and
+   its clock. LAST_LANE in place of the lane: all accesses up to the event. */
+enum { LAST_LANE = ATOMIC_BIT * 2 - 1 };
+enum { MOST_EVENTS = EVENTS - (1 << 21) };
+
+typedef u32 Cells __attribute__((vector_size(32), aligned(4), may_alias));
+typedef u32 Full __attribute__((vector_size(32)));
+
+static inline Full all_of(u32 x) { return (Full){x, x, x, x, x, x, x, x}; }
+static inline int any(Full v) {
+  return __builtin_reduce_or((Full)(v != 0)) != 0;
+}
+
+static inline Check *check_of(const Launch *launch) { return launch->checker; }
+static inline CheckedGroup *group_at(Check *c, u64 slot) { return (CheckedGroup *)(c->groups + slot * c->group_bytes); }
+static inline CheckedWave *waves_of(CheckedGroup *g) { return (CheckedWave *)(g + 1); }
+static inline u32 *lds_cells(Check *c, int which) {
+  return (u32 *)((u8 *)c->group_state + c->lds_at) + (u64)which * c->lds_cells;
+}
+
+static inline u64 slot_of(Thread *thread, const void *memory) {
+  return (u64)((u8 *)memory - (u8 *)thread->memory) / thread->slot_bytes;
+}
+static inline u8 *memory_of(Wave *wave) { return (u8 *)(wave - wave->index); }
+
+/* The segment of an event; 0 if it is not known. (races.c) */
+INTERNAL const Segment *segment_of(Check *c, u32 epoch);
+
+/* Notes a finding as the launch's fault: of an instruction, or of an access. 0: a workgroup before this one has one
+   already. (findings.c) */
+INTERNAL u32 report_at(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 action);
+INTERNAL u32 report(Check *c, Wave *wave, u32 kind, u32 access, u32 lane, u64 address);
+
+/* The earlier access that left an epoch becomes the finding's other side. (findings.c) */
+INTERNAL void add_other(Check *c, u32 epoch);
+
+/* A read of memory that nobody has written yet. Another wave may still write it: that is a race then, and says more. So
+   the kernel goes on for now; the first such read is kept until its workgroup's next barrier (LDS), else to the end.
+   (findings.c) */
+INTERNAL void keep_unwritten(Check *c, Wave *wave, u32 access, u32 lane, u64 address);
+
+/* Makes the kept finding the launch's fault; returns 1. (findings.c) */
+INTERNAL int stop_for_unwritten(Check *c, Thread *thread);
+
+/* The allocation that an address lies in; 0: none. (races.c) */
+INTERNAL Region *region_of(Check *c, u32 access, u64 address);
+
+/* Whether bytes from `offset` on were written: not each of them, none of them, each of them; and: they are now.
+   (written.c) */
+INTERNAL int bits_missing(const u8 *bits, u64 offset, u32 bytes);
+INTERNAL int bits_absent(const u8 *bits, u64 offset, u32 bytes);
+INTERNAL int bits_full(const u8 *bits, u64 offset, u64 bytes);
+INTERNAL void bits_set(u8 *bits, u64 offset, u64 bytes);
+
+/* An access of scratch, whose bytes have a mask of the lanes that wrote them. 1 after a finding. (written.c) */
+INTERNAL int scratch_lanes(Check *c, Wave *wave, u32 access, u32 action, u32 bytes, u64 exec, u64 base, const u32 *low);
+
+/* One access of a wave; of a read only those chunks of eight lanes that are in `left`. 1 after a finding. (races.c) */
+INTERNAL NOINLINE u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high,
+                           u32 left);
+
+/* Plain reads by all lanes of a wave, of LDS and of global memory. Made for what is most common: words, four words at a
+   time, anything else. 1 after a finding. (lanes.c) */
+#define READER(name) \
+  INTERNAL NOINLINE u32 name(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high)
+READER(lds_read_any);
+READER(lds_read_word);
+READER(lds_read_four);
+READER(global_read_any);
+READER(global_read_word);
+READER(global_read_four);
+#undef READER
+
+/* The numbers of events have run out: what was before counts as ordered from here on. (races.c) */
+INTERNAL void renumber(Thread *thread, Check *c);
+
+/* A wave is about to execute an instruction: 1 after a finding. And: it has executed none. (waits.c) */
+INTERNAL u32 step(Check *c, Wave *wave, u32 instruction, u64 exec);
+INTERNAL void start_steps(Check *c, Progress *p);
+
+#endif

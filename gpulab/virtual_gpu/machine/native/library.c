@@ -1,0 +1,16 @@
+/* The support code as one text: the compiler sees all files together. */
+
+#include "crosslane.c"
+#include "matrix.c"
+#include "memory.c"
+#include "observe.c"
+#include "rounding.c"
+#include "workgroups.c"
+
+#include "barriers.c"
+#include "findings.c"
+#include "lanes.c"
+#include "races.c"
+#include "shuffles.c"
+#include "waits.c"
+#include "written.c"

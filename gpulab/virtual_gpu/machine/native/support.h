@@ -1,0 +1,121 @@
+/* What the files of the support code share, beside what they share with Python (shared.h).
+
+   The files are one library: library.c includes them all, so that the compiler sees them together. Each can be compiled
+   by itself, too. There is no C library: the host's process is not looked at for symbols. */
+
+#ifndef GPULAB_SUPPORT_H
+#define GPULAB_SUPPORT_H
+
+#include "shared.h"
+
+/* Of a function that other files of the library call, and nobody else. */
+#define INTERNAL __attribute__((visibility("hidden")))
+#define NOINLINE __attribute__((noinline))
+#define INLINE static inline __attribute__((always_inline))
+
+/* An observer is told of each memory access of a wave, after it was made: lane i of `exec` used address
+   (high[i] << 32 | low[i]) + base, `high` being 0 for LDS, scratch and 32-bit indices (which wrap at 32 bits in LDS).
+   A scalar load has no `low`: its address is `base`. Not 0: a fault was recorded, the kernel is to stop. */
+typedef u32 (*Observer)(Wave *, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
+
+/* A translated kernel. It returns a status (WAVE_). */
+typedef int (*Entry)(Wave *, void *vgprs);
+
+typedef u64 Whole64 __attribute__((vector_size(64), aligned(8), may_alias));
+typedef u32 Lanes __attribute__((vector_size(4 * LANES)));
+typedef int SignedLanes __attribute__((vector_size(4 * LANES)));
+typedef u64 WideLanes __attribute__((vector_size(8 * LANES)));
+typedef i64 SignedWideLanes __attribute__((vector_size(8 * LANES)));
+typedef u32 Loose32 __attribute__((aligned(1), may_alias));
+typedef u16 Loose16 __attribute__((aligned(1), may_alias));
+
+static inline Launch *launch_of(const Wave *wave) { return wave->thread->launch; }
+static inline Buffer *buffer_of(const Wave *wave) { return (Buffer *)wave->addresses; }
+
+static inline void clear(void *to, u64 bytes) {
+  u64 *p = to;
+  for (u64 i = 0; i < bytes / 8; i++) p[i] = 0;
+}
+
+/* Whole blocks of 64 bytes. */
+static inline void clear_blocks(void *to, u64 bytes) {
+  Whole64 *p = to;
+  for (u64 i = 0; i < bytes / 64; i++) p[i] = (Whole64){};
+}
+
+static inline void copy_blocks(void *to, const void *from, u64 bytes) {
+  for (u64 i = 0; i < bytes / 64; i++) ((Whole64 *)to)[i] = ((const Whole64 *)from)[i];
+}
+
+/* What translated code calls, through the addresses in Wave. */
+int gpulab_resolve(Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 *low);
+int gpulab_load(Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 *low);
+int gpulab_store(Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 *low);
+int gpulab_keep_store(Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 *low);
+int gpulab_row(Wave *wave, u32 instruction, u32 what, u64 address, u64 exec);
+u64 gpulab_scalar(Wave *wave, u64 ids, u64 address, u32 bytes, u32 number);
+int gpulab_stop(Wave *wave, u32 kind, u32 instruction);
+u64 gpulab_clock(Wave *wave);
+u64 gpulab_cross(u32 size, u32 pattern, u32 *to, const u32 *from, const u32 *other, u64 exec, u32 argument, u32 second,
+                 u32 flags);
+void gpulab_matrix(u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constant, u64 shape, u32 flags);
+void gpulab_round(u32 what, u32 mode, u32 lanes, const u64 *a, const u64 *b, const u64 *c, u64 *out);
+u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
+u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
+u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec);
+u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u64 exec, u64 lanes, u32 argument,
+                   u32 second, u32 flags);
+
+/* What Python calls. */
+int gpulab_run(Thread *thread);
+void gpulab_observe_begin(Observation *o, u64 count);
+void gpulab_observe_end(Observation *o, u64 count);
+
+/* Records a fault (FAULT_), if none of a workgroup before this one is recorded. `lane` and `access` are ~0 where there
+   is none. Returns 1. (workgroups.c) */
+INTERNAL int fault(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access);
+
+/* One access of a chunk, unpacked from an ACCESS_ word. Words of a lane's element lie `step` bytes apart. */
+typedef struct {
+  Wave *wave;
+  u32 instruction, slot, space, action, align, bytes, mask, lane;
+  u64 offset;
+  const u32 *low, *high;
+  u64 step;
+  u64 pointers[LANES] __attribute__((aligned(64)));
+} ChunkAccess;
+
+static inline void unpack(ChunkAccess *a, Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 *low) {
+  u32 size = launch_of(wave)->wave_size;
+  a->wave = wave;
+  a->instruction = (u32)ids; a->slot = (u32)(ids >> 32);
+  a->space = ACCESS_SPACE(what); a->action = ACCESS_ACTION(what);
+  a->align = ACCESS_ALIGN(what); a->bytes = ACCESS_BYTES(what);
+  a->mask = mask;
+  a->lane = (u32)((u64)low / 4) & (size - 1); /* rows of addresses are aligned to their size */
+  a->offset = offset;
+  a->low = low;
+  a->high = ACCESS_NO_HIGH(what) ? 0 : low + size;
+  a->step = 4;
+}
+
+/* Each active lane's address, low, high + offset -> host pointer in `pointers`. Returns 1 after a fault. (memory.c) */
+INTERNAL int find_lanes(ChunkAccess *a);
+
+/* Where a byte of lane i's element is. (memory.c) */
+INTERNAL u8 *byte_of(const ChunkAccess *a, u32 i, u32 byte);
+
+/* The lane that `lane` reads under a DPP pattern; -1 for none. (crosslane.c) */
+INTERNAL int dpp_source(u32 pattern, int lane, int argument, int size);
+INTERNAL int swizzle_source(int lane, u32 pattern);
+
+/* A checked launch wants to know: a workgroup starts; a wave goes on; it has come to a halt; all live waves of a
+   workgroup have arrived at a barrier; each workgroup had its turn. 1: something is wrong, the kernel is to stop.
+   (barriers.c) */
+INTERNAL NOINLINE void check_start(Thread *thread, u8 *memory, u64 number);
+INTERNAL NOINLINE void check_resume(Wave *wave);
+INTERNAL NOINLINE int check_stopped(Wave *wave);
+INTERNAL NOINLINE int check_barrier(Wave *waves);
+INTERNAL NOINLINE int check_round(Thread *thread);
+
+#endif

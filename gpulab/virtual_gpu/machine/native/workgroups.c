@@ -1,0 +1,240 @@
+/* The loop over workgroups and their waves, and the fault that ends it.
+
+   gpulab_run    one thread's part of a launch: takes workgroups until none is left
+   gpulab_stop   records a fault that translated code found itself
+   gpulab_clock  what a kernel sees as a clock */
+
+#include "support.h"
+
+int fault(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access) {
+  Thread *thread = wave->thread;
+  Launch *launch = thread->launch;
+  Fault *f = &thread->fault;
+  u64 number = wave->group[0] + (u64)launch->grid[0] * (wave->group[1] + (u64)launch->grid[1] * wave->group[2]);
+  if (f->kind && f->number <= number) return 1;
+  f->number = number;
+  f->kind = kind; f->instruction = instruction; f->wave = wave->index; f->lane = lane;
+  f->group[0] = wave->group[0]; f->group[1] = wave->group[1]; f->group[2] = wave->group[2];
+  f->bytes = bytes; f->access = access; f->address = address;
+  u64 lowest = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
+  while (number < lowest &&
+         !__atomic_compare_exchange_n(&launch->faulted, &lowest, number, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+  return 1;
+}
+
+int gpulab_stop(Wave *wave, u32 kind, u32 instruction) { return fault(wave, kind, instruction, ~0u, 0, 0, ~0u); }
+
+/* Clocks as a kernel sees them: instructions executed by this wave, so that runs repeat exactly. */
+u64 gpulab_clock(Wave *wave) {
+  return (u64)(launch_of(wave)->limit - (u64)wave->steps - (u64)wave->budget);
+}
+
+/* What is the same for all waves of a launch. */
+static void prepare_template(Thread *thread) {
+  Launch *launch = thread->launch;
+  Wave *wave = &thread->template_wave;
+  wave->thread = thread;
+  wave->lds_bytes = launch->lds_bytes;
+  wave->scratch_bytes = launch->scratch_bytes;
+  wave->observer = wave->blind = 0;
+  wave->status = WAVE_YIELD;
+  wave->pc = launch->first_pc;
+  wave->budget = 0;
+  wave->steps = (i64)launch->limit;
+}
+
+static void start_group(Thread *thread, u8 *memory, u64 number) {
+  Launch *launch = thread->launch;
+  u32 group[3] = {(u32)number, 0, 0};
+  if (launch->grid[1] != 1 || launch->grid[2] != 1) {
+    u64 row = number / launch->grid[0];
+    group[0] = (u32)(number - row * launch->grid[0]);
+    group[2] = launch->grid[2] == 1 ? 0 : (u32)(row / launch->grid[1]);
+    group[1] = (u32)(row - (u64)group[2] * launch->grid[1]);
+  }
+  u32 size = launch->wave_size, waves = launch->waves, id_vgprs = launch->id_vgprs;
+  u64 row = (u64)size * 4, file = launch->vgprs * row, own_scratch = (u64)size * launch->scratch_bytes;
+  u8 *vgprs = memory + sizeof(Wave) * waves;
+  u8 *lds = vgprs + file * waves;
+  u64 lds_room = (launch->lds_bytes + 63) / 64 * 64;
+  u8 *scratch = lds + lds_room;
+  clear_blocks(lds, lds_room);
+  clear_blocks(scratch, waves * own_scratch);
+  const u8 *ids = (const u8 *)launch->lane_ids;
+  const u32 *zeroed = launch->zeroed;
+  u64 zeroed_count = launch->zeroed_count;
+  int observed = number < launch->observed && launch->observer;
+  int shared_id = launch->id_register[1] == launch->id_register[2] && launch->id_register[1] != ~0u;
+  for (u32 w = 0; w < waves; w++) {
+    Wave *wave = (Wave *)memory + w;
+    copy_blocks(wave, &thread->template_wave, sizeof(Wave));
+    u8 *own = vgprs + w * file;
+    wave->vgprs = (u64)own;
+    wave->lds = (u64)lds;
+    wave->scratch = (u64)(scratch + w * own_scratch);
+    wave->index = w;
+    if (observed) {
+      wave->observer = launch->observer;
+      wave->blind = launch->blind != 0;
+      if (wave->blind) wave->cache = launch->blind;
+    }
+    for (u32 d = 0; d < 3; d++) {
+      wave->group[d] = group[d];
+      if (launch->id_register[d] != ~0u) wave->scalars[launch->id_register[d]] = group[d];
+    }
+    if (shared_id) wave->scalars[launch->id_register[1]] = group[1] | group[2] << 16;
+    u64 exec = launch->exec[w];
+    wave->scalars[EXEC] = (u32)exec;
+    wave->scalars[EXEC + 1] = (u32)(exec >> 32);
+    for (u64 z = 0; z < zeroed_count; z++) clear_blocks(own + zeroed[z] * row, row);
+    for (u32 v = 0; v < id_vgprs; v++) copy_blocks(own + v * row, ids + ((u64)v * waves + w) * row, row);
+  }
+  if (launch->checker) check_start(thread, memory, number);
+}
+
+/* A new slice of instructions for a wave that has used its own; 0 after a fault: it has none left. */
+static NOINLINE int refill(const Launch *launch, Wave *wave) {
+  i64 slice = (i64)launch->slice;
+  if (wave->steps < slice) slice = wave->steps;
+  if (slice <= 0) {
+    fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, 0, ~0u);
+    return 0;
+  }
+  wave->steps -= slice;
+  wave->budget += slice;
+  return 1;
+}
+
+/* Instructions of several waves that take turns, of which none ends, that say nothing yet, however low the limit. */
+enum { PATIENCE = 1 << 28 };
+
+/* Lets each live wave of a workgroup run once: until it ends, waits at a barrier, sleeps or has used its slice.
+   Returns the number of waves that are still live; ~0 after a fault. */
+static u32 run_group(Thread *thread, u8 *memory) {
+  Launch *launch = thread->launch;
+  Entry entry = (Entry)launch->entry;
+  Wave *waves = (Wave *)memory, *end = waves + launch->waves;
+  int checked = launch->checker != 0;
+  u64 work = 0, awake = 0, since = thread->since;
+  u32 live;
+  for (int released = 0;; released = 1) { /* in a round after a barrier all waves run, so a wait is for the next one */
+    u32 yielded = 0;
+    live = 0;
+    for (Wave *wave = waves; wave < end; wave++) {
+      if (wave->status == WAVE_ENDED) continue;
+      live++;
+      if (wave->status == WAVE_BARRIER && !released) continue;
+      if (wave->budget <= 0 && !refill(launch, wave)) goto failed;
+      i64 had = wave->budget;
+      if (checked) check_resume(wave);
+      u32 status = (u32)entry(wave, (void *)wave->vgprs);
+      wave->status = status;
+      if (status == WAVE_FAULT) goto failed;
+      if (checked && check_stopped(wave)) goto failed;
+      u64 used = (u64)(had - wave->budget);
+      work += used;
+      awake += status != WAVE_SLEEP;
+      if (status == WAVE_ENDED) { since = 0; live--; continue; }
+      since += used;
+      if (since > 2 * launch->limit && since > PATIENCE) {
+        fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, 0, ~0u);
+        goto failed;
+      }
+      yielded += status != WAVE_BARRIER;
+    }
+    if (!live || yielded) break; /* other workgroups get their turn */
+    /* Everyone alive is at the barrier: a wave that has ended counts as arrived. */
+    if (checked && check_barrier(waves)) goto failed;
+  }
+  goto done;
+failed:
+  live = ~0u;
+done:
+  thread->work += work;
+  thread->awake += awake;
+  thread->since = since;
+  return live;
+}
+
+/* Whether a workgroup need not go on. Of several faults that of the workgroup with the lowest number is reported,
+   whatever the threads' speed: so after a fault the workgroups before it run on, if they do not wait for ever. */
+static int dropped(Thread *thread, u64 number) {
+  Launch *launch = thread->launch;
+  if (__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) return 1;
+  u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
+  return faulted != ~0ull && (number >= faulted || thread->grace++ > 64);
+}
+
+/* At the end of a round of a cooperative launch: whether its workgroups wait at the grid's barrier for others that have
+   ended. They sleep there; that they do nothing else for many rounds is what a long wait looks like, too, so those
+   that arrived and those that ended have to be all. Reports the first of them. */
+static int waits_for_ended(Thread *thread) {
+  Launch *launch = thread->launch;
+  thread->quiet = thread->awake ? 0 : thread->quiet + 1;
+  thread->awake = 0;
+  if (thread->quiet < 64) return 0;
+  u64 arrived = __atomic_load_n((u32 *)launch->grid_barrier, __ATOMIC_RELAXED) & 0xffff;
+  u64 gone = __atomic_load_n(&launch->gone, __ATOMIC_RELAXED);
+  if (!arrived || !gone || arrived + gone < launch->total) return 0;
+  u64 first = 0;
+  for (u64 i = 1; i < thread->used; i++) if (thread->number[i] < thread->number[first]) first = i;
+  Wave *waves = (Wave *)((u8 *)thread->memory + thread->order[first] * thread->slot_bytes);
+  for (u32 w = 0; w < launch->waves; w++)
+    if (waves[w].status == WAVE_SLEEP)
+      return fault(waves + w, FAULT_GRID_BARRIER, waves[w].first_instruction, ~0u, 0, 0, ~0u);
+  return 0;
+}
+
+/* Runs workgroups until there are none left, then returns 0. Returns 1 for a pause, to be called again: after about
+   one slice's work and every 256 workgroups, so that Python comes to see a Ctrl-C. */
+int gpulab_run(Thread *thread) {
+  Launch *launch = thread->launch;
+  u8 *memory = (u8 *)thread->memory;
+  prepare_template(thread);
+  for (;;) {
+    if (thread->at >= thread->used) {
+      /* All residents had their turn: a new workgroup if there is room, else round again. */
+      u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED), next = ~0ull;
+      if (thread->used < launch->residents && !__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) {
+        if (thread->own >= thread->own_end && faulted == ~0ull) {
+          thread->own = __atomic_fetch_add(&launch->next, launch->batch, __ATOMIC_RELAXED);
+          thread->own_end = thread->own + launch->batch;
+        }
+        /* After a fault what was set aside and comes before it is still run: the lowest faulting one is reported. */
+        if (thread->own < thread->own_end && thread->own < faulted) next = thread->own++;
+      }
+      if (next < launch->total) {
+        if (!thread->used) for (u32 i = 0; i < launch->residents; i++) thread->order[i] = i;
+        start_group(thread, memory + thread->order[thread->used] * thread->slot_bytes, next);
+        thread->executed += launch->waves;
+        thread->number[thread->used] = next;
+        thread->at = thread->used++;
+      } else {
+        if (!thread->used) return 0;
+        thread->at = 0;
+        if (launch->grid_barrier) waits_for_ended(thread);
+        if (launch->checker) check_round(thread);
+      }
+    }
+    u64 at = thread->at;
+    u32 live = run_group(thread, memory + thread->order[at] * thread->slot_bytes);
+    if (live && live != ~0u && !dropped(thread, thread->number[at])) {
+      thread->at++;
+      thread->work += 64;
+      if (thread->work >= launch->slice) {
+        thread->work = 0;
+        return 1;
+      }
+      continue;
+    }
+    if (launch->grid_barrier) __atomic_fetch_add(&launch->gone, 1, __ATOMIC_RELAXED);
+    u64 slot = thread->order[at], last = --thread->used;
+    thread->order[at] = thread->order[last];
+    thread->number[at] = thread->number[last];
+    thread->order[last] = slot;
+    if (++thread->ended >= 256) {
+      thread->ended = 0;
+      return 1;
+    }
+  }
+}

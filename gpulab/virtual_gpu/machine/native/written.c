@@ -1,0 +1,74 @@
+/* Which bytes were ever written: a bit per byte of global memory that was allocated and not filled, a mask of lanes per
+   byte of scratch. (For LDS the shadow cells say it: races.c.) */
+
+#include "checked.h"
+
+int bits_missing(const u8 *bits, u64 offset, u32 bytes) {
+  for (u64 i = offset; i < offset + bytes; i++) if (!((bits[i >> 3] >> (i & 7)) & 1)) return 1;
+  return 0;
+}
+int bits_absent(const u8 *bits, u64 offset, u32 bytes) {
+  for (u64 i = offset; i < offset + bytes; i++) if ((bits[i >> 3] >> (i & 7)) & 1) return 0;
+  return 1;
+}
+
+/* Whether each of `bytes` from `offset` on was written. */
+int bits_full(const u8 *bits, u64 offset, u64 bytes) {
+  u64 end = offset + bytes;
+  while (offset < end && (offset & 63)) {
+    if (!((bits[offset >> 3] >> (offset & 7)) & 1)) return 0;
+    offset++;
+  }
+  while (offset + 64 <= end) {
+    if (*(const u64 *)(bits + (offset >> 3)) != ~0ull) return 0;
+    offset += 64;
+  }
+  while (offset < end) {
+    if (!((bits[offset >> 3] >> (offset & 7)) & 1)) return 0;
+    offset++;
+  }
+  return 1;
+}
+
+void bits_set(u8 *bits, u64 offset, u64 bytes) {
+  u64 end = offset + bytes;
+  while (offset < end && (offset & 63)) {
+    if (!(offset & 3) && offset + 4 <= end) { bits[offset >> 3] |= (u8)(15 << (offset & 7)); offset += 4; continue; }
+    bits[offset >> 3] |= (u8)(1 << (offset & 7));
+    offset++;
+  }
+  while (offset + 64 <= end) { *(u64 *)(bits + (offset >> 3)) = ~0ull; offset += 64; }
+  while (offset < end) {
+    if (!(offset & 3) && offset + 4 <= end) { bits[offset >> 3] |= (u8)(15 << (offset & 7)); offset += 4; continue; }
+    bits[offset >> 3] |= (u8)(1 << (offset & 7));
+    offset++;
+  }
+}
+
+/* The masks of lanes that wrote each byte of their scratch. */
+int scratch_lanes(Check *c, Wave *wave, u32 access, u32 action, u32 bytes, u64 exec, u64 base, const u32 *low) {
+  u64 *masks = (u64 *)((u8 *)c->group_state + c->scratch_at) + (u64)wave->index * wave->scratch_bytes;
+  u64 left = exec;
+  while (left) {
+    u32 lane = (u32)__builtin_ctzll(left);
+    u32 address = low[lane] + (u32)base;
+    u64 same = 0; /* lanes at the same offset, as most are */
+    for (u64 rest = left; rest; rest &= rest - 1) {
+      u32 i = (u32)__builtin_ctzll(rest);
+      if (low[i] + (u32)base == address) same |= 1ull << i;
+    }
+    left &= ~same;
+    if (action != WRITE) {
+      u64 some = 0, every = ~0ull;
+      for (u32 b = 0; b < bytes; b++) { some |= masks[address + b]; every &= masks[address + b]; }
+      u64 bad = same & ~(c->compiled ? some : every);
+      if (bad && !(c->roles[access].flags & (ROLE_RELOAD | ROLE_PARTIAL))) {
+        c->in_lds = 0;
+        keep_unwritten(c, wave, access, (u32)__builtin_ctzll(bad), address);
+        return stop_for_unwritten(c, wave->thread);
+      }
+    }
+    if (action != READ) for (u32 b = 0; b < bytes; b++) masks[address + b] |= same;
+  }
+  return 0;
+}
