@@ -1,4 +1,4 @@
-"""The tree keeps to its own style and types: ruff and mypy as pyproject.toml sets them, the same as in `make check`."""
+"""The tree keeps to its own style and types: tools/check.py's commands that only read, the same as in `make check`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = {"style": ["ruff", "check", "--no-cache", "."], "types": ["mypy", "gpulab"]}
+COMMANDS = {
+    "style": ["ruff", "check", "--no-cache", "."],
+    "layout": ["ruff", "format", "--check", "--no-cache", "."],
+    "types": ["mypy", "gpulab"],
+    "scripts": ["deno", "lint", "--quiet"],
+    "types of scripts": ["deno", "check", "--quiet", "--no-remote", "gpulab/views/static"],
+}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -11,7 +11,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
 CHECKS = (
     ("style", [PYTHON, "-m", "ruff", "check", "."]),
+    ("layout", [PYTHON, "-m", "ruff", "format", "--check", "."]),
     ("types", [PYTHON, "-m", "mypy", "gpulab"]),
+    ("scripts", [PYTHON, "-m", "deno", "lint", "--quiet"]),
+    ("types of scripts", [PYTHON, "-m", "deno", "check", "--quiet", "--no-remote", "gpulab/views/static"]),
     ("imports", [PYTHON, "-c", "from importlinter.cli import lint_imports_command as check; check()"]),
     ("course", [PYTHON, "course/check.py"]),
     ("notebooks", [PYTHON, "course/build.py", "--check"]),

@@ -49,7 +49,8 @@ then shows a line of its own instead of the widget, and its output gets the clas
 there has the class one element further in): only then this is shown, and that line is not."""
 _BIDI = re.compile(r"(?<!\\)((?:\\\\)*)\\(u202[a-e]|u206[6-9])")
 """The control characters of `table.visible`, as JSON writes them."""
-_IMPORT = re.compile(r'^import\s*\{[^}]*\}\s*from\s*"\./(\w+)\.js";\n', re.M)
+_IMPORT = re.compile(r'^import\s*(\{[^}]*\})\s*from\s*"\./(\w+)\.js";\n', re.M)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class|let) (\w+))", re.M)
 
 
 class TooMuchData(ValueError):
@@ -217,10 +218,10 @@ def _parts(name: str) -> dict[str, str]:
             return
         source = _static(f"{part}.js")
         found[part] = ""  # its place is taken; the text follows the parts that it needs
-        for other in _IMPORT.findall(source):
+        for _, other in _IMPORT.findall(source):
             include(other)
         del found[part]
-        found[part] = _IMPORT.sub("", source)
+        found[part] = _IMPORT.sub(lambda match: f"const {match[1].replace(' as ', ': ')} = {match[2]}_js;\n", source)
 
     include(name)
     return found
@@ -230,12 +231,16 @@ def _parts(name: str) -> dict[str, str]:
 def module(name: str) -> str:
     """The browser's module of an instrument as one text: the modules that it imports from beside it stand before it.
 
-    Jupyter gives the module to the browser without a place, so that "./common.js" would lead nowhere.
+    Jupyter gives the module to the browser without a place, so that "./common.js" would lead nowhere. Each of the
+    others becomes a function that gives what it exports, so that their names stay apart.
     """
-    return "\n".join(
-        own if part == name else re.sub(r"^export (?=(async )?(function|const|class|let)\b)", "", own, flags=re.M)
-        for part, own in _parts(name).items()
+    *others, (_, own) = _parts(name).items()
+    before = (
+        f"const {part}_js = (() => {{\n{_EXPORT.sub('', text)}\n"
+        f"return {{ {', '.join(_EXPORT.findall(text))} }};\n}})();"
+        for part, text in others
     )
+    return "\n".join((*before, own))
 
 
 @functools.cache

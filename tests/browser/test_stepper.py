@@ -94,7 +94,7 @@ def test_values_of_a_lane_in_each_form(gallery: Gallery) -> None:
     page.get_by_label("Register shown in the lanes").select_option(label="v1")
     assert lane(page, 2) == "Lane 2, active, v1 is 8"
     page.locator("[data-lane='9']").click()
-    assert "Lane 9 is not active: it does nothing here." in at(page, 6)
+    assert "Lane 9 is not active: this instruction changes nothing in it." in at(page, 6)
     page.keyboard.press("ArrowRight")  # from lane to lane
     page.keyboard.press("Enter")
     assert page.locator("[data-lane='10']").get_attribute("aria-pressed") == "true"
@@ -158,6 +158,7 @@ def test_keys_alone(gallery: Gallery) -> None:
     assert "Step 5, line 3, 3 lanes active" in page.locator(".gpulab-live").inner_text()
     page.get_by_role("listbox", name="Instructions of the kernel").focus()
     page.keyboard.press("ArrowUp")
+    assert "by this wave." in page.get_by_role("tooltip").inner_text()  # what the instruction means, for keys too
     page.keyboard.press("Enter")
     at(page, 4)
     page.get_by_role("listbox", name="Source lines").focus()

@@ -101,6 +101,20 @@ def test_details_of_what_is_selected(gallery: Gallery) -> None:
     assert page.get_by_text("had work").count() == 0
 
 
+def test_a_device_of_one_die_offers_no_choice_of_dies(gallery: Gallery) -> None:
+    placed = Placement(
+        arch="gfx1100", unit="WGP", workgroups=60, waves=8, dies=1, units=48, simds=4, wave_slots=16, places=8,
+        limit="wave slots", begin_us=1.5, step_us=0.001, group_us=8.0, total_us=10.0,
+    )  # fmt: skip
+    time = ModelledTime(10.0, "latency", {}, 1.5, 2500, 8, 64)
+    one = Launch("saxpy", "gfx1100", 0, (60, 1, 1), (256, 1, 1), 0, 480, Counters(), timing=time, placed=placed)
+    page = gallery.mount(timeline((Activity("kernel", "saxpy", 0, 3, 0.0, 10.0, launch=0),), [one]))
+    thing(page, "kernel saxpy").click()
+    page.get_by_text("WGPs had work").wait_for()
+    assert page.get_by_label("Die").count() == 0
+    assert page.get_by_text("null").count() == 0
+
+
 def test_keys_alone(gallery: Gallery) -> None:
     page = gallery.mount(made())
     page.get_by_role("button", name="Show the whole time").focus()

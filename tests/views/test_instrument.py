@@ -132,7 +132,9 @@ def test_style_sheets_leave_each_other_alone() -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_scripts_cannot_turn_text_into_html_or_reach_a_network(script: Path) -> None:
-    code = re.sub(r"//.*|/\*.*?\*/", "", script.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", ""))
+    code = re.sub(
+        r"(?s:/\*.*?\*/)|//.*", "", script.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+    )
     for forbidden in (
         "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment",
         "setHTML", "srcdoc", "eval(", "new Function", "fetch(", "XMLHttpRequest", "WebSocket", "http:", "https:",
@@ -145,6 +147,10 @@ def test_scripts_cannot_turn_text_into_html_or_reach_a_network(script: Path) -> 
 def test_modules_are_whole(script: Path) -> None:
     text = instrument.module(script.stem)
     assert not re.search(r"^import\b", text, re.M)
+    names = re.findall(r"^const (\w+)_js = \(\(\) => \{$", text, re.M)
+    assert len(set(names)) == len(names)
+    for name in re.findall(r"= (\w+)_js;$", text, re.M):
+        assert name in names
     if "export default" in text:  # not a part that instruments share
         assert text.count("export default") <= 1
         assert not re.search(r"^export (async )?(function|const|class|let)", text.partition("export default")[0], re.M)

@@ -1,6 +1,6 @@
 // Divergence: views/divergence.py gives lanes' activity by line, instruction and time; here they become strips and pictures.
-import { el, svg, frame, choice, button, slider, table, number } from "./common.js";
-import { lineGrid, LINE_KEYS } from "./lines.js";
+import { choice, el, frame, number, slider, svg, table } from "./common.js";
+import { LINE_KEYS, lineGrid, openAll } from "./lines.js";
 
 const HIGH = 16;       // of a strip
 const WIDE = 700;      // of the picture over time
@@ -114,9 +114,9 @@ export default {
 
     // one wave over time
     const longest = Math.max(...data.sides.map((side) => side.steps), 1);
-    data.sides.forEach((side, at) => { if (side.time.length) ui.body.append(life(side, at)); });
+    data.sides.forEach((side) => { if (side.time.length) ui.body.append(life(side)); });
 
-    function life(side, at) {
+    function life(side) {
       const cell = side.waveSize === 64 ? 2.5 : 5;
       const high = side.waveSize * cell, x = (step) => (step / longest) * WIDE, left = 52, top = 6, below = 36;
       const paths = LEVELS.map(() => "");
@@ -164,8 +164,8 @@ export default {
       }, show);
       function show(k) {
         const [begin, count, lanes, at] = side.time[k];
-        cursor.setAttribute("x", left + x(begin));
-        cursor.setAttribute("width", Math.max(x(count), 2));
+        cursor.setAttribute("x", String(left + x(begin)));
+        cursor.setAttribute("width", String(Math.max(x(count), 2)));
         const shares = sharesOf(lanes), active = shares.flatMap((share, n) => (share ? [n] : []));
         const row = at >= 0 ? rows[at] : null;
         const who = active.length === side.waveSize && shares.every((share) => share === 1) ? `all ${side.waveSize} lanes active`
@@ -186,16 +186,10 @@ export default {
     const key = strip("00004080bfffffff", 8, 8);
     const legend = el("p", { class: "divergence-legend" }, key,
       el("span", { text: "one bar for each lane: full height = active in all executions, empty = in none" }));
-    let shown = "all", opened = false;
+    let shown = "all";
     ui.controls.append(
       choice("Lines", [["all", "all"], ["costly", "with vector instructions"]], shown, (value) => { shown = value; draw(); }),
-      button("Open all", "Open all lines into their instructions", (event) => {
-        opened = !opened;
-        grid.all(opened);
-        event.target.textContent = opened ? "Close all" : "Open all";
-        event.target.title = opened ? "Close all lines" : "Open all lines into their instructions";
-        event.target.setAttribute("aria-label", event.target.title);
-      }),
+      openAll(grid),
     );
     function draw() { grid.draw(rows, shown === "costly"); }
     ui.body.append(legend, grid.root, detail);

@@ -91,7 +91,8 @@ function render({ model, el: host }) {
 
   shown.controls.append(choice("In the cells", [["values", "values"], ["writers", "who wrote (b: block, t: thread)"]], "values", (what) => {
     shown.body.classList.toggle("gpulab-exercise-writers", what === "writers");
-    legend.querySelector("li:nth-child(2) span:last-child").textContent = what === "writers" ? "wrong: who wrote it ≠ whose it is (in brackets: not seen, whose it is)" : "wrong: found ≠ what it should be";
+    const wrong = legend.querySelector("li:nth-child(2) span:last-child");
+    if (wrong) wrong.textContent = what === "writers" ? "wrong: who wrote it ≠ whose it is (in brackets: not seen, whose it is)" : "wrong: found ≠ what it should be";
     shown.say(what === "writers" ? "Cells show who wrote them." : "Cells show values.");
   }));
   const parts = data.arrays.map((array) => el("div", { class: "gpulab-exercise-array" },

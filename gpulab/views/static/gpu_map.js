@@ -69,7 +69,7 @@ function render({ model, el: host }) {
 
   // Units at work over time
   const working = data.held.map((now) => now.reduce((sum, held) => sum + (held > 0), 0));
-  const place = el("div"), chart = { move() {} };
+  const place = el("div"), chart = { wide: 0, move: (/** @type {number} */ _step) => {} };
   const detail = el("div", { class: "gpu-map-detail" });
   const nameOf = (k) => (data.dies > 1 ? `XCD ${Math.floor(k / data.units)}, ${data.unit} ${k % data.units}` : `${data.unit} ${k}`);
 
@@ -94,7 +94,7 @@ function render({ model, el: host }) {
       cursor);
     place.replaceChildren(picture);
     chart.wide = wide;
-    chart.move = (k) => { cursor.setAttribute("x1", x(data.times[k])); cursor.setAttribute("x2", x(data.times[k])); };
+    chart.move = (k) => { for (const end of ["x1", "x2"]) cursor.setAttribute(end, String(x(data.times[k]))); };
     chart.move(step);
   }
 

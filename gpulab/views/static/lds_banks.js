@@ -166,7 +166,7 @@ export default {
     function fits() { return f.body.clientWidth < 700 ? 16 : 32; }
     function show() {
       columns = fits();
-      f.body.style.setProperty("--lds-columns", columns);
+      f.body.style.setProperty("--lds-columns", String(columns));
       const bad = view.conflicts > 0, least = view.phases.length;
       verdict.className = bad ? "lds-verdict bad" : "lds-verdict";
       verdict.replaceChildren(el("strong", { text: bad ? `✕ ${plural(view.cycles, "cycle")} instead of ${least}` : `✓ ${plural(view.cycles, "cycle")}: no bank conflict` }),
@@ -186,7 +186,7 @@ export default {
     function showPhase() {
       phases.replaceChildren(...view.phases.map((one, k) => el("button", {
         type: "button", class: "gpulab-button", "aria-pressed": String(k === phase),
-        onclick: () => { phase = k; showPhase(); phases.children[k].focus(); f.say(`Phase ${k + 1}: ${plural(one.cycles, "cycle")}`); },
+        onclick: () => { phase = k; showPhase(); /** @type {HTMLElement} */ (phases.children[k]).focus(); f.say(`Phase ${k + 1}: ${plural(one.cycles, "cycle")}`); },
       }, view.phases.length > 1 ? `Phase ${k + 1}` : "One phase", el("span", { class: "lds-small", text: ` lanes ${one.lanes}: ${one.cycles > 1 ? "✕ " : ""}${plural(one.cycles, "cycle")}` }))));
       cells.forEach((node, k) => node.classList.toggle("other", view.lanes[k] !== null && view.lanes[k].phase !== phase));
       const chosen = view.phases[phase], bands = [];
@@ -211,12 +211,10 @@ export default {
           const more = last ? wants.slice(row) : [wants[row]], lanes = more.flat();
           const word = view.action === "atomic" ? "atomic" : "dword";
           const text = more.length > 1 ? "⋮" : lanes.length > 1 ? `×${lanes.length}` : String(lanes[0]);
-          const box = el("div", {
+          const box = Object.assign(el("div", {
             class: `lds-box${row ? " bad" : ""}${text.length > 2 ? " long" : ""}`, role: "img", text,
             "aria-label": `bank ${bank}, ${more.length > 1 ? `${more.length} more ${word}s` : `${word} ${row + 1} of ${wants.length}`}, ${lanes.length > 1 ? "lanes" : "lane"} ${ranges(lanes)}`,
-          });
-          box.lanes = lanes;
-          box.where = [bank, row, wants.length, more.length];
+          }), { lanes, where: [bank, row, wants.length, more.length] });
           boxes.push(box);
           grid.append(box);
         }

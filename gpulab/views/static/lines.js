@@ -1,5 +1,5 @@
 // Source lines that open into their instructions: a tree grid that pictures put their own columns into.
-import { el } from "./common.js";
+import { button, el } from "./common.js";
 
 export const LINE_KEYS = [
   ["↑ ↓", "to the line above or below"],
@@ -8,10 +8,24 @@ export const LINE_KEYS = [
   ["Home End", "to the first, to the last"],
 ];
 
+/** A button that opens all lines of a grid, and closes them again. @param {ReturnType<typeof lineGrid>} grid */
+export function openAll(grid) {
+  let opened = false;
+  const made = button("Open all", "Open all lines into their instructions", () => {
+    opened = !opened;
+    grid.all(opened);
+    made.textContent = opened ? "Close all" : "Open all";
+    made.title = opened ? "Close all lines" : "Open all lines into their instructions";
+    made.setAttribute("aria-label", made.title);
+  });
+  return made;
+}
+
 /**
  * columns: [{title (text, or a function that gives it), right, cell(row, isPart)}]; a row: {line, text, mark, parts: [{text}], costly}; words(row, isPart)
  * says what a row shows, for screen readers. onrow(row, isPart) hears of the row that has the focus.
  * Returns {root, draw(rows, costlyOnly), go(row), all(open)}; draw keeps what is open.
+ * @param {{label: string, columns: any[], words: (row: any, isPart: boolean) => string, onrow?: (row: any, isPart: boolean) => void}} about
  */
 export function lineGrid({ label, columns, words, onrow }) {
   const body = el("tbody");

@@ -62,7 +62,7 @@ function render({ model, el: host }) {
       const heights = [path.asked, ...path.steps.map((one) => one.bytes)].map((bytes) => thickness(bytes, all));
       const tall = Math.max(...heights), fill = `gpulab-fill-${path.colour}`, edge = { stroke: `var(--gpulab-${path.colour})` };
       labels.push(svg("text", { x: 4, y: y + Math.max(tall, 14) / 2 + 4, class: "gpulab-memory-kind", text: path.words }));
-      let from = x(0) + HALF, before = heights[0];
+      let from = /** @type {number | null} */ (x(0) + HALF), before = heights[0];
       /** From x `left` to `right`, its height changing: pale, with an edge above and below. */
       const band = (left, right, top, first, last) => bands.push(
         svg("path", { d: `M${left} ${top} L${right} ${top} L${right} ${top + last} L${left} ${top + first} Z`, class: `${fill} gpulab-memory-band` }),
@@ -77,8 +77,8 @@ function render({ model, el: host }) {
       } else from = null;
       for (const one of path.steps) {
         const at = x(column[one.level]), h = thickness(one.bytes, all);
-        let on = one.passed ? (log ? h * one.passed / one.bytes : thickness(one.passed, all)) : 0;
-        let end = one.served ? Math.max(h - on, 1.5) : 0;
+        const on = one.passed ? (log ? h * one.passed / one.bytes : thickness(one.passed, all)) : 0;
+        const end = one.served ? Math.max(h - on, 1.5) : 0;
         if (from !== null && one.bytes) band(from, at - HALF, y, before, h);
         if (on) band(at - HALF, at + HALF, y, on, on);
         const cell = svg("g", { class: "gpulab-memory-cell", role: "img", "aria-label": one.tip },
@@ -100,6 +100,7 @@ function render({ model, el: host }) {
       labels.push(svg("text", { x: LEFT, y: y + 16, text: "No memory accesses were recorded here." }));
       y += 30;
     }
+    /** @type {SVGElement[]} */
     const heads = [svg("text", { x: x(0), y: 16, "text-anchor": "middle", class: "gpulab-memory-head", text: "lanes" }),
       svg("text", { x: x(0), y: 31, "text-anchor": "middle", class: "gpulab-memory-soft gpulab-memory-number", text: "what the code" }),
       svg("text", { x: x(0), y: 45, "text-anchor": "middle", class: "gpulab-memory-soft gpulab-memory-number", text: "asks for" })];

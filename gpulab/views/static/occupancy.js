@@ -75,9 +75,16 @@ function slots(answer) {
     el("p", { class: "gpulab-occ-legend", text: "A box is a slot for one wave. Number: the workgroup whose wave is in it. ╱: empty." }));
 }
 
+/** Show another value in a labelled choice. @param {HTMLElement} field @param {string} value */
+function chosen(field, value) {
+  const select = field.querySelector("select");
+  if (select) select.value = value;
+}
+
 /** Ticks that are easy to read: about so many of them. */
 function ticks(last, many) {
-  const step = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536].find((s) => last / s <= many);
+  let step = 1;
+  while (last / step > many) step *= 2;
   return Array.from({ length: Math.floor(last / step) + 1 }, (_, k) => k * step);
 }
 
@@ -137,7 +144,7 @@ function curve(answer, own, width, tip) {
 }
 
 export default {
-  async render({ model, el: host }) {
+  render({ model, el: host }) {
     const { title, sentence, devices, start, kernel, first, axes } = model.get("data");
     let state = { ...start }, axis = first.curve.axis, answer = first, asked = 0;
     const own = {};  // the start's waves by axis: what the kernel's mark shows
@@ -156,16 +163,16 @@ export default {
       (value) => change("cu_mode", value === "cu"));
     const back = button(kernel ? "■ Back to the kernel" : "■ Back to the start", kernel ? `Back to the numbers of ${kernel}` : "Back to the first numbers", () => {
       state = { ...start };
-      arch.querySelector("select").value = state.arch;
-      mode.querySelector("select").value = state.cu_mode ? "cu" : "wgp";
+      chosen(arch, state.arch);
+      chosen(mode, state.cu_mode ? "cu" : "wgp");
       update();
     });
     parts.controls.append(arch, mode, back);
-    const sliders = SLIDERS.map(([name, label, least]) => [name, amount(name, label, least, change)]);
+    const sliders = SLIDERS.map(([name, label, least]) => ({ name, slider: amount(name, label, least, change) }));
     const upper = el("div", { class: "gpulab-occ-two" }), lower = el("div", { class: "gpulab-occ-curve-panel" });
     const words = el("ul", { class: "gpulab-occ-facts" });
     const axisChoice = choice("Curve over", axes, axis, (value) => { axis = value; update(); });
-    parts.body.append(el("div", { class: "gpulab-occ-amounts" }, sliders.map(([, slider]) => slider.row)), upper, words,
+    parts.body.append(el("div", { class: "gpulab-occ-amounts" }, sliders.map(({ slider }) => slider.row)), upper, words,
       el("div", { class: "gpulab-controls" }, axisChoice), lower);
 
     function change(name, value) {
@@ -180,7 +187,7 @@ export default {
 
     function draw() {
       const d = device();
-      for (const [name, slider] of sliders) {
+      for (const { name, slider } of sliders) {
         slider.set(state[name], d[name], name === "lds_bytes" ? d.lds_granule : name === "block_threads" ? d.wave_size : 1);
       }
       mode.hidden = !d.modes;

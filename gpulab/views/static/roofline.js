@@ -6,7 +6,9 @@ const log = Math.log10;
 
 /** 12,345 GB/s as "12.3 TB/s". */
 function rate(gigas, unit) {
-  const [factor, prefix] = [[1e6, "P"], [1e3, "T"], [1, "G"], [1e-3, "M"], [1e-6, "k"]].find(([f]) => gigas >= f) ?? [1e-9, ""];
+  /** @type {[number, string][]} */
+  const steps = [[1e6, "P"], [1e3, "T"], [1, "G"], [1e-3, "M"], [1e-6, "k"]];
+  const [factor, prefix] = steps.find(([f]) => gigas >= f) ?? [1e-9, ""];
   return `${Number((gigas / factor).toPrecision(3))} ${prefix}${unit}`;
 }
 
@@ -179,9 +181,10 @@ export default {
         const label = level !== "all" ? whose : seen.has(point.k) ? name[spot.key] : `${whose}, ${name[spot.key]}`;
         if (!label) continue;
         const long = 6.6 * label.length;
-        const place = [[x + 12, y + 4, "start"], [x - 12, y + 4, "end"], [x, y + 22, "middle"], [x, y - 14, "middle"], [x + 12, y + 18, "start"], [x - 12, y + 18, "end"],
-          [x + 10, y - 12, "start"], [x - 10, y - 12, "end"], [x, y + 36, "middle"], [x, y - 28, "middle"]]
-          .map(([tx, ty, anchor]) => ({ tx, ty, anchor, box: [tx - (anchor === "end" ? long : anchor === "middle" ? long / 2 : 0), ty - 11, tx + (anchor === "start" ? long : anchor === "middle" ? long / 2 : 0), ty + 3] }))
+        /** @type {[number, number, string][]} */
+        const places = [[x + 12, y + 4, "start"], [x - 12, y + 4, "end"], [x, y + 22, "middle"], [x, y - 14, "middle"], [x + 12, y + 18, "start"], [x - 12, y + 18, "end"],
+          [x + 10, y - 12, "start"], [x - 10, y - 12, "end"], [x, y + 36, "middle"], [x, y - 28, "middle"]];
+        const place = places.map(([tx, ty, anchor]) => ({ tx, ty, anchor, box: [tx - (anchor === "end" ? long : anchor === "middle" ? long / 2 : 0), ty - 11, tx + (anchor === "start" ? long : anchor === "middle" ? long / 2 : 0), ty + 3] }))
           .find(({ box }) => free(box));
         if (place) {
           taken.push(place.box);
@@ -201,7 +204,9 @@ export default {
         up.push(svg("path", { d: `M${x} ${py(spot.y)}V${y}`, class: "gpulab-roof-gap" }));
         const place = py(spot.y) - y < 24 ? undefined : [0.5, 0.3, 0.7, 0.15, 0.85].flatMap((part) => {
           const ty = py(spot.y) + part * (y - py(spot.y)) + 4;
-          return [[x - 6, "end", x - 6 - long], [x + 6, "start", x + 6]].map(([tx, anchor, from]) => ({ tx, ty, anchor, box: [from, ty - 11, from + long, ty + 3] }));
+          /** @type {[number, string, number][]} */
+          const beside = [[x - 6, "end", x - 6 - long], [x + 6, "start", x + 6]];
+          return beside.map(([tx, anchor, from]) => ({ tx, ty, anchor, box: [from, ty - 11, from + long, ty + 3] }));
         }).find(({ box }) => free(box));
         if (place) {
           taken.push(place.box);
@@ -225,7 +230,7 @@ export default {
         ];
       });
 
-      const before = document.activeElement?.dataset?.point;
+      const before = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.point;
       const pointGroup = svg("g", { role: "group", "aria-label": "Kernels" }, nodes);
       const roofGroup = svg("g", { role: "group", "aria-label": "Roofs" }, hits);
       picture.replaceChildren(svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": title },

@@ -1,6 +1,6 @@
 // Profile by line: views/source.py gives rows of source with amounts; here they get heat, order and instructions.
-import { el, frame, choice, button, table, number } from "./common.js";
-import { lineGrid, LINE_KEYS } from "./lines.js";
+import { choice, el, frame, number, table } from "./common.js";
+import { LINE_KEYS, lineGrid, openAll } from "./lines.js";
 
 const STEPS = 6;
 
@@ -71,7 +71,7 @@ export default {
       : [{ title: () => measure, right: true, cell: (row, part) => heat(row, 0, part) }, { title: "of all", right: true, cell: share }];
     const grid = lineGrid({ label: "Source lines with their cost", columns, words });
     const about = el("p", { class: "source-about" });
-    let order = "source", shown = "all", opened = false;
+    let order = "source", shown = "all";
 
     function draw() {
       const values = rows.flatMap((row) => data.sides.map((_, side) => amount(row, side, false) ?? 0));
@@ -92,13 +92,7 @@ export default {
       }),
       choice("Order", [["source", "of the source"], ["cost", two ? "largest change first" : "hottest first"]], order, (value) => { order = value; draw(); }),
       choice("Lines", [["all", "all"], ["costly", "with a cost"]], shown, (value) => { shown = value; draw(); }),
-      button("Open all", "Open all lines into their instructions", (event) => {
-        opened = !opened;
-        grid.all(opened);
-        event.target.textContent = opened ? "Close all" : "Open all";
-        event.target.title = `${event.target.textContent} lines`;
-        event.target.setAttribute("aria-label", opened ? "Close all lines" : "Open all lines into their instructions");
-      }),
+      openAll(grid),
     );
     const legend = two
       ? el("p", { class: "source-legend" },

@@ -20,9 +20,10 @@ function bytes(n) {
   const [value, unit] = n < 1 << 20 ? [n / 1024, "KiB"] : n < 2 ** 30 ? [n / 2 ** 20, "MiB"] : [n / 2 ** 30, "GiB"];
   return `${number(Number(value.toPrecision(3)))} ${unit}`;
 }
+/** @returns {[number[], number]} the marks, and how far apart they are */
 function ticks(from, to, most) {
   const raw = (to - from) / most, base = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((k) => k * base).find((s) => s >= raw);
+  const step = [1, 2, 5].map((k) => k * base).find((s) => s >= raw) ?? 10 * base;
   const found = [];
   for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-6; k++) found.push(k * step || 0);
   return [found, step];
@@ -237,15 +238,16 @@ function render({ model, el: host }) {
       if (lane >= 12 && bar.count === 1 && width > 70) root.append(svg("text", { x: left + 4, y: y + lane - 3, class: "timeline-small", text: `workgroup ${bar.first}` }));
     }
     root.append(svg("line", { x1: 0, x2: wide, y1: high - 4, y2: high - 4, class: "gpulab-axis" }));
+    const dies = Array.from({ length: found.dies }, (_, k) => [k, `XCD ${k}`]);
     inside.replaceChildren(
       el("h4", { class: "timeline-heading", text: `Inside this kernel: ${number(found.workgroups)} workgroups; ${found.used} of ${found.of} ${found.unit}s had work` }),
-      found.dies > 1 ? choice("Die", Array.from({ length: found.dies }, (_, k) => [k, `XCD ${k}`]), die, (k) => kernel(item, list, Number(k))) : null,
+      ...(found.dies > 1 ? [choice("Die", /** @type {[number, string][]} */ (dies), die, (k) => kernel(item, list, Number(k)))] : []),
       root,
       el("p", { class: "timeline-muted", text: `Each bar is one workgroup of ${found.wavesEach} wave${found.wavesEach === 1 ? "" : "s"}, ${duration(found.each)} long; below each other are those that a ${found.unit} holds at a time (${found.places} at most). ${found.shown} of ${found.units} ${found.unit}s${found.dies > 1 ? " of this XCD" : ""} are drawn. Placed by the model: see run.gpu_map().` }));
   }
 
   view.root.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+    if (event.ctrlKey || event.metaKey || event.altKey || /** @type {Element} */ (event.target).tagName === "SELECT") return;
     const does = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => look(0, end), "[": () => pan(-0.5), "]": () => pan(0.5) }[event.key];
     if (!does) return;
     does();
@@ -260,7 +262,8 @@ function render({ model, el: host }) {
   }, { passive: false });
   const resized = new ResizeObserver(() => {
     const wide = Math.max(480, Math.floor(view.body.clientWidth));
-    if (picture.firstChild && Number(picture.firstChild.getAttribute("width")) !== wide) draw(picture.contains(document.activeElement));
+    const drawn = picture.firstElementChild;
+    if (drawn && Number(drawn.getAttribute("width")) !== wide) draw(picture.contains(document.activeElement));
   });
   if (!data.rows.length) picture.append(el("p", { text: "Nothing was put into a stream." }));
   else { draw(); resized.observe(view.body); }
