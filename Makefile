@@ -10,16 +10,25 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test bench fuzz hip-api notebooks check environment constraints clean help
+.PHONY: lab test test-rest test-all bench fuzz hip-api notebooks check environment constraints clean help
 
 help:  ## what there is
-	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
 
 lab:  ## make the environment if it is not there, and open JupyterLab on the first lesson
 	@$(BOOTSTRAP) lab
 
-test:  ## the whole test suite: the code, the course, and every notebook run again; two files at a time
-	@$(BOOTSTRAP) --extra test -- python -m pytest -q --nbval -n 2 --dist loadfile $(PYTEST_ARGS) tests notebooks solutions
+# Two files at a time, the longest first: conftest.py. tests/README.md says what stands in `full`.
+PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q -n 2 --dist loadfile
+
+test:  ## the tests of some minutes: the code, the course's answers, and every notebook run again
+	@$(PYTEST) --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
+
+test-rest:  ## what make test leaves: the other architectures, compiler levels, browser, nbgrader, packaging
+	@$(PYTEST) -m full $(PYTEST_ARGS) tests
+
+test-all:  ## the whole test suite
+	@$(PYTEST) --nbval $(PYTEST_ARGS) tests notebooks solutions
 
 bench:  ## the measures: start-up, latency, kernels beside the host, translation, memory
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)

@@ -1,4 +1,9 @@
-"""pytest's settings for the whole clone: how nbval compares outputs of notebooks/ and solutions/.
+"""pytest's settings for the whole clone: what `make test` leaves to `make test-all`, the order, and notebooks.
+
+`FULL` is the one place that says which tests run in `make test-all` alone: they get the marker `full`, and `make test`
+deselects it (tests/README.md has the reasons). Of several workers (`-n 2 --dist loadfile`) each takes the next file,
+the longest first by `tests/seconds.tsv`, so that no long one is left for the end; the tests of `APART` are taken one by
+one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
 
 Where CI or BUILD_NUMBER is set, pytest reports a failing comparison in full. The difference of two long lists then
 takes minutes to hours to work out, and a test that fails looks like one that hangs.
@@ -7,21 +12,102 @@ The first program that a machine ever builds says that the C++ library is built 
 take that line away when it is done; nbval would compare it. So the library is there before the first notebook runs.
 """
 
+from __future__ import annotations
+
 import os
+import re
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent
+
+FULL = (
+    r"^tests/browser/",
+    r"^tests/course/test_nbgrader\.py::(?!test_answers_cannot)",
+    r"^tests/course/test_other_architecture\.py::(?!test_gpulab_run)",
+    r"^tests/course/test_build\.py::test_check_rebuilds",
+    r"^tests/kernels/test_architectures\.py",
+    r"^tests/checked/test_checked\.py::.*_without_optimisation\[",
+    r"^tests/checked/test_checked\.py::test_(fences_of_other_architectures|numbers_that_run_out)",
+    r"^tests/fuzz/.*::test_(random_programs|without_optimization)",
+    r"^tests/translate/test_lanes\.py",
+    r"^tests/test_packaging\.py::test_the_wheel",
+    r"^tests/test_(bench|style)\.py",
+)
+"""Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""
+
+APART = ("tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py")
+"""Files whose tests take long and share nothing."""
 
 
-def pytest_configure(config):
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--reverse", action="store_true", help="run the tests in the opposite order")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "full: runs in `make test-all` alone (tests/README.md)")
     for name in ("CI", "BUILD_NUMBER"):
         os.environ.pop(name, None)
-    if getattr(config.option, "nbval", False) and not config.option.nbval_sanitize_with:
-        config.option.nbval_sanitize_with = str(Path(__file__).parent / "tests" / "course" / "nbval_sanitize.cfg")
+    if with_notebooks(config):
+        if not config.option.nbval_sanitize_with:
+            config.option.nbval_sanitize_with = str(ROOT / "tests" / "course" / "nbval_sanitize.cfg")
+        if not is_worker(config):
+            from tests import warm
+
+            os.environ["JUPYTER_PATH"] = os.pathsep.join(
+                filter(None, [str(warm.specs().added), os.environ.get("JUPYTER_PATH")])
+            )
+        config.option.nbval_kernel_name = config.option.nbval_kernel_name or "warm"
 
 
-def pytest_sessionstart(session):
-    notebooks = getattr(session.config.option, "nbval", False) or getattr(session.config.option, "nbval_lax", False)
-    if notebooks and not hasattr(session.config, "workerinput"):  # once, whatever the number of processes
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if with_notebooks(session.config) and not is_worker(session.config):  # once, whatever the number of processes
         from gpulab.toolchain import hosted
 
         if not hosted.unavailable():
             hosted.setting()
+
+
+def with_notebooks(config: pytest.Config) -> bool:
+    return bool(getattr(config.option, "nbval", False) or getattr(config.option, "nbval_lax", False))
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of pytest-xdist's processes, which run the tests for another."""
+    return hasattr(config, "workerinput")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    full = re.compile("|".join(FULL))
+    for item in items:
+        if full.search(item.nodeid):
+            item.add_marker("full")
+    if is_worker(config):
+        seconds = {}
+        for line in (ROOT / "tests" / "seconds.tsv").read_text(encoding="utf-8").splitlines():
+            number, path = line.split("\t")
+            seconds[path] = float(number)
+        items.sort(key=lambda item: -seconds.get(path_of(item.nodeid), 0))
+    if config.getoption("reverse"):
+        items.reverse()
+
+
+def path_of(nodeid: str) -> str:
+    return nodeid.split("::", 1)[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Pieces(LoadScopeScheduling):
+        """Files, and single tests of `APART`, in the order in which the workers have them."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if path_of(nodeid) in APART else path_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return Pieces(config, log)

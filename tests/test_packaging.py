@@ -12,6 +12,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,15 +138,35 @@ def test_bootstrap_refuses_a_python_that_is_too_old(tmp_path: Path) -> None:
     assert "make lab PYTHON=" in found.stdout
 
 
-def test_ci_calls_make_test() -> None:
-    script = ROOT / ".ci" / "run"
-    assert os.access(script, os.X_OK)
-    lines = script.read_text().splitlines()
-    assert lines[0] == "#!/usr/bin/env bash"
-    assert any(line.startswith("set -e") for line in lines)
-    assert any(line.startswith("make test") for line in lines)
-    assert "sudo" not in script.read_text()
-    assert not re.search(r"https?://", script.read_text())
+@pytest.mark.parametrize(
+    ("first", "second", "code", "last"),
+    [
+        ("3 passed in 1.00s", "4 passed in 2.00s", 0, "4 passed in 2.00s"),
+        ("1 failed, 2 passed in 1.00s", "4 passed in 2.00s", 2, "1 failed, 2 passed in 1.00s"),
+        ("3 passed in 1.00s", "1 failed in 2.00s", 2, "1 failed in 2.00s"),
+    ],
+)
+def test_ci_runs_both_halves_and_fails_with_either(
+    tmp_path: Path, first: str, second: str, code: int, last: str
+) -> None:
+    """With a `make` that prints what pytest would, and fails where that says so."""
+    calls = tmp_path / "calls"
+    make = tmp_path / "make"
+    make.write_text(
+        f'#!/usr/bin/env bash\necho "$1" >> {calls}\n'
+        f'line="{first}"; [ "$1" = test ] || line="{second}"\necho "$line"; echo "after it"\n'
+        '[[ "$line" != *failed* ]] || exit 2\n'
+    )
+    for name in ("make", "chromium"):
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        ["bash", str(ROOT / ".ci" / "run")], capture_output=True, text=True, check=False, timeout=60,
+        env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert calls.read_text().split() == ["test", "test-rest"]
+    assert done.stdout.splitlines()[-1] == last
 
 
 def test_ci_fails_at_once_without_a_browser(tmp_path: Path) -> None:

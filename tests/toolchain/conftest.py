@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gpulab.toolchain import cache
+
 ARCHITECTURES = ("gfx942", "gfx1100")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def cache_of_this_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing that these tests see was kept by an earlier run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPULAB_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache folder, used instead of the user's."""
+    """A cache folder without a compiled source, used instead of the user's: what all sources need is shared."""
     folder = tmp_path / "cache"
+    folder.mkdir()
+    for name in ("headers", "library", "zig"):
+        shared = cache.folder() / name
+        shared.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(shared, target_is_directory=True)
     monkeypatch.setenv("GPULAB_CACHE", str(folder))
     return folder
 

@@ -1,0 +1,65 @@
+"""Jupyter kernels that start from a process in which all modules are loaded already.
+
+A kernel of its own for each of some hundred notebooks costs more than most of them do: a second or two for the same
+imports. `specs()` starts `server.py`, which imports them once and makes a copy of itself (fork) for each kernel, and
+gives two folders for JUPYTER_PATH: in `added` there is a kernel named "warm", in `instead` its name is "python3", for
+tools that take the notebook's own name. Without fork (Windows) both lead to the usual kernel.
+
+Each kernel is a process of its own, with the environment and the working directory of the one that asked for it
+(`client.py`, which stands for it and passes on interrupts; when one of the two ends, so does the other).
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+NAME = "warm"
+
+
+class Specs(NamedTuple):
+    """Two folders for JUPYTER_PATH."""
+
+    added: Path
+    instead: Path
+
+
+@functools.cache
+def specs() -> Specs:
+    """The folders; the server runs until this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="gpulab-"))
+    atexit.register(_remove, folder)
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    if hasattr(os, "fork"):
+        address = str(folder / "socket")
+        with socket.socket(socket.AF_UNIX) as door:
+            door.bind(address)
+            door.listen(64)
+            path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+            subprocess.Popen(
+                [sys.executable, str(HERE / "server.py"), str(door.fileno())], pass_fds=[door.fileno()],
+                stdin=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"},
+            )  # fmt: skip
+        # -I -S: the client needs nothing beyond the standard library.
+        command = [sys.executable, "-I", "-S", str(HERE / "client.py"), address, "{connection_file}"]
+    for place, name in (("added", NAME), ("instead", "python3")):
+        spec = folder / place / "kernels" / name / "kernel.json"
+        spec.parent.mkdir(parents=True)
+        spec.write_text(json.dumps({"argv": command, "display_name": name, "language": "python"}))
+    return Specs(folder / "added", folder / "instead")
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
