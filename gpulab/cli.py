@@ -168,6 +168,7 @@ __global__ void first(int n, float a, const float* x, float* y) {
 
 def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]]]:
     """What is built, with what whole programs need if asked: (what, function that does it and returns a remark)."""
+    from gpulab import architectures
 
     def library() -> str:
         from gpulab import hip
@@ -208,7 +209,7 @@ def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]
         return ""
 
     yield "the HIP library (the first time it builds a C library)", library
-    for arch in ("gfx942", "gfx1100"):
+    for arch in architectures.defaults():
         yield f"the compiler and the device headers for {arch}", compiler(arch)
     yield "a first kernel on each device", kernel
     if programs:
@@ -243,15 +244,15 @@ def devices(asked: argparse.Namespace) -> int:
 
 def counters(asked: argparse.Namespace) -> int:
     """Print the counters and metrics that an architecture defines; of the device in use, if none is named."""
-    from gpulab import hip
-    from gpulab.counter_names import ARCHITECTURES, raw
+    from gpulab import architectures, hip
+    from gpulab.counter_names import raw
     from gpulab.errors import CounterNotFound
     from gpulab.views.profiles import names_table
 
     arch = asked.arch or hip.devices()[hip.current()].arch
     if not raw(arch):
         raise CounterNotFound(
-            f"The counters of {arch} are not known here.", hint=f"--arch takes {', '.join(ARCHITECTURES)}."
+            f"The counters of {arch} are not known here.", hint=f"--arch takes {', '.join(architectures.names())}."
         )
     print(names_table(arch, asked.text, asked.formulas, hip.counter_kinds(arch)))
     return 0

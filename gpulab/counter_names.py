@@ -17,16 +17,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201")
+from gpulab import architectures as devices
 
-_LIKE: Mapping[str, str] = {
-    "gfx1031": "gfx1030", "gfx1032": "gfx1030", "gfx1101": "gfx1100", "gfx1102": "gfx1100", "gfx1200": "gfx1201",
-}  # fmt: skip
+SETS = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201")
+"""The sets of counters that are defined here, by the architecture that has each. A device says which is its own."""
+
+_REAL: Mapping[str, str] = {"gfx1031": "gfx1030", "gfx1032": "gfx1030", "gfx1102": "gfx1100", "gfx1200": "gfx1201"}
+"""Sets of real GPUs of which there is no virtual one."""
 
 
 def like(arch: str) -> str:
-    """The architecture of `ARCHITECTURES` that has the same counters; the name itself where there is none."""
-    return _LIKE.get(arch, arch)
+    """The set of `SETS` that an architecture has; its own name where none is known."""
+    device = devices.find(arch)
+    return _REAL.get(arch, arch) if device is None else device.counters
 
 
 PER_PASS: Mapping[str, int] = {
@@ -488,6 +491,6 @@ def raw(arch: str) -> Mapping[str, Counter]:
 
 
 def architectures(name: str) -> tuple[str, ...]:
-    """The architectures of `ARCHITECTURES` that have a counter of this name."""
+    """The sets of `SETS` that have a counter of this name."""
     having = {arch for counter in defined(name) for arch in counter.architectures}
-    return tuple(arch for arch in ARCHITECTURES if arch in having)
+    return tuple(arch for arch in SETS if arch in having)

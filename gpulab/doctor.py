@@ -104,9 +104,10 @@ def _cache() -> Iterator[Finding]:
 
 
 def _compiler() -> Iterator[Finding]:
+    from gpulab import architectures
     from gpulab.toolchain import build
 
-    for arch in ("gfx942", "gfx1100"):
+    for arch in architectures.defaults():
         start = time.perf_counter()
         build.compile(_KERNEL, arch=arch, name="doctor.hip", use_cache=False)
         took = time.perf_counter() - start

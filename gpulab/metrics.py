@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from gpulab import architectures as devices
 from gpulab import counter_names
-from gpulab.counter_names import ARCHITECTURES, Counter
+from gpulab.counter_names import SETS, Counter
 from gpulab.errors import CounterNotFound
 from gpulab.records import AccessCost, Counters, Launch
 
@@ -389,8 +390,8 @@ def _table() -> Mapping[str, tuple[Metric, ...]]:
         entry = Metric(name, expression, tuple(architectures.split()), meaning, unit, source)
         table[name] = (*table.get(name, ()), entry)
     for name, (unit, _, meaning, _) in OF_COSTS.items():
-        table[name] = (Metric(name, "", ARCHITECTURES, meaning, unit, "costs by instruction, on virtual devices"),)
-    for arch in ARCHITECTURES:
+        table[name] = (Metric(name, "", SETS, meaning, unit, "costs by instruction, on virtual devices"),)
+    for arch in SETS:
         for counter in counter_names.raw(arch).values():
             for form in counter.reductions:
                 name = f"{counter.name}_{form}"
@@ -486,10 +487,10 @@ _INSTEAD: Mapping[str, tuple[tuple[str, str, str], ...]] = {
 
 
 def architectures(name: str) -> tuple[str, ...]:
-    """The architectures that define a counter or a metric of this name."""
+    """The sets of counters (`counter_names.SETS`) that define a counter or a metric of this name."""
     having = set(counter_names.architectures(name))
     having.update(arch for metric in _table().get(name, ()) for arch in metric.architectures)
-    return tuple(arch for arch in ARCHITECTURES if arch in having)
+    return tuple(arch for arch in SETS if arch in having)
 
 
 def names(arch: str) -> tuple[str, ...]:
@@ -508,7 +509,7 @@ def find(name: str, arch: str) -> Counter | Metric:
         return found
     if not counter_names.raw(arch):
         raise CounterNotFound(
-            f"The counters of {arch} are not known here.", why=f"gpulab has those of {_and(ARCHITECTURES)}."
+            f"The counters of {arch} are not known here.", why=f"gpulab has those of {_and(devices.names())}."
         )
     having = architectures(name)
     listing = f"AMD's counter definitions list it for {_and(having)}" if having else ""
@@ -768,7 +769,7 @@ def _reduced(name: str, form: str, launch: Launch, missing: list[str]) -> float:
     if launch.time_is_modelled and name.startswith(("TA_", "TD_", "TCP_")) and name in launch.counters:
         cus = _named("CU_NUM", launch, missing)
         x, y, z = launch.grid
-        used = min(x * y * z * (1 if launch.arch.startswith("gfx9") else 2), cus)  # an RDNA workgroup takes two CUs
+        used = min(x * y * z * devices.get(launch.arch).cus_per_unit, cus)
         if form == "min" and used < cus:
             return 0.0
         return launch.counters[name] / (cus if form == "avr" else used)
@@ -782,7 +783,8 @@ def _accumulated(name: str, resolution: str, launch: Launch, missing: list[str])
     own = f"{name}_accumulated"
     clocks = launch.counters.get(own)
     if clocks is None and name == "SQ_LEVEL_WAVES" and "SQ_WAVE_CYCLES" in launch.counters:
-        clocks = launch.counters["SQ_WAVE_CYCLES"] * (4 if launch.arch.startswith("gfx9") else 1)
+        device = devices.find(counter_names.like(launch.arch))
+        clocks = launch.counters["SQ_WAVE_CYCLES"] * (1 if device is None else device.wave_cycle_clocks)
     if clocks is None:
         missing.append(own)
         return math.nan

@@ -1,30 +1,45 @@
 """The architectures that gpulab knows: `get(name)` gives an `Architecture`, `names()` lists them.
 
+Each stands in a module of this folder with its gfx name (gfx942.py), and is found by it: docs/add-a-device.md.
 `occupancy(...)` answers how many workgroups one compute unit holds, as the hardware does it and as HIP's
 own interface computes it.
 """
 
 from __future__ import annotations
 
+import pkgutil
+import re
+from functools import cache
+from importlib import import_module
+
 from gpulab.architectures.architecture import Architecture, Cache
-from gpulab.architectures.gfx90a import ARCHITECTURE as _GFX90A
-from gpulab.architectures.gfx942 import ARCHITECTURE as _GFX942
-from gpulab.architectures.gfx950 import ARCHITECTURE as _GFX950
-from gpulab.architectures.gfx1030 import ARCHITECTURE as _GFX1030
-from gpulab.architectures.gfx1100 import ARCHITECTURE as _GFX1100
-from gpulab.architectures.gfx1201 import ARCHITECTURE as _GFX1201
 from gpulab.architectures.residency import Occupancy, occupancy
 
-__all__ = ["Architecture", "Cache", "Occupancy", "get", "names", "occupancy"]
+__all__ = ["Architecture", "Cache", "Occupancy", "defaults", "find", "get", "names", "occupancy"]
 
-_ALL: dict[str, Architecture] = {
-    architecture.name: architecture for architecture in (_GFX942, _GFX1100, _GFX90A, _GFX950, _GFX1030, _GFX1201)
-}
+
+@cache
+def _all() -> dict[str, Architecture]:
+    """By name: the default devices in their order, then the others from old to new."""
+    modules = [module.name for module in pkgutil.iter_modules(__path__) if re.fullmatch(r"gfx[0-9a-f]+", module.name)]
+    found: list[Architecture] = [import_module(f"{__name__}.{name}").ARCHITECTURE for name in modules]
+    found.sort(key=lambda a: (not a.default_place, a.default_place, a.major, a.minor, a.stepping))
+    return {architecture.name: architecture for architecture in found}
 
 
 def names() -> tuple[str, ...]:
     """The gfx names of all architectures, those of the default devices first."""
-    return tuple(_ALL)
+    return tuple(_all())
+
+
+def defaults() -> tuple[str, ...]:
+    """The gfx names of the virtual devices that are there when nobody asks for others."""
+    return tuple(name for name, architecture in _all().items() if architecture.default_place)
+
+
+def find(name: str) -> Architecture | None:
+    """The architecture with this gfx name, or None; a target ID ("gfx942:sramecc+") is taken by its first part."""
+    return _all().get(name.strip().partition(":")[0])
 
 
 def get(name: str) -> Architecture:
@@ -33,13 +48,13 @@ def get(name: str) -> Architecture:
     Raises:
         DeviceNotFound: gpulab has no virtual device of this architecture.
     """
-    found = _ALL.get(name.strip().partition(":")[0])
+    found = find(name)
     if found is None:
         from gpulab.errors import DeviceNotFound
 
         raise DeviceNotFound(
             f"There is no virtual GPU of architecture {name!r}.",
-            why=f"gpulab's virtual GPUs are {', '.join(_ALL)}.",
-            hint=f"use one of these names, e.g. {next(iter(_ALL))!r}.",
+            why=f"gpulab's virtual GPUs are {', '.join(names())}.",
+            hint=f"use one of these names, e.g. {names()[0]!r}.",
         )
     return found

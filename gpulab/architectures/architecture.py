@@ -9,6 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+FEATURES: Mapping[str, str] = {
+    "gfx90a-insts": "the instructions of CDNA 2; architectural and accumulation VGPRs share one file",
+    "gfx940-insts": "the instructions of CDNA 3; caches are written back and dropped by scope",
+    "gfx950-insts": "the instructions of CDNA 4",
+    "xf32-insts": "matrix instructions that take f32 with fewer bits of fraction",
+    "packed-tid": "v0 holds all three coordinates of a work-item, not v0, v1 and v2 one each",
+    "architected-flat-scratch": "the wave's scratch is set up by hardware, not by the kernel from SGPRs",
+    "architected-sgprs": "the workgroup's coordinates are in trap registers, not in SGPRs",
+}
+"""What a device may have beside its generation, by the name of LLVM's subtarget feature (AMDGPU.td)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cache:
@@ -53,6 +64,20 @@ class Architecture:
     pci_chip_id: int
     asic_revision: int
 
+    # Instructions
+    generation: str  # "gfx9", "gfx10", "gfx11" or "gfx12": virtual_gpu/isa/generations/
+    features: frozenset[str]  # of FEATURES
+    matrix_unit: str  # the name of its matrix instructions: "MFMA", "WMMA"; "" if it has none
+    doubled_fp32: str  # how one instruction does two FP32 operations a lane: "packed", "dual-issue"; "" if none does
+    separate_store_counter: bool  # waits for stores are apart from those for loads: vscnt, storecnt
+    separate_lds_counter: bool  # waits for LDS are apart from those for scalar loads: dscnt
+
+    # Counting
+    counters: str  # whose hardware counters it has: one of `counter_names.SETS`
+    wave_cycle_clocks: int  # clocks in one count of SQ_WAVE_CYCLES and the SQ's other levels
+    flat_counts_as_lds: bool  # SQ_INSTS_LDS counts FLAT instructions as well
+    sq_serves: str  # what one SQ issues for: "shader engine" or "unit"
+
     # Compute
     wave_size: int
     compute_units: int
@@ -86,6 +111,7 @@ class Architecture:
     lds_bank_bytes: int
     lds_bytes_per_clock: int  # per CU
     lds_latency_clocks: int
+    lds_reads_grouped: bool  # 128-bit reads take their lanes in an order of their own: banks.grouped_phase
 
     # Limits of a launch
     max_threads_per_block: int
@@ -118,6 +144,7 @@ class Architecture:
     scalar_issue_clocks: int
     flops_per_clock_per_cu: Mapping[str, int] = field(default_factory=dict)
 
+    default_place: int = 0  # among the devices that are there when nobody asks for others, from 1; 0: not among them
     image_support: bool = False
     unified_memory: bool = False  # an APU: host and device share memory
 
@@ -138,6 +165,28 @@ class Architecture:
     last_level_bandwidth: float = 0.0  # measured, bytes a second
     memory_efficiency: float = 0.82  # measured share of memory_bandwidth in a copy
     atomic_clocks: int = 4  # between two atomics on one address in L2
+    mfma_f64_passes: int = 8  # of four clocks, for a 16x16x4 FP64 product (LLVM, SISchedule.td)
+    mfma_halved: bool = True  # one block of a type narrower than FP32 takes half the passes (LLVM, SISchedule.td)
+
+    def __post_init__(self) -> None:
+        if not self.features <= set(FEATURES):
+            unknown = ", ".join(sorted(self.features - set(FEATURES)))
+            raise ValueError(f"{self.name} states features that FEATURES does not explain: {unknown}")
+
+    def has(self, feature: str) -> bool:
+        """Whether it states a feature of `FEATURES`.
+
+        Raises:
+            KeyError: there is no such feature.
+        """
+        if feature not in FEATURES:
+            raise KeyError(feature)
+        return feature in self.features
+
+    @property
+    def cus_per_unit(self) -> int:
+        """Compute units in one multiprocessor: 2 in a WGP."""
+        return self.simds_per_unit // self.simds_per_cu
 
     @property
     def max_waves_per_unit(self) -> int:

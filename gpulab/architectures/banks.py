@@ -50,7 +50,7 @@ def banking(architecture: Architecture, bytes: int, action: str) -> Banking:
     """
     width = 4 if bytes <= 4 else 8 if bytes <= 8 else 16
     phases = max(1, architecture.wave_size * width // (architecture.lds_banks * architecture.lds_bank_bytes))
-    grouped = width == 16 and action == "load" and architecture.wave_size == 64 and architecture.lds_banks == 32
+    grouped = width == 16 and action == "load" and architecture.lds_reads_grouped
     return Banking(phases, grouped)
 
 

@@ -73,8 +73,7 @@ def compute_roofs(a: Architecture) -> tuple[Roof, ...]:
     """
     rates = dict(a.flops_per_clock_per_cu)
     plain = 2 * a.wave_size * a.simds_per_cu // a.vector_issue_clocks
-    double = "packed" if a.wave_size == 64 else "dual-issue"
-    names = {"fp64": "FP64", "fp32 plain": "FP32", "fp32 packed": f"FP32 {double}", "fp16 plain": "FP16",
+    names = {"fp64": "FP64", "fp32 plain": "FP32", "fp32 packed": f"FP32 {a.doubled_fp32}", "fp16 plain": "FP16",
              "fp16 packed": "FP16 packed"}  # fmt: skip
     per_clock = {
         "fp64": rates.get("fp64", 0),
@@ -83,11 +82,10 @@ def compute_roofs(a: Architecture) -> tuple[Roof, ...]:
         "fp16 plain": plain,
         "fp16 packed": rates.get("fp16", 0),
     }
-    unit = "MFMA" if a.wave_size == 64 else "WMMA"
     for key, rate in rates.items():
         if key.startswith("matrix "):
             kind = key.removeprefix("matrix ")
-            names[key] = f"{_MATRIX.get(kind, kind.upper())} matrix ({unit})"
+            names[key] = f"{_MATRIX.get(kind, kind.upper())} matrix ({a.matrix_unit})"
             per_clock[key] = rate
     return tuple(
         Roof(key, names[key], "compute", gflops, gflops, f"{rate} operations a clock and compute unit")

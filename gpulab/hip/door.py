@@ -981,13 +981,23 @@ def _timed_launch(
         host_us=milliseconds * 1000.0,
         constants={
             "CU_NUM": device.compute_units,
-            "SIMD_NUM": device.compute_units * (4 if device.arch.startswith("gfx9") else 2),
+            "SIMD_NUM": device.compute_units * _simds_per_cu(device),
             "MAX_WAVE_SIZE": device.wave_size,
         },
     )
     for recorder, begin in zip(_recorders, begins, strict=True):
         recorder.records.measured(record, begin)
         recorder.records.append(record)
+
+
+def _simds_per_cu(device: DeviceInfo) -> int:
+    """Of an architecture that gpulab does not know: four with waves of 64 lanes (GCN, CDNA), else two (RDNA)."""
+    from gpulab import architectures
+
+    known = architectures.find(device.arch)
+    if known is None:
+        return 4 if device.wave_size == 64 else 2
+    return known.simds_per_cu
 
 
 def _since_first(binding: Binding, recorder: _Recording, device: int, start: int) -> float:

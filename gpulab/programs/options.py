@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpulab import architectures
 from gpulab.errors import GpulabError
 from gpulab.toolchain import options as option_check
 
-DEFAULT_ARCHS = ("gfx942", "gfx1100")
+DEFAULT_ARCHS = architectures.defaults()
 _SOURCES = re.compile(r"\.(hip|cpp|cc|cxx|c|cu)\Z", re.IGNORECASE)
 #: Libraries that every program has.
 _INCLUDED = frozenset(("amdhip64", "hiprtc", "stdc++", "c++", "m", "c", "pthread", "dl", "rt", "gcc_s"))

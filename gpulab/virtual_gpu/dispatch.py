@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gpulab import architectures
 from gpulab.errors import InternalError
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import INSTRUCTION_BYTES
@@ -85,7 +86,7 @@ def initial_registers(descriptor: KernelDescriptor, arch: str = "gfx942") -> Ini
     Where flat scratch is not architected (gfx90a, gfx10) the last SGPR is the wave's offset in the scratch buffer. Here
     each wave has scratch of its own, so the offset is 0.
     """
-    generation = isa.GENERATION.get(arch, "gfx9")
+    device = architectures.get(arch)
     directives = descriptor.directives
     user: dict[str, tuple[int, int]] = {}
     position = 0
@@ -105,7 +106,7 @@ def initial_registers(descriptor: KernelDescriptor, arch: str = "gfx942") -> Ini
     info = position if directives.get("system_sgpr_workgroup_info", 0) else None
     position += info is not None
     position += bool(directives.get("system_sgpr_private_segment_wavefront_offset", 0))
-    if generation == "gfx12":
+    if device.has("architected-sgprs"):
         x, y, z = ids
         both = None if y is None and z is None else TTMP + 7
         return InitialRegisters(
@@ -113,7 +114,7 @@ def initial_registers(descriptor: KernelDescriptor, arch: str = "gfx942") -> Ini
             min(3, 1 + directives.get("system_vgpr_workitem_id", 0)), user_count,
         )  # fmt: skip
     dimensions = min(3, 1 + directives.get("system_vgpr_workitem_id", 0))
-    unpacked = generation == "gfx10"
+    unpacked = not device.has("packed-tid")
     return InitialRegisters(user, preload, (ids[0], ids[1], ids[2]), info, dimensions, position, unpacked)
 
 
@@ -204,14 +205,14 @@ def active_lanes(block: Dim3, wave: int, wave_size: int) -> int:
     return (1 << max(0, min(wave_size, threads))) - 1
 
 
-def mode_register(descriptor: KernelDescriptor, arch: str = "") -> int:
+def mode_register(descriptor: KernelDescriptor, arch: str = "gfx942") -> int:
     """MODE at the start: rounding in bits 3:0, denormals in 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23.
 
     Defaults where a directive is absent are the assembler's: f16 and f64 denormals kept, f32 denormals flushed.
     gfx12 has neither DX10_CLAMP nor IEEE: clamping makes 0 of NaN always, and minima follow IEEE 754-2019.
     """
     d = descriptor.directives
-    if isa.GENERATION.get(arch) == "gfx12":
+    if not isa.generation_of(arch).clamp_and_ieee_modes:
         d = {**d, "dx10_clamp": 1, "ieee_mode": 0}
     return (
         (d.get("float_round_mode_32", 0) & 3)

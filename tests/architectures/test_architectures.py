@@ -1,5 +1,9 @@
 """Device parameters and occupancy, against published numbers and worked examples."""
 
+import subprocess
+import sys
+from dataclasses import replace
+
 import pytest
 
 from gpulab import architectures
@@ -16,7 +20,10 @@ GFX1201 = architectures.get("gfx1201")
 
 
 def test_the_default_devices_stand_first():
-    assert architectures.names() == ("gfx942", "gfx1100", "gfx90a", "gfx950", "gfx1030", "gfx1201")
+    names = architectures.names()
+    assert architectures.defaults() == names[:2] == ("gfx942", "gfx1100")
+    versions = [(a.major, a.minor, a.stepping) for a in map(architectures.get, names[2:])]
+    assert versions == sorted(versions)
 
 
 def test_a_target_id_is_taken_by_its_first_part():
@@ -26,6 +33,20 @@ def test_a_target_id_is_taken_by_its_first_part():
 def test_an_unknown_architecture_says_which_there_are():
     with pytest.raises(DeviceNotFound, match="gfx942, gfx1100"):
         architectures.get("gfx906")
+
+
+def test_a_feature_that_is_not_explained_is_refused():
+    with pytest.raises(ValueError, match="gfx942 states features that FEATURES does not explain: sse2"):
+        replace(GFX942, features=GFX942.features | {"sse2"})
+    with pytest.raises(KeyError):
+        GFX942.has("sse2")
+    assert GFX942.has("xf32-insts")
+    assert not GFX1100.has("xf32-insts")
+
+
+def test_importing_the_package_reads_no_device():
+    code = "import sys, gpulab.architectures; assert not [m for m in sys.modules if '.gfx' in m]"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_published_figures():

@@ -10,7 +10,7 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.runtime import codes, properties
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.context import DEFAULT_DEVICES, NO_LIMIT
+from gpulab.virtual_gpu.runtime.context import NO_LIMIT
 from gpulab.virtual_gpu.runtime.runtime import Runtime
 from tests.hip import fake_machine
 from tests.hip.conftest import code_object
@@ -18,7 +18,7 @@ from tests.hip.conftest import code_object
 
 @pytest.fixture
 def runtime():
-    return Runtime(DEFAULT_DEVICES, Arena(), fake_machine.FakeDevice)
+    return Runtime("gfx942,gfx1100", Arena(), fake_machine.FakeDevice)
 
 
 def start(runtime, kernel, stream=None):

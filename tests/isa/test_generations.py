@@ -1,23 +1,21 @@
-"""Which instructions each architecture has: against LLVM's assembler; and the rows that only some of them have.
+"""What tells the generations apart: names that only some have, and the rows that only some have.
 
 Expected numbers: worked by hand from the CDNA2, CDNA4, RDNA2 and RDNA4 ISA manuals and IEEE 754-2019.
 """
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
+from gpulab import architectures
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.expression import TYPES
+from gpulab.virtual_gpu.isa.generation import Names, generation, rows
 from gpulab.virtual_gpu.isa.row import Matrix, Memory
 from tests.isa.rows import bits, run
 
-ARCHES = tuple(isa.GENERATION)
 INF, NAN, SNAN = 0x7F800000, 0x7FC00000, 0x7F800001
 
 
@@ -28,24 +26,6 @@ def f32(value: float) -> int:
 def one(arch: str, mnemonic: str, *arguments: object, **implicit: object) -> int:
     (result,) = run(arch, mnemonic, *arguments, **implicit)
     return result
-
-
-@pytest.mark.parametrize("arch", ARCHES)
-def test_every_row_is_an_instruction_that_the_assembler_knows(arch: str, tmp_path: Path) -> None:
-    """A mnemonic alone lacks its operands: what counts is that it is not unknown. Halves of pairs are named v_dual_."""
-    names = [name for mnemonic in isa.table(arch) for name in (mnemonic, "v_dual_" + mnemonic.removeprefix("v_"))]
-    text = tmp_path / "names.s"
-    text.write_text("\n".join(names) + "\n", encoding="utf-8")
-    command = [sys.executable, "-m", "ziglang", "clang", "-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", "-c"]
-    command += [str(text), "-o", str(tmp_path / "names.o"), "-ferror-limit=0"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
-    unknown = {
-        int(number)
-        for number, message in re.findall(r"names\.s:(\d+):\d+: error: (.*)", said)
-        if "not supported on this GPU" in message or "invalid instruction" in message
-    }
-    assert 900 < len(unknown) < len(names)  # the v_dual_ names of most
-    assert [names[i] for i in range(0, len(names), 2) if i + 1 in unknown and i + 2 in unknown] == []
 
 
 HAS_AND_LACKS = {
@@ -73,7 +53,7 @@ HAS_AND_LACKS = {
 }
 
 
-@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("arch", HAS_AND_LACKS)
 def test_what_tells_them_apart(arch: str) -> None:
     table = isa.table(arch)
     has, lacks = HAS_AND_LACKS[arch]
@@ -82,7 +62,7 @@ def test_what_tells_them_apart(arch: str) -> None:
 
 
 def test_renamed_rows_know_their_name() -> None:
-    for arch in ARCHES:
+    for arch in architectures.names():
         for mnemonic, row in isa.table(arch).items():
             assert row.mnemonic == mnemonic
 
@@ -238,3 +218,24 @@ def test_conditional_subtraction() -> None:
     narrow = isa.table("gfx1201")["s_load_i8"]
     assert isinstance(narrow, Memory)
     assert (narrow.element, narrow.extend) == (8, "sign")
+
+
+def test_a_generation_that_names_no_row_is_found() -> None:
+    names = (Names("", ("gfx11", "common"), "v_add_f32 v_add_u32"),)
+    wrong = replace(generation("gfx11"), names=names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gpulab.virtual_gpu.isa.generation.generation", lambda name: wrong)
+        with pytest.raises(ValueError, match="lists v_add_u32, and no row of gfx11, common is named"):
+            rows("gfx11", frozenset())
+
+
+def test_features_select_names() -> None:
+    with_it, without = Names("xf32-insts", (), ""), Names("!xf32-insts", (), "")
+    assert [with_it.of(frozenset()), without.of(frozenset())] == [False, True]
+    assert [with_it.of(frozenset({"xf32-insts"})), without.of(frozenset({"xf32-insts"}))] == [True, False]
+    assert "v_mfma_f32_16x16x8_xf32" not in rows("gfx9", architectures.get("gfx942").features - {"xf32-insts"})
+
+
+def test_there_are_four_generations() -> None:
+    with pytest.raises(ValueError, match="there are gfx9, gfx10, gfx11, gfx12"):
+        generation("gfx8")

@@ -2,49 +2,54 @@
 
 Reading order: `expression.py` (the language), `row.py` (what a row is), `functions.py` (shared formulas), then the
 rows by encoding family: `scalar.py vector.py convert.py fp8.py compare.py packed.py matrix.py memory.py crosslane.py
-control.py`. `generation.py` says which of them an architecture has; what one adds stands in a file of its name.
-`buffers.py` says how buffer resources address memory, `refused.py` which instructions are not executed and why.
-`instruction.py` and `assembly.py` are the other half: programs as text and as data.
+control.py`, and `gfx90a.py gfx950.py gfx10.py gfx12.py` with the rows that these brought or kept alone.
+`generations/` says which mnemonics a generation has (read by `generation.py`), `architectures/` which generation and
+features a device has. `buffers.py` says how buffer resources address memory, `refused.py` which instructions are not
+executed and why. `instruction.py` and `assembly.py` are the other half: programs as text and as data.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
+from gpulab import architectures
 from gpulab.errors import UnsupportedInstruction
-from gpulab.virtual_gpu.isa.generation import GENERATIONS
+from gpulab.virtual_gpu.isa import generation
+from gpulab.virtual_gpu.isa.generation import Generation
 from gpulab.virtual_gpu.isa.row import Row, Table
 
-GENERATION = {arch: generation.name for arch, generation in GENERATIONS.items()}
-"""The generation whose names and rules an architecture has."""
+
+def generation_of(arch: str) -> Generation:
+    """What the instruction set of an architecture has in common with others of its generation.
+
+    Raises:
+        UnsupportedInstruction: gpulab has no device of this architecture.
+    """
+    return generation.generation(_device(arch).generation)
 
 
-@cache
 def table(arch: str) -> Table:
     """All rows of an architecture ("gfx942"), by mnemonic without encoding suffix.
 
-    Raises UnsupportedInstruction for an architecture without rows.
+    Raises:
+        UnsupportedInstruction: gpulab has no device of this architecture.
     """
-    if arch not in GENERATION:
+    device = _device(arch)
+    return _table(device.generation, device.features)
+
+
+_table = cache(generation.rows)
+
+
+def _device(arch: str) -> architectures.Architecture:
+    device = architectures.find(arch)
+    if device is None:
         raise UnsupportedInstruction(
             f"There are no instruction rows for {arch}.",
-            why="the virtual GPU executes " + ", ".join(GENERATION) + ".",
+            why="the virtual GPU executes " + ", ".join(architectures.names()) + ".",
             hint="compile for one of these.",
         )
-    from gpulab.virtual_gpu.isa import generation
-    from gpulab.virtual_gpu.isa.compare import COMPARE
-    from gpulab.virtual_gpu.isa.control import CONTROL
-    from gpulab.virtual_gpu.isa.convert import CONVERT
-    from gpulab.virtual_gpu.isa.crosslane import CROSSLANE
-    from gpulab.virtual_gpu.isa.fp8 import FP8
-    from gpulab.virtual_gpu.isa.matrix import MATRIX
-    from gpulab.virtual_gpu.isa.memory import MEMORY
-    from gpulab.virtual_gpu.isa.packed import PACKED
-    from gpulab.virtual_gpu.isa.scalar import SCALAR
-    from gpulab.virtual_gpu.isa.vector import VECTOR
-
-    families = (SCALAR, VECTOR, CONVERT, FP8, COMPARE, PACKED, MATRIX, MEMORY, CROSSLANE, CONTROL)
-    return generation.rows(arch, families)
+    return device
 
 
 def high_half(arch: str, row: Row) -> str:
@@ -55,4 +60,4 @@ def high_half(arch: str, row: Row) -> str:
     clears it. A result that op_sel sends to the high half keeps the low half always; d16 loads keep the other half
     everywhere.
     """
-    return "zero" if GENERATION.get(arch) == "gfx9" and row.keeps != "half" else "keep"
+    return "zero" if generation_of(arch).clears_high_half and row.keeps != "half" else "keep"

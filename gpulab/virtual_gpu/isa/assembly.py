@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NoReturn
 
+from gpulab import architectures
 from gpulab.errors import AssemblyError
 from gpulab.records import NO_GUARANTEES, Guarantees, SourceLine
 from gpulab.virtual_gpu.isa.instruction import (
@@ -494,16 +495,16 @@ class _Expression:
             return (a[0] + a[1] - 1) // a[1] * a[1]
         if name == "totalnumvgprs" and len(a) == 2:
             agprs, vgprs = a
-            if self.arch in ("gfx90a", "gfx942", "gfx950"):
+            if architectures.get(self.arch).unified_vgprs:
                 return (vgprs + 3) // 4 * 4 + agprs if agprs else vgprs
             return max(vgprs, agprs)
         if name == "extrasgprs" and len(a) == 3:
             vcc, flat_scratch, xnack = a
             extra = 2 if vcc else 0
-            if not self.arch.startswith("gfx9"):
+            device = architectures.get(self.arch)
+            if not device.sgprs_per_simd:  # every wave has its own: beside VCC none is set apart
                 return extra
-            architected = self.arch in ("gfx942", "gfx950")
-            return 6 if flat_scratch or architected else 4 if xnack else extra
+            return 6 if flat_scratch or device.has("architected-flat-scratch") else 4 if xnack else extra
         if name == "instprefsize" and a:
             return min(63, (a[0] + 127) // 128)
         known = "max, min, or, alignto, extrasgprs, totalnumvgprs, instprefsize"
@@ -688,7 +689,7 @@ class _Reader:
         self.places: dict[tuple[str, str], SourceLine | None] = {}
         self.pending_align = 1
         self.code_lines: list[int] = []
-        self.wave_size = 64 if arch.startswith("gfx9") else 32
+        self.wave_size = _wave_size(arch)
 
     # -- errors
 
@@ -892,7 +893,7 @@ class _Reader:
         if match is None:
             self.fail('a target such as "amdgcn-amd-amdhsa--gfx942"')
         self.arch = match[1]
-        self.wave_size = 64 if self.arch.startswith("gfx9") else 32
+        self.wave_size = _wave_size(self.arch)
 
     def section_directive(self, name: str, rest: str) -> None:
         pieces = _split_operands(rest)
@@ -1164,7 +1165,7 @@ class _Reader:
                 vgpr_spills=integer(".vgpr_spill_count", 0),
                 sgpr_spills=integer(".sgpr_spill_count", 0),
             )
-            default = 64 if self.arch.startswith("gfx9") or directives.get("wavefront_size32") == 0 else 32
+            default = 64 if directives.get("wavefront_size32") == 0 else _wave_size(self.arch)
             result[name] = descriptor, integer(".wavefront_size", default)
         return result
 
@@ -1388,6 +1389,12 @@ def _dwords(item: Instruction) -> int:
         )
     )
     return (2 if wide else 1) + literal
+
+
+def _wave_size(arch: str) -> int:
+    """Lanes of a wave unless the kernel says otherwise; 32 as long as the architecture is not known."""
+    device = architectures.find(arch)
+    return 32 if device is None else device.wave_size
 
 
 def parse(

@@ -1,4 +1,4 @@
-"""Buffer resources: where their fields lie in each generation, as `RULES`, and the addressing both machines follow.
+"""Buffer resources: where their fields lie (`Rules`, one for each generation), and the addressing both machines follow.
 
 A resource is four scalar registers: base 47:0, stride 61:48, swizzle, number of records 95:64, and in the last register
 index stride 22:21, add-thread-id 23 and, from gfx10 on, OOB_SELECT 29:28. For each lane
@@ -42,13 +42,6 @@ class Rules:
     elements: tuple[int, ...]
     select: bool
 
-
-RULES = {
-    "gfx9": Rules(31, (0, 4), False),
-    "gfx10": Rules(31, (0, 4), True),
-    "gfx11": Rules(30, (0, 4, 8, 16), True),
-    "gfx12": Rules(30, (0, 4, 8, 16), True),
-}
 
 INDEX_STRIDE, ADD_THREAD, SELECT = 21, 23, 28
 """First bits of fields in the fourth register."""

@@ -1,20 +1,20 @@
 """How the row files are written: a `Family` collects the rows of one encoding family for all generations.
 
-`Family.rows` makes decorators whose first argument names the mnemonics common to all generations and whose
-keywords `gfx9`, `gfx11` those of one generation (several names are separated by blanks). `define` is the
-same for bodies that fit one line.
+`Family.rows` makes decorators whose first argument names the mnemonics that are spelled and mean the same everywhere,
+and whose keywords `gfx9` and `gfx11` those that one of these generations spells or means in its own way (several names
+are separated by blanks). Which generation has which of them, under which name, is said in `generations/`. `define` is
+the same for bodies that fit one line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Protocol, Unpack
+from typing import Any, ClassVar, Protocol, Unpack
 
 from gpulab.virtual_gpu.isa.expression import TYPES
 from gpulab.virtual_gpu.isa.row import AnyRow, Options, Row, Table
 
-GENERATIONS = ("gfx9", "gfx11")
 Body = Callable[..., Any]
 
 
@@ -40,14 +40,16 @@ class Define(Protocol):
 
 
 class Family:
-    """Tables by generation; `common` rows hold for each."""
+    """Tables by spelling."""
+
+    SPELLINGS: ClassVar = ("common", "gfx9", "gfx11")
 
     def __init__(self) -> None:
-        self.tables = {name: Table() for name in ("common", *GENERATIONS)}
+        self.tables = {name: Table() for name in self.SPELLINGS}
 
-    def add(self, row: AnyRow, generation: str = "common") -> None:
-        """Add a finished row (memory, cross-lane, control) for one generation or for all."""
-        self.tables[generation].add(row)
+    def add(self, row: AnyRow, spelling: str = "common") -> None:
+        """Add a finished row (memory, cross-lane, control)."""
+        self.tables[spelling].add(row)
 
     def rows(self, unit: str, **defaults: Unpack[Options]) -> Rows:
         """A decorator factory: ``vector("v_add_f32")``, ``vector(gfx9="v_add_u32", gfx11="v_add_nc_u32")``.
@@ -61,18 +63,14 @@ class Family:
             given: Options = {**defaults, **options}
 
             def decorate(body: Body) -> Body:
-                for generation, names in (("common", common), ("gfx9", gfx9), ("gfx11", gfx11)):
+                for spelling, names in (("common", common), ("gfx9", gfx9), ("gfx11", gfx11)):
                     for name in names.split():
-                        self.tables[generation].add(Row(name, unit, body, **given))
+                        self.add(Row(name, unit, body, **given), spelling)
                 return body
 
             return decorate
 
         return family
-
-    def table(self, generation: str) -> Table:
-        """All rows that a generation has."""
-        return self.tables["common"].merge(self.tables[generation])
 
 
 def body(function: Body, parameters: str, meaning: str) -> Body:
@@ -93,12 +91,3 @@ def definer(family: Rows) -> Define:
         family(names, **options)(body(function, parameters, meaning))
 
     return define
-
-
-def merged(families: Iterable[Family], generation: str) -> Table:
-    """One table of many families; a mnemonic in two of them is an error."""
-    result = Table()
-    for family in families:
-        for row in family.table(generation).values():
-            result.add(row)
-    return result

@@ -446,7 +446,7 @@ class Weights:
                     q[name] = q.get(name, 0) + amount * times
         for index, clocks in self.lane_clocks.items():
             q["valu_lane_clocks"] += clocks * costs[index].active_lanes
-        q["lds_counted"] = q["lds"] + (q["flat"] if self.architecture.name == "gfx90a" else 0)
+        q["lds_counted"] = q["lds"] + (q["flat"] if self.architecture.flat_counts_as_lds else 0)
 
 
 _OBSERVED = ("requests", "l2_hits", "reads_64", "reads_128", "bank_cycles", "conflict_cycles", "memory_hits")
@@ -530,10 +530,10 @@ def add_time(q: Quantities, architecture: Architecture, work: timing.Work, time:
         busy=round(busy),
         engines_busy=round(busy * min(workgroups, a.shader_engines)),
         # AMD's SIMD_UTILIZATION divides SQ_BUSY_CYCLES of RDNA by SIMD_NUM/4, the number of WGPs.
-        sqs_busy=round(busy * (min(workgroups, a.shader_engines) if a.major == 9 else units)),
+        sqs_busy=round(busy * (min(workgroups, a.shader_engines) if a.sq_serves == "shader engine" else units)),
         cus_busy=round(busy * units * (a.compute_units // a.multiprocessors)),
         resident=busy * min(workgroups * waves, time.resident_waves * units),
-        wave_cycle_clocks=4 if a.major == 9 else 1,
+        wave_cycle_clocks=a.wave_cycle_clocks,
         idle=max(busy * min(workgroups * waves, time.resident_waves * units) - work.path_clocks, 0),
         queued=round(busy * waiting),
         l1_clocks=round(work.traffic.l1_clocks),
@@ -579,6 +579,6 @@ def part(
     for access in accesses:
         for name, number in access.quantities.items():
             q[name] += number
-    q["lds_counted"] = q["lds"] + (q["flat"] if architecture.name == "gfx90a" else 0)
+    q["lds_counted"] = q["lds"] + (q["flat"] if architecture.flat_counts_as_lds else 0)
     known = of_parts(architecture.name)
     return {name: value for name, value in raw(architecture.name, q, timed=False).items() if name in known}

@@ -402,7 +402,7 @@ class VirtualDevice:
         if known is None:
             size = self.architecture.wave_size
             waves = dispatch.waves(block, size)
-            ids = dispatch.work_item_ids(block, dimensions, size, isa.GENERATION[self.architecture.name] == "gfx10")
+            ids = dispatch.work_item_ids(block, dimensions, size, not self.architecture.has("packed-tid"))
             masks = array("Q", (dispatch.active_lanes(block, w, size) for w in range(waves)))
             known = self._blocks[block, dimensions] = waves, ids, masks
         return known

@@ -12,6 +12,7 @@ import ctypes
 import re
 from collections.abc import Mapping
 
+from gpulab import architectures
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Program, Register
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
@@ -106,7 +107,7 @@ def _access(row: Memory, decoded: Decoded, arch: str) -> tuple[int, int]:
     returns = row.action == "load" or (row.action == "atomic" and returns_value(decoded.instruction, row))
     if returns:
         return LOAD, 0
-    return STORE, 0 if arch.startswith("gfx9") else 2
+    return STORE, 2 if architectures.get(arch).separate_store_counter else 0
 
 
 def _waits(step: StepStruct, decoded: Decoded) -> None:

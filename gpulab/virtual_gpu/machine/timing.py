@@ -372,11 +372,11 @@ def matrix_clocks(architecture: Architecture, row: Matrix) -> float:
         rate *= 2 if row.a == "iu4" else 1
         return 2 * row.m * row.n * row.k * row.blocks / (rate / architecture.simds_per_cu)
     if row.a == "f64":
-        return 4.0 * (4 if row.m == 4 else 16 if architecture.family == "CDNA 4" else 8)
+        return 4.0 * (4 if row.m == 4 else architecture.mfma_f64_passes)
     if row.m == 4:
         return 4.0 * 2
     passes = 16 if row.m == 32 else 8
-    if architecture.family != "CDNA 2" and row.blocks == 1 and row.a != "f32":
+    if architecture.mfma_halved and row.blocks == 1 and row.a != "f32":
         passes //= 2
     if row.k >= 64 and row.m * row.k == 2048 and ("fp8" in (row.a, row.b) or "bf8" in (row.a, row.b)):
         passes *= 2  # f8f6f4 with an 8-bit operand
@@ -435,7 +435,7 @@ class Weights:
         self.waits: list[list[tuple[str, float, int]]] = []
         self._clocks = issue_clocks(architecture)
         self._decoded = decoded
-        self._lds_counter = "ds" if architecture.major >= 12 else "lgkm"  # gfx12 has a counter for each
+        self._lds_counter = "ds" if architecture.separate_lds_counter else "lgkm"
         self._costs: dict[int, float] = {}
         self.block_of = {index: number for number, block in enumerate(blocks) for index in block}
         for block in blocks:
@@ -546,7 +546,7 @@ class Weights:
         return found
 
     def _access(self, decoded: Decoded, row: Memory, state: _State) -> None:
-        split = self.architecture.major >= 10  # stores have a counter of their own
+        split = self.architecture.separate_store_counter
         if row.space == "lds":
             state.outstanding[self._lds_counter].append(_Outstanding("lds", state.now))
         elif row.space == "scalar":
@@ -859,7 +859,7 @@ class Pending:
 
     @property
     def _cu_mode(self) -> bool:
-        return self.architecture.major >= 10 and not self.kernel.directives.get("workgroup_processor_mode", 1)
+        return self.architecture.cus_per_unit > 1 and not self.kernel.directives.get("workgroup_processor_mode", 1)
 
     def placement(self, time: ModelledTime) -> Placement:
         """Where and when the workgroups run, given the modelled time of the launch."""

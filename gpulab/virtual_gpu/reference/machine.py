@@ -21,7 +21,7 @@ from gpulab.errors import InternalError, KernelFault, KernelTimeout, KernelTrap,
 from gpulab.records import Fault
 from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa.assembly import hardware_register
-from gpulab.virtual_gpu.isa.buffers import ADD_THREAD, INDEX_STRIDE, RULES, SELECT, inside, linear
+from gpulab.virtual_gpu.isa.buffers import ADD_THREAD, INDEX_STRIDE, SELECT, inside, linear
 from gpulab.virtual_gpu.isa.control import PLACES
 from gpulab.virtual_gpu.isa.expression import Type, b1, u16, u32, u64
 from gpulab.virtual_gpu.isa.instruction import (
@@ -799,7 +799,7 @@ class _Execute(Operands):
         if not isinstance(resource.value, Register) or resource.value.count != 4:
             raise self.unsupported("this buffer resource")
         words = [wave.s[resource.value.index + i] for i in range(4)]
-        rules = RULES[isa.GENERATION[self.machine.program.arch]]
+        rules = isa.generation_of(self.machine.program.arch).buffers
         base = words[0] | (words[1] & 0xFFFF) << 32
         stride, records = words[1] >> 16 & 0x3FFF, words[2]
         element = rules.elements[words[1] >> rules.swizzle]

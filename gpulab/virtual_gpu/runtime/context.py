@@ -1,6 +1,6 @@
 """`Context`: the state that all HIP calls share: devices, each thread's current one, pending faults, who listens.
 
-Environment: GPULAB_DEVICES lists architectures ("gfx942,gfx1100" if unset), one device each;
+Environment: GPULAB_DEVICES lists architectures (the default ones of gpulab.architectures if unset), one device each;
 GPULAB_INSTRUCTION_LIMIT is the default limit of wave instructions per wave (0: none).
 """
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gpulab.virtual_gpu.machine.arena import Arena
     from gpulab.virtual_gpu.machine.device import VirtualDevice
 
-DEFAULT_DEVICES = "gfx942,gfx1100"
 NO_LIMIT = 1 << 61  # more wave instructions than anyone can wait for
 
 
@@ -57,7 +56,7 @@ class Context:
         self.lock = threading.RLock()
         self.arena = arena
         wanted = names if names is not None else os.environ.get("GPULAB_DEVICES", "")
-        listed = [name.strip() for name in wanted.split(",") if name.strip()] or DEFAULT_DEVICES.split(",")
+        listed = [name.strip() for name in wanted.split(",") if name.strip()] or architectures.defaults()
         self.devices = [
             Device(index, architectures.get(name), arena, machine_type) for index, name in enumerate(listed)
         ]

@@ -17,8 +17,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from gpulab.virtual_gpu.isa import GENERATION
-from gpulab.virtual_gpu.isa.buffers import RULES
+from gpulab import architectures
+from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.control import PLACES
 from gpulab.virtual_gpu.isa.expression import u32
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Operand, Program, Register, Symbol
@@ -157,13 +157,10 @@ def stops(decoded: Decoded) -> bool:
     return not (isinstance(value, Literal) and int(value.value) == 3)
 
 
-_WRITES_BACK = ("gfx940", "gfx941", "gfx942", "gfx950")
-
-
 def _fence(decoded: Decoded, arch: str, orders: frozenset[str] | None) -> str:
     """What is left here of an order for the device or more: "release", "acquire", "fence" for both, or nothing.
 
-    An acquire always drops cached lines. A release writes them back on gfx940 and gfx950. Elsewhere it only waits for
+    An acquire always drops cached lines. A release writes them back from CDNA 3 on. Elsewhere it only waits for
     all accesses, and only if they were not waited for already; so any such wait may have been one, if the kernel has
     releases alone. A fence that is both is known by its acquire. (LLVM, "User Guide for AMDGPU Backend", memory
     models.)
@@ -173,7 +170,7 @@ def _fence(decoded: Decoded, arch: str, orders: frozenset[str] | None) -> str:
     """
     instruction = decoded.instruction
     name, modifiers = instruction.mnemonic, instruction.modifiers
-    if arch in _WRITES_BACK:
+    if architectures.get(arch).has("gfx940-insts"):
         if name == "buffer_wbl2":
             return "release"
         return "acquire" if name == "buffer_inv" and modifiers.get("sc1") else ""
@@ -370,7 +367,7 @@ class _Function(Structure):
             self.symbol,
             program.arch,
             self.observe,
-            RULES[GENERATION[program.arch]],
+            isa.generation_of(program.arch).buffers,
             bool(kernel.directives.get("user_sgpr_private_segment_buffer")),
         )
         self.salu = Salu(e, self.scalars, self.site, self.symbol, self.run.special, self.observe)
