@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from gpulab import hip
+from gpulab import providers
 
 
 @contextlib.contextmanager
@@ -21,8 +21,8 @@ def checked() -> Iterator[None]:
     core and take a few times as long. docs/checked.md says what is found and what is not.
 
     Raises:
-        HipError: the selected device is a real GPU.
+        CapabilityError: the selected device is a real GPU.
         CheckedFault: from a launch inside the block, with what was found; other mistakes raise what they always raise.
     """
-    with hip.checking():
+    with providers.instruments("checked").checking():
         yield

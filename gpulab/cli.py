@@ -171,10 +171,10 @@ def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]
     from gpulab import architectures
 
     def library() -> str:
-        from gpulab import hip
+        from gpulab import providers
 
-        info = hip.library_info()
-        return "ROCm's own is used" if info["library"] == "rocm" else "virtual"
+        found = ", ".join(provider.name for provider in providers.providers())
+        return "ROCm's own is used" if found.startswith("rocm") else found
 
     def compiler(arch: str) -> Callable[[], str]:
         def step() -> str:
@@ -244,17 +244,17 @@ def devices(asked: argparse.Namespace) -> int:
 
 def counters(asked: argparse.Namespace) -> int:
     """Print the counters and metrics that an architecture defines; of the device in use, if none is named."""
-    from gpulab import architectures, hip
+    from gpulab import architectures, providers
     from gpulab.counter_names import raw
     from gpulab.errors import CounterNotFound
     from gpulab.views.profiles import names_table
 
-    arch = asked.arch or hip.devices()[hip.current()].arch
+    arch = asked.arch or providers.devices()[providers.current()].arch
     if not raw(arch):
         raise CounterNotFound(
             f"The counters of {arch} are not known here.", hint=f"--arch takes {', '.join(architectures.names())}."
         )
-    print(names_table(arch, asked.text, asked.formulas, hip.counter_kinds(arch)))
+    print(names_table(arch, asked.text, asked.formulas, providers.analysis().counter_kinds(arch)))
     return 0
 
 
@@ -387,13 +387,9 @@ def environment_for(arch: str) -> dict[str, str]:
     Raises:
         DeviceNotFound: there is no such device.
     """
-    from gpulab import hip
+    from gpulab import providers
 
-    info = hip.find(arch)
-    if not info.virtual:
-        return {}
-    others = dict.fromkeys([info.arch, *(device.arch for device in hip.devices() if device.virtual)])
-    return {"GPULAB_DEVICES": ",".join(others), "GPULAB_LIBRARY": "virtual"}
+    return dict(providers.environment(providers.find(arch)))
 
 
 def execute(path: Path, output: Path | None, timeout: float, arch: str | None = None) -> tuple[bool, str]:

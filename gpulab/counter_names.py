@@ -13,7 +13,7 @@ L1 cache), TCA and TCC (L2 cache of CDNA), GL2C (L2 cache of RDNA).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -481,13 +481,21 @@ def defined(name: str) -> tuple[Counter, ...]:
     return _by_name().get(name, ())
 
 
+_further: dict[str, Counter] = {}
+
+
+def define(counters: Iterable[Counter]) -> None:
+    """Take in the counters of devices that are not AMD's, from the provider that counts them."""
+    _further.update((counter.name, counter) for counter in counters)
+    raw.cache_clear()
+
+
 @cache
 def raw(arch: str) -> Mapping[str, Counter]:
     """The counters of an architecture by name, without the forms over instances; empty for one that is not known."""
     arch = like(arch)
-    return {
-        name: counter for name, counters in _by_name().items() for counter in counters if arch in counter.architectures
-    }
+    found = (counter for counters in _by_name().values() for counter in counters)
+    return {counter.name: counter for counter in (*found, *_further.values()) if arch in counter.architectures}
 
 
 def architectures(name: str) -> tuple[str, ...]:

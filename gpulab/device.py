@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from gpulab import hip
+from gpulab import providers
 from gpulab.errors import LaunchLimitError
 from gpulab.views.table import Table
 
 if TYPE_CHECKING:
-    from gpulab.hip import DeviceInfo
+    from gpulab.providers import DeviceInfo
 
 
 class Devices(Sequence["DeviceInfo"]):
@@ -61,12 +61,12 @@ class Devices(Sequence["DeviceInfo"]):
 
 def devices() -> Devices:
     """All devices: index, name, gfx architecture, wave size, compute units, memory, real or virtual."""
-    return Devices(hip.devices(), hip.current())
+    return Devices(providers.devices(), providers.current())
 
 
 def device() -> DeviceInfo:
     """The device in use (the first one, until `use` says otherwise)."""
-    return hip.devices()[hip.current()]
+    return providers.devices()[providers.current()]
 
 
 def use(which: int | str) -> DeviceInfo:
@@ -75,8 +75,8 @@ def use(which: int | str) -> DeviceInfo:
     Raises:
         DeviceNotFound: there is none such; the message lists those there are.
     """
-    info = hip.find(which)
-    hip.select(info.index)
+    info = providers.find(which)
+    providers.select(info.index)
     return info
 
 
@@ -87,12 +87,12 @@ def using(which: int | str) -> Iterator[DeviceInfo]:
     Raises:
         DeviceNotFound: there is none such; the message lists those there are.
     """
-    before = hip.current()
+    before = providers.current()
     info = use(which)
     try:
         yield info
     finally:
-        hip.select(before)
+        providers.select(before)
 
 
 def synchronize() -> None:
@@ -101,7 +101,7 @@ def synchronize() -> None:
     Raises:
         KernelFault: a kernel launched before was stopped (real GPUs; virtual ones say so at the launch).
     """
-    hip.synchronize()
+    providers.selected().synchronize()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def memory_info() -> MemoryInfo:
     from gpulab import memory
 
     memory.release_dropped()
-    return MemoryInfo(*hip.mem_info())
+    return MemoryInfo(*providers.selected().memory_info())
 
 
 def set_limit(instructions: int | None) -> None:
@@ -140,4 +140,5 @@ def set_limit(instructions: int | None) -> None:
             f"the limit is a whole number of wave instructions from 1 on, not {instructions!r}.",
             hint="gpulab.set_limit(2_000_000_000), or gpulab.set_limit(None) for the usual one.",
         )
-    hip.set_instruction_limit(instructions)
+    for instruments in providers.all_instruments():
+        instruments.set_instruction_limit(instructions)

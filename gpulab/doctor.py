@@ -117,20 +117,21 @@ def _compiler() -> Iterator[Finding]:
 
 
 def _library() -> Iterator[Finding]:
-    from gpulab import hip
+    from gpulab import providers
+    from gpulab.providers.virtual import hosting
 
-    info = hip.library_info()
-    rocm = info["library"] == "rocm"
-    version = f"HIP {info['hip_version']}, by {info['binding']}"
-    if rocm:
-        yield Finding("ROCm", True, f"{info['path']} ({version})")
-        found = info["profiler"]
-        said = found or "rocprofv3 (package rocprofiler-sdk) was not found: gpulab.profile gives times, no counters"
-        yield Finding("profiler", bool(found), said, needed=False)
-    else:
-        yield Finding("ROCm", False, f"{info['rocm']}; the virtual GPU is used", needed=False)
-        yield Finding("virtual HIP library", True, f"{info['path'] or info['virtual_folder']} ({version})")
-    setting = info["environment"]
+    used = {provider.name: provider for provider in providers.providers()}
+    first = providers.providers()[0]
+    for name, said in providers.states().items():
+        if name not in used:
+            yield Finding(providers.title(name), False, f"{said}; {providers.title(first.name)} is used", needed=False)
+            continue
+        info = used[name].library()
+        yield Finding(providers.title(name), True, f"{info.path} ({info.version}, by {info.binding})")
+        if info.profiler is not None:
+            lacking = "rocprofv3 (package rocprofiler-sdk) was not found: gpulab.profile gives times, no counters"
+            yield Finding("profiler", bool(info.profiler), info.profiler or lacking, needed=False)
+    setting = f"ROCM_PATH={hosting.rocm_path()}"
     command = f"set {setting}" if os.name == "nt" else f"export {setting}"
     yield Finding(
         "programs that do not import gpulab",

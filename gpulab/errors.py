@@ -18,7 +18,9 @@
     ├── CounterNotFound         a counter or metric that the device does not define, or was not counted; also a KeyError
     ├── TraceError              a trace file that cannot be read or written
     ├── ProfilerError           the profiler of a real GPU is missing, failed, or wrote what cannot be read
-    ├── HipError                any other HIP call that failed; carries the code's name and number
+    ├── ProviderError           any other call to a device's library that failed; carries the code's name and number
+    │   └── HipError            ... of HIP
+    │       └── CapabilityError the selected device cannot do this, e.g. hardware cannot be traced
     ├── CheckError              a problem with an exercise or its check (not a wrong answer)
     └── InternalError           a bug in gpulab: please report; never the learner's mistake
 
@@ -142,12 +144,20 @@ class ProfilerError(GpulabError):
     """rocprofv3 is missing, failed, or wrote something that cannot be read."""
 
 
-class HipError(GpulabError):
-    """A HIP call failed. `name` is hip's name (``hipErrorInvalidValue``), `code` its number."""
+class ProviderError(GpulabError):
+    """A call to a device's library failed. `name` and `code` are the library's own."""
 
     def __init__(self, what: str, *, name: str = "", code: int = 0, why: str = "", hint: str = "") -> None:
         self.name, self.code = name, code
         super().__init__(what, why=why, hint=hint)
+
+
+class HipError(ProviderError):
+    """A HIP call failed. `name` is hip's name (``hipErrorInvalidValue``), `code` its number."""
+
+
+class CapabilityError(HipError):
+    """The selected device cannot do this. It is a HipError for those who catch that, as they had to once."""
 
 
 class CheckError(GpulabError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpulab import hip
+from gpulab import providers
 from gpulab.records import Fidelity, FidelityNote
 from gpulab.views.fidelity import fidelity_table
 from gpulab.views.table import Table
@@ -61,7 +61,7 @@ def fidelity(kernel: Kernel) -> Report:
     """
     code = kernel.module._code
     return Report(
-        hip.fidelity(
+        providers.analysis().fidelity(
             code.assembly,
             kernel.signature.symbol,
             arch=code.arch,

@@ -295,8 +295,7 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
 
     from IPython.display import clear_output, display
 
-    from gpulab import hip as hip_calls
-    from gpulab import programs
+    from gpulab import programs, providers
     from gpulab.toolchain import diagnostics, hosted
 
     parser = _hipcc_parser()
@@ -314,7 +313,7 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
     first = not hosted.unavailable() and not hosted.is_ready()
     if first:
         print(hosted.FIRST_TIME, flush=True)
-    arch = hip_calls.find(asked.arch).arch if asked.arch else hip_calls.devices()[hip_calls.current()].arch
+    arch = providers.find(asked.arch or providers.current()).arch
     archs = tuple(dict.fromkeys((*programs.DEFAULT_ARCHS, arch)))
     try:
         try:

@@ -16,32 +16,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from gpulab import hip
-from gpulab.errors import DeviceMemoryError, HipError
+from gpulab import providers
+from gpulab.errors import DeviceMemoryError, ProviderError
 
 if TYPE_CHECKING:
     from gpulab.stream import Stream
 
-# Addresses of arrays that were dropped. They are freed at the next call that uses memory, not from the garbage
-# collector itself, which may run in the middle of any HIP call.
-_dropped: deque[int] = deque()
-_dropped_pinned: deque[int] = deque()
+# Arrays that were dropped: (device, address). They are freed at the next call that uses memory, not from the garbage
+# collector itself, which may run in the middle of any call to a library.
+_dropped: deque[tuple[int, int]] = deque()
+_dropped_pinned: deque[tuple[int, int]] = deque()
 
 
 def release_dropped() -> None:
     """Free the memory of arrays that nothing refers to any more."""
     while _dropped:
-        address = _dropped.popleft()
+        device, address = _dropped.popleft()
         try:
-            hip.free(address)
-        except (HipError, DeviceMemoryError):
+            providers.of(device).free(address)
+        except (ProviderError, DeviceMemoryError):
             # The device was reset in between: its memory is gone already.
             pass
     while _dropped_pinned:
-        address = _dropped_pinned.popleft()
+        device, address = _dropped_pinned.popleft()
         try:
-            hip.free_host(address)
-        except (HipError, DeviceMemoryError):
+            providers.of(device).free_host(address)
+        except (ProviderError, DeviceMemoryError):
             pass
 
 
@@ -97,7 +97,7 @@ class DeviceArray:
         self._freed = False
         self._finalizer: weakref.finalize[Any, Any] | None = None
         if owns and address:
-            self._finalizer = weakref.finalize(self, _dropped.append, address)
+            self._finalizer = weakref.finalize(self, _dropped.append, (device, address))
             self._finalizer.atexit = False
 
     @property
@@ -156,7 +156,8 @@ class DeviceArray:
             if not out.flags.c_contiguous or not out.flags.writeable:
                 raise DeviceMemoryError("out= must be a contiguous array that can be written.")
         if self.nbytes:
-            hip.copy_to_host(out.reshape(-1).view(np.uint8), self.address_, stream.handle if stream else 0)
+            host = out.reshape(-1).view(np.uint8)
+            providers.copy_to_host(providers.of(self.device), host, self.address_, stream.handle if stream else 0)
         return out
 
     def copy_from(self, source: ArrayLike | DeviceArray, stream: Stream | None = None) -> DeviceArray:
@@ -174,7 +175,7 @@ class DeviceArray:
             source._check_alive("copied")
             self._check_fits(source, "the source")
             if self.nbytes:
-                hip.copy_device(self.address_, source.address_, self.nbytes, stream.handle if stream else 0)
+                self._copy_device(source, stream)
             return self
         host = np.asarray(source)
         if host.ndim == 0:
@@ -186,7 +187,18 @@ class DeviceArray:
     def _write(self, host: NDArray[Any], stream: Stream | None = None) -> None:
         host = np.ascontiguousarray(host)
         if host.nbytes:
-            hip.copy_to_device(self.address_, host.reshape(-1).view(np.uint8), stream.handle if stream else 0)
+            flat = host.reshape(-1).view(np.uint8)
+            providers.copy_to_device(providers.of(self.device), self.address_, flat, stream.handle if stream else 0)
+
+    def _copy_device(self, source: DeviceArray, stream: Stream | None) -> None:
+        here, there = providers.of(self.device), providers.of(source.device)
+        if here is not there:
+            raise DeviceMemoryError(
+                f"the source is in the memory of device {source.device}, this array in that of device {self.device}.",
+                why="the libraries of these two devices cannot reach each other's memory.",
+                hint="copy by way of the host: array.copy_from(source.to_host()).",
+            )
+        here.copy_device(self.address_, source.address_, self.nbytes, stream.handle if stream else 0)
 
     def _check_fits(self, other: Any, which: str) -> None:
         if tuple(other.shape) != self.shape:
@@ -248,7 +260,7 @@ class DeviceArray:
             )
         self._freed = True
         if self._finalizer is not None and self._finalizer.detach():
-            hip.free(self.address_)
+            providers.of(self.device).free(self.address_)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -381,14 +393,15 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArr
     extents, kind = _shape(shape), _dtype(dtype)
     release_dropped()
     nbytes = math.prod(extents) * kind.itemsize
-    return DeviceArray(hip.malloc(nbytes) if nbytes else 0, extents, kind, hip.current(), owns=True)
+    address = providers.selected().malloc(nbytes) if nbytes else 0
+    return DeviceArray(address, extents, kind, providers.current(), owns=True)
 
 
 def zeros(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArray:
     """Like `empty`, with every byte zero."""
     array = empty(shape, dtype)
     if array.nbytes:
-        hip.memset(array.address_, 0, array.nbytes)
+        providers.of(array.device).memset(array.address_, 0, array.nbytes)
     return array
 
 
@@ -427,7 +440,7 @@ def pinned(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[
     nbytes = math.prod(extents) * kind.itemsize
     if not nbytes:
         return np.empty(extents, kind)
-    address = hip.malloc_host(nbytes)
+    device, address = providers.current(), providers.selected().malloc_host(nbytes)
     buffer = (ctypes.c_ubyte * nbytes).from_address(address)
-    weakref.finalize(buffer, _dropped_pinned.append, address).atexit = False
+    weakref.finalize(buffer, _dropped_pinned.append, (device, address)).atexit = False
     return np.frombuffer(memoryview(buffer), kind).reshape(extents)

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gpulab import hip, memory, toolchain
+from gpulab import memory, providers, toolchain
 from gpulab.arguments import Packer
 from gpulab.errors import ArgumentError, GpulabError, KernelFault, KernelNotFound, LaunchError, LaunchLimitError
 from gpulab.views import isa as isa_view
 
 if TYPE_CHECKING:
-    from gpulab.hip import DeviceInfo
-    from gpulab.records import Launch, Trace
+    from gpulab.providers import DeviceInfo
+    from gpulab.records import Trace
     from gpulab.stream import Stream
     from gpulab.toolchain import CodeObject, KernelSignature
 
@@ -63,7 +63,7 @@ def compile(  # named as in the field; the builtin is not used here
     """
     code = toolchain.compile(
         source,
-        arch=arch or hip.devices()[hip.current()].arch,
+        arch=arch or providers.devices()[providers.current()].arch,
         language=language,
         options=tuple(options),
         name=name or ("cell.hip" if language == "hip" else "cell.s"),
@@ -117,8 +117,8 @@ def resources_of(code: CodeObject) -> dict[str, Resources]:
 
 
 def _unload(loaded: dict[int, int]) -> None:
-    for handle in loaded.values():
-        hip.unload_module(handle)
+    for device, handle in loaded.items():
+        providers.of(device).unload(handle)
 
 
 class Module:
@@ -204,10 +204,10 @@ class Module:
         """The module handle on this device, which must be the selected one."""
         handle = self._loaded.get(index)
         if handle is None:
-            device = hip.devices()[index]
+            device = providers.devices()[index]
             if device.arch != self.arch:
                 raise self._wrong_device(device)
-            handle = self._loaded[index] = hip.load_module(self._code.elf)
+            handle = self._loaded[index] = providers.of(index).load(self._code.elf)
         return handle
 
     def _wrong_device(self, device: DeviceInfo) -> LaunchError:
@@ -225,10 +225,10 @@ class Module:
             KernelNotFound: the module has no variable of this name.
             DeviceMemoryError: its size is no multiple of the type's.
         """
-        index = hip.current()
+        index = providers.current()
         handle = self._load(index)
         try:
-            address, size = hip.get_global(handle, self._code.name_expressions.get(name, name))
+            address, size = providers.of(index).variable(handle, self._code.name_expressions.get(name, name))
         except GpulabError as error:
             raise KernelNotFound(
                 f"{self._code.name} has no variable named {name}.",
@@ -362,23 +362,25 @@ class Kernel:
         threads = 1
         for extent in _triple(block, "block", self.name):
             threads *= extent
-        index = hip.current()
-        device = hip.devices()[index]
+        index = providers.current()
+        device = providers.devices()[index]
         if threads > self.resources.max_block_threads:
             raise self._block_too_large(threads, device)
         function = self._function(index)
-        if device.virtual:
-            held = hip.hardware_occupancy(function, threads, dynamic_lds_bytes)
+        provider = providers.of(index)
+        if provider.instruments is not None:
+            held = provider.instruments.occupancy(function, threads, dynamic_lds_bytes)
             return Occupancy(held.blocks, held.waves, held.max_waves, held.limit, dict(held.limits))
-        blocks = hip.occupancy(function, threads, dynamic_lds_bytes)
+        blocks = provider.occupancy(function, threads, dynamic_lds_bytes)
         waves_per_block = -(-threads // device.wave_size)
-        slots = int(device.properties["maxThreadsPerMultiProcessor"]) // device.wave_size
+        slots = device.limits.unit_threads // device.wave_size
         return Occupancy(blocks, min(blocks * waves_per_block, slots), slots)
 
     def _function(self, index: int) -> int:
         function = self._functions.get(index)
         if function is None:
-            function = self._functions[index] = hip.get_function(self.module._load(index), self.signature.symbol)
+            module = self.module._load(index)
+            function = self._functions[index] = providers.of(index).function(module, self.signature.symbol)
         return function
 
     def __getitem__(self, sizes: Any) -> Launcher:
@@ -415,8 +417,8 @@ class Kernel:
         return f"Kernel({self.signature} for {self.arch})"
 
     def _block_too_large(self, threads: int, device: DeviceInfo) -> LaunchLimitError:
-        limit = min(self.resources.max_block_threads, int(device.properties["maxThreadsPerBlock"]))
-        own = self.resources.max_block_threads < int(device.properties["maxThreadsPerBlock"])
+        limit = min(self.resources.max_block_threads, device.limits.block_threads)
+        own = self.resources.max_block_threads < device.limits.block_threads
         return LaunchLimitError(
             f"{self.name}: a block of {threads:,} threads is too large: the limit is {limit:,}.",
             why="the kernel was compiled for no more (__launch_bounds__)."
@@ -529,23 +531,22 @@ class Launcher:
 
     def _check_limits(self, index: int) -> None:
         """Compare the sizes with the limits of this device."""
-        device = hip.devices()[index]
-        properties = device.properties
+        device = providers.devices()[index]
         kernel = self.kernel
         x, y, z = self.block
-        if x * y * z > min(kernel.resources.max_block_threads, int(properties["maxThreadsPerBlock"])):
+        if x * y * z > min(kernel.resources.max_block_threads, device.limits.block_threads):
             raise kernel._block_too_large(x * y * z, device)
         for which, extents, limits in (
-            ("grid", self.grid, properties["maxGridSize"]),
-            ("block", self.block, properties["maxThreadsDim"]),
+            ("grid", self.grid, device.limits.grid),
+            ("block", self.block, device.limits.block),
         ):
             for axis, extent, limit in zip("xyz", extents, limits, strict=True):
-                if extent > int(limit):
+                if extent > limit:
                     raise LaunchLimitError(
-                        f"{kernel.name}: the {which}'s {axis} is {extent:,}; {device.name} allows {int(limit):,}.",
+                        f"{kernel.name}: the {which}'s {axis} is {extent:,}; {device.name} allows {limit:,}.",
                         hint="put the largest extent on x, or let each thread do several elements.",
                     )
-        lds, limit = kernel.lds_bytes + self.lds_bytes, int(properties["sharedMemPerBlock"])
+        lds, limit = kernel.lds_bytes + self.lds_bytes, device.limits.lds_bytes
         if lds > limit:
             parts = f" ({kernel.lds_bytes:,} static and {self.lds_bytes:,} dynamic)" if self.lds_bytes else ""
             raise LaunchLimitError(
@@ -574,7 +575,7 @@ class Launcher:
         kernarg = kernel.pack(arguments)
         if memory._dropped:
             memory.release_dropped()
-        index = hip.current()
+        index = providers.current()
         for place, argument in enumerate(arguments):
             if type(argument) is memory.DeviceArray and argument.device != index:
                 raise self._elsewhere(place, argument, index)
@@ -584,15 +585,19 @@ class Launcher:
         stream = self._stream_handle
         if stream is None:
             stream = self.stream.handle if self.stream is not None else 0
+        provider = providers.selected()
         try:
             if self.cooperative:
+                if "cooperative" in provider.lacks:
+                    raise providers.lacking(provider, "cooperative")
                 offsets = [parameter.offset for parameter in kernel.signature.parameters]
-                hip.launch_cooperative(function, self.grid, self.block, self.lds_bytes, stream, kernarg, offsets)
+                provider.launch_cooperative(function, self.grid, self.block, self.lds_bytes, stream, kernarg, offsets)
             else:
-                hip.launch(function, self.grid, self.block, self.lds_bytes, stream, kernarg)
-            if hip.is_virtual():
+                provider.launch(function, self.grid, self.block, self.lds_bytes, stream, kernarg)
+            instruments = provider.instruments
+            if instruments is not None:
                 # It has run: say now what went wrong, at the learner's own line.
-                hip.raise_fault()
+                instruments.raise_fault()
         except KeyboardInterrupt:
             text = f"{kernel.name} was stopped while it ran; what it wrote until then stays. The device can be used."
             raise KeyboardInterrupt(text) from None
@@ -600,7 +605,7 @@ class Launcher:
     def _elsewhere(self, place: int, array: memory.DeviceArray, index: int) -> ArgumentError:
         """The error for an array in the memory of another device than the one in use."""
         name = self.kernel.signature.parameters[place].name
-        here, there = hip.devices()[index], hip.devices()[array.device]
+        here, there = providers.devices()[index], providers.devices()[array.device]
         return ArgumentError(
             f"argument {place + 1}{f' ({name})' if name else ''} of {self.kernel.name} is in the memory of device "
             f"{there.index} ({there.arch}); the kernel would run on device {here.index} ({here.arch}).",
@@ -611,18 +616,16 @@ class Launcher:
 
     def traced(self, arguments: Sequence[Any], workgroup: Triple, wave: int) -> Trace:
         """Launch and record one wave; see `gpulab.trace`."""
+        instruments = providers.instruments("trace")
         kernarg = self.kernel.pack(arguments)
-        index = hip.current()
+        index = providers.current()
         function = self.kernel._function(index)
         self._check_limits(index)
-        launch: Launch
-        launch, found = hip.launch_traced(
-            function, self.grid, self.block, self.lds_bytes, kernarg, workgroup=workgroup, wave=wave
-        )
+        launch, found = instruments.trace(function, self.grid, self.block, self.lds_bytes, kernarg, workgroup, wave)
         if launch.fault is not None:
             # The trace of the fault is what a learner wants to see: it stays with the exception.
             try:
-                hip.synchronize()
+                providers.selected().synchronize()
             except KernelFault as error:
                 error.trace = found
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpulab import architectures, hip
+from gpulab import architectures, providers
 from gpulab.architectures.residency import Demand
 from gpulab.errors import LaunchLimitError
 from gpulab.records import KernelResources
@@ -49,7 +49,7 @@ def occupancy(
     for extent in (block,) if isinstance(block, int) else tuple(block):
         threads *= extent
     of = resources(kernel) if kernel is not None else None
-    device = architectures.get(arch or (of.arch if of else hip.devices()[hip.current()].arch))
+    device = architectures.get(arch or (of.arch if of else providers.devices()[providers.current()].arch))
     limit = device.max_threads_per_block
     if kernel is not None:
         limit = min(limit, kernel.resources.max_block_threads)
@@ -69,8 +69,10 @@ def occupancy(
 
 
 def _asked(kernel: Kernel | None, arch: str, threads: int, dynamic_lds_bytes: int) -> int | None:
-    """What HIP says on a real GPU that the kernel was compiled for; None where there is none in use."""
-    device = hip.devices()[hip.current()]
-    if kernel is None or device.virtual or device.arch != arch or kernel.arch != arch:
+    """What its library says on a real GPU that the kernel was compiled for; None where there is none in use."""
+    provider, index = providers.selected(), providers.current()
+    if kernel is None or provider.instruments is not None:
         return None
-    return hip.occupancy(kernel._function(hip.current()), threads, dynamic_lds_bytes)
+    if providers.devices()[index].arch != arch or kernel.arch != arch:
+        return None
+    return provider.occupancy(kernel._function(index), threads, dynamic_lds_bytes)

@@ -14,7 +14,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gpulab import hip, metrics
+from gpulab import metrics, providers
 from gpulab.errors import CounterNotFound
 from gpulab.views import launches as views
 from gpulab.views import profiles
@@ -52,7 +52,7 @@ class Numbers(Mapping[str, float]):
         return len(self._names())
 
     def _table(self) -> Table:
-        return profiles.counter_table(self._launch, self._names(), hip.counter_kinds(self._launch.arch))
+        return profiles.counter_table(self._launch, self._names(), _kinds(self._launch))
 
     def __repr__(self) -> str:
         return str(self._table())
@@ -154,7 +154,7 @@ class Run:
             IndexError, CounterNotFound: as `metric`.
         """
         launch = self.total(index)
-        return profiles.counter_table(launch, self.names, hip.counter_kinds(launch.arch))
+        return profiles.counter_table(launch, self.names, _kinds(launch))
 
     def lines(self, index: int = -1, by: str = "", names: Sequence[str] = ()) -> Table:
         """The source lines of one launch by their cost; the last launch unless another index is given.
@@ -173,7 +173,7 @@ class Run:
         names = self._chosen(launch, names)
         places = dict.fromkeys(cost.where for cost in launch.lines) if names else {}
         parts = {
-            where: hip.part(
+            where: providers.analysis().part(
                 launch,
                 [cost for cost in launch.instructions if _same(cost.where, where)],
                 [cost for cost in launch.accesses if _same(cost.where, where)],
@@ -355,7 +355,7 @@ class Run:
             IndexError, CounterNotFound: as `metric`, for either run.
         """
         before, after = self.total(), other.total()
-        return profiles.comparison_table(before, after, names, hip.counter_kinds(after.arch))
+        return profiles.comparison_table(before, after, names, _kinds(after))
 
     def _table(self) -> Table:
         said = dict.fromkeys(_how(launch, self.names) for launch in self._recorded)
@@ -371,7 +371,7 @@ class Run:
 def _how(launch: Launch, names: Sequence[str]) -> str:
     """Which of these numbers are not exact, as a sentence."""
     known = [name for name in names if launch.arch in metrics.architectures(name)]
-    return profiles.certainties(known, launch, hip.counter_kinds(launch.arch)) if known else ""
+    return profiles.certainties(known, launch, _kinds(launch)) if known else ""
 
 
 def _same(one: SourceLine | None, other: SourceLine) -> bool:
@@ -387,28 +387,13 @@ def _by_instruction(launch: Launch) -> list[Launch]:
             accesses[:1] if accesses and (accesses[0].where, accesses[0].instruction) == (cost.where, cost.text) else []
         )
         del accesses[: len(own)]
-        parts.append(hip.part(launch, [cost], own))
+        parts.append(providers.analysis().part(launch, [cost], own))
     return parts
 
 
-def _check(names: tuple[str, ...], arch: str, virtual: bool) -> None:
-    """Refuse names that the device does not define or does not count."""
-    for name in names:
-        metrics.find(name, arch)
-        if not virtual and name in metrics.OF_COSTS:
-            raise CounterNotFound(
-                f"a real GPU cannot give {name}.",
-                why="it comes from costs by instruction, which only virtual devices record.",
-                hint=f'profile the kernel on gpulab.use("virtual:{arch}").',
-            )
-        missing = metrics.lacking(name, arch, hip.counter_kinds(arch)) if virtual else ()
-        if missing:
-            raise CounterNotFound(
-                f"the virtual {arch} cannot give {name}"
-                + ("." if missing == (name,) else f": it does not count {', '.join(missing)}."),
-                why="a GPU of this architecture can; the virtual one has no model of what is counted there.",
-                hint=f"`gpulab counters --arch {arch}` says of every name whether the virtual device gives it.",
-            )
+def _kinds(launch: Launch) -> Mapping[str, str]:
+    """How a virtual device got each counter (see `Instruments.counter_kinds`); nothing of a measured launch."""
+    return providers.analysis().counter_kinds(launch.arch) if launch.time_is_modelled else {}
 
 
 @contextlib.contextmanager
@@ -430,6 +415,6 @@ def profile(*names: str) -> Iterator[Run]:
         ProfilerError: the device is real, and rocprofv3 is missing (if counters were named) or fails.
     """
     if names:
-        _check(names, hip.devices()[hip.current()].arch, hip.is_virtual())
-    with hip.recording(counters=names) as recorded:
+        providers.selected().check_counters(names, providers.devices()[providers.current()].arch)
+    with providers.recording(counters=names) as recorded:
         yield Run(recorded, names, recorded.activities)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from types import TracebackType
 
-from gpulab import hip
+from gpulab import providers
 from gpulab.errors import GpulabError
 
 
@@ -20,14 +20,15 @@ class Stream:
     """
 
     def __init__(self) -> None:
-        self.device = hip.current()
-        self._handle = hip.stream_create()
-        self._close = weakref.finalize(self, hip.stream_destroy, self._handle)
+        self.device = providers.current()
+        self._provider = providers.selected()
+        self._handle = self._provider.stream_create()
+        self._close = weakref.finalize(self, self._provider.stream_destroy, self._handle)
         self._close.atexit = False
 
     @property
     def handle(self) -> int:
-        """HIP's hipStream_t as a number.
+        """The stream as its library knows it (HIP: hipStream_t), as a number.
 
         Raises:
             GpulabError: the stream was destroyed.
@@ -38,11 +39,11 @@ class Stream:
 
     def wait(self, event: Event) -> None:
         """Let work that this stream gets from now on start after the event; the host does not wait."""
-        hip.stream_wait_event(self.handle, event._handle)
+        self._provider.stream_wait_event(self.handle, event._handle)
 
     def synchronize(self) -> None:
         """Wait until all work given to this stream has finished."""
-        hip.stream_synchronize(self.handle)
+        self._provider.stream_synchronize(self.handle)
 
     def destroy(self) -> None:
         """Give the stream back; a second time does nothing."""
@@ -66,20 +67,21 @@ class Event:
     """A mark in a stream. ``stop.elapsed_ms(start)`` is the time between two recorded marks in milliseconds."""
 
     def __init__(self) -> None:
-        self._handle = hip.event_create()
-        self._close = weakref.finalize(self, hip.event_destroy, self._handle)
+        self._provider = providers.selected()
+        self._handle = self._provider.event_create()
+        self._close = weakref.finalize(self, self._provider.event_destroy, self._handle)
         self._close.atexit = False
         self._recorded = False
 
     def record(self, stream: Stream | None = None) -> Event:
         """Put the mark behind all work given to the stream so far (the default stream if None)."""
-        hip.event_record(self._handle, stream.handle if stream is not None else 0)
+        self._provider.event_record(self._handle, stream.handle if stream is not None else 0)
         self._recorded = True
         return self
 
     def synchronize(self) -> None:
         """Wait until the stream has reached the mark."""
-        hip.event_synchronize(self._handle)
+        self._provider.event_synchronize(self._handle)
 
     def elapsed_ms(self, start: Event) -> float:
         """Milliseconds from `start` to this event; waits for both.
@@ -95,7 +97,7 @@ class Event:
                     hint="call event.record() before and after the launch.",
                 )
             event.synchronize()
-        return hip.event_elapsed_ms(start._handle, self._handle)
+        return self._provider.event_elapsed_ms(start._handle, self._handle)
 
     def __repr__(self) -> str:
         return f"Event({'recorded' if self._recorded else 'not recorded'})"

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from gpulab import hip
+from gpulab import providers
 from gpulab.errors import KernelFault, LaunchLimitError, TraceError
 from gpulab.records import (
     AllocationNote,
@@ -168,7 +168,7 @@ def trace(
                 f"there is no workgroup with blockIdx.{axis} = {index}: the grid has {count} along {axis}.",
                 hint=f"workgroup= between 0 and {count - 1} along {axis}.",
             )
-    wave_size = hip.devices()[hip.current()].wave_size
+    wave_size = providers.devices()[providers.current()].wave_size
     threads = launcher.block[0] * launcher.block[1] * launcher.block[2]
     waves = -(-threads // wave_size)
     if not 0 <= wave < waves:

@@ -126,23 +126,24 @@ class GpuKernel:
     """The kernels of one source, loaded on one virtual device."""
 
     def __init__(self, code: CodeObject, kernel: str, signatures: Mapping[str, KernelSignature], arch: str) -> None:
-        from gpulab import hip
+        from gpulab import providers
 
         self.arch = arch
         self._code, self._kernel, self._signatures = code, kernel, signatures
-        device = hip.find(f"virtual:{arch}")
+        device = providers.find(f"virtual:{arch}")
         self.wave_size, self._index = device.wave_size, device.index
         with _selected(self._index):
-            self._module = hip.load_module(code.elf)
+            gpu = providers.selected()
+            self._module = gpu.load(code.elf)
             self._functions = {
-                name: hip.get_function(self._module, signature.symbol) for name, signature in signatures.items()
+                name: gpu.function(self._module, signature.symbol) for name, signature in signatures.items()
             }
 
     def close(self) -> None:
-        from gpulab import hip
+        from gpulab import providers
 
         with _selected(self._index):
-            hip.unload_module(self._module)
+            providers.selected().unload(self._module)
 
     @cached_property
     def resources(self) -> Mapping[str, Resources]:
@@ -177,28 +178,31 @@ class GpuKernel:
         array and flat index, of which `Run.writers` tells who was the last to change them. With `profiled` the records
         of the launches have counters and costs.
         """
-        from gpulab import hip
+        from gpulab import providers
 
         owned: dict[str, int] = {}
         after: dict[str, Any] = {}
         fault = None
         with _selected(self._index):
-            hip.set_instruction_limit(limit)
+            gpu = providers.selected()
+            instruments = providers.instruments("checked")
+            instruments.set_instruction_limit(limit)
             try:
                 for buffer in buffers:
-                    address = hip.malloc(buffer.contents.nbytes) if buffer.contents.nbytes else 0
+                    address = gpu.malloc(buffer.contents.nbytes) if buffer.contents.nbytes else 0
                     owned[buffer.array.name] = address
                     if address:
-                        hip.copy_to_device(address, buffer.contents)
+                        providers.copy_to_device(gpu, address, buffer.contents)
                 addresses = {
                     buffer.array.name: owned[buffer.array.name] + buffer.guard * buffer.array.data.itemsize
                     for buffer in buffers
                 }
-                with hip.recording(profiled) as launches, hip.checking() if checked else contextlib.nullcontext():
+                checking = instruments.checking() if checked else contextlib.nullcontext()
+                with providers.recording(profiled) as launches, checking:
                     try:
                         for step in case.launches(self._kernel):
                             self._launch(case, step, addresses)
-                            hip.synchronize()
+                            gpu.synchronize()
                     except KernelFault as stopped:
                         if stopped.fault is None:
                             raise CheckError(f"The virtual GPU stopped {case.text()} without saying why.") from stopped
@@ -207,38 +211,39 @@ class GpuKernel:
                 for buffer in buffers:
                     after[buffer.array.name] = buffer.contents.copy()
                     if owned[buffer.array.name]:
-                        hip.copy_to_host(after[buffer.array.name], owned[buffer.array.name])
+                        providers.copy_to_host(gpu, after[buffer.array.name], owned[buffer.array.name])
             finally:
-                hip.set_instruction_limit(None)
+                instruments.set_instruction_limit(None)
                 for address in owned.values():
                     if address:
-                        hip.free(address)
+                        gpu.free(address)
         return Run(after, fault, tuple(launches), addresses, writers)
 
     def _launch(self, case: Case, step: Step, addresses: Mapping[str, int]) -> None:
-        from gpulab import hip
+        from gpulab import providers
 
         signature, function = self._signatures[step.kernel], self._functions[step.kernel]
         kernarg = pack(signature, [_argument(case, name) for name in step.arguments], addresses)
         if step.cooperative:
             offsets = [parameter.offset for parameter in signature.parameters]
-            hip.launch_cooperative(function, step.grid, step.block, step.lds, 0, kernarg, offsets)
+            providers.selected().launch_cooperative(function, step.grid, step.block, step.lds, 0, kernarg, offsets)
         else:
-            hip.launch(function, step.grid, step.block, step.lds, 0, kernarg)
+            providers.selected().launch(function, step.grid, step.block, step.lds, 0, kernarg)
 
 
 def _writers(
     buffers: Sequence[Buffer], addresses: Mapping[str, int], wanted: Mapping[str, Sequence[int]]
 ) -> dict[tuple[str, int], Access]:
     """Who was the last to change the wanted elements, those that nobody changed left out."""
-    from gpulab import hip
+    from gpulab import providers
 
+    instruments = providers.instruments("writers")
     found: dict[tuple[str, int], Access] = {}
     for buffer in buffers:
         name, data = buffer.array.name, buffer.array.data
         for index in wanted.get(name, ()):
             if -buffer.guard <= index < data.size + buffer.guard:
-                (writer,) = hip.last_writers(addresses[name] + index * data.itemsize, data.itemsize)
+                (writer,) = instruments.last_writers(addresses[name] + index * data.itemsize, data.itemsize)
                 if writer is not None:
                     found[name, index] = writer
     return found
@@ -251,15 +256,15 @@ class _selected:
         self._index = index
 
     def __enter__(self) -> None:
-        from gpulab import hip
+        from gpulab import providers
 
-        self._before = hip.current()
-        hip.select(self._index)
+        self._before = providers.current()
+        providers.select(self._index)
 
     def __exit__(self, *exception: object) -> None:
-        from gpulab import hip
+        from gpulab import providers
 
-        hip.select(self._before)
+        providers.select(self._before)
 
 
 def pack(signature: KernelSignature, arguments: Sequence[Array | Value], addresses: Mapping[str, int]) -> bytes:

@@ -502,7 +502,7 @@ def _what(exercise: Exercise, outcome: Outcome) -> Iterator[Row]:
     """What can be seen: the fault, writes beside arrays, wrong elements, and who should have written them."""
     fault = outcome.fault
     if fault is not None and any(cause.when(outcome) for cause in CHECKED_CAUSES):
-        from gpulab.hip import faults
+        from gpulab.providers import faults
 
         yield Row("found", faults.describe(fault)[0], block=True)
     elif fault is not None:

@@ -328,7 +328,7 @@ def _report(
     exercise: ProgramExercise, outcome: ProgramOutcome, failure: _Failure, tried: list[ProgramOutcome]
 ) -> Verdict:
     from gpulab.grading.judge import _verdict
-    from gpulab.hip import faults
+    from gpulab.providers import faults
 
     rows = [Row("tried", f"{_tried(tried)}: right so far")] if tried else []
     rows.append(Row("fails with", f"{outcome.case.text()}, on {outcome.arch} (wave{outcome.wave_size})"))

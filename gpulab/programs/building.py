@@ -215,9 +215,9 @@ def bundle(objects: Iterable[tuple[str, bytes]]) -> bytes:
 
 def calls(machine: str) -> str:
     """The assembly text of HIP's functions: each jumps to the address that the launcher has put into its table."""
-    from gpulab import hip
+    from gpulab.providers.virtual import hosting
 
-    names = hip.function_names()
+    names = hosting.function_names()
     text = []
     for name in names:
         text.append(f'.section .text.{name},"ax",%progbits\n.globl {name}\n.hidden {name}\n.type {name},%function')

@@ -141,7 +141,7 @@ def prepare(
             why=f"its host code is native code, which may do whatever you may do. {why[0].upper()}{why[1:]}.",
             hint="run it unjailed only if you have read it, or grade on a Linux machine.",
         )
-    from gpulab.hip import hosting
+    from gpulab.providers.virtual import hosting
     from gpulab.toolchain import cache
 
     hosting.prepare()

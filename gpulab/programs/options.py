@@ -152,6 +152,6 @@ def _check_library(word: str) -> None:
 
 def _native() -> list[str]:
     """Architectures of the devices here."""
-    from gpulab import hip
+    from gpulab import providers
 
-    return list(dict.fromkeys(device.arch for device in hip.devices()))
+    return list(dict.fromkeys(device.arch for device in providers.devices()))

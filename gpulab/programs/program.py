@@ -102,19 +102,16 @@ class Program:
 
     def _devices(self, arch: str | None) -> dict[str, str]:
         """Environment variables that make the wanted device number 0."""
-        from gpulab import hip
+        from gpulab import providers
 
-        info = hip.find(arch) if arch is not None else hip.devices()[hip.current()]
+        info = providers.find(arch if arch is not None else providers.current())
         if info.arch not in self.archs:
             raise GpulabError(
                 f"{self.name} has no code for {info.arch}.",
                 why=f"it was built for {', '.join(self.archs)}.",
                 hint=f"build it with --offload-arch={info.arch}, or run it with arch=\"{self.archs[0]}\".",
             )  # fmt: skip
-        if not info.virtual:
-            return {}
-        others = [device.arch for device in hip.devices() if device.virtual and device.index != info.index]
-        return {"GPULAB_DEVICES": ",".join([info.arch, *others]), "GPULAB_LIBRARY": "virtual"}
+        return dict(providers.environment(info))
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,9 @@ class _Process:
     """What goes on beside the program: faults are explained, launches recorded, and written down when it ends."""
 
     def __init__(self, report: str, profile: bool, checked: bool) -> None:
-        from gpulab import hip
-        from gpulab.hip import hosting
+        from gpulab import providers
         from gpulab.programs.report import Writer
+        from gpulab.providers.virtual import hosting
 
         self._hosting = hosting
         self._writer = Writer(report) if report else None
@@ -104,13 +104,13 @@ class _Process:
         hosting.install(self.fault)
         self._open = contextlib.ExitStack()
         if checked:
-            self._open.enter_context(hip.checking())
+            self._open.enter_context(providers.instruments("checked").checking())
         if self._writer is not None:
-            self._records = self._open.enter_context(hip.recording(profile=profile))
+            self._records = self._open.enter_context(providers.recording(profile=profile))
 
     def fault(self, fault: Any, returned: bool = True) -> None:
         """Explain a fault."""
-        from gpulab.hip import faults
+        from gpulab.providers import faults
 
         if self._writer is not None:
             self._writer.fault(fault, returned)

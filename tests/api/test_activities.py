@@ -224,13 +224,13 @@ def test_the_host_link_carries_one_copy_each_way_at_a_time(module):
 def test_pinned_memory_is_an_array_like_any_other_and_goes_back():
     import gc
 
-    from gpulab import hip
+    from gpulab import providers
 
     array = gpulab.pinned((3, 4), "int32")
     array[:] = np.arange(12).reshape(3, 4)
     assert (gpulab.to_device(array).to_host() == array).all()
     address = array.ctypes.data
-    assert hip.find_allocation(address).address == address
+    assert providers.instruments("costs").find_allocation(address).address == address
     view = array[1:]
     del array
     gc.collect()
@@ -239,6 +239,6 @@ def test_pinned_memory_is_an_array_like_any_other_and_goes_back():
     del view
     gc.collect()
     gpulab.empty(1)
-    found = hip.find_allocation(address)
+    found = providers.instruments("costs").find_allocation(address)
     assert found is None or found.relation != "inside"
     assert gpulab.pinned(0).shape == (0,)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import KernelTimeout, LaunchError, LaunchLimitError, MemoryFault
+from gpulab import KernelTimeout, LaunchError, LaunchLimitError, MemoryFault, providers
 
 SOURCE = """
 #include <hip/hip_cooperative_groups.h>
@@ -82,7 +82,7 @@ def module(request: pytest.FixtureRequest) -> Iterator[gpulab.Module]:
 
 
 def units() -> int:
-    return int(gpulab.hip.devices()[gpulab.hip.current()].properties["multiProcessorCount"])
+    return int(gpulab.device().properties["multiProcessorCount"])
 
 
 @pytest.mark.parametrize("groups", [1, 2, 17, 300])
@@ -104,7 +104,7 @@ def test_the_whole_device_waits_in_short_time(module: gpulab.Module) -> None:
     # As many workgroups as the device holds; with a slice of instructions for each that spins this would take minutes.
     kernel = module["turn"]
     block = 256
-    blocks = gpulab.hip.occupancy(kernel._function(gpulab.hip.current()), block) * units()
+    blocks = providers.selected().occupancy(kernel._function(providers.current()), block) * units()
     x = gpulab.to_device(np.arange(blocks * block, dtype="int32"))
     kernel.cooperative[blocks, block](x, 10)
     np.testing.assert_array_equal(x.to_host(), np.roll(np.arange(blocks * block), -10) + 10)

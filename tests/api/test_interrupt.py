@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import hip
+from gpulab import providers
 
 FOREVER = """
 __global__ void forever(const float* x, float* y) {
@@ -22,9 +22,11 @@ __global__ void one(float* y) { y[threadIdx.x] = 1; }
 
 @pytest.fixture
 def long_limit():
-    hip.set_instruction_limit(1 << 34)  # minutes: a launch that is not stopped fails the test
+    providers.instruments("limit").set_instruction_limit(
+        1 << 34
+    )  # minutes: a launch that is not stopped fails the test
     yield
-    hip.set_instruction_limit(None)
+    providers.instruments("limit").set_instruction_limit(None)
 
 
 @pytest.mark.parametrize(

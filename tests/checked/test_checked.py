@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import hip
+from gpulab import providers
+from gpulab.providers.rocm.provider import RocmProvider
 from tests.checked.harness import Case, cases, run, table
+from tests.providers.given import given
 
 
 @pytest.mark.parametrize(("arch", "case"), table("planted.hip"), ids=str)
@@ -142,12 +144,12 @@ def test_what_counts_as_written() -> None:
         x.copy_from(np.zeros(64, "float32"))
         assert reads(x)
         y = gpulab.empty(64, "float32")
-        hip.copy_to_device(y.address, np.zeros(63, "float32"))
+        providers.copy_to_device(providers.selected(), y.address, np.zeros(63, "float32"))
         assert not reads(y)
-        hip.memset(y.address + 252, 0, 4)
+        providers.selected().memset(y.address + 252, 0, 4)
         assert reads(y)
         z = gpulab.empty(64, "float32")
-        hip.copy_device(z.address, y.address, 256)
+        providers.selected().copy_device(z.address, y.address, 256)
         assert reads(z)
         # What kernels wrote in launches that were not checked is not known.
         w = gpulab.empty(64, "float32")
@@ -174,7 +176,7 @@ def test_launches_are_ordered() -> None:
         first, second, event = gpulab.Stream(), gpulab.Stream(), gpulab.Event()
         step[4, 64, 0, first](x, y)
         event.record(first)
-        hip.stream_wait_event(second.handle, event._handle)
+        providers.selected().stream_wait_event(second.handle, event._handle)
         step[4, 64, 0, second](y, x)
         assert (x.to_host() == 6).all()
 
@@ -213,9 +215,9 @@ def test_bad_launches_name_limit_and_value(grid: int, block: int, lds: int, word
 
 
 def test_a_real_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpulab.hip.door.is_virtual", lambda: False)
-    with pytest.raises(gpulab.HipError, match="real GPU"), gpulab.checked():
-        pass
+    given(monkeypatch, RocmProvider(providers.selected().binding))
+    with pytest.raises(gpulab.HipError, match="cannot run checked launches"), gpulab.checked():
+        pytest.fail("the block ran")
 
 
 # At -O0 variables lie in memory, and Clang leaves more of its own traces.

@@ -1,4 +1,4 @@
-"""Who was the last to change an element: `hip.last_writers` after a checked launch, on both wave sizes."""
+"""Who was the last to change an element: `last_writers` after a checked launch, on both wave sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import hip
+from gpulab import providers
 
 SOURCE = """
 extern "C" __global__ void shifted(int n, int* out)
@@ -36,18 +36,18 @@ extern "C" __global__ void racing(int* out)
 
 @pytest.fixture(params=["gfx942", "gfx1100"])
 def module(request: pytest.FixtureRequest):
-    before = hip.current()
+    before = providers.current()
     gpulab.use(f"virtual:{request.param}")
     yield gpulab.compile(SOURCE)
-    hip.select(before)
+    providers.select(before)
 
 
 def test_the_last_thread_that_changed_an_element(module) -> None:
-    n, size = 200, 64 if hip.devices()[hip.current()].arch == "gfx942" else 32
+    n, size = 200, 64 if providers.devices()[providers.current()].arch == "gfx942" else 32
     out = gpulab.to_device(np.full(n, -9, "int32"))
     with gpulab.checked():
         module.shifted[4, 50](n, out)
-    first, *rest = hip.last_writers(int(out.address), 4, n)
+    first, *rest = providers.instruments("writers").last_writers(int(out.address), 4, n)
     assert first is None
     for index, writer in enumerate(rest, 1):
         assert writer is not None
@@ -64,7 +64,7 @@ def test_elements_smaller_than_a_cell(module) -> None:
     out = gpulab.to_device(np.zeros(100, "uint8"))
     with gpulab.checked():
         module.bytes[2, 64](100, out)
-    writers = hip.last_writers(int(out.address), 1, 100)
+    writers = providers.instruments("writers").last_writers(int(out.address), 1, 100)
     found = [w.workgroup[0] * 64 + w.thread[0] for w in writers if w and w.thread]
     assert found == list(range(99, -1, -1))
 
@@ -73,7 +73,7 @@ def test_atomics_count_as_changes(module) -> None:
     sums = gpulab.to_device(np.zeros(3, "int32"))
     with gpulab.checked():
         module.counted[1, 32](sums)
-    writers = hip.last_writers(int(sums.address), 4, 3)
+    writers = providers.instruments("writers").last_writers(int(sums.address), 4, 3)
     assert [w and w.access for w in writers] == ["atomic", "atomic", None]
     assert writers[0] is not None
     assert writers[0].thread is not None
@@ -84,17 +84,17 @@ def test_of_a_stopped_launch_what_happened_until_then(module) -> None:
     out = gpulab.to_device(np.zeros(256, "int32"))
     with gpulab.checked(), pytest.raises(gpulab.CheckedFault):
         module.racing[1, 128](out)
-    (writer,) = hip.last_writers(int(out.address), 4)
+    (writer,) = providers.instruments("writers").last_writers(int(out.address), 4)
     assert writer is not None
     assert writer.thread == (5, 0, 0)
 
 
 def test_what_belongs_to_nobody(module) -> None:
     out = gpulab.to_device(np.zeros(8, "int32"))
-    assert hip.last_writers(0, 4, 2) == [None, None]
+    assert providers.instruments("writers").last_writers(0, 4, 2) == [None, None]
     with gpulab.checked():
         module.counted[1, 2](out)
-    assert hip.last_writers(int(out.address) + 4, 4, 9)[0] is not None
-    assert hip.last_writers(int(out.address), 4, 9)[8] is None  # beyond the allocation
+    assert providers.instruments("writers").last_writers(int(out.address) + 4, 4, 9)[0] is not None
+    assert providers.instruments("writers").last_writers(int(out.address), 4, 9)[8] is None  # beyond the allocation
     after = gpulab.to_device(np.zeros(8, "int32"))  # not there when the launch was
-    assert hip.last_writers(int(after.address), 4, 8) == [None] * 8
+    assert providers.instruments("writers").last_writers(int(after.address), 4, 8) == [None] * 8

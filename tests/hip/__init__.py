@@ -1,1 +1,1 @@
-"""Tests of the door, of the virtual HIP library and of the runtime behind it."""
+"""Tests of the virtual HIP library and of the runtime behind it."""

@@ -123,8 +123,7 @@ def test_every_function_survives_zeros():
 
 
 def test_an_exception_inside_is_an_unknown_error_and_is_kept(hip, monkeypatch):
-    from gpulab import errors
-    from gpulab import hip as door
+    from gpulab import errors, providers
     from gpulab.virtual_gpu import runtime
 
     def broken(size, kind, flags=0, device=None):
@@ -134,7 +133,7 @@ def test_an_exception_inside_is_an_unknown_error_and_is_kept(hip, monkeypatch):
     assert hip.hipMalloc(64)[0] == hip.hipError_t.hipErrorUnknown
     runtime.instance().take_exception()
     with pytest.raises(errors.InternalError, match="planted") as caught:
-        door.malloc(64)
+        providers.selected().malloc(64)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert caught.value.__cause__.__traceback__ is not None
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from gpulab.errors import CheckedFault, KernelTimeout, KernelTrap, MemoryFault
-from gpulab.hip import faults
+from gpulab.providers import faults
 from gpulab.records import AllocationNote, Fault, SourceLine
 
 FAULT = Fault(

@@ -125,14 +125,14 @@ def test_calls_that_report_a_fault(hip, kernels, buffer, call):
 
 
 def test_a_kernel_that_never_ends(hip, kernels, buffer):
-    from gpulab import hip as door
+    from gpulab import providers
 
-    door.set_instruction_limit(50_000)
+    providers.instruments("limit").set_instruction_limit(50_000)
     try:
         assert int(launch(hip, kernels("wait_for"), (1, 1, 1), (64, 1, 1), (buffer,))) == 0
         assert hip.hipDeviceSynchronize()[0] == hip.hipError_t.hipErrorLaunchTimeOut
     finally:
-        door.set_instruction_limit(None)
+        providers.instruments("limit").set_instruction_limit(None)
 
 
 @pytest.mark.parametrize("device", [0, 1])

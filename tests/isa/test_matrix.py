@@ -154,7 +154,7 @@ class Run:
     """
 
     def __init__(self, arch: str, devices: dict[str, VirtualDevice]) -> None:
-        self.arch, self.device, self.lanes = arch, devices[arch], architectures.get(arch).wave_size
+        self.arch, self.device, self.lanes = arch, devices[arch], 64 if arch.startswith("gfx9") else 32
 
     def program(self, row: Matrix, *, d="v96", a="v32", b="v48", c="v64", modifiers="", before=()) -> tuple[str, int]:
         wide = self.lanes == 64

@@ -4,12 +4,11 @@ import random
 
 import pytest
 
-from gpulab import architectures
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.row import LOGIC, Row
 from tests.isa.rows import row_of, run
 
-ARCHES = architectures.names()
+ARCHES = tuple(isa.GENERATION)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpulab import programs
-from gpulab.hip import library
+from gpulab.providers.hip import library
 from gpulab.toolchain import hosted
 from gpulab.virtual_gpu import abi
 from gpulab.virtual_gpu.abi import generate, prototypes

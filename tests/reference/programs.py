@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpulab import architectures
 from gpulab.virtual_gpu.isa.expression import Type, b1
 from gpulab.virtual_gpu.isa.row import Row
 
@@ -61,7 +60,7 @@ class Generator:
 
     def __init__(self, arch: str, seed: int) -> None:
         self.arch, self.random = arch, random.Random(seed)
-        self.lanes = architectures.get(arch).wave_size
+        self.lanes = 64 if arch.startswith("gfx9") else 32
         wide = self.lanes == 64
         self.mask, self.written = ("s[20:21]", "s[22:23]") if wide else ("s20", "s22")
         self.b, self.exec, self.vcc = ("b64", "exec", "vcc") if wide else ("b32", "exec_lo", "vcc_lo")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import architectures
+from gpulab import architectures, providers
 from gpulab.profile import Run
 from gpulab.records import AccessCost, Counters, Launch, SourceLine
 from gpulab.views import memory
@@ -53,7 +53,7 @@ N = 8192
 
 @pytest.fixture(scope="module", params=ARCHS)
 def run(request: pytest.FixtureRequest) -> Run:
-    before = gpulab.hip.current()
+    before = providers.current()
     gpulab.use(f"virtual:{request.param}")
     try:
         module = gpulab.compile(SOURCE)
@@ -69,7 +69,7 @@ def run(request: pytest.FixtureRequest) -> Run:
         assert found[0].accesses  # read while the device is there
         return found
     finally:
-        gpulab.hip.select(before)
+        providers.select(before)
 
 
 def of(launch: Launch) -> dict[str, memory.Path]:
@@ -167,7 +167,7 @@ def test_the_table_has_what_arrives_everywhere(run: Run) -> None:
 
 def test_of_a_sample_no_more_is_read_from_memory_than_there_is(run: Run) -> None:
     """A product of matrices whose workgroups share rows and columns, each of which is read for the first time once."""
-    before = gpulab.hip.current()
+    before = providers.current()
     gpulab.use(f"virtual:{run[0].arch}")
     try:
         module = gpulab.compile(SOURCE)
@@ -182,7 +182,7 @@ def test_of_a_sample_no_more_is_read_from_memory_than_there_is(run: Run) -> None
         for step in load.steps:
             assert step.bytes == step.served + step.passed
     finally:
-        gpulab.hip.select(before)
+        providers.select(before)
 
 
 # ------------------------------------------------------------------------------------------------- made by hand

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import gpulab
-from gpulab import architectures
+from gpulab import architectures, providers
 from gpulab.architectures import residency
 from gpulab.architectures.residency import Change, Demand
 from gpulab.errors import DeviceNotFound, LaunchLimitError
+from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.records import KernelResources
 from gpulab.views import occupancy as views
 from gpulab.views.instrument import MOST_BYTES, Instrument
 from gpulab.views.occupancy import Setting
+from tests.providers.given import given
 
 GFX942, GFX90A, GFX1100 = (architectures.get(name) for name in ("gfx942", "gfx90a", "gfx1100"))
 
@@ -232,11 +233,10 @@ def test_on_a_real_gpu_hip_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for a real GPU: the kernel's own point has what HIP's call returned."""
     with gpulab.using("gfx942"):
         kernel = gpulab.compile(SOURCE, arch="gfx942").tile
-        index = gpulab.hip.current()
-        real = [replace(device, virtual=False) for device in gpulab.hip.devices()]
-        kernel._functions[index] = 7
-        monkeypatch.setattr(gpulab.hip, "devices", lambda: real)
-        monkeypatch.setattr(gpulab.hip, "occupancy", lambda function, threads, lds: (function, threads, lds)[2] + 3)
+        real = RocmProvider(providers.selected().binding)
+        given(monkeypatch, real)
+        kernel._functions[providers.current()] = 7
+        monkeypatch.setattr(real, "occupancy", lambda function, threads, lds: (function, threads, lds)[2] + 3)
         shown = gpulab.occupancy(kernel)
         assert shown.data["first"]["hip"].endswith("on this GPU gives 3, the same.")
         assert "on this GPU gives 5, the hardware holds 3" in gpulab.occupancy(kernel, dynamic_lds_bytes=2).text

@@ -30,11 +30,11 @@ class Runtime(Context):
         machine_type: type[VirtualDevice] | None = None,
     ) -> None:
         super().__init__(names, arena, machine_type)
-        self.streams = Streams(self)
-        self.memory = Memory(self, self.streams)
-        self.modules = Modules(self, self.memory, self.streams)
-        self.linked = Linked(self, self.memory, self.modules)
-        self.programs = RtcPrograms(self)
+        self.streams: Streams = Streams(self)
+        self.memory: Memory = Memory(self, self.streams)
+        self.modules: Modules = Modules(self, self.memory, self.streams)
+        self.linked: Linked = Linked(self, self.memory, self.modules)
+        self.programs: RtcPrograms = RtcPrograms(self)
 
     def reset(self, device: Device) -> None:
         """hipDeviceReset: everything that belongs to the device is gone."""

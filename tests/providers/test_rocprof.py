@@ -17,12 +17,18 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import errors
-from gpulab.hip import door, replay, rocprof, snapshot
+from gpulab import errors, providers
+from gpulab.providers.hip import library
+from gpulab.providers.rocm import replay, rocprof, snapshot
+from gpulab.providers.rocm.provider import RocmProvider
+from gpulab.providers.virtual.provider import VirtualProvider
+from gpulab.virtual_gpu import abi
 from tests.hip.conftest import ok
+from tests.providers.given import given
 
 RECORDED = Path(__file__).parent / "recorded"
 ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = str(abi.library("amdhip64"))
 
 SOURCE = """
 struct Node { float value; Node* next; };
@@ -111,7 +117,7 @@ def test_the_profiler_is_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_without_a_profiler_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(rocprof, "executable", lambda: None)
     with pytest.raises(errors.ProfilerError, match="rocprofiler-sdk") as caught:
-        rocprof.collect(["SQ_WAVES"], "gfx942", "virtual", [], tmp_path)
+        rocprof.collect(["SQ_WAVES"], "gfx942", LIBRARY, [], tmp_path)
     assert "GPULAB_ROCPROFV3" in str(caught.value)
     assert "virtual:gfx942" in str(caught.value)
 
@@ -173,17 +179,16 @@ def test_variables_of_a_code_object() -> None:
 
 @pytest.fixture
 def real(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """A virtual device that the door takes for a real one, and the stand-in for rocprofv3."""
+    """The provider for ROCm with the virtual library in place of ROCm's, and the stand-in for rocprofv3."""
     program = tmp_path / "rocprofv3"
-    stand_in = str(ROOT / "tests" / "hip" / "fake_rocprofv3.py")
+    stand_in = str(ROOT / "tests" / "providers" / "fake_rocprofv3.py")
     program.write_text(f'#!{sys.executable}\nimport runpy\nrunpy.run_path({stand_in!r}, run_name="__main__")\n')
     program.chmod(0o755)
     monkeypatch.setenv("GPULAB_ROCPROFV3", str(program))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    given(monkeypatch, RocmProvider(providers.selected().binding))
     with gpulab.using(getattr(request, "param", "gfx942")):
-        monkeypatch.setattr(door, "_is_virtual_binding", lambda binding: False)
         yield gpulab.device().arch
-        monkeypatch.undo()
 
 
 def linked_list(module: gpulab.Module, values: list[float]) -> list[gpulab.DeviceArray]:
@@ -191,9 +196,9 @@ def linked_list(module: gpulab.Module, values: list[float]) -> list[gpulab.Devic
     nodes = [gpulab.zeros(2, "uint64") for _ in values]
     for i, (node, value) in enumerate(zip(nodes, values, strict=True)):
         raw = struct.pack("<fIQ", value, 0, nodes[(i + 1) % len(nodes)].address)
-        door.copy_to_device(node.address, raw)
-    door.copy_to_device(module.variable("first").address, struct.pack("<Q", nodes[0].address))
-    door.copy_to_device(module.variable("factor").address, struct.pack("<f", 3.0))
+        providers.copy_to_device(providers.selected(), node.address, raw)
+    for name, value in (("first", struct.pack("<Q", nodes[0].address)), ("factor", struct.pack("<f", 3.0))):
+        providers.copy_to_device(providers.selected(), module.variable(name).address, value)
     return nodes
 
 
@@ -219,8 +224,8 @@ def test_launches_are_repeated_under_the_profiler(real: str, tmp_path: Path) -> 
     ratio = run.metric("valu_per_wave", 0)
 
     with pytest.MonkeyPatch.context() as again:
-        again.setattr(door, "_is_virtual_binding", lambda binding: True)
-        with gpulab.profile() as direct:
+        given(again, VirtualProvider(providers.selected().binding))
+        with gpulab.using(real), gpulab.profile() as direct:
             module.walk[1, 64](gpulab.Pointer(nodes[0].address, "uint8"), out, 6)
             module.add[1, 128](gpulab.zeros(128), x, gpulab.Pointer(x.address + 4000, "float32"))
     for found, launch in zip(measured, direct, strict=True):
@@ -293,7 +298,7 @@ def test_a_real_gpu_without_a_profiler(real: str, monkeypatch: pytest.MonkeyPatc
 def save_fill(tmp_path: Path, value: int) -> Path:
     module = gpulab.compile("__global__ void fill(int* out, int value) { out[threadIdx.x + 64] = value; }")
     snapshot.save(
-        tmp_path / "launch", module.elf, module.fill.signature.symbol, door.current(), (1, 1, 1), (64, 1, 1), 0,
+        tmp_path / "launch", module.elf, module.fill.signature.symbol, providers.current(), (1, 1, 1), (64, 1, 1), 0,
         struct.pack("<Qi", 0x1000, value), (), {0x1000: 4 * value}, lambda address, size: bytes(size), {},
     )  # fmt: skip
     return tmp_path / "launch"
@@ -302,26 +307,26 @@ def save_fill(tmp_path: Path, value: int) -> Path:
 def run_replay(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-m", "gpulab.hip.replay", *arguments], capture_output=True, text=True, timeout=120,
+        [sys.executable, "-m", "gpulab.providers.rocm.replay", *arguments], capture_output=True, text=True, timeout=120,
         check=False, env=environment,
     )  # fmt: skip
 
 
 def test_the_runner_as_a_program(tmp_path: Path) -> None:
-    done = run_replay("virtual", str(save_fill(tmp_path, 128)))
+    done = run_replay(LIBRARY, str(save_fill(tmp_path, 128)))
     assert (done.returncode, done.stderr) == (0, "")
-    done = run_replay("virtual")
+    done = run_replay(LIBRARY)
     assert done.returncode == 2
     assert "usage" in done.stderr
 
 
 def test_the_runner_says_what_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """100 integers of room for indices 64 to 127: the repeated launch faults as the first one would have."""
-    assert replay.main(["virtual", str(save_fill(tmp_path, 100))]) == 1
+    assert replay.main([LIBRARY, str(save_fill(tmp_path, 100))]) == 1
     said = capsys.readouterr().err
     assert "hipDeviceSynchronize failed while" in said
     assert "hipErrorIllegalAddress" in said
-    assert replay.main(["virtual", str(tmp_path)]) == 1
+    assert replay.main([LIBRARY, str(tmp_path)]) == 1
     assert "no saved launch" in capsys.readouterr().err
 
 
@@ -335,7 +340,7 @@ __global__ void both(int* out) {
 }
 """)
     saved = snapshot.save(
-        tmp_path / "launch", module.elf, module.both.signature.symbol, door.current(), (4, 1, 1), (64, 1, 1), 0,
+        tmp_path / "launch", module.elf, module.both.signature.symbol, providers.current(), (4, 1, 1), (64, 1, 1), 0,
         struct.pack("<Q", 0x1000), (0,), {0x1000: 64}, lambda address, size: bytes(size), {},
     )  # fmt: skip
-    replay.replay(replay.binding("virtual"), saved)
+    replay.replay(library.through_ctypes(LIBRARY), saved)

@@ -27,7 +27,7 @@ def main() -> int:
     ask.add_argument("-o", required=True)
     asked = ask.parse_args(own.split())
     python, option, module, library, *folders = application.split()
-    assert (option, module) == ("-m", "gpulab.hip.replay"), application
+    assert (option, module) == ("-m", "gpulab.providers.rocm.replay"), application
     assert os.path.exists(python)
     assert folders
     if "FAKE_EXIT" in os.environ:
@@ -38,7 +38,7 @@ def main() -> int:
         return 1
 
     from gpulab import metrics
-    from gpulab.hip import replay, snapshot
+    from gpulab.providers.rocm import replay, snapshot
     from gpulab.virtual_gpu import runtime
 
     records = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from gpulab.errors import CheckedFault, KernelFault, KernelTimeout, KernelTrap, MemoryFault
-from gpulab.hip import findings
+from gpulab.providers import findings
 from gpulab.records import AllocationNote, Fault
 
 

@@ -20,6 +20,13 @@ def function_names() -> tuple[str, ...]:
     return tuple(row[0] for row in prototypes.rows(prototypes.HIP + prototypes.HIPRTC))
 
 
+def rocm_path() -> str:
+    """The folder to name in ROCM_PATH, for programs that do not import gpulab."""
+    from gpulab.virtual_gpu import abi
+
+    return str(abi.rocm_path())
+
+
 def prepare() -> None:
     """Build what a process needs that may start no compiler: the virtual libraries, the virtual GPU's support code."""
     from gpulab.virtual_gpu import abi

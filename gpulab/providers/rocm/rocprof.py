@@ -20,7 +20,7 @@ from pathlib import Path
 
 from gpulab import metrics
 from gpulab.errors import ProfilerError
-from gpulab.hip.snapshot import Snapshot
+from gpulab.providers.rocm.snapshot import Snapshot
 
 TIMEOUT = 900.0
 """Seconds that one group of counters may take."""
@@ -78,7 +78,7 @@ def command(
     """The command line that repeats launches and counts these names."""
     return [
         program, "--pmc", *names, "--mangled-kernels", "--output-format", "csv", "-d", str(output), "-o", stem, "--",
-        sys.executable, "-m", "gpulab.hip.replay", library, *(str(launch.folder) for launch in launches),
+        sys.executable, "-m", "gpulab.providers.rocm.replay", library, *(str(launch.folder) for launch in launches),
     ]  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def _run(
 ) -> tuple[list[Dispatch], str]:
     """One run of rocprofv3: the launches with their values (none if it wrote no file), and what it said."""
     environment = dict(os.environ)
-    package = str(Path(__file__).resolve().parents[2])
+    package = str(Path(__file__).resolve().parents[3])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, environment.get("PYTHONPATH", ""))))
     try:
         done = subprocess.run(

@@ -1,8 +1,8 @@
 """Two ways to the same C symbols: hip-python's modules and ctypes, both driven by one table of calls.
 
-Moving parts: `CALLS` (what goes in and comes out of each C function that the door uses), `CtypesBinding`,
+Moving parts: `CALLS` (what goes in and comes out of each C function that gpulab uses), `CtypesBinding`,
 `HipPythonBinding`. ``binding.call("hipMalloc", 4096)`` returns ``(code, address)``: HIP's result first,
-then the outputs as plain numbers. Nothing here raises for a HIP error; the door does that.
+then the outputs as plain numbers. Nothing here raises for a HIP error; `calls` does that.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Protocol
 
-# Type codes: p address or handle, z size_t, q uint64, i int, u unsigned, f float; enumerations are "i" to C,
-# and named here for hip-python, which wants its own classes: k hipMemcpyKind, a hipDeviceAttribute_t,
-# A hipFunction_attribute. s is a C string (in), S a C string that is returned.
+from gpulab.providers.provider import Triple
+
+Input = int | bytes
+
+# Type codes: p address or handle, z size_t, i int, u unsigned, f float, s a C string (in); k is hipMemcpyKind, "i" to C
+# and named here for hip-python, which wants its own class.
 _C_TYPES: dict[str, Any] = {
     "p": ctypes.c_void_p,
     "z": ctypes.c_size_t,
-    "q": ctypes.c_uint64,
     "i": ctypes.c_int,
     "u": ctypes.c_uint,
     "f": ctypes.c_float,
     "k": ctypes.c_int,
-    "a": ctypes.c_int,
-    "A": ctypes.c_int,
     "s": ctypes.c_char_p,
 }
 
@@ -31,15 +31,12 @@ CALLS: dict[str, tuple[str, str]] = {
     "hipGetDeviceCount": ("i", ""),
     "hipGetDevice": ("i", ""),
     "hipSetDevice": ("", "i"),
-    "hipDeviceGetAttribute": ("i", "ai"),
     "hipRuntimeGetVersion": ("i", ""),
-    "hipDriverGetVersion": ("i", ""),
     "hipDeviceSynchronize": ("", ""),
     "hipMalloc": ("p", "z"),
     "hipFree": ("", "p"),
     "hipHostMalloc": ("p", "zu"),
     "hipHostFree": ("", "p"),
-    "hipMallocManaged": ("p", "zu"),
     "hipMemset": ("", "piz"),
     "hipMemsetAsync": ("", "pizp"),
     "hipMemcpy": ("", "ppzk"),
@@ -50,20 +47,17 @@ CALLS: dict[str, tuple[str, str]] = {
     "hipModuleUnload": ("", "p"),
     "hipModuleGetFunction": ("p", "ps"),
     "hipModuleGetGlobal": ("pz", "ps"),
-    "hipFuncGetAttribute": ("i", "Ap"),
     "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor": ("i", "piz"),
     "hipModuleLaunchKernel": ("", "puuuuuuuppp"),
     "hipModuleLaunchCooperativeKernel": ("", "puuuuuuupp"),
     "hipStreamCreateWithFlags": ("p", "u"),
     "hipStreamDestroy": ("", "p"),
     "hipStreamSynchronize": ("", "p"),
-    "hipStreamQuery": ("", "p"),
     "hipStreamWaitEvent": ("", "ppu"),
     "hipEventCreate": ("p", ""),
     "hipEventDestroy": ("", "p"),
     "hipEventRecord": ("", "pp"),
     "hipEventSynchronize": ("", "p"),
-    "hipEventQuery": ("", "p"),
     "hipEventElapsedTime": ("f", "pp"),
     "hipGetLastError": ("", ""),
 }
@@ -72,17 +66,24 @@ _PROPERTIES_BYTES = 4096  # hipDeviceProp_tR0600 has 1,472 bytes; room for longe
 
 
 class Binding(Protocol):
-    """What the door needs of a binding."""
+    """What gpulab needs of a binding."""
 
     kind: str  # "hip-python" or "ctypes"
 
-    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+    @property
+    def path(self) -> str:
+        """Of the library."""
+
+    def call(self, name: str, *arguments: Input) -> tuple[int, ...]:
         """Call a function of `CALLS`: (code, outputs...)."""
 
-    def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
+    def elapsed(self, start: int, stop: int) -> tuple[int, float]:
+        """hipEventElapsedTime: (code, milliseconds)."""
+
+    def launch(self, function: int, grid: Triple, block: Triple, lds: int, stream: int, extra: int) -> int:
         """hipModuleLaunchKernel with HIP_LAUNCH_PARAM buffers at address `extra`: the code."""
 
-    def properties(self, index: int) -> tuple[int, dict[str, Any]]:
+    def properties(self, index: int) -> tuple[int, dict[str, object]]:
         """hipGetDeviceProperties as a dictionary of plain values."""
 
     def error_text(self, code: int) -> tuple[str, str]:
@@ -117,7 +118,7 @@ class CtypesBinding:
         self._functions[name] = function
         return function
 
-    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+    def call(self, name: str, *arguments: Input) -> tuple[int, ...]:
         function = self._functions.get(name) or self._function(name)
         outputs = CALLS[name][0]
         if not outputs:
@@ -126,10 +127,15 @@ class CtypesBinding:
         code = function(*(ctypes.byref(cell) for cell in cells), *arguments)
         return (code, *(cell.value or 0 for cell in cells))
 
-    def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
+    def elapsed(self, start: int, stop: int) -> tuple[int, float]:
+        milliseconds = ctypes.c_float()
+        function = self._functions.get("hipEventElapsedTime") or self._function("hipEventElapsedTime")
+        return int(function(ctypes.byref(milliseconds), start, stop)), milliseconds.value
+
+    def launch(self, function: int, grid: Triple, block: Triple, lds: int, stream: int, extra: int) -> int:
         return int(self._launch(function, *grid, *block, lds, stream, None, extra))
 
-    def properties(self, index: int) -> tuple[int, dict[str, Any]]:
+    def properties(self, index: int) -> tuple[int, dict[str, object]]:
         room = ctypes.create_string_buffer(_PROPERTIES_BYTES)
         code = self._library.hipGetDevicePropertiesR0600(room, index)
         return code, structure_values(self._properties_type.from_buffer(room))
@@ -145,10 +151,10 @@ class HipPythonBinding:
     kind = "hip-python"
 
     def __init__(self) -> None:
-        from hip import hip  # takes the library chosen by gpulab.hip.library
+        from hip import hip  # takes the library that gpulab.providers.hip.library points it to
 
         self._hip = hip
-        self._enumerations = {"k": hip.hipMemcpyKind, "a": hip.hipDeviceAttribute_t, "A": hip.hipFunction_attribute}
+        self._kinds = hip.hipMemcpyKind
         self._launch: Any = hip.hipModuleLaunchKernel
 
     def has(self, symbol: str) -> bool:
@@ -161,27 +167,27 @@ class HipPythonBinding:
 
         return str(paths.get_library_path("amdhip64").decode())
 
-    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
-        outputs, inputs = CALLS[name]
-        given = [
-            self._enumerations[code](value) if code in self._enumerations else value
-            for code, value in zip(inputs, arguments, strict=True)
-        ]
-        code, *results = getattr(self._hip, name)(*given)
-        return (
-            int(code),
-            *(
-                float(value) if kind == "f" else int(value) if value is not None else 0
-                for kind, value in zip(outputs, results, strict=False)
-            ),
-        )
+    def call(self, name: str, *arguments: Input) -> tuple[int, ...]:
+        inputs = CALLS[name][1]
+        if "k" in inputs:
+            place = inputs.index("k")
+            code, *results = getattr(self._hip, name)(
+                *arguments[:place], self._kinds(int(arguments[place])), *arguments[place + 1 :]
+            )
+        else:
+            code, *results = getattr(self._hip, name)(*arguments)
+        return (int(code), *(int(value) if value is not None else 0 for value in results))
 
-    def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
+    def elapsed(self, start: int, stop: int) -> tuple[int, float]:
+        code, milliseconds = self._hip.hipEventElapsedTime(start, stop)
+        return int(code), float(milliseconds or 0.0)
+
+    def launch(self, function: int, grid: Triple, block: Triple, lds: int, stream: int, extra: int) -> int:
         return int(self._launch(function, *grid, *block, lds, stream, None, extra)[0])
 
-    def properties(self, index: int) -> tuple[int, dict[str, Any]]:
+    def properties(self, index: int) -> tuple[int, dict[str, object]]:
         code, found = self._hip.hipGetDeviceProperties(index)
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         for name in found.PROPERTIES():
             value = getattr(found, name)
             if isinstance(value, bytes):
@@ -197,9 +203,9 @@ class HipPythonBinding:
         return error.name, str(self._hip.hipGetErrorString(error)[-1])
 
 
-def structure_values(structure: ctypes.Structure) -> dict[str, Any]:
+def structure_values(structure: ctypes.Structure) -> dict[str, object]:
     """A ctypes structure as a dictionary: character arrays as text, other arrays as tuples."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for entry in structure._fields_:
         value = getattr(structure, entry[0])
         if isinstance(value, bytes):

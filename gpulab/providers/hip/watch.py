@@ -18,7 +18,7 @@ class _Watcher:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if fullname == _WATCHED:
             sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-            from gpulab.hip import library
+            from gpulab.providers.hip import library
 
             library.point_hip_python()
         return None
@@ -27,7 +27,7 @@ class _Watcher:
 def prepare() -> None:
     """Make ``from hip import hip`` find the library that gpulab uses; nothing is imported, built or changed yet."""
     if _WATCHED in sys.modules:
-        from gpulab.hip import library
+        from gpulab.providers.hip import library
 
         library.point_hip_python(after_a_call=True)
     elif not any(isinstance(finder, _Watcher) for finder in sys.meta_path):

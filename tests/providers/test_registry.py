@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from gpulab import errors
-from gpulab.hip import library
+from gpulab.providers import registry
+from gpulab.providers.rocm import installation
 from gpulab.toolchain.host import compile_host_library
 from gpulab.virtual_gpu import abi
 from tests.hip.conftest import ROOT, run_python
@@ -62,16 +63,16 @@ def rocm(tmp_path_factory):
 )
 def test_rocm_is_asked_in_a_process_of_its_own(rocm, monkeypatch, which, devices, words):
     monkeypatch.setenv("ROCM_PATH", str(rocm / which))
-    monkeypatch.setattr(library.os.path, "exists", lambda path: True)
-    count, state = library.rocm_devices()
+    monkeypatch.setattr(installation.os.path, "exists", lambda path: True)
+    count, state = installation.devices()
     assert count == devices
     assert words in state
 
 
 def test_without_a_driver_nothing_is_loaded(monkeypatch):
-    monkeypatch.setattr(library.os.path, "exists", lambda path: False)
-    monkeypatch.setattr(library.subprocess, "run", lambda *_, **__: pytest.fail("a process was started"))
-    count, state = library.rocm_devices()
+    monkeypatch.setattr(installation.os.path, "exists", lambda path: False)
+    monkeypatch.setattr(installation.subprocess, "run", lambda *_, **__: pytest.fail("a process was started"))
+    count, state = installation.devices()
     assert (count, state) == (0, "no AMD GPU driver (there is no /dev/kfd)")
 
 
@@ -80,7 +81,7 @@ import os
 real = os.path.exists
 os.path.exists = lambda path: path == "/dev/kfd" or real(path)
 import gpulab
-from gpulab import hip as door, errors
+from gpulab import providers, errors
 """
 
 
@@ -89,42 +90,43 @@ def test_rocm_first_and_virtual_devices_by_name(rocm, binding):
     done = run_python(
         WITH_DRIVER
         + """
-print([(d.index, d.arch, d.virtual, d.compute_units) for d in door.devices()], door.current(), door.is_virtual())
-print(door.find("virtual:gfx942").index, door.find("gfx1100").index, door.find("gfx90a").index)
-with door.recording() as records:
-    door.launch(1, (2, 1, 1), (64, 1, 1), 0, 0, b"")
-    door.launch(1, (2, 1, 1), (64, 1, 1), 0, 0, b"")
+gpu = providers.selected
+print([(d.index, d.arch, d.virtual, d.compute_units) for d in providers.devices()], providers.current(), gpu().name)
+print(providers.find("virtual:gfx942").index, providers.find("gfx1100").index, providers.find("gfx90a").index)
+with providers.recording() as records:
+    providers.selected().launch(1, (2, 1, 1), (64, 1, 1), 0, 0, b"")
+    providers.selected().launch(1, (2, 1, 1), (64, 1, 1), 0, 0, b"")
 print(records[0].time_us, records[0].time_is_modelled, records[0].arch, records[0].waves)
 print([(a.kind, a.device, a.start_us, a.end_us, a.launch, a.is_modelled) for a in records.activities()])
 print(records[0].placement)
 try:
-    door.synchronize()
+    providers.selected().synchronize()
 except errors.KernelFault as error:
     print(error.hint)
 try:
-    door.launch_traced(1, (1, 1, 1), (1, 1, 1), 0, b"")
+    providers.instruments("trace")
 except errors.HipError as error:
     print(error.what)
-door.select(2)
-print(door.current(), door.is_virtual(), door.malloc(0), door.mem_info()[1])
-door.select(0)
-print(door.current(), door.is_virtual(), door.library_info()["binding"])
+providers.select(2)
+print(providers.current(), gpu().name, providers.selected().malloc(0), providers.selected().memory_info()[1])
+providers.select(0)
+print(providers.current(), gpu().name, gpu().library().binding)
 """,
         ROCM_PATH=str(rocm / "good"),
         GPULAB_BINDING=binding,
     )
     lines = done.stdout.splitlines()
     assert len(lines) == 9, done.stderr
-    assert lines[0] == "[(0, 'gfx90a', False, 104), (1, 'gfx942', True, 304), (2, 'gfx1100', True, 96)] 0 False"
+    assert lines[0] == "[(0, 'gfx90a', False, 104), (1, 'gfx942', True, 304), (2, 'gfx1100', True, 96)] 0 rocm"
     assert lines[1] == "1 2 0"
     assert lines[2] == "250.0 False gfx90a 2"
     # All events of this library are 250 microseconds apart.
     assert lines[3] == "[('kernel', 0, 0.0, 250.0, 0, False), ('kernel', 0, 250.0, 500.0, 1, False)]"
     assert lines[4] == "None"
     assert "virtual:gfx942" in lines[5]
-    assert lines[6] == "A real GPU cannot be traced."
-    assert lines[7] == "2 True 0 25753026560"
-    assert lines[8] == f"0 False {binding}"
+    assert lines[6] == "AMD Instinct MI210 cannot be traced."
+    assert lines[7] == "2 virtual 0 25753026560"
+    assert lines[8] == f"0 rocm {binding}"
 
 
 def test_the_virtual_library_can_be_chosen(rocm):
@@ -132,7 +134,7 @@ def test_the_virtual_library_can_be_chosen(rocm):
         WITH_DRIVER
         + """
 from hip import hip
-print([d.arch for d in door.devices()], hip.hipGetDeviceCount()[1])
+print([d.arch for d in providers.devices()], hip.hipGetDeviceCount()[1])
 """,
         ROCM_PATH=str(rocm / "good"),
         GPULAB_LIBRARY="virtual",
@@ -149,20 +151,20 @@ def test_a_rocm_without_a_gpu_that_hip_python_finds_first(rocm, tmp_path):
     import os
 
     done = run_python(
-        WITH_DRIVER
-        + "print([d.arch for d in door.devices()], door.library_info()['binding'], door.library_info()['rocm'])",
+        WITH_DRIVER + "print([d.arch for d in providers.devices()], providers.selected().library().binding, "
+        "providers.states()['rocm'])",
         PYTHONPATH=os.pathsep.join((str(ROOT), str(tmp_path))),
     )
     assert done.stdout.startswith("['gfx942', 'gfx1100'] ctypes "), done.stderr
     assert "no usable GPU" in done.stdout
 
 
-@pytest.mark.parametrize(("value", "words"), [("rocm", "no AMD GPU answers"), ("cuda", "virtual")])
+@pytest.mark.parametrize(("value", "words"), [("rocm", "no GPU answers"), ("cuda", "virtual")])
 def test_a_choice_that_cannot_be(monkeypatch, value, words):
     monkeypatch.setenv("GPULAB_LIBRARY", value)
-    monkeypatch.setattr(library, "rocm_devices", lambda: (0, "no libamdhip64 found"))
+    monkeypatch.setattr(installation, "devices", lambda: (0, "no libamdhip64 found"))
     with pytest.raises(errors.HipError, match=words):
-        library._decide()
+        registry.Registry(registry.MEMBERS).names()
 
 
 PLAIN = """
@@ -219,16 +221,16 @@ def test_control_c_stops_a_kernel():
     done = run_python(
         """
 import os, signal, struct, threading, time
-from gpulab import hip as door, toolchain
+from gpulab import providers, toolchain
 code = toolchain.compile('extern "C" __global__ void k(volatile int* x) { while (*x == 0) {} }', arch="gfx942")
-address = door.malloc(4)
-kernel = door.get_function(door.load_module(code.elf), "k")
+address = providers.selected().malloc(4)
+kernel = providers.selected().function(providers.selected().load(code.elf), "k")
 arguments = struct.pack("<Q", address)
-door.set_instruction_limit(20_000_000)
+providers.selected().instruments.set_instruction_limit(20_000_000)
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     while True:
-        door.launch(kernel, (1, 1, 1), (64, 1, 1), 0, 0, arguments)
+        providers.selected().launch(kernel, (1, 1, 1), (64, 1, 1), 0, 0, arguments)
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -254,7 +256,8 @@ try:
 except RuntimeError as error:
     print("failed to dlopen" in str(error))
 import gpulab
-print(hip.hipGetDeviceCount()[1], gpulab.hip.library_info()["binding"])
+from gpulab import providers
+print(hip.hipGetDeviceCount()[1], providers.selected().library().binding)
 """,
         ROCM_PATH=str(tmp_path),
     )
@@ -276,15 +279,16 @@ def test_importing_gpulab_after_hip_is_enough_too():
 )
 def test_the_environment_chooses_devices(names, found):
     done = run_python(
-        "import gpulab\nfrom gpulab import hip as door\nprint([d.arch for d in door.devices()])", GPULAB_DEVICES=names
+        "import gpulab\nfrom gpulab import providers\nprint([d.arch for d in providers.devices()])",
+        GPULAB_DEVICES=names,
     )
     assert done.stdout == f"{found}\n", done.stderr
 
 
 def test_a_wrong_name_in_the_environment_is_explained():
     done = run_python(
-        "from gpulab import hip as door, errors\n"
-        "try: door.devices()\nexcept errors.DeviceNotFound as error: print(error)",
+        "from gpulab import providers, errors\n"
+        "try: providers.devices()\nexcept errors.DeviceNotFound as error: print(error)",
         GPULAB_DEVICES="gfx803",
     )
     assert "no virtual GPU of architecture 'gfx803'" in done.stdout, done.stderr
@@ -294,12 +298,14 @@ def test_the_instruction_limit_of_the_environment():
     done = run_python(
         """
 import struct
-from gpulab import errors, hip as door, toolchain
+from gpulab import errors, providers, toolchain
 code = toolchain.compile('extern "C" __global__ void k(volatile int* x) { while (*x == 0) {} }', arch="gfx942")
-address = door.malloc(4)
-door.launch(door.get_function(door.load_module(code.elf), "k"), (1, 1, 1), (64, 1, 1), 0, 0, struct.pack("<Q", address))
+gpu = providers.selected()
+address = gpu.malloc(4)
+kernel = gpu.function(gpu.load(code.elf), "k")
+gpu.launch(kernel, (1, 1, 1), (64, 1, 1), 0, 0, struct.pack("<Q", address))
 try:
-    door.synchronize()
+    providers.selected().synchronize()
 except errors.KernelTimeout as error:
     print("stopped", error.fault.where.line)
 """,

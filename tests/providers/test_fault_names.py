@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpulab.hip.faults import plain_name
+from gpulab.providers.faults import plain_name
 
 
 @pytest.mark.parametrize(
