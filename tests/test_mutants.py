@@ -1,0 +1,78 @@
+"""What `make mutants` changes: each kind of place, and nothing in comments, strings, annotations or docstrings."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def mutants() -> Any:
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "tools" / "mutants.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["mutants"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def changed(points: Any, source: str) -> list[str]:
+    data = source.encode()
+    return [(data[:start] + new.encode() + data[end:]).decode() for start, end, new in points]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = a < b", ["x = a <= b"]),
+        ("x = a + b # + c", ["x = a - b # + c"]),
+        ("x = ä and b", ["x = ä or b"]),
+        ("x = 'a' + b", []),
+        ("x: int | None = 3", ["x: int | None = (3 + 1)"]),
+        ("def f(a: int = 0) -> str | None:\n    'One + 1.'\n    g(a)", ["pass", "(0 + 1)"]),
+        ("if x:\n    y += 1", ["if (not x):", "y -= 1", "y += (1 + 1)"]),
+        ("def f():\n    return not x", ["return None", "return bool(x)"]),
+    ],
+)
+def test_python(mutants: Any, source: str, expected: list[str]) -> None:
+    found = changed(mutants.python_points(source), source)
+    assert len(found) == len(expected)
+    for text, part in zip(found, expected, strict=True):
+        assert part in text
+        compile(text, "mutant", "exec")
+
+
+def test_words_of_c(mutants: Any) -> None:
+    source = '#include <a.h>\nint f(int a) { /* 1 + 1 */ return a < 2 ? g("3 + 4") : a; }\n'
+    found = changed(mutants.text_points(source), source)
+    assert [text.split("return")[1].strip() for text in found] == [
+        'a <= 2 ? g("3 + 4") : a; }',
+        'a < (2 + 1) ? g("3 + 4") : a; }',
+    ]
+
+
+def test_a_statement_of_c_goes(mutants: Any) -> None:
+    source = "void f(void) {\n  clear(x);\n  return g(x);\n}\n"
+    assert changed(mutants.text_points(source), source) == ["void f(void) {\n  ;\n  return g(x);\n}\n"]
+
+
+def test_a_seed_gives_one_sample_over_all_folders(mutants: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutants, "files", lambda: ["gpulab/errors.py", "course/build.py", "gpulab/views/table.py"])
+
+    def drawn(seed: int) -> list[Any]:
+        asked = type("Asked", (), {"within": [], "changed": "", "only": "", "seed": seed, "count": 9})
+        return list(mutants.sample(asked))
+
+    assert drawn(3) == drawn(3) != drawn(4)
+    assert {mutants.group(mutant.path) for mutant in drawn(3)} == {"gpulab", "course", "gpulab/views"}
+
+
+def test_every_source_has_tests(mutants: Any) -> None:
+    for path in mutants.files():
+        assert mutants.tests_of(path), path

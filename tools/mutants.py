@@ -1,0 +1,442 @@
+#!/usr/bin/env python3
+"""`make mutants`: changes one place of the sources at a time, and asks whether a test sees it.
+
+    make mutants                                             40 mutants over all folders
+    make mutants MUTANTS="--count 200 --seed 7"              a larger sample; a seed always gives the same one
+    make mutants MUTANTS="--in gpulab/virtual_gpu/isa"       of one folder or file
+    make mutants MUTANTS="--changed main"                    of lines that differ from a commit
+    make mutants MUTANTS="--only gpulab/metrics.py:120"      of one line, each mutant of it
+
+Moving parts: `points` finds what can be changed in a file (`python_points` by its syntax tree, `text_points` by words
+in C, headers and scripts); `TESTS` says which tests ought to see a folder's mutants, the mirrored file before the rest;
+`Worker` has a copy of the clone and runs them until one fails. A mutant that no test sees has survived. The tests that
+killed mutants run once more on the clone as it is: what fails there too has killed nothing.
+Survivors are to be judged: some change nothing that anyone could see. The exit code is 0 whatever survived, unless
+--least is given: the share to be killed, in percent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+KINDS = (".py", ".c", ".h", ".cpp", ".js")
+SOURCES = ("gpulab", "course")
+LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|INDEX|/generated/")
+SECONDS = 900  # for the tests of one mutant
+
+TESTS: tuple[tuple[str, str], ...] = (
+    ("gpulab/virtual_gpu/isa", "tests/isa tests/reference tests/translate tests/architectures tests/kernels"),
+    ("gpulab/virtual_gpu/translate", "tests/translate tests/isa tests/kernels tests/machine tests/checked"),
+    ("gpulab/virtual_gpu/reference", "tests/reference tests/isa tests/api"),
+    (
+        "gpulab/virtual_gpu/machine",
+        "tests/machine tests/checked tests/api tests/isa tests/kernels tests/test_metrics.py",
+    ),
+    ("gpulab/virtual_gpu", "tests/hip tests/api tests/programs"),
+    ("gpulab/architectures", "tests/architectures tests/machine tests/views tests/isa tests/test_metrics.py tests/hip"),
+    ("gpulab/toolchain/include", "tests/headers tests/kernels tests/programs tests/checked"),
+    ("gpulab/toolchain/library", "tests/headers tests/kernels"),
+    (
+        "gpulab/toolchain",
+        "tests/toolchain tests/headers tests/porting tests/programs tests/hip tests/api tests/kernels",
+    ),
+    ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/api"),
+    ("gpulab/porting", "tests/porting tests/programs"),
+    ("gpulab/programs", "tests/programs tests/grading"),
+    ("gpulab/providers", "tests/providers tests/hip tests/api"),
+    ("gpulab/hip", "tests/hip tests/api"),
+    ("gpulab/grading", "tests/grading tests/course"),
+    ("gpulab/views/static", "tests/views tests/browser"),
+    ("gpulab/views", "tests/views tests/api tests/browser"),
+    ("gpulab/metrics.py", "tests/test_metrics.py tests/machine tests/views tests/api"),
+    ("gpulab/counter_names.py", "tests/test_counter_names.py tests/test_metrics.py tests/machine"),
+    ("gpulab/records.py", "tests/test_records.py tests/api tests/views tests/machine"),
+    ("gpulab", "tests/api tests/hip tests/test_packaging.py"),
+    ("course", "tests/course tests/grading"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change: in `path`, from byte `start` to `end` stands `new` in place of `old`, on `line`."""
+
+    path: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        def short(text: str) -> str:
+            text = " ".join(text.split())
+            return text if len(text) <= 60 else text[:59] + "…"
+
+        return f"{self.path}:{self.line}: {short(self.old)!r} → {short(self.new)!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a mutant: "killed" by a test, "stopped" (the tests took too long) or "survived"."""
+
+    mutant: Mutant
+    verdict: str
+    test: str
+    seconds: float
+
+
+COMPARE = {
+    ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"), ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="), ast.In: (" in ", " not in "), ast.NotIn: (" not in ", " in "),
+    ast.Is: (" is ", " is not "), ast.IsNot: (" is not ", " is "),
+}  # fmt: skip
+ARITHMETIC = {
+    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "//"), ast.FloorDiv: ("//", "*"), ast.Div: ("/", "*"),
+    ast.Mod: ("%", "//"), ast.LShift: ("<<", ">>"), ast.RShift: (">>", "<<"), ast.BitAnd: ("&", "|"),
+    ast.BitOr: ("|", "&"), ast.BitXor: ("^", "|"),
+}  # fmt: skip
+
+
+def python_points(source: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, new text) in bytes for each change of a Python module; annotations and docstrings stay."""
+    data = source.encode()
+    starts = [0]
+    for row in data.split(b"\n"):
+        starts.append(starts[-1] + len(row) + 1)
+
+    def at(line: int, column: int) -> int:
+        return starts[line - 1] + column
+
+    def span(node: ast.expr | ast.stmt) -> tuple[int, int]:
+        return at(node.lineno, node.col_offset), at(node.end_lineno or 0, node.end_col_offset or 0)
+
+    def text(node: ast.expr | ast.stmt) -> str:
+        start, end = span(node)
+        return data[start:end].decode()
+
+    def between(left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator[tuple[int, int, str]]:
+        start, end = span(left)[1], span(right)[0]
+        gap = data[start:end].decode()
+        if gap.count(old) == 1 and "#" not in gap:
+            yield start, end, gap.replace(old, new)
+
+    def is_text(node: ast.expr) -> bool:
+        return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+    def walk(node: ast.AST) -> Iterator[tuple[int, int, str]]:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            parts: list[ast.AST] = [*node.decorator_list, *node.body]
+            if not isinstance(node, ast.ClassDef):
+                parts += [*node.args.defaults, *(default for default in node.args.kw_defaults if default)]
+            for part in parts:
+                yield from walk(part)
+            return
+        if isinstance(node, ast.AnnAssign):
+            if node.value is not None:
+                yield from walk(node.value)
+            return
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in text(node.test):
+            return
+        if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)):
+            return
+        if isinstance(node, ast.Expr):
+            if isinstance(node.value, ast.Call):
+                yield (*span(node), "pass")
+            elif isinstance(node.value, ast.Constant):
+                return
+        elif isinstance(node, ast.Return) and node.value is not None and text(node.value) != "None":
+            yield (*span(node.value), "None")
+        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+            yield from between(node.left, node.comparators[0], *COMPARE[type(node.ops[0])])
+        elif (
+            isinstance(node, ast.BinOp)
+            and type(node.op) in ARITHMETIC
+            and not is_text(node.left)
+            and not is_text(node.right)
+        ):
+            yield from between(node.left, node.right, *ARITHMETIC[type(node.op)])
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Add, ast.Sub)) and not is_text(node.value):
+            old, new = ("+=", "-=") if isinstance(node.op, ast.Add) else ("-=", "+=")
+            yield from between(node.target, node.value, old, new)
+        elif isinstance(node, ast.BoolOp):
+            old, new = (" and ", " or ") if isinstance(node.op, ast.And) else (" or ", " and ")
+            yield from between(node.values[0], node.values[1], old, new)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield (*span(node), f"bool({text(node.operand)})")
+        elif isinstance(node, (ast.If, ast.IfExp, ast.While)) and isinstance(
+            node.test, (ast.Name, ast.Attribute, ast.Call)
+        ):
+            yield (*span(node.test), f"(not {text(node.test)})")
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, bool):
+                yield (*span(node), str(not node.value))
+            elif isinstance(node.value, (int, float)) and "_" not in text(node)[:1]:
+                yield (*span(node), f"({text(node)} + 1)")
+            return
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child)
+
+    yield from walk(ast.parse(source))
+
+
+HIDDEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`", re.S)
+WORDS = (
+    (r"(?<= )<=(?= )", "<"), (r"(?<= )<(?= )", "<="), (r"(?<= )>=(?= )", ">"), (r"(?<= )>(?= )", ">="),
+    (r"(?<= )===?(?= )", "!="), (r"(?<= )!==?(?= )", "=="), (r"(?<= )&&(?= )", "||"), (r"(?<= )\|\|(?= )", "&&"),
+    (r"(?<= )\+(?= )", "-"), (r"(?<= )-(?= )", "+"), (r"(?<= )\*(?= )", "+"), (r"(?<= )/(?= )", "*"),
+    (r"(?<= )<<(?= )", ">>"), (r"(?<= )>>(?= )", "<<"), (r"(?<= )&(?= )", "|"), (r"(?<= )\|(?= )", "&"),
+    (r"(?<= )\^(?= )", "|"), (r"(?<= )\+=(?= )", "-="), (r"(?<= )\|=(?= )", "&="), (r"(?<= )&=(?= )", "|="),
+    (r"(?<=[(\s])!(?=\w)", ""),
+)  # fmt: skip
+NUMBER = re.compile(r"(?<![\w.])(0x[0-9a-fA-F]+|\d+)(?![\w.])")
+STATEMENT = re.compile(r"^[ \t]+(?!return\b|else\b|case\b|break\b|continue\b|const\b|let\b|static\b|typedef\b)"
+                       r"(?:[\w.>\[\]-]+ (?:[|&+-]?=) [^\n{}]+|[\w.]+\([^\n{}]*\));(?=[ \t]*$)", re.M)  # fmt: skip
+
+
+def text_points(source: str) -> Iterator[tuple[int, int, str]]:
+    """The same for C, C++, headers and JavaScript, by their words; comments, strings and #include lines stay."""
+    blank = HIDDEN.sub(lambda match: " " * len(match[0]), source)
+    blank = re.sub(
+        r"^[ \t]*(#\s*(include|pragma|if|ifdef|ifndef|error)|import\b)[^\n]*",
+        lambda m: " " * len(m[0]),
+        blank,
+        flags=re.M,
+    )
+    found = [(match.start(), match.end(), new) for word, new in WORDS for match in re.finditer(word, blank)]
+    found += [(match.start(), match.end(), f"({match[0]} + 1)") for match in NUMBER.finditer(blank)]
+    for match in STATEMENT.finditer(blank):
+        first = match.start() + len(match[0]) - len(match[0].lstrip())
+        found.append((first, match.end(), ";"))
+    for start, end, new in sorted(found):
+        yield len(source[:start].encode()), len(source[:end].encode()), new
+
+
+def points(path: str) -> list[Mutant]:
+    """All mutants of a file of the clone."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    data = source.encode()
+    found = python_points(source) if path.endswith(".py") else text_points(source)
+    return [
+        Mutant(path, data.count(b"\n", 0, start) + 1, start, end, data[start:end].decode(), new)
+        for start, end, new in found
+    ]
+
+
+def files() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", *SOURCES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [path for path in listed.split("\n") if path.endswith(KINDS) and not LEFT_OUT.search(path)]
+
+
+def group(path: str) -> str:
+    """The folder that a mutant counts for: two levels below gpulab/virtual_gpu and gpulab/toolchain, one elsewhere."""
+    parts = Path(path).parts
+    deep = 3 if parts[1] in ("virtual_gpu", "toolchain", "views") and len(parts) > 3 else 2
+    return "/".join(parts[: min(deep, len(parts) - 1)])
+
+
+def tests_of(path: str) -> list[str]:
+    """The tests that ought to see a file's mutants, in the order in which they are tried."""
+    folders = next(tests for prefix, tests in TESTS if path == prefix or path.startswith(prefix + "/")).split()
+    folders = [folder for folder in folders if (ROOT / folder).exists()]
+    stem = Path(path).stem
+    if path.startswith("course/exercises/"):  # an exercise's own answers
+        name = Path(path).parts[2]
+        return [f"tests/course/test_answers.py -k {name}", *(folder for folder in folders if "grading" in folder)]
+    own = [p for folder in folders if folder.endswith("/") or (ROOT / folder).is_dir()
+           for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{stem}*.py"))]  # fmt: skip
+    return [*own[:3], *folders]
+
+
+def changed_lines(base: str) -> dict[str, set[int]]:
+    """The lines of each file that differ from a commit."""
+    diff = subprocess.run(
+        ["git", "diff", "-U0", base, "--", *SOURCES], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    found: dict[str, set[int]] = defaultdict(set)
+    path = ""
+    for row in diff.split("\n"):
+        if row.startswith("+++ b/"):
+            path = row[6:]
+        elif head := re.match(r"@@ [^+]*\+(\d+)(?:,(\d+))? @@", row):
+            first, count = int(head[1]), int(head[2] or 1)
+            found[path].update(range(first, first + count))
+    return found
+
+
+def sample(asked: argparse.Namespace) -> list[Mutant]:
+    """The mutants to try: as many of each folder, as far as it has them."""
+    chosen = files()
+    if asked.within:
+        chosen = [
+            path for path in chosen if any(path == p or path.startswith(p.rstrip("/") + "/") for p in asked.within)
+        ]
+    lines: dict[str, set[int]] | None = changed_lines(asked.changed) if asked.changed else None
+    if asked.only:
+        path, _, line = asked.only.partition(":")
+        return [mutant for mutant in points(path) if not line or mutant.line == int(line)]
+    folders: dict[str, list[Mutant]] = defaultdict(list)
+    for path in chosen:
+        folders[group(path)] += [m for m in points(path) if lines is None or m.line in lines.get(path, ())]
+    random_ = random.Random(asked.seed)
+    for mutants in folders.values():
+        random_.shuffle(mutants)
+    taken: list[Mutant] = []
+    while len(taken) < asked.count and any(folders.values()):
+        for name in sorted(folders):
+            if folders[name] and len(taken) < asked.count:
+                taken.append(folders[name].pop())
+    return taken
+
+
+class Worker:
+    """A copy of the clone, with a copy of a warm cache for each mutant, in which tests run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.cache, self.warm = folder / "clone", folder / "cache", folder / "warm"
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+        for name in filter(None, listed.decode().split("\0")):
+            source, target = ROOT / name, self.folder / name
+            if source.is_file():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target)
+        shutil.copytree(cache_folder(), self.warm, symlinks=True) if cache_folder().is_dir() else self.warm.mkdir()
+
+    def run(self, tests: Sequence[str]) -> tuple[str, str]:
+        """("survived", ""), ("killed", the test) or ("stopped", "")."""
+        shutil.rmtree(self.cache, ignore_errors=True)
+        shutil.copytree(self.warm, self.cache, symlinks=True)
+        environment = {
+            **{name: value for name, value in os.environ.items() if name not in ("CI", "PYTEST_ADDOPTS")},
+            "PYTHONPATH": str(self.folder), "GPULAB_CACHE": str(self.cache), "PYTHONDONTWRITEBYTECODE": "1",
+            "GPULAB_PROGRESS": str(self.cache / "progress.json"),
+        }  # fmt: skip
+        end = time.monotonic() + SECONDS
+        seen: set[str] = set()
+        for words in tests:
+            if words in seen:
+                continue
+            seen.add(words)
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-x",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "--no-header",
+                *words.split(),
+            ]
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                out, _ = process.communicate(timeout=max(1.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                process.communicate()
+                return "stopped", words
+            if process.returncode not in (0, 5):  # 5: no test was selected
+                named = re.search(r"^(?:FAILED|ERROR) (\S+)", out, re.M)
+                return "killed", named[1] if named else words
+        return "survived", ""
+
+    def try_(self, mutant: Mutant) -> Outcome:
+        target, began = self.folder / mutant.path, time.monotonic()
+        data = (ROOT / mutant.path).read_bytes()
+        target.write_bytes(data[: mutant.start] + mutant.new.encode() + data[mutant.end :])
+        try:
+            verdict, test = self.run(tests_of(mutant.path))
+        finally:
+            target.write_bytes(data)
+        return Outcome(mutant, verdict, test, time.monotonic() - began)
+
+
+def cache_folder() -> Path:
+    from gpulab.toolchain import cache
+
+    return Path(cache.folder())
+
+
+def main() -> int:
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--count", type=int, default=40, help="how many mutants")
+    ask.add_argument("--seed", type=int, default=1, help="another number gives another sample")
+    ask.add_argument("--in", dest="within", action="append", default=[], help="a folder or file; may be repeated")
+    ask.add_argument("--changed", default="", metavar="COMMIT", help="only lines that differ from this commit")
+    ask.add_argument("--only", default="", metavar="FILE[:LINE]", help="every mutant of a file or a line")
+    ask.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time")
+    ask.add_argument("--least", type=float, default=0.0, help="fail if a smaller share is killed, in percent")
+    ask.add_argument("--report", default="", help="a file for the outcomes, as JSON lines")
+    ask.add_argument("--list", action="store_true", help="only list the mutants")
+    asked = ask.parse_args()
+    mutants = sample(asked)
+    if asked.list:
+        print(*mutants, sep="\n")
+        return 0
+    print(f"{len(mutants)} mutants, {asked.jobs} at a time", flush=True)
+    outcomes: list[Outcome] = []
+    with tempfile.TemporaryDirectory(prefix="gpulab-mutants-") as folder:
+        workers = [Worker(Path(folder) / str(number)) for number in range(asked.jobs)]
+        free, lock = list(workers), threading.Lock()
+
+        def one(mutant: Mutant) -> None:
+            with lock:
+                worker = free.pop()
+            try:
+                outcome = worker.try_(mutant)
+            finally:
+                with lock:
+                    free.append(worker)
+            with lock:
+                outcomes.append(outcome)
+                print(
+                    f"{len(outcomes):4} {outcome.verdict:8} {outcome.seconds:5.0f} s  {mutant}  {outcome.test}",
+                    flush=True,
+                )
+                if asked.report:
+                    with open(asked.report, "a", encoding="utf-8") as file:
+                        file.write(json.dumps(asdict(outcome)) + "\n")
+
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            list(pool.map(one, mutants))
+        killers = sorted({outcome.test for outcome in outcomes if outcome.verdict == "killed"})
+        broken = {test for test in killers if workers[0].run([test])[0] != "survived"}
+    for test in sorted(broken):
+        print(f"fails without any mutant too: {test}")
+    counted: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for outcome in outcomes:
+        counted[group(outcome.mutant.path)][0] += 1
+        counted[group(outcome.mutant.path)][1] += outcome.verdict != "survived" and outcome.test not in broken
+    print("\nfolder                                mutants  killed")
+    for name, (tried, killed) in sorted(counted.items()):
+        print(f"{name:38}{tried:7}{killed:8}")
+    tried, killed = (sum(each) for each in zip(*counted.values(), strict=True)) if counted else (0, 0)
+    share = 100 * killed / tried if tried else 100.0
+    print(f"{'all':38}{tried:7}{killed:8}  {share:.1f} %")
+    for outcome in outcomes:
+        if outcome.verdict == "survived":
+            print(f"survived: {outcome.mutant}")
+    return 1 if broken or share < asked.least else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
