@@ -113,10 +113,18 @@ def read(job: Job) -> nbformat.NotebookNode:
             graded += 1
             kind = "answer" if "solution" in tags else "check"
             new.id = f"{job.name[:56]}-{kind}-{graded}"
-            new.metadata["nbgrader"] = nbgrader_metadata(new.id, kind, int(cell.metadata.get("points", 1)))
+            new.metadata["nbgrader"] = nbgrader_metadata(new.id, kind, points_of(job, cell))
         notebook.cells.append(new)
     check_source(job, notebook)
     return notebook
+
+
+def points_of(job: Job, cell: nbformat.NotebookNode) -> int:
+    """What a graded cell is worth, 1 if it does not say. Raises SourceError for anything but a whole number above 0."""
+    points = cell.metadata.get("points", 1)
+    if not isinstance(points, int) or isinstance(points, bool) or points < 1:
+        raise SourceError(f"{job.source.relative_to(ROOT)}: points are a whole number above 0, not {points!r}")
+    return points
 
 
 def nbgrader_metadata(grade_id: str, kind: str, points: int) -> dict:
@@ -140,6 +148,10 @@ def check_source(job: Job, notebook: nbformat.NotebookNode) -> None:
         raise SourceError(f"{job.source.relative_to(ROOT)}: {reason}")
 
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in code:
+        option = re.match(r"(points|tags):(.*)", cell.source)
+        if option:  # Python would take it for the declaration of a variable, and do nothing
+            refuse(f"an option of a cell begins with a colon: write `:{option[1]}:{option[2]}`, not `{option[0]}`")
     if not notebook.cells[0].source.startswith("# "):
         refuse("the first cell must be a title")
     if job.is_page:

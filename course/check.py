@@ -21,11 +21,15 @@ from pathlib import Path
 
 import build
 
-from gpulab.grading import exercise_ids, load
+from gpulab.errors import CheckError
+from gpulab.grading import load
 from gpulab.grading import program as programs
+from gpulab.grading.answers import WrongAnswer, right_answers, wrong_answers
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.judge import CHECKED_CAUSES, GENERAL_CAUSES, judged
 from gpulab.grading.program import ProgramExercise
+from gpulab.grading.requirements import code_only
+from gpulab.grading.verdict import Verdict
 
 FEWEST_WRONG = 3
 MORE_WRONG = {"10_synchronisation": 5, "11_porting": 5, "12_porting_traps": 5}
@@ -33,10 +37,14 @@ MORE_WRONG = {"10_synchronisation": 5, "11_porting": 5, "12_porting_traps": 5}
 FEWEST_RIGHT = 2
 FEWEST_OF_A_LESSON = 2
 FEWEST_EXERCISES = 40
+MOST_BYTES = 100_000
+"""Of a verdict in a file: those of a whole class are kept together."""
 
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 LISTED = re.compile(r"\(\.\./exercises/([a-z0-9-]+)/\1\.ipynb\)[^\n|]*?[(|]\s?(\d+) minutes")
 """An exercise in a list or a table, with its minutes."""
+MARK = re.compile(r"«[^»]*»")
+"""What an author replaces in a new exercise (course/template)."""
 FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.S | re.M)
 QUANTITY = re.compile(
     r"(?<![\w.])\d[\d,.]*\s?(?:(?:[KMGT]i?B|[KMGT]?bit)(?:/s)?|[KMGT]Hz|[GTP]FLOP(?:/s|S)?|TB/s|GB/s|ns|µs|ms|clk|clocks?|"
@@ -95,10 +103,11 @@ def of_text(job: build.Job) -> Iterator[Complaint]:
             yield Complaint(where, f"{found[0].strip()!r} stands in a text without a source: {_around(plain, found)!r}",
                             "link the document that says so in the same passage, or compute the number")  # fmt: skip
     yield from links(job, text)
+    exercises = definitions()
     for id, minutes in LISTED.findall(text):
-        if id in exercise_ids() and int(minutes) != load(id).minutes:
+        if id in exercises and int(minutes) != exercises[id].minutes:
             yield Complaint(
-                where, f"it says that {id} takes {minutes} minutes", f"the exercise says {load(id).minutes}"
+                where, f"it says that {id} takes {minutes} minutes", f"the exercise says {exercises[id].minutes}"
             )
     for tag in re.findall(r"<img\b[^>]*>", text):
         if not re.search(r'alt="[^"]+"', tag):
@@ -188,27 +197,59 @@ def virtual_only(code: str) -> Iterator[str]:
 # --------------------------------------------------------------------------------------------------------- exercises
 
 
+def folders() -> list[str]:
+    """The names of all folders of exercises, whole or not."""
+    return sorted(path.name for path in (build.COURSE / "exercises").iterdir() if path.is_dir())
+
+
+def definition(id: str) -> Exercise | ProgramExercise | Complaint:
+    """The exercise that a folder's check.py defines, or what is wrong with that file."""
+    if not (build.COURSE / "exercises" / id / "check.py").is_file():
+        return Complaint(f"course/exercises/{id}", "it has no check.py", "write it, or remove the folder")
+    try:
+        return load(id)
+    except CheckError as error:
+        return complaint_of(f"exercise {id}", error, "mend check.py")
+
+
+def complaint_of(where: str, error: CheckError, todo: str) -> Complaint:
+    """What a CheckError says, as a complaint."""
+    return Complaint(where, "\n".join(part for part in (error.what, error.why) if part), error.hint or todo)
+
+
+def definitions() -> dict[str, Exercise | ProgramExercise]:
+    """All exercises that can be loaded, by id."""
+    return {id: found for id in folders() if not isinstance(found := definition(id), Complaint)}
+
+
 def of_exercise(id: str) -> Iterator[Complaint]:
     """What an exercise must have, without running anything."""
-    exercise, folder = load(id), build.COURSE / "exercises" / id
+    exercise, folder = definition(id), build.COURSE / "exercises" / id
+    if isinstance(exercise, Complaint):
+        yield exercise
+        return
     where = f"exercise {id}"
-    wrong, right = (sorted(folder.glob(f"{kind}/*.hip")) for kind in ("wrong", "right"))
+    yield from of_marks(folder)
+    try:
+        wrong = wrong_answers(id)
+    except CheckError as error:
+        yield complaint_of(where, error, "mend wrong.toml")
+        return
+    right = right_answers(id)
     fewest = max(FEWEST_WRONG, MORE_WRONG.get(exercise.lesson, 0))
     if len(wrong) < fewest:
-        yield Complaint(where, f"{len(wrong)} wrong answers", f"write {fewest} plausible ones or more into wrong/")
-    if len({_plain(path) for path in right}) < FEWEST_RIGHT:
-        yield Complaint(where, f"{len(right)} right answers, of which {len({_plain(path) for path in right})} differ",
+        yield Complaint(where, f"{len(wrong)} wrong answers", f"write {fewest} plausible ones or more into wrong.toml")
+    differ = len({_plain(source) for source in right.values()})
+    if differ < FEWEST_RIGHT:
+        yield Complaint(where, f"{len(right)} right answers, of which {differ} differ",
                         f"write {FEWEST_RIGHT} that differ into right/")  # fmt: skip
     known = {each.name for each in (*exercise.causes, *exercise.requirements, *general_causes(exercise))}
-    named = {cause_of(path) for path in wrong}
-    for path in wrong:
-        if not cause_of(path):
-            yield Complaint(_where(path), "the first line names no cause", "write // expected cause: NAME")
-        elif cause_of(path) not in known:
-            yield Complaint(_where(path), f"no cause or requirement is named {cause_of(path)}",
+    for answer in wrong:
+        if answer.cause not in known:
+            yield Complaint(f"{where}, wrong answer {answer.name}", f"no cause or requirement is named {answer.cause}",
                             "name one of " + ", ".join(sorted(known)))  # fmt: skip
     for each in (*exercise.causes, *exercise.requirements):
-        if each.name not in named:
+        if each.name not in {answer.cause for answer in wrong}:
             yield Complaint(where, f"no wrong answer shows the cause {each.name}", "write one, or take the cause out")
     if len(set(exercise.hints)) != 3:
         yield Complaint(where, "two hints are the same", "each of the three hints tells more")
@@ -262,28 +303,96 @@ def of_kernels(exercise: Exercise, text: str) -> Iterator[Complaint]:
             yield Complaint(where, "every n is a multiple of the block", "add a case with a part-filled last block")
 
 
+def of_marks(folder: Path) -> Iterator[Complaint]:
+    """Places of the template that are not filled in yet."""
+    for path in sorted(folder.rglob("*.*")):
+        if path.suffix in (".py", ".md", ".hip", ".toml"):
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                for mark in MARK.findall(line):
+                    yield Complaint(f"{_where(path)}:{number}", f"{mark} is not filled in", "write it in its place")
+
+
 def picture(text: str, id: str) -> bool:
     """Is there a picture before the solution: the drawn one, or an image with alternative text?"""
     before = text.split(":tags: [solution]")[0]
     return f'gpulab.exercise("{id}")' in before or re.search(r"!\[[^\]]+\]\([^)]+\)", before) is not None
 
 
+@dataclass(frozen=True)
+class Judged:
+    """An answer of the course and the verdict on it. A right answer has no `wrong`."""
+
+    name: str
+    verdict: Verdict
+    wrong: WrongAnswer | None = None
+
+
+def judged_answers(id: str) -> list[Judged]:
+    """Runs all answers of an exercise, each once."""
+    exercise = load(id)
+    found = [Judged(answer.name, judged(exercise, answer.source), answer) for answer in wrong_answers(id)]
+    return found + [Judged(name, judged(exercise, source)) for name, source in right_answers(id).items()]
+
+
 def of_answers(id: str) -> list[Complaint]:
     """Runs all answers of an exercise, and what learners get before they change anything."""
-    exercise, folder = load(id), build.COURSE / "exercises" / id
-    found = []
-    for path in sorted(folder.glob("wrong/*.hip")):
-        verdict = judged(exercise, path.read_text(encoding="utf-8"))
-        if verdict.passed:
-            found.append(Complaint(_where(path), "a wrong answer passes", "add a case or a requirement that tells it"))
-        elif verdict.cause != cause_of(path):
-            what = f"it is rejected for {verdict.cause or 'no known cause'!r} instead of {cause_of(path)!r}:\n{verdict}"
-            found.append(Complaint(_where(path), what, "mend the cause's test or the order of causes"))
-    for path in sorted(folder.glob("right/*.hip")):
-        verdict = judged(exercise, path.read_text(encoding="utf-8"))
+    exercise = definition(id)
+    if isinstance(exercise, Complaint):
+        return []  # `of_exercise` says it
+    try:
+        answers = judged_answers(id)
+    except CheckError as error:
+        return [complaint_of(f"exercise {id}", error, "mend check.py")]
+    return [complaint for each in answers for complaint in of_verdict(exercise, each)] + list(of_released(id))
+
+
+def of_verdict(exercise: Exercise | ProgramExercise, answer: Judged) -> Iterator[Complaint]:
+    """The verdict is the one that is wanted, and a rejection says what failed, why, and where to read on."""
+    verdict, kind = answer.verdict, "right answer" if answer.wrong is None else "wrong answer"
+    where = f"exercise {exercise.id}, {kind} {answer.name}"
+    if answer.wrong is None:
         if not verdict.passed:
-            found.append(Complaint(_where(path), f"a right answer is rejected:\n{verdict}", "mend the exercise"))
-    return found + list(of_released(id))
+            yield Complaint(where, f"a right answer is rejected:\n{verdict}", "mend the exercise")
+        return
+    if verdict.passed:
+        yield Complaint(where, "a wrong answer passes", "add a case or a requirement that tells it")
+        return
+    if verdict.cause != answer.wrong.cause:
+        what = f"it is rejected for {verdict.cause or 'no known cause'!r} instead of {answer.wrong.cause!r}:\n{verdict}"
+        yield Complaint(where, what, "mend the cause's test or the order of causes")
+        return
+    known = (*exercise.causes, *exercise.requirements, *general_causes(exercise))
+    title = next((each.title for each in known if each.name == verdict.cause), verdict.cause)
+    text = " ".join(verdict.text.split())
+    parts = [title, "fails with", f'gpulab.hint("{exercise.id}")', exercise.section]
+    missing = [part for part in parts if " ".join(part.split()) not in text]
+    if missing:
+        yield Complaint(
+            where, f"the report does not say {', '.join(map(repr, missing))}:\n{verdict}", "mend the report"
+        )
+    if isinstance(exercise, Exercise) != bool(verdict.smallest):
+        yield Complaint(where, f"the smallest failing input is {dict(verdict.smallest)}", "mend the report")
+    if isinstance(exercise, Exercise) and (verdict.case is None) != (verdict.status == "requirement"):
+        yield Complaint(where, "a failing case is drawn where output is wrong, and only there", "mend the report")
+    yield from of_picture(where, verdict)
+
+
+def of_picture(where: str, verdict: Verdict) -> Iterator[Complaint]:
+    """The failing case can be drawn, and the verdict can be kept in a file that is not large."""
+    kept = json.dumps(verdict.as_dict())
+    if Verdict.from_dict(json.loads(kept)) != verdict or len(kept) > MOST_BYTES:
+        yield Complaint(where, f"the verdict is not the same after a file of {len(kept)} bytes", "mend as_dict")
+    picture = verdict.picture()
+    if picture is None:
+        return
+    assert verdict.case is not None
+    size = len(json.dumps(picture.message()))
+    if size > 2 * MOST_BYTES:
+        yield Complaint(where, f"the picture of the failing case takes {size} bytes", "draw less")
+    if not verdict.case.stopped and not any(
+        array.wrong or array.never or array.beside for array in verdict.case.arrays
+    ):
+        yield Complaint(where, "the picture of the failing case shows nothing that is wrong", "mend the picture")
 
 
 def of_released(id: str) -> Iterator[Complaint]:
@@ -318,30 +427,31 @@ def general_causes(exercise: Exercise | ProgramExercise) -> tuple:
     return (*programs.GENERAL_CAUSES, *CHECKED_CAUSES, *programs.LAST_CAUSES)
 
 
-def cause_of(path: Path) -> str:
-    """The cause that a wrong answer's first line names; "" if it names none."""
-    found = re.match(r"// expected cause: (\S+)\n", path.read_text(encoding="utf-8"))
-    return found[1] if found else ""
-
-
 # --------------------------------------------------------------------------------------------------------- the whole
 
 
 def of_course() -> Iterator[Complaint]:
     """Numbers of lessons and exercises; folders that are no exercises."""
-    ids = exercise_ids()
-    folders = {path.name for path in (build.COURSE / "exercises").iterdir() if path.is_dir()}
-    for name in sorted(folders - set(ids)):
-        yield Complaint(f"course/exercises/{name}", "it has no check.py", "write it, or remove the folder")
-    if not ids:
+    exercises = definitions()
+    with_text = {job.name for job in build.jobs() if job.released is not None}
+    for name in folders():
+        if name not in with_text:  # `of_exercise` looks at the others
+            found = definition(name)
+            yield (
+                found if isinstance(found, Complaint)
+                else Complaint(f"course/exercises/{name}", "it has no exercise.md", "write it, or remove the folder")
+            )  # fmt: skip
+    if not folders():
         yield Complaint("course/exercises", "no exercise was found", "a course without exercises checks nothing")
-    elif len(ids) < FEWEST_EXERCISES:
-        yield Complaint("course/exercises", f"{len(ids)} exercises", f"there should be {FEWEST_EXERCISES} or more")
+    elif len(exercises) < FEWEST_EXERCISES:
+        yield Complaint(
+            "course/exercises", f"{len(exercises)} exercises", f"there should be {FEWEST_EXERCISES} or more"
+        )
     lessons = [job for job in build.jobs() if job.source.parent.name == "lessons"]
     if not lessons:
         yield Complaint("course/lessons", "no lesson was found", "a course without lessons teaches nothing")
     for job in lessons:
-        count = sum(load(id).lesson == job.name for id in ids)
+        count = sum(exercise.lesson == job.name for exercise in exercises.values())
         if count < FEWEST_OF_A_LESSON:
             yield Complaint(
                 _where(job.source), f"{count} exercises belong to it", f"write {FEWEST_OF_A_LESSON} or more"
@@ -378,10 +488,8 @@ def _around(text: str, found: re.Match[str]) -> str:
     return " ".join(text[max(found.start() - 40, 0) : found.end() + 20].split())
 
 
-def _plain(path: Path) -> str:
-    from gpulab.grading.requirements import code_only
-
-    return " ".join(code_only(path.read_text(encoding="utf-8")).split())
+def _plain(source: str) -> str:
+    return " ".join(code_only(source).split())
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,14 +1,15 @@
 """Where exercises are found: the folder course/exercises of the clone, or its copy inside an installed package.
 
 An exercise is a folder ``ID/`` with ``check.py`` (defines ``exercise``, an `Exercise` or a `ProgramExercise`),
-``exercise.md``, ``wrong/*.hip`` and ``right/*.hip``. `load(id)` reads check.py once; unknown ids are answered with the
-nearest known ones.
+``exercise.md``, ``right/*.hip`` and ``wrong.toml`` (`gpulab.grading.answers`). `load(id)` reads check.py once; unknown
+ids are answered with the nearest known ones.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,11 @@ def exercises_folder() -> Path:
         why="looked in " + ", ".join(str(candidate / "exercises") for candidate in candidates) + ".",
         hint="run this from a clone of the project, or set GPULAB_COURSE to its folder course.",
     )
+
+
+def folder_of(id: str) -> Path:
+    """The folder of the exercise with this id, whether or not there is one."""
+    return exercises_folder() / id
 
 
 def exercise_ids() -> tuple[str, ...]:
@@ -78,8 +84,43 @@ def _read(path: Path, changed: int) -> Exercise | ProgramExercise:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise CheckError(f"{path.name} of exercise {id!r} cannot be loaded: {type(error).__name__}: {error}") from error
+        place = f"{id}/{path.name}{_line_of(error, path)}"
+        fields = _FIELDS.search(str(error)) if isinstance(error, TypeError) else None
+        if fields is None:
+            said = str(error) if isinstance(error, CheckError) else f"{type(error).__name__}: {error}"
+            raise CheckError(f"{place} cannot be loaded: {said}") from error
+        what = "has no field" if fields["unknown"] else "lacks the field"
+        names = re.findall(r"'(\w+)'", fields["unknown"] or fields["missing"])
+        raise CheckError(
+            f"{place}: {fields['kind']} {what}{'s' * (len(names) > 1)} {', '.join(names)}.",
+            hint="docs/exercises.md lists the fields, and which of them may be left out.",
+        ) from error
     exercise = getattr(module, "exercise", None)
-    if not isinstance(exercise, (Exercise, ProgramExercise)) or exercise.id != id:
-        raise CheckError(f"{path.name} of exercise {id!r} must define `exercise` with id {id!r}.")
+    if not isinstance(exercise, (Exercise, ProgramExercise)):
+        found = "nothing of that name" if exercise is None else f"a {type(exercise).__name__}"
+        raise CheckError(
+            f"{id}/{path.name} must define `exercise`, an Exercise or a ProgramExercise; there is {found}.",
+            hint="docs/exercises.md shows one.",
+        )
+    if exercise.id != id:
+        raise CheckError(
+            f"{id}/{path.name} defines the exercise {exercise.id!r}.", hint="its id is the name of its folder."
+        )
     return exercise
+
+
+_FIELDS = re.compile(
+    r"(?P<kind>\w+)\.__init__\(\) (missing \d+ required (?:positional|keyword-only) arguments?: (?P<missing>.*)"
+    r"|got an unexpected keyword argument (?P<unknown>'\w+'))"
+)
+"""What Python says of a dataclass that is made with too few fields, or with one that it does not have."""
+
+
+def _line_of(error: BaseException, path: Path) -> str:
+    """ ", line 12" of the file in which an error arose, as far as it is known."""
+    import traceback
+
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return f", line {error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f", line {lines[-1]}" if lines else ""

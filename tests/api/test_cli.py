@@ -17,6 +17,7 @@ import nbformat
 import pytest
 
 from gpulab import cli, doctor, hip
+from gpulab.grading.answers import wrong_answer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -184,8 +185,8 @@ def test_run_for_an_unknown_architecture(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The course's own right and wrong answers, and a file that is not there."""
-    exercise = ROOT / "course" / "exercises" / "saxpy-guard"
-    right, wrong = sorted(exercise.glob("right/*.hip"))[0], sorted(exercise.glob("wrong/*.hip"))[0]
+    right, wrong = ROOT / "course" / "exercises" / "saxpy-guard" / "right" / "usual.hip", tmp_path / "wrong.hip"
+    wrong.write_text(wrong_answer("saxpy-guard", "forgets-y").source)
     assert cli.main(["grade", "saxpy-guard", str(right)]) == 0
     assert cli.main(["grade", "saxpy-guard", str(right), str(wrong), str(tmp_path / "absent.hip")]) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -198,7 +199,7 @@ def test_grade_takes_kernels_out_of_notebooks_and_runs_no_python(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kernel = (ROOT / "course/exercises/saxpy-guard/right/usual.hip").read_text()
-    wrong = (ROOT / "course/exercises/saxpy-guard/wrong/missing-guard.hip").read_text()
+    wrong = wrong_answer("saxpy-guard", "missing-guard").source
     cheat = f"open({str(tmp_path / 'ran')!r}, 'w')\nimport gpulab\ngpulab.check = print"
     books = {
         "honest": [("code", ["%%hip\n", wrong]), ("markdown", "%%hip"), ("code", "%%hip --quiet\n" + kernel)],

@@ -1,5 +1,6 @@
 """course/check.py refuses what it should: a small course that is right, and one change for each rule."""
 
+import dataclasses
 import os
 import shutil
 from pathlib import Path
@@ -9,6 +10,8 @@ import check as course
 import pytest
 
 import gpulab.grading.library as library
+from gpulab.grading.answers import wrong_answer
+from gpulab.grading.judge import judged
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = """# 02 · A lesson
@@ -155,6 +158,22 @@ def test_a_lesson_links_to_the_one_after_it(mine):
         ("check.py", 'section="Neighbours"', 'section="Nobody"', "has no section “Nobody”"),
         ("check.py", 'lesson="02_simt"', 'lesson="03_more"', "its lesson 03_more does not exist"),
         ("check.py", '"sum-not-mean",', '"sum-no-mean",', "no cause or requirement is named sum-not-mean"),
+        ("check.py", "    minutes=20,", "    minute=20,", "Exercise has no field minute"),
+        ("check.py", "    make=make,", "", "Exercise lacks the field make"),
+        ("check.py", "    make=make,\n    cases=", "    options=", "Exercise has no field options"),
+        ("check.py", 'id="three-point-mean"', 'id="mean"', "defines the exercise 'mean'"),
+        ("check.py", "import numpy as np", "import numpi", "check.py, line 3 cannot be loaded: ModuleNotFoundError"),
+        ("check.py", "exercise = Exercise(", "exercise = Exercise(,", "check.py, line "),
+        ("check.py", "exercise = Exercise(", "exercises = Exercise(", "must define `exercise`"),
+        ("check.py", "    hints=(", "    hints=() and (", "it needs three hints"),
+        ("wrong.toml", "[ends-zero]", "[ends-zero", "three-point-mean/wrong.toml cannot be read"),
+        (
+            "wrong.toml",
+            "i == 0 || i == n - 1) out[i] = in[i];",
+            "i = 0) out[i] = in[i];",
+            "do not stand in right/usual",
+        ),
+        ("exercise.md", "# ", "# «title» ", "exercise.md:1: «title» is not filled in"),
     ],
 )
 def test_a_mistake_in_an_exercise_is_found(mine, file, old, new, said):
@@ -162,23 +181,18 @@ def test_a_mistake_in_an_exercise_is_found(mine, file, old, new, said):
     assert said in complaints()
 
 
-def test_two_hints_alike_and_no_hints_are_found(mine):
+def test_two_hints_alike_are_found(mine):
     path = mine / "exercises" / "three-point-mean" / "check.py"
     text = path.read_text()
     path.write_text(text + "\nimport dataclasses\nexercise = dataclasses.replace(exercise, hints=('a', 'a', 'b'))\n")
     assert "two hints are the same" in complaints()
-    path.write_text(text + "\nimport dataclasses\nexercise = dataclasses.replace(exercise, hints=('a', 'b', ''))\n")
-    library._read.cache_clear()
-    with pytest.raises(Exception, match="three hints"):
-        complaints()
 
 
 def test_too_few_answers_are_found(mine):
     folder = mine / "exercises" / "three-point-mean"
-    for path in sorted((folder / "wrong").glob("*.hip"))[2:]:
-        path.unlink()
-    first, second = sorted((folder / "right").glob("*.hip"))
-    second.write_text("// the same\n" + first.read_text())
+    tables = (folder / "wrong.toml").read_text().split("\n\n")
+    (folder / "wrong.toml").write_text("\n\n".join(tables[:3]))  # the comment at its top and two answers
+    (folder / "right" / "weights.hip").write_text("// the same\n" + (folder / "right" / "usual.hip").read_text())
     found = complaints()
     assert "2 wrong answers" in found
     assert "2 right answers, of which 1 differ" in found
@@ -186,17 +200,49 @@ def test_too_few_answers_are_found(mine):
 
 
 def test_answers_that_are_judged_otherwise_than_they_should_are_found(mine):
+    """A wrong answer that is right, one with another's cause, and a right one that is wrong."""
     folder = mine / "exercises" / "three-point-mean"
     right = (folder / "right" / "usual.hip").read_text()
-    wrong = sorted((folder / "wrong").glob("*.hip"))
-    causes = [course.cause_of(path) for path in wrong]
-    wrong[0].write_text(f"// expected cause: {causes[0]}\n" + right)
-    wrong[1].write_text(wrong[1].read_text().replace(causes[1], causes[0], 1))
-    (folder / "right" / "usual.hip").write_text(wrong[2].read_text())
+    tables = (folder / "wrong.toml").read_text().split("\n\n")[:4]
+    passing = f"[ends-not-copied]\nmistake = 'None.'\ncause = 'ends-not-copied'\ntext = '''\n{right}'''"
+    other = tables[2].replace('cause = "ends-of-blocks"', 'cause = "ends-not-copied"')
+    assert other != tables[2]
+    (folder / "wrong.toml").write_text("\n\n".join([passing, other, tables[3]]))
+    wrong = right.replace("out[i] = in[i];", "out[i] = 0;")
+    assert wrong != right
+    (folder / "right" / "usual.hip").write_text(wrong)
+    (folder / "right" / "weights.hip").unlink()
+    (folder / "right" / "other.hip").write_text(right)
+    fitting = (folder / "wrong.toml").read_text().replace('of = "usual"', 'of = "other"')
+    (folder / "wrong.toml").write_text(fitting)
     found = complaints(answers=True)
-    assert "a wrong answer passes" in found
-    assert f"rejected for {causes[1]!r} instead of {causes[0]!r}" in found
-    assert "a right answer is rejected" in found
+    assert "wrong answer ends-not-copied: a wrong answer passes" in found
+    assert "rejected for 'ends-of-blocks' instead of 'ends-not-copied'" in found
+    assert "right answer usual: a right answer is rejected" in found
+    assert "right answer other" not in found
+    assert "wrong answer ends-zero" not in found
+
+
+def test_a_report_that_says_too_little_is_found(mine):
+    """The rules about reports and pictures, on a verdict from which parts were taken."""
+    exercise, answer = library.load("three-point-mean"), wrong_answer("three-point-mean", "ends-zero")
+    verdict = judged(exercise, answer.source)
+
+    def said(changed):
+        return "\n".join(map(str, course.of_verdict(exercise, course.Judged("ends-zero", changed, answer))))
+
+    assert not said(verdict)
+    assert "does not say 'fails with'" in said(
+        dataclasses.replace(verdict, rows=tuple(row for row in verdict.rows if row.label != "fails with"))
+    )
+    assert "smallest failing input is {}" in said(dataclasses.replace(verdict, smallest={}))
+    assert verdict.case is not None
+    nothing = dataclasses.replace(
+        verdict.case, arrays=tuple(dataclasses.replace(each, wrong=0, never=0) for each in verdict.case.arrays)
+    )
+    assert "shows nothing that is wrong" in said(dataclasses.replace(verdict, case=nothing))
+    huge = dataclasses.replace(verdict, headline="x" * course.MOST_BYTES)
+    assert "after a file of" in said(huge)
 
 
 def test_a_released_exercise_that_passes_or_does_not_compile_is_found(mine):
@@ -215,11 +261,22 @@ def test_a_released_exercise_that_passes_or_does_not_compile_is_found(mine):
 def test_an_empty_course_is_refused(mine):
     shutil.rmtree(mine / "exercises" / "three-point-mean")
     (mine / "lessons" / "02_simt.md").unlink()
-    (mine / "exercises" / "stray").mkdir()
     found = complaints(answers=True)
     assert "no exercise was found" in found
+    (mine / "exercises" / "stray").mkdir()
+    found = complaints(answers=True)
     assert "no lesson was found" in found
     assert "course/exercises/stray: it has no check.py" in found
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_folder_without_its_files_is_said_once(mine, answers):
+    folder = mine / "exercises" / "three-point-mean"
+    (folder / "check.py").unlink()
+    assert complaints(answers).count("course/exercises/three-point-mean: it has no check.py") == 1
+    shutil.copy(ROOT / "course" / "exercises" / "three-point-mean" / "check.py", folder)
+    (folder / "exercise.md").unlink()
+    assert "course/exercises/three-point-mean: it has no exercise.md" in complaints(answers)
 
 
 def test_the_command_says_what_it_found(mine, capsys):

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gpulab.grading.answers import wrong_answer
 from gpulab.grading.bench import GpuBench
 from gpulab.grading.exercise import Array, Case, Exercise, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.failed import failed_case, to_plain
 from gpulab.grading.judge import judge
-from gpulab.grading.library import exercise_ids, load
+from gpulab.grading.library import load
 from gpulab.grading.outcome import Outcome, Run, guard_values
 from gpulab.grading.verdict import Verdict
 from gpulab.views import exercise as view
 from tests.grading.fakes import PythonBench
 from tests.grading.test_judge import tiny
 
-WRONG = sorted(Path(__file__).parents[2].glob("course/exercises/*/wrong/*.hip"))
 BOTH = pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 
 
@@ -119,7 +118,7 @@ def test_a_missing_barrier_shows_both_sides(arch: str) -> None:
 
 
 def test_images_keep_their_rows_and_columns() -> None:
-    source = next(path for path in WRONG if path.stem == "column-off-by-one").read_text()
+    source = wrong_answer("image-mirror", "column-off-by-one").source
     case = verdict_of("image-mirror", source).case
     assert case is not None
     array = next(array for array in case.arrays if array.name == "out")
@@ -134,37 +133,8 @@ def test_images_keep_their_rows_and_columns() -> None:
             assert element.writer.seen
 
 
-DRAWN = [
-    path
-    for id in exercise_ids()
-    if isinstance(load(id), Exercise)
-    for path in [path for path in WRONG if path.parents[1].name == id][:3]
-]
-"""Three wrong answers of each exercise that asks for kernels; tests/course/test_answers.py runs all."""
-
-
-@pytest.mark.parametrize("path", DRAWN, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
-def test_wrong_answers_of_the_course_can_be_drawn_and_kept(path: Path) -> None:
-    exercise = load(path.parents[1].name)
-    assert isinstance(exercise, Exercise)
-    verdict = judge(exercise, path.read_text(encoding="utf-8"), GpuBench())
-    assert not verdict.passed
-    text = json.dumps(verdict.as_dict())
-    assert len(text) < 100_000
-    again = Verdict.from_dict(json.loads(text))
-    assert again == verdict
-    picture = again.picture()
-    if verdict.status == "requirement":
-        assert picture is None
-        return
-    assert picture is not None
-    assert len(json.dumps(picture.message())) < 200_000
-    bad = [array for array in verdict.case.arrays if array.wrong or array.never or array.beside]  # type: ignore[union-attr]
-    assert bad or verdict.case.stopped  # type: ignore[union-attr]
-
-
 def test_a_store_that_the_compiler_made_of_two_has_no_line() -> None:
-    source = next(path for path in WRONG if path.stem == "missing-parentheses").read_text()
+    source = wrong_answer("three-point-mean", "missing-parentheses").source
     case = verdict_of("three-point-mean", source).case
     assert case is not None
     wrong = next(element for element in case.arrays[0].elements if element.state == "wrong")

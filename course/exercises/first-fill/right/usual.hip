@@ -1,7 +1,5 @@
 __global__ void fill(int n, float value, float* out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        out[i] = value;
-    }
+    if (i < n) out[i] = value;
 }

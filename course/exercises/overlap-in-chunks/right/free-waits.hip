@@ -33,7 +33,7 @@ int main(int count, char** words)
 {
     int n = count > 1 ? atoi(words[1]) : 1000003;
     const int rounds = 600;
-    
+
     size_t bytes = n * sizeof(unsigned);
     const int chunks = 4;
     int size = (n + chunks - 1) / chunks;

@@ -49,7 +49,7 @@ int main(int count, char** words)
     CHECK(hipMalloc(&c, bytes));
     CHECK(hipMalloc(&d, bytes));
 
-    
+
     hipStream_t one, two;
     CHECK(hipStreamCreate(&one));
     CHECK(hipStreamCreate(&two));

@@ -53,9 +53,7 @@ int main(int count, char** words)
     hipStream_t streams[3];
     hipEvent_t made, leftwards, rightwards;
     for (hipStream_t& stream : streams) CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
-    for (hipEvent_t* event : {&made, &leftwards, &rightwards}) {
-        CHECK(hipEventCreateWithFlags(event, hipEventDisableTiming));
-    }
+    for (hipEvent_t* event : {&made, &leftwards, &rightwards}) CHECK(hipEventCreateWithFlags(event, hipEventDisableTiming));
     make<<<blocks, 256, 0, streams[2]>>>(n, a);
     CHECK(hipEventRecord(made, streams[2]));
     CHECK(hipStreamWaitEvent(streams[0], made, 0));

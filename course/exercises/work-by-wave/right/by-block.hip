@@ -16,9 +16,6 @@ __global__ void work(int n, int steps, const float* x, float* risen, float* fall
 {
     int i = blockIdx.x / 2 * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    if (blockIdx.x % 2 == 0) {
-        risen[i] = rise(x[i], steps);
-    } else {
-        fallen[i] = fall(x[i], steps);
-    }
+    if (blockIdx.x % 2 == 0) risen[i] = rise(x[i], steps);
+    else fallen[i] = fall(x[i], steps);
 }

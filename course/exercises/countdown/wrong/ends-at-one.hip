@@ -1,8 +1,0 @@
-// expected cause: ends-at-one
-__global__ void countdown(int n, int* out)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        out[i] = n - i;
-    }
-}

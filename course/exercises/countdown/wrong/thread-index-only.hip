@@ -1,8 +1,0 @@
-// expected cause: thread-index-only
-__global__ void countdown(int n, int* out)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        out[i] = n - 1 - threadIdx.x;
-    }
-}

@@ -1,6 +1,0 @@
-// expected cause: integer-division
-__global__ void convert(int n, const int* celsius, float* fahrenheit)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) fahrenheit[i] = 9 / 5 * celsius[i] + 32;
-}

@@ -1,6 +1,0 @@
-// expected cause: other-way-round
-__global__ void convert(int n, const int* celsius, float* fahrenheit)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) fahrenheit[i] = (celsius[i] - 32) / 1.8f;
-}

@@ -1,4 +1,0 @@
-// expected cause: nothing-written
-__global__ void fill(int n, float value, float* out)
-{
-}

@@ -1,6 +1,0 @@
-// expected cause: guard-one-too-far
-__global__ void fill(int n, float value, float* out)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i <= n) out[i] = value;
-}

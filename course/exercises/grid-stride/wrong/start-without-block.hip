@@ -1,5 +1,0 @@
-// expected cause: changed-more-than-once
-__global__ void double_and_add(int n, float* x)
-{
-    for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = 2.0f * x[i] + 1.0f;
-}

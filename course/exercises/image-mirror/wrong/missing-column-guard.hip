@@ -1,7 +1,0 @@
-// expected cause: missing-column-guard
-__global__ void mirror(int width, int height, const int* in, int* out)
-{
-    int x = blockIdx.x * blockDim.x + threadIdx.x;
-    int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (y < height) out[y * width + (width - 1 - x)] = in[y * width + x];
-}

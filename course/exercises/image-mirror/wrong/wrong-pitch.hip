@@ -1,7 +1,0 @@
-// expected cause: wrong-pitch
-__global__ void mirror(int width, int height, const int* in, int* out)
-{
-    int x = blockIdx.x * blockDim.x + threadIdx.x;
-    int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x < width && y < height) out[y * height + (width - 1 - x)] = in[y * height + x];
-}

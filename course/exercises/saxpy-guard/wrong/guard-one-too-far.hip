@@ -1,7 +1,0 @@
-// expected cause: guard-one-too-far
-__global__ void saxpy(int n, float a, const float* x, float* y)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i > n) return;
-    y[i] = a * x[i] + y[i];
-}

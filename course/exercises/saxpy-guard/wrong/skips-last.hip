@@ -1,6 +1,0 @@
-// expected cause: skips-last
-__global__ void saxpy(int n, float a, const float* x, float* y)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i + 1 < n) y[i] = a * x[i] + y[i];
-}

@@ -1,9 +1,0 @@
-// expected cause: memory-lines
-__global__ void transpose(int n, int m, const float* in, float* out)
-{
-    int x = blockIdx.x * 64 + threadIdx.x % 64;
-    for (int k = threadIdx.x / 64; k < 64; k += 4) {
-        int y = blockIdx.y * 64 + k;
-        if (x < m && y < n) out[x * n + y] = in[y * m + x];
-    }
-}

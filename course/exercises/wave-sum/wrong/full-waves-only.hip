@@ -1,9 +1,0 @@
-// expected cause: shuffle-from-nobody
-__global__ void wave_sum(int n, const int* in, int* out)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int waves = (blockDim.x + warpSize - 1) / warpSize;
-    int v = i < n ? in[i] : 0;
-    for (int step = warpSize / 2; step > 0; step /= 2) v += __shfl_down(v, step);
-    if (threadIdx.x % warpSize == 0) out[blockIdx.x * waves + threadIdx.x / warpSize] = v;
-}
