@@ -23,12 +23,12 @@ import build
 
 from gpulab.errors import CheckError
 from gpulab.grading import load
-from gpulab.grading import program as programs
 from gpulab.grading.answers import WrongAnswer, right_answers, wrong_answers
+from gpulab.grading.causes import causes_of
 from gpulab.grading.exercise import Exercise
-from gpulab.grading.judge import CHECKED_CAUSES, GENERAL_CAUSES, judged
+from gpulab.grading.judge import judged
 from gpulab.grading.program import ProgramExercise
-from gpulab.grading.requirements import code_only
+from gpulab.grading.sources import code_only
 from gpulab.grading.verdict import Verdict
 
 FEWEST_WRONG = 3
@@ -243,7 +243,7 @@ def of_exercise(id: str) -> Iterator[Complaint]:
     if differ < FEWEST_RIGHT:
         yield Complaint(where, f"{len(right)} right answers, of which {differ} differ",
                         f"write {FEWEST_RIGHT} that differ into right/")  # fmt: skip
-    known = {each.name for each in (*exercise.causes, *exercise.requirements, *general_causes(exercise))}
+    known = {each.name for each in (*causes_of(exercise), *exercise.requirements)}
     for answer in wrong:
         if answer.cause not in known:
             yield Complaint(f"{where}, wrong answer {answer.name}", f"no cause or requirement is named {answer.cause}",
@@ -361,7 +361,7 @@ def of_verdict(exercise: Exercise | ProgramExercise, answer: Judged) -> Iterator
         what = f"it is rejected for {verdict.cause or 'no known cause'!r} instead of {answer.wrong.cause!r}:\n{verdict}"
         yield Complaint(where, what, "mend the cause's test or the order of causes")
         return
-    known = (*exercise.causes, *exercise.requirements, *general_causes(exercise))
+    known = (*causes_of(exercise), *exercise.requirements)
     title = next((each.title for each in known if each.name == verdict.cause), verdict.cause)
     text = " ".join(verdict.text.split())
     parts = [title, "fails with", f'gpulab.hint("{exercise.id}")', exercise.section]
@@ -418,13 +418,6 @@ def of_released(id: str) -> Iterator[Complaint]:
     elif verdict.cause not in allowed:
         what = f"the released exercise fails for {verdict.cause or 'no known cause'!r}:\n{verdict}"
         yield Complaint(_where(path), what, "its stub must compile, run, and write nothing")
-
-
-def general_causes(exercise: Exercise | ProgramExercise) -> tuple:
-    """Causes that an exercise of this kind has without listing them."""
-    if isinstance(exercise, Exercise):
-        return (*GENERAL_CAUSES, *CHECKED_CAUSES)
-    return (*programs.GENERAL_CAUSES, *CHECKED_CAUSES, *programs.LAST_CAUSES)
 
 
 # --------------------------------------------------------------------------------------------------------- the whole

@@ -1,10 +1,24 @@
 """Exercises: checks that report like a tutor, hints in three steps, progress, and runs for a class.
 
-Reading order: `exercise` (what an exercise is), `library` (where exercises are found), `bench` (runs one
-case of a kernel), `outcome` (what a run left, and questions about it), `requirements` (what is asked beyond right
-output), `judge` (all cases, the smallest failing one, its cause), `failed` (a failing case as a record to be drawn),
-`verdict` (what the learner reads), `task` (the picture of an exercise), `history`, `hints`, `isolated` (one process per
-submission).
+A check goes through these pieces, each of which knows only those before it:
+
+    definition      `exercise`, `program`, `requirements`, `causes`: what is asked, known mistakes; with functions,
+                    which stay where the exercise was loaded
+    prepared cases  `case` (`program.ProgramCase`): launches with their arguments and expected values; plain data
+    run             `bench` is the port: prepares a source for an architecture and runs cases. `gpu_bench` does so on
+                    the virtual devices; a bench may as well hand source, cases and buffers to a worker elsewhere
+    observations    `case.Run` is what a run leaves, plain data; `outcome` asks it questions
+    judgement       `judgement` says whether an outcome is right, or which cause or requirement it fails by; `judge` and
+                    `judge_program` drive all this: which cases run, where, and which failing input is the smallest
+    report          `failed` (a failing case as a record to be drawn), `report` (all wording), `verdict` (what the
+                    learner reads); `plain` and `Verdict.as_dict` make plain data of it
+
+Around it: `library` (where exercises are found), `answers` (right and wrong ones), `submission` (`check`: from what a
+learner passes to a verdict), `task` (the picture of an exercise), `history`, `hints`, `sources`, `wording`.
+
+For a class, `isolated` judges each submission in a process of its own: its job is an exercise's id and a source, its
+result a verdict, both plain data. A grader on many machines sends the same job to its workers, which load the exercise
+from their own copy of the course. pyproject.toml holds the order of the modules.
 """
 
 from __future__ import annotations
@@ -14,19 +28,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpulab.grading.hints import Hint, hint
     from gpulab.grading.history import Progress, progress
-    from gpulab.grading.isolated import Row, run_isolated
-    from gpulab.grading.judge import check
+    from gpulab.grading.isolated import Graded, run_isolated
     from gpulab.grading.library import exercise_ids, load
+    from gpulab.grading.submission import check
     from gpulab.grading.verdict import AnswerRejected, Verdict
 
 _HOME = {
-    "check": "judge",
+    "check": "submission",
     "hint": "hints",
     "Hint": "hints",
     "progress": "history",
     "Progress": "history",
     "run_isolated": "isolated",
-    "Row": "isolated",
+    "Graded": "isolated",
     "exercise_ids": "library",
     "load": "library",
     "Verdict": "verdict",
@@ -35,9 +49,9 @@ _HOME = {
 
 __all__ = [
     "AnswerRejected",
+    "Graded",
     "Hint",
     "Progress",
-    "Row",
     "Verdict",
     "check",
     "exercise_ids",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpulab.errors import CheckError
+from gpulab.grading.library import folder_of
 
 _TIMES = re.compile(r"@@(?:\s*(\d+) times)?\s*")
 
@@ -44,8 +45,6 @@ class WrongAnswer:
 
 def right_answers(id: str) -> dict[str, str]:
     """The text of each right answer of an exercise, by its file's name without the suffix."""
-    from gpulab.grading.library import folder_of
-
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder_of(id) / "right").glob("*.hip"))}
 
 
@@ -55,8 +54,6 @@ def wrong_answers(id: str) -> tuple[WrongAnswer, ...]:
     Raises CheckError for a file that is no TOML, a field that is missing or unknown, or an edit that does not fit.
     """
     import tomllib
-
-    from gpulab.grading.library import folder_of
 
     path = folder_of(id) / "wrong.toml"
     if not path.is_file():
@@ -88,7 +85,7 @@ def _answer(id: str, path: Path, name: str, table: object, right: Mapping[str, s
     fields = {field: text for field, text in table.items() if isinstance(text, str) and text.strip()}
     kinds: tuple[set[str], ...] = ({"mistake", "cause", "of", "edit"}, {"mistake", "cause", "text"})
     if set(table) != set(fields) or set(fields) not in kinds:
-        lacks = sorted(min((kind - set(fields) for kind in kinds), key=len))
+        lacks = min((sorted(kind - set(fields)) for kind in kinds), key=len)
         surplus = sorted(set(table) - kinds[0] - kinds[1])
         empty = sorted(set(table) - set(fields) - set(surplus))
         said = [

@@ -1,26 +1,18 @@
-"""The bench that runs a kernel's text on one virtual architecture: compile, load, put arrays into memory, launch.
+"""The port of a bench: what runs cases of a kernel's text. `gpu_bench.GpuBench` is the one that verdicts come from.
 
-`Bench.prepare(source, exercise, arch)` compiles and loads; `Prepared.run(case, buffers, limit)` launches what the case
-says and reads everything back. `GpuBench` reaches the device by `gpulab.hip` alone; tests put a bench of Python
-functions in its place.
+A bench prepares a source for an architecture, and then runs one case after the other. Cases and runs are plain data, so
+that a bench may stand in another process or on another machine.
 """
 
 from __future__ import annotations
 
-import contextlib
-import struct
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from gpulab.errors import CheckError, KernelFault
-from gpulab.grading.exercise import Array, Case, Exercise, Step, Value
-from gpulab.grading.outcome import Buffer, Run
+from gpulab.grading.case import Asked, Buffer, Case, Run
 
 if TYPE_CHECKING:
     from gpulab.module import Resources
-    from gpulab.records import Access
-    from gpulab.toolchain import CodeObject, KernelSignature
 
 
 class Prepared(Protocol):
@@ -51,231 +43,8 @@ class Prepared(Protocol):
 class Bench(Protocol):
     """Compiles a kernel's text for an architecture."""
 
-    def prepare(self, source: str, exercise: Exercise, arch: str, first_line: int = 1) -> Prepared: ...
+    def prepare(self, source: str, asked: Asked, arch: str, first_line: int = 1) -> Prepared: ...
 
 
 class WrongSignature(Exception):
     """The kernel asked for is not in the source, or takes other parameters. The text is for the learner."""
-
-
-class GpuBench:
-    """Runs on gpulab's virtual devices, so that every verdict is exact and repeatable."""
-
-    def prepare(self, source: str, exercise: Exercise, arch: str, first_line: int = 1) -> Prepared:
-        """Raises CompileError, WrongSignature, UnsupportedInstruction, DeviceNotFound."""
-        from gpulab import toolchain
-
-        code = toolchain.compile(source, arch=arch, name=f"{exercise.id}.hip", first_line=first_line)
-        signatures = {name: find_kernel(code, exercise, name) for name in exercise.kernels}
-        for parameters in exercise.cases[:1] if not exercise.signatures else exercise.cases:
-            for step in exercise.case(parameters).launches(exercise.kernel):
-                check_parameters(signatures[step.kernel], exercise, exercise.case(parameters), step)
-        return GpuKernel(code, exercise.kernel, signatures, arch)
-
-
-def find_kernel(code: CodeObject, exercise: Exercise, name: str) -> KernelSignature:
-    """The exercise's kernel of this name in the code object. Raises WrongSignature."""
-    for signature in code.kernels.values():
-        if name in (signature.name, signature.symbol):
-            return signature
-    names = ", ".join(signature.name for signature in code.kernels.values()) or "no __global__ function at all"
-    count = len(exercise.kernels)
-    asked = f"a kernel named {name}" if count == 1 else f"{count} kernels, one of them named {name}"
-    raise WrongSignature(
-        f"This exercise asks for {asked}; the source has {names}. "
-        f"It should start: __global__ void {name}({exercise.kernels[name]})"
-    )
-
-
-def check_parameters(signature: KernelSignature, exercise: Exercise, case: Case, step: Step) -> None:
-    """Raises WrongSignature if the kernel's parameters are not what the exercise passes in this launch."""
-    arguments = [_argument(case, name) for name in step.arguments]
-    kernel = step.kernel
-    should = f"It should start: __global__ void {kernel}({exercise.kernels[kernel]})"
-    if len(signature.parameters) != len(arguments):
-        raise WrongSignature(
-            f"{kernel} takes {len(signature.parameters)} parameters, the exercise passes {len(arguments)}. {should}"
-        )
-    for number, (parameter, argument) in enumerate(zip(signature.parameters, arguments, strict=True), 1):
-        if isinstance(argument, Array):
-            right = parameter.kind == "pointer" and parameter.dtype in (None, str(argument.data.dtype))
-        else:
-            right = parameter.kind == "value" and _kind(parameter.dtype) == argument.value.dtype.kind
-        if not right:
-            raise WrongSignature(
-                f"Parameter {number} of {kernel} is `{parameter.type} {parameter.name}`, "
-                f"which is not what the exercise passes there. {should}"
-            )
-
-
-def _argument(case: Case, name: str) -> Array | Value:
-    found = [argument for argument in case.arguments if argument.name == name]
-    if len(found) != 1:
-        raise CheckError(f"A step of {case.text()} passes {name!r}, which is no argument of its case.")
-    return found[0]
-
-
-def _kind(dtype: str | None) -> str:
-    import numpy as np
-
-    kind = "" if dtype is None else np.dtype(dtype).kind
-    return "i" if kind == "u" else kind
-
-
-class GpuKernel:
-    """The kernels of one source, loaded on one virtual device."""
-
-    def __init__(self, code: CodeObject, kernel: str, signatures: Mapping[str, KernelSignature], arch: str) -> None:
-        from gpulab import providers
-
-        self.arch = arch
-        self._code, self._kernel, self._signatures = code, kernel, signatures
-        device = providers.find(f"virtual:{arch}")
-        self.wave_size, self._index = device.wave_size, device.index
-        with _selected(self._index):
-            gpu = providers.selected()
-            self._module = gpu.load(code.elf)
-            self._functions = {
-                name: gpu.function(self._module, signature.symbol) for name, signature in signatures.items()
-            }
-
-    def close(self) -> None:
-        from gpulab import providers
-
-        with _selected(self._index):
-            providers.selected().unload(self._module)
-
-    @cached_property
-    def resources(self) -> Mapping[str, Resources]:
-        """Registers, LDS and scratch of each kernel, by its name."""
-        from gpulab.module import resources_of
-
-        found = resources_of(self._code)
-        return {name: found[signature.symbol] for name, signature in self._signatures.items()}
-
-    @cached_property
-    def isa(self) -> Mapping[str, tuple[str, ...]]:
-        """The instructions of each kernel as text, by its name."""
-        from gpulab.views.isa import listing
-
-        return {
-            name: tuple(listing(self._code.assembly, signature.symbol, arch=self.arch))
-            for name, signature in self._signatures.items()
-        }
-
-    def run(
-        self,
-        case: Case,
-        buffers: Sequence[Buffer],
-        limit: int,
-        checked: bool = False,
-        wanted: Mapping[str, Sequence[int]] | None = None,
-        profiled: bool = False,
-    ) -> Run:
-        """Copies the buffers to new allocations, launches what the case says, copies them back and frees them.
-
-        A checked launch is also stopped for races and the like (`gpulab.checked`); then `wanted` may name elements by
-        array and flat index, of which `Run.writers` tells who was the last to change them. With `profiled` the records
-        of the launches have counters and costs.
-        """
-        from gpulab import providers
-
-        owned: dict[str, int] = {}
-        after: dict[str, Any] = {}
-        fault = None
-        with _selected(self._index):
-            gpu = providers.selected()
-            instruments = providers.instruments("checked")
-            instruments.set_instruction_limit(limit)
-            try:
-                for buffer in buffers:
-                    address = gpu.malloc(buffer.contents.nbytes) if buffer.contents.nbytes else 0
-                    owned[buffer.array.name] = address
-                    if address:
-                        providers.copy_to_device(gpu, address, buffer.contents)
-                addresses = {
-                    buffer.array.name: owned[buffer.array.name] + buffer.guard * buffer.array.data.itemsize
-                    for buffer in buffers
-                }
-                checking = instruments.checking() if checked else contextlib.nullcontext()
-                with providers.recording(profiled) as launches, checking:
-                    try:
-                        for step in case.launches(self._kernel):
-                            self._launch(case, step, addresses)
-                            gpu.synchronize()
-                    except KernelFault as stopped:
-                        if stopped.fault is None:
-                            raise CheckError(f"The virtual GPU stopped {case.text()} without saying why.") from stopped
-                        fault = stopped.fault
-                writers = _writers(buffers, addresses, wanted) if checked and wanted else {}
-                for buffer in buffers:
-                    after[buffer.array.name] = buffer.contents.copy()
-                    if owned[buffer.array.name]:
-                        providers.copy_to_host(gpu, after[buffer.array.name], owned[buffer.array.name])
-            finally:
-                instruments.set_instruction_limit(None)
-                for address in owned.values():
-                    if address:
-                        gpu.free(address)
-        return Run(after, fault, tuple(launches), addresses, writers)
-
-    def _launch(self, case: Case, step: Step, addresses: Mapping[str, int]) -> None:
-        from gpulab import providers
-
-        signature, function = self._signatures[step.kernel], self._functions[step.kernel]
-        kernarg = pack(signature, [_argument(case, name) for name in step.arguments], addresses)
-        if step.cooperative:
-            offsets = [parameter.offset for parameter in signature.parameters]
-            providers.selected().launch_cooperative(function, step.grid, step.block, step.lds, 0, kernarg, offsets)
-        else:
-            providers.selected().launch(function, step.grid, step.block, step.lds, 0, kernarg)
-
-
-def _writers(
-    buffers: Sequence[Buffer], addresses: Mapping[str, int], wanted: Mapping[str, Sequence[int]]
-) -> dict[tuple[str, int], Access]:
-    """Who was the last to change the wanted elements, those that nobody changed left out."""
-    from gpulab import providers
-
-    instruments = providers.instruments("writers")
-    found: dict[tuple[str, int], Access] = {}
-    for buffer in buffers:
-        name, data = buffer.array.name, buffer.array.data
-        for index in wanted.get(name, ()):
-            if -buffer.guard <= index < data.size + buffer.guard:
-                (writer,) = instruments.last_writers(addresses[name] + index * data.itemsize, data.itemsize)
-                if writer is not None:
-                    found[name, index] = writer
-    return found
-
-
-class _selected:
-    """Selects a device and goes back to the one before."""
-
-    def __init__(self, index: int) -> None:
-        self._index = index
-
-    def __enter__(self) -> None:
-        from gpulab import providers
-
-        self._before = providers.current()
-        providers.select(self._index)
-
-    def __exit__(self, *exception: object) -> None:
-        from gpulab import providers
-
-        providers.select(self._before)
-
-
-def pack(signature: KernelSignature, arguments: Sequence[Array | Value], addresses: Mapping[str, int]) -> bytes:
-    """The kernel's argument block, each argument at its parameter's offset."""
-    import numpy as np
-
-    block = b""
-    for parameter, argument in zip(signature.parameters, arguments, strict=True):
-        if isinstance(argument, Value):
-            piece = np.asarray(argument.value, dtype=parameter.dtype).tobytes()
-        else:
-            piece = struct.pack("<Q", addresses[argument.name])
-        block += bytes(parameter.offset - len(block)) + piece
-    return block

@@ -1,167 +1,23 @@
 """What an exercise is: its kernels' signatures, how inputs are made, what is expected, and known mistakes.
 
-`Exercise` is data plus small functions. `Case` is one launch, or several (`Step`), with its arguments (`Array`,
-`Value`) and the values that are expected after it. `Cause` is a known mistake with a test that recognises it in an
-`outcome.Outcome`. `Requirement` is something asked beyond right output (a counter's limit, a structure);
-`requirements.py` makes the usual ones. `program.py` has exercises whose answer is a whole program.
+`Exercise` is data plus small functions: it makes the cases (`case.Case`), which are plain data. `Cause` is a known
+mistake with a test that recognises it in an `outcome.Outcome`. `Requirement` is something asked beyond right output (a
+counter's limit, a structure); `requirements.py` makes the usual ones. `program.py` has exercises whose answer is a
+whole program. docs/exercises.md lists all fields.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import CheckError
+from gpulab.grading.case import Array, Asked, Case, Parameters, Prototype, Shape3, thread_of
 
 if TYPE_CHECKING:
     import numpy as np
-
-
-Shape3 = tuple[int, int, int]
-Parameters = Mapping[str, int]
-
-UNSAID = ("block", "wave")
-"""Parameters that reports name in other words: the threads of a block, and the architecture."""
-
-
-@dataclass(frozen=True)
-class Value:
-    """A scalar argument. `value` is a numpy scalar (numpy.int32(5)), so its type is known."""
-
-    name: str
-    value: Any
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array argument in device memory.
-
-    Args:
-        name: as in the kernel's signature.
-        data: the contents before the launch.
-        expected: the contents after it; None means that the kernel must not change it.
-        relative: allowed relative error, 0 for exact equality.
-        absolute: allowed absolute error, for sums that may come out near zero.
-        scratch: the kernels may write it freely; what it holds in the end is not judged.
-    """
-
-    name: str
-    data: np.ndarray
-    expected: np.ndarray | None = None
-    relative: float = 0.0
-    absolute: float = 0.0
-    scratch: bool = False
-
-    @property
-    def is_output(self) -> bool:
-        return self.expected is not None
-
-    @property
-    def wanted(self) -> np.ndarray:
-        """What must be there after the launch."""
-        return self.data if self.expected is None else self.expected
-
-    def index_text(self, flat: int) -> str:
-        """How a person names the element with this flat index; also for indices outside the array."""
-        if self.data.ndim == 2 and 0 <= flat < self.data.size:
-            columns = self.data.shape[1]
-            return f"{self.name}[{flat}] (row {flat // columns}, column {flat % columns})"
-        return f"{self.name}[{flat}]"
-
-
-@dataclass(frozen=True)
-class Step:
-    """One of several launches of a case.
-
-    Args:
-        kernel: its name.
-        grid: blocks in x, y, z.
-        block: threads of a block in x, y, z.
-        arguments: names of the case's arguments, in the order of the kernel's parameters.
-        lds: bytes of dynamic LDS.
-        cooperative: launched by hipModuleLaunchCooperativeKernel, so that the whole grid may wait for itself.
-    """
-
-    kernel: str
-    grid: Shape3
-    block: Shape3
-    arguments: tuple[str, ...]
-    lds: int = 0
-    cooperative: bool = False
-
-    @property
-    def threads(self) -> int:
-        """Threads of the whole grid."""
-        total = 1
-        for blocks, threads in zip(self.grid, self.block, strict=True):
-            total *= blocks * threads
-        return total
-
-
-@dataclass(frozen=True)
-class Case:
-    """What is launched under test. `grid` counts blocks, `block` counts threads, both x, y, z.
-
-    Args:
-        parameters: what the case was made from.
-        grid: of the one launch; with `steps`, left out.
-        block: of the one launch; with `steps`, left out.
-        arguments: in the order of the kernel's parameters; with `steps`, those of all kernels together.
-        lds: bytes of dynamic LDS of the one launch.
-        cooperative: as in `Step`, of the one launch.
-        steps: several launches one after the other, on the same arrays.
-    """
-
-    parameters: Parameters
-    grid: Shape3 = (0, 0, 0)
-    block: Shape3 = (0, 0, 0)
-    arguments: tuple[Value | Array, ...] = ()
-    lds: int = 0
-    cooperative: bool = False
-    steps: tuple[Step, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.steps:
-            largest = max(self.steps, key=lambda step: step.threads)
-            object.__setattr__(self, "grid", largest.grid)
-            object.__setattr__(self, "block", largest.block)
-
-    def launches(self, kernel: str) -> tuple[Step, ...]:
-        """The launches: `steps`, or the one launch of `kernel`."""
-        if self.steps:
-            return self.steps
-        names = tuple(argument.name for argument in self.arguments)
-        return (Step(kernel, self.grid, self.block, names, self.lds, self.cooperative),)
-
-    @property
-    def arrays(self) -> tuple[Array, ...]:
-        return tuple(argument for argument in self.arguments if isinstance(argument, Array))
-
-    @property
-    def outputs(self) -> tuple[Array, ...]:
-        return tuple(array for array in self.arrays if array.is_output)
-
-    @property
-    def threads(self) -> int:
-        """Threads in the whole grid; with `steps`, of the largest."""
-        return Step("", self.grid, self.block, ()).threads
-
-    def array(self, name: str) -> Array:
-        return next(array for array in self.arrays if array.name == name)
-
-    def value(self, name: str) -> Any:
-        return next(
-            argument.value for argument in self.arguments if argument.name == name and isinstance(argument, Value)
-        )
-
-    def text(self) -> str:
-        """For example ``n = 5, grid (2, 1, 1), block (4, 1, 1)``, without what is 1."""
-        named = ", ".join(f"{name} = {value}" for name, value in self.parameters.items() if name not in UNSAID)
-        if self.steps:
-            return f"{named}; " + ", then ".join(f"{step.kernel}: {_extents(step)}" for step in self.steps)
-        return f"{named}; grid of {_extents(self.launches('')[0])}"
 
 
 @dataclass(frozen=True)
@@ -281,6 +137,24 @@ class Exercise:
         """The parameters of each kernel that is launched, by its name, as C++ text."""
         return self.signatures or {self.kernel: self.signature}
 
+    def asked(self) -> Asked:
+        """The kernels that a source must have, and what they are launched with."""
+        passed: dict[str, list[tuple[tuple[bool, str], ...]]] = {name: [] for name in self.kernels}
+        for parameters in self.cases if self.signatures else self.cases[:1]:
+            case = self.case(parameters)
+            for step in case.launches(self.kernel):
+                types = []
+                for name in step.arguments:
+                    argument = case.argument(name)
+                    data = argument.data if isinstance(argument, Array) else argument.value
+                    types.append((isinstance(argument, Array), str(data.dtype)))
+                if tuple(types) not in passed[step.kernel]:
+                    passed[step.kernel].append(tuple(types))
+        prototypes = {
+            name: Prototype(name, parameters, tuple(passed[name])) for name, parameters in self.kernels.items()
+        }
+        return Asked(self.id, self.kernel, prototypes)
+
     def limit(self, case: Case) -> int:
         """The instructions after which a launch of this case is stopped."""
         return self.instruction_limit(case) if callable(self.instruction_limit) else self.instruction_limit
@@ -314,55 +188,3 @@ def complaints_of(exercise: Any) -> list[str]:
     if len(set(names)) != len(names):
         complaints.append("two causes or requirements have the same name")
     return complaints
-
-
-def thread_of(case: Case, index: int) -> tuple[Shape3, Shape3] | None:
-    """Block and thread with global index `index` in a one-dimensional grid; None if there is none."""
-    if case.grid[1:] != (1, 1) or case.block[1:] != (1, 1) or not 0 <= index < case.threads:
-        return None
-    return (index // case.block[0], 0, 0), (index % case.block[0], 0, 0)
-
-
-def sentinel(dtype: str, count: int | Sequence[int]) -> np.ndarray:
-    """What an output holds before the launch: a value that no kernel of the course computes."""
-    import numpy as np
-
-    pattern = {1: 0xA5, 2: 0xDEAD, 4: 0xDEADBEEF, 8: 0xDEADBEEFDEADBEEF}
-    size = np.dtype(dtype).itemsize
-    return np.full(count, pattern[size], dtype=f"uint{8 * size}").view(dtype)
-
-
-def distinct(random: np.random.Generator, shape: int | Sequence[int], dtype: str = "float32") -> np.ndarray:
-    """Shuffled whole numbers 1 ... count: no two alike, none zero, exact in float32 below 2**24."""
-    import numpy as np
-
-    count = int(np.prod(shape))
-    return random.permutation(np.arange(1, count + 1)).astype(dtype).reshape(shape)
-
-
-def blocks_for(count: int, block: int) -> int:
-    """How many blocks of `block` threads cover `count` elements; at least 1, as a launch needs one."""
-    return max(1, -(-count // block))
-
-
-def combinations(**choices: Iterable[int]) -> tuple[dict[str, int], ...]:
-    """All combinations of the choices, in the order given; the last choice changes fastest."""
-    from itertools import product
-
-    values = product(*(tuple(values) for values in choices.values()))
-    return tuple(dict(zip(choices, row, strict=True)) for row in values)
-
-
-def _extents(step: Step) -> str:
-    return f"{_shape(step.grid)} block{_s(step.grid)}, {_shape(step.block)} thread{_s(step.block)} each"
-
-
-def _shape(shape: Shape3) -> str:
-    used = [str(extent) for extent in shape]
-    while len(used) > 1 and used[-1] == "1":
-        used.pop()
-    return " x ".join(used)
-
-
-def _s(shape: Shape3) -> str:
-    return "" if shape == (1, 1, 1) else "s"

@@ -2,27 +2,25 @@
 
 Values are those of the guarded run of an `Outcome`. Who wrote them comes from one more launch, guarded and checked,
 whose shadow memory knows the last writer of each element; what that launch did not come to write has only its owner.
-The size is bounded: a rectangle around the first wrong element, the first elements outside, and an overview. `to_plain`
-and `from_plain` turn the record into what JSON knows, and back.
+The size is bounded: a rectangle around the first wrong element, the first elements outside, and an overview.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-import types
-import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gpulab.grading.outcome import Buffer, Outcome
+from gpulab.grading.bench import Prepared
+from gpulab.grading.case import Array, Buffer
+from gpulab.grading.exercise import Exercise
+from gpulab.grading.outcome import Outcome
+from gpulab.grading.wording import number_text
 from gpulab.records import Access, ArrayElement, FailedArray, FailedCase, SourceLine, Writer
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from gpulab.grading.bench import Prepared
-    from gpulab.grading.exercise import Array, Exercise
 
 MOST_ARRAYS = 3
 SIDE = 16
@@ -215,62 +213,3 @@ def _place(outcome: Outcome) -> str:
         return f"{kind}, byte {fault.address}" if fault.address is not None else kind
     found = outcome.faulting_index()
     return "" if found is None else outcome.case.array(found[0]).index_text(found[1])
-
-
-def number_text(value: Any) -> str:
-    """A numpy scalar as reports show it."""
-    return f"{value:.7g}" if value.dtype.kind == "f" else str(value)
-
-
-# ------------------------------------------------------------------------------------------------------ plain data
-
-
-def to_plain(case: FailedCase) -> dict[str, Any]:
-    """A failed case as what JSON knows. Places in the source, which many elements share, stand once, in "places"."""
-    places: list[list[Any]] = []
-
-    def shared(value: Any) -> Any:
-        if isinstance(value, dict):
-            found = {name: shared(inner) for name, inner in value.items()}
-            if "where" in found and "instruction" in found:
-                place = [found.pop("where"), found.pop("instruction")]
-                if place not in places:
-                    places.append(place)
-                found["at"] = places.index(place)
-            return found
-        return [shared(inner) for inner in value] if isinstance(value, (list, tuple)) else value
-
-    plain = shared(dataclasses.asdict(case))
-    return {**plain, "places": places}
-
-
-def from_plain(data: Mapping[str, Any]) -> FailedCase:
-    """The failed case that `to_plain` was given, also after a way through JSON."""
-    places = data["places"]
-
-    def whole(value: Any) -> Any:
-        if isinstance(value, dict):
-            found = {name: whole(inner) for name, inner in value.items()}
-            if "at" in found:
-                found["where"], found["instruction"] = places[found.pop("at")]
-            return found
-        return [whole(inner) for inner in value] if isinstance(value, list) else value
-
-    case = _build(FailedCase, whole({name: value for name, value in data.items() if name != "places"}))
-    assert isinstance(case, FailedCase)
-    return case
-
-
-def _build(kind: Any, data: Any) -> Any:
-    """A value of a type from plain data: records, tuples, None."""
-    origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        inner = next(part for part in parts if part is not type(None))
-        return None if data is None else _build(inner, data)
-    if origin is tuple:
-        kinds = [parts[0]] * len(data) if len(parts) == 2 and parts[1] is Ellipsis else parts
-        return tuple(_build(inner, value) for inner, value in zip(kinds, data, strict=True))
-    if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        return kind(**{name: _build(hints[name], value) for name, value in data.items()})  # type: ignore[operator]
-    return data

@@ -6,6 +6,8 @@ import html
 from dataclasses import dataclass
 
 from gpulab.errors import CheckError
+from gpulab.grading import history
+from gpulab.grading.library import load
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,6 @@ def hint(id: str, step: int | None = None) -> Hint:
 
     Raises CheckError for an unknown exercise or step.
     """
-    from gpulab.grading import history
-    from gpulab.grading.library import load
-
     exercise = load(id)
     if step is None:
         step = min(history.hints_shown(id) + 1, 3)

@@ -17,6 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpulab.errors import CheckError
+from gpulab.grading.library import exercise_ids, from_here, load
+from gpulab.grading.wording import counted
+
 if TYPE_CHECKING:
     from gpulab.views.instrument import Instrument
     from gpulab.views.progress import Entry
@@ -63,16 +67,15 @@ class Progress:
 
     def entries(self) -> list[Entry]:
         """All exercises in the order of the course, with links from the working directory."""
-        from gpulab.grading.verdict import from_here
         from gpulab.views.progress import Entry
 
         found = []
         for id, (lesson, title) in self.titles.items():
             done = self.exercises.get(id, Done())
             state = "solved" if done.solved else ("begun" if done.attempts or done.hints else "open")
-            counts = [_count(done.attempts, "check")] * bool(done.attempts) + [_count(done.hints, "hint")] * bool(
-                done.hints
-            )
+            counts = [
+                counted(number, noun) for number, noun in ((done.attempts, "check"), (done.hints, "hint")) if number
+            ]
             found.append(
                 Entry(
                     id, title, lesson, self.minutes.get(id, 0), state, ", ".join(counts),
@@ -127,9 +130,6 @@ class Progress:
 
 def progress() -> Progress:
     """What has been done so far, over all exercises of the course."""
-    from gpulab.errors import CheckError
-    from gpulab.grading.library import exercise_ids, load
-
     data, message = _read()
     titles: dict[str, tuple[str, str]] = {}
     minutes: dict[str, int] = {}
@@ -231,10 +231,6 @@ def _done(entry: Mapping[str, Any]) -> Done:
 
 def _number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _join(*messages: str) -> str:

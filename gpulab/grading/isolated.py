@@ -1,7 +1,7 @@
 """Runs one submission in a process of its own, with limits, so that nothing it does can stop a class run.
 
-`run_isolated(id, source)` starts ``python -m gpulab.grading.isolated`` and always returns a `Row`: a kernel that
-loops, eats all memory or kills its process is a row of the report like any other. Only the text of kernels or
+`run_isolated(id, source)` starts ``python -m gpulab.grading.isolated`` and always returns a `Graded`: a kernel that
+loops, eats all memory or kills its process is a line of the report like any other. Only the text of kernels or
 of a program goes in; a program's host code runs in a jail, or, without one, not at all unless it is trusted.
 """
 
@@ -15,12 +15,15 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpulab.grading.verdict import Row as VerdictRow
+from gpulab.grading.library import load
+from gpulab.grading.program import ProgramExercise
+from gpulab.grading.report import stopped
+from gpulab.grading.submission import check
 from gpulab.grading.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Row:
+class Graded:
     """One submission of a class run: who, which exercise, the verdict. `verdict.status` may be "stopped"."""
 
     who: str
@@ -33,7 +36,7 @@ class Row:
 
 def run_isolated(
     id: str, source: str, *, who: str = "", seconds: float = 60.0, memory_bytes: int = 16 << 30, trusted: bool = False
-) -> Row:
+) -> Graded:
     """The verdict on `source` for exercise `id`, found in another process.
 
     Args:
@@ -45,8 +48,6 @@ def run_isolated(
             GPU reserves 8 GiB of addresses for device memory, so a limit below about 10 GiB stops every kernel.
         trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
     """
-    from gpulab.grading.library import load
-
     load(id)
     with tempfile.TemporaryDirectory(prefix="gpulab-run-") as folder:
         job, answer = Path(folder, "job.json"), Path(folder, "verdict.json")
@@ -73,28 +74,22 @@ def run_isolated(
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Row(who, _stopped(id, f"it took longer than {seconds:g} seconds and was stopped"))
+            return Graded(who, stopped(id, f"it took longer than {seconds:g} seconds and was stopped"))
         try:
             verdict = Verdict.from_dict(json.loads(answer.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError):
             last = finished.stdout.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
             how = f"signal {-finished.returncode}" if finished.returncode < 0 else f"exit code {finished.returncode}"
-            return Row(who, _stopped(id, f"its process ended without a verdict ({how}): {last[0]}"))
-    return Row(who, verdict)
-
-
-def _stopped(id: str, reason: str) -> Verdict:
-    return Verdict(id, "stopped", f"No verdict on {id}: {reason}", (VerdictRow("what", reason),), "stopped")
+            return Graded(who, stopped(id, f"its process ended without a verdict ({how}): {last[0]}"))
+    return Graded(who, verdict)
 
 
 def main(job: str, answer: str) -> int:
     """Reads the job, checks it, writes the verdict. The verdict's file appears whole or not at all."""
     work = json.loads(Path(job).read_text(encoding="utf-8"))
     _limit_memory(work["memory_bytes"])
-    from gpulab.grading.judge import check
-
     reason = "" if work["trusted"] else not_run(work["id"])
-    verdict = _stopped(work["id"], reason) if reason else check(work["id"], work["source"], record=False)
+    verdict = stopped(work["id"], reason) if reason else check(work["id"], work["source"], record=False)
     part = Path(answer + ".part")
     part.write_text(json.dumps(verdict.as_dict()), encoding="utf-8")
     os.replace(part, answer)
@@ -103,9 +98,6 @@ def main(job: str, answer: str) -> int:
 
 def not_run(id: str) -> str:
     """Why a program for this exercise is not run here: its host code is native code of a stranger; "" if it may be."""
-    from gpulab.grading.library import load
-    from gpulab.grading.program import ProgramExercise
-
     if not isinstance(load(id), ProgramExercise):
         return ""
     from gpulab.programs import jail

@@ -12,13 +12,10 @@ import os
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gpulab.errors import CheckError
-
-if TYPE_CHECKING:
-    from gpulab.grading.exercise import Exercise
-    from gpulab.grading.program import ProgramExercise
+from gpulab.grading.exercise import Exercise
+from gpulab.grading.program import ProgramExercise
 
 
 def exercises_folder() -> Path:
@@ -40,6 +37,16 @@ def exercises_folder() -> Path:
     )
 
 
+def from_here(link: str) -> str:
+    """The link, which starts at the clone, as seen from the working directory (where a notebook's links start)."""
+    path, mark, section = link.partition("#")
+    try:
+        there = os.path.relpath(exercises_folder().parents[1] / path)
+    except (CheckError, ValueError, OSError):  # no clone, another drive, or a working directory that is gone
+        return link
+    return Path(there).as_posix() + mark + section
+
+
 def folder_of(id: str) -> Path:
     """The folder of the exercise with this id, whether or not there is one."""
     return exercises_folder() / id
@@ -54,12 +61,11 @@ def exercise_ids() -> tuple[str, ...]:
 
 def load(id: str) -> Exercise | ProgramExercise:
     """The exercise with this id. Raises CheckError with near matches if there is none."""
-    folder = exercises_folder()
-    path = folder / str(id) / "check.py"
-    known = sorted(entry.name for entry in folder.iterdir() if (entry / "check.py").is_file())
-    if id not in known:
+    path = folder_of(str(id)) / "check.py"
+    if not path.is_file() or path.parent.name != id:
         import difflib
 
+        known = sorted(entry.name for entry in exercises_folder().iterdir() if (entry / "check.py").is_file())
         near = difflib.get_close_matches(str(id).lower().replace("_", "-").replace(" ", "-"), known, n=3, cutoff=0.5)
         raise CheckError(
             f"There is no exercise {id!r}.",
@@ -73,9 +79,6 @@ def load(id: str) -> Exercise | ProgramExercise:
 
 @cache
 def _read(path: Path, changed: int) -> Exercise | ProgramExercise:
-    from gpulab.grading.exercise import Exercise
-    from gpulab.grading.program import ProgramExercise
-
     id = path.parent.name
     spec = importlib.util.spec_from_file_location(f"gpulab_course_{id.replace('-', '_')}", path)
     assert spec is not None

@@ -1,62 +1,31 @@
-"""What a kernel left after one case, and the questions that diagnoses ask about it.
+"""What a run left, and the questions that diagnoses and requirements ask about it: the observations.
 
-Each case runs twice: *tight*, where every array is an allocation of exactly its size, so that the virtual GPU
-stops a kernel at its first bad address; and *guarded*, where each array lies between guard elements, so that
-all writes beside it can be listed. `Run` is one of the two; `Outcome` is both. What requirements measure comes from
-a third run, tight and profiled, which happens when the first of them asks.
+A case of a kernel runs twice (`Outcome`): *tight*, where every array is an allocation of exactly its size, so that the
+virtual GPU stops a kernel at its first bad address; and *guarded*, where each array lies between guard elements, so
+that all writes beside it can be listed. A program runs once (`ProgramOutcome`). What requirements measure comes from
+one more run, profiled, which happens when the first of them asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpulab.errors import CheckError
-from gpulab.grading.exercise import Array, Case, sentinel
-from gpulab.records import Access, Fault, Launch
+from gpulab.grading.bench import Prepared
+from gpulab.grading.case import Array, Case, Run, differs, guard_values, same_bits
+from gpulab.grading.program import ProgramCase
+from gpulab.grading.sources import code_only
+from gpulab.records import Activity, Fault, Launch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
 
-    from gpulab.grading.bench import Prepared
     from gpulab.module import Resources
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """An array as it is put into device memory: `guard` guard elements on either side of `array.data`.
-
-    The guards of each array of a case differ (`number` counts them), so that a copy from guard to guard is seen.
-    """
-
-    array: Array
-    guard: int
-    number: int = 0
-
-    @cached_property
-    def contents(self) -> np.ndarray:
-        import numpy as np
-
-        edge = guard_values(str(self.array.data.dtype), self.guard, self.number)
-        return np.concatenate([edge, self.array.data.reshape(-1), edge])
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a case: every buffer's contents afterwards (guards included), the fault if any, the launches' records.
-
-    `writers` is there if it was asked for: by array and flat index who was the last to change that element.
-    """
-
-    after: Mapping[str, np.ndarray]
-    fault: Fault | None = None
-    launches: tuple[Launch, ...] = ()
-    addresses: Mapping[str, int] | None = None
-    writers: Mapping[tuple[str, int], Access] = field(default_factory=dict)
+    from gpulab.programs import ProgramRun
 
 
 @dataclass(frozen=True)
@@ -205,33 +174,73 @@ class Outcome:
         return any(run.fault is not None and run.fault.kind == "timeout" for run in (self.tight, self.guarded))
 
 
-def guard_values(dtype: str, count: int, number: int) -> np.ndarray:
-    """What the guard elements of a case's array `number` hold: no output's sentinel, no other array's guard."""
-    edge = sentinel(dtype, count)
-    bits = edge.view(f"uint{8 * edge.dtype.itemsize}")
-    bits ^= bits.dtype.type(number + 1)
-    return edge
+@dataclass(frozen=True)
+class ProgramOutcome:
+    """What one run of the program left on one architecture."""
 
+    case: ProgramCase
+    arch: str
+    wave_size: int
+    run: ProgramRun
+    source: str = ""
+    profile: Callable[[], ProgramRun] | None = field(default=None, compare=False, repr=False)
+    elsewhere: tuple[ProgramOutcome, ...] = field(default=(), compare=False, repr=False)
+    """The same case on the other architectures."""
 
-def same_bits(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Elementwise equality of the bit patterns (so that NaN equals the same NaN)."""
-    import numpy as np
+    @property
+    def stdout(self) -> str:
+        return self.run.stdout
 
-    kind = f"uint{8 * first.dtype.itemsize}"
-    return np.ascontiguousarray(first).view(kind) == np.ascontiguousarray(second).view(kind)
+    @property
+    def stderr(self) -> str:
+        return self.run.stderr
 
+    @property
+    def exit_code(self) -> int:
+        """Of the process; negative for a signal."""
+        return self.run.exit_code
 
-def differs(found: np.ndarray, array: Array) -> np.ndarray:
-    """True where `found` is not `array.wanted` within `array.relative` or `array.absolute`; nowhere in a workspace."""
-    import numpy as np
+    @property
+    def fault(self) -> Fault | None:
+        """The first fault of a kernel."""
+        return self.run.faults[0] if self.run.faults else None
 
-    if array.scratch:
-        return np.zeros(found.shape, bool)
-    wanted = array.wanted
-    if (array.relative == 0.0 and array.absolute == 0.0) or found.dtype.kind not in "fc":
-        return ~same_bits(found, np.asarray(wanted, dtype=found.dtype)) & ~(found == wanted)
-    with np.errstate(invalid="ignore", over="ignore"):
-        kind = "complex128" if found.dtype.kind == "c" else "float64"
-        exact = wanted.astype(kind)
-        close = np.abs(found.astype(kind) - exact) <= np.maximum(array.relative * np.abs(exact), array.absolute)
-    return ~(close | (np.isnan(found) & np.isnan(wanted)))
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches, without counters; `measured` has them."""
+        return tuple(self.run.launches)
+
+    @property
+    def activities(self) -> tuple[Activity, ...]:
+        """What the streams did, with modelled times."""
+        return tuple(self.run.activities)
+
+    @cached_property
+    def measured(self) -> tuple[Launch, ...]:
+        """The launches of a second, profiled run, which happens when this is first asked for."""
+        if self.profile is None:
+            raise CheckError(f"There is no profile of {self.case.text()} on {self.arch}.")
+        return tuple(self.profile().launches)
+
+    @property
+    def code(self) -> str:
+        """The source without comments and texts."""
+        return code_only(self.source)
+
+    def uses(self, pattern: str) -> bool:
+        """Is the regular expression found in the source without comments and texts?"""
+        return re.search(pattern, self.code) is not None
+
+    def timed_out(self) -> bool:
+        return bool(self.run.seconds_limit_hit) or (self.fault is not None and self.fault.kind == "timeout")
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with the output; "" if nothing is."""
+        return self.case.complaint(self.stdout)
+
+    @property
+    def passed(self) -> bool:
+        return (
+            self.fault is None and not self.timed_out() and self.exit_code == self.case.exit_code and not self.complaint
+        )

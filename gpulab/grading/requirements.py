@@ -15,10 +15,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import CheckError
-from gpulab.grading.exercise import Case, Requirement
+from gpulab.grading.case import Buffer, Case
+from gpulab.grading.exercise import Requirement
+from gpulab.grading.outcome import Outcome
+from gpulab.grading.sources import code_only
 
 if TYPE_CHECKING:
-    from gpulab.grading.outcome import Outcome
     from gpulab.module import Resources
     from gpulab.records import Access, Launch
 
@@ -38,15 +40,6 @@ KINDS = {
     "scratch accesses": r"scratch_",
 }
 """Kinds of instructions by the beginning of their names (of gfx9 and of RDNA)."""
-
-_NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S
-)
-
-
-def code_only(source: str) -> str:
-    """The source with each comment replaced by a space and each text by an empty one; continued lines are joined."""
-    return _NOT_CODE.sub(lambda found: " " if found[0].startswith("/") else '""', source.replace("\\\n", ""))
 
 
 def counter(name: str, counter: str | Mapping[str, str], *, at_most: Limit | None = None, at_least: Limit | None = None,
@@ -345,8 +338,6 @@ def limited(
 
 def writers(outcome: Outcome, *names: str) -> Mapping[tuple[str, int], Access]:
     """Who wrote each element of these arrays, by array and flat index; found by another checked run."""
-    from gpulab.grading.outcome import Buffer
-
     if outcome.prepared is None:
         raise CheckError(f"There is nothing that could run {outcome.case.text()} again.")
     buffers = [Buffer(array, 0, number) for number, array in enumerate(outcome.case.arrays)]

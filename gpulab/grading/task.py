@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import CheckError
-from gpulab.grading.failed import number_text
+from gpulab.grading.case import Array, Case, Value, same_bits, sentinel
+from gpulab.grading.exercise import Exercise
+from gpulab.grading.library import load
+from gpulab.grading.wording import number_text
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from gpulab.grading.exercise import Array, Case, Exercise
     from gpulab.views.instrument import Instrument
     from gpulab.views.task import TaskArray
 
@@ -23,8 +25,6 @@ def exercise(id: str) -> Instrument:
 
     Raises CheckError if there is no such exercise, or if it has no arrays (a program, which has a picture of its own).
     """
-    from gpulab.grading.exercise import Exercise, Value
-    from gpulab.grading.library import load
     from gpulab.views.task import task
 
     asked = load(id)
@@ -59,9 +59,6 @@ def shown(asked: Exercise) -> Case:
 
 def _changed(array: Array) -> bool:
     """Does a launch find something in this output that it needs: not only what marks elements never written?"""
-    from gpulab.grading.exercise import sentinel
-    from gpulab.grading.outcome import same_bits
-
     return not same_bits(array.data.reshape(-1), sentinel(str(array.data.dtype), array.data.size)).all()
 
 

@@ -1,7 +1,7 @@
 """What the learner reads after a check: `Verdict`, as text and HTML, and `AnswerRejected`, which a grade cell raises.
 
-A verdict is a title, a status and labelled rows ("tried", "expected and found", "likely cause", ...). Everything
-that comes from the learner's source is escaped in HTML.
+A verdict is a title, a status and labelled rows ("tried", "expected and found", "likely cause", ...), which `report.py`
+writes. Everything that comes from the learner's source is escaped in HTML.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gpulab.grading.failed import from_plain, to_plain
+from gpulab.grading.library import from_here
+from gpulab.grading.plain import from_plain, to_plain
 from gpulab.records import FailedCase
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class AnswerRejected(AssertionError):
 
 
 @dataclass(frozen=True)
-class Row:
+class VerdictRow:
     """A labelled part of a verdict. `block` keeps line breaks and uses a fixed-width font."""
 
     label: str
@@ -62,7 +63,7 @@ class Verdict:
     exercise: str
     status: str
     headline: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[VerdictRow, ...] = ()
     cause: str = ""
     link: str = ""
     link_text: str = ""
@@ -175,26 +176,10 @@ class Verdict:
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
         case = data.get("case")
         read = {
-            "rows": tuple(Row(*row) for row in data["rows"]),
+            "rows": tuple(VerdictRow(*row) for row in data["rows"]),
             "case": None if case is None else from_plain(case),
         }
         return cls(**{**data, **read})
-
-
-def from_here(link: str) -> str:
-    """The link, which starts at the clone, as seen from the working directory (where a notebook's links start)."""
-    import os
-    from pathlib import Path
-
-    from gpulab.errors import CheckError
-    from gpulab.grading.library import exercises_folder
-
-    path, mark, section = link.partition("#")
-    try:
-        there = os.path.relpath(exercises_folder().parents[1] / path)
-    except (CheckError, ValueError, OSError):  # no clone, another drive, or a working directory that is gone
-        return link
-    return Path(there).as_posix() + mark + section
 
 
 def _in_notebook() -> bool:

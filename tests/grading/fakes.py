@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gpulab.grading.exercise import Value
-from gpulab.grading.outcome import Run
+from gpulab.grading.case import Run, Value
 from gpulab.records import AllocationNote, Fault, SourceLine
 
 

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from gpulab.grading.answers import wrong_answer
-from gpulab.grading.bench import GpuBench
-from gpulab.grading.exercise import Array, Case, Exercise, blocks_for, combinations, distinct, sentinel
-from gpulab.grading.failed import failed_case, to_plain
+from gpulab.grading.case import Array, Case, Run, blocks_for, combinations, distinct, guard_values, sentinel
+from gpulab.grading.exercise import Exercise
+from gpulab.grading.failed import failed_case
+from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.judge import judge
 from gpulab.grading.library import load
-from gpulab.grading.outcome import Outcome, Run, guard_values
+from gpulab.grading.outcome import Outcome
+from gpulab.grading.plain import to_plain
 from gpulab.grading.verdict import Verdict
 from gpulab.views import exercise as view
 from tests.grading.fakes import PythonBench

@@ -5,9 +5,11 @@ import pytest
 
 from gpulab.errors import CheckError, CompileError
 from gpulab.grading.bench import WrongSignature
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Requirement, Value, combinations, sentinel
-from gpulab.grading.judge import SHRINK_LAUNCHES, check, is_outdated, judge, smaller, source_of
+from gpulab.grading.case import Array, Case, Value, combinations, sentinel
+from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.judge import SHRINK_LAUNCHES, judge, smaller
 from gpulab.grading.library import load
+from gpulab.grading.submission import check, is_outdated, source_of
 from gpulab.grading.verdict import Verdict
 from tests.grading.fakes import PythonBench
 

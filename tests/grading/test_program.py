@@ -6,7 +6,9 @@ from gpulab.errors import CheckError
 from gpulab.grading import isolated, library
 from gpulab.grading import requirements as ask
 from gpulab.grading.exercise import Cause
-from gpulab.grading.program import ProgramCase, ProgramExercise, exit_text, judge_program
+from gpulab.grading.judge_program import judge_program
+from gpulab.grading.program import ProgramCase, ProgramExercise
+from gpulab.grading.report import exit_text
 
 SUM = """
 #include <hip/hip_runtime.h>

@@ -7,8 +7,9 @@ import pytest
 
 from gpulab.errors import CheckError
 from gpulab.grading import requirements as ask
-from gpulab.grading.bench import GpuBench
-from gpulab.grading.exercise import Array, Case, Exercise, Requirement, Step, Value, blocks_for, distinct, sentinel
+from gpulab.grading.case import Array, Case, Step, Value, blocks_for, distinct, sentinel
+from gpulab.grading.exercise import Exercise, Requirement
+from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.judge import judge
 
 COPY = """

@@ -6,7 +6,8 @@ import pytest
 import gpulab
 from gpulab.errors import CheckError
 from gpulab.grading import load
-from gpulab.grading.exercise import Array, Case, Exercise, Value
+from gpulab.grading.case import Array, Case, Value
+from gpulab.grading.exercise import Exercise
 from gpulab.grading.task import shown
 
 

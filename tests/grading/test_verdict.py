@@ -2,13 +2,17 @@
 
 import pytest
 
-from gpulab.grading.verdict import AnswerRejected, Row, Verdict
+from gpulab.grading.verdict import AnswerRejected, Verdict, VerdictRow
 
 WRONG = Verdict(
     "saxpy-guard",
     "wrong",
     "Not yet: <b>",
-    (Row("line", 'y[i] = x < 3 && "a";', block=True), Row("read", "section “The guard”"), Row("long", "word " * 40)),
+    (
+        VerdictRow("line", 'y[i] = x < 3 && "a";', block=True),
+        VerdictRow("read", "section “The guard”"),
+        VerdictRow("long", "word " * 40),
+    ),
     "missing-guard",
     'notebooks/02.ipynb#"><script>',
 )

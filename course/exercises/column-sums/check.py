@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel, thread_of
+from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel, thread_of
+from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import memory_lines
 
 COLUMNS_PER_THREAD = 4

@@ -4,7 +4,8 @@ import struct
 
 import numpy as np
 
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, sentinel
+from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
+from gpulab.grading.exercise import Cause, Exercise
 
 LAYOUT = "<6H5I4Q"  # hsa_kernel_dispatch_packet_t
 BLOCKS = ((64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 4), (100, 1, 1), (32, 4, 2))

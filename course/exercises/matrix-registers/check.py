@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, distinct, sentinel
+from gpulab.grading.case import Array, Case, Value, distinct, sentinel
+from gpulab.grading.exercise import Cause, Exercise
 
 
 def place(row, column, wave):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from gpulab.grading import requirements
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, distinct, sentinel
+from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel
+from gpulab.grading.exercise import Cause, Exercise
 
 DIES = {64: 8, 32: 1}
 """Of the two architectures of the course, by wave size: MI300X and RX 7900 XTX."""

@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, sentinel
+from gpulab.grading.case import Array, Case, sentinel
+from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import limited, source
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from gpulab.grading import requirements
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, sentinel
+from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
+from gpulab.grading.exercise import Cause, Exercise
 
 ROWS = 96
 

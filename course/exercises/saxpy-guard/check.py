@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Value, blocks_for, combinations, distinct
+from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct
+from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import work_shared
 
 

@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 
-from gpulab.grading.bench import GpuBench
-from gpulab.grading.exercise import Array, Case, Cause, Exercise, Requirement, Value, blocks_for, sentinel
-from gpulab.grading.outcome import Buffer
-from gpulab.grading.requirements import code_only, memory_lines
+from gpulab.grading.gpu_bench import GpuBench
+from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
+from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.case import Buffer
+from gpulab.grading.requirements import memory_lines
+from gpulab.grading.sources import code_only
 
 LARGE = 4000
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpulab.grading.exercise import (
+
     Array, Case, Cause, Exercise, Requirement, Value, blocks_for, combinations, sentinel,
 )  # fmt: skip
 from gpulab.grading.requirements import active_lanes, writers

@@ -1,0 +1,149 @@
+"""Mistakes that any exercise may see, beside those that it names itself: `causes_of` has all, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.program import ProgramExercise
+
+
+def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause, ...]:
+    """All mistakes that a check of this exercise can name; the first that fits is named."""
+    if isinstance(exercise, Exercise):
+        return (*KERNEL_CAUSES, *exercise.causes, *CHECKED_CAUSES)
+    return (*PROGRAM_CAUSES, *exercise.causes, *CHECKED_CAUSES, *LAST_PROGRAM_CAUSES)
+
+
+KERNEL_CAUSES = (
+    Cause(
+        "never-ends",
+        "a loop does not end",
+        lambda outcome: outcome.timed_out() and not (outcome.fault is not None and outcome.fault.kind == "deadlock"),
+        "The kernel was stopped after a limit of instructions that a right answer stays far below.",
+        "For each loop, find the variable that its condition tests, and the line that changes it.",
+    ),
+    Cause(
+        "private-memory",
+        "a thread's own memory was overrun: an array inside the kernel, or calls without an end",
+        lambda outcome: outcome.fault is not None and outcome.fault.kind in ("scratch out of bounds", "stack overflow"),
+        "Arrays declared inside a kernel, and what functions keep while they call each other, lie in a small memory "
+        "that each thread has for itself.",
+        "Compare the indices with the array's size; a function that calls itself needs a condition that ends it.",
+    ),
+    Cause(
+        "nothing-written",
+        "the kernel wrote nothing",
+        lambda outcome: outcome.fault is None and outcome.nothing_written(),
+        "All outputs still hold what they held before the launch: either the body is empty, or its condition is "
+        "false for every thread.",
+        "Write the result of one element first, for example that of thread 0.",
+    ),
+    Cause(
+        "changed-input",
+        "an input was overwritten",
+        lambda outcome: any(outcome.wrong(array.name).any() for array in outcome.case.arrays if not array.is_output),
+        "This array is only to be read.",
+        "Look at the left side of each assignment.",
+    ),
+)
+"""Mistakes of kernels, before the exercise's own."""
+
+
+def _found(*kinds: str) -> Callable[[Any], bool]:
+    return lambda outcome: outcome.fault is not None and outcome.fault.kind in kinds
+
+
+CHECKED_CAUSES = (
+    Cause(
+        "data-race",
+        "threads use the same memory and nothing decides who comes first",
+        _found("race", "lane conflict"),
+        "On a GPU such a kernel may give the right numbers for a long time, and then wrong ones.",
+        "Look at both places: let one thread alone write there, or order them by __syncthreads() or atomic operations.",
+    ),
+    Cause(
+        "never-written",
+        "memory is read that nobody has written",
+        _found("never written"),
+        "What such memory holds is left to chance.",
+        "Find the line that should have written this element first, and for which threads it does so.",
+    ),
+    Cause(
+        "barrier",
+        "a barrier is not reached by all threads of the block",
+        _found("barrier"),
+        "__syncthreads() lets no thread go on until all threads of the block have come.",
+        "Move it out of the condition or the loop that only some threads run.",
+    ),
+    Cause(
+        "deadlock",
+        "threads wait for something that never comes",
+        _found("deadlock"),
+        "All that is left of the kernel repeats itself without changing anything.",
+        "Find out who is to change what the loop waits for, and what that thread waits for.",
+    ),
+    Cause(
+        "inactive-lane",
+        "a shuffle reads a lane that does not take part in it",
+        _found("shuffle"),
+        "Inside a branch or a loop only the lanes that came there can be read, and lanes that have returned, or that "
+        "the block never had, cannot be read at all.",
+        "Let all lanes of the wave shuffle, and decide afterwards who uses the result.",
+    ),
+)
+"""Mistakes that checked launches find and no exercise has a better name for."""
+
+
+PROGRAM_CAUSES = (
+    Cause(
+        "never-ends",
+        "the program does not end",
+        lambda outcome: outcome.timed_out(),
+        "It was stopped after a limit that a right answer stays far below.",
+        "For each loop, on the host and in kernels, find what ends it; then look for a wait that nothing answers.",
+    ),
+    Cause(
+        "crashed",
+        "the host program crashed",
+        lambda outcome: outcome.fault is None and outcome.exit_code < 0,
+        "The operating system stopped it, mostly because host code used an address that is not its own: a device "
+        "pointer is nothing that the host can read, nor is the null pointer of a search that found nothing.",
+        "Look at each pointer that host code reads or writes through: where does it come from, and how large is what "
+        "it points to?",
+    ),
+)
+"""Mistakes of programs, before the exercise's own."""
+
+LAST_PROGRAM_CAUSES = (
+    Cause(
+        "hip-error",
+        "a HIP call failed",
+        lambda outcome: outcome.exit_code != outcome.case.exit_code and "hipError" in outcome.stdout + outcome.stderr,
+        "The program says so itself.",
+        "Read the message: which call was it, and what do its arguments have to be?",
+    ),
+    Cause(
+        "exit-code",
+        "the program ends with another exit code than it should",
+        lambda outcome: outcome.exit_code != outcome.case.exit_code and not outcome.complaint,
+        "A program tells whoever started it by its exit code whether it succeeded: 0 means yes.",
+        "What does main return, and what do your error checks pass to exit?",
+    ),
+    Cause(
+        "kernel-fault",
+        "a kernel was stopped",
+        lambda outcome: outcome.fault is not None,
+        "What it did, and where, stands above.",
+        "Start with the line that is named.",
+    ),
+    Cause(
+        "nothing-printed",
+        "the program prints nothing",
+        lambda outcome: not outcome.stdout.strip() and bool(outcome.complaint),
+        "The check reads what the program writes to standard output.",
+        "Does main reach the line that prints the result?",
+    ),
+)
+"""Mistakes that no exercise has a better name for."""

@@ -1,0 +1,80 @@
+"""Is an outcome right, and if not, why: `examine` finds the `Failure`, of a kernel's run or a program's.
+
+Nothing is run here but what a requirement asks to be measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gpulab.errors import CheckError
+from gpulab.grading.causes import causes_of
+from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.outcome import Outcome, ProgramOutcome
+from gpulab.grading.program import ProgramExercise
+
+Seen = TypeVar("Seen", Outcome, ProgramOutcome)
+
+
+@dataclass(frozen=True)
+class Failure(Generic[Seen]):
+    """A failing case: its outcome, the recognised cause, or the requirement that is not met."""
+
+    outcome: Seen
+    cause: Cause | None
+    requirement: Requirement | None = None
+    complaint: str = ""
+    """What the requirement says of the outcome."""
+
+    @property
+    def key(self) -> str:
+        """What must stay the same while the input is made smaller."""
+        if self.requirement is not None:
+            return f"requirement {self.requirement.name}"
+        return f"cause {self.cause.name}" if self.cause else "unrecognised"
+
+
+TOO_SLOW = (
+    "nothing: the launch reached the limit of {:,} instructions before it was done. It needs far too many for this "
+    "size; or a loop of it does not end here, though on the smaller sizes it did"
+)
+"""What is said in place of a time."""
+
+
+def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen] | None:
+    """None for a right outcome, else what is wrong with it.
+
+    Raises CheckError if a cause's test or a requirement of the exercise fails itself.
+    """
+    if isinstance(exercise, Exercise) and isinstance(outcome, Outcome) and outcome.timed_out():
+        speeds = [each for each in exercise.requirements if each.of_speed and each.applies(outcome)]
+        if speeds:
+            return Failure(outcome, None, speeds[0], TOO_SLOW.format(exercise.limit(outcome.case)))
+    if not outcome.passed:
+        return Failure(outcome, diagnose(exercise, outcome))
+    for requirement in exercise.requirements:
+        if requirement.applies(outcome):
+            complaint = _asked(exercise, outcome, "requirement", requirement.name, requirement.complaint)
+            if complaint:
+                return Failure(outcome, None, requirement, complaint)
+    return None
+
+
+def diagnose(exercise: Exercise | ProgramExercise, outcome: Outcome | ProgramOutcome) -> Cause | None:
+    """The first cause that recognises this outcome, of those that `causes_of` lists."""
+    for cause in causes_of(exercise):
+        if _asked(exercise, outcome, "diagnosis", cause.name, cause.when):
+            return cause
+    return None
+
+
+def _asked(exercise: Exercise | ProgramExercise, outcome: Any, what: str, name: str, question: Any) -> Any:
+    """What one of the exercise's functions says of the outcome. Raises CheckError, with its name, where it fails."""
+    try:
+        return question(outcome)
+    except Exception as error:
+        raise CheckError(
+            f"The {what} {name!r} of exercise {exercise.id!r} failed on {outcome.case.text()}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
