@@ -107,6 +107,8 @@ def read(job: Job) -> nbformat.NotebookNode:
         new = (nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell)(cell.source)
         new.id = f"{re.sub('[^a-zA-Z0-9_-]', '-', job.name)[:56]}-{number:02d}"
         new.metadata = {"tags": tags} if tags else {}
+        if "points" in cell.metadata and "grade" not in tags:
+            raise SourceError(f"{job.source.relative_to(ROOT)}: only a cell tagged grade has points")
         if {"solution", "grade"} & set(tags):
             if job.released is None:
                 raise SourceError(f"{job.source.name}: a lesson has no solution or grade cells")

@@ -301,10 +301,8 @@ def grade(asked: argparse.Namespace) -> int:
 
 def _one_line(verdict: Verdict) -> str:
     """The headline of a verdict and, of an answer that is not right, the reason."""
-    labels = ("likely cause", "stopped", "compiler", "required", "what")
-    found = {row.label: " ".join(row.text.split()) for row in verdict.rows}
-    why = next((found[label] for label in labels if found.get(label)), "")
-    return verdict.headline if verdict.passed or not why else f"{verdict.headline}: {textwrap.shorten(why, 200)}"
+    why = verdict.reason
+    return f"{verdict.headline}: {textwrap.shorten(why, 200)}" if why else verdict.headline
 
 
 def answer_text(path: Path, program: bool = False, kernel: str = "") -> str:

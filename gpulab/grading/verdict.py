@@ -44,6 +44,10 @@ class VerdictRow:
     block: bool = False
 
 
+REASONS = ("likely cause", "stopped", "compiler", "required", "what")
+"""Labels of rows that can say why an answer was rejected, the one that says most first."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The result of `gpulab.check`.
@@ -76,6 +80,12 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.passed
+
+    @property
+    def reason(self) -> str:
+        """Why the answer was rejected, in one line: the row that says most about it; "" where nothing does."""
+        found = {row.label: " ".join(row.text.split()) for row in self.rows}
+        return next((found[label] for label in REASONS if found.get(label)), "")
 
     @property
     def text(self) -> str:

@@ -127,6 +127,12 @@ def test_release_uses_a_stub_of_the_cells_own_language_and_gives_nothing_away(jo
         (":tags: [solution]\n\n# BEGIN", ":tags: [other]\n\n# BEGIN", "would be released"),
         (":tags: [grade]", ":tags: [other]", "tagged grade"),
         (":tags: [grade]", ":tags: [grade, raises-exception]", "papermill"),
+        (":points: 3", "points: 3", "write `:points: 3`, not `points: 3`"),
+        (":tags: [parameters]\n\n", ":tags: [parameters]\n\ntags: [other]\n", r"write `:tags: \[other\]`"),
+        (":points: 3", ":points: three", "a whole number above 0, not 'three'"),
+        (":points: 3", ":points: 0", "a whole number above 0, not 0"),
+        (":points: 3", ":points: 1.5", "a whole number above 0, not 1.5"),
+        ("```{code-cell}\nimport", "```{code-cell}\n:points: 2\n\nimport", "only a cell tagged grade has points"),
     ],
 )
 def test_a_source_that_breaks_a_rule_is_refused(job, old, new, complaint):

@@ -43,6 +43,13 @@ def test_require_passes_a_right_answer_through_and_rejects_a_wrong_one_with_the_
     assert caught.value._render_traceback_() == [WRONG.text]
 
 
+def test_the_reason_is_the_row_that_says_most():
+    rows = (VerdictRow("what", "many\n words"), VerdictRow("tried", "2 runs"), VerdictRow("required", "no more"))
+    assert Verdict("x", "wrong", "Not yet", rows).reason == "no more"
+    assert Verdict("x", "wrong", "Not yet", rows[:2]).reason == "many words"
+    assert Verdict("x", "passed", "Passed", rows[1:2]).reason == ""
+
+
 def test_a_verdict_survives_the_way_through_a_file():
     import json
 

@@ -12,7 +12,7 @@ ROUNDS = 600
 SHARE = 0.75
 
 ONE_PIECE_US = {"gfx942": 173.1, "gfx1100": 461.9}
-"""Modelled time of the program as it is given (the wrong answer as-given) for LARGE elements: two copies and one kernel."""
+"""Modelled time of the wrong answer as-given, the program as it is given, for LARGE elements."""
 
 
 def results(n):

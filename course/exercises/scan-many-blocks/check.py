@@ -4,11 +4,9 @@ import re
 
 import numpy as np
 
-from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement
-from gpulab.grading.case import Buffer
-from gpulab.grading.requirements import memory_lines
+from gpulab.grading.requirements import memory_lines, writers
 from gpulab.grading.sources import code_only
 
 LARGE = 4000
@@ -66,14 +64,7 @@ def written_wave_sizes(o):
 
 def one_block_alone(o):
     """A complaint if one block wrote all of `out`, and not because it happened to draw all tickets."""
-    kernel = GpuBench().prepare(o.source, exercise, o.arch)
-    try:
-        buffers = [Buffer(array, 0, number) for number, array in enumerate(o.case.arrays)]
-        wanted = {"out": range(0, o.case.parameters["n"], 64)}
-        run = kernel.run(o.case, buffers, exercise.instruction_limit, True, wanted)
-    finally:
-        kernel.close()
-    blocks = {writer.workgroup for writer in run.writers.values()}
+    blocks = {writer.workgroup for writer in writers(o, "out").values()}
     if len(blocks) > 1 or "atomic" in code(o):
         return ""
     return f"all of out is written by one block of {o.case.grid[0]}"

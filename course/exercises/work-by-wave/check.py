@@ -2,9 +2,8 @@
 
 import numpy as np
 
-
-    Array, Case, Cause, Exercise, Requirement, Value, blocks_for, combinations, sentinel,
-)  # fmt: skip
+from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
+from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.requirements import active_lanes, writers
 
 
