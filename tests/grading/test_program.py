@@ -3,7 +3,7 @@
 import pytest
 
 from gpulab.errors import CheckError
-from gpulab.grading import isolated, library
+from gpulab.grading import isolated
 from gpulab.grading import requirements as ask
 from gpulab.grading.exercise import Cause
 from gpulab.grading.judge_program import judge_program
@@ -158,7 +158,7 @@ def test_a_malformed_exercise_is_refused():
 def test_without_a_jail_host_code_of_a_class_is_not_run(monkeypatch):
     from gpulab.programs import jail
 
-    monkeypatch.setattr(library, "load", lambda id: exercise())
+    monkeypatch.setattr(isolated, "load", lambda id: exercise())
     monkeypatch.setattr(jail, "available", lambda: "this system has no Landlock")
     assert "not run without a jail: this system has no Landlock" in isolated.not_run("sum")
     monkeypatch.setattr(jail, "available", lambda: "")
