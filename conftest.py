@@ -33,6 +33,8 @@ FULL = (
     r"^tests/checked/test_checked\.py::test_(fences_of_other_architectures|numbers_that_run_out)",
     r"^tests/fuzz/.*::test_(random_programs|without_optimization)",
     r"^tests/translate/test_lanes\.py",
+    r"^tests/porting/test_programs\.py::test_(builds_for_both|runs_and_prints).*\[(?![a-d])",
+    r"^tests/programs/test_sources\.py::test_program\[(?![a-d])",
     r"^tests/test_packaging\.py::test_the_wheel",
     r"^tests/test_(bench|style)\.py",
 )

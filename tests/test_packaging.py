@@ -27,7 +27,6 @@ def constraints() -> dict[str, str]:
 
 
 def test_every_package_is_pinned_exactly() -> None:
-    assert len(ALL) > 15
     assert [line for line in ALL if not PINNED.match(line)] == []
 
 
@@ -68,7 +67,6 @@ def test_constraints_cover_what_is_installed() -> None:
             requirement = Requirement(line)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 todo.append(canonicalize_name(requirement.name))
-    assert len(seen) > 60
 
 
 def test_hip_python_only_where_it_has_wheels() -> None:
@@ -104,7 +102,6 @@ def test_the_wheel_carries_headers_and_exercises(tmp_path: Path) -> None:
     assert wanted - packed == set()
     exercises = {path.relative_to(ROOT / "course") for path in (ROOT / "course" / "exercises").rglob("*.*")}
     wanted = {f"gpulab/_course/{path.as_posix()}" for path in exercises if "__pycache__" not in path.parts}
-    assert len(wanted) > 10
     assert wanted - packed == set()
 
 
@@ -184,8 +181,11 @@ def test_ci_fails_at_once_without_a_browser(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-def test_no_makefile_target_needs_more_than_the_clone() -> None:
-    text = (ROOT / "Makefile").read_text()
-    assert "sudo" not in text
-    for target in ("lab", "test", "bench", "notebooks", "check", "clean"):
-        assert re.search(rf"^{target}:", text, re.MULTILINE), target
+def test_every_verb_that_the_texts_name_is_a_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert "sudo" not in makefile
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    texts = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "tests/README.md", "course/README.md")]
+    named = {verb for path in texts for verb in re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8"))}
+    assert "test" in named
+    assert named - targets == set()

@@ -38,10 +38,10 @@ def test_ten_million_threads(arch: str) -> None:
         seconds: dict[str, float] = {}
         sizes: dict[str, int] = {}
         for name in OF_A_RUN:
-            began = time.perf_counter()
+            began = time.process_time()
             made[name] = getattr(run, name)()
             sizes[name] = len(json.dumps(made[name].message()))
-            seconds[name] = time.perf_counter() - began
+            seconds[name] = time.process_time() - began
         trace = gpulab.trace(kernel, GRID, BLOCK, N, 2.0, x, y, workgroup=GRID - 1)
         sizes["stepper"] = len(json.dumps(trace.stepper().message()))
         sizes["occupancy"] = len(json.dumps(gpulab.occupancy(kernel, BLOCK).message()))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "course"))
 
@@ -17,3 +19,9 @@ sys.path.insert(0, str(ROOT / "course"))
 def own_progress(tmp_path, monkeypatch):
     monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))
+
+
+@pytest.fixture
+def quick_kernels(monkeypatch):
+    """Notebooks that ask for Python get kernels of `tests.warm`."""
+    monkeypatch.setenv("JUPYTER_PATH", str(warm.specs().instead))

@@ -11,8 +11,6 @@ import build
 import nbformat
 import pytest
 
-from tests.course.ahead import ahead
-
 ROOT = Path(__file__).resolve().parents[2]
 RELEASED = [job for job in build.jobs() if job.released is not None]
 MARK = "    // YOUR CODE HERE\n"
@@ -53,29 +51,15 @@ def test_nbgrader_generates_the_same_releases(course):
         ]
 
 
-def validate(job):
-    """What nbgrader finds wrong with the solution, and with the release; in a process of its own."""
+@pytest.mark.parametrize("job", RELEASED, ids=lambda job: job.name)
+def test_solution_validates_and_release_does_not(job, quick_kernels, monkeypatch):
     from nbgrader.validator import Validator
 
     found = []
     for path in (job.executed, job.released):
-        os.chdir((ROOT / path).parent)
+        monkeypatch.chdir((ROOT / path).parent)
         found.append(Validator().validate(str(ROOT / path)))
-    return found
-
-
-@pytest.fixture(scope="module")
-def validated(request, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPULAB_PROGRESS", str(tmp_path_factory.mktemp("progress") / "progress.json"))
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))
-        with ahead(request, "test_solution_validates_and_release_does_not", "job", validate) as results:
-            yield results
-
-
-@pytest.mark.parametrize("job", RELEASED, ids=lambda job: job.name)
-def test_solution_validates_and_release_does_not(job, validated):
-    solution, release = validated[job.name].result()
+    solution, release = found
     assert solution == {}
     failed = release["failed"]
     assert len(failed) == 1
@@ -83,7 +67,7 @@ def test_solution_validates_and_release_does_not(job, validated):
     assert "NameError" not in failed[0]["error"]
 
 
-def test_autograde_gives_points_to_a_right_answer_and_none_to_an_empty_or_broken_one(course):
+def test_autograde_gives_points_to_a_right_answer_and_none_to_an_empty_or_broken_one(course, quick_kernels):
     """One batch with three students: a right kernel, an untouched release, and one that does not compile."""
     job = next(job for job in RELEASED if job.name == "first-fill")
     code, output = nbgrader("generate_assignment", job.name, "--force")
@@ -112,7 +96,6 @@ def test_autograde_gives_points_to_a_right_answer_and_none_to_an_empty_or_broken
 
 
 def test_answers_cannot_be_given_away_by_a_release():
-    assert RELEASED
     for job in RELEASED:
         text = (ROOT / job.released).read_text()
         assert "SOLUTION" not in text

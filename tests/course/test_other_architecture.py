@@ -1,21 +1,18 @@
 """Every lesson and solution also runs on gfx1100 (wave32), through papermill's parameters cell."""
 
-import os
 from pathlib import Path
 
 import build
 import pytest
 
-from tests.course.ahead import ahead
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def on_gfx1100(job):
-    """The notebook as papermill leaves it; in a process of its own."""
+@pytest.mark.parametrize("job", [job for job in build.jobs() if not job.is_page], ids=lambda job: job.name)
+def test_runs_on_gfx1100(job, quick_kernels):
     import papermill
 
-    return papermill.execute_notebook(
+    notebook = papermill.execute_notebook(
         str(ROOT / job.executed),
         None,
         parameters={"arch": "gfx1100"},
@@ -23,20 +20,6 @@ def on_gfx1100(job):
         progress_bar=False,
         kernel_name="python3",
     )
-
-
-@pytest.fixture(scope="module")
-def executed(request, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPULAB_PROGRESS", str(tmp_path_factory.mktemp("progress") / "progress.json"))
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))
-        with ahead(request, "test_runs_on_gfx1100", "job", on_gfx1100) as results:
-            yield results
-
-
-@pytest.mark.parametrize("job", [job for job in build.jobs() if not job.is_page], ids=lambda job: job.name)
-def test_runs_on_gfx1100(job, executed):
-    notebook = executed[job.name].result()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     injected = [cell for cell in code if "injected-parameters" in cell.metadata.get("tags", ())]
     assert len(injected) == 1

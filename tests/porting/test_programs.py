@@ -78,9 +78,7 @@ def program(name: str) -> programs.Program:
     return programs.build(mended(name), name=name)
 
 
-def test_there_are_enough_programs() -> None:
-    assert len(NAMES) >= 40
-    assert len(BUILT) >= 30
+def test_each_program_is_built_or_compared() -> None:
     assert {path.stem for path in (FOLDER / "expected").glob("*.hip")} == set(COMPARED)
 
 

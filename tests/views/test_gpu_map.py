@@ -123,10 +123,10 @@ def test_a_launch_of_ten_million_threads_is_small_and_quick() -> None:
         p = placement(
             **{name: getattr(p, name) for name in Placement.__slots__} | {"total_us": 1.5 + 0.304 + 0.7 * turns}
         )
-        began = time.perf_counter()
+        began = time.process_time()
         made = gpu_map.gpu_map(launch(p))
         message = json.dumps(made.message())
-        assert time.perf_counter() - began < 2.0
+        assert time.process_time() - began < 2.0
         assert len(message) < 400_000
         assert made.reply({"die": 7, "unit": 37, "step": 50})[0]["workgroups"]
 

@@ -12,9 +12,9 @@ Each kernel is a process of its own, with the environment and the working direct
 from __future__ import annotations
 
 import atexit
-import functools
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -25,6 +25,7 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NAME = "warm"
+VARIABLE = "GPULAB_TESTS_KERNELS"
 
 
 class Specs(NamedTuple):
@@ -34,11 +35,17 @@ class Specs(NamedTuple):
     instead: Path
 
 
-@functools.cache
 def specs() -> Specs:
-    """The folders; the server runs until this process ends."""
+    """The folders; the server runs until the process ends that asked first, and serves those that it starts, too."""
+    if VARIABLE not in os.environ:
+        os.environ[VARIABLE] = str(_start())
+    folder = Path(os.environ[VARIABLE])
+    return Specs(folder / "added", folder / "instead")
+
+
+def _start() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="gpulab-"))
-    atexit.register(_remove, folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     if hasattr(os, "fork"):
         address = str(folder / "socket")
@@ -46,20 +53,15 @@ def specs() -> Specs:
             door.bind(address)
             door.listen(64)
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-            subprocess.Popen(
+            server = subprocess.Popen(
                 [sys.executable, str(HERE / "server.py"), str(door.fileno())], pass_fds=[door.fileno()],
                 stdin=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"},
             )  # fmt: skip
+        atexit.register(server.stdin.close)  # with its standard input the server ends
         # -I -S: the client needs nothing beyond the standard library.
         command = [sys.executable, "-I", "-S", str(HERE / "client.py"), address, "{connection_file}"]
     for place, name in (("added", NAME), ("instead", "python3")):
         spec = folder / place / "kernels" / name / "kernel.json"
         spec.parent.mkdir(parents=True)
         spec.write_text(json.dumps({"argv": command, "display_name": name, "language": "python"}))
-    return Specs(folder / "added", folder / "instead")
-
-
-def _remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
+    return folder
