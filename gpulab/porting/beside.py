@@ -14,7 +14,7 @@ _CODE = "font-family:monospace;white-space:pre-wrap;text-align:left;vertical-ali
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LinePair:
     """One line of both programs: each side as pieces (text, whether it changed); `number` is 0 for an added line."""
 
     number: int
@@ -27,16 +27,16 @@ class Row:
         return not self.number or any(mark for _, mark in (*self.cuda, *self.hip))
 
 
-def rows(translation: Translation) -> list[Row]:
+def rows(translation: Translation) -> list[LinePair]:
     """The lines of a translation; an added #include is a row of its own without a CUDA side."""
-    made: list[Row] = []
+    made: list[LinePair] = []
     cuda: list[tuple[str, bool]] = []
     hip: list[tuple[str, bool]] = []
     number = translation.first_line
 
     def finish() -> None:
         nonlocal number, cuda, hip
-        made.append(Row(number, tuple(cuda), tuple(hip)))
+        made.append(LinePair(number, tuple(cuda), tuple(hip)))
         number, cuda, hip = number + 1, [], []
 
     def unchanged(text: str) -> None:
@@ -55,7 +55,7 @@ def rows(translation: Translation) -> list[Row]:
         old, new = _lines(source[edit.start : edit.end]), _lines(edit.text)
         done = edit.end
         if len(old) == 1 and len(new) > 1:  # lines put in before this one
-            made.extend(Row(0, (), ((line, True),)) for line in new[:-1] if line)
+            made.extend(LinePair(0, (), ((line, True),)) for line in new[:-1] if line)
             new = new[-1:]
         for index in range(max(len(old), len(new))):
             if index:

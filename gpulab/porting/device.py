@@ -7,7 +7,7 @@ import re
 from collections.abc import Container
 from functools import cache
 
-from gpulab.porting.structure import Program
+from gpulab.porting.structure import CppSource
 from gpulab.porting.tokens import HEADER, words
 
 _DEVICE = frozenset(("__global__", "__device__", "__constant__", "__shared__", "__managed__", "constexpr", "consteval"))
@@ -34,7 +34,7 @@ def device_part(source: str, headers: Container[str] | None = None) -> str:
     """
     if headers is None:
         headers = _own_headers()
-    program = Program(source)
+    program = CppSource(source)
     blanked = _includes(program, headers)
     _declarations(program, blanked)
     done, parts = 0, []
@@ -48,7 +48,7 @@ def device_part(source: str, headers: Container[str] | None = None) -> str:
 
 def has_main(source: str) -> bool:
     """Whether a program has a function main."""
-    program = Program(source)
+    program = CppSource(source)
     return any(
         text == "main" and program.text(position + 1) == "(" and program.text(position - 1) in ("int", "void", "auto")
         for position, text in enumerate(program.texts)
@@ -62,7 +62,7 @@ def _own_headers() -> frozenset[str]:
     return frozenset(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*") if path.is_file())
 
 
-def _includes(program: Program, headers: Container[str]) -> list[tuple[int, int]]:
+def _includes(program: CppSource, headers: Container[str]) -> list[tuple[int, int]]:
     found = []
     for position, kind in enumerate(program.kinds):
         text = program.texts[position]
@@ -72,7 +72,7 @@ def _includes(program: Program, headers: Container[str]) -> list[tuple[int, int]
     return found
 
 
-def _declarations(program: Program, blanked: list[tuple[int, int]]) -> None:
+def _declarations(program: CppSource, blanked: list[tuple[int, int]]) -> None:
     """The declarations outside functions, one after the other; namespaces and extern "C" blocks are entered."""
     start = position = 0
     words: set[str] = set()  # of this declaration, outside of brackets

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpulab.porting.names import Name
-from gpulab.porting.structure import KEYWORDS, Program
+from gpulab.porting.structure import KEYWORDS, CppSource
 from gpulab.porting.tokens import HEADER, NAME, NUMBER, SIGN, STRING, words
 
 KINDS = {
@@ -58,7 +58,7 @@ class Note:
 Finding = tuple[int, str, str, str]  # position, kind, what, advice
 
 
-def find(program: Program, unknown: Sequence[tuple[int, Name | None]]) -> tuple[Note, ...]:
+def find(program: CppSource, unknown: Sequence[tuple[int, Name | None]]) -> tuple[Note, ...]:
     """All notes of a program, in order of place.
 
     Args:
@@ -78,7 +78,7 @@ def find(program: Program, unknown: Sequence[tuple[int, Name | None]]) -> tuple[
     return tuple(_note(program, *found[key]) for key in sorted(found))
 
 
-def _note(program: Program, position: int, kind: str, what: str, advice: str) -> Note:
+def _note(program: CppSource, position: int, kind: str, what: str, advice: str) -> Note:
     start = program.starts[position]
     line, column = program.place(start)
     code = program.tokens.line(line - program.first_line + 1, 400).strip()
@@ -88,7 +88,7 @@ def _note(program: Program, position: int, kind: str, what: str, advice: str) ->
 # ----------------------------------------------------------------------------------- names without HIP
 
 
-def _unsupported(program: Program, unknown: Sequence[tuple[int, Name | None]]) -> Iterator[Finding]:
+def _unsupported(program: CppSource, unknown: Sequence[tuple[int, Name | None]]) -> Iterator[Finding]:
     for position, row in unknown:
         text = program.texts[position]
         if program.kinds[position] == HEADER:
@@ -122,7 +122,7 @@ def _header_advice(path: str) -> str:
 _SAMPLES = words("helper_cuda.h helper_functions.h helper_timer.h helper_math.h helper_string.h helper_image.h")
 
 
-def _headers(program: Program) -> Iterator[Finding]:
+def _headers(program: CppSource) -> Iterator[Finding]:
     for position, kind in enumerate(program.kinds):
         if kind == HEADER and program.texts[position][1:-1].strip().split("/")[-1] in _SAMPLES:
             yield (
@@ -158,7 +158,7 @@ def _value(text: str) -> int | None:
     return None
 
 
-def _numbers(program: Program) -> Iterator[Finding]:
+def _numbers(program: CppSource) -> Iterator[Finding]:
     """32, 31 and 5 where they count lanes."""
     for position, kind in enumerate(program.kinds):
         if kind != NUMBER:
@@ -186,7 +186,7 @@ def _warp_advice(value: int) -> str:
     )
 
 
-def _counts_lanes(program: Program, position: int, value: int) -> bool:
+def _counts_lanes(program: CppSource, position: int, value: int) -> bool:
     before, after = program.text(position - 1), program.text(position + 1)
     if _defines_a_warp(program, position):
         return True
@@ -217,7 +217,7 @@ def _counts_lanes(program: Program, position: int, value: int) -> bool:
     return False
 
 
-def _strides_over_lanes(program: Program, position: int) -> bool:
+def _strides_over_lanes(program: CppSource, position: int) -> bool:
     """for (int k = first + lane; k < last; k += 32)"""
     for at in range(position - 1, max(position - 40, -1), -1):
         if program.texts[at] == "(" and program.partner[at] > position:
@@ -226,7 +226,7 @@ def _strides_over_lanes(program: Program, position: int) -> bool:
     return False
 
 
-def _operand_before(program: Program, operator: int) -> str:
+def _operand_before(program: CppSource, operator: int) -> str:
     """The name, or names joined by dots, in front of an operator."""
     names = []
     at = operator - 1
@@ -236,7 +236,7 @@ def _operand_before(program: Program, operator: int) -> str:
     return " ".join(reversed(names))
 
 
-def _defines_a_warp(program: Program, position: int) -> bool:
+def _defines_a_warp(program: CppSource, position: int) -> bool:
     """#define WARP_SIZE 32; const int warp_size = 32; enum { kWarp = 32 }; and template <int WARP = 32>."""
     directive = program.directive[position]
     if directive >= 0:
@@ -249,7 +249,7 @@ def _defines_a_warp(program: Program, position: int) -> bool:
     return False
 
 
-def _speaks_of(program: Program, position: int, pattern: re.Pattern[str]) -> bool:
+def _speaks_of(program: CppSource, position: int, pattern: re.Pattern[str]) -> bool:
     """Whether a name of this kind stands in the same statement, near the number."""
     first = max(program.statement[position], position - 24)
     last = position + 1
@@ -261,7 +261,7 @@ def _speaks_of(program: Program, position: int, pattern: re.Pattern[str]) -> boo
     )
 
 
-def _starts_a_reduction(program: Program, position: int) -> bool:
+def _starts_a_reduction(program: CppSource, position: int) -> bool:
     """for (int offset = 16; ...) ... __shfl..., and an unrolled __shfl_down(x, 16)."""
     if not program.device[position] and program.directive[position] < 0:
         return False
@@ -290,7 +290,7 @@ _ALL_LANES = "Write 0xffffffffffffffffull for all lanes of a wavefront of either
 _WIDE = "Make it unsigned long long: HIP's masks have 64 bits, one for each lane of a wavefront."
 
 
-def _masks(program: Program) -> Iterator[Finding]:
+def _masks(program: CppSource) -> Iterator[Finding]:
     """32-bit masks: as arguments of _sync functions, as variables, counted with 32-bit functions, shifted 32-bit."""
     as_masks = _mask_arguments(program)
     holders: set[str] = set()  # variables that a ballot was put into
@@ -323,7 +323,7 @@ def _masks(program: Program) -> Iterator[Finding]:
             yield from _shifted_one(program, position)
 
 
-def _mask_arguments(program: Program) -> set[str]:
+def _mask_arguments(program: CppSource) -> set[str]:
     """Names that are given to _sync functions as the mask."""
     found = set()
     for position, text in enumerate(program.texts):
@@ -335,7 +335,7 @@ def _mask_arguments(program: Program) -> set[str]:
     return found
 
 
-def _mask_literal(program: Program, position: int) -> Iterator[Finding]:
+def _mask_literal(program: CppSource, position: int) -> Iterator[Finding]:
     arguments = program.arguments(position + 1)
     if not arguments or arguments[0][1] < arguments[0][0]:
         return
@@ -352,7 +352,7 @@ def _mask_literal(program: Program, position: int) -> Iterator[Finding]:
         )
 
 
-def _is_full_mask(program: Program, first: int, last: int) -> bool:
+def _is_full_mask(program: CppSource, first: int, last: int) -> bool:
     """0xffffffff, 0xFFFFFFFFu, ~0, ~0u, -1, (unsigned)-1, UINT_MAX"""
     texts = [text for text in program.texts[first : last + 1] if text not in ("(", ")")]
     texts = [text for text in texts if text not in _NARROW]
@@ -360,7 +360,7 @@ def _is_full_mask(program: Program, first: int, last: int) -> bool:
     return bool(re.fullmatch(r"0xf{8}(u|l|ul)?|4294967295u?|~0u?|-1|uint_max", joined))
 
 
-def _assigned(program: Program, position: int) -> int | None:
+def _assigned(program: CppSource, position: int) -> int | None:
     """Where the variable stands that a call's result is put into: name = ... call, in the same statement."""
     start = program.statement[position]
     for at in range(position - 1, max(start, position - 16) - 1, -1):
@@ -373,7 +373,7 @@ def _assigned(program: Program, position: int) -> int | None:
     return None
 
 
-def _declared_narrow(program: Program, position: int) -> bool:
+def _declared_narrow(program: CppSource, position: int) -> bool:
     """Whether the variable at this position is declared here as an integer of 32 bits."""
     before = program.text(position - 1)
     if before not in _NARROW:
@@ -381,7 +381,7 @@ def _declared_narrow(program: Program, position: int) -> bool:
     return program.text(position - 2) != "long" and not (before == "int" and program.text(position - 2) == "long")
 
 
-def _shifted_one(program: Program, position: int) -> Iterator[Finding]:
+def _shifted_one(program: CppSource, position: int) -> Iterator[Finding]:
     text = program.texts[position]
     if re.search(r"ll$", text, re.IGNORECASE):
         return
@@ -438,7 +438,7 @@ _PTX = (
 )  # fmt: skip
 
 
-def _names(program: Program) -> Iterator[Finding]:
+def _names(program: CppSource) -> Iterator[Finding]:
     """Inline PTX, textures, launch bounds, architecture macros, cooperative groups, wmma and cuda::."""
     for position, kind in enumerate(program.kinds):
         if kind != NAME:
@@ -484,7 +484,7 @@ def _names(program: Program) -> Iterator[Finding]:
             yield from _dnn(program, position)
 
 
-def _assembly(program: Program, position: int) -> Iterator[Finding]:
+def _assembly(program: CppSource, position: int) -> Iterator[Finding]:
     at = position + 1
     while program.text(at) in ("volatile", "__volatile__", "goto"):
         at += 1
@@ -509,7 +509,7 @@ def _assembly(program: Program, position: int) -> Iterator[Finding]:
     yield position, "inline-ptx", "PTX assembly does not exist on AMD GPUs.", advice
 
 
-def _bounds(program: Program, position: int) -> Iterator[Finding]:
+def _bounds(program: CppSource, position: int) -> Iterator[Finding]:
     arguments = program.arguments(position + 1)
     if len(arguments) < 2:
         return
@@ -525,7 +525,7 @@ def _bounds(program: Program, position: int) -> Iterator[Finding]:
     )
 
 
-def _architecture(program: Program, position: int) -> Iterator[Finding]:
+def _architecture(program: CppSource, position: int) -> Iterator[Finding]:
     text = program.texts[position]
     if text == "__CUDA_ARCH__":
         asks = program.text(position - 1) in ("ifdef", "ifndef", "elifdef", "elifndef", "defined")
@@ -546,7 +546,7 @@ def _architecture(program: Program, position: int) -> Iterator[Finding]:
     yield position, "architecture", what, advice
 
 
-def _tile(program: Program, position: int) -> Iterator[Finding]:
+def _tile(program: CppSource, position: int) -> Iterator[Finding]:
     size = _value(program.text(position + 2)) if program.kind(position + 2) == NUMBER else None
     if size == 32:
         yield (
@@ -564,7 +564,7 @@ def _tile(program: Program, position: int) -> Iterator[Finding]:
         )
 
 
-def _libcu(program: Program, position: int) -> Iterator[Finding]:
+def _libcu(program: CppSource, position: int) -> Iterator[Finding]:
     inner = program.text(position + 2)
     if inner == "par" or inner == "par_nosync":
         return
@@ -580,7 +580,7 @@ def _libcu(program: Program, position: int) -> Iterator[Finding]:
     yield position, "libcu++", what, advice.strip()
 
 
-def _dnn(program: Program, position: int) -> Iterator[Finding]:
+def _dnn(program: CppSource, position: int) -> Iterator[Finding]:
     from gpulab.porting import names
 
     row = names.lookup(program.texts[position])
@@ -597,7 +597,7 @@ _RUNTIME = re.compile(
 )
 
 
-def _launches(program: Program, launch_at: object) -> Iterator[Finding]:
+def _launches(program: CppSource, launch_at: object) -> Iterator[Finding]:
     assert callable(launch_at)
     for position, text in enumerate(program.texts):
         if text == "<<<" and program.kinds[position] == SIGN and program.text(position - 1) != "operator":
@@ -631,7 +631,7 @@ def _launches(program: Program, launch_at: object) -> Iterator[Finding]:
             )
 
 
-def _for_host(program: Program, position: int) -> bool:
+def _for_host(program: CppSource, position: int) -> bool:
     """Whether the nearest #if before this says that it is for the host: #ifndef __CUDA_ARCH__."""
     for at in range(position, max(position - 400, -1), -1):
         if program.directive[at] == at:
@@ -647,7 +647,7 @@ def _for_host(program: Program, position: int) -> bool:
 # ------------------------------------------------------------------------------------ warp-synchronous
 
 
-def _unsynchronised(program: Program) -> Iterator[Finding]:
+def _unsynchronised(program: CppSource) -> Iterator[Finding]:
     """s[t] += s[t + 16]; s[t] += s[t + 8]; without a barrier between: right only if 32 lanes run in step."""
     done = -1
     for position, text in enumerate(program.texts):
@@ -672,7 +672,7 @@ def _unsynchronised(program: Program) -> Iterator[Finding]:
         )
 
 
-def _folds(program: Program, position: int) -> int | None:
+def _folds(program: CppSource, position: int) -> int | None:
     """Of ``a[i] op= ... a[...] ...;`` at this position: where its ";" stands."""
     if program.kind(position) != NAME or program.text(position + 1) != "[":
         return None
@@ -691,7 +691,7 @@ def _folds(program: Program, position: int) -> int | None:
     return at if other and program.text(at) == ";" else None
 
 
-def _next_statement(program: Program, semicolon: int) -> int | None:
+def _next_statement(program: CppSource, semicolon: int) -> int | None:
     """The next statement, behind closing braces and conditions such as ``if (n >= 32)``."""
     at = semicolon + 1
     while at < len(program):
@@ -740,7 +740,7 @@ _RENAMED = {
 _ARCHITECTURE = "Ask for what you need: another property, or gcnArchName, for example gfx942:sramecc+:xnack-."
 
 
-def _properties(program: Program) -> Iterator[Finding]:
+def _properties(program: CppSource) -> Iterator[Finding]:
     """Members of variables that are declared as cudaDeviceProp or cudaPointerAttributes."""
     variables: dict[str, str] = {}
     for position, text in enumerate(program.texts):

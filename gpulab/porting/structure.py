@@ -1,6 +1,6 @@
 """What of a C++ program's structure a translator needs: brackets, statements, directives and device functions.
 
-`Program` knows the tokens that mean something (no blanks, no comments), which brackets belong together, where
+`CppSource` knows the tokens that mean something (no blanks, no comments), which brackets belong together, where
 statements start, which tokens stand in preprocessor lines and which in functions that run on the device. It reads
 text that need not compile: what does not fit together has no partner.
 """
@@ -23,7 +23,7 @@ KEYWORDS = words(
 _NOT_A_TYPE = words("return else do case throw new delete goto co_return co_yield co_await and or not xor")
 
 
-class Program:
+class CppSource:
     """A text and its structure; positions are indices into the lists of meaningful tokens."""
 
     def __init__(self, source: str, first_line: int = 1) -> None:

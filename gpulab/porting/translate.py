@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gpulab.errors import GpulabError
 from gpulab.porting import names
-from gpulab.porting.structure import KEYWORDS, Program
+from gpulab.porting.structure import KEYWORDS, CppSource
 from gpulab.porting.tokens import BLANK, HEADER, NAME, NUMBER, scan, words
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def hipify(source: str, *, name: str = "<source>", launches: Launches = "cuda", 
             f"hipify takes the text of a program, not {type(source).__name__}.",
             hint="gpulab.hipify(open(path).read()), or on the command line: gpulab hipify FILE.",
         )
-    worker = _Worker(Program(source, first_line), launches)
+    worker = _Worker(CppSource(source, first_line), launches)
     worker.run()
     notes = findings.find(worker.program, worker.unknown)
     edits = tuple(sorted(worker.edits, key=_edit_order))
@@ -160,7 +160,7 @@ def _apply(source: str, edits: Iterable[Edit]) -> str:
 class _Worker:
     """One translation in progress."""
 
-    def __init__(self, program: Program, launches: Launches) -> None:
+    def __init__(self, program: CppSource, launches: Launches) -> None:
         self.program = program
         self.launches = launches
         self.table = names.names()
@@ -421,7 +421,7 @@ class _Worker:
         return "dim3(", ")"
 
 
-def launch_at(program: Program, position: int) -> tuple[int, int, int] | None:
+def launch_at(program: CppSource, position: int) -> tuple[int, int, int] | None:
     """Of the <<< here: where the kernel's name starts, and where >>> and the "(" behind it stand; None if broken."""
     closing = position + 1
     while closing < len(program):
@@ -447,7 +447,7 @@ def launch_at(program: Program, position: int) -> tuple[int, int, int] | None:
     return None if first is None else (first, closing, call)
 
 
-def _kernel_start(program: Program, position: int) -> int | None:
+def _kernel_start(program: CppSource, position: int) -> int | None:
     """Where the expression that ends at this position, a kernel's name, starts."""
     while True:
         text = program.text(position)
@@ -481,7 +481,7 @@ def _kernel_start(program: Program, position: int) -> int | None:
         return position
 
 
-def _angle_before(program: Program, position: int) -> int | None:
+def _angle_before(program: CppSource, position: int) -> int | None:
     """The "<" that belongs to the closing angle at this position, for template arguments of at most 200 tokens."""
     depth = 0
     for at in range(position, max(position - 200, -1), -1):

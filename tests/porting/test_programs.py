@@ -17,7 +17,7 @@ import pytest
 
 import gpulab
 from gpulab import porting, programs, toolchain
-from gpulab.porting.structure import Program
+from gpulab.porting.structure import CppSource
 from gpulab.porting.tokens import BLANK, scan
 from gpulab.toolchain import hosted
 
@@ -110,7 +110,7 @@ def test_nothing_of_cuda_is_left_but_what_the_report_names(name: str) -> None:
         if kind == "name"
         and re.match(r"cuda[A-Z]|cu[A-Z][a-z]|cu(blas|fft|rand|sparse|solver|dnn)[A-Z]|CU_|CUDNN_", text)
     }
-    assert left - spoken - Program(found.text).declared == set()
+    assert left - spoken - CppSource(found.text).declared == set()
 
 
 @pytest.mark.parametrize("name", NAMES)
