@@ -1,7 +1,8 @@
-"""``%%hip``, ``%%cuda`` and how gpulab's errors look in a notebook: the only module that knows IPython.
+"""Cell magics and how gpulab's errors look in a notebook: the only module that knows IPython.
 
-`register` puts them into a running shell. ``%%hip`` compiles its cell and leaves the kernels in the notebook under
-their names; ``%%cuda`` translates its cell to HIP first; ``%%hipcc`` builds and runs a whole program. gpulab's errors
+`register` puts them into a running shell. Each language (gpulab/languages) has its own: ``%%hip`` compiles its cell and
+leaves the kernels in the notebook under their names; ``%%cuda`` translates its cell to HIP first. ``%%hipcc`` builds
+and runs a whole program. gpulab's errors
 are shown as their own text with the line of the cell that caused them, without Python's traceback through gpulab; the
 cell still fails, so that papermill and nbval see it.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import builtins
+import functools
 import keyword
 import re
 import shlex
@@ -21,16 +23,17 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from gpulab import languages
 from gpulab.errors import CompileError, GpulabError
+from gpulab.languages.language import Translates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gpulab.languages.language import Language
     from gpulab.module import Kernel, Module
 
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
-CELL_NAME = "cell.hip"
-CUDA_CELL_NAME = "cell.cu"
 _CELL_MAGIC = re.compile(r"get_ipython\(\)\.run_cell_magic\('(\w+)', '([^']*)'")
 # Where Python and installed packages lie; their lines are not the learner's.
 _LIBRARIES = tuple({sysconfig.get_path(name).replace("\\", "/") for name in ("stdlib", "purelib", "platlib")})
@@ -56,14 +59,13 @@ class _HelpShown(Exception):
     """``%%hip --help`` was asked for and printed."""
 
 
-def _parser(prog: str = "%%hip") -> _Options:
-    options = _Options(
-        prog=prog,
-        description="Compile the cell for an AMD GPU and leave its kernels in the notebook."
-        if prog == "%%hip"
-        else "Translate the cell's CUDA to HIP, show both and what needs a person, then compile it as %%hip does.",
-        allow_abbrev=False,
-    )
+def _parser(language: Language) -> _Options:
+    """The options of a language's cell magic."""
+    translates = isinstance(language, Translates)
+    does = "Compile the cell for an AMD GPU and leave its kernels in the notebook."
+    if translates:
+        does = f"Translate the cell's {language.title} to HIP, show both and what needs a person, then compile it."
+    options = _Options(prog=f"%%{language.magic}", description=does, allow_abbrev=False)
     options.add_argument("--arch", help="for another architecture than the device in use, e.g. gfx1100")
     options.add_argument("--isa", action="store_true", help="show the assembly beside the source")
     options.add_argument("--time", action="store_true", help="say how long compiling took")
@@ -75,6 +77,13 @@ def _parser(prog: str = "%%hip") -> _Options:
     options.add_argument("-O", dest="optimize", choices=["0", "1", "2", "3", "s"], help="optimisation (3)")
     options.add_argument("-D", dest="defines", metavar="NAME=VALUE", action="append", default=[], help="define a macro")
     options.add_argument("--option", metavar="OPTION", action="append", default=[], help="an option for the compiler")
+    if translates:
+        options.add_argument("--no-compile", action="store_true", help="translate and report only")
+        options.add_argument("--run", action="store_true", help="build and run the whole program, as %%%%hipcc does")
+        options.add_argument("--args", default="", metavar='"WORDS"', help="with --run: arguments for main")
+        options.add_argument(
+            "--hip-kernel-execution-syntax", action="store_true", help="write hipLaunchKernelGGL instead of <<<...>>>"
+        )
     return options
 
 
@@ -106,34 +115,27 @@ def read_options(line: str, parser: _Options) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def compile_cell(line: str, cell: str, parser: _Options | None = None) -> tuple[Module, argparse.Namespace, float]:
-    """Compile the text of a ``%%hip`` cell: the module, the options of its first line, seconds taken.
-
-    Args:
-        line: the options, as written behind the magic's name.
-        cell: HIP C++.
-        parser: of another magic that compiles, e.g. ``%%cuda``.
+def compile_cell(language: Language, asked: argparse.Namespace, cell: str) -> tuple[Module, float]:
+    """Compile the text of a cell: the module, and the seconds taken.
 
     Raises:
-        OptionError: the first line cannot be understood.
         CompileError: the compiler refused the cell.
     """
     from gpulab import module
 
-    asked = read_options(line, parser or _parser())
     options = [f"-D{define}" for define in asked.defines] + asked.option
     if asked.optimize:
         options.insert(0, f"-O{asked.optimize}")
     start = time.perf_counter()
     compiled = module.compile(
         cell,
+        language.name,
         arch=asked.arch,
         options=options,
-        name=CELL_NAME,
-        first_line=2,  # JupyterLab counts the %%hip line as 1
+        first_line=2,  # JupyterLab counts the line of the magic as 1
         name_expressions=asked.instantiate,
     )
-    return compiled, asked, time.perf_counter() - start
+    return compiled, time.perf_counter() - start
 
 
 def summary(kernel: Kernel) -> str:
@@ -175,16 +177,24 @@ def _shadowed(name: str, namespace: dict[str, Any]) -> str:
     return ""
 
 
-def hip(shell: Any, line: str, cell: str, parser: _Options | None = None) -> None:
-    """The cell magic: compile, report, and put the kernels into the notebook's names."""
+def run(language: Language, shell: Any, line: str, cell: str) -> None:
+    """The cell magic of a language: compile, report, and put the kernels into the notebook's names.
+
+    Of a language that is translated to HIP, both programs and the report are shown first.
+    """
     from IPython.display import display
 
     from gpulab.toolchain import diagnostics
 
+    prog = f"%%{language.magic}"
     try:
-        module, asked, seconds = compile_cell(line, cell, parser)
+        asked = read_options(line, _parser(language))
     except _HelpShown:
         return
+    if isinstance(language, Translates) and not _translate(language, shell, asked, cell):
+        return
+    try:
+        module, seconds = compile_cell(language, asked, cell)
     except CompileError as error:
         display(Report(str(error)))
         raise _Shown(_first_line(error), error) from None
@@ -196,7 +206,7 @@ def hip(shell: Any, line: str, cell: str, parser: _Options | None = None) -> Non
             shell.user_ns[name] = kernel
     if asked.module:
         if not asked.module.isidentifier() or keyword.iskeyword(asked.module):
-            raise OptionError(f"%%hip: --module {asked.module} is no name that Python can use.")
+            raise OptionError(f"{prog}: --module {asked.module} is no name that Python can use.")
         shell.user_ns[asked.module] = module
     unnamed = [kernel for kernel in module.kernels if kernel not in names.values()]
     if unnamed and not asked.module:
@@ -217,54 +227,40 @@ def hip(shell: Any, line: str, cell: str, parser: _Options | None = None) -> Non
             display(kernel.isa)
 
 
-def _cuda_parser() -> _Options:
-    """The options of ``%%cuda``: those of ``%%hip``, and what is shown."""
-    options = _parser("%%cuda")
-    options.add_argument("--no-compile", action="store_true", help="translate and report only")
-    options.add_argument("--run", action="store_true", help="build and run the whole program, as %%%%hipcc does")
-    options.add_argument("--args", default="", metavar='"WORDS"', help="with --run: arguments for main")
-    options.add_argument(
-        "--hip-kernel-execution-syntax", action="store_true", help="write hipLaunchKernelGGL instead of <<<...>>>"
-    )
-    return options
+def _translate(language: Translates, shell: Any, asked: argparse.Namespace, cell: str) -> bool:
+    """Show the HIP beside the cell and the report, and run the whole program if that is asked for; whether the kernels
+    are to be compiled.
 
-
-def cuda(shell: Any, line: str, cell: str) -> None:
-    """The cell magic ``%%cuda``: show the HIP beside the CUDA and the report, then do what ``%%hip`` does with it.
-
-    The device's part is compiled: kernels and what they call. Functions of the host, such as main(), stay in the
-    translation and are left out of the compilation, unless --run asks for the whole program.
+    What is compiled is the device's part: kernels and what they call. Functions of the host, such as main(), stay in
+    the translation and are left out.
     """
     from IPython.display import display
 
     from gpulab import porting
     from gpulab.porting.beside import Beside
 
-    parser = _cuda_parser()
-    try:
-        asked = read_options(line, parser)
-    except _HelpShown:
-        return
-    translation = porting.hipify(
-        cell, name=CUDA_CELL_NAME, launches="hip" if asked.hip_kernel_execution_syntax else "cuda", first_line=2
+    translation = language.translate(
+        cell, languages.cell_name(language), 2, "hip" if asked.hip_kernel_execution_syntax else "cuda"
     )
     if not asked.quiet:
         display(Beside(translation))
         if translation.notes:
             display(Report(translation.report()))
     if asked.no_compile:
-        return
+        return False
     text = translation.text_without_added_lines()
     if asked.run:
         words = [f"--args={asked.args}"] + ([f"--arch={asked.arch}"] if asked.arch else [])
         words += [f"-D{define}" for define in asked.defines] + asked.option
         words += [f"-O{asked.optimize}"] if asked.optimize else []
         hipcc(shell, shlex.join(words), f"#include <hip/hip_runtime.h>\n{text}", first_line=1)
-        return
-    device = porting.device_part(text)
+        return False
     if porting.has_main(text) and not asked.quiet:
-        print("main() and the host's other functions are left out here: %%cuda --run builds and runs all of it.")
-    hip(shell, line, device, parser)
+        print(
+            "main() and the host's other functions are left out here: "
+            f"%%{language.magic} --run builds and runs all of it."
+        )
+    return True
 
 
 def _hipcc_parser() -> _Options:
@@ -318,7 +314,12 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
     try:
         try:
             program = programs.build(
-                cell, name=name, archs=archs, options=options, first_line=first_line, file=CELL_NAME
+                cell,
+                name=name,
+                archs=archs,
+                options=options,
+                first_line=first_line,
+                file=languages.cell_name(languages.find("hip")),
             )
         finally:
             if first:
@@ -439,11 +440,11 @@ def explain_lines(lines: list[str]) -> list[str]:
 def register(shell: Any) -> None:
     """Put ``%%hip``, ``%%cuda`` and the display of errors into this shell; a second time changes nothing."""
 
-    def run_hip(line: str, cell: str) -> None:
-        hip(shell, line, cell)
-
-    run_hip.__doc__ = _parser().format_help()
-    shell.register_magic_function(run_hip, magic_kind="cell", magic_name="hip")
+    for language in languages.members().values():
+        if language.magic:
+            magic = functools.partial(run, language, shell)
+            magic.__doc__ = _parser(language).format_help()
+            shell.register_magic_function(magic, magic_kind="cell", magic_name=language.magic)
 
     def run_hipcc(line: str, cell: str) -> None:
         hipcc(shell, line, cell)
@@ -451,11 +452,6 @@ def register(shell: Any) -> None:
     run_hipcc.__doc__ = _hipcc_parser().format_help()
     shell.register_magic_function(run_hipcc, magic_kind="cell", magic_name="hipcc")
 
-    def run_cuda(line: str, cell: str) -> None:
-        cuda(shell, line, cell)
-
-    run_cuda.__doc__ = _cuda_parser().format_help()
-    shell.register_magic_function(run_cuda, magic_kind="cell", magic_name="cuda")
     transformers = getattr(shell, "input_transformers_cleanup", None)
     if transformers is not None and explain_lines not in transformers:
         transformers.append(explain_lines)

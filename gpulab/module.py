@@ -12,12 +12,12 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gpulab import memory, providers, toolchain
+from gpulab import languages, memory, providers, toolchain
 from gpulab.arguments import Packer
 from gpulab.errors import ArgumentError, GpulabError, KernelFault, KernelNotFound, LaunchError, LaunchLimitError
 from gpulab.views import isa as isa_view
@@ -36,7 +36,7 @@ _INT = 2**31 - 1  # grid sizes of HIP are unsigned ints, and gfx9 counts blocks 
 
 def compile(  # named as in the field; the builtin is not used here
     source: str,
-    language: Literal["hip", "asm"] = "hip",
+    language: str = "hip",
     arch: str | None = None,
     options: Sequence[str] = (),
     *,
@@ -45,14 +45,14 @@ def compile(  # named as in the field; the builtin is not used here
     headers: Mapping[str, str] | None = None,
     name_expressions: Sequence[str] = (),
 ) -> Module:
-    """Compile HIP C++ (or AMDGPU assembly) for a GPU.
+    """Compile HIP C++ (or CUDA C++, or AMDGPU assembly) for a GPU.
 
     Args:
         source: the program's text; ``#include <hip/hip_runtime.h>`` is understood and not needed.
-        language: "hip" or "asm".
+        language: "hip", "cuda" (kernels only; they are translated to HIP) or "asm".
         arch: for example "gfx942"; the architecture of the device in use if None.
         options: compiler options, e.g. ``["-O1", "-DN=4"]``.
-        name: what messages call the source; "cell.hip" or "cell.s" if None.
+        name: what messages call the source; "cell.hip", "cell.cu" or "cell.s" if None.
         first_line: number of the source's first line in messages.
         headers: texts that the source may include, by name.
         name_expressions: instances of templates to make, e.g. ``["scale<float>"]``; then ``module["scale<float>"]``.
@@ -61,12 +61,12 @@ def compile(  # named as in the field; the builtin is not used here
         CompileError: the compiler refused the source; the message shows the lines.
         UnsupportedInstruction: the virtual GPU does not know an instruction of it (when first launched).
     """
-    code = toolchain.compile(
+    code = languages.compile(
         source,
+        language,
         arch=arch or providers.devices()[providers.current()].arch,
-        language=language,
         options=tuple(options),
-        name=name or ("cell.hip" if language == "hip" else "cell.s"),
+        name=name,
         first_line=first_line,
         headers=dict(headers or {}),
         name_expressions=tuple(name_expressions),
@@ -346,7 +346,7 @@ class Kernel:
         return isa_view.listing(
             code.assembly,
             self.signature.symbol,
-            source=code.source if code.language == "hip" else "",
+            source=code.source_beside,
             name=code.name,
             arch=code.arch,
             kernel=self.name,

@@ -246,9 +246,9 @@ def _places() -> str:
 
 
 def _own_hash() -> str:
-    from gpulab.toolchain.build import _code_hash
+    from gpulab.toolchain.assemble import code_hash
 
-    return cache.key(_code_hash(), *(path.read_bytes() for path in (LAUNCHER, Path(__file__), _HERE / "options.py")))
+    return cache.key(code_hash(), *(path.read_bytes() for path in (LAUNCHER, Path(__file__), _HERE / "options.py")))
 
 
 def _plain(item: Diagnostic) -> list[object]:

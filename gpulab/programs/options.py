@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpulab import architectures
+from gpulab import architectures, languages
 from gpulab.errors import GpulabError
 from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
-_SOURCES = re.compile(r"\.(hip|cpp|cc|cxx|c|cu)\Z", re.IGNORECASE)
 #: Libraries that every program has.
 _INCLUDED = frozenset(("amdhip64", "hiprtc", "stdc++", "c++", "m", "c", "pthread", "dl", "rt", "gcc_s"))
 #: ROCm's libraries by what follows -l, with the name that people know.
@@ -87,8 +85,10 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
                 continue
             word = f"{word}={value}" if word in ("-std", "--offload-arch") else word + value
         if not word.startswith("-"):
-            if not _SOURCES.search(word):
-                raise _refuse(word, "it is no source file (.hip, .cpp, .cc, .cxx).")
+            language = languages.of_file(word)
+            if language is None or not language.whole_programs:
+                known = [s for one in languages.members().values() if one.whole_programs for s in one.suffixes]
+                raise _refuse(word, f"it is no source file of a program ({', '.join(known)}).")
             sources.append(word)
         elif word.startswith(("--offload-arch=", "--amdgpu-target=")):
             wanted += [name for name in word.partition("=")[2].split(",") if name]

@@ -1,8 +1,9 @@
-"""HIP source to code object: `compile`, `CodeObject`, `KernelSignature`, `Parameter`.
+"""Source to code object: `compile` (HIP C++), `CodeObject`, `KernelSignature`, `Parameter`.
 
-build.py runs the compiler; code_object.py is its result; diagnostics.py explains errors; options.py, listing.py,
-debug_info.py and elf.py check and read texts and files; cache.py keeps results; compiler.py finds and runs the
-program; host.py builds libraries for this machine; include/ holds the device headers. Names load on first use.
+build.py runs Clang on HIP C++; assemble.py makes a code object of assembly text; request.py is what is asked for,
+code_object.py the result; diagnostics.py explains errors; options.py, listing.py, debug_info.py and elf.py check and
+read texts and files; cache.py keeps results; compiler.py finds and runs the program; host.py builds libraries for this
+machine; include/ holds the device headers. Names load on first use.
 """
 
 from __future__ import annotations

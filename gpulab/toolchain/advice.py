@@ -39,6 +39,12 @@ _LAUNCH = (
 _PYTHON = "The text of a %%hip cell is C++, not Python. "
 
 RULES: tuple[Rule, ...] = (
+    Rule(
+        "reference parameter",
+        r"^the kernel .* takes .* by reference \(",
+        "A kernel's arguments are copied to the device, so a reference would lead back to the host's memory.\n"
+        "Take a pointer to device memory if the kernel changes it, or a plain value if it only reads it.",
+    ),
     # -- Python in a C++ cell
     Rule(
         "python magic",

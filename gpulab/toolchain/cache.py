@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -24,20 +23,15 @@ _DIGEST = 32
 def folder() -> Path:
     """The user's cache folder of gpulab (it may not exist yet).
 
-    GPULAB_CACHE if set, else the platform's own: $XDG_CACHE_HOME or ~/.cache (Linux and other Unix),
-    ~/Library/Caches (macOS), %LOCALAPPDATA% (Windows); with "gpulab" below it.
+    GPULAB_CACHE if set, else "gpulab" in the platform's own: $XDG_CACHE_HOME or ~/.cache (Linux and other Unix),
+    ~/Library/Caches (macOS), %LOCALAPPDATA% (Windows, with a folder "Cache" below it).
     """
     chosen = os.environ.get("GPULAB_CACHE")
     if chosen:
         return Path(chosen).expanduser().absolute()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-        return Path(base) / "gpulab" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "gpulab"
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG base directory specification: relative paths are to be ignored.
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "gpulab"
+    import platformdirs
+
+    return platformdirs.user_cache_path("gpulab", appauthor=False)
 
 
 def tool_folder(otherwise: str | os.PathLike[str]) -> Path:

@@ -10,16 +10,19 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from gpulab.errors import GpulabError
-from gpulab.records import NO_GUARANTEES, Diagnostic, Guarantees, SourceLine
+from gpulab.records import NO_GUARANTEES, Diagnostic, Guarantees
 from gpulab.toolchain import elf as elf_reader
+from gpulab.toolchain import listing
 
 ASSEMBLY_SECTION, META_SECTION = ".gpulab.asm", ".gpulab.meta"
-META_VERSION = 2
+META_VERSION = 3
+#: What build.py's options for Clang bring about.
+HIP_GUARANTEES = Guarantees(exact_bounds=True, alignment=True, source_lines=True, signatures=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +59,58 @@ class KernelSignature:
 
 @dataclass(frozen=True, slots=True)
 class CodeObject:
-    """A compiled source: ELF for `arch`, its assembly text, the source, and its kernels by linker symbol."""
+    """A compiled source: ELF for `arch`, its assembly text, the source, and its kernels by linker symbol.
+
+    `translation` is what the compiler read, if that was another text than the source, line for line. `messages` is what
+    the compiler said of it, in its own words; `headers` and `program` (whether the source is a whole program) belong to
+    them.
+    """
 
     arch: str
     elf: bytes = field(repr=False)
     assembly: str = field(repr=False)
     source: str = field(repr=False)
     name: str
-    warnings: tuple[Diagnostic, ...] = field(default=(), repr=False)
     kernels: Mapping[str, KernelSignature] = field(default_factory=dict)
     name_expressions: Mapping[str, str] = field(default_factory=dict)
-    log: str = field(default="", repr=False)
     language: str = "hip"
     first_line: int = 1
     options: tuple[str, ...] = ()
     guarantees: Guarantees = NO_GUARANTEES
+    translation: str = field(default="", repr=False)
+    messages: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    program: bool = False
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What the compiler warned of, worded now: a kept code object has today's advice."""
+        if not self.messages:
+            return ()
+        from gpulab.toolchain import diagnostics
+
+        text = self.translation or self.source
+        return diagnostics.parse(
+            self.messages,
+            diagnostics.Source(
+                text, self.name, self.first_line, tuple(self.name_expressions), self.headers, self.program
+            ),
+        )
+
+    @property
+    def log(self) -> str:
+        """The warnings as one text."""
+        if not self.messages:
+            return ""
+        from gpulab.toolchain import diagnostics
+
+        return diagnostics.render(self.warnings)
+
+    @property
+    def source_beside(self) -> str:
+        """The source, to stand beside the assembly; "" where the assembly is the source itself, with line marks."""
+        own = listing.without_marks(self.assembly) == listing.without_marks(self.source)
+        return "" if own else self.source
 
     @classmethod
     def from_elf(cls, elf: bytes) -> CodeObject:
@@ -105,14 +145,16 @@ class CodeObject:
                 assembly=sections[ASSEMBLY_SECTION].decode("utf-8", "replace"),
                 source=str(meta["source"]),
                 name=str(meta["name"]),
-                warnings=tuple(_diagnostic(item) for item in meta["warnings"]),
                 kernels=MappingProxyType({str(k["symbol"]): _signature(k) for k in meta["kernels"]}),
-                name_expressions=MappingProxyType({str(k): str(v) for k, v in meta["name_expressions"].items()}),
-                log=str(meta["log"]),
+                name_expressions=_texts(meta["name_expressions"]),
                 language=str(meta["language"]),
                 first_line=int(meta["first_line"]),
                 options=tuple(str(option) for option in meta["options"]),
                 guarantees=Guarantees(**{str(name): value is True for name, value in meta["guarantees"].items()}),
+                translation=str(meta["translation"]),
+                messages=str(meta["messages"]),
+                headers=_texts(meta["headers"]),
+                program=meta["program"] is True,
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise GpulabError(
@@ -120,6 +162,11 @@ class CodeObject:
                 why="the file is damaged, or something else wrote a section of this name.",
                 hint="compile its source again.",
             ) from error
+
+    def with_sections(self) -> CodeObject:
+        """The same with an ELF that holds all of this in sections of its own."""
+        added = {ASSEMBLY_SECTION: self.assembly.encode("utf-8"), META_SECTION: _meta(self)}
+        return replace(self, elf=elf_reader.add_sections(self.elf, added))
 
     def find(self, name: str) -> KernelSignature:
         """The kernel with this symbol, or with this name in the source.
@@ -173,56 +220,29 @@ def kernel_metadata(elf: bytes) -> list[dict[str, Any]]:
     return [kernel for kernel in kernels if isinstance(kernel, dict)] if isinstance(kernels, list) else []
 
 
-def meta_bytes(
-    *,
-    arch: str,
-    source: str,
-    name: str,
-    language: str,
-    first_line: int,
-    options: tuple[str, ...],
-    guarantees: Guarantees,
-    kernels: Mapping[str, KernelSignature],
-    name_expressions: Mapping[str, str],
-    warnings: tuple[Diagnostic, ...],
-    log: str,
-) -> bytes:
+def _meta(code: CodeObject) -> bytes:
     """The contents of `.gpulab.meta`: JSON in UTF-8 with sorted keys, so that equal compiles give equal bytes."""
     meta = {
         "version": META_VERSION,
-        "arch": arch,
-        "language": language,
-        "name": name,
-        "first_line": first_line,
-        "source": source,
-        "options": list(options),
-        "guarantees": asdict(guarantees),
-        "kernels": [
-            {
-                "symbol": kernel.symbol,
-                "name": kernel.name,
-                "parameters": [
-                    {"name": p.name, "type": p.type, "kind": p.kind, "size": p.size, "dtype": p.dtype,
-                     "offset": p.offset}
-                    for p in kernel.parameters
-                ],
-            }
-            for kernel in kernels.values()
-        ],
-        "name_expressions": dict(name_expressions),
-        "warnings": [
-            {
-                "severity": d.severity,
-                "message": d.message,
-                "where": None if d.where is None else [d.where.file, d.where.line, d.where.column, d.where.text],
-                "advice": d.advice,
-                "rendered": d.rendered,
-            }
-            for d in warnings
-        ],
-        "log": log,
-    }  # fmt: skip
+        "arch": code.arch,
+        "language": code.language,
+        "name": code.name,
+        "first_line": code.first_line,
+        "source": code.source,
+        "options": list(code.options),
+        "guarantees": asdict(code.guarantees),
+        "kernels": [asdict(kernel) for kernel in code.kernels.values()],
+        "name_expressions": list(code.name_expressions.items()),
+        "translation": code.translation,
+        "messages": code.messages,
+        "headers": list(code.headers.items()),
+        "program": code.program,
+    }
     return json.dumps(meta, sort_keys=True, separators=(",", ":")).encode("utf-8")
+
+
+def _texts(pairs: Any) -> Mapping[str, str]:
+    return MappingProxyType({str(name): str(text) for name, text in pairs})
 
 
 def _signature(item: Mapping[str, Any]) -> KernelSignature:
@@ -241,9 +261,3 @@ def _signature(item: Mapping[str, Any]) -> KernelSignature:
             for p in item["parameters"]
         ),
     )
-
-
-def _diagnostic(item: Mapping[str, Any]) -> Diagnostic:
-    where = item["where"]
-    place = None if where is None else SourceLine(str(where[0]), int(where[1]), int(where[2]), str(where[3]))
-    return Diagnostic(str(item["severity"]), str(item["message"]), place, str(item["advice"]), str(item["rendered"]))

@@ -238,17 +238,18 @@ def parse(log: str, source: Source) -> tuple[Diagnostic, ...]:
 
 
 def parse_assembler(log: str, assembly: str, origin: Sequence[int] | None, source: Source) -> tuple[Diagnostic, ...]:
-    """The assembler's messages. `origin` gives the learner's line of each line of assembly that they wrote;
-    without it the lines are mapped through `.loc` (inline assembly in a kernel)."""
+    """The assembler's messages. `origin` gives the source's line (0 for none) of each line of the assembly, where the
+    assembly is the language's own; without it the lines are mapped through `.loc` (inline assembly in a kernel)."""
     moved = []
     lines = assembly.split("\n")
     for raw in _read(_without_snippets(log)):
         if not raw.file.endswith("kernel.s"):
             moved.append(raw)
             continue
-        if origin is not None and 0 < raw.line <= len(origin):
-            line = origin[raw.line - 1] + source.first_line - 1
-            moved.append(replace_raw(raw, source.name, line, raw.column, ""))
+        own = origin[raw.line - 1] if origin is not None and 0 < raw.line <= len(origin) else 0
+        if own:
+            same = source.line(source.name, own) == lines[raw.line - 1]  # only then does the column fit
+            moved.append(replace_raw(raw, source.name, own, raw.column if same else 0, ""))
             continue
         text = lines[raw.line - 1].strip() if 0 < raw.line <= len(lines) else ""
         raw.message = f"{raw.message}\n    in the assembly: {text}"
@@ -282,18 +283,6 @@ def parse_linker(log: str, source: Source) -> tuple[Diagnostic, ...]:
             raw = replace_raw(raw, "", 0, 0, "")
         found.append(raw)
     return _diagnose(found, source)
-
-
-def at_word(severity: str, message: str, word: str, source: Source, hint: str) -> Diagnostic:
-    """A message of gpulab's own, at the first line of the source that holds a word."""
-    raw = _Raw(severity, message, "", 0, 0, "", [])
-    for number, line in enumerate(source.text.split("\n"), source.first_line):
-        use = re.search(rf"\b{re.escape(word)}\b", line) if word else None
-        if use:
-            raw = replace_raw(raw, source.name, number, len(line[: use.start()].encode()) + 1, "")
-            break
-    where, rendered = _show(raw, source)
-    return Diagnostic(severity, visible(message), where, hint, rendered)
 
 
 def text_of(diagnostic: Diagnostic) -> str:

@@ -1,8 +1,8 @@
 """A small ELF reader: sections and AMDGPU metadata of a code object, safe on hostile input.
 
-`sections(elf)` maps names to contents; `add_sections` puts more of
-them in; `metadata(elf)` decodes the MessagePack note with the kernels' arguments
-(LLVM's AMDGPUUsage, "Code Object V3 and Above Metadata"). Whatever is wrong with the bytes becomes a GpulabError.
+`sections(elf)` maps names to contents; `add_sections` puts more of them in; `metadata(elf)` decodes the MessagePack
+note with the kernels' arguments (LLVM's AMDGPUUsage, "Code Object V3 and Above Metadata"). Whatever is wrong with the
+bytes becomes a GpulabError. Not pyelftools: it cannot add sections, and a damaged table can keep it busy for seconds.
 """
 
 from __future__ import annotations
@@ -124,12 +124,22 @@ def metadata(elf: bytes) -> dict[str, Any]:
                 raise _bad("a note is cut short")
             name = raw[at + 12 : at + 12 + name_size].rstrip(b"\0")
             if name == b"AMDGPU" and kind == NT_AMDGPU_METADATA:
-                value = _MessagePack(raw[name_end:body_end]).value()
-                if not isinstance(value, dict):
-                    raise _bad("its metadata is not a map")
-                return value
+                return _unpacked(raw[name_end:body_end])
             at = name_end + (body_size + 3) // 4 * 4
     return {}
+
+
+def _unpacked(raw: bytes) -> dict[str, Any]:
+    """The map in a MessagePack text."""
+    import msgpack  # costs some milliseconds, and a launch does not need it
+
+    try:
+        value = msgpack.unpackb(raw, strict_map_key=False, unicode_errors="replace")
+    except (ValueError, TypeError, RecursionError, MemoryError) as error:  # what msgpack raises for damaged texts
+        raise _bad(f"its metadata is no MessagePack ({type(error).__name__}: {error})") from error
+    if not isinstance(value, dict):
+        raise _bad("its metadata is not a map")
+    return value
 
 
 def add_sections(elf: bytes, added: dict[str, bytes]) -> bytes:
@@ -160,75 +170,3 @@ def add_sections(elf: bytes, added: dict[str, bytes]) -> bytes:
     struct.pack_into("<Q", out, 40, place)
     struct.pack_into("<H", out, 60, len(headers))
     return bytes(out)
-
-
-class _MessagePack:
-    """A reader of the MessagePack format (its public specification), for trees of ordinary depth."""
-
-    def __init__(self, raw: bytes) -> None:
-        self.raw, self.at = raw, 0
-
-    def take(self, size: int) -> bytes:
-        if self.at + size > len(self.raw):
-            raise _bad("its metadata is cut short")
-        self.at += size
-        return self.raw[self.at - size : self.at]
-
-    def number(self, size: int, signed: bool = False) -> int:
-        return int.from_bytes(self.take(size), "big", signed=signed)
-
-    def value(self, depth: int = 0) -> Any:
-        if depth > 32:
-            raise _bad("its metadata is nested too deeply")
-        tag = self.number(1)
-        if tag <= 0x7F:
-            return tag
-        if tag >= 0xE0:
-            return tag - 256
-        if tag <= 0x8F:
-            return self.map(tag & 15, depth)
-        if tag <= 0x9F:
-            return self.array(tag & 15, depth)
-        if tag <= 0xBF:
-            return self.text(tag & 31)
-        match tag:
-            case 0xC0:
-                return None
-            case 0xC2 | 0xC3:
-                return tag == 0xC3
-            case 0xC4 | 0xC5 | 0xC6:
-                return self.take(self.number(1 << (tag - 0xC4)))
-            case 0xCA:
-                return struct.unpack(">f", self.take(4))[0]
-            case 0xCB:
-                return struct.unpack(">d", self.take(8))[0]
-            case 0xCC | 0xCD | 0xCE | 0xCF:
-                return self.number(1 << (tag - 0xCC))
-            case 0xD0 | 0xD1 | 0xD2 | 0xD3:
-                return self.number(1 << (tag - 0xD0), signed=True)
-            case 0xD9 | 0xDA | 0xDB:
-                return self.text(self.number(1 << (tag - 0xD9)))
-            case 0xDC | 0xDD:
-                return self.array(self.number(2 << (tag - 0xDC)), depth)
-            case 0xDE | 0xDF:
-                return self.map(self.number(2 << (tag - 0xDE)), depth)
-        raise _bad(f"its metadata holds the unknown tag {tag:#x}")
-
-    def text(self, size: int) -> str:
-        return self.take(size).decode("utf-8", "replace")
-
-    def array(self, count: int, depth: int) -> list[Any]:
-        if count > len(self.raw):
-            raise _bad("its metadata is cut short")
-        return [self.value(depth + 1) for _ in range(count)]
-
-    def map(self, count: int, depth: int) -> dict[Any, Any]:
-        if count > len(self.raw):
-            raise _bad("its metadata is cut short")
-        found = {}
-        for _ in range(count):
-            key = self.value(depth + 1)
-            if isinstance(key, (dict, list)):
-                raise _bad("its metadata has a key that is not plain")
-            found[key] = self.value(depth + 1)
-        return found

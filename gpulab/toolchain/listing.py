@@ -1,13 +1,14 @@
 """Assembly text between Clang and the assembler: checked, cleaned, and with line marks.
 
 `refuse_file_access` keeps learners' assembly from reading files; `clean` drops what only debuggers read and
-takes out the helper objects of name expressions; `mark_lines` gives hand-written assembly its own line numbers;
+takes out the helper objects of name expressions; `mark_lines` gives assembly the line numbers of the learner's source;
 `source_line` finds the source line of a line of assembly.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpulab.errors import CompileError
 from gpulab.toolchain import memory_order
@@ -20,6 +21,8 @@ _TEMPORARY = re.compile(r"\.L(?:tmp|func_begin|cfi|sec_end|cu_begin|line_table_s
 _MD5 = re.compile(r" md5 0x[0-9a-fA-F]+")
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)?")
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
+_FILE_MARK = "\t.file\t1 "
+_MARKS = re.compile(r"^(?:\t\.loc\t1 \d+ 1|\t\.file\t1 [^\n]*)\n", re.MULTILINE)
 _MEMORY = re.compile(r"\t(?:global|flat|ds)_(?:load|store|read|write)")
 _FUNCTION = re.compile(r"\t\.type\t([^,]+),@function")
 _INSTRUCTION = re.compile(
@@ -27,13 +30,13 @@ _INSTRUCTION = re.compile(
 )
 
 
-def refuse_file_access(text: str, name: str, first_line: int = 1) -> None:
+def refuse_file_access(text: str, name: str, lines: Sequence[int] = ()) -> None:
     """Refuse assembly text with directives that read files, or macros, which could spell such directives.
 
     Args:
         text: assembly text (also what Clang wrote: inline assembly stands in it unchanged).
         name: the learner's name for it.
-        first_line: number of its first line; 0 if the lines are not the learner's.
+        lines: for each line of the text the learner's line (0 for none); empty if the lines are not the learner's.
 
     Raises:
         CompileError: a line holds one.
@@ -46,7 +49,8 @@ def refuse_file_access(text: str, name: str, first_line: int = 1) -> None:
         if match is None or _STRING_LINE.match(line) or (line.lstrip().startswith(";") and "*/" not in line):
             continue
         word = match[0].lower()
-        place = f"{name}:{first_line + number}: " if first_line else f"inline assembly in {name}: "
+        own = lines[number] if number < len(lines) else 0
+        place = f"{name}:{own}: " if own else f"inline assembly in {name}: " if not lines else f"{name}: "
         why = "assembly that is compiled here must not read files."
         if word not in (".incbin", ".include", ".secure_log_unique"):
             why = "macros could spell directives that read files, so they are not accepted."
@@ -104,19 +108,22 @@ def clean(text: str, *, helpers: tuple[str, ...] = ()) -> tuple[str, dict[str, s
     return "\n".join(lines) + "\n", pointed
 
 
-def mark_lines(text: str, name: str, first_line: int = 1) -> tuple[str, list[int]]:
-    """Put a `.loc` before each instruction of hand-written assembly that has none of its own.
+def mark_lines(text: str, name: str, lines: Sequence[int]) -> tuple[str, list[int]]:
+    """Put a `.loc` before each instruction of an assembly text that has none of its own.
+
+    Args:
+        lines: for each line of the text the line of the learner's source, 0 for none.
 
     Returns:
-        The text, and for each of its lines the line of the original (from 1).
+        The text, and for each of its lines the line of the learner's source.
     """
     source = text.split("\n")
     if re.search(r"^\s*\.loc\s", text, re.MULTILINE) or re.search(r"^\s*\.file\s+\d", text, re.MULTILINE):
-        return text, list(range(1, len(source) + 1))
-    marked = [f'\t.file\t1 "{_escape(name)}"']
-    origin = [1]
+        return text, list(lines)
+    marked = [_FILE_MARK + f'"{_escape(name)}"']
+    origin = [0]
     block = ""
-    for number, line in enumerate(source, 1):
+    for number, line in zip(lines, source, strict=True):
         bare = line.strip()
         if block:
             if block in bare:
@@ -126,11 +133,16 @@ def mark_lines(text: str, name: str, first_line: int = 1) -> tuple[str, list[int
         elif "/*" in bare and "*/" not in bare[bare.index("/*") :]:
             block = "*/"
         elif _INSTRUCTION.match(line) and not bare.startswith((".", ";", "//")):
-            marked.append(f"\t.loc\t1 {first_line + number - 1} 1")
+            marked.append(f"\t.loc\t1 {number} 1")
             origin.append(number)
         marked.append(line)
         origin.append(number)
     return "\n".join(marked), origin
+
+
+def without_marks(text: str) -> str:
+    """The text without what `mark_lines` puts in."""
+    return _MARKS.sub("", text)
 
 
 def mark_orders(

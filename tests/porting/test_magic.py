@@ -60,7 +60,7 @@ def test_quiet_and_no_compile(shell: InteractiveShell, capsys: pytest.CaptureFix
 def test_errors_have_the_cells_lines(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(gpulab.CompileError):
         shell.run_cell_magic("cuda", "--arch gfx942", "__global__ void k(int* a) {\n  a[0] = missing;\n}\n")
-    assert "cell.hip:3:10: error: use of undeclared identifier 'missing'" in capsys.readouterr().out
+    assert "cell.cu:3:10: error: use of undeclared identifier 'missing'" in capsys.readouterr().out
 
 
 def test_options_are_explained(shell: InteractiveShell) -> None:

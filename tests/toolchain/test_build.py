@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from gpulab import languages
 from gpulab.errors import CompileError, GpulabError
 from gpulab.toolchain import CodeObject, Parameter, compile, compiler
 
@@ -188,7 +189,7 @@ def test_text_is_assembled_as_it_is_kept(arch: str) -> None:
         + "__global__ void t(float* x) { __shared__ float s[8]; s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[3]; }"
     )
     code = compile(source, arch=arch)
-    again = compile(code.assembly, arch=arch, language="asm")
+    again = languages.compile(code.assembly, "asm", arch=arch)
     assert text_section(again.elf) == text_section(code.elf) != b""
 
 
@@ -299,62 +300,6 @@ def test_no_kernel_is_explained(source: str, told: str) -> None:
     assert told in str(caught.value)
 
 
-def test_assembly_language(arch: str) -> None:
-    wave32 = "" if arch == "gfx942" else "  .amdhsa_wavefront_size32 1\n"
-    accum = "  .amdhsa_accum_offset 4\n" if arch == "gfx942" else ""
-    text = f""".amdgcn_target "amdgcn-amd-amdhsa--{arch}"
-.amdhsa_code_object_version 6
-.text
-.globl store
-.p2align 8
-.type store,@function
-store:
-  v_mov_b32 v0, 7
-  s_endpgm
-.Lend:
-.size store, .Lend-store
-.rodata
-.p2align 6
-.amdhsa_kernel store
-  .amdhsa_next_free_vgpr 4
-  .amdhsa_next_free_sgpr 8
-{accum}{wave32}.end_amdhsa_kernel
-.amdgpu_metadata
----
-amdhsa.version: [1, 2]
-amdhsa.kernels:
-  - .name: store
-    .symbol: store.kd
-    .kernarg_segment_size: 24
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .wavefront_size: {64 if arch == "gfx942" else 32}
-    .sgpr_count: 8
-    .vgpr_count: 4
-    .max_flat_workgroup_size: 1024
-    .args:
-      - {{ .address_space: global, .offset: 0, .size: 8, .value_kind: global_buffer }}
-      - {{ .offset: 8, .size: 12, .value_kind: by_value }}
-...
-.end_amdgpu_metadata
-"""
-    code = compile(text, arch=arch, language="asm", name="store.s", first_line=5)
-    assert code.kernels["store"].parameters == (
-        Parameter("arg0", "void *", "pointer", 8, None, 0),
-        Parameter("arg1", "", "value", 12, None, 8),
-    )
-    assert lines_of(code.assembly, "v_mov_b32") == {("store.s", 12)}
-    assert lines_of(code.assembly, "s_endpgm") == {("store.s", 13)}
-    with pytest.raises(CompileError) as caught:
-        compile(
-            text.replace("v_mov_b32 v0, 7", "v_move_b32 v0, 7"), arch=arch, language="asm", name="store.s", first_line=5
-        )
-    (first, *_) = caught.value.diagnostics
-    assert first.where is not None
-    assert (first.where.line, first.where.text) == (12, "  v_move_b32 v0, 7")
-
-
 def test_options(arch: str) -> None:
     source = "#ifndef N\n#define N 1\n#endif\n__global__ void k(float* x) { x[0] = N * x[1] / x[2]; }"
     exact = compile(source, arch=arch, options=["-DN=3"])
@@ -389,8 +334,6 @@ def test_unknown_architectures(name: str) -> None:
 def test_arguments_that_are_no_sources() -> None:
     with pytest.raises(GpulabError, match="not a text"):
         compile(b"x", arch="gfx942")  # type: ignore[arg-type]
-    with pytest.raises(GpulabError, match="no language"):
-        compile("", arch="gfx942", language="cuda")  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="null character"):
         compile("int x;\0", arch="gfx942")
     with pytest.raises(GpulabError, match="one by one"):

@@ -8,7 +8,11 @@ import sys
 import warnings
 from pathlib import Path
 
+import platformdirs
 import pytest
+from platformdirs import windows
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
 
 from gpulab.toolchain import cache, compile, compiler
 
@@ -18,20 +22,21 @@ SOURCE = "__global__ void k(float* x) { x[0] = 1; }"
 @pytest.mark.parametrize(
     ("platform", "variables", "expected"),
     [
-        ("linux", {"GPULAB_CACHE": "/a/b"}, "/a/b"),
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/gpulab"),
-        ("linux", {"XDG_CACHE_HOME": "relative"}, "{home}/.cache/gpulab"),
-        ("linux", {}, "{home}/.cache/gpulab"),
-        ("darwin", {"XDG_CACHE_HOME": "/x"}, "{home}/Library/Caches/gpulab"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/gpulab/Cache"),
+        (Unix, {"GPULAB_CACHE": "/a/b"}, "/a/b"),
+        (Unix, {"XDG_CACHE_HOME": "/x"}, "/x/gpulab"),
+        (Unix, {"XDG_CACHE_HOME": "relative"}, "{home}/.cache/gpulab"),
+        (Unix, {}, "{home}/.cache/gpulab"),
+        (MacOS, {}, "{home}/Library/Caches/gpulab"),
+        (windows.Windows, {"LOCALAPPDATA": "/local"}, "/local/gpulab/Cache"),
     ],
 )
-def test_folder(platform: str, variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder(platform: type, variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GPULAB_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(platformdirs, "PlatformDirs", platform)
+    monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
     assert cache.folder() == Path(expected.format(home=Path.home()))
 
 

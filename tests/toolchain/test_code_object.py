@@ -41,10 +41,14 @@ def test_message_pack_against_its_specification() -> None:
         b"\xdc\x00\x01\x05": [5], b"\xde\x00\x01\x05\x06": {5: 6}, b"\xda\x00\x01z": "z",
     }  # fmt: skip
     for raw, value in cases.items():
-        assert elf._MessagePack(raw).value() == value, raw
-    for raw in (b"", b"\xc1", b"\xa3ab", b"\x92\x01", b"\x81\x90\x01", b"\x91" * 40, b"\xdd\xff\xff\xff\xff"):
+        assert elf._unpacked(b"\x81\xa1k" + raw) == {"k": value}, raw
+    for raw in (
+        b"", b"\xc1", b"\xa3ab", b"\x92\x01", b"\x81\x90\x01", b"\x91" * 40, b"\x91" * 100_000,
+        b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff", b"\x01", b"\x80\x80",
+        b"\xd6\xff\x00",
+    ):  # fmt: skip
         with pytest.raises(GpulabError):
-            elf._MessagePack(raw).value()
+            elf._unpacked(raw)
 
 
 def test_foreign_elf_says_what_is_missing(tmp_path: Path, code: CodeObject) -> None:
@@ -131,7 +135,7 @@ def test_any_bytes_after_a_header(tail: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "meta", [b"", b"{}", b"[]", b"null", b'{"version": 1}', b'{"version": 99}', b"\xff\xfe", b"[" * 100_000]
+    "meta", [b"", b"{}", b"[]", b"null", b'{"version": 1}', b'{"version": 3}', b'{"version": 99}', b"\xff\xfe", b"[" * 100_000]
 )
 def test_bad_notes(code: CodeObject, meta: bytes) -> None:
     bare = bytearray(code.elf)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpulab import languages
 from gpulab.errors import CompileError, GpulabError
 from gpulab.toolchain import compile, compiler, listing, options
 
@@ -66,7 +67,7 @@ def test_no_file_is_read(text: str, secret: Path) -> None:
 )
 def test_assembly_reads_no_file(line: str) -> None:
     with pytest.raises(CompileError, match=r"k\.s:4: the directive"):
-        compile(f".text\ns_nop 0\n{line}\n", arch="gfx942", language="asm", name="k.s", first_line=2)
+        languages.compile(f".text\ns_nop 0\n{line}\n", "asm", arch="gfx942", name="k.s", first_line=2)
 
 
 @pytest.mark.parametrize(
