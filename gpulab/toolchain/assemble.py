@@ -140,7 +140,13 @@ def code_object_of(
 def view_of(request: Request, program: bool = False) -> diagnostics.Source:
     """What messages about a request are about."""
     return diagnostics.Source(
-        request.source, request.name, request.first_line, request.expressions, request.headers, program
+        request.source,
+        request.name,
+        request.first_line,
+        request.expressions,
+        request.headers,
+        program,
+        request.original,
     )
 
 

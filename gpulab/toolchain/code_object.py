@@ -89,13 +89,11 @@ class CodeObject:
             return ()
         from gpulab.toolchain import diagnostics
 
-        text = self.translation or self.source
-        return diagnostics.parse(
-            self.messages,
-            diagnostics.Source(
-                text, self.name, self.first_line, tuple(self.name_expressions), self.headers, self.program
-            ),
+        text, original = (self.translation, self.source) if self.translation else (self.source, "")
+        view = diagnostics.Source(
+            text, self.name, self.first_line, tuple(self.name_expressions), self.headers, self.program, original
         )
+        return diagnostics.parse(self.messages, view)
 
     @property
     def log(self) -> str:

@@ -38,7 +38,8 @@ _LONGEST_LINE = 200
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the messages are about: the learner's text, its name and first line, and what came with it."""
+    """What the messages are about: the text that the compiler read, its name and first line, what came with it, and the
+    learner's own text if another was made of it, line for line."""
 
     text: str
     name: str = "cell.hip"
@@ -46,11 +47,17 @@ class Source:
     expressions: Sequence[str] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     program: bool = False  # a whole program, with host code
+    original: str = ""
 
-    def line(self, file: str, number: int) -> str:
-        """The text of a line of the source, a given header or the name expressions; "" if unknown."""
+    def own_line(self, file: str, number: int) -> str:
+        """The text of a line as the learner wrote it; "" if unknown."""
+        return self.line(file, number, self.original or self.text)
+
+    def line(self, file: str, number: int, text: str | None = None) -> str:
+        """The text of a line of the source, a given header or the name expressions, as the compiler read it; "" if
+        unknown."""
         if file == self.name:
-            lines, index = self.text.split("\n"), number - self.first_line
+            lines, index = (self.text if text is None else text).split("\n"), number - self.first_line
         elif file.startswith(_OWN_HEADERS) and file[len(_OWN_HEADERS) :] in self.headers:
             lines, index = self.headers[file[len(_OWN_HEADERS) :]].split("\n"), number - 1
         elif file == EXPRESSIONS_FILE:
@@ -152,9 +159,13 @@ def _show(raw: _Raw, source: Source, *, indent: str = "") -> tuple[SourceLine | 
             start = min(start, _character_column(line, int(c1)))
             end = max(end, _character_column(line, int(c2)))
     file = "a name expression" if raw.file == EXPRESSIONS_FILE else raw.file.removeprefix(_OWN_HEADERS)
-    where = SourceLine(visible(file), raw.line, column, visible(line)) if raw.file and raw.line else None
-    place = f"{visible(file)}:{raw.line}:{f'{column}:' if column else ''} " if where else ""
+    own = source.own_line(raw.file, raw.line)
+    at = column if own == line else 0  # in a translated line columns are others
+    where = SourceLine(visible(file), raw.line, at, visible(own)) if raw.file and raw.line else None
+    place = f"{visible(file)}:{raw.line}:{f'{at}:' if at else ''} " if where else ""
     text = f"{place}{raw.severity}: {_message(raw)}"
+    if own != line and own.strip():
+        text += f"\n{_caret(own, 0, 0, 0)}\n  The compiler read:"
     if line.strip():
         text += "\n" + _caret(line, column, start, end)
     return where, "\n".join(indent + part for part in text.split("\n"))
@@ -224,7 +235,8 @@ def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
         message = _message(raw)
         flag = _FLAG.search(raw.message)
         said = "\n".join([message, *(visible(note.message) for note in raw.notes)])
-        hint = advice.find(said, where.text if where else "", source.text, flag[0].strip(" []") if flag else "",
+        line = source.line(moved.file, moved.line) if where else ""
+        hint = advice.find(said, visible(line), source.text, flag[0].strip(" []") if flag else "",
                            source.program)  # fmt: skip
         found.append(Diagnostic(raw.severity, message, where, hint, rendered))
     # The first error first; warnings keep their order behind the errors.

@@ -135,7 +135,8 @@ def test_any_bytes_after_a_header(tail: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "meta", [b"", b"{}", b"[]", b"null", b'{"version": 1}', b'{"version": 3}', b'{"version": 99}', b"\xff\xfe", b"[" * 100_000]
+    "meta",
+    [b"", b"{}", b"[]", b"null", b'{"version": 1}', b'{"version": 3}', b'{"version": 99}', b"\xff\xfe", b"[" * 100_000],
 )
 def test_bad_notes(code: CodeObject, meta: bytes) -> None:
     bare = bytearray(code.elf)
