@@ -91,30 +91,25 @@ def build(
         compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), _own_hash(),
     )  # fmt: skip
     target = Path(output).absolute() if output is not None else cache.folder() / "programs" / key[:2] / key / name
-    notes = target.with_name("warnings.json") if output is None else None
+    notes = target.with_name("messages.json") if output is None else None
+    view = diagnostics.Source(text, file, first_line, program=True)
     if keeps and notes is not None and target.exists() and notes.exists():
-        kept = tuple(_diagnostic(item) for item in json.loads(notes.read_text(encoding="utf-8")))
+        kept = [str(said) for said in json.loads(notes.read_text(encoding="utf-8"))]
         os.utime(target.parent)
-        return Program(target, text, name, asked.archs, kept)
-    found = _make(text, file, first_line, asked, setting, target, keeps)
-    program = Program(target, text, name, asked.archs, found)
+        return Program(target, text, name, asked.archs, _worded(kept, view))
+    messages = _make(view, asked, setting, target, keeps)
+    program = Program(target, text, name, asked.archs, _worded(messages, view))
     if notes is not None:
-        notes.write_text(json.dumps([_plain(item) for item in found]), encoding="utf-8")
+        notes.write_text(json.dumps(messages), encoding="utf-8")
         _prune(cache.folder() / "programs", keep=target.parent)
     return program
 
 
 def _make(
-    text: str,
-    file: str,
-    first_line: int,
-    asked: command_line.Options,
-    setting: hosted.Hosted,
-    target: Path,
-    keeps: bool,
-) -> tuple[Diagnostic, ...]:
-    """Compile, link, write the file; the warnings."""
-    view = diagnostics.Source(text, file, first_line, program=True)
+    view: diagnostics.Source, asked: command_line.Options, setting: hosted.Hosted, target: Path, keeps: bool
+) -> list[str]:
+    """Compile, link, write the file; what the compiler said in each pass."""
+    text, file, first_line = view.text, view.name, view.first_line
     quoted = file.replace("\\", "\\\\").replace('"', '\\"')
 
     def device(arch: str) -> code_object.CodeObject | CompileError:
@@ -166,7 +161,12 @@ def _make(
             fat.write_bytes(bundle((each.arch, each.elf) for each in objects))
             files["fat.o"] = hosted.assemble_file(symbol[0].decode(), fat, setting)
     hosted.link(files, setting, _ENTRY, target, view, LIMITS, asked.debug)
-    return _once([*said, *(item for each in objects for item in each.warnings)])
+    return [outcome.log, *(each.messages for each in objects)]
+
+
+def _worded(messages: Iterable[str], view: diagnostics.Source) -> tuple[Diagnostic, ...]:
+    """What the compiler said, worded as messages are today."""
+    return _once(item for said in messages for item in diagnostics.parse(said, view))
 
 
 def _once(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -249,20 +249,6 @@ def _own_hash() -> str:
     from gpulab.toolchain.assemble import code_hash
 
     return cache.key(code_hash(), *(path.read_bytes() for path in (LAUNCHER, Path(__file__), _HERE / "options.py")))
-
-
-def _plain(item: Diagnostic) -> list[object]:
-    where = item.where
-    place = None if where is None else [where.file, where.line, where.column, where.text]
-    return [item.severity, item.message, place, item.advice, item.rendered]
-
-
-def _diagnostic(item: list[object]) -> Diagnostic:
-    from gpulab.records import SourceLine
-
-    severity, message, place, advice, rendered = item
-    where = SourceLine(*place) if isinstance(place, list) else None
-    return Diagnostic(str(severity), str(message), where, str(advice), str(rendered))
 
 
 def _prune(folder: Path, keep: Path) -> None:

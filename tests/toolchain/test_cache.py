@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -14,6 +15,7 @@ from platformdirs import windows
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
+import gpulab
 from gpulab.toolchain import cache, compile, compiler
 
 SOURCE = "__global__ void k(float* x) { x[0] = 1; }"
@@ -71,6 +73,47 @@ def test_what_goes_in_the_key(own_cache: Path, monkeypatch: pytest.MonkeyPatch) 
         arguments = {"source": SOURCE, "arch": "gfx942"} | change
         compile(arguments.pop("source"), **arguments)  # type: ignore[arg-type]
         assert len(runs) > before, change
+
+
+_IN_A_COPY = """
+import sys
+from gpulab.toolchain import compile, compiler
+
+def run(*arguments, **keywords):
+    raise SystemExit("the compiler ran")
+
+if sys.argv[1] == "kept":
+    compiler.run = run
+(warning,) = compile("__global__ void k(int& n) { n = 1; }", arch="gfx942").warnings
+print(warning.advice)
+"""
+
+
+def test_a_word_of_advice_keeps_what_is_compiled(own_cache: Path, tmp_path: Path) -> None:
+    """With other words the kept code object is used, and shows them; with another toolchain it is not."""
+    package = tmp_path / "gpulab"
+    shutil.copytree(Path(gpulab.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "static"))
+    toolchain = package / "toolchain"
+
+    def advice(how: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", _IN_A_COPY, how], cwd=tmp_path, capture_output=True, text=True,
+            env=os.environ | {"PYTHONPATH": str(tmp_path)}, timeout=300,
+        )  # fmt: skip
+        return done.stdout or done.stderr
+
+    def replaced(name: str, old: str, new: str) -> None:
+        text = (toolchain / name).read_text(encoding="utf-8")
+        assert old in text
+        (toolchain / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    assert advice("compiled").startswith("A kernel's arguments are copied to the device")
+    replaced("advice.py", "A kernel's arguments are copied", "The arguments of a kernel are copied")
+    assert advice("kept").startswith("The arguments of a kernel are copied to the device")
+    replaced("diagnostics.py", "_MOST_SHOWN = 10", "_MOST_SHOWN = 11")
+    assert advice("kept").startswith("The arguments of a kernel are copied to the device")
+    replaced("listing.py", '"""Assembly text', '"""The assembly text')
+    assert "the compiler ran" in advice("kept")
 
 
 def entries(folder: Path) -> list[Path]:
