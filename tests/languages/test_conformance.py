@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import hip, languages
+from gpulab import architectures, hip, languages
 from gpulab.languages.language import Language
 
 SAXPY = Path(__file__).parent / "saxpy"
-ARCHITECTURES = ("gfx942", "gfx1100")
+ARCHITECTURES = architectures.defaults()
 N, BLOCK = 200, 64
 GRID = -(-N // BLOCK)
 X, Y = np.arange(N, dtype=np.float32), np.linspace(5, 7, N, dtype=np.float32)
