@@ -5,7 +5,7 @@ import random
 import pytest
 
 from gpulab.virtual_gpu import isa
-from gpulab.virtual_gpu.isa.row import LOGIC, Row
+from gpulab.virtual_gpu.isa.row import LOGIC, Memory, Row
 from tests.isa.rows import row_of, run
 
 ARCHES = tuple(isa.GENERATION)
@@ -129,3 +129,83 @@ def test_all_rows_that_combine_masks_say_how(arch):
     assert scalar == {name for name, row in _logic_rows(arch) if row.writes_exec}
     assert {name for name in scalar if row_of(arch, name).saves_exec} == {n for n in scalar if "saveexec" in n}
     assert names - scalar == {name for name in isa.table(arch) if name.startswith("v_cmpx_")}
+
+
+def _atomics(arch):
+    return [(name, row) for name, row in isa.table(arch).items() if isinstance(row, Memory) and row.action == "atomic"]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_which_atomics_commute_by_trial(arch):
+    """Two of the same atomic in either order, on small, large and signed numbers, as integers and as floats."""
+    numbers = random.Random(3)
+    special = (0, 1, 2, 3, 5, 7, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7FC00000, 0x3C01)
+    wrong = []
+    for name, row in _atomics(arch):
+        assert row.combine is not None
+        width, operands = row.combine.parameters[0].type.width, len(row.combine.parameters) - 1
+        differ = False
+        for _ in range(60):
+
+            def one(width=width):
+                word = numbers.choice(special) if numbers.random() < 0.8 else numbers.getrandbits(32)
+                return word | (numbers.choice(special) << 32 if width == 64 else 0)
+
+            memory, first, second = one(), [one() for _ in range(operands)], [one() for _ in range(operands)]
+            orders = []
+            for data in ((first, second), (second, first)):
+                (found,) = run(arch, name, memory, *data[0])
+                orders.append(run(arch, name, found, *data[1]))
+            differ = differ or orders[0] != orders[1]
+        if differ == row.commutes:
+            wrong.append(name)
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("arch", "mnemonic", "expected"),
+    [
+        ("gfx942", "ds_bpermute_b32", {"unit": "lds", "inactive": False}),
+        ("gfx1201", "ds_bpermute_fi_b32", {"unit": "lds", "kind": "ds_bpermute", "inactive": True}),
+        ("gfx942", "v_readlane_b32", {"unit": "valu", "indexed": False}),
+        ("gfx942", "s_movrels_b64", {"unit": "salu", "kind": "movrels", "width": 64, "indexed": True}),
+        ("gfx1100", "v_movreld_b32", {"unit": "valu", "kind": "movreld", "width": 32, "indexed": True}),
+        ("gfx1100", "v_permlane16_b32", {"kind": "permlane16", "other_row": False, "by_lane": False}),
+        ("gfx1100", "v_permlanex16_b32", {"kind": "permlane16", "other_row": True, "by_lane": False}),
+        ("gfx1201", "v_permlanex16_var_b32", {"kind": "permlane16", "other_row": True, "by_lane": True}),
+        ("gfx950", "v_permlane32_swap_b32", {"kind": "permlane_swap", "distance": 32}),
+        ("gfx942", "s_waitcnt", {"kind": "wait", "counters": ("vmcnt", "expcnt", "lgkmcnt")}),
+        ("gfx1100", "s_waitcnt_vscnt", {"kind": "wait", "counters": ("vscnt",)}),
+        ("gfx1100", "s_waitcnt_depctr", {"kind": "wait", "counters": ()}),  # the wave's own pipelines, no memory
+        ("gfx1201", "s_wait_loadcnt_dscnt", {"kind": "wait", "counters": ("loadcnt", "dscnt")}),
+        ("gfx1100", "s_delay_alu", {"delay": "alu", "counters": ()}),
+        ("gfx942", "s_nop", {"delay": "nop"}),
+        ("gfx942", "s_sleep", {"delay": "sleep"}),
+        ("gfx942", "v_nop", {"delay": ""}),
+        ("gfx942", "s_cbranch_vccnz", {"register": "vcc", "nonzero": True}),
+        ("gfx942", "s_cbranch_execz", {"register": "exec", "nonzero": False}),
+        ("gfx942", "s_cbranch_scc1", {"register": "scc", "nonzero": True}),
+        ("gfx1100", "s_sendmsg_rtn_b64", {"width": 64}),
+        # LLVM, "User Guide for AMDGPU Backend", memory models of gfx90a, gfx942, gfx10-gfx11, gfx12
+        ("gfx942", "buffer_wbl2", {"order": "release"}),
+        ("gfx942", "buffer_inv", {"order": "scoped acquire"}),
+        ("gfx90a", "buffer_wbinvl1_vol", {"order": "acquire"}),
+        ("gfx1100", "buffer_gl1_inv", {"order": "acquire"}),
+        ("gfx1100", "buffer_gl0_inv", {"order": ""}),  # a workgroup's
+        ("gfx1201", "global_inv", {"order": "scoped acquire"}),
+        ("gfx1201", "global_wb", {"order": ""}),
+    ],
+)
+def test_lanes_waits_and_orders(arch, mnemonic, expected):
+    row = isa.table(arch)[mnemonic]
+    assert {name: getattr(row, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_what_only_concerns_caches_is_modelled(arch):
+    table = isa.table(arch)
+    names = "s_dcache_inv s_icache_inv s_dcache_wb buffer_inv buffer_gl0_inv buffer_gl1_inv global_wb buffer_wbinvl1"
+    found = [table[name].fidelity for name in names.split() if name in table]
+    assert found == ["modelled"] * len(found)
+    assert len(found) > 2
+    assert table["s_nop"].fidelity == table["s_setprio"].fidelity == "exact"

@@ -6,8 +6,6 @@ after another; their kind is "wait" or "nop".
 
 from __future__ import annotations
 
-import re
-
 from gpulab.virtual_gpu.isa.family import Family
 from gpulab.virtual_gpu.isa.row import Control
 
@@ -25,46 +23,61 @@ Fields as in the kernel driver's register headers: HW_ID wave 3:0, SIMD 5:4, CU 
 SIMD 9:8, WGP 13:10, SA 16, SE 20:18."""
 
 
+SLEEP = "modelled: takes no time; other waves run first"
 _ACCURACY = {
     "time": "modelled: counts the wave's own instructions, so that runs repeat",
     "realtime": "modelled: counts the wave's own instructions, so that runs repeat",
     "sendmsg_rtn": "modelled: every answer is the clock",
-    "sleep": "modelled: takes no time; other waves run first",
+    "sleep": SLEEP,
     "getreg": "modelled: MODE is exact, clocks count the wave's own instructions, a wave's place is one of round-robin",
 }
 
 
-_CACHES = "modelled: memory has no caches, so every access sees the last store"
+CACHES = "modelled: memory has no caches, so every access sees the last store"
+"""The accuracy of what only concerns caches."""
 
 
-def stated(kind: str, name: str) -> str:
-    """The accuracy of a control row: see row.Stated."""
-    caches = kind == "nop" and re.search(r"cache_|_inv|wb|discard", name)
-    return _CACHES if caches else _ACCURACY.get(kind, "exact")
-
-
-def _add(kind: str, names: str, meaning: str, generation: str = "common", condition: str = "") -> None:
+def _add(
+    kind: str, names: str, meaning: str, generation: str = "common", *, accuracy: str = "", condition: str = "",
+    register: str = "", nonzero: bool = False, counters: str = "", delay: str = "", order: str = "", width: int = 32,
+) -> None:  # fmt: skip
     for name in names.split():
-        CONTROL.add(Control(name, kind, condition, meaning, stated(kind, name)), generation)
+        row = Control(
+            name, kind, condition, meaning, accuracy or _ACCURACY.get(kind, "exact"), register, nonzero,
+            tuple(counters.split()), delay, order, width,
+        )  # fmt: skip
+        CONTROL.add(row, generation)
 
 
 _add("end", "s_endpgm s_endpgm_saved", "The wave ends.")
 _add("end", "s_endpgm_ordered_ps_done", "The wave ends.")
 _add("branch", "s_branch", "Jump to the label.")
-for _condition in ("scc0", "scc1", "vccz", "vccnz", "execz", "execnz"):
-    _add("cbranch", f"s_cbranch_{_condition}", f"Jump to the label if {_condition}.", condition=_condition)
+for _register, _conditions in (("scc", ("scc0", "scc1")), ("vcc", ("vccz", "vccnz")), ("exec", ("execz", "execnz"))):
+    for _nonzero, _condition in enumerate(_conditions):
+        _add(
+            "cbranch", f"s_cbranch_{_condition}", f"Jump to the label if {_condition}.",
+            condition=_condition, register=_register, nonzero=bool(_nonzero),
+        )  # fmt: skip
 _add("call", "s_swappc_b64", "Jump to the address in the source; the destination gets the return address.")
 _add("call", "s_call_b64", "Jump to the label; the destination gets the return address.")
 _add("jump", "s_setpc_b64", "Jump to the address in the source.")
 _add("getpc", "s_getpc_b64", "The address of the next instruction.")
 _add("barrier", "s_barrier", "Wait until all waves of the workgroup are here.")
-_add("wait", "s_waitcnt", "Wait for outstanding memory operations.")
-_add("wait", "s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_expcnt s_waitcnt_lgkmcnt", "Wait for one counter.", "gfx11")
-_add("wait", "s_waitcnt_depctr s_wait_idle s_delay_alu s_wait_event", "Wait for the wave's own pipelines.", "gfx11")
-_add("nop", "s_nop v_nop ds_nop s_wakeup v_clrexcp", "Nothing, for a number of cycles.")
-_add("nop", "s_setprio s_icache_inv s_dcache_inv s_incperflevel s_decperflevel s_ttracedata", "Hints and caches.")
-_add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol buffer_wbl2 buffer_inv", "Caches.", "gfx9")
-_add("nop", "s_dcache_discard s_dcache_discard_x2", "Give up cached lines: here there are none.", "gfx9")
+_add("wait", "s_waitcnt", "Wait for outstanding memory operations.", counters="vmcnt expcnt lgkmcnt")
+for _counter in ("vscnt", "vmcnt", "expcnt", "lgkmcnt"):
+    _add("wait", f"s_waitcnt_{_counter}", "Wait for one counter.", "gfx11", counters=_counter)
+_add("wait", "s_waitcnt_depctr s_wait_idle s_wait_event", "Wait for the wave's own pipelines.", "gfx11")
+_add("wait", "s_delay_alu", "Wait for the wave's own pipelines.", "gfx11", delay="alu")
+_add("nop", "s_nop", "Nothing, for a number of cycles.", delay="nop")
+_add("nop", "v_nop ds_nop s_wakeup v_clrexcp", "Nothing, for a number of cycles.")
+_add("nop", "s_setprio s_incperflevel s_decperflevel s_ttracedata", "Hints and caches.")
+_add("nop", "s_icache_inv s_dcache_inv", "Hints and caches.", accuracy=CACHES)
+_add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol", "Caches.", "gfx9", accuracy=CACHES)
+_add("nop", "buffer_wbl2", "Caches.", "gfx9", accuracy=CACHES, order="release")
+_add("nop", "buffer_inv", "Caches.", "gfx9", accuracy=CACHES, order="scoped acquire")
+_add(
+    "nop", "s_dcache_discard s_dcache_discard_x2", "Give up cached lines: here there are none.", "gfx9", accuracy=CACHES
+)
 _add("nop", "s_atc_probe s_atc_probe_buffer", "Ask for an address translation in advance.")
 _add(
     "nop",
@@ -73,15 +86,17 @@ _add(
 )
 _add(
     "nop",
-    "s_clause s_set_inst_prefetch_distance s_inst_prefetch s_code_end s_ttracedata_imm s_gl1_inv "
-    "buffer_gl0_inv buffer_gl1_inv s_version v_pipeflush",
+    "s_clause s_set_inst_prefetch_distance s_inst_prefetch s_code_end s_ttracedata_imm s_version v_pipeflush",
     "Hints and caches.",
     "gfx11",
 )
-_add("sleep", "s_sleep", "Pause the wave for about 64 cycles times the operand.")
+_add("nop", "s_gl1_inv buffer_gl0_inv", "Hints and caches.", "gfx11", accuracy=CACHES)
+_add("nop", "buffer_gl1_inv", "Hints and caches.", "gfx11", accuracy=CACHES, order="acquire")
+_add("sleep", "s_sleep", "Pause the wave for about 64 cycles times the operand.", delay="sleep")
 _add("trap", "s_trap", "Enter the trap handler: the kernel is stopped.")
 _add("sendmsg", "s_sendmsg s_sendmsghalt", "Send a message; the one that frees VGPRs has no effect.")
-_add("sendmsg_rtn", "s_sendmsg_rtn_b32 s_sendmsg_rtn_b64", "Send a message and get the answer.", "gfx11")
+for _width in (32, 64):
+    _add("sendmsg_rtn", f"s_sendmsg_rtn_b{_width}", "Send a message and get the answer.", "gfx11", width=_width)
 _add("setreg", "s_setreg_b32 s_setreg_imm32_b32", "Write a field of a hardware register.")
 _add("getreg", "s_getreg_b32", "Read a field of a hardware register.")
 _add("time", "s_memtime", "The core clock's counter, 64 bits.", "gfx9")

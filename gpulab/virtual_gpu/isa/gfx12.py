@@ -11,10 +11,11 @@ chapter 16.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.compare import FLOAT_CONDITIONS
-from gpulab.virtual_gpu.isa.control import stated
+from gpulab.virtual_gpu.isa.control import CACHES, SLEEP
 from gpulab.virtual_gpu.isa.expression import Value, ceil, f16, f32, floor, fma, i32, rint, select, sqrt, trunc, u32
 from gpulab.virtual_gpu.isa.family import Family, body, definer
 from gpulab.virtual_gpu.isa.fp8 import OCP, OCP_ELEMENTS, Format, conversions
@@ -34,29 +35,30 @@ define = definer(scalar)
 # --------------------------------------------------------------------------------------------- control and waits
 
 
-def _control(kind: str, names: str, meaning: str) -> None:
+def _control(kind: str, names: str, meaning: str, accuracy: str = "exact", order: str = "") -> None:
     for name in names.split():
-        ROWS.add(Control(name, kind, meaning=meaning, accuracy=stated(kind, name)))
+        ROWS.add(Control(name, kind, meaning=meaning, accuracy=accuracy, order=order))
 
 
-_control(
-    "wait",
-    "s_wait_loadcnt s_wait_storecnt s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt s_wait_dscnt s_wait_kmcnt "
-    "s_wait_loadcnt_dscnt s_wait_storecnt_dscnt",
-    "Wait for outstanding operations of one kind.",
-)
+for _counters in (
+    "loadcnt", "storecnt", "samplecnt", "bvhcnt", "expcnt", "dscnt", "kmcnt", "loadcnt dscnt", "storecnt dscnt",
+):  # fmt: skip
+    _meaning = "Wait for outstanding operations of one kind."
+    _name = f"s_wait_{_counters.replace(' ', '_')}"
+    ROWS.add(Control(_name, "wait", meaning=_meaning, counters=tuple(_counters.split())))
 _control("wait", "s_wait_alu", "Wait for the wave's own pipelines.")
 _control(
     "nop", "s_barrier_signal", "Tell the others that this wave has come to the barrier; the wait is what stops it."
 )
 _control("barrier", "s_barrier_wait", "Wait until all waves of the workgroup are here.")
-_control("nop", "global_inv global_wb global_wbinv", "Write back or drop cached lines: here there are none.")
+_control("nop", "global_inv", "Write back or drop cached lines: here there are none.", CACHES, "scoped acquire")
+_control("nop", "global_wb global_wbinv", "Write back or drop cached lines: here there are none.", CACHES)
 _control(
     "nop",
     "s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data s_prefetch_data_pc_rel s_buffer_prefetch_data",
     "Fetch into a cache: no effect here.",
 )
-_control("sleep", "s_sleep_var", "Pause the wave.")
+_control("sleep", "s_sleep_var", "Pause the wave.", SLEEP)
 
 # --------------------------------------------------------------------------------------------- minima and maxima
 
@@ -222,9 +224,9 @@ def _memory() -> None:
     def saturating(memory: Value, data: Value) -> Value:
         return select(memory < data, 0, memory - data)
 
-    for name, function, meaning in (
-        ("cond_sub_u32", conditional, "memory -= data where that is not below zero"),
-        ("sub_clamp_u32", saturating, "memory = memory < data ? 0 : memory - data"),
+    for name, function, meaning, commutes in (
+        ("cond_sub_u32", conditional, "memory -= data where that is not below zero", False),
+        ("sub_clamp_u32", saturating, "memory = memory < data ? 0 : memory - data", True),
     ):
         if name == "cond_sub_u32":
             for space in ("global", "flat", "buffer"):
@@ -234,7 +236,8 @@ def _memory() -> None:
         for returns in (False, True):
             mnemonic = f"ds_{name.replace('_u32', '_rtn_u32') if returns else name}"
             combine = combined(mnemonic, "u32", function)
-            ROWS.add(Memory(mnemonic, "lds", "atomic", 32, combine=combine, returns=returns, meaning=meaning))
+            row = Memory(mnemonic, "lds", "atomic", 32, combine=combine, returns=returns, meaning=meaning)
+            ROWS.add(replace(row, commutes=commutes))
 
 
 _memory()
@@ -242,13 +245,12 @@ _memory()
 # -------------------------------------------------------------------------------------------------- between lanes
 
 
-def _crosslane(name: str, kind: str, meaning: str) -> None:
-    ROWS.add(CrossLane(name, kind, meaning))
-
-
-_crosslane("v_permlane16_var_b32", "permlane16_var", "Each lane names the lane of its row of 16 whose value it gets.")
-_crosslane("v_permlanex16_var_b32", "permlanex16_var", "The same from the other row of 16.")
-_crosslane("ds_bpermute_fi_b32", "ds_bpermute_fi", "Backward permute that reads inactive lanes too.")
+_MEANING = "Each lane names the lane of its row of 16 whose value it gets."
+ROWS.add(CrossLane("v_permlane16_var_b32", "permlane16", _MEANING, by_lane=True))
+_MEANING = "The same from the other row of 16."
+ROWS.add(CrossLane("v_permlanex16_var_b32", "permlane16", _MEANING, by_lane=True, other_row=True))
+_MEANING = "Backward permute that reads inactive lanes too."
+ROWS.add(CrossLane("ds_bpermute_fi_b32", "ds_bpermute", _MEANING, unit="lds", inactive=True))
 
 # ------------------------------------------------------------------------------------------------- FP8 and matrices
 

@@ -9,16 +9,16 @@ Source: AMD Instinct MI200 (CDNA2) ISA manual, 12.7-12.11.
 from __future__ import annotations
 
 from gpulab.virtual_gpu.isa import functions as f
-from gpulab.virtual_gpu.isa.control import stated
+from gpulab.virtual_gpu.isa.control import CACHES
 from gpulab.virtual_gpu.isa.expression import Value, select
 from gpulab.virtual_gpu.isa.family import Family, body
 from gpulab.virtual_gpu.isa.matrix import mfma
 from gpulab.virtual_gpu.isa.row import Control
 
 ROWS = Family()
-for _name in ("buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_invl2"):
+for _name, _order in (("buffer_wbinvl1", "acquire"), ("buffer_wbinvl1_vol", "acquire"), ("buffer_invl2", "")):
     _meaning = "Write back or drop cached lines: here there are none."
-    ROWS.add(Control(_name, "nop", meaning=_meaning, accuracy=stated("nop", _name)))
+    ROWS.add(Control(_name, "nop", meaning=_meaning, accuracy=CACHES, order=_order))
 vector = ROWS.rows("valu", float_mode=True, rounds=True, counted="fma_f32")
 
 

@@ -66,8 +66,10 @@ for _name, _byte in (("i8", i8), ("u8", u8)):
         keeps="half",
         counted="int32",
     )
-ROWS.add(CrossLane("v_permlane16_swap_b32", "permlane16_swap", "Odd rows of 16 lanes and even rows change places."))
-ROWS.add(CrossLane("v_permlane32_swap_b32", "permlane32_swap", "Upper and lower half of the wave change places."))
+_meaning = "Odd rows of 16 lanes and even rows change places."
+ROWS.add(CrossLane("v_permlane16_swap_b32", "permlane_swap", _meaning, distance=16))
+_meaning = "Upper and lower half of the wave change places."
+ROWS.add(CrossLane("v_permlane32_swap_b32", "permlane_swap", _meaning, distance=32))
 for _count in (3, 4):
     _meaning = f"Load {_count} dwords from global memory into LDS at m0 + offset + {4 * _count} * lane."
     ROWS.add(Memory(f"global_load_lds_dwordx{_count}", "global", "load", 32, _count, meaning=_meaning, to_lds=True))

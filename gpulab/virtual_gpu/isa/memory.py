@@ -222,20 +222,20 @@ def higher(memory: Value, data: Value) -> Value:
     return select(data > memory, data, memory)
 
 
-_INTEGER_ATOMICS: tuple[tuple[str, str, Combine, str], ...] = (
-    # gfx9's name, type letter, new value, meaning
-    ("add", "u", lambda memory, data: memory + data, "memory += data"),
-    ("sub", "u", lambda memory, data: memory - data, "memory -= data"),
-    ("smin", "i", f.minimum_int, "memory = min(memory, data), signed"),
-    ("umin", "u", f.minimum_int, "memory = min(memory, data), unsigned"),
-    ("smax", "i", f.maximum_int, "memory = max(memory, data), signed"),
-    ("umax", "u", f.maximum_int, "memory = max(memory, data), unsigned"),
-    ("and", "b", lambda memory, data: memory & data, "memory &= data"),
-    ("or", "b", lambda memory, data: memory | data, "memory |= data"),
-    ("xor", "b", lambda memory, data: memory ^ data, "memory ^= data"),
-    ("inc", "u", _increment, "memory = memory >= data ? 0 : memory + 1"),
-    ("dec", "u", _decrement, "memory = memory == 0 or memory > data ? data : memory - 1"),
-    ("swap", "b", lambda memory, data: data, "memory = data"),
+_INTEGER_ATOMICS: tuple[tuple[str, str, Combine, str, bool], ...] = (
+    # gfx9's name, type letter, new value, meaning, whether any order leaves the same in memory
+    ("add", "u", lambda memory, data: memory + data, "memory += data", True),
+    ("sub", "u", lambda memory, data: memory - data, "memory -= data", True),
+    ("smin", "i", f.minimum_int, "memory = min(memory, data), signed", True),
+    ("umin", "u", f.minimum_int, "memory = min(memory, data), unsigned", True),
+    ("smax", "i", f.maximum_int, "memory = max(memory, data), signed", True),
+    ("umax", "u", f.maximum_int, "memory = max(memory, data), unsigned", True),
+    ("and", "b", lambda memory, data: memory & data, "memory &= data", True),
+    ("or", "b", lambda memory, data: memory | data, "memory |= data", True),
+    ("xor", "b", lambda memory, data: memory ^ data, "memory ^= data", True),
+    ("inc", "u", _increment, "memory = memory >= data ? 0 : memory + 1", False),
+    ("dec", "u", _decrement, "memory = memory == 0 or memory > data ? data : memory - 1", False),
+    ("swap", "b", lambda memory, data: data, "memory = data", False),
 )
 
 
@@ -255,34 +255,32 @@ def exchange_if_equal(memory: Value, data: Value, compare: Value) -> Value:
 
 
 def _global_atomic(
-    name9: str, name11: str, bits: int, type: str, function: Combine, meaning: str, compare: bool = False
-) -> None:
+    name9: str, name11: str, bits: int, type: str, function: Combine, meaning: str, compare: bool = False,
+    commutes: bool = False,
+) -> None:  # fmt: skip
     if name9 and type[0] in "ui" and not name9.startswith("pk_"):  # gfx9 has them on scalars too
         for prefix in ("s", "s_buffer"):
             mnemonic = f"{prefix}_atomic_{name9}"
             combine = combined(mnemonic, type, function, "memory data compare" if compare else "memory data")
-            _add(
-                "gfx9", Memory(mnemonic, "scalar", "atomic", bits, 1, combine=combine, compare=compare, meaning=meaning)
-            )
+            row = Memory(mnemonic, "scalar", "atomic", bits, 1, combine=combine, meaning=meaning)
+            _add("gfx9", replace(row, compare=compare, commutes=commutes))
     for space in ("global", "flat", "buffer"):
         for generation, name in (("gfx9", name9), ("gfx11", name11)):
             if not name:
                 continue
             mnemonic = f"{space}_atomic_{name}"
             combine = combined(mnemonic, type, function, "memory data compare" if compare else "memory data")
-            _add(
-                generation,
-                Memory(mnemonic, space, "atomic", bits, 1, combine=combine, compare=compare, meaning=meaning),
-            )
+            row = Memory(mnemonic, space, "atomic", bits, 1, combine=combine, meaning=meaning)
+            _add(generation, replace(row, compare=compare, commutes=commutes))
 
 
 def _atomics() -> None:
     for bits in (32, 64):
         wide = "_x2" if bits == 64 else ""
-        for name, letter, function, meaning in _INTEGER_ATOMICS:
+        for name, letter, function, meaning, commutes in _INTEGER_ATOMICS:
             type = f"{'u' if letter == 'b' else letter}{bits}"
             short = name[1:] if name in ("smin", "umin", "smax", "umax") else name
-            _global_atomic(f"{name}{wide}", f"{short}_{letter}{bits}", bits, type, function, meaning)
+            _global_atomic(f"{name}{wide}", f"{short}_{letter}{bits}", bits, type, function, meaning, commutes=commutes)
         _global_atomic(
             f"cmpswap{wide}",
             f"cmpswap_b{bits}",
@@ -292,7 +290,7 @@ def _atomics() -> None:
             "memory = data where it equals the comparand (the second half of the data registers)",
             compare=True,
         )
-    _global_atomic("", "csub_u32", 32, "u32", clamped_sub, "memory = memory < data ? 0 : memory - data")
+    _global_atomic("", "csub_u32", 32, "u32", clamped_sub, "memory = memory < data ? 0 : memory - data", commutes=True)
     add: Combine = lambda memory, data: memory + data  # noqa: E731
     _global_atomic("add_f32", "add_f32", 32, "f32", add, "memory += data, f32")
     _global_atomic("add_f64", "", 64, "f64", add, "memory += data, f64")
@@ -324,30 +322,30 @@ def packed_add(type: str) -> Combine:
     return add
 
 
-# DS: gfx9's operation name, gfx11's, type letter, combine, parameters
-_DS_ATOMICS: tuple[tuple[str, str, str, Combine, str, str], ...] = (
-    ("add", "add", "u", lambda memory, data: memory + data, "memory data", "memory += data"),
-    ("sub", "sub", "u", lambda memory, data: memory - data, "memory data", "memory -= data"),
-    ("rsub", "rsub", "u", lambda memory, data: data - memory, "memory data", "memory = data - memory"),
-    ("inc", "inc", "u", _increment, "memory data", "memory = memory >= data ? 0 : memory + 1"),
-    ("dec", "dec", "u", _decrement, "memory data", "memory = memory == 0 or memory > data ? data : memory - 1"),
-    ("min", "min", "i", f.minimum_int, "memory data", "memory = min(memory, data)"),
-    ("max", "max", "i", f.maximum_int, "memory data", "memory = max(memory, data)"),
-    ("min", "min", "u", f.minimum_int, "memory data", "memory = min(memory, data)"),
-    ("max", "max", "u", f.maximum_int, "memory data", "memory = max(memory, data)"),
-    ("and", "and", "b", lambda memory, data: memory & data, "memory data", "memory &= data"),
-    ("or", "or", "b", lambda memory, data: memory | data, "memory data", "memory |= data"),
-    ("xor", "xor", "b", lambda memory, data: memory ^ data, "memory data", "memory ^= data"),
+# DS: operation name, type letter, combine, parameters, meaning, whether any order leaves the same in memory
+_DS_ATOMICS: tuple[tuple[str, str, Combine, str, str, bool], ...] = (
+    ("add", "u", lambda memory, data: memory + data, "memory data", "memory += data", True),
+    ("sub", "u", lambda memory, data: memory - data, "memory data", "memory -= data", True),
+    ("rsub", "u", lambda memory, data: data - memory, "memory data", "memory = data - memory", False),
+    ("inc", "u", _increment, "memory data", "memory = memory >= data ? 0 : memory + 1", False),
+    ("dec", "u", _decrement, "memory data", "memory = memory == 0 or memory > data ? data : memory - 1", False),
+    ("min", "i", f.minimum_int, "memory data", "memory = min(memory, data)", True),
+    ("max", "i", f.maximum_int, "memory data", "memory = max(memory, data)", True),
+    ("min", "u", f.minimum_int, "memory data", "memory = min(memory, data)", True),
+    ("max", "u", f.maximum_int, "memory data", "memory = max(memory, data)", True),
+    ("and", "b", lambda memory, data: memory & data, "memory data", "memory &= data", True),
+    ("or", "b", lambda memory, data: memory | data, "memory data", "memory |= data", True),
+    ("xor", "b", lambda memory, data: memory ^ data, "memory data", "memory ^= data", True),
     (
-        "mskor",
         "mskor",
         "b",
         lambda memory, mask, data: (memory & ~mask) | data,
         "memory mask data",
         "memory = (memory & ~first) | second",
+        False,
     ),
-    ("min", "min", "f", lower, "memory data", "memory = min(memory, data)"),
-    ("max", "max", "f", higher, "memory data", "memory = max(memory, data)"),
+    ("min", "f", lower, "memory data", "memory = min(memory, data)", False),
+    ("max", "f", higher, "memory data", "memory = max(memory, data)", False),
 )
 
 
@@ -358,13 +356,13 @@ def _ds_rows(generation: str, name: str, suffix: str, row: Memory) -> None:
 
 def _ds_atomics() -> None:
     for bits in (32, 64):
-        for gfx9, gfx11, letter, function, parameters, meaning in _DS_ATOMICS:
+        for name, letter, function, parameters, meaning, commutes in _DS_ATOMICS:
             suffix = f"{letter}{bits}"
             type = f"u{bits}" if letter == "b" else suffix
-            combine = combined(f"ds_{gfx9}_{suffix}", type, function, parameters)
-            row = Memory("", "lds", "atomic", bits, combine=combine, meaning=meaning)
-            _ds_rows("gfx9", gfx9, suffix, row)
-            _ds_rows("gfx11", gfx11, suffix, row)
+            combine = combined(f"ds_{name}_{suffix}", type, function, parameters)
+            row = Memory("", "lds", "atomic", bits, combine=combine, meaning=meaning, commutes=commutes)
+            _ds_rows("gfx9", name, suffix, row)
+            _ds_rows("gfx11", name, suffix, row)
         type = f"u{bits}"
         swap = combined(f"ds_wrxchg_rtn_b{bits}", type, lambda memory, data: data)
         row = Memory(
@@ -426,7 +424,11 @@ def _ds_atomics() -> None:
         ("ds_consume", lambda memory, data: memory - data, "memory -= active lanes"),
     ):
         combine = combined(name, "u32", count)
-        MEMORY.add(Memory(name, "lds", "atomic", 32, combine=combine, returns=True, meaning=what, implied="count"))
+        MEMORY.add(
+            Memory(
+                name, "lds", "atomic", 32, combine=combine, returns=True, meaning=what, implied="count", commutes=True
+            )
+        )
     exchange = combined("ds_condxchg32_rtn_b64", "u64", _exchange_marked)
     meaning = "Two dwords; each is replaced, without its highest bit, where that bit is set in the data."
     MEMORY.add(Memory("ds_condxchg32_rtn_b64", "lds", "atomic", 64, combine=exchange, returns=True, meaning=meaning))

@@ -258,16 +258,29 @@ class Memory(Stated):
     accuracy: str = "exact"
     implied: str = ""
     to_lds: bool = False  # a load into LDS at m0[15:0] + immediate offset, a lane's dwords behind another's
+    commutes: bool = False  # atomics that leave the same in memory in whatever order they come
 
 
 @dataclass(frozen=True, slots=True)
 class CrossLane(Stated):
-    """readlane, readfirstlane, writelane, ds_permute, ds_bpermute, ds_swizzle, permlane*: by `kind`."""
+    """readlane, readfirstlane, writelane, ds_permute, ds_bpermute, ds_swizzle, permlane*: by `kind` (crosslane.py).
+
+    unit: the one that executes it: "valu", "salu" or "lds"
+    width: bits that it moves for a lane, or for the wave
+    indexed: m0 is added to the numbers of registers
+    """
 
     mnemonic: str
     kind: str
     meaning: str = ""
     accuracy: str = "exact"
+    unit: str = "valu"
+    width: int = 32
+    indexed: bool = False
+    other_row: bool = False  # permlane16: the lanes are those of the other row of 16
+    by_lane: bool = False  # permlane16: each lane names its source in a vector register; two scalars do for all if not
+    inactive: bool = False  # ds_bpermute: lanes that are not active are read, too
+    distance: int = 0  # permlane_swap: lanes between those that change places
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +292,14 @@ class Control(Stated):
     "setreg", "getreg", "time", "realtime", "round_mode", "denorm_mode", "sendmsg_rtn" (a message with an answer
     in a scalar register: on gfx11 MSG_RTN_GET_REALTIME), "gpr_index_on", "gpr_index_off", "gpr_index",
     "gpr_index_mode" (gfx9's register indexing, see control.py)
+
+    register, nonzero: what a cbranch asks: whether "scc", "vcc" or "exec" is zero, or is not
+    counters: of a wait, the wait counters by the manual's names; if three, the text says which of them and how far
+    delay: what sets its time: "nop" (the operand + 1, in issues), "sleep" (64 clocks times the operand), "alu" (the
+        distance to results, s_delay_alu)
+    order: the half of a memory order for the device or more that it is: "release", "acquire", or "scoped acquire" (for
+        the device or more only with the modifier that says so). (LLVM, "User Guide for AMDGPU Backend", memory models)
+    width: bits of what it writes to scalar registers, where that differs by name
     """
 
     mnemonic: str
@@ -286,6 +307,12 @@ class Control(Stated):
     condition: str = ""
     meaning: str = ""
     accuracy: str = "exact"
+    register: str = ""
+    nonzero: bool = False
+    counters: tuple[str, ...] = ()
+    delay: str = ""
+    order: str = ""
+    width: int = 32
 
 
 @dataclass(frozen=True, slots=True)

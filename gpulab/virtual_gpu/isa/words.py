@@ -120,7 +120,7 @@ def _operands(item: Instruction, row: AnyRow | None) -> Iterator[TraceOperand]:
             yield made(operand, "u32", True)
     elif isinstance(row, Control):
         if row.condition:
-            name = row.condition[:3] if row.condition.startswith(("scc", "vcc")) else "exec"
+            name = row.register
             yield TraceOperand(name, (name,), "u32" if name == "scc" else "b1", False)
         gets = row.kind in ("getpc", "call", "time", "realtime", "sendmsg_rtn", "getreg")
         for place, operand in enumerate(item.operands):

@@ -39,13 +39,13 @@ _RDNA = (
 
 def category(decoded: Decoded) -> tuple[str, ...]:
     """Which instruction counters an instruction adds one to, in CDNA's names."""
-    row, name = decoded.row, decoded.instruction.mnemonic
+    row = decoded.row
     if isinstance(row, Row):
         return ("SQ_INSTS_VALU",) if row.unit == "valu" else ("SQ_INSTS_SALU",)
     if isinstance(row, Matrix):
         return ("SQ_INSTS_VALU", "SQ_INSTS_MFMA") if row.layout == "mfma" else ("SQ_INSTS_VALU",)
     if isinstance(row, CrossLane):
-        return ("SQ_INSTS_LDS",) if name.startswith("ds_") else ("SQ_INSTS_VALU",)
+        return ("SQ_INSTS_LDS",) if row.unit == "lds" else ("SQ_INSTS_VALU",)
     if isinstance(row, Memory):
         if row.space == "lds":
             return ("SQ_INSTS_LDS",)
@@ -420,7 +420,7 @@ class Weights:
                 found.append((f"mfma_{kind}", 1))
             found.append((f"mops_{kind}", 2 * row.m * row.n * row.k * row.blocks / 512))
             found.append(("matrix_clocks", timing.matrix_clocks(self.architecture, row)))
-        elif isinstance(row, Control) and row.kind.startswith("sendmsg"):
+        elif isinstance(row, Control) and row.kind in ("sendmsg", "sendmsg_rtn"):
             found.append(("sendmsg", 1))
         elif isinstance(row, Memory):
             found += self._memory(decoded, row)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import bisect
 import ctypes
 import os
-import re
 import threading
 import time
 from array import array
@@ -123,20 +122,19 @@ class Profile(NamedTuple):
     counters: Mapping[str, int]
 
 
-_COMMUTING = ("add", "sub", "and", "or", "xor", "smin", "smax", "umin", "umax", "min", "max")
-
-
 def depends_on_order(translation: Translation) -> bool:
     """Whether results may depend on the order of workgroups: atomics that return, of floats, exchanges."""
     for decoded in translation.decoded.values():
         row = decoded.row
         if not isinstance(row, Memory) or row.action != "atomic" or row.space == "lds":
             continue
-        integers = row.combine is not None and not any(p.type.is_float for p in row.combine.parameters)
-        words = row.mnemonic.split("_")
-        if returns_value(decoded.instruction, row) or not integers or not any(w in _COMMUTING for w in words):
+        if returns_value(decoded.instruction, row) or not row.commutes:
             return True
     return False
+
+
+_STACK = Register("s", 32)
+"""The top of the stack of functions (LLVM, calling convention)."""
 
 
 def stack_overflow(program: Program, kernel: KernelDescriptor, decoded: Decoded, room: int) -> str:
@@ -145,9 +143,9 @@ def stack_overflow(program: Program, kernel: KernelDescriptor, decoded: Decoded,
     Frames are addressed by s32 and s33 alone (LLVM, "User Guide for AMDGPU Backend", calling convention), so that a
     frame beyond the end means calls without an end; an index that is too large stands in a vector register.
     """
-    operands = decoded.instruction.operands
+    operands, row = decoded.instruction.operands, decoded.row
     frame = any(isinstance(o.value, Register) and o.value.file == "s" and o.value.index in (32, 33) for o in operands)
-    address = operands[1 if decoded.instruction.mnemonic.startswith("scratch_load") else 0].value
+    address = operands[1 if isinstance(row, Memory) and row.space == "scratch" and row.action == "load" else 0].value
     if not kernel.uses_dynamic_stack or not frame or (isinstance(address, Register) and address.file == "v"):
         return ""
     for name, (first, past) in program.functions.items():
@@ -155,7 +153,8 @@ def stack_overflow(program: Program, kernel: KernelDescriptor, decoded: Decoded,
             continue
         for instruction in program.instructions[first:past]:
             step = instruction.operands[-1].value if instruction.operands else None
-            if re.match(r"s_add_i32 s32, s32, ", instruction.text.strip()) and isinstance(step, Literal):
+            grown = [operand.value for operand in instruction.operands[:2]] == [_STACK, _STACK]
+            if instruction.mnemonic == "s_add_i32" and grown and isinstance(step, Literal):
                 size = int(step.value)
                 return (
                     f"{name}: each call keeps {size:,} bytes, so that its {room:,} bytes are full after about "

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from gpulab import architectures
 from gpulab.virtual_gpu import schema
-from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Program, Register
+from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Program, Register
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
 from gpulab.virtual_gpu.machine.native.structures import StepStruct
 from gpulab.virtual_gpu.translate import layout
@@ -64,10 +64,10 @@ def _fill(step: StepStruct, decoded: Decoded, arch: str) -> None:
         step.kind, step.counter = _access(row, decoded, arch)
     elif isinstance(row, Control) and row.kind == "wait":
         step.kind = WAIT
-        _waits(step, decoded)
+        _waits(step, row, decoded.instruction)
     elif isinstance(row, Control) and row.kind == "barrier":
         step.kind = BARRIER
-    elif isinstance(row, CrossLane) and row.kind.startswith("ds_"):
+    elif isinstance(row, CrossLane) and row.unit == "lds":
         step.kind, step.counter = LDS, COUNTERS.index("lgkmcnt")
 
 
@@ -110,17 +110,13 @@ def _access(row: Memory, decoded: Decoded, arch: str) -> tuple[int, int]:
     return STORE, 2 if architectures.get(arch).separate_store_counter else 0
 
 
-def _waits(step: StepStruct, decoded: Decoded) -> None:
-    instruction = decoded.instruction
-    name = instruction.mnemonic
+def _waits(step: StepStruct, row: Control, instruction: Instruction) -> None:
     last = instruction.operands[-1].value if instruction.operands else None
-    if name.startswith("s_waitcnt_") and name.removeprefix("s_waitcnt_") in COUNTERS:
-        step.waits[COUNTERS.index(name.removeprefix("s_waitcnt_"))] = (
-            int(last.value) if isinstance(last, Literal) else 0
-        )
-    elif name == "s_waitcnt" and isinstance(last, Keyword):
+    if len(row.counters) == 1 and row.counters[0] in COUNTERS:
+        step.waits[COUNTERS.index(row.counters[0])] = int(last.value) if isinstance(last, Literal) else 0
+    elif len(row.counters) > 2 and isinstance(last, Keyword):
         for counter, left in re.findall(r"(\w+)\((\w+)\)", last.text):
             if counter in COUNTERS:
                 step.waits[COUNTERS.index(counter)] = int(left, 0)
-    elif name == "s_waitcnt":
+    elif len(row.counters) > 2:
         step.waits[0] = step.waits[1] = 0  # a number: taken for a wait for everything

@@ -339,7 +339,7 @@ def kind(decoded: Decoded) -> str:
     if isinstance(row, Matrix):
         return "matrix"
     if isinstance(row, CrossLane):
-        return "lds" if row.mnemonic.startswith("ds_") else "salu" if row.mnemonic.startswith("s_") else "valu"
+        return row.unit
     if isinstance(row, Memory):
         if row.space == "lds":
             return "lds"
@@ -457,14 +457,14 @@ class Weights:
                 matrix += own
             elif isinstance(row, Memory) and row.space != "scalar":
                 moved[name] = moved.get(name, 0) + row.element * row.count // 8
-            self._costs[index] = clocks = max(own, self._own_clocks(name, decoded.instruction))
+            self._costs[index] = clocks = max(own, self._own_clocks(name, decoded))
             path += clocks
         self.counts.append(counts)
         self.matrix.append(matrix)
         self.path.append(path)
         self.bytes.append(moved)
 
-    def _own_clocks(self, name: str, instruction: Instruction) -> float:
+    def _own_clocks(self, name: str, decoded: Decoded) -> float:
         """Clocks until the same wave can issue its next instruction."""
         a = self.architecture
         if name == "branch":
@@ -473,13 +473,14 @@ class Weights:
             return a.barrier_clocks
         if name != "other":
             return max(self._clocks.get(name, 0.0), a.scalar_issue_clocks)
-        text = instruction.mnemonic
+        instruction, row = decoded.instruction, decoded.row
+        delay = row.delay if isinstance(row, Control) else ""
         first = instruction.operands[0].value if instruction.operands else None
-        if text == "s_nop" and isinstance(first, Literal):
+        if delay == "nop" and isinstance(first, Literal):
             return (int(first.value) + 1) * a.scalar_issue_clocks
-        if text == "s_sleep" and isinstance(first, Literal):
+        if delay == "sleep" and isinstance(first, Literal):
             return 64.0 * max(int(first.value), 1)
-        if text == "s_delay_alu" and isinstance(first, Keyword):
+        if delay == "alu" and isinstance(first, Keyword):
             return float(sum(self._stall(name, int(n)) for name, n in _DELAY.findall(instruction.text)))
         return float(a.scalar_issue_clocks)
 
@@ -533,7 +534,7 @@ class Weights:
             row = decoded.row
             if isinstance(row, Memory):
                 self._access(decoded, row, state)
-            elif isinstance(row, CrossLane) and row.mnemonic.startswith("ds_"):
+            elif isinstance(row, CrossLane) and row.unit == "lds":
                 state.outstanding[self._lds_counter].append(_Outstanding("lds", state.now))
             elif isinstance(row, Control):
                 for counter, allowed in waited(decoded.instruction, row):
@@ -653,28 +654,24 @@ class Weights:
         return found
 
 
-_SEPARATE = {
-    "s_waitcnt_vmcnt": ("vm",), "s_waitcnt_vscnt": ("vs",), "s_waitcnt_lgkmcnt": ("lgkm",), "s_wait_loadcnt": ("vm",),
-    "s_wait_storecnt": ("vs",), "s_wait_dscnt": ("ds",), "s_wait_kmcnt": ("lgkm",),
-    "s_wait_loadcnt_dscnt": ("vm", "ds"), "s_wait_storecnt_dscnt": ("vs", "ds"),
+_QUEUES = {
+    "vmcnt": "vm", "vscnt": "vs", "lgkmcnt": "lgkm", "loadcnt": "vm", "storecnt": "vs", "dscnt": "ds", "kmcnt": "lgkm",
 }  # fmt: skip
+"""What is under way, by the counters that count it."""
 
 
 def waited(instruction: Instruction, row: Control) -> list[tuple[str, int]]:
     """(counter, how many accesses may stay under way) for each counter that an instruction waits for."""
     if row.kind != "wait":
         return []
-    counters = _SEPARATE.get(instruction.mnemonic)
-    if counters is not None:
+    if len(row.counters) > 2:
+        named = _COUNTER.findall(instruction.text)
+    else:
         value = instruction.operands[-1].value if instruction.operands else None
         allowed = int(value.value) if isinstance(value, Literal) else 0
-        if len(counters) == 2:
-            return [(counters[0], allowed >> 8), (counters[1], allowed & 0xFF)]
-        return [(counters[0], allowed)]
-    if instruction.mnemonic != "s_waitcnt":
-        return []
-    names = {"vmcnt": "vm", "vscnt": "vs", "lgkmcnt": "lgkm"}
-    return [(names[n], int(count)) for n, count in _COUNTER.findall(instruction.text) if n in names]
+        limits = (allowed,) if len(row.counters) == 1 else (allowed >> 8, allowed & 0xFF)
+        named = list(zip(row.counters, limits, strict=False))
+    return [(_QUEUES[counter], int(count)) for counter, count in named if counter in _QUEUES]
 
 
 def estimate(architecture: Architecture, issued: Mapping[str, float], moved: Mapping[str, float]) -> Traffic:

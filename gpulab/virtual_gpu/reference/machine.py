@@ -1048,12 +1048,12 @@ class _Execute(Operands):
             is_scalar = not (isinstance(source.value, Register) and source.value.file in ("v", "a"))
             bits = self.scalar(source, u32) if is_scalar else int(self.raw(source, u32)[lane])
             return [lambda: self.set_scalar(operands[0], bits, 32)]
-        if row.kind == "s_movrelsd_2":
+        if row.kind == "movrelsd_2" and row.unit == "salu":
             bits = self.scalar(_moved(operands[1], wave.m0 & 1023), u32)
             return [lambda: self.set_scalar(_moved(operands[0], wave.m0 >> 16 & 1023), bits, 32)]
-        if row.kind in ("s_movrels", "s_movreld"):
-            width = 64 if row.mnemonic.endswith("b64") else 32
-            from_, to = (wave.m0, 0) if row.kind == "s_movrels" else (0, wave.m0)
+        if row.indexed and row.unit == "salu":
+            width = row.width
+            from_, to = (wave.m0, 0) if row.kind == "movrels" else (0, wave.m0)
             bits = self.scalar(_moved(operands[1], from_), Type("u", width))
             return [lambda: self.set_scalar(_moved(operands[0], to), bits, width)]
         target = operands[0].value
@@ -1068,16 +1068,16 @@ class _Execute(Operands):
 
             return [write_lane]
         active = wave.active()
-        if row.kind in ("permlane16_swap", "permlane32_swap"):
-            return [self.swap_rows(words[0], self.words(self.register(operands[1]))[0], 16 if "16" in row.kind else 32)]
-        if row.kind in ("ds_permute", "ds_bpermute", "ds_bpermute_fi"):
+        if row.kind == "permlane_swap":
+            return [self.swap_rows(words[0], self.words(self.register(operands[1]))[0], row.distance)]
+        if row.kind in ("ds_permute", "ds_bpermute"):
             addresses = self.raw(operands[1], u32).astype(np.int64) + self.offset()
             data = self.raw(operands[2], u32)
             chosen = (addresses // 4 % wave.size).tolist()
             found = np.zeros(wave.size, np.uint32)
             for lane in lanes:
                 if row.kind != "ds_permute":
-                    reads = active[chosen[lane]] or row.kind == "ds_bpermute_fi"
+                    reads = active[chosen[lane]] or row.inactive
                     found[lane] = data[chosen[lane]] if reads else 0
                 elif active[lane]:
                     found[chosen[lane]] = data[lane]
@@ -1087,8 +1087,8 @@ class _Execute(Operands):
             sources = [swizzled(lane, self.offset() & 0xFFFF) for lane in lanes]
             found = np.array([data[s] if active[s] else 0 for s in sources], np.uint32)
             return [self.vector_write(operands[0], found, active)]
-        if row.kind.startswith(("permlane16", "permlanex16")):
-            if row.kind.endswith("var"):
+        if row.kind == "permlane16":
+            if row.by_lane:
                 places = [int(place) & 15 for place in self.raw(operands[2], u32)]
             else:
                 selectors = self.scalar(operands[2], u32) | self.scalar(operands[3], u32) << 32
@@ -1098,7 +1098,7 @@ class _Execute(Operands):
             data = self.raw(operands[1], u32)
             found, write = words[0].copy(), active.copy()
             for lane in lanes:
-                row_start = lane & ~15 if row.kind.startswith("permlane16") else lane & ~15 ^ 16
+                row_start = lane & ~15 ^ (16 if row.other_row else 0)
                 chosen_lane = row_start | places[lane]
                 if inactive_too or active[chosen_lane]:
                     found[lane] = data[chosen_lane]
@@ -1212,7 +1212,7 @@ class _Execute(Operands):
         elif kind == "branch":
             wave.pc = self.target(operands[0])
         elif kind == "cbranch":
-            if self.condition(row.condition):
+            if self.condition(row):
                 wave.pc = self.target(operands[0])
         elif kind == "getpc":
             return [lambda: self.set_scalar(operands[0], dispatch.code_address(wave.pc), 64)]
@@ -1230,8 +1230,7 @@ class _Execute(Operands):
             return [lambda: self.set_scalar(operands[0], steps, 64)]
         elif kind == "sendmsg_rtn":
             steps = self.machine.steps
-            width = 64 if row.mnemonic.endswith("b64") else 32
-            return [lambda: self.set_scalar(operands[0], steps, width)]
+            return [lambda: self.set_scalar(operands[0], steps, row.width)]
         elif kind == "setreg":
             name, first, width = hardware_register(operands[0])
             bits = self.scalar(operands[1], u32)
@@ -1278,10 +1277,10 @@ class _Execute(Operands):
             raise self.unsupported("this index mode")
         return sum(bits[name.strip()] for name in names)
 
-    def condition(self, name: str) -> bool:
+    def condition(self, row: Control) -> bool:
         wave = self.wave
-        register = {"scc": wave.scc, "vcc": wave.vcc & wave.full, "exe": wave.exec & wave.full}[name[:3]]
-        return bool(register) == (name in ("scc1", "vccnz", "execnz"))
+        register = {"scc": wave.scc, "vcc": wave.vcc & wave.full, "exec": wave.exec & wave.full}[row.register]
+        return bool(register) == row.nonzero
 
     def target(self, operand: Operand) -> int:
         if not isinstance(operand.value, Symbol) or operand.value.name not in self.machine.program.labels:

@@ -16,6 +16,17 @@ from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
 PATTERNS = schema.PATTERNS.numbers
+
+
+def _pattern_of(row: CrossLane) -> str:
+    """The pattern of a row's kind and fields."""
+    if row.kind == "permlane16":
+        return ("permlanex16" if row.other_row else "permlane16") + ("_var" if row.by_lane else "")
+    if row.kind == "permlane_swap":
+        return f"permlane{row.distance}_swap"
+    return "ds_bpermute_fi" if row.inactive else row.kind
+
+
 _READERS = ("ds_bpermute", "ds_swizzle", "permlane16", "permlanex16")  # of other lanes, which have to be active
 
 
@@ -78,8 +89,8 @@ class CrossLaneEmitter:
             if number is not None:
                 self.scalars.set_word(number, value)
             return
-        if kind in ("s_movrels", "s_movreld", "s_movrelsd_2"):
-            self._move_scalar(decoded, kind)
+        if row.indexed and row.unit == "salu":
+            self._move_scalar(decoded, row)
             return
         if kind in ("movrels", "movreld", "movrelsd"):
             m0 = self.scalars.word(layout.M0)
@@ -96,7 +107,7 @@ class CrossLaneEmitter:
             return
         first, second = "null", "null"
         arguments = ["0", "0"]
-        if kind in ("ds_permute", "ds_bpermute", "ds_bpermute_fi", "permlane16_var", "permlanex16_var"):
+        if kind in ("ds_permute", "ds_bpermute") or row.by_lane:
             first, second = (self._source(o, decoded.index) for o in operands[1:3])
             arguments[0] = str(decoded.instruction.modifiers.get("offset", 0))
         elif kind == "ds_swizzle":
@@ -108,13 +119,14 @@ class CrossLaneEmitter:
                 arguments = [self.salu.operand(o, u32, decoded.index) for o in operands[2:4]]
         given = decoded.instruction.modifiers.get("op_sel")
         flags = sum(bool(b) << n for n, b in enumerate(given)) if isinstance(given, tuple) else 0
-        if kind.endswith("swap"):
+        if kind == "permlane_swap":
             flags = sum(
                 bool(decoded.instruction.modifiers.get(name)) << n for n, name in enumerate(("fi", "bound_ctrl"))
             )
-        if self.checked and kind in _READERS:
-            self._check(decoded.index, kind, first, arguments, flags)
-        self._call(kind, self._row(destination), first, second, arguments, flags)
+        pattern = _pattern_of(row)
+        if self.checked and pattern in _READERS:
+            self._check(decoded.index, pattern, first, arguments, flags)
+        self._call(pattern, self._row(destination), first, second, arguments, flags)
 
     def _check(self, index: int, kind: str, source: str, arguments: list[str], flags: int, lanes: int = -1) -> None:
         """Ask the checker whether an active lane (of those in the mask `lanes`) reads one that is not."""
@@ -176,12 +188,12 @@ class CrossLaneEmitter:
         """Where a register is."""
         return self._row(number)
 
-    def _move_scalar(self, decoded: Decoded, kind: str) -> None:
+    def _move_scalar(self, decoded: Decoded, row: CrossLane) -> None:
         """s_movrels, s_movreld, s_movrelsd_2: scalar registers as memory, with m0 added to the number."""
         e, scalars = self.emitter, self.scalars
         target, source = (o.value for o in decoded.instruction.operands[:2])
         assert isinstance(target, Register)
-        width = 64 if decoded.instruction.mnemonic.endswith("b64") else 32
+        width = row.width
 
         def place(register: Register, index: str) -> str:
             first = scalar_number(register)
@@ -192,7 +204,7 @@ class CrossLaneEmitter:
             return e.let(f"getelementptr i32, ptr {base}, i64 {index}")
 
         scalars.flush(ALL_SCALARS)
-        if kind == "s_movrels":
+        if row.kind == "movrels":
             assert isinstance(source, Register)
             value = e.let(f"load i{width}, ptr {place(source, scalars.word(layout.M0))}, align 4")
             number = scalar_number(target)
@@ -202,7 +214,7 @@ class CrossLaneEmitter:
             else:
                 scalars.set_word(number, value)
             return
-        if kind == "s_movrelsd_2":
+        if row.kind == "movrelsd_2":
             assert isinstance(source, Register)
             from_, to = self._two_indices()
             e.do(f"store i32 {e.let(f'load i32, ptr {place(source, from_)}')}, ptr {place(target, to)}")

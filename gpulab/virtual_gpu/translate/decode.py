@@ -311,21 +311,20 @@ class Decoder:
 
         Where m0 is added to a register's number, any register may be read and none is written for certain.
         """
-        instruction = decoded.instruction
-        assert isinstance(decoded.row, CrossLane)
-        kind = decoded.row.kind
-        if kind.startswith("s_movrel"):
+        instruction, row = decoded.instruction, decoded.row
+        assert isinstance(row, CrossLane)
+        if row.indexed and row.unit == "salu":
             decoded.scalar_reads = ALL_SCALARS
-            if kind == "s_movrels":  # the others write a register that m0 names
+            if row.kind == "movrels":  # the others write a register that m0 names
                 value = instruction.operands[0].value
                 self._writes(decoded, instruction.operands[0], value.count if isinstance(value, Register) else 1)
             return
-        if kind.startswith("movrel") or kind == "swaprel":
+        if row.indexed:
             decoded.cross_reads = ALL_VECTORS
             decoded.scalar_reads |= bits(layout.M0, 1) | bits(layout.EXEC, self.wave_words)
             self._reads(decoded, instruction.operands[1], 1)
             return
-        if instruction.mnemonic.startswith(("v_permlane16_swap", "v_permlane32_swap", "v_swap")):
+        if row.kind == "permlane_swap":
             for operand in instruction.operands:
                 if isinstance(operand.value, Register):
                     decoded.cross_reads |= vector_bits(operand.value)
@@ -372,9 +371,9 @@ class Decoder:
         operands = decoded.instruction.operands
         kind = row.kind
         if kind == "cbranch":
-            if row.condition.startswith("scc"):
+            if row.register == "scc":
                 decoded.scalar_reads |= bits(layout.SCC, 1)
-            elif row.condition.startswith("vcc"):
+            elif row.register == "vcc":
                 decoded.scalar_reads |= bits(layout.VCC, self.wave_words)
             else:
                 decoded.scalar_reads |= bits(layout.EXEC, self.wave_words)

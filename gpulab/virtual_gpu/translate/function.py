@@ -168,17 +168,17 @@ def _fence(decoded: Decoded, arch: str, orders: frozenset[str] | None) -> str:
     Args:
         orders: toolchain/memory_order.py, WORDS; None if it is not known.
     """
-    instruction = decoded.instruction
-    name, modifiers = instruction.mnemonic, instruction.modifiers
+    instruction, row = decoded.instruction, decoded.row
+    if not isinstance(row, Control):
+        return ""
+    modifiers = instruction.modifiers
+    device = bool(modifiers.get("sc1")) or modifiers.get("scope") in ("SCOPE_DEV", "SCOPE_SYS")
+    acquires = row.order == "acquire" or (row.order == "scoped acquire" and device)
     if architectures.get(arch).has("gfx940-insts"):
-        if name == "buffer_wbl2":
-            return "release"
-        return "acquire" if name == "buffer_inv" and modifiers.get("sc1") else ""
-    if name in ("buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_gl1_inv") or (
-        name == "global_inv" and modifiers.get("scope") in ("SCOPE_DEV", "SCOPE_SYS")
-    ):
+        return "release" if row.order == "release" else "acquire" if acquires else ""
+    if acquires:
         return "fence" if orders is None or "fence" in orders else "acquire"
-    waits = name.startswith("s_wait") and bool(re.search(r"\b0(x0)?\b", instruction.text))
+    waits = row.counters and bool(re.search(r"\b0(x0)?\b", instruction.text))
     return "release" if waits and (orders is None or "release" in orders) else ""
 
 
@@ -700,7 +700,7 @@ class _Function(Structure):
             return True
         if kind == "cbranch":
             self._flush()
-            condition = self._condition(row.condition)
+            condition = self._condition(row)
             self._finish(index)
             taken = self._goto(index, _label(self.program, decoded))
             e.branch(condition, taken, f"b{index + 1}")
@@ -737,7 +737,7 @@ class _Function(Structure):
                 self.scalars.set_word(self._scalar_target(decoded), e.let(f"trunc i64 {now} to i32"))
             else:
                 self.scalars.set_pair(self._scalar_target(decoded), now)
-        elif kind.startswith("gpr_index"):
+        elif kind in ("gpr_index_on", "gpr_index_off", "gpr_index", "gpr_index_mode"):
             self._index_register(decoded, kind)
         elif kind == "getreg":
             self._getreg(decoded, mode)
@@ -751,13 +751,13 @@ class _Function(Structure):
         number = scalar_number(value)
         return layout.NULL if number is None else number
 
-    def _condition(self, condition: str) -> str:
+    def _condition(self, row: Control) -> str:
         e = self.emitter
-        if condition.startswith("scc"):
+        if row.register == "scc":
             scc = self.scalars.condition()
-            return scc if condition == "scc1" else e.let(f"xor i1 {scc}, true")
-        mask = self.scalars.mask(layout.VCC if condition.startswith("vcc") else layout.EXEC)
-        return e.let(f"icmp {'eq' if condition.endswith('z') and not condition.endswith('nz') else 'ne'} i64 {mask}, 0")
+            return scc if row.nonzero else e.let(f"xor i1 {scc}, true")
+        mask = self.scalars.mask(layout.VCC if row.register == "vcc" else layout.EXEC)
+        return e.let(f"icmp {'ne' if row.nonzero else 'eq'} i64 {mask}, 0")
 
     def _jump(self, decoded: Decoded, kind: str) -> None:
         e, index = self.emitter, decoded.index

@@ -974,7 +974,9 @@ class Run:
         mine = e.let(f"and {e.v64} {splat(e, 'i64', item.exec)}, {below}")
         count = e.call(e.v64, f"llvm.ctpop.v{e.lanes}i64", f"{e.v64} {mine}")
         rank = e.let(f"trunc {e.v64} {count} to {e.v32}")
-        operation = "sub" if item.decoded.row.mnemonic == "ds_append" else "add"
+        combine = item.decoded.row.combine if isinstance(item.decoded.row, Memory) else None
+        assert combine is not None
+        operation = {"add": "sub", "sub": "add"}[combine.graph()[1][0].op]
         return [e.let(f"{operation} {e.v32} {old[0]}, {rank}")]
 
     def _half_loaded(self, chunk: Chunk, row: Memory, register: int, value: str) -> str:
