@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import copy
 
-from gpulab.virtual_gpu.translate.emitter import Emitter
+from gpulab.virtual_gpu.translate.emitter import Emitter, Local, Value, splat
 from gpulab.virtual_gpu.translate.expressions import Reader
 
 
 class Chunk:
     """Lanes of one pass. `number` is the chunk's index (i64), `bits` its EXEC bits (of type emitter.byte)."""
 
-    def __init__(self, emitter: Emitter, wave_size: int, number: str, bits: str) -> None:
+    def __init__(self, emitter: Emitter, wave_size: int, number: Value, bits: Value) -> None:
         self.emitter, self.wave_size, self.number, self.bits = emitter, wave_size, number, bits
         self.reader = Reader(emitter, emitter.lanes)
-        self.values: dict[int, str] = {}
-        self.pairs: dict[int, str] = {}
+        self.values: dict[int, Value] = {}
+        self.pairs: dict[int, Value] = {}
         self.written: set[int] = set()
-        self.frames: dict[str, str] = {}  # rows of scratch, by the scalar part of their address
-        self.masks: dict[int, str] = {}  # lane masks made in this run, by scalar register
+        self.frames: dict[Value, Local] = {}  # rows of scratch, by the scalar part of their address
+        self.masks: dict[int, Value] = {}  # lane masks made in this run, by scalar register
         # EXEC of these lanes as a vector of i1; here, as it has to be known wherever it is used
         self.active = emitter.let(f"bitcast {emitter.byte} {bits} to {emitter.v1}")
-        self._mask: str | None = None
-        self._lanes: str | None = None
+        self._mask: Value | None = None
+        self._lanes: Value | None = None
         byte = emitter.let(f"shl i64 {number}, {emitter.shift + 2}")
         self.file = emitter.let(f"getelementptr i8, ptr %vgprs, i64 {byte}")
 
     @property
-    def lanes(self) -> str:
+    def lanes(self) -> Value:
         """The lanes' numbers as a vector of i32."""
         if self._lanes is None:
             e = self.emitter
@@ -40,7 +40,7 @@ class Chunk:
             self._lanes = e.let(f"add {e.v32} {splat(e, 'i32', first)}, {iota}")
         return self._lanes
 
-    def among(self, lanes: str) -> Chunk:
+    def among(self, lanes: Value) -> Chunk:
         """The same chunk with only those active lanes that the vector of i1 `lanes` names; for memory accesses."""
         e = self.emitter
         result = copy.copy(self)
@@ -49,21 +49,21 @@ class Chunk:
         result._mask = None
         return result
 
-    def address(self, register: int) -> str:
+    def address(self, register: int) -> Value:
         return self.emitter.let(f"getelementptr i8, ptr {self.file}, i64 {register * self.wave_size * 4}")
 
-    def load(self, register: int) -> str:
+    def load(self, register: int) -> Value:
         e = self.emitter
         return e.let(f"load {e.v32}, ptr {self.address(register)}, align {e.align}")
 
-    def get(self, register: int) -> str:
+    def get(self, register: int) -> Value:
         """A register's 32 bits in each lane."""
         known = self.values.get(register)
         if known is not None:
             return known
         e = self.emitter
         if register in self.pairs:
-            value = e.let(f"trunc {e.v64} {self.pairs[register]} to {e.v32}")
+            value: Value = e.let(f"trunc {e.v64} {self.pairs[register]} to {e.v32}")
         elif register - 1 in self.pairs:
             high = e.let(f"lshr {e.v64} {self.pairs[register - 1]}, splat (i64 32)")
             value = e.let(f"trunc {e.v64} {high} to {e.v32}")
@@ -72,7 +72,7 @@ class Chunk:
         self.values[register] = value
         return value
 
-    def get_pair(self, register: int) -> str:
+    def get_pair(self, register: int) -> Value:
         """Two registers' 64 bits in each lane."""
         known = self.pairs.get(register)
         if known is not None:
@@ -84,7 +84,7 @@ class Chunk:
         self.pairs[register] = value
         return value
 
-    def set(self, register: int, value: str) -> None:
+    def set(self, register: int, value: Value) -> None:
         for start in (register - 1, register):
             if start in self.pairs:
                 self.get(start if start != register else register + 1)
@@ -92,7 +92,7 @@ class Chunk:
         self.values[register] = value
         self.written.add(register)
 
-    def set_pair(self, register: int, value: str) -> None:
+    def set_pair(self, register: int, value: Value) -> None:
         for start in (register - 1, register + 1):
             if start in self.pairs:
                 self.get(start if start < register else register + 2)
@@ -102,7 +102,7 @@ class Chunk:
         self.pairs[register] = value
         self.written.update((register, register + 1))
 
-    def blend(self, value: str, place: str) -> None:
+    def blend(self, value: Value, place: Value) -> None:
         """Store a value's active lanes.
 
         With 8 lanes the blend is arithmetic on purpose: from a select between a loaded and a new value LLVM makes a
@@ -146,14 +146,3 @@ class Chunk:
             self.blend(value, self.address(register))
         e.jump(done)
         e.label(done)
-
-
-def splat(emitter: Emitter, type: str, value: str) -> str:
-    """A chunk's lanes of one scalar; constants become constant vectors."""
-    width = emitter.lanes
-    if not value.startswith("%"):
-        return f"splat ({type} {value})"
-    one = emitter.let(f"insertelement <{width} x {type}> poison, {type} {value}, i32 0")
-    return emitter.let(
-        f"shufflevector <{width} x {type}> {one}, <{width} x {type}> poison, <{width} x i32> zeroinitializer"
-    )

@@ -11,7 +11,7 @@ from gpulab.virtual_gpu.isa.instruction import Instruction, Operand, Register
 from gpulab.virtual_gpu.isa.row import CrossLane
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, ALL_SCALARS, Decoded, scalar_number
-from gpulab.virtual_gpu.translate.emitter import Emitter, signed
+from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, Emitter, Integer, Value, signed
 from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
@@ -39,12 +39,12 @@ class CrossLaneEmitter:
         self.checked = checked
         self.emitter, self.scalars, self.wave_size, self.salu = emitter, scalars, wave_size, salu
         self.registers = registers  # VGPRs of the kernel
-        self._buffer: str | None = None
+        self._buffer: Value | None = None
 
-    def _row(self, register: int) -> str:
+    def _row(self, register: int) -> Value:
         return self.emitter.let(f"getelementptr i8, ptr %vgprs, i64 {register * self.wave_size * 4}")
 
-    def _place(self, register: int, lane: str) -> str:
+    def _place(self, register: int, lane: Value) -> Value:
         return self.emitter.let(f"getelementptr i32, ptr {self._row(register)}, i64 {lane}")
 
     def _vector(self, operand: Operand) -> int | None:
@@ -53,18 +53,18 @@ class CrossLaneEmitter:
             return value.index + (ACC if value.file == "a" else 0)
         return None
 
-    def _lane(self, operand: Operand, index: int) -> str:
+    def _lane(self, operand: Operand, index: int) -> Value:
         e = self.emitter
         word = self.salu.operand(operand, u32, index)
-        if not word.startswith("%"):
-            return str(int(word) & (self.wave_size - 1))
+        if isinstance(word, Integer):
+            return Integer(word.number & (self.wave_size - 1))
         return e.let(f"zext i32 {e.let(f'and i32 {word}, {self.wave_size - 1}')} to i64")
 
     def new_function(self) -> None:
         """Another LLVM function begins, with buffers of its own."""
         self._buffer = None
 
-    def _scratch(self) -> str:
+    def _scratch(self) -> Value:
         if self._buffer is None:
             self._buffer = self.emitter.entry(f"alloca [{2 * self.wave_size} x i32], align 64")
         return self._buffer
@@ -83,8 +83,8 @@ class CrossLaneEmitter:
                     lane = self._lane(operands[2], decoded.index)
                 else:
                     mask = self.scalars.mask(layout.EXEC)
-                    first = e.call("i64", "llvm.cttz.i64", f"i64 {mask}", "i1 false")
-                    lane = e.let(f"and i64 {first}, 63")  # 0 for an empty mask
+                    lowest = e.call("i64", "llvm.cttz.i64", f"i64 {mask}", "i1 false")
+                    lane = e.let(f"and i64 {lowest}, 63")  # 0 for an empty mask
                 value = e.let(f"load i32, ptr {self._place(source, lane)}")
             if number is not None:
                 self.scalars.set_word(number, value)
@@ -105,14 +105,15 @@ class CrossLaneEmitter:
             value = self.salu.operand(operands[1], u32, decoded.index)
             e.do(f"store i32 {value}, ptr {self._place(destination, self._lane(operands[2], decoded.index))}")
             return
-        first, second = "null", "null"
-        arguments = ["0", "0"]
+        first: Value = NULL
+        second: Value = NULL
+        arguments: list[Value] = [ZERO, ZERO]
         if kind in ("ds_permute", "ds_bpermute") or row.by_lane:
             first, second = (self._source(o, decoded.index) for o in operands[1:3])
-            arguments[0] = str(decoded.instruction.modifiers.get("offset", 0))
+            arguments[0] = _offset(decoded.instruction)
         elif kind == "ds_swizzle":
             first = self._source(operands[1], decoded.index)
-            arguments[0] = str(decoded.instruction.modifiers.get("offset", 0))
+            arguments[0] = _offset(decoded.instruction)
         else:
             first = self._source(operands[1], decoded.index)
             if len(operands) > 3:
@@ -128,7 +129,7 @@ class CrossLaneEmitter:
             self._check(decoded.index, pattern, first, arguments, flags)
         self._call(pattern, self._row(destination), first, second, arguments, flags)
 
-    def _check(self, index: int, kind: str, source: str, arguments: list[str], flags: int, lanes: int = -1) -> None:
+    def _check(self, index: int, kind: str, source: Value, arguments: list[Value], flags: int, lanes: int = -1) -> None:
         """Ask the checker whether an active lane (of those in the mask `lanes`) reads one that is not."""
         e = self.emitter
         place = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('shuffle')}")
@@ -142,16 +143,16 @@ class CrossLaneEmitter:
         e.branch(e.let(f"icmp eq i32 {failed}, 0"), go, "faulted", likely=True)
         e.label(go)
 
-    def _two_indices(self) -> tuple[str, str]:
+    def _two_indices(self) -> tuple[Value, Value]:
         """(m0[9:0], m0[25:16]): what is added to the number of the source's register and of the destination's."""
         e, m0 = self.emitter, self.scalars.word(layout.M0)
         return e.let(f"and i32 {m0}, 1023"), e.let(f"and i32 {e.let(f'lshr i32 {m0}, 16')}, 1023")
 
-    def move(self, decoded: Decoded, from_index: str | None, to_index: str | None, swap: bool = False) -> None:
+    def move(self, decoded: Decoded, from_index: Value | None, to_index: Value | None, swap: bool = False) -> None:
         """v_mov_b32 whose source or destination register number has an index (an i32) added to it; or an exchange."""
         operands = decoded.instruction.operands
 
-        def row(operand: Operand, index: str | None) -> str:
+        def row(operand: Operand, index: Value | None) -> Value:
             register = self._vector(operand)
             if register is None or index is None:
                 return self._source(operand, decoded.index)
@@ -159,12 +160,12 @@ class CrossLaneEmitter:
 
         to, source = row(operands[0], to_index), row(operands[1], from_index)
         if swap:
-            self._call("move", self._scratch(), to, "null", ["0", "0"], 0)
-        self._call("move", to, source, "null", ["0", "0"], 0)
+            self._call("move", self._scratch(), to, NULL, [ZERO, ZERO], 0)
+        self._call("move", to, source, NULL, [ZERO, ZERO], 0)
         if swap:
-            self._call("move", source, self._scratch(), "null", ["0", "0"], 0)
+            self._call("move", source, self._scratch(), NULL, [ZERO, ZERO], 0)
 
-    def place(self, register: int, index: str) -> str:
+    def place(self, register: int, index: Value) -> Value:
         """Where the register is whose number is `register` plus an i32.
 
         A number beyond the kernel's registers means its last one: on hardware it is undefined.
@@ -176,15 +177,15 @@ class CrossLaneEmitter:
         place = e.let(f"mul i64 {e.let(f'zext i32 {number} to i64')}, {self.wave_size * 4}")
         return e.let(f"getelementptr i8, ptr %vgprs, i64 {place}")
 
-    def buffer(self) -> str:
+    def buffer(self) -> Value:
         """Room for a register's lanes."""
         return self.emitter.entry(f"alloca [{self.wave_size} x i32], align 64")
 
-    def copy(self, to: str, source: str) -> None:
+    def copy(self, to: Value, source: Value) -> None:
         """The active lanes of one register (or buffer) into another."""
-        self._call("move", to, source, "null", ["0", "0"], 0)
+        self._call("move", to, source, NULL, [ZERO, ZERO], 0)
 
-    def register(self, number: int) -> str:
+    def register(self, number: int) -> Value:
         """Where a register is."""
         return self._row(number)
 
@@ -195,7 +196,7 @@ class CrossLaneEmitter:
         assert isinstance(target, Register)
         width = row.width
 
-        def place(register: Register, index: str) -> str:
+        def place(register: Register, index: Value) -> Value:
             first = scalar_number(register)
             number = e.let(f"add i32 {index}, {first}")
             inside = e.let(f"icmp ult i32 {number}, {layout.VCC - 1}")
@@ -206,13 +207,13 @@ class CrossLaneEmitter:
         scalars.flush(ALL_SCALARS)
         if row.kind == "movrels":
             assert isinstance(source, Register)
-            value = e.let(f"load i{width}, ptr {place(source, scalars.word(layout.M0))}, align 4")
+            loaded = e.let(f"load i{width}, ptr {place(source, scalars.word(layout.M0))}, align 4")
             number = scalar_number(target)
             assert number is not None
             if width == 64:
-                scalars.set_pair(number, value)
+                scalars.set_pair(number, loaded)
             else:
-                scalars.set_word(number, value)
+                scalars.set_word(number, loaded)
             return
         if row.kind == "movrelsd_2":
             assert isinstance(source, Register)
@@ -223,7 +224,7 @@ class CrossLaneEmitter:
             e.do(f"store i{width} {value}, ptr {place(target, scalars.word(layout.M0))}, align 4")
         scalars.forget()
 
-    def _source(self, operand: Operand, index: int) -> str:
+    def _source(self, operand: Operand, index: int) -> Value:
         register = self._vector(operand)
         if register is not None:
             return self._row(register)
@@ -235,7 +236,7 @@ class CrossLaneEmitter:
             e.do(f"store i32 {value}, ptr {e.let(f'getelementptr i32, ptr {buffer}, i64 {lane}')}")
         return buffer
 
-    def _call(self, kind: str, to: str, first: str, second: str, arguments: list[str], flags: int) -> str:
+    def _call(self, kind: str, to: Value, first: Value, second: Value, arguments: list[Value], flags: int) -> Value:
         """gpulab_cross(wave, pattern, destination, source, other, exec, two arguments, flags) -> valid lanes."""
         e = self.emitter
         address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('cross')}")
@@ -246,20 +247,21 @@ class CrossLaneEmitter:
             f"i64 {mask}, i32 {arguments[0]}, i32 {arguments[1]}, i32 {flags})"
         )
 
-    def dpp(self, decoded: Decoded) -> tuple[str, str, str]:
+    def dpp(self, decoded: Decoded) -> tuple[Value, Value, Value]:
         """The first source as DPP gives it, in a buffer: (lanes that are written, lanes that the row and bank masks
         allow, both as i64 masks; pointer). High halves of 64-bit sources follow the low ones of all lanes."""
         e, modifiers = self.emitter, decoded.instruction.modifiers
         parameter, operand = next((p, o) for p, o in decoded.sources if not p.implicit)
         assert operand is not None
         kind, argument = _pattern(decoded.instruction)
-        arguments, flags = [str(signed(argument, 32)), "0"], 1 if modifiers.get("fi") else 0
+        arguments: list[Value] = [Integer(signed(argument, 32)), ZERO]
+        flags = 1 if modifiers.get("fi") else 0
         buffer = self._scratch()
-        valid = self._call(kind, buffer, self._source(operand, decoded.index), "null", arguments, flags)
+        valid = self._call(kind, buffer, self._source(operand, decoded.index), NULL, arguments, flags)
         register = self._vector(operand)
         if parameter.type.width == 64 and register is not None:
             above = e.let(f"getelementptr i32, ptr {buffer}, i64 {self.wave_size}")
-            self._call(kind, above, self._row(register + 1), "null", arguments, flags)
+            self._call(kind, above, self._row(register + 1), NULL, arguments, flags)
         rows, banks = modifiers.get("row_mask", 15), modifiers.get("bank_mask", 15)
         assert isinstance(rows, int)
         assert isinstance(banks, int)
@@ -268,10 +270,15 @@ class CrossLaneEmitter:
             if rows >> (lane // 16) & 1 and banks >> (lane // 4 % 4) & 1:
                 allowed |= 1 << lane
         if self.checked and not (modifiers.get("bound_ctrl") or flags or kind == "dpp8"):
-            self._check(decoded.index, kind, "null", arguments, flags, signed(allowed, 64))
+            self._check(decoded.index, kind, NULL, arguments, flags, signed(allowed, 64))
         if modifiers.get("bound_ctrl") or kind == "dpp8":
-            return str(signed(allowed, 64)), str(signed(allowed, 64)), buffer
-        return e.let(f"and i64 {valid}, {signed(allowed, 64)}"), str(signed(allowed, 64)), buffer
+            return Integer(signed(allowed, 64)), Integer(signed(allowed, 64)), buffer
+        return e.let(f"and i64 {valid}, {signed(allowed, 64)}"), Integer(signed(allowed, 64)), buffer
+
+
+def _offset(instruction: Instruction) -> Integer:
+    given = instruction.modifiers.get("offset", 0)
+    return Integer(given if isinstance(given, int) else 0)
 
 
 def _pattern(instruction: Instruction) -> tuple[str, int]:

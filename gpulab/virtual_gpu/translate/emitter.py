@@ -7,6 +7,42 @@ more than compiling them.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+
+
+class Value(str):
+    """An IR value as IR text writes it, without its type. Texts of IR are made of them by formatting."""
+
+    __slots__ = ()
+
+
+class Local(Value):
+    """What an instruction gave: a name such as ``%t1``."""
+
+    __slots__ = ()
+
+
+class Constant(Value):
+    """A constant of any type: ``zeroinitializer``, ``splat (i32 5)``, ``true``, ``null``, a float."""
+
+    __slots__ = ()
+
+
+class Integer(Constant):
+    """One integer: ``Integer(5)``."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> int:
+        return int(self)
+
+
+ZERO = Integer(0)
+TRUE, FALSE = Constant("true"), Constant("false")
+NULL = Constant("null")
+ZEROS = Constant("zeroinitializer")
+"""A vector of zeros."""
 
 
 def vector(type: str, width: int) -> str:
@@ -39,7 +75,7 @@ def signed(value: int, width: int) -> int:
 class Emitter:
     """The body of one function under construction.
 
-    `let` emits an instruction and returns the name of its result, `do` one without a result; `label` starts a
+    `let` emits an instruction and returns its result, `do` one without a result; `label` starts a
     basic block (the previous one must have ended), `block` is the current one, for phis.
 
     lanes: of a chunk, what one pass of a run's loop works on: 8, or 16 where the host's vectors hold as many. `v1` to
@@ -58,17 +94,21 @@ class Emitter:
         self._labels = 0
         self.entry_lines: list[str] = []
 
-    def let(self, text: str) -> str:
+    def let(self, text: str) -> Local:
         self._names += 1
-        name = f"%t{self._names}"
+        name = Local(f"%t{self._names}")
         self.lines.append(f"  {name} = {text}")
         return name
 
     def do(self, text: str) -> None:
         self.lines.append(f"  {text}")
 
+    def ahead(self, hint: str) -> Local:
+        """A value that is used before it is defined."""
+        return Local(f"%{self.name(hint)}")
+
     def name(self, hint: str) -> str:
-        """A fresh name (without %), for labels and for values that are used before they are defined."""
+        """A fresh name (without %) for a label."""
         self._labels += 1
         return f"{hint}.{self._labels}"
 
@@ -79,26 +119,49 @@ class Emitter:
     def jump(self, name: str) -> None:
         self.do(f"br label %{name}")
 
-    def branch(self, condition: str, yes: str, no: str, likely: bool | None = None) -> None:
+    def branch(self, condition: Value, yes: str, no: str, likely: bool | None = None) -> None:
         weights = "" if likely is None else f", !prof !{0 if likely else 1}"
         self.do(f"br i1 {condition}, label %{yes}, label %{no}{weights}")
 
-    def entry(self, text: str) -> str:
+    def entry(self, text: str) -> Local:
         """An instruction of the entry block (allocas, loads of what never changes)."""
         self._names += 1
-        name = f"%e{self._names}"
+        name = Local(f"%e{self._names}")
         self.entry_lines.append(f"  {name} = {text}")
         return name
 
-    def call(self, result: str, name: str, *arguments: str) -> str:
-        """A call of a function or intrinsic; `arguments` with their types. Declares it on the way."""
+    def call(self, result: str, name: str, *arguments: str) -> Local:
+        """The result of a function or intrinsic; `arguments` with their types. Declares it on the way."""
+        return self.let(self._called(result, name, arguments))
+
+    def call_void(self, name: str, *arguments: str) -> None:
+        """The same without a result."""
+        self.do(self._called("void", name, arguments))
+
+    def _called(self, result: str, name: str, arguments: Sequence[str]) -> str:
         types = ", ".join(_type_of(a) for a in arguments)
         self.declarations.setdefault(name, f"declare {result} @{name}({types})")
-        text = f"call {result} @{name}({', '.join(arguments)})"
-        if result == "void":
-            self.do(text)
-            return ""
-        return self.let(text)
+        return f"call {result} @{name}({', '.join(arguments)})"
+
+    def added(self, base: Value, offset: int) -> Value:
+        """An i64 and a number."""
+        return Integer(base.number + offset) if isinstance(base, Integer) else self.let(f"add i64 {base}, {offset}")
+
+
+def splat(emitter: Emitter, type: str, value: Value) -> Value:
+    """A chunk's lanes of one scalar; constants become constant vectors."""
+    width = emitter.lanes
+    if isinstance(value, Constant):
+        return Constant(f"splat ({type} {value})")
+    one = emitter.let(f"insertelement <{width} x {type}> poison, {type} {value}, i32 0")
+    return emitter.let(
+        f"shufflevector <{width} x {type}> {one}, <{width} x {type}> poison, <{width} x i32> zeroinitializer"
+    )
+
+
+def splats(width: int, number: int) -> Constant:
+    """A chunk's lanes of one integer."""
+    return Constant(f"splat (i{width} {number})")
 
 
 def _type_of(argument: str) -> str:

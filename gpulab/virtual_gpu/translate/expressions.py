@@ -1,6 +1,6 @@
 """Reads row expressions (isa/expression.py) as LLVM IR: `Reader.read` evaluates graphs for a chunk of lanes or for one.
 
-Values are IR names; ``b1`` is i1, integers are iN, f16 f32 f64 are half float double, and bf16 travels as its
+``b1`` is i1, integers are iN, f16 f32 f64 are half float double, and bf16 travels as its
 16 bits in an i16.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gpulab.errors import InternalError
-from gpulab.virtual_gpu.isa.expression import Type, Value
-from gpulab.virtual_gpu.translate.emitter import Emitter, float_constant, signed, vector
+from gpulab.virtual_gpu.isa import expression
+from gpulab.virtual_gpu.isa.expression import Type
+from gpulab.virtual_gpu.translate.emitter import Constant, Emitter, Integer, Value, float_constant, signed, vector
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 _SIMPLE_INT = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "shl": "shl"}
@@ -46,8 +47,8 @@ class Reader:
     def type(self, type: Type) -> str:
         return vector(ir_type(type), self.width)
 
-    def constant(self, value: int | float, type: Type) -> str:
-        """A constant of a type, as IR text without its type."""
+    def constant(self, value: int | float, type: Type) -> Value:
+        """A constant of a type."""
         if type.kind == "bf":
             text = str(signed(bf16_bits(float(value)), 16))
         elif type.is_float:
@@ -56,11 +57,11 @@ class Reader:
             text = "true" if value else "false"
         else:
             text = str(signed(int(value), type.width))
-        return text if self.width == 1 else f"splat ({ir_type(type)} {text})"
+        return Constant(text if self.width == 1 else f"splat ({ir_type(type)} {text})")
 
-    def read(self, values: Sequence[Value], arguments: Sequence[str]) -> list[str]:
-        """The IR names of `values`, whose arg leaves are `arguments` by index."""
-        known: dict[int, str] = {}
+    def read(self, values: Sequence[expression.Value], arguments: Sequence[Value]) -> list[Value]:
+        """The IR values of `values`, whose arg leaves are `arguments` by index."""
+        known: dict[int, Value] = {}
         for root in values:
             stack = [root]
             while stack:
@@ -81,8 +82,8 @@ class Reader:
                     known[id(value)] = self._node(value, [known[id(a)] for a in value.args])
         return [known[id(v)] for v in values]
 
-    def _node(self, value: Value, args: list[str]) -> str:
-        handler: Callable[[Value, list[str]], str] | None = getattr(self, f"_{value.op}", None)
+    def _node(self, value: expression.Value, args: list[Value]) -> Value:
+        handler: Callable[[expression.Value, list[Value]], Value] | None = getattr(self, f"_{value.op}", None)
         if handler is not None:
             return handler(value, args)
         if value.type.kind == "bf" or (value.args and value.args[0].type.kind == "bf" and value.op not in ("select",)):
@@ -104,15 +105,15 @@ class Reader:
             return e.call(t, name, f"{t} {args[0]}")
         raise InternalError(f"no LLVM form of the expression operation {value.op} on {value.type}")
 
-    def _shr(self, value: Value, args: list[str]) -> str:
+    def _shr(self, value: expression.Value, args: list[Value]) -> Value:
         op = "ashr" if value.type.kind == "i" else "lshr"
         return self.emitter.let(f"{op} {self.type(value.type)} {args[0]}, {args[1]}")
 
-    def _not(self, value: Value, args: list[str]) -> str:
+    def _not(self, value: expression.Value, args: list[Value]) -> Value:
         ones = self.constant(1 if value.type.kind == "b" else -1, value.type)
         return self.emitter.let(f"xor {self.type(value.type)} {args[0]}, {ones}")
 
-    def _neg(self, value: Value, args: list[str]) -> str:
+    def _neg(self, value: expression.Value, args: list[Value]) -> Value:
         t = self.type(value.type)
         if value.type.kind == "bf":
             mask = vector("i16", self.width)
@@ -121,11 +122,11 @@ class Reader:
             return self.emitter.let(f"fneg {t} {args[0]}")
         return self.emitter.let(f"sub {t} zeroinitializer, {args[0]}" if self.width > 1 else f"sub {t} 0, {args[0]}")
 
-    def _select(self, value: Value, args: list[str]) -> str:
+    def _select(self, value: expression.Value, args: list[Value]) -> Value:
         c, t = vector("i1", self.width), self.type(value.type)
         return self.emitter.let(f"select {c} {args[0]}, {t} {args[1]}, {t} {args[2]}")
 
-    def _fma(self, value: Value, args: list[str]) -> str:
+    def _fma(self, value: expression.Value, args: list[Value]) -> Value:
         if value.type.kind == "bf":
             return self._through_f32(value, args)
         t = self.type(value.type)
@@ -138,33 +139,33 @@ class Reader:
         name = f"llvm.fma.{_suffix(ir_type(value.type), self.width)}"
         return self.emitter.call(t, name, *(f"{t} {a}" for a in args))
 
-    def _popcount(self, value: Value, args: list[str]) -> str:
+    def _popcount(self, value: expression.Value, args: list[Value]) -> Value:
         return self._bits_intrinsic("llvm.ctpop", value, args)
 
-    def _bitreverse(self, value: Value, args: list[str]) -> str:
+    def _bitreverse(self, value: expression.Value, args: list[Value]) -> Value:
         return self._bits_intrinsic("llvm.bitreverse", value, args)
 
-    def _clz(self, value: Value, args: list[str]) -> str:
+    def _clz(self, value: expression.Value, args: list[Value]) -> Value:
         return self._bits_intrinsic("llvm.ctlz", value, args, "i1 false")
 
-    def _ctz(self, value: Value, args: list[str]) -> str:
+    def _ctz(self, value: expression.Value, args: list[Value]) -> Value:
         return self._bits_intrinsic("llvm.cttz", value, args, "i1 false")
 
-    def _bits_intrinsic(self, name: str, value: Value, args: list[str], *more: str) -> str:
+    def _bits_intrinsic(self, name: str, value: expression.Value, args: list[Value], *more: str) -> Value:
         t = self.type(value.type)
         return self.emitter.call(t, f"{name}.{_suffix(ir_type(value.type), self.width)}", f"{t} {args[0]}", *more)
 
-    def _div(self, value: Value, args: list[str]) -> str:
+    def _div(self, value: expression.Value, args: list[Value]) -> Value:
         if value.type.kind == "bf":
             return self._through_f32(value, args)
         if value.type.is_float:
             return self.emitter.let(f"fdiv {self.type(value.type)} {args[0]}, {args[1]}")
         return self._divide(value, args, "div")
 
-    def _rem(self, value: Value, args: list[str]) -> str:
+    def _rem(self, value: expression.Value, args: list[Value]) -> Value:
         return self._divide(value, args, "rem")
 
-    def _divide(self, value: Value, args: list[str], op: str) -> str:
+    def _divide(self, value: expression.Value, args: list[Value], op: str) -> Value:
         """Integer division where x/0 and x%0 are 0 and MIN/-1 wraps; LLVM leaves both undefined."""
         e, t, c = self.emitter, self.type(value.type), vector("i1", self.width)
         zero, one, minus = (self.constant(n, value.type) for n in (0, 1, -1))
@@ -180,11 +181,11 @@ class Reader:
             result = e.let(f"select {c} {negate}, {t} {special}, {t} {result}")
         return e.let(f"select {c} {bad}, {t} {zero}, {t} {result}")
 
-    def _bits(self, value: Value, args: list[str]) -> str:
+    def _bits(self, value: expression.Value, args: list[Value]) -> Value:
         a, b = self.type(value.args[0].type), self.type(value.type)
         return args[0] if a == b else self.emitter.let(f"bitcast {a} {args[0]} to {b}")
 
-    def _to(self, value: Value, args: list[str]) -> str:
+    def _to(self, value: expression.Value, args: list[Value]) -> Value:
         e, source, target = self.emitter, value.args[0].type, value.type
         s, t = self.type(source), self.type(target)
         x = args[0]
@@ -199,7 +200,7 @@ class Reader:
             return e.let(f"trunc {s} {x} to {t}")
         return self._convert(x, source, target)
 
-    def _convert(self, x: str, source: Type, target: Type) -> str:
+    def _convert(self, x: Value, source: Type, target: Type) -> Value:
         e, s, t = self.emitter, self.type(source), self.type(target)
         if source.is_float and target.is_float:
             if source.width == target.width:
@@ -230,11 +231,11 @@ class Reader:
             return e.let(f"trunc {s} {x} to {t}")
         return e.let(f"{'sext' if source.kind == 'i' else 'zext'} {s} {x} to {t}")
 
-    def _int(self, value: int, width: int) -> str:
-        text = str(signed(value, width))
-        return text if self.width == 1 else f"splat (i{width} {text})"
+    def _int(self, value: int, width: int) -> Value:
+        number = signed(value, width)
+        return Integer(number) if self.width == 1 else Constant(f"splat (i{width} {number})")
 
-    def _f64_to_f16(self, x: str) -> str:
+    def _f64_to_f16(self, x: Value) -> Value:
         """double to half with one rounding: first to float rounding to odd, which keeps what decides a tie."""
         e = self.emitter
         d, f, h = (vector(n, self.width) for n in ("double", "float", "half"))
@@ -252,13 +253,13 @@ class Reader:
         chosen = e.let(f"select {c} {exact}, {i} {bits}, {i} {odd}")
         return e.let(f"fptrunc {f} {e.let(f'bitcast {i} {chosen} to {f}')} to {h}")
 
-    def _bf16_to_f32(self, x: str) -> str:
+    def _bf16_to_f32(self, x: Value) -> Value:
         e = self.emitter
         wide = e.let(f"zext {vector('i16', self.width)} {x} to {vector('i32', self.width)}")
         high = e.let(f"shl {vector('i32', self.width)} {wide}, {self._int(16, 32)}")
         return e.let(f"bitcast {vector('i32', self.width)} {high} to {vector('float', self.width)}")
 
-    def _f32_to_bf16(self, x: str) -> str:
+    def _f32_to_bf16(self, x: Value) -> Value:
         """float to bfloat16, round to nearest even; a NaN stays one (quiet)."""
         e = self.emitter
         i, f, c = vector("i32", self.width), vector("float", self.width), vector("i1", self.width)
@@ -271,15 +272,16 @@ class Reader:
         high = e.let(f"lshr {i} {chosen}, {self._int(16, 32)}")
         return e.let(f"trunc {i} {high} to {vector('i16', self.width)}")
 
-    def _through_f32(self, value: Value, args: list[str]) -> str:
+    def _through_f32(self, value: expression.Value, args: list[Value]) -> Value:
         """bfloat16 arithmetic: computed in float and rounded once more (exact for the basic operations)."""
         f32 = Type("f", 32)
         wide = [self._bf16_to_f32(a) if v.type.kind == "bf" else a for a, v in zip(args, value.args, strict=True)]
         stand_ins = tuple(
-            Value("arg", f32 if v.type.kind == "bf" else v.type, (), (n, "")) for n, v in enumerate(value.args)
+            expression.Value("arg", f32 if v.type.kind == "bf" else v.type, (), (n, ""))
+            for n, v in enumerate(value.args)
         )
         result_type = f32 if value.type.kind == "bf" else value.type
-        result = self._node(Value(value.op, result_type, stand_ins, value.data), wide)
+        result = self._node(expression.Value(value.op, result_type, stand_ins, value.data), wide)
         return self._f32_to_bf16(result) if value.type.kind == "bf" else result
 
 

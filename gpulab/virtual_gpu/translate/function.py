@@ -24,6 +24,7 @@ from gpulab.virtual_gpu.isa.expression import u32
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Operand, Program, Register, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
 from gpulab.virtual_gpu.translate import jit, layout, matrix
+from gpulab.virtual_gpu.translate.captured import Gathered
 from gpulab.virtual_gpu.translate.crosslane import CrossLaneEmitter
 from gpulab.virtual_gpu.translate.decode import (
     ALL_SCALARS,
@@ -38,11 +39,11 @@ from gpulab.virtual_gpu.translate.decode import (
     scalar_number,
     words,
 )
-from gpulab.virtual_gpu.translate.emitter import Emitter, signed
+from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Value, signed
 from gpulab.virtual_gpu.translate.liveness import Live, analyse
 from gpulab.virtual_gpu.translate.memory import Observed, Site
 from gpulab.virtual_gpu.translate.modes import Mode
-from gpulab.virtual_gpu.translate.runs import Captured, Run
+from gpulab.virtual_gpu.translate.runs import Run
 from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
@@ -370,11 +371,11 @@ class _Function(Structure):
             isa.generation_of(program.arch).buffers,
             bool(kernel.directives.get("user_sgpr_private_segment_buffer")),
         )
-        self.salu = Salu(e, self.scalars, self.site, self.symbol, self.run.special, self.observe)
+        self.salu = Salu(e, self.scalars, self.site, self.symbol, self.run.capture.special, self.observe)
         registers = 256 + kernel.agprs if kernel.agprs else max(kernel.vgprs, 1)
         self.crosslane = CrossLaneEmitter(e, self.scalars, self.wave_size, self.salu, registers, checked)
 
-    def symbol(self, symbol: Symbol, index: int) -> str:
+    def symbol(self, symbol: Symbol, index: int) -> Value:
         """The value of a symbol operand, from the kernel's table: so code does not depend on addresses and is kept."""
         slot = self.symbol_slots.setdefault((symbol, index), len(self.symbol_slots))
         return self.emitter.let(
@@ -392,7 +393,7 @@ class _Function(Structure):
     def _entry_values(self) -> Site:
         e = self.emitter
 
-        def field(name: str, type: str) -> str:
+        def field(name: str, type: str) -> Value:
             address = e.entry(f"getelementptr i8, ptr %wave, i64 {layout.offset(name)}")
             return e.entry(f"load {type}, ptr {address}, !invariant.load !2")
 
@@ -446,7 +447,7 @@ class _Function(Structure):
             e.label(f"b{block}")
             self.scalars.forget()
             self.run.new_block()
-            self._count(self.counters, numbers[block], "1")
+            self._count(self.counters, numbers[block])
             mode = self.modes.get(block)
             if mode is None:
                 mode = next(iter(self.modes.values()))
@@ -515,7 +516,7 @@ class _Function(Structure):
         whole, some, full, counted = (e.name(name) for name in ("whole", "some", "full", "counted"))
         e.branch(e.let(f"icmp eq i64 {mask}, {signed((1 << size) - 1, 64)}"), whole, some)
         e.label(whole)
-        self._count(row, 0, "1")
+        self._count(row, 0)
         e.jump(counted)
         e.label(some)
         # The mask's bytes, each for eight lanes, of which each looks at its own bit.
@@ -529,14 +530,14 @@ class _Function(Structure):
         before = e.let(f"load <{size} x i8>, ptr {place}, align 8")
         after = e.let(f"sub <{size} x i8> {before}, {e.let(f'sext <{size} x i1> {active} to <{size} x i8>')}")
         e.do(f"store <{size} x i8> {after}, ptr {place}, align 8")
-        times = e.let(f"and i64 {self._count(row, 1, '1')}, 127")
+        times = e.let(f"and i64 {self._count(row, 1)}, 127")
         e.branch(e.let(f"icmp ne i64 {times}, 0"), counted, full, likely=True)
         e.label(full)
         e.do(f"call void @sum_lanes(ptr {row})")
         e.jump(counted)
         e.label(counted)
 
-    def _count(self, array: str, number: int, amount: str) -> str:
+    def _count(self, array: Value, number: int, amount: int = 1) -> Value:
         e = self.emitter
         address = e.let(f"getelementptr i64, ptr {array}, i64 {number}")
         total = e.let(f"add i64 {e.let(f'load i64, ptr {address}')}, {amount}")
@@ -588,7 +589,7 @@ class _Function(Structure):
                 item = self.run.items[-1]
                 item.only, item.allowed = only, allowed
                 position = next(n for n, (p, _) in enumerate(decoded.sources) if not p.implicit)
-                item.sources[position] = type(item.sources[position])("buffer", buffer)  # type: ignore[misc]
+                item.sources[position] = Gathered(buffer)
                 self._flush()
                 return False
             self.run.add(decoded, mode)
@@ -618,7 +619,9 @@ class _Function(Structure):
             self.crosslane.move(decoded, index if which & 1 else None, index if which & 8 else None)
             return
         cross = self.crosslane
-        targets: list[tuple[str, str, str]] = []  # the named register, the meant one, room for the named one's lanes
+        targets: list[
+            tuple[Value, Value, Value]
+        ] = []  # the named register, the meant one, room for the named one's lanes
         for result, operand in decoded.results if which & 8 else ():
             if operand is not None and isinstance(operand.value, Register) and operand.value.file == "v":
                 for number in range(operand.value.index, operand.value.index + words(result.type)):
@@ -634,7 +637,7 @@ class _Function(Structure):
                 continue
             register = operand.value if operand is not None else None
             if which >> position & 1 and isinstance(register, Register) and register.file == "v":
-                item.sources[n] = Captured("buffer", cross.place(register.index, index))
+                item.sources[n] = Gathered(cross.place(register.index, index))
             position += 1
         self.run.flush(lambda _: Live(ALL_SCALARS, ALL_VECTORS, ALL_VECTORS))
         results = [cross.buffer() for _ in targets]
@@ -727,7 +730,7 @@ class _Function(Structure):
             return True
         if kind == "getpc":
             number = self._scalar_target(decoded)
-            self.scalars.set_pair(number, str(layout.CODE_BASE + layout.INSTRUCTION_BYTES * (index + 1)))
+            self.scalars.set_pair(number, Integer(layout.CODE_BASE + layout.INSTRUCTION_BYTES * (index + 1)))
         elif kind in ("time", "realtime", "sendmsg_rtn"):
             address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('clock')}")
             now = e.let(f"call i64 {e.let(f'load ptr, ptr {address}')}(ptr %wave)")
@@ -751,7 +754,7 @@ class _Function(Structure):
         number = scalar_number(value)
         return layout.NULL if number is None else number
 
-    def _condition(self, row: Control) -> str:
+    def _condition(self, row: Control) -> Value:
         e = self.emitter
         if row.register == "scc":
             scc = self.scalars.condition()
@@ -765,16 +768,16 @@ class _Function(Structure):
         source = operands[-1]
         self._flush()
         if isinstance(source.value, Symbol):
-            target = str(layout.CODE_BASE + layout.INSTRUCTION_BYTES * _label(self.program, decoded))
+            target: Value = Integer(layout.CODE_BASE + layout.INSTRUCTION_BYTES * _label(self.program, decoded))
         elif isinstance(source.value, Literal):
-            target = str(int(source.value.value))
+            target = Integer(int(source.value.value))
         else:
             assert isinstance(source.value, Register)
             number = scalar_number(source.value)
             target = self.scalars.pair(layout.NULL if number is None else number)
         if kind == "call":
             self.scalars.set_pair(
-                self._scalar_target(decoded), str(layout.CODE_BASE + layout.INSTRUCTION_BYTES * (index + 1))
+                self._scalar_target(decoded), Integer(layout.CODE_BASE + layout.INSTRUCTION_BYTES * (index + 1))
             )
         self.scalars.flush(ALL_SCALARS)
         relative = e.let(f"sub i64 {target}, {layout.CODE_BASE}")
@@ -788,7 +791,7 @@ class _Function(Structure):
         self._spend(10)
         e.jump("dispatch")
 
-    def _spend(self, amount: int) -> str:
+    def _spend(self, amount: int) -> Value:
         e = self.emitter
         address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('budget')}")
         left = e.let(f"sub i64 {e.let(f'load i64, ptr {address}')}, {amount}")
@@ -818,7 +821,7 @@ class _Function(Structure):
         e = self.emitter
         self._flush()
         after = self._mode_after(decoded, mode)
-        word = str(after.bits)
+        word: Value = Integer(after.bits)
         if after.unknown:
             first, width, given = field
             mask = ((1 << width) - 1) << first
@@ -837,13 +840,13 @@ class _Function(Structure):
         if name in CLOCKS:
             address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('clock')}")
             now = e.let(f"call i64 {e.let(f'load ptr, ptr {address}')}(ptr %wave)")
-            value = e.let(f"trunc i64 {now} to i32")
+            value: Value = e.let(f"trunc i64 {now} to i32")
         elif name == "HW_REG_MODE":
             value = mode.word(e)
         elif name == "HW_REG_SH_MEM_BASES":
-            value = str((layout.SHARED_BASE >> 16) << 16 | layout.PRIVATE_BASE >> 16)
+            value = Integer((layout.SHARED_BASE >> 16) << 16 | layout.PRIVATE_BASE >> 16)
         else:
-            value = "0"
+            value = ZERO
             for shift, of, divisor, modulus in PLACES.get(name.removeprefix("HW_REG_"), ()):
                 place = e.let(
                     f"getelementptr i8, ptr %wave, i64 {layout.offset('index' if of == 'wave' else 'number')}"
@@ -890,7 +893,7 @@ class _Function(Structure):
             self.decoded,
             list(self.symbol_slots),
             self.accesses,
-            self.run.widest,
+            self.run.accesses.widest,
         )
 
     def _back(self, piece: _Piece) -> None:

@@ -14,7 +14,7 @@ from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Register
 from gpulab.virtual_gpu.isa.row import Matrix
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, Decoded, literal_bits
-from gpulab.virtual_gpu.translate.emitter import Emitter, signed
+from gpulab.virtual_gpu.translate.emitter import NULL, Emitter, Value, signed
 
 
 def _flags(instruction: Instruction, name: str) -> int:
@@ -54,7 +54,7 @@ def described(row: Matrix, instruction: Instruction, wave_size: int) -> tuple[in
 
 def emit(e: Emitter, decoded: Decoded, row: Matrix, wave_size: int) -> None:
     """The call; what was in the registers before has been stored."""
-    pointers = []
+    pointers: list[Value] = []
     constant = 0
     for operand in decoded.instruction.operands:
         value = operand.value
@@ -64,7 +64,7 @@ def emit(e: Emitter, decoded: Decoded, row: Matrix, wave_size: int) -> None:
         else:
             assert isinstance(value, Literal)
             constant = literal_bits(value, TYPES[row.d])
-            pointers.append("null")
+            pointers.append(NULL)
     shape, flags = described(row, decoded.instruction, wave_size)
     address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('matrix')}")
     function = e.let(f"load ptr, ptr {address}")

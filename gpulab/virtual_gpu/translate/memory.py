@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.chunk import Chunk, splat
-from gpulab.virtual_gpu.translate.emitter import Emitter, signed
+from gpulab.virtual_gpu.translate.chunk import Chunk
+from gpulab.virtual_gpu.translate.emitter import FALSE, ZERO, Constant, Emitter, Integer, Value, signed, splat
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 
 
@@ -35,7 +35,7 @@ class Access:
     """One access of each lane: where its address comes from and how much it moves.
 
     address: the lanes' i32 low half (or the whole LDS or scratch offset), `high` the other half or None; or `pair`,
-    both as i64. base: an i64 that is the same for all lanes (scalar base and immediate offset together), as IR text.
+    both as i64. base: an i64 that is the same for all lanes (scalar base and immediate offset together).
     place: its row in the buffer of addresses.
     """
 
@@ -43,36 +43,36 @@ class Access:
     instruction: int
     slot: int
     space: str
-    address: str
-    high: str | None
-    base: str
+    address: Value
+    high: Value | None
+    base: Value
     bytes: int
     unsigned_index: bool = False  # the address is a 32-bit index beside a scalar base
     scattered: bool = False  # not worth looking for consecutive addresses
-    pair: str | None = None
+    pair: Value | None = None
     uniform: bool = False  # all lanes have the same address for certain
     place: int = 0
-    frame: str | None = None  # scratch at the same address in all lanes: pointer to the chunk's part of its row
-    bytes_in: str = ""  # of such an access of less than a dword: the address, an i32
-    kept: str = ""  # in a kernel made for observers: its row in the buffer
-    lanes: str = ""  # pointer to an i64 where its active lanes are noted, if they are not those of EXEC
+    frame: Value | None = None  # scratch at the same address in all lanes: pointer to the chunk's part of its row
+    bytes_in: Value | None = None  # of such an access of less than a dword: the address, an i32
+    kept: Value | None = None  # in a kernel made for observers: its row in the buffer
+    lanes: Value | None = None  # pointer to an i64 where its active lanes are noted, if they are not those of EXEC
 
 
 @dataclass(slots=True)
 class Site:
     """What memory code needs from the function around it: entry-block values and buffers."""
 
-    arena_high: str  # i32: high half of all global addresses
-    cache: str
-    lds: str
-    scratch: str
-    scratch_bytes: str
-    resolve: str
-    load: str
-    store: str
+    arena_high: Value  # i32: high half of all global addresses
+    cache: Value
+    lds: Value
+    scratch: Value
+    scratch_bytes: Value
+    resolve: Value
+    load: Value
+    store: Value
     fault: str  # label that leaves the kernel after a fault
-    observer: str
-    addresses: str  # buffer shared with the support code (layout.BUFFER)
+    observer: Value
+    addresses: Value  # buffer shared with the support code (layout.BUFFER)
     check_alignment: bool = True  # of loads and stores; atomics are always checked
     record: bool = False  # the kernel is made for observers
     checked: bool = False  # the observer also wants what stores store, and which lanes change memory
@@ -103,7 +103,7 @@ class Observed:
     twin: int | None = None
 
 
-def row_place(e: Emitter, site: Site, place: int, wave_size: int) -> str:
+def row_place(e: Emitter, site: Site, place: int, wave_size: int) -> Value:
     """Where the low halves of all lanes of access `place` of a run stand; the high halves follow."""
     at = layout.BUFFER["rows"] + place * row_bytes(wave_size, site.checked)
     return e.let(f"getelementptr i8, ptr {site.addresses}, i64 {at}")
@@ -117,7 +117,7 @@ def record(chunk: Chunk, access: Access, site: Site, store: bool = True) -> None
             _keep(chunk, access, site)
 
 
-def _keep(chunk: Chunk, access: Access, site: Site) -> str:
+def _keep(chunk: Chunk, access: Access, site: Site) -> Value:
     """Put the chunk's addresses where observer and support code look for them; gives the place."""
     e = chunk.emitter
     low, high = access.address, access.high
@@ -138,14 +138,14 @@ def _keep(chunk: Chunk, access: Access, site: Site) -> str:
     return place
 
 
-def _keep_change(chunk: Chunk, access: Access, changed: str) -> None:
+def _keep_change(chunk: Chunk, access: Access, changed: Value) -> None:
     """For the checker: which of the chunk's lanes changed memory, a bit each."""
     e = chunk.emitter
     row = e.let(f"getelementptr i8, ptr {access.kept}, i64 {24 * chunk.wave_size}")
     e.do(f"store {e.byte} {changed}, ptr {e.let(f'getelementptr {e.byte}, ptr {row}, i64 {chunk.number}')}")
 
 
-def _keep_data(chunk: Chunk, access: Access, data: list[str]) -> None:
+def _keep_data(chunk: Chunk, access: Access, data: list[Value]) -> None:
     """For the checker: what each lane of the chunk stores."""
     e = chunk.emitter
     for w, value in enumerate(data):
@@ -166,14 +166,14 @@ def described(row: Memory, site: Site, bytes: int, space: str = "") -> int:
     return layout.access_word(space or row.space, action, _align(row, site), bytes, signed=row.extend == "sign")
 
 
-def _call(chunk: Chunk, access: Access, site: Site, function: str, more: int = 0) -> None:
+def _call(chunk: Chunk, access: Access, site: Site, function: Value, more: int = 0) -> None:
     """Call the support code for all active lanes; leaves the kernel after a fault."""
     e = chunk.emitter
     what = described(access.row, site, access.bytes, access.space) | more
     if access.high is None and access.pair is None:
         what |= layout.NO_HIGH
     if access.kept:
-        place = e.let(f"getelementptr {e.v32}, ptr {access.kept}, i64 {chunk.number}")
+        place: Value = e.let(f"getelementptr {e.v32}, ptr {access.kept}, i64 {chunk.number}")
     else:
         place = _keep(chunk, access, site)
     mask = e.let(f"zext {e.byte} {chunk.bits} to i32")
@@ -186,24 +186,24 @@ def _call(chunk: Chunk, access: Access, site: Site, function: str, more: int = 0
     e.label(good)
 
 
-def _word(chunk: Chunk, site: Site, word: int, part: str = "data") -> str:
+def _word(chunk: Chunk, site: Site, word: int, part: str = "data") -> Value:
     e = chunk.emitter
     return e.let(f"getelementptr i8, ptr {site.addresses}, i64 {layout.BUFFER[part] + e.align * word}")
 
 
-def _load_slow(chunk: Chunk, access: Access, site: Site, words: int) -> list[str]:
+def _load_slow(chunk: Chunk, access: Access, site: Site, words: int) -> list[Value]:
     _call(chunk, access, site, site.load)
     e = chunk.emitter
     return [e.let(f"load {e.v32}, ptr {_word(chunk, site, w)}, align {e.align}") for w in range(words)]
 
 
-def _put_data(chunk: Chunk, site: Site, data: list[str]) -> None:
+def _put_data(chunk: Chunk, site: Site, data: list[Value]) -> None:
     e = chunk.emitter
     for w, value in enumerate(data):
         e.do(f"store {e.v32} {value}, ptr {_word(chunk, site, w)}, align {e.align}")
 
 
-def _store_slow(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
+def _store_slow(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> None:
     _put_data(chunk, site, data)
     _call(chunk, access, site, site.store)
     if site.checked:
@@ -221,9 +221,9 @@ class _Plan:
     is seldom wanted).
     """
 
-    pointer: str
-    consecutive: str
-    same: Callable[[], str]
+    pointer: Value
+    consecutive: Value
+    same: Callable[[], Value]
 
 
 def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
@@ -231,20 +231,21 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
     shift = _align(access.row, site).bit_length() - 1
     entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {16 * access.slot}")
     wide_at = e.let(f"getelementptr i8, ptr {entry}, i64 8")
-    conditions: list[str] = []
+    conditions: list[Value] = []
     if access.pair is not None:
         first = e.let(f"extractelement {e.v64} {access.pair}, i32 0")
         base = splat(e, "i64", first)
-        start = e.let(f"add i64 {first}, {access.base}") if access.base != "0" else first
+        start = e.let(f"add i64 {first}, {access.base}") if access.base != ZERO else first
     else:
         first = e.let(f"extractelement {e.v32} {access.address}, i32 0")
         base = splat(e, "i32", first)
-        start = ""
+        start = None
     if access.space == "lds" or access.high is not None:  # 32-bit arithmetic
-        offset = access.base if access.base.startswith("%") else str(signed(int(access.base), 32))
-        if offset.startswith("%"):
-            offset = e.let(f"trunc i64 {offset} to i32")
-        relative = e.let(f"add i32 {first}, {offset}") if offset != "0" else first
+        if isinstance(access.base, Integer):
+            offset: Value = Integer(signed(access.base.number, 32))
+        else:
+            offset = e.let(f"trunc i64 {access.base} to i32")
+        relative = e.let(f"add i32 {first}, {offset}") if offset != ZERO else first
         kind = "i32"
         if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset
             from_ = site.lds
@@ -253,7 +254,7 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
             relative = e.let(f"sub i32 {relative}, {e.let(f'trunc i64 {_number(e, from_)} to i32')}")
         pointer = e.let(f"getelementptr i8, ptr {from_}, i64 {e.let(f'zext i32 {relative} to i64')}")
     else:
-        if not start:
+        if start is None:
             start = e.let(f"add i64 {e.let(f'zext i32 {first} to i64')}, {access.base}")
         from_ = e.let(f"load ptr, ptr {entry}")
         relative, kind = e.let(f"sub i64 {start}, {_number(e, from_)}"), "i64"
@@ -263,13 +264,13 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
     if shift:
         relative = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {relative}", f"{kind} {relative}", f"{kind} {shift}")
 
-    def below(place: str) -> str:
+    def below(place: Value) -> Value:
         limit = e.let(f"load i32, ptr {place}")
         if kind == "i64":
             limit = e.let(f"zext i32 {limit} to i64")
         return e.let(f"icmp ult {kind} {relative}, {limit}")
 
-    def pattern(step: int) -> str:
+    def pattern(step: int) -> Value:
         if access.pair is not None:
             wanted = e.let(f"add {e.v64} {base}, {_steps(step, e.lanes, 64)}") if step else base
             fits = e.let(f"icmp eq {e.v64} {access.pair}, {wanted}")
@@ -281,33 +282,33 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
                 fits = e.let(f"and {e.v1} {fits}, {high}")
         return e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {fits} to {e.byte}')}, -1")
 
-    def same() -> str:
+    def same() -> Value:
         single = below(e.let(f"getelementptr i8, ptr {entry}, i64 12"))
         return single if access.uniform else e.let(f"and i1 {pattern(0)}, {single}")
 
     if access.uniform:
-        return _Plan(pointer, "false", same)
+        return _Plan(pointer, FALSE, same)
     consecutive = e.let(f"and i1 {pattern(access.bytes)}, {below(wide_at)}")
     for condition in conditions:
         consecutive = e.let(f"and i1 {consecutive}, {condition}")
     return _Plan(pointer, consecutive, same)
 
 
-def _number(e: Emitter, pointer: str) -> str:
+def _number(e: Emitter, pointer: Value) -> Value:
     return e.let(f"ptrtoint ptr {pointer} to i64")
 
 
-def _steps(step: int, lanes: int, width: int) -> str:
-    return "<" + ", ".join(f"i{width} {step * i}" for i in range(lanes)) + ">"
+def _steps(step: int, lanes: int, width: int) -> Constant:
+    return Constant("<" + ", ".join(f"i{width} {step * i}" for i in range(lanes)) + ">")
 
 
 def _only_slow(access: Access) -> bool:
     # Offsets that could wrap around the arena are left to the support code (arena.EDGE).
-    far = not access.base.startswith("%") and access.space == "global" and abs(int(access.base)) >= 1 << 16
+    far = isinstance(access.base, Integer) and access.space == "global" and abs(access.base.number) >= 1 << 16
     return access.scattered or access.space in ("scratch", "flat") or (far and access.high is not None)
 
 
-def frame_place(chunk: Chunk, site: Site, frame: str, offset: int) -> str:
+def frame_place(chunk: Chunk, site: Site, frame: Value, offset: int) -> Value:
     """The chunk's part of the row of scratch at frame + offset, known to be inside; `frame` counts by whole dwords."""
     e = chunk.emitter
     start = chunk.frames.get(frame)
@@ -319,21 +320,23 @@ def frame_place(chunk: Chunk, site: Site, frame: str, offset: int) -> str:
     return e.let(f"getelementptr i8, ptr {start}, i64 {offset // 4 * 4 * chunk.wave_size}")
 
 
-def _row_word(chunk: Chunk, access: Access, word: int) -> str:
+def _row_word(chunk: Chunk, access: Access, word: int) -> Value:
     assert access.frame is not None
     if not word:
         return access.frame
     return chunk.emitter.let(f"getelementptr i8, ptr {access.frame}, i64 {word * 4 * chunk.wave_size}")
 
 
-def _row_shift(chunk: Chunk, access: Access) -> str:
+def _row_shift(chunk: Chunk, access: Access) -> Value:
     e = chunk.emitter
     return splat(e, "i32", e.let(f"shl i32 {e.let(f'and i32 {access.bytes_in}, 3')}, 3"))
 
 
-def _load_row(chunk: Chunk, access: Access, words: int) -> list[str]:
+def _load_row(chunk: Chunk, access: Access, words: int) -> list[Value]:
     e, row = chunk.emitter, access.row
-    values = [e.let(f"load {e.v32}, ptr {_row_word(chunk, access, w)}, align {e.align}") for w in range(words)]
+    values: list[Value] = [
+        e.let(f"load {e.v32}, ptr {_row_word(chunk, access, w)}, align {e.align}") for w in range(words)
+    ]
     if not access.bytes_in:
         return values
     kind = f"<{e.lanes} x i{8 * access.bytes}>"
@@ -341,7 +344,7 @@ def _load_row(chunk: Chunk, access: Access, words: int) -> list[str]:
     return [e.let(f"{'sext' if row.extend == 'sign' else 'zext'} {kind} {part} to {e.v32}")]
 
 
-def _store_row(chunk: Chunk, access: Access, data: list[str]) -> None:
+def _store_row(chunk: Chunk, access: Access, data: list[Value]) -> None:
     e = chunk.emitter
     for w, value in enumerate(data):
         place = _row_word(chunk, access, w)
@@ -354,15 +357,15 @@ def _store_row(chunk: Chunk, access: Access, data: list[str]) -> None:
         chunk.blend(value, place)
 
 
-def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
+def load(chunk: Chunk, access: Access, site: Site) -> list[Value]:
     """Loads; returns the 32-bit words of the result, each a vector of i32 (narrow elements are extended)."""
     e, row = chunk.emitter, access.row
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
     align = _align(access.row, site)
-    incoming: list[tuple[list[str], str]] = []
+    incoming: list[tuple[list[Value], str]] = []
 
-    def extended(value: str) -> str:
+    def extended(value: Value) -> Value:
         if element == "i32":
             return value
         return e.let(f"{'sext' if row.extend == 'sign' else 'zext'} <{e.lanes} x {element}> {value} to {e.v32}")
@@ -410,7 +413,7 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[str]:
     ]
 
 
-def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
+def store(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> None:
     """Stores the words of `data` (the low bits of the only one for narrow elements)."""
     e = chunk.emitter
     words = max(1, access.bytes // 4)
@@ -437,7 +440,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
         joined, width = list(data), e.lanes
         while len(joined) > 1:  # lanes of pairs side by side, padded to a power of two
             if len(joined) % 2:
-                joined.append("poison")
+                joined.append(Constant("poison"))
             picks = ", ".join(f"i32 {i}" for i in range(2 * width))
             joined = [
                 e.let(
@@ -468,8 +471,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
         all_, some = e.name("whole"), e.name("part")
         e.branch(full, all_, some, likely=True)
         e.label(some)
-        e.call(
-            "void", f"llvm.masked.store.v{e.lanes}i32.p0", f"{kind} {whole}", f"ptr {plan.pointer}", f"i32 {align}",
+        e.call_void(f"llvm.masked.store.v{e.lanes}i32.p0", f"{kind} {whole}", f"ptr {plan.pointer}", f"i32 {align}",
             f"{e.v1} {chunk.active}",
         )  # fmt: skip
         e.jump(done)
@@ -482,7 +484,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[str]) -> None:
     e.label(done)
 
 
-def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[str]:
+def atomic(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> list[Value]:
     """Read-modify-write, lane after lane in the order of lanes; returns the old values as words.
 
     Global memory is shared by workgroups on other threads, so it is a compare-and-exchange loop there. One workgroup
@@ -505,7 +507,7 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     start = e.block
     e.jump(head)
     e.label(head)
-    lane, after = f"%{e.name('lane_number')}", f"%{e.name('lane_after')}"
+    lane, after = e.ahead("lane_number"), e.ahead("lane_after")
     e.do(f"{lane} = phi i64 [ 0, %{start} ], [ {after}, %{next_} ]")
     e.branch(e.let(f"icmp eq i64 {lane}, {e.lanes}"), done, body)
     e.label(body)
@@ -514,17 +516,18 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     e.label(work)
     pointer = e.let(f"load ptr, ptr {e.let(f'getelementptr ptr, ptr {pointers}, i64 {lane}')}")
 
-    def word(which: int) -> str:
+    def word(which: int) -> Value:
         buffer = _word(chunk, site, which)
         return e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr {buffer}, i64 {lane}')}")
 
-    arguments: list[str] = []
+    arguments: list[Value] = []
     at = 0
     for parameter in row.combine.parameters[1:]:
         if parameter.type.width == 64:
             low = e.let(f"zext i32 {word(at)} to i64")
             high = e.let(f"shl i64 {e.let(f'zext i32 {word(at + 1)} to i64')}, 32")
-            number, at = e.let(f"or i64 {high}, {low}"), at + 2
+            number: Value = e.let(f"or i64 {high}, {low}")
+            at += 2
         else:
             number, at = word(at), at + 1
         t = ir_type(parameter.type)
@@ -532,7 +535,7 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
     reader = Reader(e, 1)
     t = ir_type(row.combine.parameters[0].type)
 
-    def combined(old: str) -> str:
+    def combined(old: Value) -> Value:
         typed = old if t.startswith("i") else e.let(f"bitcast {kind} {old} to {t}")
         _, graph = row.combine.graph()  # type: ignore[union-attr]
         new = reader.read(graph[:1], [typed, *arguments])[0]
@@ -544,10 +547,10 @@ def atomic(chunk: Chunk, access: Access, site: Site, data: list[str]) -> list[st
         e.do(f"store {kind} {new}, ptr {pointer}, align {width // 8}")
     else:
         retry, settled = e.name("retry"), e.name("settled")
-        came, seen = e.block, f"%{e.name('seen')}"
+        came, seen = e.block, e.ahead("seen")
         e.jump(retry)
         e.label(retry)
-        again = f"%{e.name('again')}"
+        again = e.ahead("again")
         e.do(f"{seen} = phi {kind} [ {before}, %{came} ], [ {again}, %{retry} ]")
         new = combined(seen)
         outcome = e.let(f"cmpxchg ptr {pointer}, {kind} {seen}, {kind} {new} seq_cst seq_cst")

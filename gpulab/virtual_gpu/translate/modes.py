@@ -10,17 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpulab.virtual_gpu import schema
-from gpulab.virtual_gpu.isa.expression import Type, Value
+from gpulab.virtual_gpu.isa import expression
+from gpulab.virtual_gpu.isa.expression import Type
 from gpulab.virtual_gpu.isa.instruction import Instruction
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.emitter import Emitter, vector
+from gpulab.virtual_gpu.translate.emitter import Emitter, Integer, Value, vector
 from gpulab.virtual_gpu.translate.expressions import Reader
 
 DX10_CLAMP, IEEE, FP16_OVERFLOW = 8, 9, 23
 _ARITHMETIC = 15 | 1 << FP16_OVERFLOW  # the bits that make a difference to `Directed`
 
 
-def _field(e: Emitter, name: str) -> str:
+def _field(e: Emitter, name: str) -> Value:
     """Where a field of the wave's state is."""
     return e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset(name)}")
 
@@ -50,42 +51,42 @@ class Mode:
         """Whether all arithmetic rounds to nearest even, without FP16_OVFL."""
         return not (self.bits | self.unknown) & _ARITHMETIC
 
-    def word(self, e: Emitter) -> str:
+    def word(self, e: Emitter) -> Value:
         """MODE as an i32."""
         if not self.unknown:
-            return str(self.bits)
+            return Integer(self.bits)
         return e.let(f"load i32, ptr {_field(e, 'mode')}")
 
-    def clear(self, e: Emitter, bit: int) -> bool | str:
+    def clear(self, e: Emitter, bit: int) -> bool | Value:
         """Whether a bit is 0: known, or as an i1."""
         if not self.unknown >> bit & 1:
             return not self.bits >> bit & 1
         return e.let(f"icmp eq i32 {e.let(f'and i32 {self.word(e)}, {1 << bit}')}, 0")
 
 
-def _either(reader: Reader, condition: bool | str, yes: str, no: str, type: Type) -> str:
+def _either(reader: Reader, condition: bool | Value, yes: Value, no: Value, type: Type) -> Value:
     if isinstance(condition, bool):
         return yes if condition else no
     t = reader.type(type)
     return reader.emitter.let(f"select i1 {condition}, {t} {yes}, {t} {no}")
 
 
-def flushed_input(reader: Reader, mode: Mode, value: str, type: Type) -> str:
+def flushed_input(reader: Reader, mode: Mode, value: Value, type: Type) -> Value:
     """A source of a float instruction: its denormals become zero if MODE says so."""
     return _flushed(reader, mode, 4 if type.width == 32 else 6, value, type)
 
 
-def flushed_output(reader: Reader, mode: Mode, value: str, type: Type) -> str:
+def flushed_output(reader: Reader, mode: Mode, value: Value, type: Type) -> Value:
     """The same for a result."""
     return _flushed(reader, mode, 5 if type.width == 32 else 7, value, type)
 
 
-def _flushed(reader: Reader, mode: Mode, bit: int, value: str, type: Type) -> str:
+def _flushed(reader: Reader, mode: Mode, bit: int, value: Value, type: Type) -> Value:
     condition = mode.clear(reader.emitter, bit)
     return value if condition is False else _either(reader, condition, flushed(reader, value, type), value, type)
 
 
-def flushed(reader: Reader, value: str, type: Type) -> str:
+def flushed(reader: Reader, value: Value, type: Type) -> Value:
     """Denormals become zero of the same sign."""
     e, t = reader.emitter, reader.type(type)
     integer = vector(f"i{type.width}", reader.width)
@@ -102,7 +103,7 @@ def flushed(reader: Reader, value: str, type: Type) -> str:
     return e.let(f"bitcast {integer} {chosen} to {t}")
 
 
-def clamped(reader: Reader, mode: Mode, value: str, type: Type) -> str:
+def clamped(reader: Reader, mode: Mode, value: Value, type: Type) -> Value:
     """The clamp modifier: into [0, 1]. A NaN becomes 0 if MODE has DX10_CLAMP (which HIP sets), else it stays."""
     e, condition = reader.emitter, vector("i1", reader.width)
     zero, one = reader.constant(0.0, type), reader.constant(1.0, type)
@@ -119,7 +120,7 @@ def clamped(reader: Reader, mode: Mode, value: str, type: Type) -> str:
     return _either(reader, keeps, kept, number, type)
 
 
-def scaled(reader: Reader, value: str, type: Type, instruction: Instruction, mode: Mode) -> str:
+def scaled(reader: Reader, value: Value, type: Type, instruction: Instruction, mode: Mode) -> Value:
     """The output modifiers mul:2, mul:4, div:2. The hardware ignores them in IEEE mode and where it keeps denormals."""
     multiplier = instruction.modifiers.get("mul")
     divisor = instruction.modifiers.get("div")
@@ -130,7 +131,7 @@ def scaled(reader: Reader, value: str, type: Type, instruction: Instruction, mod
     for bit in (IEEE, 5 if type.width == 32 else 7):
         if mode.clear(e, bit) is False:
             return value
-    result = e.let(f"fmul {t} {value}, {reader.constant(factor, type)}")
+    result: Value = e.let(f"fmul {t} {value}, {reader.constant(factor, type)}")
     for bit in (IEEE, 5 if type.width == 32 else 7):
         result = _either(reader, mode.clear(e, bit), result, value, type)
     return result
@@ -143,14 +144,14 @@ class Directed(Reader):
         super().__init__(emitter, width)
         self.mode = mode
 
-    def _node(self, value: Value, args: list[str]) -> str:
+    def _node(self, value: expression.Value, args: list[Value]) -> Value:
         source = value.args[0].type
         concerned = value.op in schema.ROUNDED.names and value.type.kind == "f"
         if value.op == "to":
             concerned = concerned and (source.is_int or (source.kind == "f" and source.width > value.type.width))
         return self._called(value, args) if concerned else super()._node(value, args)
 
-    def _called(self, value: Value, args: list[str]) -> str:
+    def _called(self, value: expression.Value, args: list[Value]) -> Value:
         e, wide = self.emitter, vector("i64", self.width)
         source = value.args[0].type
         buffers = [e.entry("alloca [16 x i64], align 128") for _ in range(4)]

@@ -9,7 +9,7 @@ from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register, Symbo
 from gpulab.virtual_gpu.isa.row import Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded, MemoryOperands, literal_bits, memory_operands, scalar_number
-from gpulab.virtual_gpu.translate.emitter import Emitter, signed
+from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Emitter, Integer, Value, signed
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 from gpulab.virtual_gpu.translate.memory import Observed, Site, row_place
 from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed_input, flushed_output, reader_of, scaled
@@ -24,20 +24,20 @@ class Salu:
         emitter: Emitter,
         scalars: Scalars,
         site: Site,
-        symbol: Callable[[Symbol, int], str],
-        special: Callable[[str, int], str],
+        symbol: Callable[[Symbol, int], Value],
+        special: Callable[[str, int], Value],
         observe: Callable[[Observed], int],
     ) -> None:
         self.emitter, self.scalars, self.site = emitter, scalars, site
         self.symbol, self.special, self.observe = symbol, special, observe
         self.reader = Reader(emitter, 1)
 
-    def operand(self, operand: Operand, type: Type, index: int) -> str:
+    def operand(self, operand: Operand, type: Type, index: int) -> Value:
         """A scalar source as IR of the parameter's type (integers and floats; b1 for SCC as an operand)."""
         e, value = self.emitter, operand.value
         width = max(type.width, 1)
         if isinstance(value, Literal):
-            raw = str(signed(literal_bits(value, type), width))
+            raw: Value = Integer(signed(literal_bits(value, type), width))
         elif isinstance(value, Symbol):
             raw = self.symbol(value, index)
             if width == 64:
@@ -76,7 +76,7 @@ class Salu:
         """Execute a scalar row."""
         e, row, scalars = self.emitter, decoded.row, self.scalars
         assert isinstance(row, Row)
-        arguments: list[str] = []
+        arguments: list[Value] = []
         for parameter, operand in decoded.sources:
             name, width = parameter.name, parameter.type.width
             if not parameter.implicit or name in ("dst", "sdst"):
@@ -92,12 +92,12 @@ class Salu:
             elif name == "mode":
                 arguments.append(mode.word(e))
             elif name == "clamp":
-                arguments.append("true" if decoded.instruction.modifiers.get("clamp") else "false")
+                arguments.append(TRUE if decoded.instruction.modifiers.get("clamp") else FALSE)
             elif name in ("exec", "vcc"):
                 number = layout.EXEC if name == "exec" else layout.VCC
                 arguments.append(scalars.pair(number) if width == 64 else scalars.word(number))
             else:
-                arguments.append("0")
+                arguments.append(ZERO)
         _, graph = row.graph()
         values = reader_of(self.reader, row.rounds, mode).read(graph, arguments)
         for (result, operand), value in zip(decoded.results, values, strict=True):
@@ -140,7 +140,7 @@ class Salu:
         else:
             self._change(decoded, row, parts, slot, address, room)
 
-    def _address(self, decoded: Decoded, parts: MemoryOperands) -> tuple[str, str]:
+    def _address(self, decoded: Decoded, parts: MemoryOperands) -> tuple[Value, Value | None]:
         """(address as an i64; for a buffer the bytes from there to its end, which may be negative, else "")."""
         e = self.emitter
         assert parts.address is not None
@@ -148,7 +148,8 @@ class Salu:
         assert isinstance(base, Register)
         found = scalar_number(base)
         number = layout.NULL if found is None else found  # null: the offset alone is the address
-        amount, known = "0", 0
+        amount: Value = ZERO
+        known = 0
         if parts.scalar is not None:
             value = parts.scalar.value
             if isinstance(value, Literal):
@@ -162,7 +163,7 @@ class Salu:
         if known:
             amount = e.let(f"add i64 {amount}, {known}")
         amount = e.let(f"and i64 {amount}, -4") if base.count == 4 else amount
-        start, room = self.scalars.pair(number), ""
+        start, room = self.scalars.pair(number), None
         if base.count == 4:
             records, high = (e.let(f"zext i32 {self.scalars.word(number + n)} to i64") for n in (2, 1))
             stride = e.let(f"and i64 {e.let(f'lshr i64 {high}, 16')}, 16383")
@@ -170,13 +171,13 @@ class Salu:
             stride = e.let(f"select i1 {one}, i64 1, i64 {stride}")
             room = e.let(f"sub i64 {e.let(f'mul i64 {records}, {stride}')}, {amount}")
             start = e.let(f"and i64 {start}, {(1 << 48) - 1}")
-        address = start if amount == "0" else e.let(f"add i64 {start}, {amount}")
+        address = start if amount == ZERO else e.let(f"add i64 {start}, {amount}")
         row = decoded.row
         assert isinstance(row, Memory)
         width = min(4, row.element // 8)
         return e.let(f"and i64 {address}, {-width}"), room  # the hardware ignores the low bits
 
-    def _tell(self, number: int, address: str, always: bool = False) -> None:
+    def _tell(self, number: int, address: Value, always: bool = False) -> None:
         """Tell the observer of an access. (Where the kernel is not made for one, the support code tells of loads.)"""
         e, site = self.emitter, self.site
         if not site.record and not always:
@@ -188,14 +189,14 @@ class Salu:
         e.branch(e.let(f"icmp eq i32 {failed}, 0"), told, site.fault, likely=True)
         e.label(told)
 
-    def _load(self, decoded: Decoded, parts: MemoryOperands, slot: int, address: str, room: str) -> None:
+    def _load(self, decoded: Decoded, parts: MemoryOperands, slot: int, address: Value, room: Value | None) -> None:
         """Checked against the allocation used last, else by the support code. Words outside a buffer are 0."""
         e, row, site = self.emitter, decoded.row, self.site
         assert isinstance(row, Memory)
         assert parts.destination is not None
         assert isinstance(parts.destination.value, Register)
         count, width = max(1, row.element * row.count // 32), min(4, row.element // 8)
-        size = str(width * count)
+        size: Value = Integer(width * count)
         if room:
             positive = e.call("i64", "llvm.smax.i64", f"i64 {room}", "i64 0")
             size = e.let(f"and i64 {e.call('i64', 'llvm.smin.i64', f'i64 {positive}', f'i64 {size}')}, -4")
@@ -247,7 +248,9 @@ class Salu:
                 self.scalars.set_word(target + at, e.let(f"load i32, ptr {source}, align 4"))
                 at += 1
 
-    def _change(self, decoded: Decoded, row: Memory, parts: MemoryOperands, slot: int, address: str, room: str) -> None:
+    def _change(
+        self, decoded: Decoded, row: Memory, parts: MemoryOperands, slot: int, address: Value, room: Value | None
+    ) -> None:
         """A scalar store or atomic, checked by the support code; nothing happens where a part is outside a buffer."""
         e, site = self.emitter, self.site
         size = row.element * row.count // 8
@@ -257,7 +260,7 @@ class Salu:
         assert first is not None
         before, done, inside = e.block, e.name("scalar_done"), e.name("scalar_store")
         kind = f"i{row.element}"
-        old = "0"
+        old: Value = ZERO
         if room:
             e.branch(e.let(f"icmp sge i64 {room}, {size}"), inside, done)
             e.label(inside)
@@ -297,7 +300,7 @@ class Salu:
         else:
             self.scalars.set_word(first, old)
 
-    def _exchange(self, row: Memory, pointer: str, first: int, kind: str) -> str:
+    def _exchange(self, row: Memory, pointer: Value, first: int, kind: str) -> Value:
         """The old value of an atomic on the memory at `pointer`, with data from register `first`."""
         e = self.emitter
         assert row.combine is not None
@@ -308,7 +311,7 @@ class Salu:
         ]
         start = e.let(f"load {kind}, ptr {pointer}, align {row.element // 8}")
         came, retry, settled = e.block, e.name("retry"), e.name("settled")
-        seen, again = f"%{e.name('seen')}", f"%{e.name('again')}"
+        seen, again = e.ahead("seen"), e.ahead("again")
         e.jump(retry)
         e.label(retry)
         e.do(f"{seen} = phi {kind} [ {start}, %{came} ], [ {again}, %{retry} ]")

@@ -7,7 +7,7 @@ resumed. Within a block values stay in IR names; `flush` stores those that were 
 from __future__ import annotations
 
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.emitter import Emitter
+from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Value
 
 
 class Scalars:
@@ -15,10 +15,10 @@ class Scalars:
 
     def __init__(self, emitter: Emitter, wave_size: int) -> None:
         self.emitter, self.wave_size = emitter, wave_size
-        self.words: dict[int, str] = {}
-        self.pairs: dict[int, str] = {}
+        self.words: dict[int, Value] = {}
+        self.pairs: dict[int, Value] = {}
         self.written: set[int] = set()
-        self.scc: str | None = None
+        self.scc: Value | None = None
         self.scc_written = False
 
     def forget(self) -> None:
@@ -28,13 +28,13 @@ class Scalars:
         self.written.clear()
         self.scc, self.scc_written = None, False
 
-    def _address(self, number: int) -> str:
+    def _address(self, number: int) -> Value:
         return self.emitter.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * number}")
 
-    def word(self, number: int) -> str:
+    def word(self, number: int) -> Value:
         """The i32 in a register."""
         if number == layout.NULL:
-            return "0"
+            return ZERO
         if number == layout.SCC:
             return self.emitter.let(f"zext i1 {self.condition()} to i32")
         known = self.words.get(number)
@@ -42,7 +42,7 @@ class Scalars:
             return known
         e = self.emitter
         if number in self.pairs:
-            value = e.let(f"trunc i64 {self.pairs[number]} to i32")
+            value: Value = e.let(f"trunc i64 {self.pairs[number]} to i32")
         elif number - 1 in self.pairs:
             value = e.let(f"trunc i64 {e.let(f'lshr i64 {self.pairs[number - 1]}, 32')} to i32")
         else:
@@ -50,10 +50,10 @@ class Scalars:
         self.words[number] = value
         return value
 
-    def pair(self, number: int) -> str:
+    def pair(self, number: int) -> Value:
         """The i64 in two registers."""
         if number == layout.NULL:
-            return "0"
+            return ZERO
         known = self.pairs.get(number)
         if known is not None:
             return known
@@ -68,13 +68,13 @@ class Scalars:
         self.pairs[number] = value
         return value
 
-    def mask(self, number: int) -> str:
+    def mask(self, number: int) -> Value:
         """The lane mask in one register (32 lanes) or two, as an i64 either way."""
         if self.wave_size == 64:
             return self.pair(number)
         return self.emitter.let(f"zext i32 {self.word(number)} to i64")
 
-    def set_word(self, number: int, value: str) -> None:
+    def set_word(self, number: int, value: Value) -> None:
         if number == layout.NULL:
             return
         if number == layout.SCC:
@@ -89,7 +89,7 @@ class Scalars:
         self.words[number] = value
         self.written.add(number)
 
-    def set_pair(self, number: int, value: str) -> None:
+    def set_pair(self, number: int, value: Value) -> None:
         if number == layout.NULL:
             return
         for start in (number - 1, number + 1):
@@ -103,21 +103,21 @@ class Scalars:
         self.pairs[number] = value
         self.written.update((number, number + 1))
 
-    def set_mask(self, number: int, value: str) -> None:
+    def set_mask(self, number: int, value: Value) -> None:
         """Set a lane mask from an i64."""
         if self.wave_size == 64:
             self.set_pair(number, value)
         else:
             self.set_word(number, self.emitter.let(f"trunc i64 {value} to i32"))
 
-    def condition(self) -> str:
+    def condition(self) -> Value:
         """SCC as an i1."""
         if self.scc is None:
             address = self._address(layout.SCC)
             self.scc = self.emitter.let(f"trunc i32 {self.emitter.let(f'load i32, ptr {address}')} to i1")
         return self.scc
 
-    def set_condition(self, value: str) -> None:
+    def set_condition(self, value: Value) -> None:
         self.scc, self.scc_written = value, True
 
     def flush(self, live: int) -> None:
