@@ -4,11 +4,12 @@ import random
 
 import pytest
 
+from gpulab import architectures
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.row import LOGIC, Memory, Row
 from tests.isa.rows import row_of, run
 
-ARCHES = tuple(isa.GENERATION)
+ARCHES = architectures.names()
 
 
 @pytest.mark.parametrize(
