@@ -10,7 +10,7 @@ import ctypes
 import math
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,26 +22,19 @@ from gpulab.errors import DeviceMemoryError, ProviderError
 if TYPE_CHECKING:
     from gpulab.stream import Stream
 
-# Arrays that were dropped: (device, address). They are freed at the next call that uses memory, not from the garbage
-# collector itself, which may run in the middle of any call to a library.
-_dropped: deque[tuple[int, int]] = deque()
-_dropped_pinned: deque[tuple[int, int]] = deque()
+# Memory of arrays that were dropped: what frees it, and its address. It is freed at the next call that uses memory, not
+# from the garbage collector itself, which may run in the middle of any call to a library.
+_dropped: deque[tuple[Callable[[int], None], int]] = deque()
 
 
 def release_dropped() -> None:
     """Free the memory of arrays that nothing refers to any more."""
     while _dropped:
-        device, address = _dropped.popleft()
+        free, address = _dropped.popleft()
         try:
-            providers.of(device).free(address)
+            free(address)
         except (ProviderError, DeviceMemoryError):
             # The device was reset in between: its memory is gone already.
-            pass
-    while _dropped_pinned:
-        device, address = _dropped_pinned.popleft()
-        try:
-            providers.of(device).free_host(address)
-        except (ProviderError, DeviceMemoryError):
             pass
 
 
@@ -97,7 +90,7 @@ class DeviceArray:
         self._freed = False
         self._finalizer: weakref.finalize[Any, Any] | None = None
         if owns and address:
-            self._finalizer = weakref.finalize(self, _dropped.append, (device, address))
+            self._finalizer = weakref.finalize(self, _dropped.append, (providers.of(device).free, address))
             self._finalizer.atexit = False
 
     @property
@@ -440,7 +433,8 @@ def pinned(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[
     nbytes = math.prod(extents) * kind.itemsize
     if not nbytes:
         return np.empty(extents, kind)
-    device, address = providers.current(), providers.selected().malloc_host(nbytes)
+    provider = providers.selected()
+    address = provider.malloc_host(nbytes)
     buffer = (ctypes.c_ubyte * nbytes).from_address(address)
-    weakref.finalize(buffer, _dropped_pinned.append, (device, address)).atexit = False
+    weakref.finalize(buffer, _dropped.append, (provider.free_host, address)).atexit = False
     return np.frombuffer(memoryview(buffer), kind).reshape(extents)

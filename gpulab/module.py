@@ -23,7 +23,7 @@ from gpulab.errors import ArgumentError, GpulabError, KernelFault, KernelNotFoun
 from gpulab.views import isa as isa_view
 
 if TYPE_CHECKING:
-    from gpulab.providers import DeviceInfo
+    from gpulab.providers import DeviceInfo, Provider
     from gpulab.records import Trace
     from gpulab.stream import Stream
     from gpulab.toolchain import CodeObject, KernelSignature
@@ -101,7 +101,9 @@ def resources_of(code: CodeObject) -> dict[str, Resources]:
     """What each kernel of a code object takes of the device, by its linker symbol."""
     from gpulab.toolchain.code_object import kernel_metadata
 
-    found = {}
+    found: dict[str, Resources] = {}
+    if code.format != "amdgpu":
+        return found  # other code objects say nothing of what they take
     for entry in kernel_metadata(code.elf):
         symbol = str(entry.get(".symbol", entry.get(".name", ""))).removesuffix(".kd")
         found[symbol] = Resources(
@@ -116,9 +118,9 @@ def resources_of(code: CodeObject) -> dict[str, Resources]:
     return found
 
 
-def _unload(loaded: dict[int, int]) -> None:
-    for device, handle in loaded.items():
-        providers.of(device).unload(handle)
+def _unload(loaded: dict[int, tuple[Provider, int]]) -> None:
+    for provider, handle in loaded.values():
+        provider.unload(handle)
 
 
 class Module:
@@ -129,7 +131,7 @@ class Module:
 
     def __init__(self, code: CodeObject) -> None:
         self._code = code
-        self._loaded: dict[int, int] = {}  # device index -> module handle
+        self._loaded: dict[int, tuple[Provider, int]] = {}  # by device index, with the module handle
         self._kernels: dict[str, Kernel] = {}  # by symbol
         self._finalizer = weakref.finalize(self, _unload, self._loaded)
         self._finalizer.atexit = False
@@ -202,13 +204,14 @@ class Module:
 
     def _load(self, index: int) -> int:
         """The module handle on this device, which must be the selected one."""
-        handle = self._loaded.get(index)
-        if handle is None:
+        loaded = self._loaded.get(index)
+        if loaded is None:
             device = providers.devices()[index]
-            if device.arch != self.arch:
+            provider = providers.of(index)
+            if device.arch != self.arch or self._code.format not in provider.formats:
                 raise self._wrong_device(device)
-            handle = self._loaded[index] = providers.of(index).load(self._code.elf)
-        return handle
+            loaded = self._loaded[index] = provider, provider.load(self._code.elf)
+        return loaded[1]
 
     def _wrong_device(self, device: DeviceInfo) -> LaunchError:
         return LaunchError(

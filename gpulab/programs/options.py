@@ -154,4 +154,5 @@ def _native() -> list[str]:
     """Architectures of the devices here."""
     from gpulab import providers
 
-    return list(dict.fromkeys(device.arch for device in providers.devices()))
+    known = (info.arch for info in providers.devices() if "amdgpu" in providers.of(info.index).formats)
+    return list(dict.fromkeys(known))

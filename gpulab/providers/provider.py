@@ -23,6 +23,7 @@ Triple = tuple[int, int, int]
 CAPABILITIES: Mapping[str, str] = {
     "cooperative": "run cooperative launches",
     "counters": "count events of a launch",
+    "variables": "give the address of a variable",
     "trace": "be traced",
     "checked": "run checked launches",
     "writers": "tell who changed an element last",

@@ -64,6 +64,7 @@ class CodeObject:
     `translation` is what the compiler read, if that was another text than the source, line for line. `messages` is what
     the compiler said of it, in its own words; `headers` and `program` (whether the source is a whole program) belong to
     them.
+    `format` is the kind of code object, of which a provider says which it loads; AMD's ELF files are "amdgpu".
     """
 
     arch: str
@@ -81,6 +82,7 @@ class CodeObject:
     messages: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     program: bool = False
+    format: str = "amdgpu"
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from gpulab import metrics
 from gpulab.errors import CounterNotFound
 from gpulab.providers.hip.binding import Binding
+from gpulab.providers.hip.calls import FAULTS
 from gpulab.providers.hip.provider import HipProvider
 from gpulab.providers.provider import Activities, LibraryInfo, Sink, Triple
 from gpulab.providers.rocm.recording import Recordings
@@ -36,6 +37,7 @@ class RocmProvider(HipProvider):
         self.allocations: dict[int, int] = {}  # bytes by address: what a saved launch may reach
         self.images: dict[int, bytes] = {}  # code object by module
         self.kernels: dict[int, tuple[int, str]] = {}  # module and symbol by function
+        self._fault = 0  # the code of a kernel's fault that hipFree returned
         self._recordings = Recordings(self)
 
     def library(self) -> LibraryInfo:
@@ -66,6 +68,20 @@ class RocmProvider(HipProvider):
     def free_host(self, address: int) -> None:
         self.allocations.pop(address, None)
         super().free_host(address)
+
+    def _free_failed(self, code: int, address: int) -> None:
+        if code in FAULTS:
+            # Arrays are freed whenever Python lets go of them, which is no place to raise a kernel's fault.
+            self._forget_error()
+            self._fault = code
+        else:
+            super()._free_failed(code, address)
+
+    def synchronize(self) -> None:
+        code, self._fault = self._fault, 0
+        if code:
+            self.fail(code, "hipFree")
+        super().synchronize()
 
     def load(self, code: bytes) -> int:
         module = super().load(code)
