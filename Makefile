@@ -10,7 +10,7 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test test-rest test-all bench fuzz mutants hip-api exercise notebooks check environment constraints clean help
+.PHONY: lab test test-rest test-all bench fuzz mutants hip-api isa-index exercise notebooks check environment constraints clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -41,6 +41,9 @@ mutants:  ## change one place of the sources at a time, and ask whether a test s
 
 hip-api:  ## what of HIP's documented device functions the headers have: writes HIP_API.md beside them
 	@$(BOOTSTRAP) --extra test -- python tools/hip_api.py
+
+isa-index:  ## the list of all instructions: writes INDEX.tsv beside their rows
+	@$(BOOTSTRAP) -- python tools/isa_index.py
 
 exercise:  ## begin a new exercise: make exercise NAME=my-exercise LESSON=06
 	@$(BOOTSTRAP) -- python course/new.py "$(NAME)" "$(LESSON)"

@@ -258,6 +258,21 @@ def counters(asked: argparse.Namespace) -> int:
     return 0
 
 
+def isa(asked: argparse.Namespace) -> int:
+    """Print what an instruction means, or the instructions whose meanings have a text."""
+    from gpulab import instructions
+
+    if asked.grep:
+        print(instructions.search(asked.grep, asked.arch or ""))
+    elif asked.name:
+        print(instructions.instruction(asked.name))
+    else:
+        raise GpulabError(
+            "gpulab isa needs the name of an instruction, or --grep TEXT.", hint="gpulab isa v_add_f32, for example."
+        )
+    return 0
+
+
 def progress(asked: argparse.Namespace) -> int:
     """Print how far the learner is."""
     from gpulab import grading
@@ -495,6 +510,10 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("text", nargs="?", default="", help="only those with this in their name or meaning, e.g. LDS")
     one.add_argument("--arch", help="of this architecture, e.g. gfx1100; else of the device in use")
     one.add_argument("--formulas", action="store_true", help="show the formulas of metrics")
+    one = command(isa, "say what an instruction means, or search meanings")
+    one.add_argument("name", nargs="?", default="", help="its mnemonic, e.g. v_add_f32")
+    one.add_argument("--grep", metavar="TEXT", help="the instructions with these words in name, meaning or formula")
+    one.add_argument("--arch", help="with --grep: only those of this architecture, e.g. gfx1100")
     one = command(run, "execute notebooks without a browser")
     one.add_argument("notebooks", nargs="+", metavar="NOTEBOOK")
     one.add_argument("--arch", help="the device to use, e.g. gfx1100")

@@ -11,7 +11,7 @@ import operator
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike
 from gpulab import languages, memory, providers, toolchain
 from gpulab.arguments import Packer
 from gpulab.errors import ArgumentError, GpulabError, KernelFault, KernelNotFound, LaunchError, LaunchLimitError
+from gpulab.providers.virtual import instructions
 from gpulab.views import isa as isa_view
 
 if TYPE_CHECKING:
@@ -354,6 +355,7 @@ class Kernel:
             arch=code.arch,
             kernel=self.name,
             first_line=code.first_line,
+            explain=partial(instructions.meaning, code.arch),
         )
 
     def occupancy(self, block: Extent = 256, dynamic_lds_bytes: int = 0) -> Occupancy:

@@ -758,3 +758,34 @@ class Trace:
     lds_bytes: int = 0
     fault: Fault | None = None
     memory: tuple[MemoryRange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionEntry:
+    """What gpulab knows of one instruction.
+
+    Attributes:
+        mnemonic: its name, without the suffix of an encoding.
+        meaning: what it does, in words.
+        formulas: each result by its sources; empty where there is no expression (loads, branches).
+        sources, destinations: with their types; those that the text does not name are marked.
+        accuracy: "exact", a bound such as "1 ulp (hardware: 1 ulp)", or "modelled: ...".
+        rate: the class of its issue rate, or the unit that executes it.
+        devices: the gfx names of those that have it under this name.
+        aliases: other names with the same meaning, with the devices that have them.
+        manual: the sections of AMD's manuals.
+        file, line: where its row is defined, relative to the package.
+    """
+
+    mnemonic: str
+    meaning: str
+    formulas: tuple[str, ...]
+    sources: tuple[str, ...]
+    destinations: tuple[str, ...]
+    accuracy: str
+    rate: str
+    devices: tuple[str, ...]
+    aliases: Mapping[str, tuple[str, ...]]
+    manual: str
+    file: str
+    line: int

@@ -7,19 +7,24 @@ optimisation is approximate: one source line can return, and instructions of dif
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from html import escape
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 _LABEL = re.compile(r"([A-Za-z_.$][\w.$]*):")
 _COMMENT = re.compile(r"\s*(?:;|//).*$")
+_STYLE = (
+    ".gpulab-isa abbr{text-decoration:none;cursor:help}"
+    ".gpulab-isa abbr:focus::after{content:'   ' attr(title);opacity:.7;font-style:italic}"
+)
+"""Browsers show a title to the pointer alone; with the keyboard on a mnemonic it stands behind it."""
 _WIDTH = 56  # characters of source shown in the text form
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Line:
     """One instruction (or label, then `label` is set and `text` empty) and where it came from.
 
     `line` is 0 for instructions that come from no line of the source (`file` then says from where, if known).
@@ -34,11 +39,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Listing:
-    """The instructions of one kernel, in order. ``str()`` and notebooks show them beside the source."""
+    """The instructions of one kernel, in order. ``str()`` and notebooks show them beside the source.
+
+    `explain` gives the meaning of a mnemonic, or "": notebooks show it when the pointer or the keyboard is on one.
+    """
 
     kernel: str
     arch: str
-    rows: tuple[Row, ...]
+    rows: tuple[Line, ...]
+    explain: Callable[[str], str] | None = field(default=None, compare=False)
 
     @property
     def instructions(self) -> tuple[str, ...]:
@@ -58,7 +67,7 @@ class Listing:
         """How many instructions have a mnemonic that starts so, e.g. ``isa.count("global_load")``."""
         return sum(text.startswith(prefix) for text in self.instructions)
 
-    def _places(self) -> Iterator[tuple[Row, str, str]]:
+    def _places(self) -> Iterator[tuple[Line, str, str]]:
         """Each row with its line and source as shown: empty where they repeat those of the row above."""
         before: tuple[int, str] | None = None
         for row in self.rows:
@@ -89,10 +98,20 @@ class Listing:
     def __repr__(self) -> str:
         return str(self)
 
+    def _explained(self, text: str) -> str:
+        """An instruction as HTML; its mnemonic carries the meaning, for pointer, keyboard and screen reader."""
+        mnemonic, blank, rest = text.partition(" ")
+        meaning = self.explain(mnemonic) if self.explain is not None else ""
+        if not meaning:
+            return escape(text)
+        said = escape(meaning)
+        name = f'<abbr tabindex="0" title="{said}" aria-description="{said}">{escape(mnemonic)}</abbr>'
+        return name + blank + escape(rest)
+
     def _repr_html_(self) -> str:
         body = []
         for row, line, source in self._places():
-            right = f"<b>{escape(row.label)}:</b>" if row.label else "&nbsp;&nbsp;" + escape(row.text)
+            right = f"<b>{escape(row.label)}:</b>" if row.label else "&nbsp;&nbsp;" + self._explained(row.text)
             cells = (
                 f'<td style="text-align:right;opacity:.6">{line}</td>',
                 f'<td style="text-align:left;white-space:pre">{escape(source.strip())}</td>',
@@ -105,6 +124,7 @@ class Listing:
             for side, text in (("right", "line"), ("left", "source"), ("left", "assembly"))
         )
         return (
+            f"<style>{_STYLE}</style>"
             f'<table class="gpulab-isa" style="font-family:monospace"><caption>{title}</caption>'
             f"<thead><tr>{''.join(heads)}</tr></thead>"
             f"<tbody>{''.join(body)}</tbody></table>"
@@ -120,6 +140,7 @@ def listing(
     arch: str = "",
     kernel: str = "",
     first_line: int = 1,
+    explain: Callable[[str], str] | None = None,
 ) -> Listing:
     """Read one kernel out of assembly text as Clang prints it.
 
@@ -131,10 +152,11 @@ def listing(
         arch: for the heading.
         kernel: name for the heading; `symbol` if "".
         first_line: number of the source's first line.
+        explain: gives the meaning of a mnemonic, or "".
     """
     source_lines = source.splitlines()
     files: dict[str, str] = {}
-    rows: list[Row] = []
+    rows: list[Line] = []
     inside = False
     line, file = 0, ""
     used = _labels_used(assembly, symbol)
@@ -160,7 +182,7 @@ def listing(
             if found[1].startswith((".Lfunc_end", ".Lend_")):
                 break
             if found[1] in used:
-                rows.append(Row("", label=found[1]))
+                rows.append(Line("", label=found[1]))
             continue
         stripped = _COMMENT.sub("", text).strip()
         if stripped.startswith((".size", ".section", ".rodata", ".end_amdhsa")):
@@ -169,8 +191,8 @@ def listing(
             continue
         index = line - first_line
         shown = source_lines[index] if line and 0 <= index < len(source_lines) else ""
-        rows.append(Row(" ".join(stripped.split()), line=line, source=shown, file="" if line else file))
-    return Listing(kernel or symbol, arch, tuple(rows))
+        rows.append(Line(" ".join(stripped.split()), line=line, source=shown, file="" if line else file))
+    return Listing(kernel or symbol, arch, tuple(rows), explain)
 
 
 def _labels_used(assembly: str, symbol: str) -> frozenset[str]:

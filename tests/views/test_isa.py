@@ -95,3 +95,15 @@ def test_headers_stand_over_their_columns() -> None:
     assert heads == [("right", "line"), ("left", "source"), ("left", "assembly")]
     for first_row in re.findall(r"<tr><td.*?</tr>", html):
         assert re.findall(r"<td style=\"text-align:(\w+)", first_row) == ["right", "left", "left"]
+
+
+def test_a_mnemonic_carries_its_meaning_for_pointer_and_keyboard() -> None:
+    said = {"s_waitcnt": "Wait for <loads>.", "s_endpgm": ""}
+    shown = listing(ASSEMBLY, "k", source=SOURCE, name="cell.hip", explain=lambda name: said.get(name, ""))
+    page = shown._repr_html_()
+    meaning = "Wait for &lt;loads&gt;."
+    assert f'<abbr tabindex="0" title="{meaning}" aria-description="{meaning}">s_waitcnt</abbr> lgkmcnt(0)' in page
+    assert page.count("<abbr ") == 1
+    assert "<loads>" not in page
+    assert "Wait" not in str(shown)
+    assert shown == listing(ASSEMBLY, "k", source=SOURCE, name="cell.hip")

@@ -17,7 +17,7 @@ from gpulab.virtual_gpu.isa.expression import Value
 from gpulab.virtual_gpu.isa.family import Body, Family, body
 from gpulab.virtual_gpu.isa.row import Options
 
-COMPARE = Family()
+COMPARE = Family("CDNA3 ISA manual 12.7-12.11 (VOPC, VOP3); RDNA3 ISA manual 16.7-16.11")
 _mask = COMPARE.rows("valu")
 _exec = COMPARE.rows("valu", writes="exec")
 _both = COMPARE.rows("valu", writes="dst exec")

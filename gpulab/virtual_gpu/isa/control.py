@@ -9,7 +9,7 @@ from __future__ import annotations
 from gpulab.virtual_gpu.isa.family import Family
 from gpulab.virtual_gpu.isa.row import Control
 
-CONTROL = Family()
+CONTROL = Family("CDNA3 ISA manual chapter 12 (SOPP, SOP1, SOPK); RDNA3 ISA manual chapter 16")
 
 PLACES: dict[str, tuple[tuple[int, str, int, int], ...]] = {
     # (first bit, "wave" of the workgroup or number of the "group", divided by, modulo)

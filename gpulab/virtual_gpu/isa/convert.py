@@ -23,7 +23,7 @@ from gpulab.virtual_gpu.isa.expression import (
 )
 from gpulab.virtual_gpu.isa.family import Family, body, definer
 
-CONVERT = Family()
+CONVERT = Family("CDNA3 ISA manual 12.7-12.11 (VOP1, VOP3); RDNA3 ISA manual 16.7-16.11")
 vector = CONVERT.rows("valu", float_mode=True, counted="cvt")
 define = definer(vector)
 

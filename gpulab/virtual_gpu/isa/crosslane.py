@@ -22,7 +22,7 @@ from __future__ import annotations
 from gpulab.virtual_gpu.isa.family import Family
 from gpulab.virtual_gpu.isa.row import CrossLane
 
-CROSSLANE = Family()
+CROSSLANE = Family("CDNA3 ISA manual chapter 12 (VOP1, VOP3, DS); RDNA3 ISA manual chapter 16")
 
 
 def _add(

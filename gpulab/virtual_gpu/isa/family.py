@@ -8,9 +8,10 @@ the same for bodies that fit one line.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from types import FunctionType
-from typing import Any, ClassVar, Protocol, Unpack
+from types import CodeType, FunctionType
+from typing import Any, ClassVar, NamedTuple, Protocol, Unpack
 
 from gpulab.virtual_gpu.isa.expression import TYPES
 from gpulab.virtual_gpu.isa.row import AnyRow, Options, Row, Table
@@ -39,17 +40,54 @@ class Define(Protocol):
     ) -> None: ...
 
 
+class Place(NamedTuple):
+    """Where a row is defined: an instruction of a row file. Its line is looked up when somebody asks."""
+
+    code: CodeType
+    instruction: int
+
+    @property
+    def file(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def line(self) -> int:
+        found = (line for first, end, line in self.code.co_lines() if line and first <= self.instruction < end)
+        return next(found, self.code.co_firstlineno)
+
+
+def _place() -> Place:
+    """Of the call that defines the row which is being added: the line at the level of its module, or, where a function
+    without arguments is called there to define many rows, the line in that function."""
+    frame = sys._getframe(2)
+    inner = []
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        if frame.f_code.co_filename != __file__:
+            inner.append(frame)
+        frame = frame.f_back
+    while inner and not inner[-1].f_code.co_argcount:
+        frame = inner.pop()
+    return Place(frame.f_code, frame.f_lasti)
+
+
 class Family:
-    """Tables by spelling."""
+    """Tables by spelling, with the places where their rows are defined.
+
+    Attributes:
+        manual: where AMD's manuals describe these instructions.
+    """
 
     SPELLINGS: ClassVar = ("common", "gfx9", "gfx11")
 
-    def __init__(self) -> None:
+    def __init__(self, manual: str) -> None:
+        self.manual = manual
         self.tables = {name: Table() for name in self.SPELLINGS}
+        self.places: dict[tuple[str, str], Place] = {}
 
     def add(self, row: AnyRow, spelling: str = "common") -> None:
         """Add a finished row (memory, cross-lane, control)."""
         self.tables[spelling].add(row)
+        self.places[spelling, row.mnemonic] = _place()
 
     def rows(self, unit: str, **defaults: Unpack[Options]) -> Rows:
         """A decorator factory: ``vector("v_add_f32")``, ``vector(gfx9="v_add_u32", gfx11="v_add_nc_u32")``.

@@ -23,7 +23,7 @@ from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.expression import Value, const, f32, rint, select, trunc, u16, u32
 from gpulab.virtual_gpu.isa.family import Body, Family, body
 
-FP8 = Family()
+FP8 = Family("CDNA3 ISA manual 12.7-12.11 (VOP1, VOP3); CDNA4 ISA manual 7.3")
 
 _OVERFLOW = 1 << 23  # FP16_OVFL in MODE
 

@@ -12,9 +12,10 @@ import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from gpulab.virtual_gpu.isa.buffers import Rules
-from gpulab.virtual_gpu.isa.family import Family
+from gpulab.virtual_gpu.isa.family import Family, Place
 from gpulab.virtual_gpu.isa.row import AnyRow, Row, Table
 
 NAMES = ("gfx9", "gfx10", "gfx11", "gfx12")
@@ -83,15 +84,26 @@ def generation(name: str) -> Generation:
     return found
 
 
+class Written(NamedTuple):
+    """A row as a row file has it: under the name `row.mnemonic`, defined at `place`."""
+
+    row: AnyRow
+    family: Family
+    place: Place
+
+
 @cache
-def _written(place: str) -> Mapping[str, AnyRow]:
+def _written(place: str) -> Mapping[str, Written]:
     """The rows of one place, by the names under which they are written."""
     shared = place in Family.SPELLINGS
-    result = Table()
+    spelling = place if shared else "common"
+    result: dict[str, Written] = {}
     for name in _FAMILIES if shared else (place,):
         family = getattr(importlib.import_module(f"{__package__}.{name}"), name.upper() if shared else "ROWS")
-        for row in family.tables[place if shared else "common"].values():
-            result.add(row)
+        for mnemonic, row in family.tables[spelling].items():
+            if mnemonic in result:
+                raise ValueError(f"{mnemonic} is defined in two files")
+            result[mnemonic] = Written(row, family, family.places[spelling, mnemonic])
     return result
 
 
@@ -106,13 +118,13 @@ def _named(row: AnyRow, mnemonic: str) -> AnyRow:
     return result
 
 
-def written(name: str, features: frozenset[str]) -> dict[str, AnyRow]:
-    """The row of each mnemonic, as it is written: under its own name, which may be another.
+def written(name: str, features: frozenset[str]) -> dict[str, Written]:
+    """The row of each mnemonic, as it is written: its own name may be another.
 
     Raises:
         ValueError: there is no such generation, or it names a mnemonic that no row has.
     """
-    found: dict[str, AnyRow] = {}
+    found: dict[str, Written] = {}
     for names in generation(name).names:
         if not names.of(features):
             continue
@@ -132,6 +144,6 @@ def rows(name: str, features: frozenset[str]) -> Table:
         ValueError: as `written`.
     """
     result = Table()
-    for mnemonic, row in written(name, features).items():
-        result.add(_named(row, mnemonic))
+    for mnemonic, found in written(name, features).items():
+        result.add(_named(found.row, mnemonic))
     return result

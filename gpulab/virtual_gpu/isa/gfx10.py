@@ -9,7 +9,7 @@ from gpulab.virtual_gpu.isa.family import Family
 from gpulab.virtual_gpu.isa.memory import combined, exchange_if_equal, higher, lower
 from gpulab.virtual_gpu.isa.row import Memory
 
-ROWS = Family()
+ROWS = Family("RDNA 2 ISA manual chapter 12")
 
 
 def _atomics() -> None:

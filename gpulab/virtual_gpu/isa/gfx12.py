@@ -24,7 +24,7 @@ from gpulab.virtual_gpu.isa.memory import combined, packed_add
 from gpulab.virtual_gpu.isa.packed import lanewise
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory
 
-ROWS = Family()
+ROWS = Family("RDNA 4 ISA manual chapter 16")
 vector = ROWS.rows("valu", float_mode=True)
 packed = ROWS.rows("valu", packed="pairs", element="f16", float_mode=True)
 scalar = ROWS.rows("salu", float_mode=True)

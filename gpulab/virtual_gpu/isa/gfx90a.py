@@ -15,7 +15,7 @@ from gpulab.virtual_gpu.isa.family import Family, body
 from gpulab.virtual_gpu.isa.matrix import mfma
 from gpulab.virtual_gpu.isa.row import Control
 
-ROWS = Family()
+ROWS = Family("MI200 (CDNA2) ISA manual 12.7-12.11")
 for _name, _order in (("buffer_wbinvl1", "acquire"), ("buffer_wbinvl1_vol", "acquire"), ("buffer_invl2", "")):
     _meaning = "Write back or drop cached lines: here there are none."
     ROWS.add(Control(_name, "nop", meaning=_meaning, accuracy=CACHES, order=_order))

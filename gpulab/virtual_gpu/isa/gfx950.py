@@ -23,7 +23,7 @@ from gpulab.virtual_gpu.isa.matrix import mfma, smfmac
 from gpulab.virtual_gpu.isa.packed import as_body, float_dot, lanewise
 from gpulab.virtual_gpu.isa.row import CrossLane, Memory
 
-ROWS = Family()
+ROWS = Family("CDNA4 ISA manual 7.3 and chapter 12")
 vector = ROWS.rows("valu")
 define = definer(vector)
 packed = ROWS.rows("valu", packed="pairs", float_mode=True)

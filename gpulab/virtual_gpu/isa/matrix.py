@@ -34,7 +34,7 @@ from __future__ import annotations
 from gpulab.virtual_gpu.isa.family import Family
 from gpulab.virtual_gpu.isa.row import Matrix
 
-MATRIX = Family()
+MATRIX = Family("CDNA3 ISA manual chapter 7; RDNA3 ISA manual 7.9")
 
 ELEMENT_BITS = {
     "f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16,

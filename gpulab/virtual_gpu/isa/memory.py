@@ -15,7 +15,7 @@ from gpulab.virtual_gpu.isa.expression import Value, select
 from gpulab.virtual_gpu.isa.family import Family, body
 from gpulab.virtual_gpu.isa.row import Memory, Row
 
-MEMORY = Family()
+MEMORY = Family("CDNA3 ISA manual chapters 9-11, 12.12-12.16 (DS, MUBUF, FLAT); RDNA3 ISA manual 16.12-16.18")
 
 
 def _add(generation: str, row: Memory) -> None:

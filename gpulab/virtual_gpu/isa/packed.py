@@ -14,7 +14,7 @@ from gpulab.virtual_gpu.isa.expression import TYPES, Type, Value, bf16, const, f
 from gpulab.virtual_gpu.isa.family import Family, body
 from gpulab.virtual_gpu.isa.row import Beyond
 
-PACKED = Family()
+PACKED = Family("CDNA3 ISA manual chapter 12 (VOP3P); RDNA3 ISA manual chapter 16")
 _rows = PACKED.rows("valu", packed="pairs")
 
 

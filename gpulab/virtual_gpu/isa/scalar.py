@@ -30,7 +30,7 @@ from gpulab.virtual_gpu.isa.expression import (
 )
 from gpulab.virtual_gpu.isa.family import Family, body, definer
 
-SCALAR = Family()
+SCALAR = Family("CDNA3 ISA manual 12.1-12.4 (SOP2, SOPK, SOP1, SOPC); RDNA3 ISA manual 16.1-16.4")
 sop = SCALAR.rows("salu", float_mode=False)
 sop_scc = SCALAR.rows("salu", writes="dst scc", float_mode=False)
 compare = SCALAR.rows("salu", writes="scc", float_mode=False)

@@ -40,7 +40,7 @@ from gpulab.virtual_gpu.isa.expression import (
 from gpulab.virtual_gpu.isa.family import Family, body, definer
 from gpulab.virtual_gpu.isa.row import Beyond, Options
 
-VECTOR = Family()
+VECTOR = Family("CDNA3 ISA manual 12.7-12.11 (VOP2, VOP1, VOP3); RDNA3 ISA manual 16.7-16.11")
 vector = VECTOR.rows("valu")
 int32 = VECTOR.rows("valu", counted="int32")
 int64 = VECTOR.rows("valu", counted="int64")

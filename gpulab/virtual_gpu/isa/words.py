@@ -204,7 +204,7 @@ def _computes(item: Instruction, row: Row, meaning: str) -> str:
         goal = written(next(named)) if result.name in ("dst", "sdst") else result.name
         if goal == "null" or (number and (result.name == "scc" or not formulas)):
             continue
-        right = None if packed else _formula(value, names, item)
+        right = None if packed else formula(value, names, bool(item.modifiers.get("clamp")))
         if right is not None and len(right) <= LONGEST:
             formulas.append(f"{goal} = {right}")
     meaning = meaning.replace("SCC if not zero", "SCC is 1 if it is not zero")
@@ -232,14 +232,20 @@ def _number(operand: Operand, type: Type) -> str:
     return f"{'-' if operand.neg else ''}{number:.7g}"
 
 
-def _formula(value: Value, names: Mapping[str, str], item: Instruction) -> str | None:
-    """An expression with the operands' names, or None if it is no short formula."""
-    budget = [24]
+def formula(value: Value, names: Mapping[str, str], clamp: bool = False, most: int = 24) -> str | None:
+    """An expression as a formula, or None if there is none as short as that.
+
+    Args:
+        names: what parameters are called; others keep their names.
+        clamp: whether the modifier of this name is set.
+        most: operations and operands that the formula may have.
+    """
+    budget = [most]
 
     def told(node: Value) -> bool | None:
         """The truth of a condition that the text decides."""
         if node.op == "arg" and node.data[1] == "clamp":
-            return bool(item.modifiers.get("clamp"))
+            return clamp
         if node.op == "and":
             parts = [told(part) for part in node.args]
             return False if False in parts else None
