@@ -87,11 +87,11 @@ def test_versions_and_result_names(hiprtc):
 
 
 def test_wrong_programs(hiprtc):
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
 
     r = hiprtc.hiprtcResult
     assert hiprtc.hiprtcCreateProgram(None, b"x", 0, None, None)[0] == r.HIPRTC_ERROR_INVALID_INPUT
-    library = ctypes.PyDLL(str(abi.library("hiprtc")))
+    library = ctypes.PyDLL(str(libraries.path("hiprtc")))
     assert library.hiprtcCompileProgram(ctypes.c_void_p(12345), 0, None) == int(r.HIPRTC_ERROR_INVALID_PROGRAM)
     assert library.hiprtcDestroyProgram(None) == int(r.HIPRTC_ERROR_INVALID_INPUT)
     program = ok(hiprtc.hiprtcCreateProgram(b"x", b"x", 0, None, None))

@@ -215,9 +215,9 @@ def test_function_attributes_and_occupancy(hip, kernels):
 
 
 def test_extended_launch_counts_threads_and_records_events(hip, kernels, buffer):
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
 
-    library = ctypes.PyDLL(str(abi.library("amdhip64")))
+    library = ctypes.PyDLL(str(libraries.path("hip")))
     start, stop = ok(hip.hipEventCreate()), ok(hip.hipEventCreate())
     argument = ctypes.c_void_p(int(buffer))
     parameters = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
@@ -264,9 +264,9 @@ def addresses_of(buffer):
 
 def raw(name, *types):
     """A function of the library by its C symbol: hip-python fills in host programs' addresses of kernels itself."""
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
 
-    function = getattr(ctypes.PyDLL(str(abi.library("amdhip64"))), name)
+    function = getattr(ctypes.PyDLL(str(libraries.path("hip"))), name)
     function.argtypes = types
     return function
 

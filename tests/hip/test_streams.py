@@ -146,6 +146,6 @@ def test_the_per_thread_default_stream(hip, kernels, memory, events):
 
 
 def _library():
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
 
-    return abi.library("amdhip64")
+    return libraries.path("hip")

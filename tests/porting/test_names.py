@@ -11,7 +11,7 @@ import gpulab
 from gpulab import porting
 from gpulab.porting import names
 from gpulab.toolchain.build import INCLUDE
-from gpulab.virtual_gpu.abi import prototypes
+from gpulab.virtual_gpu import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = {"header", "call", "device function", "type", "enum", "macro", "namespace"}
@@ -40,7 +40,7 @@ def test_no_hip_name_is_a_cuda_name() -> None:
 
 def test_calls_of_runtime_and_driver_exist_in_hip() -> None:
     """Against hip-python's prototypes of libamdhip64 and libhiprtc; templates of HIP's headers are no symbols."""
-    known = set(re.findall(r"^(hip\w+) ", "\n".join([prototypes.HIP, prototypes.HIPRTC]), re.MULTILINE))
+    known = {name for library in ("hip", "hiprtc") for name in libraries.find(library).functions()}
     known |= {name.removesuffix("R0600") for name in known}
     templates = {
         "hipCreateChannelDesc", "hipOccupancyMaxPotentialBlockSizeVariableSMem", "hipLibraryGetManaged",

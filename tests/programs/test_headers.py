@@ -11,8 +11,7 @@ import pytest
 from gpulab import programs
 from gpulab.providers.hip import library
 from gpulab.toolchain import hosted
-from gpulab.virtual_gpu import abi
-from gpulab.virtual_gpu.abi import generate, prototypes
+from gpulab.virtual_gpu import libraries
 from gpulab.virtual_gpu.runtime import codes, structures
 
 HOST = Path(hosted.__file__).parent / "include" / "gpulab" / "host"
@@ -71,15 +70,20 @@ def kind(parameter: str) -> str:
 def test_parameters_are_those_of_the_library() -> None:
     found = declared()
     assert len(found) > 170
-    table = {row[0]: row[2] for row in prototypes.rows(prototypes.HIP + prototypes.HIPRTC)}
+    table = {one.name: one.arguments for library in libraries.found() for one in library.prototypes()}
     for name, parameters in found.items():
         codes_ = "" if parameters.strip() in ("", "void") else "".join(map(kind, parameters.split(",")))
         assert codes_ == table[name], name
 
 
 def test_what_is_declared_is_implemented() -> None:
-    known = abi.implemented("hip").keys() | abi.implemented("hiprtc").keys() | generate.IN_C["hip"]
-    assert declared().keys() <= known
+    missing = {
+        one.name
+        for library in libraries.found()
+        for one in library.prototypes()
+        if not one.in_c and one.name not in library.implemented()
+    }
+    assert not declared().keys() & missing
 
 
 #: C structure -> its counterpart.

@@ -9,7 +9,7 @@ from gpulab import errors
 from gpulab.providers import registry
 from gpulab.providers.rocm import installation
 from gpulab.toolchain.host import compile_host_library
-from gpulab.virtual_gpu import abi
+from gpulab.virtual_gpu import libraries
 from tests.hip.conftest import ROOT, run_python
 
 # A library that answers as ROCm's does on a machine with one GPU; offsets are those of hipDeviceProp_tR0600.
@@ -195,19 +195,19 @@ print(hip.hipDeviceSynchronize()[0].name)
 
 def test_hip_python_alone_with_one_environment_variable():
     """No import of gpulab: ROCM_PATH is enough."""
-    abi.build()
-    done = run_python(PLAIN, ROCM_PATH=str(abi.rocm_path()))
+    libraries.build()
+    done = run_python(PLAIN, ROCM_PATH=str(libraries.rocm_path()))
     assert done.stdout == "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]\nhipErrorIllegalAddress\n", done.stderr
     assert "stopped kernel k at k.hip:3" in done.stderr
 
 
 def test_hip_python_alone_where_gpulab_cannot_be_imported(tmp_path):
     """The library says why, once, and its calls fail; nothing crashes."""
-    abi.build()
+    libraries.build()
     import os
 
     (tmp_path / "gpulab.py").write_text("raise ImportError('not this one')")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "ROCM_PATH": str(abi.rocm_path())}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "ROCM_PATH": str(libraries.rocm_path())}
     program = "from hip import hip\nprint(*(hip.hipGetDeviceCount()[0].name for _ in range(2)))"
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
@@ -316,7 +316,8 @@ except errors.KernelTimeout as error:
 
 def test_several_processes_build_at_once(tmp_path):
     program = (
-        "from gpulab.virtual_gpu import abi; print(abi.library('amdhip64').exists(), abi.library('hiprtc').exists())"
+        "from gpulab.virtual_gpu import libraries\n"
+        "print(libraries.path('hip').exists(), libraries.path('hiprtc').exists())"
     )
     import os
 
@@ -335,7 +336,7 @@ def test_a_cache_folder_that_cannot_be_written(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     done = run_python(
-        "from gpulab.virtual_gpu import abi; print(abi.library('amdhip64').exists())",
+        "from gpulab.virtual_gpu import libraries; print(libraries.path('hip').exists())",
         GPULAB_CACHE=str(blocked),
         TMPDIR=str(tmp_path),
     )
@@ -343,7 +344,7 @@ def test_a_cache_folder_that_cannot_be_written(tmp_path):
 
 
 def test_building_again_does_nothing():
-    abi.build()
+    libraries.build()
     said = []
-    assert abi.build(said.append) is False
+    assert libraries.build(said.append) is False
     assert said == []

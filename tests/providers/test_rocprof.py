@@ -22,13 +22,13 @@ from gpulab.providers.hip import library
 from gpulab.providers.rocm import replay, rocprof, snapshot
 from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.providers.virtual.provider import VirtualProvider
-from gpulab.virtual_gpu import abi
+from gpulab.virtual_gpu import libraries
 from tests.hip.conftest import ok
 from tests.providers.given import given
 
 RECORDED = Path(__file__).parent / "recorded"
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = str(abi.library("amdhip64"))
+LIBRARY = str(libraries.path("hip"))
 
 SOURCE = """
 struct Node { float value; Node* next; };

@@ -11,7 +11,8 @@ from gpulab.providers import selected as gpu
 from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding
 from gpulab.providers.virtual import hosting
 from gpulab.providers.virtual.provider import VirtualProvider
-from gpulab.virtual_gpu import abi
+from gpulab.virtual_gpu import libraries
+from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 from tests.hip.conftest import code_object, run_python
 from tests.providers.given import given
 
@@ -22,7 +23,7 @@ def binding(request, monkeypatch):
     found = (
         HipPythonBinding()
         if request.param == "hip-python"
-        else CtypesBinding(str(abi.library("amdhip64")), abi.PROPERTIES, in_process=True)
+        else CtypesBinding(str(libraries.path("hip")), DeviceProperties, in_process=True)
     )
     given(monkeypatch, VirtualProvider(found))
     providers.select(0)
@@ -279,7 +280,7 @@ def test_library_information(binding):
     info = gpu().library()
     assert (info.binding, info.version, info.profiler) == (binding.kind, "HIP 7.15.26333", None)
     assert info.path.endswith("libamdhip64.so")
-    assert hosting.rocm_path() == str(abi.rocm_path())
+    assert hosting.rocm_path() == str(libraries.rocm_path())
 
 
 def test_the_whole_way_with_ctypes_in_a_fresh_process():

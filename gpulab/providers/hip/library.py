@@ -29,13 +29,12 @@ def point_hip_python(after_a_call: bool = False) -> None:
             from then on, which the loader finds if a library of that name is loaded already; so it is loaded.
     """
     if "rocm" not in registry.names():
-        from gpulab.virtual_gpu import abi
+        from gpulab.virtual_gpu import libraries
 
-        abi.build()
-        os.environ["ROCM_PATH"] = str(abi.rocm_path())
+        libraries.build()
+        os.environ["ROCM_PATH"] = str(libraries.rocm_path())
         if after_a_call:
-            for stem in abi.LIBRARIES:
-                ctypes.PyDLL(str(abi.library(stem)))
+            libraries.load()
 
 
 def has_hip_python() -> bool:
@@ -65,13 +64,13 @@ def through_hip_python(wanted: Callable[[HipPythonBinding], bool]) -> HipPythonB
 
 def through_ctypes(path: str, *, in_process: bool = False) -> CtypesBinding:
     """The library in a file; `in_process`: it is gpulab's own."""
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 
-    return CtypesBinding(path, abi.PROPERTIES, in_process=in_process)
+    return CtypesBinding(path, DeviceProperties, in_process=in_process)
 
 
 def virtual_folder() -> Path:
     """Where the virtual library stands: a ROCM_PATH that names it is no installation of ROCm."""
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
 
-    return abi.rocm_path().absolute()
+    return libraries.rocm_path().absolute()

@@ -20,7 +20,7 @@ def open_provider() -> Provider:
     """The provider: through hip-python if that uses the virtual library, else through ctypes."""
     from gpulab.providers.hip import library
     from gpulab.providers.virtual.provider import VirtualProvider
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
 
     binding = library.through_hip_python(lambda found: found.has("gpulab_missing"))
-    return VirtualProvider(binding or library.through_ctypes(str(abi.library("amdhip64")), in_process=True))
+    return VirtualProvider(binding or library.through_ctypes(str(libraries.path("hip")), in_process=True))

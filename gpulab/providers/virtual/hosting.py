@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 
 from gpulab.records import Fault
@@ -15,24 +14,24 @@ from gpulab.records import Fault
 
 def function_names() -> tuple[str, ...]:
     """Every function of HIP and hiprtc that a program may call."""
-    from gpulab.virtual_gpu.abi import prototypes
+    from gpulab.virtual_gpu import libraries
 
-    return tuple(row[0] for row in prototypes.rows(prototypes.HIP + prototypes.HIPRTC))
+    return tuple(name for library in libraries.found() for name in library.functions())
 
 
 def rocm_path() -> str:
     """The folder to name in ROCM_PATH, for programs that do not import gpulab."""
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
 
-    return str(abi.rocm_path())
+    return str(libraries.rocm_path())
 
 
 def prepare() -> None:
     """Build what a process needs that may start no compiler: the virtual libraries, the virtual GPU's support code."""
-    from gpulab.virtual_gpu import abi
+    from gpulab.virtual_gpu import libraries
     from gpulab.virtual_gpu.machine.native import build as support_code
 
-    abi.build()
+    libraries.build()
     support_code.functions()
 
 
@@ -42,11 +41,9 @@ def install(on_fault: Callable[[Fault], None]) -> None:
     Args:
         on_fault: told of each fault when a HIP call returns its code.
     """
-    from gpulab.virtual_gpu import abi, runtime
+    from gpulab.virtual_gpu import libraries, runtime
 
-    abi.build()
-    for stem in abi.LIBRARIES:
-        ctypes.PyDLL(str(abi.library(stem)), mode=ctypes.RTLD_GLOBAL)
+    libraries.load(everywhere=True)
     runtime.instance().announce = on_fault
 
 

@@ -127,23 +127,6 @@ NOT_SUPPORTED = 801
 UNKNOWN = 999
 INTERRUPTED = 1 << 20  # for the C stub alone: hipErrorUnknown, and Ctrl-C is to be raised again
 
-#: hiprtcResult values and their names (hiprtc.h).
-HIPRTC_NAMES = {
-    0: "HIPRTC_SUCCESS",
-    1: "HIPRTC_ERROR_OUT_OF_MEMORY",
-    2: "HIPRTC_ERROR_PROGRAM_CREATION_FAILURE",
-    3: "HIPRTC_ERROR_INVALID_INPUT",
-    4: "HIPRTC_ERROR_INVALID_PROGRAM",
-    5: "HIPRTC_ERROR_INVALID_OPTION",
-    6: "HIPRTC_ERROR_COMPILATION",
-    7: "HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE",
-    8: "HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-    9: "HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
-    10: "HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
-    11: "HIPRTC_ERROR_INTERNAL_ERROR",
-    100: "HIPRTC_ERROR_LINKING",
-}
-
 
 class Failure(Exception):
     """A HIP call ends with this code. `reason` is for the reader, where the code alone says too little."""

@@ -10,7 +10,6 @@ from gpulab.virtual_gpu.runtime.device import Device
 from gpulab.virtual_gpu.runtime.linked import Linked
 from gpulab.virtual_gpu.runtime.memory import Memory
 from gpulab.virtual_gpu.runtime.modules import Modules, Triple
-from gpulab.virtual_gpu.runtime.rtc import RtcPrograms
 from gpulab.virtual_gpu.runtime.streams import Streams
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ class Runtime(Context):
         self.memory: Memory = Memory(self, self.streams)
         self.modules: Modules = Modules(self, self.memory, self.streams)
         self.linked: Linked = Linked(self, self.memory, self.modules)
-        self.programs: RtcPrograms = RtcPrograms(self)
 
     def reset(self, device: Device) -> None:
         """hipDeviceReset: everything that belongs to the device is gone."""

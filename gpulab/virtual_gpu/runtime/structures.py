@@ -176,6 +176,24 @@ class Position(ctypes.Structure):
     _fields_ = [("x", c_size_t), ("y", c_size_t), ("z", c_size_t)]
 
 
+class Dim3(ctypes.Structure):
+    """dim3."""
+
+    _fields_ = [("x", c_uint), ("y", c_uint), ("z", c_uint)]
+
+
+class IpcHandle(ctypes.Structure):
+    """hipIpcMemHandle_t and hipIpcEventHandle_t."""
+
+    _fields_ = [("reserved", c_char * 64)]
+
+
+class ChannelFormat(ctypes.Structure):
+    """hipChannelFormatDesc: bits of each component, and their kind."""
+
+    _fields_ = [("x", c_int), ("y", c_int), ("z", c_int), ("w", c_int), ("f", c_int)]
+
+
 class Memcpy3D(ctypes.Structure):
     """hipMemcpy3DParms."""
 

@@ -1,4 +1,4 @@
-"""hiprtc programs: `RtcProgram` and `RtcPrograms`, from source text to a code object by gpulab's compiler."""
+"""hiprtc's programs: `RtcProgram` and `RtcPrograms`, from source text to a code object by gpulab's compiler."""
 
 from __future__ import annotations
 
@@ -7,23 +7,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 from gpulab.errors import CompileError, GpulabError
+from gpulab.virtual_gpu.libraries.hiprtc import results
+from gpulab.virtual_gpu.libraries.library import StatusFailure
 from gpulab.virtual_gpu.runtime.context import Context
 
 if TYPE_CHECKING:
     from gpulab.toolchain import CodeObject
 
-SUCCESS, INVALID_INPUT, INVALID_PROGRAM, INVALID_OPTION = 0, 3, 4, 5
-COMPILATION, NO_NAMES_AFTER, NO_NAMES_BEFORE, BAD_NAME, INTERNAL = 6, 8, 9, 10, 11
-
 _ARCH_OPTIONS = ("--gpu-architecture", "--offload-arch", "-arch")
-
-
-class RtcFailure(Exception):
-    """A hiprtc call ends with this hiprtcResult."""
-
-    def __init__(self, code: int) -> None:
-        self.code = code
-        super().__init__(str(code))
 
 
 class RtcProgram:
@@ -58,17 +49,17 @@ class RtcPrograms:
     def find(self, handle: int) -> RtcProgram:
         found = self._programs.get(handle)
         if found is None:
-            raise RtcFailure(INVALID_PROGRAM)
+            raise StatusFailure(results.INVALID_PROGRAM)
         return found
 
     def destroy(self, handle: int) -> None:
         if self._programs.pop(handle, None) is None:
-            raise RtcFailure(INVALID_PROGRAM)
+            raise StatusFailure(results.INVALID_PROGRAM)
 
     def add_name(self, handle: int, expression: str) -> None:
         program = self.find(handle)
         if program.compiled:
-            raise RtcFailure(NO_NAMES_AFTER)
+            raise StatusFailure(results.NO_NAMES_AFTER)
         program.expressions.append(expression)
 
     def compile(self, handle: int, options: list[str]) -> int:
@@ -102,23 +93,23 @@ class RtcPrograms:
             )
         except CompileError as error:
             program.log = str(error)
-            return COMPILATION
+            return results.COMPILATION
         except GpulabError as error:
             program.log = str(error)
-            return INVALID_OPTION
+            return results.INVALID_OPTION
         program.log = program.code.log
-        return SUCCESS
+        return results.SUCCESS
 
     def lowered_name(self, handle: int, expression: str) -> int:
         """Address of the C string with the symbol of a name expression."""
         program = self.find(handle)
         if not program.compiled:
-            raise RtcFailure(NO_NAMES_BEFORE)
+            raise StatusFailure(results.NO_NAMES_BEFORE)
         if program.code is None:
-            raise RtcFailure(COMPILATION)
+            raise StatusFailure(results.COMPILATION)
         symbol = program.code.name_expressions.get(expression)
         if symbol is None or expression not in program.expressions:
-            raise RtcFailure(BAD_NAME)
+            raise StatusFailure(results.BAD_NAME)
         kept = program.names.get(expression)
         if kept is None:
             kept = program.names[expression] = ctypes.create_string_buffer(symbol.encode())
@@ -128,5 +119,5 @@ class RtcPrograms:
         """The code object."""
         program = self.find(handle)
         if program.code is None:
-            raise RtcFailure(INVALID_PROGRAM)
+            raise StatusFailure(results.INVALID_PROGRAM)
         return program.code.elf

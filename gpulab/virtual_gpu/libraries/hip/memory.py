@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from gpulab.virtual_gpu.abi.common import get32, get64, need, put32, put64, rt
+from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.memory import (
@@ -787,12 +787,11 @@ def hipMemPoolGetAttribute(pool: int, attribute: int, value: int) -> int:
 
 
 def hipGetProcAddress(symbol: int, function: int, version: int, flags: int, status: int) -> int:
-    from gpulab.virtual_gpu import abi
-    from gpulab.virtual_gpu.abi.common import text
+    from gpulab.virtual_gpu.libraries import building
 
     need(function)
     name = text(symbol)
-    library = ctypes.PyDLL(str(abi.library("amdhip64")))
+    library = ctypes.PyDLL(str(building.path("hip")))
     # Some functions have a versioned symbol behind their plain name.
     found = getattr(library, {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600"}.get(name, name), None)
     if found is None:

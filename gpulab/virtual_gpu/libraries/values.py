@@ -1,8 +1,8 @@
-"""What all modules of C calls share: the runtime and writing results to C's memory.
+"""What the functions of all libraries share: the runtime, and reading and writing C's memory.
 
-Each function of `calls_*.py` has the name of its C function and takes its arguments as integers: addresses,
-handles, numbers; structures by value come as their address. It returns HIP's code, or raises
-`runtime.codes.Failure`.
+A function has the name of its C function and takes its arguments as integers (addresses, handles, numbers) and floats;
+structures by value come as their address. It returns a code of its library, or raises `library.StatusFailure` with one;
+`runtime.codes.Failure`, with a code of HIP's, becomes the library's own by `library.Status.of_hip`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 
-from gpulab.virtual_gpu.abi import calls_memory
-from gpulab.virtual_gpu.abi.common import need, put32, put64, rt, text
+from gpulab.virtual_gpu.libraries.hip import memory
+from gpulab.virtual_gpu.libraries.values import need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.modules import image_at
@@ -100,19 +100,19 @@ def _of_symbol(symbol: int, size: int, offset: int) -> int:
 
 
 def hipMemcpyToSymbol(symbol: int, source: int, size: int, offset: int, kind: int) -> int:
-    return calls_memory.hipMemcpy(_of_symbol(symbol, size, offset), source, size, kind)
+    return memory.hipMemcpy(_of_symbol(symbol, size, offset), source, size, kind)
 
 
 def hipMemcpyToSymbolAsync(symbol: int, source: int, size: int, offset: int, kind: int, stream: int) -> int:
-    return calls_memory.hipMemcpyAsync(_of_symbol(symbol, size, offset), source, size, kind, stream)
+    return memory.hipMemcpyAsync(_of_symbol(symbol, size, offset), source, size, kind, stream)
 
 
 def hipMemcpyFromSymbol(target: int, symbol: int, size: int, offset: int, kind: int) -> int:
-    return calls_memory.hipMemcpy(target, _of_symbol(symbol, size, offset), size, kind)
+    return memory.hipMemcpy(target, _of_symbol(symbol, size, offset), size, kind)
 
 
 def hipMemcpyFromSymbolAsync(target: int, symbol: int, size: int, offset: int, kind: int, stream: int) -> int:
-    return calls_memory.hipMemcpyAsync(target, _of_symbol(symbol, size, offset), size, kind, stream)
+    return memory.hipMemcpyAsync(target, _of_symbol(symbol, size, offset), size, kind, stream)
 
 
 # What a host program compiled by Clang registers before main: its device code, and an address of its own for each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from gpulab.virtual_gpu.abi.common import get32, need, put32, put64, put_text, rt, text
+from gpulab.virtual_gpu.libraries.values import get32, need, put32, put64, put_text, rt, text
 from gpulab.virtual_gpu.runtime import codes, properties
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.structures import DeviceProperties

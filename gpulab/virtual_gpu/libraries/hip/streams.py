@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from gpulab.virtual_gpu.abi.common import need, put32, put64, put_float, rt
+from gpulab.virtual_gpu.libraries.values import need, put32, put64, put_float, rt
 from gpulab.virtual_gpu.runtime import codes
 
 _HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

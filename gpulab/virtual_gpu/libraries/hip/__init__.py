@@ -1,0 +1,26 @@
+"""libamdhip64: HIP's runtime. `device`, `streams`, `memory`, `modules` and `per_thread` have the functions."""
+
+from gpulab.virtual_gpu.libraries.library import Library, Status
+from gpulab.virtual_gpu.runtime import codes, structures
+
+LIBRARY = Library(
+    __name__,
+    "amdhip64",
+    major=7,
+    status=Status(
+        "hipError_t",
+        not_supported=codes.NOT_SUPPORTED,
+        not_initialized=codes.NOT_INITIALIZED,
+        unknown=codes.UNKNOWN,
+        answer=codes.NOT_READY,
+    ),
+    structures={
+        "X": structures.Extent,
+        "P": structures.PitchedPtr,
+        "L": structures.MemoryLocation,
+        "D": structures.Dim3,
+        "I": structures.IpcHandle,
+        "K": structures.ChannelFormat,
+    },
+    always=True,
+)

@@ -1,0 +1,59 @@
+"""The variants of HIP's calls for the per-thread default stream, whose names end in _spt.
+
+Where the plain call takes a stream, NULL means the calling thread's own stream (hipStreamPerThread) here; calls
+without a stream wait for their work in both variants.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+
+from gpulab.virtual_gpu.libraries.hip import memory, modules, streams
+from gpulab.virtual_gpu.runtime.streams import PER_THREAD
+
+
+def _variant(function: Callable[..., int]) -> Callable[..., int]:
+    names = list(inspect.signature(function).parameters)
+    if "stream" not in names:
+        return function
+    place = names.index("stream")
+
+    @functools.wraps(function)
+    def call(*arguments: int) -> int:
+        if arguments[place]:
+            return function(*arguments)
+        return function(*arguments[:place], PER_THREAD, *arguments[place + 1 :])
+
+    return call
+
+
+hipMemcpy_spt = _variant(memory.hipMemcpy)
+hipMemcpyAsync_spt = _variant(memory.hipMemcpyAsync)
+hipMemcpy2D_spt = _variant(memory.hipMemcpy2D)
+hipMemcpy2DAsync_spt = _variant(memory.hipMemcpy2DAsync)
+hipMemcpy3D_spt = _variant(memory.hipMemcpy3D)
+hipMemcpy3DAsync_spt = _variant(memory.hipMemcpy3DAsync)
+hipMemset_spt = _variant(memory.hipMemset)
+hipMemsetAsync_spt = _variant(memory.hipMemsetAsync)
+hipMemset2D_spt = _variant(memory.hipMemset2D)
+hipMemset2DAsync_spt = _variant(memory.hipMemset2DAsync)
+hipMemset3D_spt = _variant(memory.hipMemset3D)
+hipMemset3DAsync_spt = _variant(memory.hipMemset3DAsync)
+hipGetProcAddress_spt = _variant(memory.hipGetProcAddress)
+hipStreamQuery_spt = _variant(streams.hipStreamQuery)
+hipStreamSynchronize_spt = _variant(streams.hipStreamSynchronize)
+hipStreamGetPriority_spt = _variant(streams.hipStreamGetPriority)
+hipStreamWaitEvent_spt = _variant(streams.hipStreamWaitEvent)
+hipStreamGetFlags_spt = _variant(streams.hipStreamGetFlags)
+hipStreamAddCallback_spt = _variant(streams.hipStreamAddCallback)
+hipStreamIsCapturing_spt = _variant(streams.hipStreamIsCapturing)
+hipLaunchHostFunc_spt = _variant(streams.hipLaunchHostFunc)
+hipEventRecord_spt = _variant(streams.hipEventRecord)
+hipMemcpyToSymbol_spt = _variant(modules.hipMemcpyToSymbol)
+hipMemcpyToSymbolAsync_spt = _variant(modules.hipMemcpyToSymbolAsync)
+hipMemcpyFromSymbol_spt = _variant(modules.hipMemcpyFromSymbol)
+hipMemcpyFromSymbolAsync_spt = _variant(modules.hipMemcpyFromSymbolAsync)
+hipLaunchKernel_spt = _variant(modules.hipLaunchKernel)
+hipLaunchCooperativeKernel_spt = _variant(modules.hipLaunchCooperativeKernel)
