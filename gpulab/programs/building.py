@@ -21,6 +21,7 @@ from pathlib import Path
 from gpulab.errors import CompileError, GpulabError
 from gpulab.programs import options as command_line
 from gpulab.programs.program import Program
+from gpulab.providers.virtual import hosting
 from gpulab.records import Diagnostic
 from gpulab.toolchain import build as kernels
 from gpulab.toolchain import cache, code_object, compiler, diagnostics, hosted
@@ -28,7 +29,7 @@ from gpulab.toolchain import cache, code_object, compiler, diagnostics, hosted
 _HERE = Path(__file__).parent
 LAUNCHER = _HERE / "launcher.cpp"
 HOME = str(_HERE.parents[1])  # where gpulab lies
-_FORMAT = "1"
+_FORMAT = "2"
 _LIMIT = 512 << 20  # bytes of programs kept
 _FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{16})?(?=\0)")
 _QUOTED = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
@@ -53,7 +54,7 @@ def build(
         source: its text, or the path of a file.
         name: of the executable.
         archs: the devices that it has code for; --offload-arch= among the options overrules it.
-        options: of hipcc: -O, -g, -std=, -D, -I, -W..., -f..., --offload-arch=.
+        options: of hipcc: -O, -g, -std=, -D, -I, -W..., -f..., -l, --offload-arch=.
         first_line: the number of the source's first line in messages.
         file: what messages call the source; by default the file's name, or the program's with ".hip".
         output: where the executable goes; by default into gpulab's cache folder.
@@ -81,14 +82,16 @@ def build(
     file = file or f"{name}.hip"
     if not re.fullmatch(r"[\w.+-]{1,100}", name) or name.startswith((".", "-")):
         raise GpulabError(f"{name!r} is no name for a program.", hint="use letters, digits, - and _.")
-    base = hosted.setting()
-    setting = hosted.Hosted(
-        base.triple, base.folders, base.definitions, base.libraries, user=asked.include, quoted=quoted
-    )
+    libraries = hosting.libraries()
+    folders = tuple(str(library.headers) for library in libraries if library.headers is not None)
+    setting = replace(hosted.setting(), user=asked.include, quoted=quoted, more=folders)
+    chosen = [one for one in libraries if one.always or one.name in asked.libraries]
+    called = calls(setting.triple.split("-")[0], chosen)
     keeps = not (asked.include or quoted)  # headers of the learner's own may have changed since
     key = cache.key(
         _FORMAT, text, file, name, str(first_line), json.dumps([asked.archs, asked.common, asked.host]), setting.key(),
         compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), _own_hash(),
+        called,
     )  # fmt: skip
     target = Path(output).absolute() if output is not None else cache.folder() / "programs" / key[:2] / key / name
     notes = target.with_name("messages.json") if output is None else None
@@ -97,7 +100,8 @@ def build(
         kept = [str(said) for said in json.loads(notes.read_text(encoding="utf-8"))]
         os.utime(target.parent)
         return Program(target, text, name, asked.archs, _worded(kept, view))
-    messages = _make(view, asked, setting, target, keeps)
+    others = [one for one in libraries if one not in chosen]
+    messages = _make(view, asked, setting, called, others, target, keeps)
     program = Program(target, text, name, asked.archs, _worded(messages, view))
     if notes is not None:
         notes.write_text(json.dumps(messages), encoding="utf-8")
@@ -106,7 +110,13 @@ def build(
 
 
 def _make(
-    view: diagnostics.Source, asked: command_line.Options, setting: hosted.Hosted, target: Path, keeps: bool
+    view: diagnostics.Source,
+    asked: command_line.Options,
+    setting: hosted.Hosted,
+    called: str,
+    others: Sequence[hosted.LinkedLibrary],
+    target: Path,
+    keeps: bool,
 ) -> list[str]:
     """Compile, link, write the file; what the compiler said in each pass."""
     text, file, first_line = view.text, view.name, view.first_line
@@ -151,7 +161,7 @@ def _make(
         "launcher.o": hosted.compile_launcher(
             LAUNCHER, {"GPULAB_INTERPRETER": f'"{hosted.interpreter()}"'}, setting
         ),
-        "calls.o": hosted.assemble(calls(setting.triple.split("-")[0]), setting),
+        "calls.o": hosted.assemble(called, setting),
         "places.o": hosted.assemble(_places(), setting),
     }  # fmt: skip
     symbol = _FAT_BINARY.search(code)
@@ -160,7 +170,7 @@ def _make(
             fat = Path(scratch, "fat")
             fat.write_bytes(bundle((each.arch, each.elf) for each in objects))
             files["fat.o"] = hosted.assemble_file(symbol[0].decode(), fat, setting)
-    hosted.link(files, setting, _ENTRY, target, view, LIMITS, asked.debug)
+    hosted.link(files, setting, _ENTRY, target, view, LIMITS, asked.debug, others)
     return [outcome.log, *(each.messages for each in objects)]
 
 
@@ -213,23 +223,43 @@ def bundle(objects: Iterable[tuple[str, bytes]]) -> bytes:
     return first + bytes(-len(first) % _ALIGNMENT) + b"".join(body)
 
 
-def calls(machine: str) -> str:
-    """The assembly text of HIP's functions: each jumps to the address that the launcher has put into its table."""
-    from gpulab.providers.virtual import hosting
+def calls(machine: str, libraries: Sequence[hosted.LinkedLibrary]) -> str:
+    """The assembly text of the libraries' functions: each jumps to the address that the launcher has put into a table.
 
-    names = hosting.function_names()
+    Before that, and where a library lacks a function, the address is that of a function which returns the library's
+    own answer to that. Layouts: gpulab_library and gpulab_call in launcher.cpp.
+    """
+    arm = machine == "aarch64"
     text = []
-    for name in names:
-        text.append(f'.section .text.{name},"ax",%progbits\n.globl {name}\n.hidden {name}\n.type {name},%function')
-        if machine == "aarch64":
-            text.append(f"{name}: adrp x16, .Lcall_{name}\nldr x16, [x16, :lo12:.Lcall_{name}]\nbr x16")
+    answers: dict[int | str, str] = {}
+    for library in libraries:
+        for name, answer in library.functions.items():
+            answers.setdefault(answer, f".Lmissing_{len(answers)}")
+            text.append(f'.section .text.{name},"ax",%progbits\n.globl {name}\n.hidden {name}\n.type {name},%function')
+            if arm:
+                text.append(f"{name}: adrp x16, .Lcall_{name}\nldr x16, [x16, :lo12:.Lcall_{name}]\nbr x16")
+            else:
+                text.append(f"{name}: jmp *.Lcall_{name}(%rip)")
+    text.append('.section .text.gpulab_missing,"ax",%progbits')
+    for answer, label in answers.items():
+        if isinstance(answer, str):
+            load = "adrp x0, .Lnothing\nadd x0, x0, :lo12:.Lnothing" if arm else "leaq .Lnothing(%rip), %rax"
         else:
-            text.append(f"{name}: jmp *.Lcall_{name}(%rip)")
+            load = f"ldr x0, ={answer}" if arm else f"movq ${answer}, %rax"
+        text.append(f"{label}: {load}\nret")
     text.append('.section .data.rel.gpulab,"aw",%progbits\n.p2align 3')
-    text.append(".globl gpulab_hip_calls\n.hidden gpulab_hip_calls\ngpulab_hip_calls:")
-    text += [f".quad .Lname_{name}\n.Lcall_{name}: .quad 0" for name in names]
-    text.append('.quad 0, 0\n.section .rodata.gpulab,"a",%progbits')
-    text += [f'.Lname_{name}: .asciz "{name}"' for name in names]
+    text.append(".globl gpulab_libraries\n.hidden gpulab_libraries\ngpulab_libraries:")
+    text += [f".quad .Lfile_{one.name}, {one.major}, .Lcalls_{one.name}" for one in libraries]
+    text.append(".quad 0, 0, 0")
+    for library in libraries:
+        text.append(f".Lcalls_{library.name}:")
+        for name, answer in library.functions.items():
+            text.append(f".quad .Lname_{name}\n.Lcall_{name}: .quad {answers[answer]}")
+        text.append(".quad 0, 0")
+    text.append('.section .rodata.gpulab,"a",%progbits\n.Lnothing: .asciz ""')
+    for library in libraries:
+        text.append(f'.Lfile_{library.name}: .asciz "{library.file}"')
+        text += [f'.Lname_{name}: .asciz "{name}"' for name in library.functions]
     text.append('.section .note.GNU-stack,"",%progbits\n')
     return "\n".join(text)
 

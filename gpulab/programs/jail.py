@@ -160,6 +160,7 @@ def prepare(
         os.path.dirname(os.path.realpath(sys.executable)), str(home),
         str(Path(command[0]).absolute().parent),
         *(str(store / name) for name in _CACHED),
+        *filter(None, environment.get("GPULAB_LIBRARIES", "").split(os.pathsep)),
         *(path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))),
     ]  # fmt: skip
     kept |= {

@@ -5,8 +5,8 @@
 // this process becomes Python, which loads the virtual library and this very file, and calls main: gpulab/programs/
 // start.py. GPULAB_LIBRARY (rocm, virtual) overrules the choice and GPULAB_PYTHON the Python.
 //
-// Calls of HIP go through the table gpulab_hip_calls, one jump for each function (made by programs/link.py), so the file
-// needs no HIP library to be loaded.
+// Calls of HIP and of other libraries go through tables, one jump for each function (gpulab_libraries, made by
+// programs/building.py), so the file needs no such library to be loaded.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,11 +20,16 @@
 extern "C" {
 extern char** environ;
 int gpulab_main(int, char**, char**) asm("main");
-struct hip_call {
+struct gpulab_call {
   const char* name;
-  void* address;
+  void* address;  // at first of a function that answers "not supported"
 };
-extern hip_call gpulab_hip_calls[] __attribute__((visibility("hidden")));
+struct gpulab_library {
+  const char* file;  // libamdhip64.so
+  long major;        // of its version: libamdhip64.so.7
+  gpulab_call* calls;
+};
+extern gpulab_library gpulab_libraries[] __attribute__((visibility("hidden")));  // the first is HIP
 extern const char gpulab_python[] __attribute__((visibility("hidden")));  // the interpreter that built this program
 extern const char gpulab_home[] __attribute__((visibility("hidden")));    // where its gpulab lies
 typedef void (*initializer)(int, char**, char**);
@@ -85,21 +90,22 @@ gpulab_entry:
 
 static bool linked;
 
-// What a call does that the library does not have: hipErrorNotSupported.
-static int missing() { return 801; }
-
-static void link(void* library) {
-  for (hip_call* call = gpulab_hip_calls; call->name; ++call) {
-    call->address = dlsym(library, call->name);
-    if (!call->address) call->address = reinterpret_cast<void*>(&missing);
-  }
-  linked = true;
+// Whether any of its functions was found.
+static bool link(const gpulab_library& library, void* handle) {
+  bool any = false;
+  for (gpulab_call* call = library.calls; call->name; ++call)
+    if (void* found = dlsym(handle, call->name)) {
+      call->address = found;
+      any = true;
+    }
+  return any;
 }
 
-// Loaded by dlopen, from start.py: the virtual library is there already, and the program's own constructors, which
+// Loaded by dlopen, from start.py: the virtual libraries are there already, and the program's own constructors, which
 // register its kernels, come after this one.
 __attribute__((constructor(101))) static void loaded() {
-  if (!linked) link(RTLD_DEFAULT);
+  if (linked) return;
+  for (gpulab_library* each = gpulab_libraries; each->file; ++each) link(*each, RTLD_DEFAULT);
 }
 
 static std::string setting(const char* name) {
@@ -107,22 +113,36 @@ static std::string setting(const char* name) {
   return value ? value : "";
 }
 
-static void* open_rocm() {
+// A library of ROCm's: of this version, or of the one before.
+static void* open_rocm(const gpulab_library& library) {
+  const std::string file = library.file;
+  std::vector<std::string> tried;
   for (const char* name : {"ROCM_PATH", "ROCM_HOME"}) {
     std::string root = setting(name);
-    if (root.empty() || root.find("virtual-rocm") != std::string::npos) continue;
-    if (void* found = dlopen((root + "/lib/libamdhip64.so").c_str(), RTLD_NOW | RTLD_GLOBAL)) return found;
+    if (!root.empty() && root.find("virtual-rocm") == std::string::npos) tried.push_back(root + "/lib/" + file);
   }
-  for (const char* name : {"/opt/rocm/lib/libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"})
-    if (void* found = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return found;
+  tried.push_back("/opt/rocm/lib/" + file);
+  for (long major : {library.major, library.major - 1}) tried.push_back(file + "." + std::to_string(major));
+  tried.push_back(file);
+  for (const std::string& name : tried)
+    if (void* found = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL)) return found;
   return nullptr;
+}
+
+static void link_rocm() {
+  linked = true;
+  void* hip = open_rocm(gpulab_libraries[0]);  // which has the functions of small libraries, too
+  for (gpulab_library* each = gpulab_libraries; each->file; ++each) {
+    void* found = each == gpulab_libraries ? hip : open_rocm(*each);
+    if (!link(*each, found ? found : hip)) fprintf(stderr, "This ROCm has no %s: its functions fail.\n", each->file);
+  }
 }
 
 // Whether ROCm's library finds a GPU: asked in a process of its own, so that a broken installation ends only that.
 static bool rocm_works() {
   pid_t child = fork();
   if (child == 0) {
-    void* library = open_rocm();
+    void* library = open_rocm(gpulab_libraries[0]);
     auto count = library ? reinterpret_cast<int (*)(int*)>(dlsym(library, "hipGetDeviceCount")) : nullptr;
     int devices = 0;
     _exit(count && count(&devices) == 0 && devices > 0 ? 0 : 1);
@@ -196,7 +216,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void gpulab_no_constructo
 
 extern "C" __attribute__((visibility("hidden"), used)) int gpulab_launch(int argc, char** argv, char** environment) {
   if (!uses_rocm()) become_python(argc, argv);
-  link(open_rocm());
+  link_rocm();
   for (initializer* each = __init_array_start; each != __init_array_end; ++each) (*each)(argc, argv, environment);
   gpulab_run(argc, argv);
   return 0;

@@ -11,8 +11,8 @@ from gpulab.errors import GpulabError
 from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
-#: Libraries that every program has.
-_INCLUDED = frozenset(("amdhip64", "hiprtc", "stdc++", "c++", "m", "c", "pthread", "dl", "rt", "gcc_s"))
+#: Libraries of C and C++ that every program has.
+_INCLUDED = frozenset(("stdc++", "c++", "m", "c", "pthread", "dl", "rt", "gcc_s"))
 #: ROCm's libraries by what follows -l, with the name that people know.
 _ROCM = {
     "rocblas": "rocBLAS", "hipblas": "hipBLAS", "hipblaslt": "hipBLASLt", "rocfft": "rocFFT", "hipfft": "hipFFT",
@@ -31,6 +31,7 @@ class Options:
         archs: device architectures, each once, "native" replaced.
         common: options for both passes. host: those of the host's pass alone.
         include: folders of headers, absolute.
+        libraries: names after -l of libraries whose functions a program gets when it starts.
         debug: -g was given.
     """
 
@@ -40,6 +41,7 @@ class Options:
     common: tuple[str, ...]
     host: tuple[str, ...]
     include: tuple[str, ...]
+    libraries: tuple[str, ...]
     debug: bool
 
 
@@ -68,6 +70,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
     common: list[str] = []
     host: list[str] = []
     include: list[str] = []
+    libraries: list[str] = []
     output, debug = "", False
     queue = [str(word) for word in words]
     while queue:
@@ -99,7 +102,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
         elif word.startswith("-include"):
             raise _refuse(word, "headers are included by the source.", '#include "..." as the first line of the source')
         elif word.startswith("-l"):
-            _check_library(word)
+            libraries += _library(word)
         elif word.startswith("-o"):
             output = word[2:]
         elif word in ("-g", "-ggdb", "-g3", "-g2"):
@@ -120,7 +123,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
             if word.startswith("-O"):
                 common.append({"-O": "-O1"}.get(word, word))
         elif word.startswith("-fsanitize"):
-            raise _refuse(word, "the sanitizers' libraries are not here.", "Program.run(checked=True) checks kernels.")
+            raise _refuse(word, "the sanitizers' libraries are not here.", "run(checked=True) checks kernels.")
         else:
             accepted = option_check.check([word])
             if accepted.arch:
@@ -132,14 +135,20 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
     if not chosen:
         raise GpulabError("no architecture to build for.", hint="--offload-arch=gfx942, for example.")
     return Options(
-        tuple(sources), output, tuple(dict.fromkeys(chosen)), tuple(common), tuple(host), tuple(include), debug
-    )
+        tuple(sources), output, tuple(dict.fromkeys(chosen)), tuple(common), tuple(host), tuple(include),
+        tuple(dict.fromkeys(libraries)), debug,
+    )  # fmt: skip
 
 
-def _check_library(word: str) -> None:
+def _library(word: str) -> list[str]:
+    """The name after -l, if it is one of the libraries that come through gpulab's port; none for those of C and C++."""
+    from gpulab.providers.virtual import hosting
+
     name = word[2:]
     if name in _INCLUDED:
-        return
+        return []
+    if any(name == library.name for library in hosting.libraries()):
+        return [name]
     if name in _ROCM or name.lower() in _ROCM:
         known = _ROCM.get(name) or _ROCM[name.lower()]
         raise _refuse(

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulab.errors import CompileError, GpulabError
+from gpulab.records import Diagnostic
 from gpulab.toolchain import cache, compiler, diagnostics
 
 INCLUDE = Path(__file__).parent / "include"
@@ -39,6 +40,31 @@ _MACHINES = {
     "aarch64": ("aarch64", "/lib/ld-linux-aarch64.so.1"),
     "arm64": ("aarch64", "/lib/ld-linux-aarch64.so.1"),
 }
+
+
+@dataclass(frozen=True)
+class LinkedLibrary:
+    """A library whose functions programs call by way of a table of addresses, filled when a program starts.
+
+    Attributes:
+        name: what follows -l; between "lib" and ".so" in its file's name.
+        major: of the version behind the file's name.
+        always: every program has it, without -l.
+        headers: the folder with its headers, if gpulab's own folder has them not.
+        functions: what each returns where the library does not have it: a number, or a text.
+    """
+
+    name: str
+    major: int
+    always: bool
+    headers: Path | None
+    functions: Mapping[str, int | str]
+
+    @property
+    def file(self) -> str:
+        return f"lib{self.name}.so"
+
+
 _LIBRARY = re.compile(r"\.(a|so(\.\d+)*)\Z")
 
 
@@ -48,7 +74,7 @@ class Hosted:
 
     `triple` is the host's for Clang; `folders` are the host's header folders; `definitions` the macros that fit them;
     `libraries` what the linker gets. `user` are folders of the learner's own headers, `quoted` those for
-    ``#include "..."`` alone.
+    ``#include "..."`` alone, `more` those of libraries' headers.
     """
 
     triple: str
@@ -57,6 +83,7 @@ class Hosted:
     libraries: tuple[str, ...] = field(default=(), compare=False)
     user: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
 
     def arguments(self) -> tuple[str, ...]:
         """Options of Clang that both passes have in common."""
@@ -67,6 +94,8 @@ class Hosted:
         for folder in self.user:
             found += ["-I", folder]
         found += ["-isystem", "/gpulab/include"]
+        for index in range(len(self.more)):
+            found += ["-isystem", f"/gpulab/system/library{index}"]
         for index in range(len(self.folders)):
             found += ["-isystem", f"/gpulab/system/{index}"]
         return tuple(found)
@@ -75,12 +104,14 @@ class Hosted:
         """The folders of the virtual file system that Clang sees."""
         places = [(f"/gpulab/include/{name}", str(INCLUDE / name)) for name in ("hip", "gpulab")]
         places += [(f"/gpulab/system/{index}", folder) for index, folder in enumerate(self.folders)]
+        places += [(f"/gpulab/system/library{index}", folder) for index, folder in enumerate(self.more)]
         places += [(folder, folder) for folder in dict.fromkeys((*self.user, *self.quoted))]
         return [{"type": "directory-remap", "name": name, "external-contents": real} for name, real in places]
 
     def key(self) -> str:
         """For cache keys."""
-        return json.dumps([_FORMAT, self.triple, self.definitions, self.user, self.quoted])
+        more = [cache.folder_hash(Path(folder)) for folder in self.more]
+        return json.dumps([_FORMAT, self.triple, self.definitions, self.user, self.quoted, more])
 
 
 def unavailable() -> str:
@@ -265,7 +296,7 @@ def _unit(arguments: Sequence[str], text: str, name: str) -> bytes:
 
 def link(
     objects: Mapping[str, bytes], hosted: Hosted, entry: str, target: Path, source: diagnostics.Source,
-    limits: compiler.Limits, debug: bool = False,
+    limits: compiler.Limits, debug: bool = False, elsewhere: Sequence[LinkedLibrary] = (),
 ) -> None:  # fmt: skip
     """Link a program and put it at `target` in one step.
 
@@ -274,6 +305,7 @@ def link(
         entry: the symbol where it starts.
         source: for messages about symbols that are not defined.
         debug: keep debug information.
+        elsewhere: libraries that are not linked, for messages about their functions.
 
     Raises:
         CompileError: a symbol is missing; the message shows where the source uses it.
@@ -295,7 +327,8 @@ def link(
                 folder=scratch, limits=limits, what="the linker",
             )  # fmt: skip
             if outcome.code != 0 or os.path.getsize(made) == 0:
-                found = diagnostics.parse_linker(outcome.log, source)
+                found = _in_other_libraries(outcome.log, source, elsewhere)
+                found += diagnostics.parse_linker(outcome.log, source) if not found else ()
                 if found:
                     raise diagnostics.compile_error(found, source.name, outcome.log)
                 raise compiler.explain_death(outcome.code, "the linker")
@@ -304,6 +337,19 @@ def link(
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(made)
+
+
+def _in_other_libraries(
+    log: str, source: diagnostics.Source, elsewhere: Sequence[LinkedLibrary]
+) -> tuple[Diagnostic, ...]:
+    """Undefined symbols that a library has which was not linked."""
+    found = []
+    for symbol in dict.fromkeys(re.findall(r"undefined (?:\w+ )?symbol: (\w+)", log)):
+        for library in elsewhere:
+            if symbol in library.functions:
+                hint = f"{symbol} is a function of the library {library.name}: add -l{library.name}."
+                found.append(diagnostics.at_word("error", f"undefined symbol: {symbol}", symbol, source, hint))
+    return tuple(found)
 
 
 def assemble_file(symbol: str, file: Path, hosted: Hosted) -> bytes:

@@ -1,6 +1,6 @@
 """What a program needs that runs in this process on the virtual library.
 
-`prepare` builds what it uses, `install` and `finish` are its begin and end, `function_names` what it may call.
+`prepare` builds what it uses, `install` and `finish` are its begin and end, `libraries` what it may call.
 
 `install` loads the virtual libraries so that the program finds their C symbols, and says who is told of faults.
 """
@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpulab.records import Fault
+from gpulab.toolchain import hosted
 
 
-def function_names() -> tuple[str, ...]:
-    """Every function of HIP and hiprtc that a program may call."""
-    from gpulab.virtual_gpu import libraries
+def libraries() -> tuple[hosted.LinkedLibrary, ...]:
+    """The libraries that a program may call: HIP, hiprtc and those that it names with -l."""
+    from gpulab.virtual_gpu import libraries as virtual
 
-    return tuple(name for library in libraries.found() for name in library.functions())
+    return tuple(library.linked() for library in virtual.found())
 
 
 def rocm_path() -> str:

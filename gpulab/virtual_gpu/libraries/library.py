@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpulab.errors import InternalError
+from gpulab.toolchain import hosted
 
 #: Code of an argument -> its type in C.
 TYPES = {
@@ -154,6 +155,12 @@ class Library:
         known = self.implemented()
         return tuple(name for name in self.functions() if name in known)
 
+    def linked(self) -> hosted.LinkedLibrary:
+        """What a whole program has to know of it."""
+        answers: dict[str, int | str] = {"e": self.status.not_supported, "i": -1, "p": 0, "s": ""}
+        functions = {one.name: answers.get(one.result, 0) for one in self.prototypes()}
+        return hosted.LinkedLibrary(self.file, self.major, self.always, self.headers, functions)
+
 
 @functools.cache
 def _prototypes(table: Path, structures: frozenset[str]) -> tuple[Prototype, ...]:
@@ -205,7 +212,7 @@ def _implemented(library: Library) -> Mapping[str, Call]:
 
 @functools.cache
 def found() -> tuple[Library, ...]:
-    """All libraries that there are, by name: the folders of this package.
+    """All libraries that there are, the folders of this package: those that every program has, then the others.
 
     Raises:
         InternalError: two of them have the same file name.
@@ -219,7 +226,7 @@ def found() -> tuple[Library, ...]:
             if library.file in listed:
                 raise InternalError(f"{library.name} and {listed[library.file].name} are both lib{library.file}.")
             listed[library.file] = library
-    return tuple(listed.values())
+    return tuple(sorted(listed.values(), key=lambda library: (not library.always, library.name)))
 
 
 def find(name: str) -> Library:
