@@ -8,7 +8,6 @@ gpulab.
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
 import os
 import platform
