@@ -18,7 +18,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -327,8 +327,7 @@ def link(
                 folder=scratch, limits=limits, what="the linker",
             )  # fmt: skip
             if outcome.code != 0 or os.path.getsize(made) == 0:
-                found = _in_other_libraries(outcome.log, source, elsewhere)
-                found += diagnostics.parse_linker(outcome.log, source) if not found else ()
+                found = _advised(diagnostics.parse_linker(outcome.log, source), elsewhere)
                 if found:
                     raise diagnostics.compile_error(found, source.name, outcome.log)
                 raise compiler.explain_death(outcome.code, "the linker")
@@ -339,17 +338,16 @@ def link(
                 os.unlink(made)
 
 
-def _in_other_libraries(
-    log: str, source: diagnostics.Source, elsewhere: Sequence[LinkedLibrary]
-) -> tuple[Diagnostic, ...]:
-    """Undefined symbols that a library has which was not linked."""
-    found = []
-    for symbol in dict.fromkeys(re.findall(r"undefined (?:\w+ )?symbol: (\w+)", log)):
-        for library in elsewhere:
-            if symbol in library.functions:
-                hint = f"{symbol} is a function of the library {library.name}: add -l{library.name}."
-                found.append(diagnostics.at_word("error", f"undefined symbol: {symbol}", symbol, source, hint))
-    return tuple(found)
+def _advised(found: Sequence[Diagnostic], elsewhere: Sequence[LinkedLibrary]) -> tuple[Diagnostic, ...]:
+    """The linker's messages; of a symbol that a library has which was not linked, with what to do about it."""
+    advised = []
+    for item in found:
+        symbol = re.search(r"undefined symbol: (\w+)", item.message)
+        names = [one.name for one in elsewhere if symbol is not None and symbol[1] in one.functions]
+        if names and symbol is not None:
+            item = replace(item, advice=f"{symbol[1]} is a function of the library {names[0]}: add -l{names[0]}.")
+        advised.append(item)
+    return tuple(advised)
 
 
 def assemble_file(symbol: str, file: Path, hosted: Hosted) -> bytes:

@@ -25,7 +25,7 @@ from gpulab.providers.launches import Records, recording
 from gpulab.providers.provider import CAPABILITIES, OF_INSTRUMENTS, Provider
 from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.providers.virtual.provider import VirtualProvider
-from gpulab.virtual_gpu import abi
+from gpulab.virtual_gpu import libraries
 from tests.providers import toy
 from tests.providers.given import given
 
@@ -84,7 +84,7 @@ def amdgpu(arch: str) -> bytes:
 
 
 def virtual() -> Provider:
-    return VirtualProvider(library.through_ctypes(str(abi.library("amdhip64")), in_process=True))
+    return VirtualProvider(library.through_ctypes(str(libraries.path("hip")), in_process=True))
 
 
 CASES = {
