@@ -23,7 +23,8 @@ from gpulab.records import Launch, ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine import timing
 from gpulab.virtual_gpu.machine.arena import Arena
-from gpulab.virtual_gpu.machine.device import LoadedModule, VirtualDevice
+from gpulab.virtual_gpu.machine.device import VirtualDevice
+from gpulab.virtual_gpu.machine.loading import LoadedModule
 
 SOURCE = Path(__file__).with_suffix(".hip")
 
@@ -105,7 +106,7 @@ class Machine:
         executed = list(self.device._contexts[0].counters[: len(translation.blocks)])
         kept = kernel.code(True).observer.keep()
         a, descriptor = self.architecture, kernel.descriptor
-        weights = timing.Weights(a, self.module.program.labels, translation.blocks, translation.decoded)
+        weights = timing.BlockCosts(a, self.module.program.labels, translation.blocks, translation.decoded)
         return weights.work(
             executed, whole or groups, a.waves(threads), threads,
             vgprs=descriptor.vgprs, sgprs=descriptor.sgprs,

@@ -41,7 +41,7 @@ class FakeDevice:
     def load(self, program):
         return FakeModule(self, program)
 
-    def launch(self, kernel, grid, block, dynamic_lds, kernarg, *, collect="default", limit=None, trace=None, **more):
+    def launch(self, kernel, grid, block, dynamic_lds, kernarg, *, collect="default", limit=None, **more):
         name = kernel.descriptor.name
         self.launches.append((name, grid, block, dynamic_lds, kernarg, collect, limit))
         action = next((value for key, value in KERNELS.items() if key in name), None)
@@ -60,7 +60,10 @@ class FakeDevice:
             printed=printed,
             fault=fault,
         )
-        return (record, "trace") if trace else record
+        return record
+
+    def trace(self, kernel, grid, block, dynamic_lds, kernarg, which, **more):
+        return "trace"
 
 
 def fault_of(kernel, kind="out of bounds", address=0x1000):

@@ -9,7 +9,7 @@ import numpy as np
 from gpulab import toolchain
 from gpulab.records import AccessCost, Launch
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine.device import LoadedModule
+from gpulab.virtual_gpu.machine.loading import LoadedModule
 from tests.translate.kernels import Buffer, device, pack
 
 WIDTHS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "Two", 16: "Four"}

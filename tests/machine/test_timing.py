@@ -283,7 +283,7 @@ class TestWeights:
         a = architectures.get(arch)
         translation = code.translation
         executed = list(device(arch)._contexts[0].counters[: len(translation.blocks)])
-        weights = timing.Weights(a, module(arch).program.labels, translation.blocks, translation.decoded)
+        weights = timing.BlockCosts(a, module(arch).program.labels, translation.blocks, translation.decoded)
         groups = grid[0] * grid[1] if isinstance(grid, tuple) else grid
         threads = block[0] * block[1] if isinstance(block, tuple) else block
         return weights.work(executed, groups, a.waves(threads), threads)
@@ -528,9 +528,9 @@ def test_a_pending_time_is_computed_once():
     a = architectures.get("gfx1100")
     kernel = module("gfx1100").kernels["saxpy"].descriptor
 
-    def weights() -> timing.Weights:
+    def weights() -> timing.BlockCosts:
         calls.append(1)
-        return timing.Weights(a, {}, [], {})
+        return timing.BlockCosts(a, {}, [], {})
 
     pending = timing.Pending(a, weights, [], 1, 64, kernel, 0)
     assert pending.time() is pending.time()

@@ -10,7 +10,8 @@ import numpy as np
 from gpulab import architectures, toolchain
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine.arena import Arena
-from gpulab.virtual_gpu.machine.device import LoadedModule, VirtualDevice
+from gpulab.virtual_gpu.machine.device import VirtualDevice
+from gpulab.virtual_gpu.machine.loading import LoadedModule
 
 ARCHITECTURES = ("gfx942", "gfx1100")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab.virtual_gpu.machine import device
+from gpulab.virtual_gpu.machine import loading
 from gpulab.virtual_gpu.translate import function
 
 SOURCE = r"""
@@ -58,5 +58,5 @@ def test_pieces_compute_what_one_function_computes(monkeypatch, arch, level):
     assert np.array_equal(run(arch, level), whole)
     monkeypatch.setattr(function, "HUGE", 0)
     assert np.array_equal(run(arch, level), whole)
-    monkeypatch.setattr(device, "QUICK_SECONDS", 0.0)  # the second launch is of optimised code
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)  # the second launch is of optimised code
     assert np.array_equal(run(arch, level), whole)

@@ -11,13 +11,15 @@ import ctypes
 import mmap
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpulab.records import Access, Fault
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.row import Control, Memory
 from gpulab.virtual_gpu.machine import steps
 from gpulab.virtual_gpu.machine.arena import Arena, lazy
+from gpulab.virtual_gpu.machine.faults import thread_of
+from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import (
     CheckStruct,
@@ -29,11 +31,6 @@ from gpulab.virtual_gpu.machine.native.structures import (
 from gpulab.virtual_gpu.schema import constant
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, CLOCKS, Decoded, hardware_field
-
-if TYPE_CHECKING:
-    from gpulab.virtual_gpu.machine.device import Code, LoadedKernel
-
-Dim3 = tuple[int, int, int]
 
 SLICE = 1 << 14
 """Instructions before a wave of a checked launch lets others run: waiting for ever is seen after a few of these."""
@@ -374,14 +371,6 @@ def _access(
         thread=thread_of(wave, known, block, kernel.module.device.architecture.wave_size),
         access={"load": "read", "store": "write"}.get(access.action, access.action),
     )
-
-
-def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 | None:
-    """threadIdx of a lane of a wave."""
-    if lane is None:
-        return None
-    flat = int(wave) * wave_size + lane
-    return flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
 
 
 def _space(code: Code, found: FindingStruct) -> str:

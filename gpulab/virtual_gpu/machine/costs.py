@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpulab.records import AccessCost, AccessSample, InstructionCost, LineCost, SourceLine
-from gpulab.virtual_gpu.machine.counters import Weights, access_quantities
+from gpulab.virtual_gpu.machine.counters import Contributions, access_quantities
 from gpulab.virtual_gpu.translate.decode import Decoded
 from gpulab.virtual_gpu.translate.layout import LANE_BYTES, LANE_ROW, LANE_SUMS
 from gpulab.virtual_gpu.translate.memory import Observed
@@ -42,7 +42,7 @@ def instruction_costs(
     decoded: Mapping[int, Decoded],
     executed: Sequence[int],
     lanes: Sequence[Lanes],
-    weights: Weights,
+    contributions: Contributions,
     branches: Mapping[int, int],
     stalls: Mapping[int, float],
 ) -> dict[int, InstructionCost]:
@@ -63,8 +63,8 @@ def instruction_costs(
             decoded[index].instruction.text.strip(),
             count_of[index],
             sum(lanes_of[index].counts),
-            weights.amounts[index],
-            weights.lane_clocks.get(index, 0.0),
+            contributions.amounts[index],
+            contributions.lane_clocks.get(index, 0.0),
             lanes_of[index].counts,
             lanes_of[index].whole,
             place.get(branches.get(index, -1)),

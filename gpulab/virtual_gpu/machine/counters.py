@@ -397,7 +397,7 @@ class Quantities(dict[str, float]):
         self.update(values)
 
 
-class Weights:
+class Contributions:
     """What each instruction of a kernel adds to the quantities: `add` does so for all that were executed."""
 
     def __init__(self, architecture: Architecture, decoded: Mapping[int, Decoded]) -> None:

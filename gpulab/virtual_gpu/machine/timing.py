@@ -1,8 +1,8 @@
 """The timing model: `model(architecture, work)` says how long a launch takes on the device, as a `ModelledTime`.
 
-`Work` is what a launch did in all: wave instructions by unit (`Weights` counts them per block, before anything runs),
-and its `Traffic`: what the caches and memories had to move, observed or estimated. docs/timing.md explains the model,
-names the source of each constant, compares with public measurements and says what the model does not know.
+`Work` is what a launch did in all: wave instructions by unit (`BlockCosts` counts them per block, before anything
+runs), and its `Traffic`: what the caches and memories had to move, observed or estimated. docs/timing.md explains the
+model, names the source of each constant, compares with public measurements and says what the model does not know.
 
     time = launch overhead + the longest of all units' clocks (units overlap, imperfectly) / clock rate
 
@@ -404,7 +404,7 @@ class _Episode:
 
 
 class _State:
-    """What is under way while `Weights` follows the program."""
+    """What is under way while `BlockCosts` follows the program."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -412,7 +412,7 @@ class _State:
         self.episodes: dict[str, _Episode] = {}
 
 
-class Weights:
+class BlockCosts:
     """What each block of a kernel costs, counted once from its instructions; `work` multiplies with executions.
 
     Waits are found by going through the program in its order, loops twice: a wait is for the newest access that it
@@ -825,7 +825,7 @@ class Pending:
     """A launch whose time nobody has asked for yet: `time()` computes it once.
 
     Attributes:
-        weights: gives the kernel's `Weights`.
+        block_costs: gives the kernel's `BlockCosts`.
         executed: how often each block was executed, summed over waves.
         workgroups, threads: of the grid, and of one workgroup.
         kernel: its descriptor, for what a wave occupies.
@@ -835,7 +835,7 @@ class Pending:
     """
 
     architecture: Architecture
-    weights: Callable[[], Weights]
+    block_costs: Callable[[], BlockCosts]
     executed: Sequence[int]
     workgroups: int
     threads: int
@@ -848,7 +848,7 @@ class Pending:
     def work(self) -> Work:
         # The metadata's count of VGPRs has the AccVGPRs in it, where both are one file (LLVM, AMDGPUUsage).
         kernel = self.kernel
-        return self.weights().work(
+        return self.block_costs().work(
             self.executed, self.workgroups, self.architecture.waves(self.threads), self.threads,
             vgprs=kernel.vgprs, sgprs=kernel.sgprs, lds_bytes=self.lds_bytes, cu_mode=self._cu_mode,
             seen=self.seen() if self.seen is not None else None, footprint=self.footprint,

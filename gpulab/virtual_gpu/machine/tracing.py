@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from gpulab.records import MemoryRange, Trace
 from gpulab.virtual_gpu import dispatch
+from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.machine.loading import LoadedKernel
 from gpulab.virtual_gpu.reference.memory import BadAccess
-
-if TYPE_CHECKING:
-    from gpulab.virtual_gpu.machine.arena import Arena
-    from gpulab.virtual_gpu.machine.device import LoadedKernel
 
 PAGE = 256
 

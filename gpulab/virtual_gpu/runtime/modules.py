@@ -437,7 +437,11 @@ class Modules:
             registered = self._memory.registered_to_device() if self._memory.registrations else None
             # What is printed comes from one host thread, so that the order of the lines is the same every time.
             printf_buffer = device.printf_buffer.start() if function.prints else 0
-            found = device.machine.launch(
+            if trace is not None:
+                recorded = device.machine.trace(
+                    function.kernel, grid, block, lds, kernarg, trace, printf_buffer=printf_buffer
+                )
+            record = device.machine.launch(
                 function.kernel,
                 grid,
                 block,
@@ -445,15 +449,11 @@ class Modules:
                 kernarg,
                 collect="profile" if context.profiling else "default",
                 limit=context.instruction_limit,
-                trace=trace,
                 workers=1 if function.prints else None,
                 printf_buffer=printf_buffer,
                 cooperative=cooperative,
                 checked=context.checking > 0,
             )
-            record: Launch = found
-            if trace is not None:
-                record, recorded = found
             if registered is not None:
                 self._memory.registered_to_host(registered)
             if function.prints:

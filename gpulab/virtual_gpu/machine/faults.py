@@ -1,0 +1,103 @@
+"""What stopped a kernel, in words: `fault` makes records.Fault of what the support code wrote down."""
+
+from __future__ import annotations
+
+import ctypes
+
+from gpulab.records import Fault
+from gpulab.virtual_gpu import dispatch
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register
+from gpulab.virtual_gpu.isa.row import Memory
+from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel
+from gpulab.virtual_gpu.machine.native.context import NONE
+from gpulab.virtual_gpu.machine.native.structures import FaultStruct
+from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.decode import Decoded
+
+
+_STACK = Register("s", 32)
+"""The top of the stack of functions (LLVM, calling convention)."""
+
+
+def stack_overflow(program: Program, kernel: KernelDescriptor, decoded: Decoded, room: int) -> str:
+    """What to say of an access beyond scratch if it is one to a function's own frame; "" if it is not.
+
+    Frames are addressed by s32 and s33 alone (LLVM, "User Guide for AMDGPU Backend", calling convention), so that a
+    frame beyond the end means calls without an end; an index that is too large stands in a vector register.
+    """
+    operands, row = decoded.instruction.operands, decoded.row
+    frame = any(isinstance(o.value, Register) and o.value.file == "s" and o.value.index in (32, 33) for o in operands)
+    address = operands[1 if isinstance(row, Memory) and row.space == "scratch" and row.action == "load" else 0].value
+    if not kernel.uses_dynamic_stack or not frame or (isinstance(address, Register) and address.file == "v"):
+        return ""
+    for name, (first, past) in program.functions.items():
+        if not first <= decoded.index < past or name in program.kernels:
+            continue
+        for instruction in program.instructions[first:past]:
+            step = instruction.operands[-1].value if instruction.operands else None
+            grown = [operand.value for operand in instruction.operands[:2]] == [_STACK, _STACK]
+            if instruction.mnemonic == "s_add_i32" and grown and isinstance(step, Literal):
+                size = int(step.value)
+                return (
+                    f"{name}: each call keeps {size:,} bytes, so that its {room:,} bytes are full after about "
+                    f"{room // max(size, 1):,} calls"
+                )
+        return f"{name}: the stack has {room:,} bytes"
+    return f"the stack has {room:,} bytes"
+
+
+def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 | None:
+    """threadIdx of a lane of a wave."""
+    if lane is None:
+        return None
+    flat = int(wave) * wave_size + lane
+    return flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
+
+
+def _in_words(kernel: LoadedKernel, decoded: Decoded | None, raw: FaultStruct, cooperation: int) -> tuple[str, str]:
+    """(kind, detail) of a fault. `cooperation` is the address of a cooperative launch's record, or 0."""
+    kind = layout.FAULTS[raw.kind]
+    atomic = raw.access == layout.ACCESSES["atomic"]
+    uses_grid = any(a.kind == "hidden_multigrid_sync_arg" for a in kernel.descriptor.arguments)
+    if kind == "null" and uses_grid and not cooperation and raw.address < dispatch.COOPERATION_BYTES:
+        # The kernel asks what it finds there of a cooperative launch (cooperation_record).
+        if atomic and raw.address == dispatch.GRID_BARRIER_OFFSET:
+            kind = "not cooperative"
+        return kind, "the group of this_grid() is not valid here: the launch was not cooperative"
+    if kind == "null" and cooperation and raw.address == 0 and atomic:
+        return kind, "the group of this_multi_grid() is not valid here: the launch was on one device"
+    if kind == "grid barrier":
+        words = (ctypes.c_uint32 * 3).from_address(cooperation + dispatch.GRID_BARRIER_OFFSET)
+        return kind, f"{words[0] & 0xFFFF} of the grid's {words[2]} blocks wait there; the rest have ended"
+    if kind == "scratch out of bounds" and decoded is not None:
+        overflow = stack_overflow(kernel.module.program, kernel.descriptor, decoded, kernel.scratch_bytes)
+        if overflow:
+            return "stack overflow", overflow
+    return kind, ""
+
+
+def fault(kernel: LoadedKernel, code: Code, raw: FaultStruct, block: Dim3, cooperation: int) -> Fault:
+    """records.Fault of a launch's fault. `cooperation` is the address of a cooperative launch's record, or 0."""
+    home = kernel.module.device
+    decoded = code.translation.decoded.get(raw.instruction)
+    kind, detail = _in_words(kernel, decoded, raw, cooperation)
+    lane = None if raw.lane == NONE else int(raw.lane)
+    access = next((n for n, v in layout.ACCESSES.items() if v == raw.access), "")
+    nearest = None
+    if access and not kind.startswith(("lds", "scratch", "stack")):
+        nearest = home.arena.nearest(raw.address)
+    return Fault(
+        kind=kind,
+        kernel=kernel.title,
+        where=decoded.instruction.where if decoded else None,
+        instruction=decoded.instruction.text.strip() if decoded else "",
+        workgroup=(raw.group[0], raw.group[1], raw.group[2]),
+        wave=int(raw.wave),
+        lane=lane,
+        thread=thread_of(raw.wave, lane, block, home.architecture.wave_size),
+        address=int(raw.address) if access else None,
+        bytes=int(raw.bytes),
+        access=access,
+        nearest=nearest,
+        detail=detail,
+    )

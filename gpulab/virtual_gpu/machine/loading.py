@@ -1,0 +1,261 @@
+"""Programs on a device: `LoadedModule` has its data in memory, `LoadedKernel` is translated at its first launch.
+
+`Code` is what that gives. `Home` says what a program needs of its device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from gpulab.architectures.architecture import Architecture
+from gpulab.records import Later, ModelledTime
+from gpulab.virtual_gpu import dispatch, isa
+from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
+from gpulab.virtual_gpu.isa.row import Memory
+from gpulab.virtual_gpu.machine import counters, timing
+from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.machine.observation import Caches, Observer
+from gpulab.virtual_gpu.translate import jit
+from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
+from gpulab.virtual_gpu.translate.function import Structure, Translation, translate
+
+Dim3 = tuple[int, int, int]
+
+# For each instruction of a large kernel, in its launches, after which the whole of it is optimised: what that takes.
+QUICK_SECONDS = 0.0002
+
+PAGE = 4096
+
+
+class Home(Protocol):
+    """What a loaded program needs of its device."""
+
+    @property
+    def architecture(self) -> Architecture: ...
+
+    @property
+    def arena(self) -> Arena: ...
+
+    @property
+    def index(self) -> int: ...
+
+    @property
+    def caches(self) -> Caches: ...
+
+
+class Hidden(NamedTuple):
+    """What stands in the hidden arguments of a launch: addresses, 0 for none."""
+
+    printf_buffer: int = 0
+    hostcall_buffer: int = 0
+    heap: int = 0
+    multigrid_sync: int = 0
+
+
+class TimeKey(NamedTuple):
+    """What launches of a kernel have in common if they take the same modelled time."""
+
+    executed: tuple[int, ...]
+    workgroups: int
+    block: Dim3
+    lds_bytes: int
+    totals: bytes
+    flows: bytes
+    footprint: int
+
+
+@dataclass(slots=True)
+class Code:
+    """A translated kernel: its entry point and what its counters mean."""
+
+    translation: Translation
+    entry: int
+    costs: counters.Costs
+    zeroed: array[int]
+    symbols: array[int]
+    ordered: bool
+    observer: Observer
+    contributions: counters.Contributions | None  # of a profile
+    block_costs: Later[timing.BlockCosts]
+    times: dict[TimeKey, ModelledTime]
+
+
+def depends_on_order(translation: Translation) -> bool:
+    """Whether results may depend on the order of workgroups: atomics that return, of floats, exchanges."""
+    for decoded in translation.decoded.values():
+        row = decoded.row
+        if not isinstance(row, Memory) or row.action != "atomic" or row.space == "lds":
+            continue
+        if returns_value(decoded.instruction, row) or not row.commutes:
+            return True
+    return False
+
+
+class LoadedKernel:
+    """A kernel of a loaded module. Translated at its first launch."""
+
+    def __init__(self, module: LoadedModule, descriptor: KernelDescriptor) -> None:
+        self.module, self.descriptor = module, descriptor
+        self.name = descriptor.name
+        self.title = descriptor.source_name or descriptor.name
+        device = module.device
+        self.layout = dispatch.initial_registers(descriptor, device.architecture.name)
+        self.mode = dispatch.mode_register(descriptor, device.architecture.name)
+        self.scratch_bytes = dispatch.scratch_bytes(descriptor)
+        self.vgprs = 256 + descriptor.agprs if descriptor.agprs else max(descriptor.vgprs, 1)
+        # Whole 64 bytes: Clang widens scalar loads of arguments up to the end of an aligned block.
+        self.kernarg = device.arena.allocate(
+            max(-(-descriptor.kernarg_size // 64) * 64, 64), "kernarg", device.index, self.name, writable=False
+        )
+        self.packet = 0
+        if "dispatch_ptr" in self.layout.user or "queue_ptr" in self.layout.user:
+            self.packet = device.arena.allocate(64, "internal", device.index, "dispatch packet", writable=False)
+        self._code: dict[tuple[bool, bool], Code] = {}
+        self.spent = 0.0  # seconds in launches of code that was compiled quickly
+        self._lock = threading.Lock()
+        self._segments: dict[tuple[Dim3, Dim3, int, Hidden], tuple[int, bytes]] = {}
+        self._scalars: list[int] | None = None
+
+    def segment(self, kernarg: bytes, grid: Dim3, block: Dim3, dynamic_lds: int, hidden: Hidden) -> bytes:
+        """The kernel argument segment: `dispatch.fill_kernarg`, whose hidden part is kept for the next launch."""
+        key = (grid, block, dynamic_lds, hidden)
+        known = self._segments.get(key)
+        if known is None:
+            if len(self._segments) > 64:
+                self._segments.clear()
+            empty = dispatch.fill_kernarg(self.descriptor, b"", grid, block, dynamic_lds, **hidden._asdict())
+            arguments = self.descriptor.arguments
+            explicit = min((a.offset for a in arguments if a.kind.startswith("hidden_")), default=len(empty))
+            known = self._segments[key] = min(explicit, len(empty)), empty
+        explicit, empty = known
+        given = kernarg[:explicit]
+        return given + empty[len(given) :]
+
+    def scalars(self, filled: bytes) -> list[int]:
+        """What the first SGPRs hold at the start: the same for all launches, unless arguments are among it."""
+        if self._scalars is not None:
+            return self._scalars
+        values = dispatch.scalar_values(
+            self.layout,
+            kernarg_address=self.kernarg,
+            kernarg=filled,
+            dispatch_ptr=self.packet,
+            queue_ptr=self.packet,
+            scratch_bytes=self.scratch_bytes,
+        )
+        if not self.layout.kernarg_preload[1]:
+            self._scalars = values
+        return values
+
+    def addresses(self) -> dict[str, int]:
+        """The addresses of the module's symbols as this kernel sees them: dynamic LDS begins where its own LDS ends."""
+        addresses = dict(self.module.addresses)
+        for name, data in self.module.program.data.items():
+            if data.is_lds:
+                addresses[name] = -(-self.descriptor.lds_bytes // max(data.align, 1)) * max(data.align, 1)
+        return addresses
+
+    def code(self, profile: bool = False, checked: bool = False) -> Code:
+        """The kernel as host code; translated and compiled at the first call."""
+        code = self._code.get((profile, checked))
+        if code is None or (code.translation.quick and self._worth(code)):
+            with self._lock:
+                quick = code is None and not any(self._worth(other) for other in self._code.values())
+                code = self._translate(profile, checked, quick)
+                self._code[profile, checked] = code
+        return code
+
+    def _worth(self, code: Code) -> bool:
+        """Whether the kernel ran for so long that it is time to optimise what was compiled quickly."""
+        return self.spent > QUICK_SECONDS * len(code.translation.decoded)
+
+    def _translate(self, profile: bool, checked: bool, quick: bool) -> Code:
+        module = self.module
+        program = module.program
+        translation = translate(
+            program, self.descriptor, module.decoder, self.mode, profile, check_alignment=program.guarantees.alignment,
+            checked=checked, quick=quick,
+        )  # fmt: skip
+        addresses = self.addresses()
+        symbols = [dispatch.relocated(symbol, index, program, addresses) for symbol, index in translation.symbols]
+        highest = 0
+        for decoded in translation.decoded.values():
+            highest = max(highest, (decoded.vector_reads | decoded.vector_writes | decoded.cross_reads).bit_length())
+        self.vgprs = max(self.vgprs, highest)
+        objects = [jit.compile_object(translation.ir)]
+        if translation.quick:
+            objects.append(jit.compile_object(translation.quick, quick=True))
+        (entry,) = jit.load(objects, translation.name)
+        costs = counters.Costs(module.device.architecture.name, translation.blocks, translation.decoded)
+        return Code(
+            translation,
+            entry,
+            costs,
+            array("I", translation.zeroed or [0]),
+            array("I", symbols or [0]),
+            depends_on_order(translation),
+            Observer(translation.accesses, module.device.caches),
+            counters.Contributions(module.device.architecture, translation.decoded) if profile else None,
+            Later(
+                lambda: timing.BlockCosts(
+                    module.device.architecture, program.labels, translation.blocks, translation.decoded
+                )
+            ),
+            {},
+        )
+
+
+class LoadedModule:
+    """A program on a device. `symbols` maps data objects to (address, size)."""
+
+    def __init__(self, device: Home, program: Program) -> None:
+        self.device, self.program = device, program
+        self.decoder = Decoder(program, isa.table(program.arch))
+        # Every kernel is looked through first, so that nothing is allocated for a program that is refused.
+        for descriptor in program.kernels.values():
+            Structure(program, descriptor, self.decoder, dispatch.mode_register(descriptor, program.arch))
+        # Without the promise of exact bounds a program gets those that hardware has, whole pages.
+        self.granule = 1 if program.guarantees.exact_bounds else PAGE
+        self.addresses: dict[str, int] = {}
+        self.symbols: dict[str, tuple[int, int]] = {}
+        arena = device.arena
+        for name, data in program.data.items():
+            if data.is_lds:
+                continue
+            address = arena.allocate(
+                data.size, "global", device.index, name.removesuffix("@got"), writable=data.writable, align=data.align
+            )
+            self.addresses[name] = address
+            self.symbols[name] = address, data.size
+            if data.contents:
+                ctypes.memmove(address, data.contents, min(len(data.contents), data.size))
+        for name, data in program.data.items():
+            for relocation in data.relocations:
+                value = dispatch.symbol_address(relocation.symbol, program, self.addresses) + relocation.addend
+                raw = (value & ((1 << 8 * relocation.size) - 1)).to_bytes(relocation.size, "little")
+                ctypes.memmove(self.addresses[name] + relocation.offset, raw, relocation.size)
+        # A __managed__ variable is a pointer under its own name, which whoever loads the module sets, to name.managed.
+        for name, address in self.addresses.items():
+            variable = name.removesuffix(".managed")
+            if variable != name and variable in self.symbols:
+                ctypes.memmove(self.addresses[variable], address.to_bytes(8, "little"), 8)
+                self.symbols[variable] = self.symbols.pop(name)
+        self.kernels: Mapping[str, LoadedKernel] = {
+            name: LoadedKernel(self, descriptor) for name, descriptor in program.kernels.items()
+        }
+
+    def unload(self) -> None:
+        """Give the module's memory back. Its kernels must not be launched afterwards."""
+        arena = self.device.arena
+        for address in self.addresses.values():
+            arena.free(address)
+        for kernel in self.kernels.values():
+            arena.free(kernel.kernarg)
+            if kernel.packet:
+                arena.free(kernel.packet)
+        self.addresses, self.symbols, self.kernels = {}, {}, {}
