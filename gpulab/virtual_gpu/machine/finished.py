@@ -48,7 +48,7 @@ def memory_ranges(kernel: LoadedKernel, live: array[int], kernarg: bytes) -> lis
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finished:
     """A launch that has run: how often each block was executed, and what the observer kept.
 
