@@ -396,13 +396,13 @@ THREAD = _structure(
     Launch * launch
     u64 memory: `residents` slots of `slot_bytes`
     u64 slot_bytes
+    u64 * order: per slot; those in use are order[0 .. used-1]
+    u64 * number: per resident: the workgroup
     Wave template_wave
-    Fault fault
+    Fault fault: this and all behind it are 0 at a launch's start
     u64 executed: waves
     u64 since: instructions since a wave of this thread ended
     u64 grace: slices that workgroups before a faulting one had since
-    u64 * order: per slot; those in use are order[0 .. used-1]
-    u64 * number: per resident: the workgroup
     u64 used, at: residents, and whose turn it is
     u64 ended: workgroups that ended since the last pause
     u64 own, own_end: workgroups set aside for this thread, to be run first

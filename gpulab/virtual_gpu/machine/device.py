@@ -30,7 +30,7 @@ from gpulab.architectures import residency
 from gpulab.architectures.architecture import Architecture
 from gpulab.errors import InternalError, UnsupportedInstruction
 from gpulab.records import Access, Counters, Fault, Later, Launch, ModelledTime, Trace
-from gpulab.virtual_gpu import dispatch, isa
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Program
 from gpulab.virtual_gpu.machine import faults
 from gpulab.virtual_gpu.machine.arena import Arena
@@ -111,16 +111,9 @@ class Prepared(NamedTuple):
     contexts: list[Context]
 
 
-class _Sizes(NamedTuple):
-    """What makes two launches alike: what is set up for one of them is there for the next."""
-
-    kernel: LoadedKernel
-    entry: int
-    grid: Dim3
-    block: Dim3
-    dynamic_lds: int
-    limit: int | None
-    cooperation: int
+# What makes two launches alike, so that what is set up for one is there for the next: the kernel and its entry point,
+# grid, block, dynamic LDS, limit of instructions, address of the record of a cooperative launch.
+_Alike = tuple[LoadedKernel, int, Dim3, Dim3, int, int | None, int]
 
 
 class VirtualDevice:
@@ -132,7 +125,7 @@ class VirtualDevice:
         self._contexts: list[Context] = []
         self._shapes: dict[tuple[Dim3, int], Shape] = {}
         self._launch = LaunchStruct()
-        self._same: _Sizes | None = None
+        self._same: _Alike | None = None
         self._slot_bytes = 0
         self._blind: Any = (ctypes.c_uint64 * 256)()
         self._run: Any = None
@@ -298,7 +291,7 @@ class VirtualDevice:
         shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // 3 - 1
         shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // 3 - 1
         shared.gone = 0
-        same = _Sizes(kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync)
+        same = (kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync)
         if same != self._same:
             self._same = same
             self._share(request, code, shape, lds, total)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpulab.architectures.architecture import Architecture
@@ -48,8 +47,7 @@ def memory_ranges(kernel: LoadedKernel, live: array[int], kernarg: bytes) -> lis
     ]
 
 
-@dataclass(slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A launch that has run: how often each block was executed, and what the observer kept.
 
     executed: how often each block ran, summed over waves. waves: how many ran. live: the allocations at the launch.

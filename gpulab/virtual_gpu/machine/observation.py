@@ -109,8 +109,6 @@ class Caches:
                 if level.state:
                     ctypes.memset(level.state, 0, 4 * level.instances * level.sets)
             ctypes.memset(state.touched_epoch, 0, 4 * _ARENA_WORDS)
-        state.group[0] = state.fits = _NONE
-        state.clock = 0
 
 
 @functools.cache
@@ -232,6 +230,7 @@ class Observer:
                 site.shape = 256 + 16 * access.bytes + 4 * int(how.grouped) + 2 * int(serial)
         self.totals = (TotalsStruct * count)()
         self.samples: Any = None
+        self._addresses = tuple(ctypes.addressof(a) for a in (self.table, self.sites, self.totals, caches.state))
 
     def prepare(self, launch: LaunchStruct, workgroups: int, accesses: int, lookups: int, novelty: int = 0) -> None:
         """Set a launch up so that its first `workgroups` are observed, until so many accesses have been, and followed
@@ -241,21 +240,22 @@ class Observer:
         caches = self.caches
         caches.begin()
         state = caches.state
-        state.cut, state.left, state.lookups, state.following = 0, accesses, lookups, 1
+        state.left, state.lookups = accesses, lookups
         state.novelty = novelty
         if novelty and self.samples is None:
             self.samples = (SampleStruct * (2 * len(self.table)))()
         state.samples = ctypes.addressof(self.samples) if novelty else 0
-        state.totals, state.sites = ctypes.addressof(self.totals), ctypes.addressof(self.sites)
-        _function("observe_begin")(ctypes.addressof(state), len(self.accesses))
+        table, sites, totals, observation = self._addresses
+        state.totals, state.sites = totals, sites
+        _function("observe_begin")(observation, len(self.accesses))
         launch.observer, launch.observed = build.functions().observe, workgroups
-        launch.accesses, launch.access_count = ctypes.addressof(self.table), len(self.accesses)
-        launch.observation = ctypes.addressof(state)
+        launch.accesses, launch.access_count = table, len(self.accesses)
+        launch.observation = observation
 
     def keep(self) -> Kept:
         """What was seen of the launch that ended last."""
         state = self.caches.state
-        _function("observe_end")(ctypes.addressof(state), len(self.accesses))
+        _function("observe_end")(self._addresses[3], len(self.accesses))
         own = self.samples is not None and state.samples == ctypes.addressof(self.samples)
         samples = bytes(self.samples) if own else b""
         return Kept(self.accesses, bytes(self.totals), bytes(state.flows), int(state.cut), samples)

@@ -6,6 +6,7 @@ import ctypes
 import mmap
 from typing import Any
 
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.machine.arena import lazy
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import ThreadStruct
@@ -13,6 +14,8 @@ from gpulab.virtual_gpu.translate import jit, layout
 
 _U64 = ctypes.c_uint64
 NONE = 0xFFFFFFFF
+_PROGRESS = schema.layout(schema.THREAD).offsets["fault"]  # of a thread in a launch: from here to its end
+_PROGRESS_BYTES = schema.layout(schema.THREAD).bytes - _PROGRESS
 _BLEND: Any = None
 
 
@@ -44,15 +47,27 @@ class Context:
         wave.arena, wave.high = arena, arena >> 32
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0
-        self.counters: Any = None
-        self.active: Any = None
-        self.cache: Any = None
-        self.addresses: Any = None
-        self.residents: Any = None
+        self._sizes: tuple[int, ...] = ()
+        self.counters = (_U64 * 256)()
+        self.active = (ctypes.c_uint8 * 4096)()
+        self._cache = (_U64 * 256)()
+        self._addresses = (ctypes.c_uint8 * 8192)()
+        self._residents = (_U64 * 128)()
 
     def fit(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
         """Make room: workgroup memory, counters and bytes of lane counts (set to zero), cache entries, bytes of a run's
         addresses."""
+        sizes = residents, slot_bytes, counters, active, slots, addresses
+        if sizes != self._sizes:
+            self._grow(*sizes)
+            self._sizes = sizes
+        ctypes.memset(self._counters_at, 0, 8 * counters)
+        if active:
+            ctypes.memset(self._active_at, 0, active)
+        ctypes.memset(self._cache_at, 0, 16 * slots)
+        ctypes.memset(self._progress_at, 0, _PROGRESS_BYTES)  # an interrupted launch leaves workgroups behind
+
+    def _grow(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
         thread, wave = self.thread, self.wave
         if residents * slot_bytes > self._memory_bytes:
             size = max(residents * slot_bytes, 1 << 20)
@@ -61,32 +76,20 @@ class Context:
             start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
             thread.memory = -(-start // 64) * 64
         thread.slot_bytes = slot_bytes
-        if self.residents is None or len(self.residents) < 2 * residents:
-            self.residents = (_U64 * max(2 * residents, 128))()
-        thread.order = ctypes.addressof(self.residents)
-        thread.number = thread.order + 8 * residents
-        if self.counters is None or len(self.counters) < counters:
-            self.counters = (_U64 * max(counters, 256))()
-            wave.counters = ctypes.addressof(self.counters)
-        else:
-            ctypes.memset(self.counters, 0, 8 * counters)
-        if active:
-            if self.active is None or len(self.active) < active:
-                self.active = (ctypes.c_uint8 * max(active, 4096))()
-                wave.active = ctypes.addressof(self.active)
-            else:
-                ctypes.memset(self.active, 0, active)
-        if self.cache is None or len(self.cache) < 2 * slots:
-            self.cache = (_U64 * max(2 * slots, 256))()
-            wave.cache = ctypes.addressof(self.cache)
-        else:
-            ctypes.memset(self.cache, 0, 16 * slots)
+        if len(self._residents) < 2 * residents:
+            self._residents = (_U64 * (2 * residents))()
+        if len(self.counters) < counters:
+            self.counters = (_U64 * counters)()
+        if len(self.active) < active:
+            self.active = (ctypes.c_uint8 * active)()
+        if len(self._cache) < 2 * slots:
+            self._cache = (_U64 * (2 * slots))()
         addresses += layout.BUFFER["rows"] + 256
-        if self.addresses is None or len(self.addresses) < addresses:
-            self.addresses = (ctypes.c_uint8 * max(addresses, 8192))()
-            wave.addresses = -(-ctypes.addressof(self.addresses) // 256) * 256
-        thread.fault.kind = 0
-        thread.executed = thread.since = thread.grace = 0
-        thread.own = thread.own_end = 0
-        thread.work = thread.awake = thread.quiet = 0
-        thread.used = thread.at = thread.ended = 0  # an interrupted launch leaves workgroups behind
+        if len(self._addresses) < addresses:
+            self._addresses = (ctypes.c_uint8 * addresses)()
+        self._counters_at, self._active_at = ctypes.addressof(self.counters), ctypes.addressof(self.active)
+        self._cache_at, self._progress_at = ctypes.addressof(self._cache), self.address + _PROGRESS
+        thread.order = ctypes.addressof(self._residents)
+        thread.number = thread.order + 8 * residents
+        wave.counters, wave.active, wave.cache = self._counters_at, self._active_at, self._cache_at
+        wave.addresses = -(-ctypes.addressof(self._addresses) // 256) * 256

@@ -809,6 +809,10 @@ u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
    samples none could be worse than the worst. */
 void gpulab_observe_begin(Observation *o, u64 count) {
   o->flows = (Flows){};
+  o->group[0] = o->fits = ~0u; /* of no workgroup; not known */
+  o->clock = 0;
+  o->cut = 0;
+  o->following = 1;
   for (u64 i = 0; i < count; i++) {
     o->totals[i] = (Totals){};
     o->sites[i].kept = 0;

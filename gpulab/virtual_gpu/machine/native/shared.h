@@ -477,13 +477,13 @@ struct Thread {
   Launch *launch;
   u64 memory; /* `residents` slots of `slot_bytes` */
   u64 slot_bytes;
+  u64 *order; /* per slot; those in use are order[0 .. used-1] */
+  u64 *number; /* per resident: the workgroup */
   Wave template_wave;
-  Fault fault;
+  Fault fault; /* this and all behind it are 0 at a launch's start */
   u64 executed; /* waves */
   u64 since; /* instructions since a wave of this thread ended */
   u64 grace; /* slices that workgroups before a faulting one had since */
-  u64 *order; /* per slot; those in use are order[0 .. used-1] */
-  u64 *number; /* per resident: the workgroup */
   u64 used; /* residents, and whose turn it is */
   u64 at;
   u64 ended; /* workgroups that ended since the last pause */
@@ -497,21 +497,21 @@ SIZE_IS(Thread, 1152);
 PLACE_IS(Thread, launch, 0);
 PLACE_IS(Thread, memory, 8);
 PLACE_IS(Thread, slot_bytes, 16);
+PLACE_IS(Thread, order, 24);
+PLACE_IS(Thread, number, 32);
 PLACE_IS(Thread, template_wave, 64);
 PLACE_IS(Thread, fault, 960);
 PLACE_IS(Thread, executed, 1016);
 PLACE_IS(Thread, since, 1024);
 PLACE_IS(Thread, grace, 1032);
-PLACE_IS(Thread, order, 1040);
-PLACE_IS(Thread, number, 1048);
-PLACE_IS(Thread, used, 1056);
-PLACE_IS(Thread, at, 1064);
-PLACE_IS(Thread, ended, 1072);
-PLACE_IS(Thread, own, 1080);
-PLACE_IS(Thread, own_end, 1088);
-PLACE_IS(Thread, work, 1096);
-PLACE_IS(Thread, awake, 1104);
-PLACE_IS(Thread, quiet, 1112);
+PLACE_IS(Thread, used, 1040);
+PLACE_IS(Thread, at, 1048);
+PLACE_IS(Thread, ended, 1056);
+PLACE_IS(Thread, own, 1064);
+PLACE_IS(Thread, own_end, 1072);
+PLACE_IS(Thread, work, 1080);
+PLACE_IS(Thread, awake, 1088);
+PLACE_IS(Thread, quiet, 1096);
 
 /* The totals of one access. */
 struct Totals {
