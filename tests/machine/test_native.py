@@ -59,7 +59,7 @@ def test_each_c_file_compiles_by_itself_without_a_warning(sources: Path, target:
     ("old", "new", "complaint"),
     [
         ("  u64 address;\n  u64 number; /* of the workgroup */\n", "  u64 number;\n  u64 address;\n", "Fault.address"),
-        ("  u64 grace;", "  u32 grace, more, most;", "Thread.order"),
+        ("  u64 grace;", "  u32 grace, more, most;", "Thread.used"),
         ("  u8 grouped[64];", "  u8 grouped[65];", "Observation"),
     ],
 )
