@@ -14,7 +14,6 @@ from gpulab.virtual_gpu.machine.native.structures import FaultStruct
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded
 
-
 _STACK = Register("s", 32)
 """The top of the stack of functions (LLVM, calling convention)."""
 
