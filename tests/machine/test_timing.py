@@ -274,7 +274,7 @@ def test_a_sample_stands_for_its_grid():
     assert model(architectures.get("gfx942"), big) == model(architectures.get("gfx942"), copy("gfx942", GIB))
 
 
-class TestWeights:
+class TestBlockCosts:
     def work(self, arch: str, name: str, grid, block, *arguments) -> Work:
         from tests.translate.kernels import device
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpulab.records import Launch, Trace
     from gpulab.toolchain.code_object import KernelSignature
     from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
-    from gpulab.virtual_gpu.machine.device import LoadedKernel, LoadedModule
+    from gpulab.virtual_gpu.machine.loading import LoadedKernel, LoadedModule
 
 Triple = tuple[int, int, int]
 
