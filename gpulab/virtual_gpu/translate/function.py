@@ -7,7 +7,7 @@ resumed by a switch on its pc: after barriers, at loop heads, at return points a
 A large kernel becomes several functions, each a `_Piece` of its blocks, as LLVM takes more than twice as long for a
 function twice as large. Control goes from one to the other through the pc, too (ELSEWHERE). Blocks outside loops, which
 a wave executes once, go into pieces of their own, which are compiled quickly (`Translation.quick`), until the kernel
-has run for so long that it is worth the time (machine/loading.py). In a huge kernel loops are optimised less until then.
+has run for so long that it is worth it (machine/loading.py). In a huge kernel loops are optimised less until then.
 """
 
 from __future__ import annotations
