@@ -25,7 +25,7 @@ def measures():  # type: ignore[no-untyped-def]
 
 def test_all_kernels_agree_with_the_host() -> None:
     command = [sys.executable, "bench/measures.py", "--no-latencies", "--runs", "1"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3600)
     assert found.returncode == 0, found.stdout + found.stderr
     rows = [line for line in found.stdout.splitlines() if re.search(r" gfx(942|1100) ", line)]
     assert {arch for row in rows for arch in ("gfx942", "gfx1100") if f" {arch} " in row} == {"gfx942", "gfx1100"}

@@ -1,28 +1,37 @@
 """Every wrong answer of the course is rejected with its cause, every right one passes, and what learners get fails.
 
-The rules are course/check.py's, which judges each answer once; two processes judge while the tests wait, each for its
-exercise.
+The rules are course/check.py's. Each answer is judged once; the solutions in the notebooks are right answers too, which
+nbval runs.
 """
 
 import check as course
 import pytest
 
 import gpulab
-from gpulab.grading import exercise_ids
-from gpulab.grading.answers import wrong_answer
-from tests.course.ahead import ahead
+from gpulab.grading import exercise_ids, load
+from gpulab.grading.answers import right_answers, wrong_answer, wrong_answers
 
 
-@pytest.fixture(scope="module")
-def judged(request):
-    with ahead(request, "test_all_answers", "id", course.of_answers) as results:
-        yield results
+def said(id, answers):
+    """The complaints about answers: name, text, and what is expected of a wrong one."""
+    exercise = load(id)
+    verdicts = [course.Judged(name, course.judged(exercise, text), wrong) for name, text, wrong in answers]
+    return "\n".join(str(each) for verdict in verdicts for each in course.of_verdict(exercise, verdict))
 
 
 @pytest.mark.parametrize("id", exercise_ids())
-def test_all_answers(id, judged):
-    found = judged[id].result()
-    assert not found, "\n".join(map(str, found))
+def test_wrong_answers_are_rejected_with_their_causes(id):
+    assert not said(id, [(answer.name, answer.source, answer) for answer in wrong_answers(id)])
+
+
+@pytest.mark.parametrize("id", exercise_ids())
+def test_right_answers_pass(id):
+    assert not said(id, [(name, text, None) for name, text in right_answers(id).items()])
+
+
+@pytest.mark.parametrize("id", exercise_ids())
+def test_what_learners_get_fails_since_nothing_is_written(id):
+    assert not "\n".join(map(str, course.of_released(id)))
 
 
 def test_reports_are_the_same_every_time():

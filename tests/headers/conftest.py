@@ -13,7 +13,7 @@ from gpulab.toolchain import compiler, device_library, host
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     sources = compiler.package_folder() / "lib" / "libc" / "musl" / "src" / "math"
-    options = ["-std=c++20", "-w", "-fno-math-errno", "-fno-exceptions", "-fno-rtti"]
+    options = ["-std=c++20", "-w", "-fno-math-errno", "-fno-exceptions", "-fno-rtti", "-nostdlib++"]
     options += ["-I", str(device_library.LIBRARY / "shims"), "-I", str(sources)]
     out = tmp_path_factory.mktemp("library") / ("device" + host.library_suffix())
     host.compile_host_library(device_library.LIBRARY / "library.cpp", out, language="c++", options=options)

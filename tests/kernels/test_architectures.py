@@ -35,7 +35,7 @@ def _pytest(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     dumped = ["-o", "faulthandler_timeout=240", "-o", "faulthandler_exit_on_timeout=true"]
     ignored = f"--ignore={Path(__file__)}"
     return subprocess.run(
-        [*command, *dumped, ignored], env=os.environ | environment, capture_output=True, text=True, timeout=1200,
+        [*command, *dumped, ignored], env=os.environ | environment, capture_output=True, text=True, timeout=3600,
         check=False,
     )  # fmt: skip
 

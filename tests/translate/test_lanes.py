@@ -24,7 +24,7 @@ def test_the_width_that_this_host_would_not_take() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in files)]
     environment = {**os.environ, "GPULAB_LANES": str(other)}
     outcome = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600, check=False
     )
     assert outcome.returncode == 0, outcome.stdout[-4000:] + outcome.stderr[-2000:]
     assert " passed in " in outcome.stdout

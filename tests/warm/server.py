@@ -16,6 +16,8 @@ import threading
 
 def load() -> None:
     """Modules alone: no device is opened and no thread is started, since a copy would lack it."""
+    # As ipykernel has it: pyplot asks for it when it is imported.
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for name in ("ipykernel.kernelapp", "llvmlite.binding", "matplotlib.pyplot", "matplotlib_inline.backend_inline"):
         importlib.import_module(name)
     import gpulab
