@@ -96,6 +96,7 @@ class Guarantees:
 
 
 NO_GUARANTEES = Guarantees()
+ALL_GUARANTEES = Guarantees(exact_bounds=True, alignment=True, source_lines=True, signatures=True)
 
 
 @dataclass(frozen=True, slots=True)

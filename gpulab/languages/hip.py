@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpulab.languages.language import Language
-from gpulab.toolchain.code_object import HIP_GUARANTEES
+from gpulab.records import ALL_GUARANTEES
 
 if TYPE_CHECKING:
     from gpulab.toolchain.code_object import CodeObject
@@ -20,7 +20,7 @@ class Hip:
     suffixes = (".hip", ".cpp", ".cc", ".cxx", ".c")
     magic = "hip"
     whole_programs = True
-    guarantees = HIP_GUARANTEES
+    guarantees = ALL_GUARANTEES
 
     def compile(self, request: Request) -> CodeObject:
         from gpulab.toolchain import build

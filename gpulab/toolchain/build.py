@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulab.errors import CompileError
+from gpulab.records import ALL_GUARANTEES
 from gpulab.toolchain import (
     assemble,
     cache,
@@ -28,7 +29,7 @@ from gpulab.toolchain import (
     precompiled,
     request,
 )
-from gpulab.toolchain.code_object import HIP_GUARANTEES, CodeObject
+from gpulab.toolchain.code_object import CodeObject
 from gpulab.toolchain.request import Request
 
 INCLUDE = Path(__file__).parent / "include"
@@ -144,7 +145,7 @@ class _FrontEnd:
             assembly, pointed = self._listing(out, helpers, front)
             names = {e: pointed.get(helper, "") for e, helper in zip(asked.expressions, helpers, strict=True)}
             return assemble.code_object_of(
-                asked, self.folder, assembly, HIP_GUARANTEES, functions=functions, pointed=names, messages=outcome.log,
+                asked, self.folder, assembly, ALL_GUARANTEES, functions=functions, pointed=names, messages=outcome.log,
                 program=self.program is not None,
             )  # fmt: skip
 

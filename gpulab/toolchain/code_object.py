@@ -21,8 +21,6 @@ from gpulab.toolchain import listing
 
 ASSEMBLY_SECTION, META_SECTION = ".gpulab.asm", ".gpulab.meta"
 META_VERSION = 3
-#: What build.py's options for Clang bring about.
-HIP_GUARANTEES = Guarantees(exact_bounds=True, alignment=True, source_lines=True, signatures=True)
 
 
 @dataclass(frozen=True, slots=True)
