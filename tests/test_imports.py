@@ -28,6 +28,22 @@ def test_contracts_hold() -> None:
     assert f"{len(contracts())} kept, 0 broken" in " ".join(found.stdout.split()), found.stdout
 
 
+def test_no_circle_hides_behind_type_checking(tmp_path: Path) -> None:
+    """Inside the virtual GPU the layers hold for imports that only types need, too."""
+    text = (ROOT / "pyproject.toml").read_text()
+    counted = text.replace("exclude_type_checking_imports = true", "exclude_type_checking_imports = false")
+    assert counted != text
+    (tmp_path / "settings.toml").write_text(counted)
+    found = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache",
+         "--config", str(tmp_path / "settings.toml"), "--contract", "virtual_gpu", "--contract", "runtime",
+         "--contract", "machine"],
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "3 kept, 0 broken" in " ".join(found.stdout.split()), found.stdout
+
+
 def test_a_broken_import_is_noticed(tmp_path: Path) -> None:
     """The linter run above would fail for an upward import: the same contract over a copy with one in it."""
     import shutil

@@ -24,7 +24,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class Struct:
     """A structure with C's layout; `align` is more than that of its fields where it says so."""
 
     name: str
@@ -94,7 +94,7 @@ _SIZES = {"u8": 1, "u16": 2, "u32": 4, "i32": 4, "u64": 8, "i64": 8}
 _DECLARATION = re.compile(r"(?P<type>(?:const )?\w+(?: \*)?)(?:\[(?P<count>\d+)\])? (?P<names>\w+(?:, \w+)*)")
 
 
-def _structure(name: str, comment: str, text: str, align: int = 1) -> Structure:
+def _structure(name: str, comment: str, text: str, align: int = 1) -> Struct:
     """A structure from lines like ``u32[3] group: of the workgroup``; several names of a type stand with commas."""
     fields = []
     for line in text.strip().splitlines():
@@ -105,7 +105,7 @@ def _structure(name: str, comment: str, text: str, align: int = 1) -> Structure:
         for field in found["names"].split(", "):
             fields.append(Field(field, found["type"], int(found["count"] or 1), remark.strip()))
             remark = ""
-    return Structure(name, comment, tuple(fields), align)
+    return Struct(name, comment, tuple(fields), align)
 
 
 # ------------------------------------------------------------------------------------------- numbers of registers
@@ -698,7 +698,7 @@ def _of_type(name: str) -> tuple[int, int]:
 
 
 @functools.cache
-def layout(structure: Structure) -> Layout:
+def layout(structure: Struct) -> Layout:
     """C's layout by the rules of the hosts' ABIs (System V, Microsoft's for x86-64, AAPCS64): each field at the next
     multiple of its alignment, the size a multiple of the largest of them."""
     offsets: dict[str, int] = {}

@@ -67,7 +67,7 @@ def _word(word: schema.Word) -> str:
     return f"\n{_comment(word.comment)}" + "\n".join(lines) + "\n"
 
 
-def _structure(structure: schema.Structure) -> str:
+def _structure(structure: schema.Struct) -> str:
     lines = []
     for field in structure.fields:
         count = f"[{field.count}]" if field.count > 1 else ""

@@ -17,7 +17,7 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _fields(structure: schema.Structure, **nested: type[ctypes.Structure]) -> list[tuple[str, Any]]:
+def _fields(structure: schema.Struct, **nested: type[ctypes.Structure]) -> list[tuple[str, Any]]:
     """`_fields_` of a structure, with paddings where its alignment is more than ctypes knows of (Python 3.11)."""
     layout = schema.layout(structure)
     fields: list[tuple[str, Any]] = []
