@@ -344,7 +344,7 @@ AnyRow = Row | Memory | CrossLane | Matrix | Control
 
 
 class Table(Mapping[str, AnyRow]):
-    """Mnemonic -> row. One table per architecture family is assembled in `isa/__init__.py`."""
+    """Mnemonic -> row. `isa.table` gives that of a device."""
 
     def __init__(self) -> None:
         self._rows: dict[str, AnyRow] = {}
@@ -354,13 +354,6 @@ class Table(Mapping[str, AnyRow]):
         if row.mnemonic in self._rows:
             raise ValueError(f"{row.mnemonic} defined twice")
         self._rows[row.mnemonic] = row
-
-    def merge(self, *others: Table) -> Table:
-        """A new table with the rows of all; later ones override earlier ones."""
-        result = Table()
-        for table in (self, *others):
-            result._rows.update(table._rows)
-        return result
 
     def __getitem__(self, mnemonic: str) -> AnyRow:
         return self._rows[mnemonic]
