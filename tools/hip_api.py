@@ -160,10 +160,11 @@ def probe(group: Group, arch: str) -> dict[str, str]:
 def _load(code: object, arch: str) -> None:
     """Load a code object on a virtual device, where every instruction is looked at."""
     import gpulab
+    from gpulab import providers
 
     with gpulab.using(f"virtual:{arch}"):
-        handle = gpulab.hip.load_module(code.elf)  # type: ignore[attr-defined]
-        gpulab.hip.unload_module(handle)
+        gpu = providers.selected()
+        gpu.unload(gpu.load(code.elf))  # type: ignore[attr-defined]
 
 
 def page() -> str:

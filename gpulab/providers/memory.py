@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpulab.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import numpy as np
 
     from gpulab.providers.provider import Provider
 
-    Buffer = NDArray[Any] | bytes | bytearray | memoryview
+    Buffer = np.ndarray[tuple[int, ...], np.dtype[np.generic]] | bytes | bytearray | memoryview
 
 
 def _host(buffer: Buffer, writable: bool) -> tuple[int, int, object]:

@@ -16,8 +16,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gpulab import cli, doctor, hip
+from gpulab import cli, doctor, providers
 from gpulab.grading.answers import wrong_answer
+from gpulab.providers.rocm import rocprof
+from gpulab.providers.rocm.provider import RocmProvider
+from tests.providers.given import given
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,8 +122,8 @@ def test_doctor_says_whether_a_real_gpu_can_be_profiled(
     monkeypatch: pytest.MonkeyPatch, path: str | None, said: str
 ) -> None:
     """Without ROCm's profiler nothing that is needed is missing."""
-    info = {**hip.library_info(), "library": "rocm", "profiler": path}
-    monkeypatch.setattr(hip, "library_info", lambda: info)
+    monkeypatch.setattr(rocprof, "executable", lambda: path)
+    given(monkeypatch, RocmProvider(providers.selected().binding))
     finding = next(finding for finding in doctor._library() if finding.part == "profiler")
     assert finding.works == (path is not None)
     assert said in finding.said

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from importlib.machinery import ModuleSpec
-from typing import Any
 
 _WATCHED = "rocm.bindings.util.paths"  # what hip-python imports, at its first call, to find its library
 
@@ -15,7 +14,7 @@ _WATCHED = "rocm.bindings.util.paths"  # what hip-python imports, at its first c
 class _Watcher:
     """Sees hip-python look for its library for the first time, and lets the import go on as it would."""
 
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if fullname == _WATCHED:
             sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
             from gpulab.providers.hip import library
