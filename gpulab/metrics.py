@@ -334,7 +334,7 @@ OWN: tuple[tuple[str, str, str, str, str, str], ...] = (
 
 
 def _lanes_active(launch: Launch) -> float | None:
-    vector = [cost for cost in launch.instructions if cost.text.startswith("v_")]
+    vector = [cost for cost in launch.instructions if cost.is_vector]
     size = launch.constants.get("MAX_WAVE_SIZE", 0)
     return _ratio(100 * sum(cost.active_lanes for cost in vector), size * sum(cost.executed for cost in vector))
 

@@ -328,6 +328,11 @@ class InstructionCost:
     branch: int | None = None
     stall_clocks: float = 0.0
 
+    @property
+    def is_vector(self) -> bool:
+        """Whether it is one of the vector ALU instructions, those that SQ_INSTS_VALU counts."""
+        return any(name == "valu" for name, _ in self.amounts)
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryRange:

@@ -125,8 +125,9 @@ def test_metrics_of_costs() -> None:
         launch("gfx942"),
         timing=ModelledTime(1.0, "", {}, 0.0, 2100, 12, 32),
         instructions=(
-            InstructionCost(None, "v_add_f32 v0, v1, v2", 2, 96), InstructionCost(None, "v_mov_b32 v0, 0", 1, 0),
-            InstructionCost(None, "s_mov_b32 s0, 0", 5, 320),
+            InstructionCost(None, "v_add_f32 v0, v1, v2", 2, 96, (("insts", 1), ("valu", 1))),
+            InstructionCost(None, "v_mov_b32 v0, 0", 1, 0, (("insts", 1), ("valu", 1))),
+            InstructionCost(None, "s_mov_b32 s0, 0", 5, 320, (("insts", 1), ("salu", 1))),
         ),
         accesses=(
             AccessCost(None, "global_load_dword", "global", "load", 4, 1, 32, quads=16, lines=1, line_bytes=128),

@@ -233,7 +233,7 @@ def active_lanes(name: str = "divergence", *, at_least: Limit, title: str = "", 
     """The least share (0 to 1) of lanes that are active, over all vector ALU instructions that waves execute."""
 
     def measure(outcome: Outcome) -> float:
-        costs = [cost for launch in outcome.measured for cost in launch.instructions if cost.text.startswith("v_")]
+        costs = [cost for launch in outcome.measured for cost in launch.instructions if cost.is_vector]
         return sum(cost.active_lanes for cost in costs) / max(
             sum(cost.executed for cost in costs) * outcome.wave_size, 1
         )

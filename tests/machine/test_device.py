@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from gpulab.errors import UnsupportedInstruction
+from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import parse
+from gpulab.virtual_gpu.machine.loading import depends_on_order
+from gpulab.virtual_gpu.translate.decode import Decoder
+from gpulab.virtual_gpu.translate.function import translate
 from tests.translate.kernels import ARCHITECTURES, SOURCE, Buffer, arena, device, good, module, pack, run
 
 LINES = SOURCE.splitlines()
@@ -133,6 +137,37 @@ def test_sums_of_floats_are_the_same_each_time(arch):
     single, double = found.pop()
     assert double == pytest.approx(x.sum(dtype=np.float64), rel=1e-12)
     assert single == pytest.approx(double, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("atomic", "expected"),
+    [
+        ("global_atomic_add v0, v1, s[0:1]", False),
+        ("global_atomic_umax v0, v1, s[0:1]", False),
+        ("global_atomic_add v2, v0, v1, s[0:1] sc0", True),  # returns what was there before
+        ("global_atomic_swap v0, v1, s[0:1]", True),
+        ("global_atomic_add_f32 v0, v1, s[0:1]", True),
+        ("global_atomic_pk_add_f16 v0, v1, s[0:1]", True),  # two floats in an integer register
+        ("global_atomic_pk_add_bf16 v0, v1, s[0:1]", True),
+    ],
+)
+def test_which_atomics_keep_a_launch_on_one_thread(atomic, expected):
+    text = f"""
+.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.text
+k:
+  {atomic}
+  s_endpgm
+.rodata
+.amdhsa_kernel k
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 8
+  .amdhsa_accum_offset 8
+.end_amdhsa_kernel
+"""
+    program = parse(text)
+    translation = translate(program, program.kernels["k"], Decoder(program, isa.table("gfx942")), 0)
+    assert depends_on_order(translation) is expected
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)

@@ -41,7 +41,7 @@ _ALL = Integer(-1)
 OperandValue = Register | Literal | Symbol | Keyword
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Vector:
     """A vector register, or the first of those that `width` bits take."""
 
@@ -49,7 +49,7 @@ class Vector:
     width: int = 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scalar:
     """The same value of `width` bits in all lanes: a vector of them, or an integer that is to become one."""
 
@@ -57,35 +57,35 @@ class Scalar:
     width: int = 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Mask:
     """A lane mask (i64)."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pending:
     """A lane mask that was made earlier in this run, by scalar register."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Condition:
     """An i1, the same for all lanes."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Gathered:
     """A buffer with one i32 per lane (high halves of 64-bit values follow): what other lanes gave."""
 
     pointer: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LaneNumber:
     """The lane's own number."""
 

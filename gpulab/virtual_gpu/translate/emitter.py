@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import NewType
+
+Local = NewType("Local", str)
+"""What an instruction gave, as IR text writes it: ``%t1``. (A plain str at run time: those are formatted quickly.)"""
 
 
-class Value(str):
-    """An IR value as IR text writes it, without its type. Texts of IR are made of them by formatting."""
-
-    __slots__ = ()
-
-
-class Local(Value):
-    """What an instruction gave: a name such as ``%t1``."""
-
-    __slots__ = ()
-
-
-class Constant(Value):
-    """A constant of any type: ``zeroinitializer``, ``splat (i32 5)``, ``true``, ``null``, a float."""
+class Constant(str):
+    """A constant of any type, as IR text writes it: ``zeroinitializer``, ``splat (i32 5)``, ``true``, a float."""
 
     __slots__ = ()
 
@@ -37,6 +29,9 @@ class Integer(Constant):
     def number(self) -> int:
         return int(self)
 
+
+Value = Local | Constant
+"""An IR value without its type. Texts of IR are made of values by formatting."""
 
 ZERO = Integer(0)
 TRUE, FALSE = Constant("true"), Constant("false")
