@@ -59,7 +59,7 @@ def _start() -> Path:
             )  # fmt: skip
         atexit.register(server.stdin.close)  # with its standard input the server ends
         # -I -S: the client needs nothing beyond the standard library.
-        command = [sys.executable, "-I", "-S", str(HERE / "client.py"), address, "{connection_file}"]
+        command = [sys.executable, "-I", "-S", str(HERE / "client.py"), address, "-f", "{connection_file}"]
     for place, name in (("added", NAME), ("instead", "python3")):
         spec = folder / place / "kernels" / name / "kernel.json"
         spec.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Stands for one kernel of `server.py`: python client.py SOCKET CONNECTION_FILE."""
+"""Stands for one kernel of `server.py`: python client.py SOCKET ARGUMENT...."""
 
 import json
 import os
@@ -8,10 +8,10 @@ import sys
 
 
 def main() -> None:
-    address, connection_file = sys.argv[1:]
+    address, *arguments = sys.argv[1:]
     with socket.socket(socket.AF_UNIX) as kernel:
         kernel.connect(address)
-        wish = {"file": connection_file, "folder": os.getcwd(), "environment": dict(os.environ)}
+        wish = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         socket.send_fds(kernel, [json.dumps(wish).encode() + b"\n"], [1, 2])
         process = int(kernel.makefile("rb").readline())
         signal.signal(signal.SIGINT, lambda *_: os.kill(process, signal.SIGINT))

@@ -53,7 +53,7 @@ def kernel(connection: socket.socket) -> None:
     import gpulab
 
     app = IPKernelApp.instance()
-    app.initialize(["-f", wish["file"]])
+    app.initialize(wish["arguments"])
     gpulab.load_ipython_extension(app.shell)  # done by `import gpulab` where that is the first
     app.start()
 
