@@ -160,12 +160,15 @@ def install(extra):
         write_stamp("install", fingerprint(""))
 
 
-def set_up():
-    """Build what gpulab builds on this machine (its own command says what)."""
+def set_up(extra):
+    """Build what gpulab builds on this machine (its own command says what); for tests, what whole programs need too."""
+    name = "setup" + ("-" + extra if extra else "")
     value = fingerprint("setup")
-    if stamped("setup", value):
+    if stamped(name, value):
         return
-    run("building the virtual GPU's parts", [PYTHON, "-m", "gpulab", "setup"], quiet=False)
+    more = ["--programs"] if extra else []
+    run("building the virtual GPU's parts", [PYTHON, "-m", "gpulab", "setup"] + more, quiet=False)
+    write_stamp(name, value)
     write_stamp("setup", value)
 
 
@@ -181,7 +184,7 @@ def main():
         make_environment()
         install(asked.extra)
         if not asked.no_setup:
-            set_up()
+            set_up(asked.extra)
     except Failed as failed:
         say(str(failed))
         return 1
