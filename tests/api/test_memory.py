@@ -59,6 +59,13 @@ def test_repr_has_no_address() -> None:
     assert "0x" not in repr(gpulab.Pointer(0x1234))
 
 
+def test_an_address_has_64_bits() -> None:
+    assert [int(gpulab.Pointer(address)) for address in (0, 2**64 - 1)] == [0, 2**64 - 1]
+    for address in (-1, 2**64, True, 1.0):
+        with pytest.raises(DeviceMemoryError, match=r"an address is a number from 0 to 2\*\*64 - 1"):
+            gpulab.Pointer(address)  # type: ignore[arg-type]
+
+
 def test_zeros_are_zero_also_where_something_stood() -> None:
     array = gpulab.to_device(np.full(1000, 7, "int32"))
     array.free()

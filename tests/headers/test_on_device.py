@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import struct
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpulab.toolchain.build import INCLUDE
 from tests.headers.device import ARCHITECTURES, PRINTF_BYTES, run
 
 both = pytest.mark.parametrize("arch", list(ARCHITECTURES))
@@ -303,6 +305,9 @@ INTEGERS_32 = {  # expression of x, y, z: Python's answer
     "__fns(x, y & 31, 2)": lambda x, y, z: next(
         (b for b in range(y & 31, 32) if (x >> (y & 31) & (2 << b - (y & 31)) - 1).bit_count() == 2), -1
     ),
+    "__fns32(~0ull << 32 | x, y & 31, 2)": lambda x, y, z: next(
+        (b for b in range(y & 31, 32) if (x >> (y & 31) & (2 << b - (y & 31)) - 1).bit_count() == 2), -1
+    ),
     "__fns(x, y & 31, -1)": lambda x, y, z: next((b for b in range(y & 31, -1, -1) if x >> b & 1), -1),
     "__fns(x, y & 31, 0)": lambda x, y, z: y & 31 if x >> (y & 31) & 1 else -1,
 }
@@ -310,6 +315,7 @@ INTEGERS_64 = {
     "__popcll(x)": lambda x, y, z: x.bit_count(),
     "__clzll((long long)x)": lambda x, y, z: 64 - x.bit_length(),
     "__ffsll(x)": lambda x, y, z: (x & -x).bit_length(),
+    "__fns64(x, y & 63, 1)": lambda x, y, z: next((b for b in range(y & 63, 64) if x >> b & 1), -1),
     "__brevll(x)": lambda x, y, z: int(f"{x:064b}"[::-1], 2),
     "__mul64hi((long long)x, (long long)y)": lambda x, y, z: s64(x) * s64(y) >> 64,
     "__umul64hi(x, y)": lambda x, y, z: x * y >> 64,
@@ -629,3 +635,31 @@ def test_last_bits_lane_counts_and_hardware_numbers(arch: str) -> None:
             last(low), last(x), (low & below & 0xFFFFFFFF).bit_count() + 5, (high & below >> 32).bit_count() + 7,
             t ^ 1, 0, 1, 1,
         ]  # fmt: skip
+
+
+CONSTANTS = {
+    "F": {
+        "INF": 0x7F800000, "NAN": 0x7FFFFFFF, "MIN_DENORM": 1, "MAX_NORMAL": 0x7F7FFFFF, "NEG_ZERO": 1 << 31,
+    },
+    "": {"INF": 0x7FF << 52, "NAN": 0xFFF8 << 48},
+}  # fmt: skip
+"""Bits of what has no name in Python's module math: IEEE 754; the NaNs are those of HIP's header."""
+NUMBERS = {
+    "ZERO": 0.0, "ONE": 1.0, "SQRT_HALF": math.sqrt(0.5), "SQRT_TWO": math.sqrt(2), "PI": math.pi, "PIO2": math.pi / 2,
+    "PIO4": math.pi / 4, "2PI": math.tau, "LN2": math.log(2), "L2E": 1 / math.log(2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["F", ""])
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100 device"])
+def test_mathematical_constants(arch: str, suffix: str) -> None:
+    """Every constant of hip/hip_math_constants.h is the number of its name, rounded to its type."""
+    type, number, word = ("float", "float32", "uint32") if suffix else ("double", "float64", "uint64")
+    wanted = {name: int(np.array(value, number).view(word)) for name, value in NUMBERS.items()} | CONSTANTS[suffix]
+    header = (INCLUDE / "hip" / "hip_math_constants.h").read_text()
+    there = re.findall(r"#define HIP_(\w+?)_F\b" if suffix else r"#define HIP_(?!\w+_F\b)(\w+)", header)
+    assert sorted(there) == sorted(wanted)
+    body = "\n".join(f"out[{i}] = HIP_{name}{'_F' * bool(suffix)};" for i, name in enumerate(wanted))
+    source = f"#include <hip/hip_math_constants.h>\n__global__ void constants({type}* out) {{\n{body}\n}}"
+    (out,), _ = run(arch, source, zeros(len(wanted), number), block=(1,))
+    assert dict(zip(wanted, out.view(word).tolist(), strict=True)) == wanted

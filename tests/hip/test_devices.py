@@ -79,6 +79,9 @@ def test_every_attribute_has_an_answer(hip):
         ("ComputeCapabilityMajor", (9, 11)),
         ("EccEnabled", (1, 0)),
         ("WallClockRate", (100000, 100000)),
+        ("PhysicalMultiProcessorCount", (304, 48)),  # in WGP mode clr halves what the runtime below says
+        ("FineGrainSupport", (1, 1)),
+        ("MaxAvailableVgprsPerThread", (512, 256)),
     ],
 )
 def test_attributes(hip, name, values):

@@ -122,7 +122,38 @@ def test_pitched_memory(hip):
     e = hip.hipError_t
     assert hip.hipMemcpy2D(pointer, 64, given, 100, 100, 4, kind(hip, "HostToDevice"))[0] == e.hipErrorInvalidPitchValue
     assert hip.hipMemcpy2D(pointer, pitch, given, 100, 100, 6, kind(hip, "HostToDevice"))[0] == e.hipErrorInvalidValue
+    assert hip.hipMemset2D(pointer, pitch, 9, 100, 6)[0] == e.hipErrorInvalidValue
+    assert hip.hipMemset2D(pointer, pitch, 9, pitch + 1, 5)[0] == e.hipErrorInvalidValue
     ok(hip.hipFree(pointer))
+
+
+def cut(hip, rows, slices):
+    """Extent of 12 bytes, so many rows and slices."""
+    extent = hip.hipExtent()
+    extent.width, extent.height, extent.depth = 12, rows, slices
+    return extent
+
+
+@pytest.mark.parametrize(("rows", "slices", "fits"), [(3, 2, True), (4, 2, False), (3, 3, False), (1, 3, False)])
+def test_three_dimensional_memory_has_an_end(hip, rows, slices, fits):
+    """Two slices of three rows of 256 bytes; the pointer's ysize says how many rows apart two slices are."""
+    pitched = ok(hip.hipMalloc3D(cut(hip, 3, 2)))
+    invalid, fine = hip.hipError_t.hipErrorInvalidValue, hip.hipError_t.hipSuccess
+    assert hip.hipMemset3D(pitched, 7, cut(hip, rows, slices))[0] == (fine if fits else invalid)
+    host = np.zeros((3, 4, 256), np.uint8)
+    for to_device in (True, False):
+        parameters = hip.hipMemcpy3DParms()
+        ctypes.memset(int(parameters), 0, hip.hipMemcpy3DParms().c_sizeof())
+        host_side, device_side = parameters.srcPtr, parameters.dstPtr
+        if not to_device:
+            host_side, device_side = device_side, host_side
+        host_side.ptr, host_side.pitch, host_side.xsize, host_side.ysize = host.ctypes.data, 256, 12, 4
+        device_side.ptr, device_side.pitch = int(pitched.ptr), pitched.pitch
+        device_side.xsize, device_side.ysize = 12, 3
+        parameters.extent.width, parameters.extent.height, parameters.extent.depth = 12, rows, slices
+        parameters.kind = kind(hip, "HostToDevice" if to_device else "DeviceToHost")
+        assert hip.hipMemcpy3D(parameters)[0] == (fine if fits else invalid)
+    ok(hip.hipFree(int(pitched.ptr)))
 
 
 def test_three_dimensional_memory(hip):

@@ -105,6 +105,23 @@ def test_event_errors(hip, events):
     assert hip.hipEventRecord(None, None)[0] == e.hipErrorInvalidHandle
 
 
+@pytest.mark.parametrize("bit", range(32))
+def test_flags_of_events(hip, bit):
+    """Flags that hipEventCreateWithFlags of HIP's reference names; it refuses all others."""
+    known = {0, 1, 2, 29, 30, 31}  # blocking sync, no timing, interprocess, no system fence, release to device, system
+    code, event = hip.hipEventCreateWithFlags(1 << bit)
+    if bit in known:
+        assert int(code) == 0
+        ok(hip.hipEventDestroy(event))
+    else:
+        assert code == hip.hipError_t.hipErrorInvalidValue
+    code, stream = hip.hipStreamCreateWithFlags(1 << bit)  # hipStreamNonBlocking is 1
+    if bit == 0:
+        ok(hip.hipStreamDestroy(stream))
+    else:
+        assert code == hip.hipError_t.hipErrorInvalidValue
+
+
 def test_stream_properties_and_errors(hip):
     e = hip.hipError_t
     stream = ok(hip.hipStreamCreateWithPriority(hip.hipStreamNonBlocking, -5))

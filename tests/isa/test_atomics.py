@@ -228,3 +228,19 @@ def test_wrap_and_masked_or():
     assert found.v[5].tolist() == wrapped
     assert found.v[8].tolist() == wrapped
     assert found.v[9].tolist() == [w & ~15 | 0x50 for w in wrapped]
+
+
+def test_subtraction_that_stops_at_zero():
+    """RDNA3 ISA manual 16.15: old = memory; memory = memory < data ? 0 : memory - data; the old value comes back."""
+    found = run(
+        "gfx1100",
+        """
+        v_lshlrev_b32 v1, 2, v0
+        v_mov_b32 v2, 10
+        global_atomic_csub_u32 v3, v1, v2, s[2:3] glc
+        s_waitcnt vmcnt(0)
+        """,
+        data=np.arange(32, dtype=np.uint32),
+    )
+    assert found.v[3].tolist() == list(range(32))
+    assert np.frombuffer(found.data, np.uint32)[:32].tolist() == [0] * 10 + list(range(22))

@@ -164,6 +164,19 @@ def test_four_bit_floats(number: float, code: int) -> None:
     assert one("gfx950", "v_cvt_scalef32_pk_fp4_f32", f32(number), f32(6.0), f32(1.0), op_sel=4) == (0x70 | code) << 8
 
 
+@pytest.mark.parametrize("type", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize(
+    ("seed", "first", "second"), [(0x80000000, 3, 2), (0x40000000, 2, 3), (0x20000000, 2, 2), (0xC0000000, 3, 3)]
+)
+def test_four_bit_floats_by_chance(type: str, seed: int, first: int, second: int) -> None:
+    # 1.25 is half way from 1 (code 2) to 1.5 (code 3): up if the seed's highest bit is set; the second element has the
+    # next seed of v_prng_b32, the seed moved up by one bit
+    number = bits(1.25, TYPES[type])
+    pair = number | number << TYPES[type].width
+    found = one("gfx950", f"v_cvt_scalef32_sr_pk_fp4_{type}", pair, seed, f32(1.0), op_sel=0)
+    assert (found & 15, found >> 4) == (first, second)
+
+
 def test_four_bit_floats_back() -> None:
     values = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
     for code, value in enumerate(values):
@@ -214,7 +227,8 @@ def test_wide_integers_of_the_scalar_unit() -> None:
 def test_conditional_subtraction() -> None:
     assert one("gfx1201", "ds_cond_sub_u32", 5, 3) == 2
     assert one("gfx1201", "ds_cond_sub_u32", 3, 5) == 3
-    assert one("gfx1201", "ds_sub_clamp_u32", 3, 5) == 0
+    for where in ("ds", "global_atomic", "buffer_atomic"):
+        assert [one("gfx1201", f"{where}_sub_clamp_u32", old, 5) for old in (3, 5, 9)] == [0, 0, 4]
     narrow = isa.table("gfx1201")["s_load_i8"]
     assert isinstance(narrow, Memory)
     assert (narrow.element, narrow.extend) == (8, "sign")

@@ -93,6 +93,14 @@ def test_division_steps_are_no_multiplications(arch):
     assert {row_of(arch, f"v_div_{name}_f32").rate for name in ("scale", "fmas", "fixup")} == {"division"}
 
 
+@pytest.mark.parametrize("arch", ARCHES)
+def test_conversions_to_and_from_64_bits_take_longer(arch):
+    """LLVM, SISchedule.td: v_cvt_*_f64 and v_cvt_f64_* are WriteDoubleCvt, those of 32 bits WriteFloatCvt."""
+    wide = "f64_i32 f64_u32 i32_f64 u32_f64 f64_f32 f32_f64".split()
+    assert {name: row_of(arch, f"v_cvt_{name}").rate for name in wide} == dict.fromkeys(wide, "wide")
+    assert {row_of(arch, f"v_cvt_{name}").rate for name in ("f32_i32", "u32_f32", "f16_f32", "f32_f16")} == {"full"}
+
+
 def _logic_rows(arch):
     return [(name, row) for name, row in isa.table(arch).items() if isinstance(row, Row) and row.logic]
 

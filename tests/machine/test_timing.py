@@ -547,6 +547,7 @@ def test_a_footprint_counts_each_allocation_once():
     arguments = struct.pack("<QQQIIQ", 4096, 4195, 8192, 3, 16384, 4196)  # 4195 is inside the first, 4196 behind it
     assert timing.footprint(table, arguments) == 107
     assert timing.footprint(table, struct.pack("<Qi", 1, 5)) == 0
+    assert timing.footprint(table, struct.pack("<QQ", 4196, 8199)) == 0  # the ends alone
 
 
 class TestPage:

@@ -87,3 +87,22 @@ def test_an_atomic_access_whose_place_clang_dropped_may_be_any_of_those_together
     ]  # fmt: skip
     there = text.replace(".loc\t1 2 1", ".loc\t1 3 5")
     assert "v2, s[6:7] ;" not in listing.mark_orders(there, {place: memory_order.ATOMIC}, order)
+
+
+def test_a_place_that_is_missing_in_one_kernel_marks_nothing_in_another() -> None:
+    place = ("cell.hip", 3, 5)
+    orders = {
+        "first": memory_order.Order(frozenset(), frozenset()),
+        "second": memory_order.Order(frozenset(), frozenset({place})),
+    }
+    kernel = """\t.type\t{},@function
+\t.loc\t1 2 1
+\ts_clause 0x1
+\tglobal_store_b32 v0, v1, s[4:5]
+\tglobal_store_b32 v0, v2, s[6:7]
+"""
+    text = '\t.file\t1 "cell.hip"\n' + kernel.format("first") + kernel.format("second")
+    lines = listing.mark_orders(text, {place: memory_order.ATOMIC}, orders).split("\n")
+    marked = [number for number, line in enumerate(lines) if line.endswith("; synchronising")]
+    assert marked == [10]
+    assert lines[5] == "\tglobal_store_b32 v0, v2, s[6:7]"
