@@ -5,6 +5,7 @@ nbval runs.
 """
 
 import check as course
+import numpy as np
 import pytest
 
 import gpulab
@@ -37,3 +38,13 @@ def test_what_learners_get_fails_since_nothing_is_written(id):
 def test_reports_are_the_same_every_time():
     source = wrong_answer("saxpy-guard", "missing-guard").source
     assert gpulab.check("saxpy-guard", source).text == gpulab.check("saxpy-guard", source).text
+
+
+def test_row_scan_asks_for_lines_and_banks_where_all_blocks_are_full():
+    """Blocks of 64 rows: with 100, 3 and 1 rows the last one loads less than whole lines for each wave."""
+    exercise = load("row-scan")
+    asked = {requirement.name: requirement.when for requirement in exercise.requirements}
+    random = np.random.default_rng(0)
+    cases = {given["n"]: exercise.make(given, random) for given in exercise.cases}
+    judged = {name: {n for n, case in cases.items() if n and when(case)} for name, when in asked.items()}
+    assert judged == dict.fromkeys(["memory-lines", "bank-conflicts", "loaded-by-the-wave"], {256, 64})

@@ -246,6 +246,36 @@ def test_the_rectangle_of_an_image_lies_around_the_first_wrong_element() -> None
     assert (first.expected, first.found) == ("1", "7")
 
 
+@pytest.mark.parametrize(
+    ("shape", "wrong", "rectangle"),
+    [
+        # four rows and four columns before the first wrong element, if they are there; 16 by 16 inside the array
+        ((300, 400), (0, 0), (0, 0, 16, 16)),
+        ((300, 400), (3, 5), (0, 1, 16, 16)),
+        ((300, 400), (299, 399), (284, 384, 16, 16)),
+        ((300, 400), (287, 389), (283, 384, 16, 16)),
+        ((300, 3), (40, 2), (36, 0, 16, 3)),
+        ((5, 400), (4, 40), (0, 36, 5, 16)),
+        # an array of one dimension is cut into rows of 16, a small one of 8
+        ((1000,), (500,), (500 // 16 - 4, 0, 16, 16)),
+        ((1000,), (999,), (63 - 16, 0, 16, 16)),
+        ((30,), (29,), (0, 0, 4, 8)),
+    ],
+)
+def test_where_the_rectangle_lies(
+    shape: tuple[int, ...], wrong: tuple[int, ...], rectangle: tuple[int, int, int, int]
+) -> None:
+    outcome = large(shape, wrong)
+    (array,) = failed_case(tiny(), Silent(outcome.guarded), outcome).arrays
+    assert (array.row, array.column, array.rows, array.columns) == rectangle
+    row, column, rows, columns = rectangle
+    width = shape[1] if len(shape) == 2 else 16 if shape[0] > 64 else 8
+    inside = [(row + r) * width + column + c for r in range(rows) for c in range(columns)]
+    assert [element.index for element in array.elements] == [i for i in inside if i < np.prod(shape)]
+    (first,) = (element.index for element in array.elements if element.state == "wrong")
+    assert first == int(np.ravel_multi_index(wrong, shape))
+
+
 def test_what_still_holds_its_old_value_was_never_written() -> None:
     outcome = large((20,), 3, 0xA5)
     case = failed_case(tiny(), Silent(outcome.guarded), outcome)

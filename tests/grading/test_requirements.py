@@ -121,6 +121,36 @@ def test_too_many_lines_and_conflicts_name_the_access_with_its_line():
     assert re.search(r"The worst is the store ds_write_b32, [\d.]+ each time, in line 6: if \(i < n\) tile", text)
 
 
+THROUGH_A_TILE = """
+__global__ void copy(int n, const float* in, float* out)
+{
+    __shared__ float tile[1024];
+    int t = threadIdx.x, first = blockIdx.x * blockDim.x, j = t % 16 * (blockDim.x / 16) + t / 16;
+    if (first + LOAD < n) tile[LOAD] = in[first + LOAD];
+    __syncthreads();
+    if (first + STORE < n) out[first + STORE] = tile[STORE];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("load", "store", "worst"),
+    [("t", "j", "store global_store_dword, 8 each time, in line 8"),
+     ("j", "t", "load global_load_dword, 8 each time, in line 6")],
+)  # fmt: skip
+def test_of_several_accesses_the_worst_is_named(load, store, worst):
+    """64 lanes at t % 16 * 16 + t / 16 use all 8 lines of the block's 1024 bytes; 64 neighbours use two of 128 bytes."""
+    source = THROUGH_A_TILE.replace("LOAD", load).replace("STORE", store)
+    asked = exercise(ask.memory_lines(minimum=lines, shrinks=False))
+    text = " ".join(judge(asked, source, GpuBench()).text.split())
+    assert f"The worst is the {worst}: if (first" in text
+    assert "run.coalescing() shows which lines one instruction of a wave asks for." in text
+    assert "Which index should differ by one from lane to lane?" in text
+
+
+def test_an_exercise_may_have_its_own_next_step():
+    assert ask.memory_lines(minimum=lines, next_step="Look here.").next_step == "Look here."
+
+
 ONE_THREAD = """
 __global__ void copy(int n, const float* in, float* out)
 {

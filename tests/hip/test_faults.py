@@ -64,7 +64,7 @@ def test_where_the_address_is(relation, distance, text):
         ("read-only", MemoryFault, ["read-only"]),
         ("bad jump", MemoryFault, ["function pointer"]),
         ("timeout", KernelTimeout, ["instruction limit", "set_limit", "loop"]),
-        ("trap", KernelTrap, ["trap"]),
+        ("trap", KernelTrap, ["it executed a trap instruction, as __builtin_trap() and a failed assert do"]),
         ("barrier", CheckedFault, ["__syncthreads"]),
     ],
 )

@@ -234,6 +234,29 @@ def test_rendering_of_several() -> None:
     assert diagnostics.render([one, two]) == "f:1:1: warning: m\n  -> do this\n     or that\nwarning: n"
 
 
+def test_a_note_stands_below_its_error_with_its_own_line() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile("__device__ int f(int x) { return x; }\n\n__device__ int f(int y) { return y; }\n", arch="gfx942",
+                name="In [2]")  # fmt: skip
+    assert str(caught.value) == (
+        "In [2] did not compile: 1 error.\n"
+        "In [2]:3:16: error: redefinition of 'f'\n"
+        "    __device__ int f(int y) { return y; }\n"
+        "                   ^\n"
+        "In [2]:1:16: note: previous definition is here\n"
+        "    __device__ int f(int x) { return x; }\n"
+        "                   ^\n"
+        "  -> This name is defined twice. Each cell is a source of its own, so rename or remove one of the two."
+    )
+
+
+def test_three_notes_are_shown_at_most() -> None:
+    source = "".join(f"__device__ void f(int* x{', int' * more}) {{}}\n" for more in range(5))
+    with pytest.raises(CompileError) as caught:
+        compile(source + "__global__ void k(float* x) {\n  f(x, 1, 2, 3, 4, 5);\n}\n", arch="gfx942")
+    assert str(caught.value).count("note: candidate function not viable: requires") == 3
+
+
 def test_notes_do_not_tell_how_to_silence_a_warning() -> None:
     code = compile(
         "__global__ void k(int* x) {\n if (x[0] = 1) x[1] = 2;\n if (x[0]); { x[1] = 3; }\n}",
