@@ -33,7 +33,7 @@ def test_name_expressions_and_headers(hip, hiprtc, device):
     ok(hip.hipSetDevice(device))
     arch = ok(hip.hipGetDeviceProperties(device)).gcnArchName
     program = ok(hiprtc.hiprtcCreateProgram(SOURCE, b"scale.hip", 1, [HEADER], [b"scale.h"]))
-    names = [b"scale<float>", b"scale<int>", b"&limit"]
+    names = [b"scale<float>", b" scale<int> ", b"&limit"]
     for name in names:
         ok(hiprtc.hiprtcAddNameExpression(program, name))
     r = hiprtc.hiprtcResult
@@ -46,6 +46,7 @@ def test_name_expressions_and_headers(hip, hiprtc, device):
     assert hiprtc.hiprtcGetLoweredName(program, b"scale<char>")[0] == r.HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID
     lowered = [str(ok(hiprtc.hiprtcGetLoweredName(program, name))) for name in names]
     assert lowered == ["_Z5scaleIfEvPT_", "_Z5scaleIiEvPT_", "limit"]
+    assert str(ok(hiprtc.hiprtcGetLoweredName(program, b" scale<float>"))) == lowered[0]  # blanks around it are dropped
     module = ok(hip.hipModuleLoadData(code_of(hiprtc, program)))
     function = ok(hip.hipModuleGetFunction(module, lowered[1].encode()))
     data = np.arange(8, dtype=np.int32)

@@ -108,3 +108,21 @@ def test_conditional_exchange_takes_what_has_its_highest_bit_set(arch):
     assert set(found.v[7]) == {6}
     assert set(found.v[8]) == {0x123}
     assert set(found.v[9]) == {6}
+
+
+@BOTH
+def test_dynamic_lds_begins_behind_the_kernels_own(arch):
+    """LLVM, AMDGPU usage, .amdgpu_lds: LDS of a kernel's own and external LDS do not overlap, and each symbol has its
+    alignment. The kernel has 4096 bytes of its own."""
+    found = run(
+        arch,
+        """
+        .amdgpu_lds bytes, 0, 1
+        .amdgpu_lds words, 0, 16
+        .amdgpu_lds pages, 0, 3072
+        s_mov_b32 s4, bytes@abs32@lo
+        s_mov_b32 s5, words@abs32@lo
+        s_mov_b32 s6, pages@abs32@lo
+        """,
+    )
+    assert found.s[4:7] == [4096, 4096, 6144]

@@ -60,7 +60,7 @@ class RtcPrograms:
         program = self.find(handle)
         if program.compiled:
             raise StatusFailure(results.NO_NAMES_AFTER)
-        program.expressions.append(expression)
+        program.expressions.append(expression.strip())
 
     def compile(self, handle: int, options: list[str]) -> int:
         """hiprtcCompileProgram: the hiprtcResult; the log tells what the compiler said."""
@@ -107,8 +107,9 @@ class RtcPrograms:
             raise StatusFailure(results.NO_NAMES_BEFORE)
         if program.code is None:
             raise StatusFailure(results.COMPILATION)
+        expression = expression.strip()
         symbol = program.code.name_expressions.get(expression)
-        if symbol is None or expression not in program.expressions:
+        if symbol is None:
             raise StatusFailure(results.BAD_NAME)
         kept = program.names.get(expression)
         if kept is None:
