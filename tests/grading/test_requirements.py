@@ -138,7 +138,7 @@ __global__ void copy(int n, const float* in, float* out)
      ("j", "t", "load global_load_dword, 8 each time, in line 6")],
 )  # fmt: skip
 def test_of_several_accesses_the_worst_is_named(load, store, worst):
-    """64 lanes at t % 16 * 16 + t / 16 use all 8 lines of the block's 1024 bytes; 64 neighbours use two of 128 bytes."""
+    """64 lanes at t % 16 * 16 + t / 16 use all 8 lines of the block's 1024 bytes; 64 neighbours use two."""
     source = THROUGH_A_TILE.replace("LOAD", load).replace("STORE", store)
     asked = exercise(ask.memory_lines(minimum=lines, shrinks=False))
     text = " ".join(judge(asked, source, GpuBench()).text.split())

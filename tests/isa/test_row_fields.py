@@ -96,7 +96,7 @@ def test_division_steps_are_no_multiplications(arch):
 @pytest.mark.parametrize("arch", ARCHES)
 def test_conversions_to_and_from_64_bits_take_longer(arch):
     """LLVM, SISchedule.td: v_cvt_*_f64 and v_cvt_f64_* are WriteDoubleCvt, those of 32 bits WriteFloatCvt."""
-    wide = "f64_i32 f64_u32 i32_f64 u32_f64 f64_f32 f32_f64".split()
+    wide = ["f64_i32", "f64_u32", "i32_f64", "u32_f64", "f64_f32", "f32_f64"]
     assert {name: row_of(arch, f"v_cvt_{name}").rate for name in wide} == dict.fromkeys(wide, "wide")
     assert {row_of(arch, f"v_cvt_{name}").rate for name in ("f32_i32", "u32_f32", "f16_f32", "f32_f16")} == {"full"}
 
