@@ -77,7 +77,7 @@ def test_every_module_stands_in_a_layer() -> None:
         assert named == there - ignored - {"__init__"}
 
 
-@pytest.mark.parametrize("name", ["runtime", "grading"])
+@pytest.mark.parametrize("name", ["libraries", "runtime", "grading"])
 def test_layers_without_hidden_circles(name: str) -> None:
     """These layers hold for imports under TYPE_CHECKING, too, which the contracts leave out."""
     graph = grimp.build_graph("gpulab", exclude_type_checking_imports=False, cache_dir=None)

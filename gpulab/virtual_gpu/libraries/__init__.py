@@ -12,7 +12,7 @@ import ctypes
 import os
 
 from gpulab.virtual_gpu.libraries.building import build, load, path, rocm_path
-from gpulab.virtual_gpu.libraries.library import Call, Library, StatusFailure, find, found
+from gpulab.virtual_gpu.libraries.library import Library, StatusFailure, find, found
 from gpulab.virtual_gpu.runtime.codes import INTERRUPTED
 
 __all__ = ["build", "find", "found", "handlers", "load", "missing_call", "path", "rocm_path"]
@@ -20,7 +20,7 @@ __all__ = ["build", "find", "found", "handlers", "load", "missing_call", "path",
 __path__ += [folder for folder in os.environ.get("GPULAB_LIBRARIES", "").split(os.pathsep) if folder]
 
 
-def handlers(name: str) -> tuple[Call, ...]:
+def handlers(name: str) -> tuple[object, ...]:
     """What the C part of a library calls: its functions in the order of the stub, and last the one for exceptions."""
     from gpulab.virtual_gpu.libraries.values import rt
 

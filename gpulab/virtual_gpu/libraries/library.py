@@ -17,10 +17,10 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from gpulab.errors import InternalError
 from gpulab.toolchain import hosted
@@ -41,7 +41,11 @@ TYPES = {
 #: Code of a result -> its type in C.
 RESULTS = {"e": "int", "i": "int", "s": "const char *", "p": "void *"}
 
-Call = Callable[..., int]
+
+class Call(Protocol):
+    """A Python function behind a C function: integers and floats in, a code or an address out."""
+
+    def __call__(self, *arguments: float) -> int: ...
 
 
 class StatusFailure(Exception):

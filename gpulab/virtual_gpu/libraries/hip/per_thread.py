@@ -11,17 +11,18 @@ import inspect
 from collections.abc import Callable
 
 from gpulab.virtual_gpu.libraries.hip import memory, modules, streams
+from gpulab.virtual_gpu.libraries.library import Call
 from gpulab.virtual_gpu.runtime.streams import PER_THREAD
 
 
-def _variant(function: Callable[..., int]) -> Callable[..., int]:
+def _variant(function: Callable[..., int]) -> Call:  # type: ignore[explicit-any]  # as many as the call has
     names = list(inspect.signature(function).parameters)
     if "stream" not in names:
         return function
     place = names.index("stream")
 
     @functools.wraps(function)
-    def call(*arguments: int) -> int:
+    def call(*arguments: float) -> int:
         if arguments[place]:
             return function(*arguments)
         return function(*arguments[:place], PER_THREAD, *arguments[place + 1 :])
