@@ -17,7 +17,7 @@ from gpulab.grading.program import ProgramCase, ProgramExercise
 from gpulab.grading.verdict import Verdict
 
 if TYPE_CHECKING:
-    from gpulab.programs import Program
+    from gpulab.programs import HostProgram
 
 
 def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1) -> Verdict:
@@ -44,7 +44,7 @@ def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1) -
 
 
 def run_everywhere(
-    exercise: ProgramExercise, program: Program, source: str, case: ProgramCase
+    exercise: ProgramExercise, program: HostProgram, source: str, case: ProgramCase
 ) -> tuple[ProgramOutcome, ...]:
     """Runs the case on all architectures at the same time: each run is a process of its own."""
     from concurrent.futures import ThreadPoolExecutor
@@ -58,7 +58,9 @@ def run_everywhere(
     return tuple(replace(one, elsewhere=tuple(other for other in found if other is not one)) for one in found)
 
 
-def run_case(exercise: ProgramExercise, program: Program, source: str, case: ProgramCase, arch: str) -> ProgramOutcome:
+def run_case(
+    exercise: ProgramExercise, program: HostProgram, source: str, case: ProgramCase, arch: str
+) -> ProgramOutcome:
     """Runs the program once, checked, and in a jail where the system has one."""
     from gpulab import architectures
     from gpulab.programs import jail

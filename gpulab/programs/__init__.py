@@ -1,4 +1,4 @@
-"""Whole HIP C++ programs: `build` makes an executable `Program` of a source with main; `Program.run` a `ProgramRun`.
+"""Whole HIP C++ programs: `build` makes a `HostProgram` of a source with main; its `run` gives a `ProgramRun`.
 
 Moving parts: options.py (what hipcc's command line means here), building.py (host and device passes, fat binary, link),
 launcher.cpp (the start of every program), start.py (the Python process in which a program runs on the virtual GPU),
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpulab.programs.building import build as build
     from gpulab.programs.options import DEFAULT_ARCHS as DEFAULT_ARCHS
-    from gpulab.programs.program import Program as Program
+    from gpulab.programs.program import HostProgram as HostProgram
     from gpulab.programs.program import ProgramRun as ProgramRun
 
-_PLACES = {"build": "building", "DEFAULT_ARCHS": "options", "Program": "program", "ProgramRun": "program"}
+_PLACES = {"build": "building", "DEFAULT_ARCHS": "options", "HostProgram": "program", "ProgramRun": "program"}
 
-__all__ = ["DEFAULT_ARCHS", "Program", "ProgramRun", "build"]
+__all__ = ["DEFAULT_ARCHS", "HostProgram", "ProgramRun", "build"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from gpulab.errors import CompileError, GpulabError
 from gpulab.programs import options as command_line
-from gpulab.programs.program import Program
+from gpulab.programs.program import HostProgram
 from gpulab.providers.virtual import hosting
 from gpulab.records import Diagnostic
 from gpulab.toolchain import build as kernels
@@ -47,7 +47,7 @@ def build(
     first_line: int = 1,
     file: str | None = None,
     output: str | Path | None = None,
-) -> Program:
+) -> HostProgram:
     """Build a HIP C++ program with main() for this machine and its GPUs.
 
     Args:
@@ -99,10 +99,10 @@ def build(
     if keeps and notes is not None and target.exists() and notes.exists():
         kept = [str(said) for said in json.loads(notes.read_text(encoding="utf-8"))]
         os.utime(target.parent)
-        return Program(target, text, name, asked.archs, _worded(kept, view))
+        return HostProgram(target, text, name, asked.archs, _worded(kept, view))
     others = [one for one in libraries if one not in chosen]
     messages = _make(view, asked, setting, called, others, target, keeps)
-    program = Program(target, text, name, asked.archs, _worded(messages, view))
+    program = HostProgram(target, text, name, asked.archs, _worded(messages, view))
     if notes is not None:
         notes.write_text(json.dumps(messages), encoding="utf-8")
         _prune(cache.folder() / "programs", keep=target.parent)

@@ -344,10 +344,10 @@ def _second_filter() -> bytes:
 
 
 def _install(rules: bytes) -> None:
-    class Program(ctypes.Structure):
+    class SocketFilterProgram(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_char_p)]
 
-    program = Program(len(rules) // 8, rules)
+    program = SocketFilterProgram(len(rules) // 8, rules)
     number = _SECCOMP[platform.machine()]
     result = _system_call(number, 1, 1, ctypes.byref(program))  # SECCOMP_SET_MODE_FILTER for all threads
     if result != 0:

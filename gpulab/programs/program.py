@@ -1,4 +1,4 @@
-"""A built program and its runs: `Program`, `ProgramRun`."""
+"""A built program and its runs: `HostProgram`, `ProgramRun`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Output = Callable[[str, str], None]
 
 
 @dataclass(frozen=True)
-class Program:
+class HostProgram:
     """An executable file made of a HIP C++ source.
 
     Attributes:

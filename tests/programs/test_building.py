@@ -181,7 +181,7 @@ def cell(shell: InteractiveShell, text: str) -> tuple[str, str, BaseException | 
 def test_the_magic(shell: InteractiveShell) -> None:
     out, err, error = cell(shell, "%%hipcc --name add\n" + ADD)
     assert (out, err, error) == ("PASSED: 1000000 sums\n", "", None)
-    assert isinstance(shell.user_ns["add"], programs.Program)
+    assert isinstance(shell.user_ns["add"], programs.HostProgram)
 
 
 def test_the_magic_with_a_fault_and_an_exit_code(shell: InteractiveShell) -> None:
