@@ -152,14 +152,6 @@ def test_a_float4_is_loaded_by_one_instruction() -> None:
     assert "global_store_dwordx4" in assembly
 
 
-def test_vectors_construct_as_in_hip() -> None:
-    compile_kernel("""
-    float4 a = {1, i[0], 2.0, f[0]}, b(1.0f), c{}, e = make_float4(1, 2, 3, 4), g = float4(1, 2, 3, 4);
-    float1 h = 3.0f;  int2 k = make_int2(1, 2), l{i[0], i[1]};  uchar4 m = make_uchar4(1, 2, 3, 4);
-    a += b; a = a * 2 - e / 3.0f + g; a = 2 * a; k <<= 1; k = ~k & l; m.x = m.y + 1;
-    f[0] = a.x + a[1] + c.z + h.x + k.x + m.w + (k == l) + (a != b);""")
-
-
 @pytest.mark.parametrize("call", ["__shfl_sync(0xffffffff, v, 0)", "__shfl_down_sync(0xffffffffu, v, 1)",
                                   "__ballot_sync(-1, v)", "__reduce_add_sync(0xffffffff, v)",
                                   "__any_sync(1, v)"])  # fmt: skip

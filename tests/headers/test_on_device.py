@@ -663,3 +663,21 @@ def test_mathematical_constants(arch: str, suffix: str) -> None:
     source = f"#include <hip/hip_math_constants.h>\n__global__ void constants({type}* out) {{\n{body}\n}}"
     (out,), _ = run(arch, source, zeros(len(wanted), number), block=(1,))
     assert dict(zip(wanted, out.view(word).tolist(), strict=True)) == wanted
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100 device"])
+def test_vectors_construct_as_in_hip(arch: str) -> None:
+    """HIP's vector types: elements in order, one number for all of them, nothing for zeros; operators by element."""
+    source = """
+    __global__ void vectors(const int* i, const float* f, float* out) {
+        float4 a = {1, i[0], 2.0, f[0]}, b(1.0f), c{}, e = make_float4(1, 2, 3, 4), g = float4(1, 2, 3, 4);
+        float1 h = 3.0f;  int2 k = make_int2(1, 2), l{i[0], i[1]};  uchar4 m = make_uchar4(1, 2, 3, 4);
+        a += b; a = a * 2 - e / 4.0f + g; a = 2 * a; k <<= 1; k = ~k & l; m.x = m.y + 1;
+        float floats[] = {a.x, a.y, a.z, a.w, a[1], b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, h.x};
+        int others[] = {k.x, k.y, m.x, m.w, k == l, a != b};
+        for (int n = 0; n < 20; n++) out[n] = n < 14 ? floats[n] : others[n - 14];
+    }"""
+    given = np.array([5, 6], "int32"), np.array([0.5], "float32")
+    (_, _, out), _ = run(arch, source, *given, zeros(20, "float32"), block=(1,))
+    sums = [2 * (2 * (x + 1) - n / 4 + n) for x, n in zip((1, 5, 2, 0.5), (1, 2, 3, 4), strict=True)]
+    assert out.tolist() == [*sums, sums[1], 1, 1, 1, 1, 0, 0, 0, 0, 3, ~2 & 5, ~4 & 6, 3, 4, 0, 1]

@@ -145,6 +145,23 @@ def test_fp8_overflow_by_mode_and_back() -> None:
     assert one("gfx950", "v_cvt_pk_f32_fp8", 0x38C0) == f32(1.0) << 32 | f32(-2.0)
 
 
+@pytest.mark.parametrize(
+    ("arch", "type", "number", "below"),
+    [
+        # half way from 1 to the next number: 1 + 1/16 with three bits of fraction, 1 + 1/8 with two
+        ("gfx950", "fp8", 1.0625, 0x38), ("gfx950", "bf8", 1.125, 0x3C), ("gfx950", "fp8", -1.0625, 0xB8),
+        ("gfx942", "fp8", 1.0625, 0x40), ("gfx942", "bf8", 1.125, 0x40), ("gfx942", "bf8", -1.125, 0xC0),
+    ],
+)  # fmt: skip
+def test_fp8_by_chance(arch: str, type: str, number: float, below: int) -> None:
+    # CDNA3 ISA manual 7.1: the seed's high bits are added below the kept ones: half a step goes up from half of the
+    # seeds on. op_sel's bits 2 and 3 name the byte; the others stay
+    for seed, code in ((0, below), (0x7FFFFFFF, below), (0x80000000, below + 1), (0xFFFFFFFF, below + 1)):
+        for byte in range(4):
+            found = one(arch, f"v_cvt_sr_{type}_f32", f32(number), seed, dst=0x11223344, op_sel=byte << 2)
+            assert found == 0x11223344 & ~(0xFF << 8 * byte) | code << 8 * byte
+
+
 def test_conversions_with_a_scale() -> None:
     four = f32(4.0)
     assert one("gfx950", "v_cvt_scalef32_pk_fp8_f32", f32(4.0), f32(-8.0), four) == 0xC038  # 1 and -2

@@ -47,6 +47,30 @@ def test_f32(arch, rounding, above, below, third, product):
 
 
 @BOTH
+@pytest.mark.parametrize("rounding", [NEAREST, UP, DOWN, ZERO])
+def test_the_sign_of_a_sum_that_is_zero(arch, rounding):
+    """IEEE 754-2019, 6.3: x - x is +0, rounded down -0; the sum of zeros of one sign has their sign."""
+    found = run(
+        arch,
+        """
+        v_mov_b32 v1, 0
+        v_mov_b32 v2, 0x80000000
+        v_fma_f32 v5, 1.0, 1.0, -1.0
+        v_fma_f32 v6, v1, 1.0, v1
+        v_fma_f32 v7, v2, 1.0, v2
+        v_fma_f32 v8, v2, 1.0, v1
+        v_fma_f32 v9, v1, 1.0, v2
+        v_add_f32 v10, v2, v2
+        v_add_f32 v11, v1, v2
+        """,
+        directives=f"float_round_mode_32 {rounding}",
+    )
+    minus = 1 << 31
+    either = minus if rounding == DOWN else 0
+    assert [int(found.v[i][0]) for i in range(5, 12)] == [either, 0, minus, either, either, minus, either]
+
+
+@BOTH
 def test_f64_and_f16_have_a_field_of_their_own(arch):
     """Set by s_setreg: f64 and f16 up, f32 to nearest; then toward zero."""
     one = "v_mov_b32 v2, 0\nv_mov_b32 v3, 0x3ff00000\nv_mov_b32 v4, 0\nv_mov_b32 v5, 0x3c900000"

@@ -92,7 +92,41 @@ def test_what_limits_the_occupancy_fills_up() -> None:
     assert few["SPI_RA_LDS_CU_FULL_CSN"] == 0
 
 
+@pytest.mark.parametrize(
+    ("builtin", "element", "result", "kind", "operations"),
+    [
+        ("f32_32x32x1f32", "float", 32, "F32", 2 * 32 * 32 * 1 * 2),
+        ("f32_16x16x4f32", "float", 4, "F32", 2 * 16 * 16 * 4),
+        ("f32_4x4x4f16", "h4", 4, "F16", 2 * 4 * 4 * 4 * 16),
+    ],
+)
+def test_matrix_operations_are_counted_by_512(
+    builtin: str, element: str, result: int, kind: str, operations: int
+) -> None:
+    """ROCm, MI300 performance counters: SQ_INSTS_VALU_MFMA_MOPS_* counts operations of each wave by 512."""
+    import gpulab
+
+    source = f"""
+    typedef _Float16 h4 __attribute__((ext_vector_type(4)));
+    typedef float result __attribute__((ext_vector_type({result})));
+    __global__ void multiply(const {element}* a, result* d) {{
+        result sum = {{}};
+        {element} x = a[threadIdx.x], y = a[threadIdx.x + 64];
+        for (int i = 0; i < 4; i++) sum = __builtin_amdgcn_mfma_{builtin}(x, y, sum, 0, 0, 0);
+        d[threadIdx.x] = sum;
+    }}"""
+    with gpulab.using("gfx942"), gpulab.profile() as run:
+        a, d = gpulab.zeros(128 * 2, "float32"), gpulab.zeros(192 * result, "float32")
+        gpulab.compile(source).multiply[3, 64](gpulab.Pointer(a.address_), gpulab.Pointer(d.address_))
+    got = run[0].counters
+    assert got["SQ_INSTS_MFMA"] == got[f"SQ_INSTS_VALU_MFMA_{kind}"] == 3 * 4
+    assert got[f"SQ_INSTS_VALU_MFMA_MOPS_{kind}"] == 3 * 4 * operations / 512
+    others = {"F16", "BF16", "F32", "F64", "I8"} - {kind}
+    assert {got[f"SQ_INSTS_VALU_MFMA_MOPS_{other}"] for other in others} == {0}
+
+
 def test_the_page_has_the_table() -> None:
     """docs/counters.md ends with what `counters.markdown()` gives."""
     page = (Path(__file__).parents[2] / "docs" / "counters.md").read_text(encoding="utf-8")
     assert page.endswith(counters.markdown()), "put counters.markdown() in the place of the table at the page's end"
+    assert all(name in counters.markdown() for name in ("GRBM_GUI_ACTIVE", "SQ_WAVES", "TCC_HIT"))

@@ -276,6 +276,24 @@ def test_wave64_on_a_wave32_device_is_refused():
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("grid", [(2, 3, 4), (1, 1, 5), (3, 1, 2), (1, 4, 1)])
+def test_workgroups_of_three_dimensions_have_their_numbers(arch, grid):
+    """x varies fastest, then y, then z (HIP programming guide, thread hierarchy)."""
+    import gpulab
+
+    source = """
+    __global__ void place(uint3* out) {
+        out[(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = {blockIdx.x, blockIdx.y, blockIdx.z};
+    }"""
+    width, height, depth = grid
+    with gpulab.using(arch):
+        out = gpulab.zeros((width * height * depth, 3), "uint32")
+        gpulab.compile(source).place[grid, 1](gpulab.Pointer(out.address_))
+        found = out.to_host().tolist()
+    assert found == [[x, y, z] for z in range(depth) for y in range(height) for x in range(width)]
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_lds_addresses_wrap_at_32_bits(arch):
     import gpulab
 

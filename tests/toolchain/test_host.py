@@ -47,10 +47,16 @@ def test_missing_package_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
         compiler.package_folder.cache_clear()
 
 
-def test_environment_does_not_steer_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_does_not_steer_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("CPATH", "CCC_OVERRIDE_OPTIONS", "HIP_PATH"):
         monkeypatch.setenv(name, "/evil")
     assert not {"CPATH", "CCC_OVERRIDE_OPTIONS", "HIP_PATH"} & set(compiler.environment())
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "of_cpath.h").write_text("int x;")
+    (tmp_path / "a.c").write_text("#include <of_cpath.h>\n")
+    monkeypatch.setenv("CPATH", str(tmp_path / "other"))
+    outcome = compiler.run(["clang", "-fsyntax-only", str(tmp_path / "a.c")])
+    assert "'of_cpath.h' file not found" in outcome.log
 
 
 def test_log_is_cut(tmp_path: Path) -> None:
