@@ -37,6 +37,24 @@ def test_float_constants_of_16_bit_integers_are_the_low_half_of_an_f32(arch):
 
 
 @BOTH
+def test_op_sel_names_halves_of_sources_and_of_the_destination(arch):
+    """OPSEL of VOP3 in the ISA manuals: a bit for each source, then one for the destination; its other half stays."""
+    body = """
+        v_mov_b32 v1, 0x00090002
+        v_mov_b32 v2, 0x01000010
+        v_mov_b32 v3, 0x11112222
+        v_mov_b32 v4, 0x11112222
+        v_mov_b32 v5, 0x11112222
+        v_mad_i16 v3, v1, v2, v2 op_sel:[0,0,0,1]
+        v_mad_i16 v4, v1, v2, v2 op_sel:[1,0,1,1]
+        v_mad_i16 v5, v1, v2, v2 op_sel:[0,1,0,0]
+    """
+    found = values(arch, body, 3, 4, 5)
+    assert found[:2] == [0x0030_2222, 0x0190_2222]  # 2 * 16 + 16, 9 * 16 + 256
+    assert found[2] & 0xFFFF == 2 * 256 + 16
+
+
+@BOTH
 def test_float_constants_of_packed_integers_are_both_halves_of_an_f32(arch):
     """op_sel and op_sel_hi choose from the 32 bits; a packed f16 operand has the f16 in its low half instead."""
     body = """
