@@ -32,6 +32,11 @@ def filled(mark):
     return heading.get(mark, f"Some words, number {next(NUMBERS)}.")
 
 
+def texts(folder):
+    """The files of an exercise; what Python compiled of them is no text."""
+    return [path for path in folder.rglob("*.*") if "__pycache__" not in path.parts]
+
+
 def test_a_new_exercise_is_whole_once_its_marks_are_filled_in(mine, capsys):
     assert new.main(["twice-as-much", "2"]) == 0
     steps = capsys.readouterr().out
@@ -40,13 +45,13 @@ def test_a_new_exercise_is_whole_once_its_marks_are_filled_in(mine, capsys):
     assert "python course/check.py --only twice-as-much" in steps
     assert load("twice-as-much").lesson == "02_simt"
     left = said(answers=False)
-    marks = [mark for path in folder.rglob("*.*") for mark in re.findall("«[^»]*»", path.read_text())]
+    marks = [mark for path in texts(folder) for mark in re.findall("«[^»]*»", path.read_text())]
     assert len(marks) > 10
     assert left.count("is not filled in") == len(marks)
     assert "course/exercises/twice-as-much/exercise.md:1: «what it is, in a few words» is not filled in" in left
     assert "lesson 02_simt does not link to it" in left
 
-    for path in (each for each in folder.rglob("*.*") if "«" in each.read_text()):
+    for path in (each for each in texts(folder) if "«" in each.read_text()):
         path.write_text(re.sub("«[^»]*»", lambda found: filled(found[0]), path.read_text()))
     (line,) = re.findall(r"^ +(- \[twice-as-much\].*)$", steps, re.M)
     lesson = mine / "lessons" / "02_simt.md"

@@ -312,12 +312,15 @@ def _atomics() -> None:
 
 
 def packed_add(type: str) -> Combine:
+    """The sums of both halves. Of two NaNs memory's stays, quiet: an addition alone does not say which."""
     from gpulab.virtual_gpu.isa.expression import TYPES
 
+    def half(memory: Value, data: Value) -> Value:
+        old, added = memory.bits(TYPES[type]), data.bits(TYPES[type])
+        return select(f.is_nan(old), f.quiet(old), old + added)
+
     def add(memory: Value, data: Value) -> Value:
-        lo = f.low(memory).bits(TYPES[type]) + f.low(data).bits(TYPES[type])
-        hi = f.high(memory).bits(TYPES[type]) + f.high(data).bits(TYPES[type])
-        return f.join(lo, hi)
+        return f.join(half(f.low(memory), f.low(data)), half(f.high(memory), f.high(data)))
 
     return add
 
