@@ -93,7 +93,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for line in (ROOT / "tests" / "seconds.tsv").read_text(encoding="utf-8").splitlines():
             number, path = line.split("\t")
             seconds[path] = float(number)
-        items.sort(key=lambda item: -seconds.get(path_of(item.nodeid), 0))
+        items.sort(key=lambda item: -seconds.get(item.nodeid, seconds.get(path_of(item.nodeid), 0)))
     if config.getoption("reverse"):
         items.reverse()
 
