@@ -44,6 +44,9 @@ FULL = (
 )
 """Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""
 
+OPTIMISED = ("tests/isa/", "tests/kernels/", "tests/translate/", "tests/fuzz/")
+"""Folders whose kernels are optimised before they run, as those that run for long are; elsewhere they seldom are."""
+
 APART = ("tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py")
 """Files whose tests take long and share nothing."""
 
@@ -98,6 +101,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: -seconds.get(item.nodeid, seconds.get(path_of(item.nodeid), 0)))
     if config.getoption("reverse"):
         items.reverse()
+
+
+@pytest.fixture(autouse=True)
+def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if path_of(request.node.nodeid).startswith(OPTIMISED):
+        from gpulab.virtual_gpu.machine import loading
+
+        monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)
 
 
 def path_of(nodeid: str) -> str:

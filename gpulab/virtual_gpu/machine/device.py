@@ -22,6 +22,7 @@ import os
 import threading
 import time
 from array import array
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -230,9 +231,10 @@ class VirtualDevice:
                 kernel, grid, block, dynamic_lds, kernarg, collect == "profile", checked, limit, workers, hidden
             )
             prepared = self._prepare(request)
-            self._drive(prepared.contexts)
-            if prepared.code.translation.quick:
-                kernel.spent += time.perf_counter() - began
+            if prepared.code.quick or prepared.code.translation.quick:
+                self._drive_quick(kernel, prepared)
+            else:
+                self._drive(prepared.contexts)
             return self._record(request, prepared, began)
 
     def trace(
@@ -363,8 +365,20 @@ class VirtualDevice:
             contexts.append(context)
         return contexts
 
-    def _drive(self, contexts: list[Context]) -> None:
-        """Run all workgroups, on as many host threads as there are contexts.
+    def _drive_quick(self, kernel: LoadedKernel, prepared: Prepared) -> None:
+        """`_drive` with code of which something was compiled quickly: optimised on the way, if it takes long."""
+        code, began = prepared.code, time.perf_counter()
+
+        def pause() -> None:
+            if code.quick and kernel.worth(code, time.perf_counter() - began):
+                kernel.spent -= kernel.optimise(code)
+                self._launch.entry = code.entry  # read whenever a workgroup goes on
+
+        self._drive(prepared.contexts, pause)
+        kernel.spent += time.perf_counter() - began
+
+    def _drive(self, contexts: list[Context], pause: Callable[[], None] | None = None) -> None:
+        """Run all workgroups, on as many host threads as there are contexts; `pause` is called now and then.
 
         Between two calls of a thread's share Python raises what a Ctrl-C asks for: the kernel is stopped then, and the
         device stays usable.
@@ -375,7 +389,8 @@ class VirtualDevice:
 
         def drive(address: int) -> None:
             while run(address):
-                pass
+                if pause is not None:
+                    pause()
 
         if len(contexts) == 1:
             drive(contexts[0].address)

@@ -1,12 +1,18 @@
 """Programs on a device: `LoadedModule` has its data in memory, `LoadedKernel` is translated at its first launch.
 
 `Code` is what that gives. `Home` says what a program needs of its device.
+
+Most kernels run for a few milliseconds in all, and optimising them would take longer. So a kernel's code is compiled
+quickly at first (`Code.quick`), in a fifth of the time, and optimised when it has run for about as long as that
+takes: between two launches, or within one, where waves go on in the new code from where they stopped. Of a large kernel
+that is what its loops need (`Translation.ir`); the rest (`Translation.quick`) follows later, by a second translation.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,8 +32,9 @@ from gpulab.virtual_gpu.translate.function import Structure, Translation, transl
 
 Dim3 = tuple[int, int, int]
 
-# For each instruction of a large kernel, in its launches, after which the whole of it is optimised: what that takes.
-QUICK_SECONDS = 0.0002
+# For each instruction of a kernel, in its launches, after which it is optimised: about what that takes. With 0 it is
+# optimised before it runs.
+QUICK_SECONDS = 0.0003
 
 PAGE = 4096
 
@@ -71,10 +78,14 @@ class TimeKey(NamedTuple):
 
 @dataclass(slots=True)
 class Code:
-    """A translated kernel: its entry point and what its counters mean."""
+    """A translated kernel: its entry point and what its counters mean.
+
+    quick: nothing of it is optimised yet.
+    """
 
     translation: Translation
     entry: int
+    quick: bool
     costs: counters.Costs
     zeroed: array[int]
     symbols: array[int]
@@ -116,7 +127,7 @@ class LoadedKernel:
         if "dispatch_ptr" in self.layout.user or "queue_ptr" in self.layout.user:
             self.packet = device.arena.allocate(64, "internal", device.index, "dispatch packet", writable=False)
         self._code: dict[tuple[bool, bool], Code] = {}
-        self.spent = 0.0  # seconds in launches of code that was compiled quickly
+        self.spent = 0.0  # seconds in launches of code of which something was compiled quickly
         self._lock = threading.Lock()
         self._segments: dict[tuple[Dim3, Dim3, int, Hidden], tuple[int, bytes]] = {}
         self._scalars: list[int] | None = None
@@ -163,16 +174,44 @@ class LoadedKernel:
     def code(self, profile: bool = False, checked: bool = False) -> Code:
         """The kernel as host code; translated and compiled at the first call."""
         code = self._code.get((profile, checked))
-        if code is None or (code.translation.quick and self._worth(code)):
+        if code is None or (code.translation.quick and not code.quick and self.worth(code)):
             with self._lock:
-                quick = code is None and not any(self._worth(other) for other in self._code.values())
-                code = self._translate(profile, checked, quick)
+                whole = code is not None or not QUICK_SECONDS or any(self.worth(c) for c in self._code.values())
+                code = self._translate(profile, checked, not whole)
                 self._code[profile, checked] = code
+        elif code.quick and self.worth(code):
+            self.optimise(code)
         return code
 
-    def _worth(self, code: Code) -> bool:
-        """Whether the kernel ran for so long that it is time to optimise what was compiled quickly."""
-        return self.spent > QUICK_SECONDS * len(code.translation.decoded)
+    def worth(self, code: Code, seconds: float = 0.0) -> bool:
+        """Whether the kernel ran for so long, with these seconds of a launch, that it is time to optimise its code."""
+        return self.spent + seconds > QUICK_SECONDS * len(code.translation.decoded)
+
+    def optimise(self, code: Code) -> float:
+        """Compile once more, with optimisation, what was compiled quickly, and link it; the seconds that this took.
+
+        It is the same function with the same places to go on from: a wave that has stopped may go on in it.
+        Where another thread is at it, nothing happens.
+        """
+        began = time.perf_counter()
+        if not self._lock.acquire(blocking=False):
+            return 0.0
+        try:
+            if code.quick:
+                code.entry = self._link(code.translation, quick=False)
+                code.quick = False
+                self.spent = 0.0
+        finally:
+            self._lock.release()
+        return time.perf_counter() - began
+
+    def _link(self, translation: Translation, quick: bool) -> int:
+        """The address of a translated kernel's function."""
+        objects = [jit.compile_object(translation.ir, quick=quick)]
+        if translation.quick:
+            objects.append(jit.compile_object(translation.quick, quick=True))
+        (entry,) = jit.load(objects, translation.name)
+        return entry
 
     def _translate(self, profile: bool, checked: bool, quick: bool) -> Code:
         module = self.module
@@ -187,14 +226,13 @@ class LoadedKernel:
         for decoded in translation.decoded.values():
             highest = max(highest, (decoded.vector_reads | decoded.vector_writes | decoded.cross_reads).bit_length())
         self.vgprs = max(self.vgprs, highest)
-        objects = [jit.compile_object(translation.ir)]
-        if translation.quick:
-            objects.append(jit.compile_object(translation.quick, quick=True))
-        (entry,) = jit.load(objects, translation.name)
+        at_first = quick and not jit.is_kept(translation.ir)
+        entry = self._link(translation, at_first)
         costs = counters.Costs(module.device.architecture.name, translation.blocks, translation.decoded)
         return Code(
             translation,
             entry,
+            at_first,
             costs,
             array("I", translation.zeroed or [0]),
             array("I", symbols or [0]),

@@ -78,6 +78,15 @@ def _optimise(here: Host, module: Any) -> None:
     passes.run(module, builder)
 
 
+def _key(source: str | bytes, level: str) -> str:
+    return cache.key(host().identity, level, source)
+
+
+def is_kept(source: str | bytes) -> bool:
+    """Whether the optimised object code of this is in the cache on disk."""
+    return STORE.get(_key(source, "optimised 2")) is not None
+
+
 def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = False, keep: bool = True) -> bytes:
     """Object code of IR text (or of LLVM bitcode), from the cache on disk if it is there.
 
@@ -90,7 +99,7 @@ def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = 
         InternalError: the IR is not valid.
     """
     here = host()
-    key = cache.key(here.identity, "quick" if quick else "optimised 2" if optimise else "plain", source)
+    key = _key(source, "quick" if quick else "optimised 2" if optimise else "plain")
     known = STORE.get(key) if keep else None
     if known is not None:
         return known

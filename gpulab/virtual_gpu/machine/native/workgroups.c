@@ -186,7 +186,7 @@ static int waits_for_ended(Thread *thread) {
 }
 
 /* Runs workgroups until there are none left, then returns 0. Returns 1 for a pause, to be called again: after about
-   one slice's work and every 256 workgroups, so that Python comes to see a Ctrl-C. */
+   one slice's work and every 256 workgroups, so that Python comes to see a Ctrl-C, and to optimise the code. */
 int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory;
@@ -232,8 +232,8 @@ int gpulab_run(Thread *thread) {
     thread->order[at] = thread->order[last];
     thread->number[at] = thread->number[last];
     thread->order[last] = slot;
-    if (++thread->ended >= 256) {
-      thread->ended = 0;
+    if (++thread->ended >= 256 || thread->work >= launch->slice) {
+      thread->ended = thread->work = 0;
       return 1;
     }
   }
