@@ -37,3 +37,12 @@ def test_a_difference_is_told() -> None:
     expected = np.array([1.0, 2.0, 3.0], np.float32)
     assert agreement(expected.copy(), expected) == "same bits"
     assert agreement(np.array([1.0, 2.5, 3.0], np.float32), expected) == "1 of 3 DIFFER, by up to 0.5"
+
+
+def test_translations_are_timed_both_ways(capsys) -> None:
+    measures().translations(1, (("-O3", 2),))
+    heads, _, *rows = capsys.readouterr().out.strip().splitlines()
+    assert "quick ms" in heads
+    assert "optimised ms" in heads
+    assert [row.split()[1] for row in rows] == ["gfx942", "gfx1100"]
+    assert all(float(row.split()[3]) > 0 and float(row.split()[4]) > 0 for row in rows)
