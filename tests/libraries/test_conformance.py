@@ -103,7 +103,6 @@ print(json.dumps({one.name: [call(one, 0), call(one, ctypes.addressof(page))] fo
 
 def test_what_is_missing_is_answered_and_named(library: Library, callers: Path) -> None:
     missing = [one for one in library.prototypes() if not one.in_c and one.name not in library.implemented()]
-    assert missing
     found = driven(
         library.name, callers,
         """
@@ -117,6 +116,7 @@ for one in library.prototypes():
 print(json.dumps(answers))
 """,
     )  # fmt: skip
+    assert found.keys() == {one.name for one in missing}  # none, where a library is complete
     for one in missing:
         assert found[one.name][1] == one.name
         if one.result == "e":

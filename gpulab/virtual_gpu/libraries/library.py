@@ -65,18 +65,19 @@ class Status:
         not_supported: of a function that no Python function stands behind.
         not_initialized: there is no interpreter that has gpulab.
         unknown: an exception for which there is no other code.
+        of_hip: its code for a code of HIP's, with which something failed in the runtime; what is missing there becomes
+            `unknown`. None: the library's codes are HIP's own.
         success: all is well.
         answer: a code that is no error, such as hipErrorNotReady.
-        of_hip: its code for a code of HIP's, with which something failed in the runtime; None: the codes are HIP's.
     """
 
     type: str
     not_supported: int
     not_initialized: int
     unknown: int
+    of_hip: Mapping[int, int] | None
     success: int = 0
     answer: int = 0
-    of_hip: Mapping[int, int] | None = None
 
     def translated(self, code: int) -> int:
         """The library's own code for one of HIP's."""

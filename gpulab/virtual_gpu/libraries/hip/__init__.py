@@ -12,6 +12,7 @@ LIBRARY = Library(
         not_supported=codes.NOT_SUPPORTED,
         not_initialized=codes.NOT_INITIALIZED,
         unknown=codes.UNKNOWN,
+        of_hip=None,
         answer=codes.NOT_READY,
     ),
     structures={
