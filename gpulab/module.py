@@ -19,7 +19,15 @@ from numpy.typing import DTypeLike
 
 from gpulab import languages, memory, providers, toolchain
 from gpulab.arguments import Packer
-from gpulab.errors import ArgumentError, GpulabError, KernelFault, KernelNotFound, LaunchError, LaunchLimitError
+from gpulab.errors import (
+    ArgumentError,
+    CapabilityError,
+    GpulabError,
+    KernelFault,
+    KernelNotFound,
+    LaunchError,
+    LaunchLimitError,
+)
 from gpulab.providers.virtual import instructions
 from gpulab.views import isa as isa_view
 
@@ -60,12 +68,13 @@ def compile(  # named as in the field; the builtin is not used here
 
     Raises:
         CompileError: the compiler refused the source; the message shows the lines.
+        CapabilityError: `arch` is None, and the device in use runs no code of AMD GPUs.
         UnsupportedInstruction: the virtual GPU does not know an instruction of it (when first launched).
     """
     code = languages.compile(
         source,
         language,
-        arch=arch or providers.devices()[providers.current()].arch,
+        arch=arch or _arch_in_use(),
         options=tuple(options),
         name=name,
         first_line=first_line,
@@ -73,6 +82,20 @@ def compile(  # named as in the field; the builtin is not used here
         name_expressions=tuple(name_expressions),
     )
     return Module(code)
+
+
+def _arch_in_use() -> str:
+    """The architecture of the device in use, if it runs what the languages here make."""
+    from gpulab.toolchain.code_object import AMDGPU
+
+    info = providers.devices()[providers.current()]
+    if AMDGPU not in providers.of(info.index).formats:
+        raise CapabilityError(
+            f"gpulab has no compiler for {info.name} ({info.arch}).",
+            why="the languages here make code for AMD GPUs.",
+            hint="gpulab.Module takes code objects that another compiler made.",
+        )
+    return info.arch
 
 
 def load(code: bytes) -> Module:
@@ -100,10 +123,10 @@ class Resources:
 
 def resources_of(code: CodeObject) -> dict[str, Resources]:
     """What each kernel of a code object takes of the device, by its linker symbol."""
-    from gpulab.toolchain.code_object import kernel_metadata
+    from gpulab.toolchain.code_object import AMDGPU, kernel_metadata
 
     found: dict[str, Resources] = {}
-    if code.format != "amdgpu":
+    if code.format != AMDGPU:
         return found  # other code objects say nothing of what they take
     for entry in kernel_metadata(code.elf):
         symbol = str(entry.get(".symbol", entry.get(".name", ""))).removesuffix(".kd")

@@ -162,6 +162,7 @@ def _library(word: str) -> list[str]:
 def _native() -> list[str]:
     """Architectures of the devices here."""
     from gpulab import providers
+    from gpulab.toolchain.code_object import AMDGPU
 
-    known = (info.arch for info in providers.devices() if "amdgpu" in providers.of(info.index).formats)
+    known = (info.arch for info in providers.devices() if AMDGPU in providers.of(info.index).formats)
     return list(dict.fromkeys(known))

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from gpulab.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from gpulab.providers.provider import Provider
 
-    Buffer = np.ndarray[tuple[int, ...], np.dtype[np.generic]] | bytes | bytearray | memoryview
+
+class HostArray(Protocol):
+    """A numpy array, as far as copies need it."""
+
+    @property
+    def __array_interface__(self) -> Mapping[str, object]: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+
+Buffer = HostArray | bytes | bytearray | memoryview
 
 
 def _host(buffer: Buffer, writable: bool) -> tuple[int, int, object]:

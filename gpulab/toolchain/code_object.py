@@ -55,6 +55,10 @@ class KernelSignature:
         return f"{self.name}({listed})"
 
 
+AMDGPU = "amdgpu"
+"""The kind of code object (`CodeObject.format`) that the languages here make: AMD's ELF files."""
+
+
 @dataclass(frozen=True, slots=True)
 class CodeObject:
     """A compiled source: ELF for `arch`, its assembly text, the source, and its kernels by linker symbol.
@@ -62,7 +66,7 @@ class CodeObject:
     `translation` is what the compiler read, if that was another text than the source, line for line. `messages` is what
     the compiler said of it, in its own words; `headers` and `program` (whether the source is a whole program) belong to
     them.
-    `format` is the kind of code object, of which a provider says which it loads; AMD's ELF files are "amdgpu".
+    `format` is the kind of code object, of which a provider says which it loads.
     """
 
     arch: str
@@ -80,7 +84,7 @@ class CodeObject:
     messages: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     program: bool = False
-    format: str = "amdgpu"
+    format: str = AMDGPU
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -162,6 +162,15 @@ def test_doctor_names_it(toys: gpulab.Module) -> None:
     said = "\n".join(str(finding) for finding in doctor._library())
     assert "the toy GPU" in said
     assert "toy 1, by Python" in said
+    [found] = [finding for finding in doctor._devices() if "Toy 1000" in finding.part]
+    assert (found.works, found.advice) == (True, "")
+    assert found.said == "holds the right numbers; no language here makes code for it"
+
+
+def test_what_no_compiler_here_makes_code_for(toys: gpulab.Module) -> None:
+    with pytest.raises(errors.CapabilityError, match=r"gpulab has no compiler for Toy 1000 \(toy1\)"):
+        gpulab.compile("__global__ void k() {}")
+    assert gpulab.compile("__global__ void k() {}", arch="gfx942").arch == "gfx942"
 
 
 def test_it_can_be_the_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ CODE = b"toy: saxpy unguarded"
 class Toy:
     name = "toy"
     formats = frozenset({"toy"})
-    counters = (Counter("toy_threads", "toy", (ARCH,), "threads that ran"),)
+    counters: tuple[Counter, ...] = (Counter("toy_threads", "toy", (ARCH,), "threads that ran"),)
     lacks: Mapping[str, str] = {
         "variables": "its code has none",
         "cooperative": "its workgroups run one after the other",

@@ -8,7 +8,7 @@ then the outputs as plain numbers. Nothing here raises for a HIP error; `calls` 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Protocol
+from typing import Protocol
 
 from gpulab.providers.provider import Triple
 
@@ -16,7 +16,8 @@ Input = int | bytes
 
 # Type codes: p address or handle, z size_t, i int, u unsigned, f float, s a C string (in); k is hipMemcpyKind, "i" to C
 # and named here for hip-python, which wants its own class.
-_C_TYPES: dict[str, Any] = {
+_Scalar = ctypes.c_void_p | ctypes.c_size_t | ctypes.c_int | ctypes.c_uint | ctypes.c_float | ctypes.c_char_p
+_C_TYPES: dict[str, type[_Scalar]] = {
     "p": ctypes.c_void_p,
     "z": ctypes.c_size_t,
     "i": ctypes.c_int,
@@ -65,6 +66,12 @@ CALLS: dict[str, tuple[str, str]] = {
 _PROPERTIES_BYTES = 4096  # hipDeviceProp_tR0600 has 1,472 bytes; room for longer ones
 
 
+class _Function(Protocol):
+    """A C function whose types are set: it returns HIP's code."""
+
+    def __call__(self, *arguments: object) -> int: ...
+
+
 class Binding(Protocol):
     """What gpulab needs of a binding."""
 
@@ -105,18 +112,19 @@ class CtypesBinding:
         self.path = path
         self._properties_type = properties_type
         self._library = ctypes.PyDLL(path) if in_process else ctypes.CDLL(path)
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[str, _Function] = {}
         for name in ("hipGetErrorName", "hipGetErrorString"):
             getattr(self._library, name).restype = ctypes.c_char_p
         self._launch = self._function("hipModuleLaunchKernel")
 
-    def _function(self, name: str) -> Any:
+    def _function(self, name: str) -> _Function:
         outputs, inputs = CALLS[name]
         function = getattr(self._library, name)
         function.restype = ctypes.c_int
         function.argtypes = [ctypes.POINTER(_C_TYPES[code]) for code in outputs] + [_C_TYPES[code] for code in inputs]
-        self._functions[name] = function
-        return function
+        found: _Function = function
+        self._functions[name] = found
+        return found
 
     def call(self, name: str, *arguments: Input) -> tuple[int, ...]:
         function = self._functions.get(name) or self._function(name)
@@ -125,15 +133,15 @@ class CtypesBinding:
             return (function(*arguments),)
         cells = [_C_TYPES[code]() for code in outputs]
         code = function(*(ctypes.byref(cell) for cell in cells), *arguments)
-        return (code, *(cell.value or 0 for cell in cells))
+        return (code, *(int(cell.value or 0) for cell in cells))
 
     def elapsed(self, start: int, stop: int) -> tuple[int, float]:
         milliseconds = ctypes.c_float()
         function = self._functions.get("hipEventElapsedTime") or self._function("hipEventElapsedTime")
-        return int(function(ctypes.byref(milliseconds), start, stop)), milliseconds.value
+        return function(ctypes.byref(milliseconds), start, stop), milliseconds.value
 
     def launch(self, function: int, grid: Triple, block: Triple, lds: int, stream: int, extra: int) -> int:
-        return int(self._launch(function, *grid, *block, lds, stream, None, extra))
+        return self._launch(function, *grid, *block, lds, stream, None, extra)
 
     def properties(self, index: int) -> tuple[int, dict[str, object]]:
         room = ctypes.create_string_buffer(_PROPERTIES_BYTES)
@@ -155,7 +163,7 @@ class HipPythonBinding:
 
         self._hip = hip
         self._kinds = hip.hipMemcpyKind
-        self._launch: Any = hip.hipModuleLaunchKernel
+        self._launch = hip.hipModuleLaunchKernel
 
     def has(self, symbol: str) -> bool:
         """Whether the library that hip-python loaded exports a symbol."""
