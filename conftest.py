@@ -8,14 +8,19 @@ one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
 Where CI or BUILD_NUMBER is set, pytest reports a failing comparison in full. The difference of two long lists then
 takes minutes to hours to work out, and a test that fails looks like one that hangs.
 
+Where Python is told to write no bytecode (PYTHONDONTWRITEBYTECODE), every process that a test starts would compile
+gpulab's modules again, which takes longer than the rest of many. So a session does it once, before its tests.
+
 The first program that a machine ever builds says that the C++ library is built before it. JupyterLab and papermill
 take that line away when it is done; nbval would compare it. So the library is there before the first notebook runs.
 """
 
 from __future__ import annotations
 
+import compileall
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +77,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    if sys.dont_write_bytecode and not is_worker(session.config):
+        compileall.compile_dir(ROOT / "gpulab", quiet=2)
     if with_notebooks(session.config) and not is_worker(session.config):  # once, whatever the number of processes
         from gpulab.toolchain import hosted
 

@@ -120,7 +120,6 @@ def _make(
 ) -> list[str]:
     """Compile, link, write the file; what the compiler said in each pass."""
     text, file, first_line = view.text, view.name, view.first_line
-    quoted = file.replace("\\", "\\\\").replace('"', '\\"')
 
     def device(arch: str) -> code_object.CodeObject | CompileError:
         try:
@@ -137,8 +136,7 @@ def _make(
     ):
         passes = [beside.submit(device, arch) for arch in asked.archs]
         code, outcome = hosted.compile_object(
-            f'#line {first_line} "{quoted}"\n{text}', setting, asked.archs[0], (*asked.common, *asked.host),
-            Path(scratch), LIMITS,
+            text, file, first_line, setting, asked.archs[0], (*asked.common, *asked.host), Path(scratch), LIMITS
         )  # fmt: skip
         devices = [each.result() for each in passes]
     said = diagnostics.parse(outcome.log, view)

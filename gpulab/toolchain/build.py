@@ -187,26 +187,19 @@ class _FrontEnd:
         )  # fmt: skip
 
     def _headers_option(self, common: tuple[str, ...]) -> tuple[str, ...]:
-        """How Clang gets the device headers: precompiled where the options are the usual ones."""
-        if self.program is not None:
-            return ()  # a program includes it itself
-        if self.asked.options.compiler:
-            return ("-include", "hip/hip_runtime.h")
+        """How Clang gets the headers: precompiled where the options are the usual ones."""
+        program, chosen = self.program, self.asked.options.compiler
+        usual = () if program is not None else ("-include", "hip/hip_runtime.h")  # a program includes it itself
+        if chosen or (program is not None and program.own_headers):
+            return usual
 
-        def build() -> bytes:
-            main = assemble.write(self.folder, "headers.hip", "#include <hip/hip_runtime.h>\n")
-            out = self.folder / "headers.pch"
-            options = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-S", "-o", str(out), "-")
-            outcome = compiler.run((*common, *options), folder=self.folder, limits=self.asked.limits, stdin=main)
-            return out.read_bytes() if outcome.code == 0 and out.exists() else b""
+        def run(options: Sequence[str], main: Path) -> compiler.Outcome:
+            return compiler.run((*common, *options), folder=self.folder, limits=self.asked.limits, stdin=main)
 
-        own = str(self.folder)
-        arguments = tuple(argument for argument in common if not argument.startswith(own))
-        made = precompiled.header(self.asked.arch, arguments, INCLUDE, build)
-        if not made:
-            return ("-include", "hip/hip_runtime.h")
-        (self.folder / "headers.pch").write_bytes(made)
-        return ("-Xclang", "-include-pch", "-Xclang", "/gpulab/headers.pch")
+        includes = "#include <hip/hip_runtime.h>\n" if program is None else precompiled.included(self.asked.source)
+        arguments = (argument for argument in common if not argument.startswith(str(self.folder)))
+        parts = (cache.folder_hash(INCLUDE), program.key() if program is not None else "", *arguments)
+        return precompiled.options(includes, self.folder, parts, run, in_memory=program is None) or usual
 
     def _overlay(self) -> dict[str, Any]:
         """The virtual file system that Clang sees: nothing but headers."""
@@ -218,7 +211,7 @@ class _FrontEnd:
         roots: list[dict[str, Any]] = [
             *(folders if self.program is None else self.program.roots()),
             {"type": "file", "name": "/gpulab/library.bc", "external-contents": str(self.folder / "library.bc")},
-            {"type": "file", "name": "/gpulab/headers.pch", "external-contents": str(self.folder / "headers.pch")},
+            precompiled.root(self.folder),
         ]  # fmt: skip
         for index, (name, text) in enumerate(self.asked.headers.items()):
             path = assemble.write(self.folder, f"header{index}", text)

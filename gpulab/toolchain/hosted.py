@@ -24,7 +24,7 @@ from typing import Any
 
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import cache, compiler, diagnostics
+from gpulab.toolchain import cache, compiler, diagnostics, precompiled
 
 INCLUDE = Path(__file__).parent / "include"
 GLIBC = "2.28"  # programs run with this version of the C library and later ones
@@ -99,6 +99,11 @@ class Hosted:
         for index in range(len(self.folders)):
             found += ["-isystem", f"/gpulab/system/{index}"]
         return tuple(found)
+
+    @property
+    def own_headers(self) -> bool:
+        """Whether headers of the learner's own are read, which may change at any time."""
+        return bool(self.user or self.quoted)
 
     def roots(self) -> list[dict[str, Any]]:
         """The folders of the virtual file system that Clang sees."""
@@ -218,7 +223,7 @@ def _overlay(hosted: Hosted, folder: Path) -> str:
     path = folder / "host-overlay.json"
     system = {
         "version": 0, "case-sensitive": True, "redirecting-with": "redirect-only", "overlay-relative": False,
-        "use-external-names": False, "roots": hosted.roots(),
+        "use-external-names": False, "roots": [*hosted.roots(), precompiled.root(folder)],
     }  # fmt: skip
     path.write_text(json.dumps(system), encoding="utf-8")
     return str(path)
@@ -237,24 +242,38 @@ WARNINGS = (
 
 
 def compile_object(
-    text: str, hosted: Hosted, arch: str, options: Sequence[str], folder: Path, limits: compiler.Limits
-) -> tuple[bytes, compiler.Outcome]:
+    source: str, name: str, first_line: int, hosted: Hosted, arch: str, options: Sequence[str], folder: Path,
+    limits: compiler.Limits,
+) -> tuple[bytes, compiler.Outcome]:  # fmt: skip
     """The host's pass over a program: the object file (empty if it failed) and what Clang said.
 
     Args:
-        text: what Clang reads, with a #line directive before the source.
+        source: its text.
+        name: what messages call it.
+        first_line: the number of its first line in messages.
         arch: a device that the program has code for; the pass needs to know one.
         options: the learner's, checked.
         folder: where files go.
     """
-    main, out = folder / "host.hip", folder / "host.o"
-    main.write_text(text, encoding="utf-8", newline="\n")
-    outcome = compiler.run(
-        ["clang", "--driver-mode=g++", *hosted.arguments(), "--cuda-host-only", f"--offload-arch={arch}",
-         "-Xclang", "-ivfsoverlay", "-Xclang", _overlay(hosted, folder), "-Xclang",
-         "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS, *options, *MESSAGES, "-c", "-o", str(out), "-"],
-        folder=folder, limits=limits, stdin=main, what="the host compiler",
+    main, out, overlay = folder / "host.hip", folder / "host.o", _overlay(hosted, folder)
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    main.write_text(f'#line {first_line} "{quoted}"\n{source}', encoding="utf-8", newline="\n")
+    fixed = (
+        "clang", "--driver-mode=g++", *hosted.arguments(), "--cuda-host-only", f"--offload-arch={arch}",
+        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS, *options, *MESSAGES,
+        "-Xclang", "-ivfsoverlay", "-Xclang",
     )  # fmt: skip
+
+    def run(more: Sequence[str], given: Path) -> compiler.Outcome:
+        return compiler.run(
+            (*fixed, overlay, *more), folder=folder, limits=limits, stdin=given, what="the host compiler"
+        )
+
+    headers: tuple[str, ...] = ()
+    if not options and not hosted.own_headers:
+        parts = (cache.folder_hash(INCLUDE), hosted.key(), *fixed)
+        headers = precompiled.options(precompiled.included(source), folder, parts, run)
+    outcome = run((*headers, "-c", "-o", str(out), "-"), main)
     return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome
 
 

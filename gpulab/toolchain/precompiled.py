@@ -1,45 +1,76 @@
-"""The device headers, read by Clang once per architecture and kept in the cache as a precompiled header.
+"""Headers that Clang has read once, kept in the cache as precompiled headers.
 
-Reading the headers anew takes most of a small kernel's compile time. `header(arch, build)` gives the bytes that
-Clang loads with -include-pch; `build` runs the compiler. It serves compiles without options of the learner's own,
-since a precompiled header fits only the options that it was made with.
+Reading headers anew takes most of a small source's compile time. For kernels these are the device headers, for a whole
+program the headers that it begins with (`included`). `options` gives Clang's options that load them, after a run of
+Clang that makes them if they are not there yet. It serves compiles without options of the learner's own, since a
+precompiled header fits only the options that it was made with.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gpulab.toolchain import cache, compiler
 
-_STORE = cache.Store("headers", 64 << 20)
-_FORMAT = "1"
+_STORE = cache.Store("headers", 256 << 20)  # 5 MB for kernels, 15 MB for each pass over a program
+_FORMAT = "2"
+_PIECE = re.compile(r"\s+|//[^\n\\]*(?=\n)|/\*.*?\*/|#[ \t]*include[ \t]*(<[^<>\n]+>)", re.DOTALL)
+FILE = "headers.pch"
+"""The precompiled header's name in the folder of a compile, and below /gpulab in its virtual file system."""
 
 
-def header(arch: str, arguments: tuple[str, ...], headers: Path, build: Callable[[], bytes]) -> bytes:
-    """The precompiled header for these arguments of Clang; empty if Clang made none.
+def root(folder: Path) -> dict[str, str]:
+    """The entry of the virtual file system for a compile in this folder."""
+    return {"type": "file", "name": f"/gpulab/{FILE}", "external-contents": str(folder / FILE)}
+
+
+def included(source: str) -> str:
+    """The lines `#include <...>` that a source begins with; nothing but comments may stand before and between them."""
+    names, at = [], 0
+    while piece := _PIECE.match(source, at):
+        at = piece.end()
+        if piece[1]:
+            names.append(piece[1])
+    return "".join(f"#include {name}\n" for name in names)
+
+
+def options(
+    includes: str,
+    folder: Path,
+    parts: Sequence[str],
+    run: Callable[[Sequence[str], Path], compiler.Outcome],
+    in_memory: bool = False,
+) -> tuple[str, ...]:
+    """Clang's options that load what these lines include; () if it could not read them.
 
     Args:
-        arch: for example "gfx942".
-        arguments: all that influences how the headers are read.
-        headers: the folder of the headers.
-        build: makes it.
+        includes: lines `#include <...>`.
+        folder: of the compile; `root` is in its virtual file system.
+        parts: all that influences how the headers are read.
+        run: runs Clang with further options and a source as its standard input.
+        in_memory: keep it in this process, too.
     """
-    return _header(arch, arguments, cache.folder_hash(headers), build)
+    if not includes:
+        return ()
+    key = cache.key(_FORMAT, includes, compiler.version(), *parts)
+    made = _kept(key) if in_memory else _STORE.get(key)
+    if made is None:
+        main, out = folder / "headers.hip", folder / FILE
+        main.write_text(includes, encoding="utf-8", newline="\n")
+        emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-S", "-o", str(out), "-")
+        if run(emit, main).code != 0 or not out.exists():
+            return ()
+        made = out.read_bytes()
+        _STORE.put(key, made)
+        _kept.cache_clear()
+    else:
+        (folder / FILE).write_bytes(made)
+    return ("-Xclang", "-include-pch", "-Xclang", f"/gpulab/{FILE}")
 
 
 @functools.lru_cache(maxsize=8)
 def _kept(key: str) -> bytes | None:
     return _STORE.get(key)
-
-
-def _header(arch: str, arguments: tuple[str, ...], texts: str, build: Callable[[], bytes]) -> bytes:
-    key = cache.key(_FORMAT, arch, texts, compiler.version(), *arguments)
-    kept = _kept(key)
-    if kept is None:
-        _kept.cache_clear()
-        kept = build()
-        if kept:
-            _STORE.put(key, kept)
-    return kept
