@@ -7,11 +7,17 @@ what the object file holds.
 
 from __future__ import annotations
 
+import struct
+import subprocess
+import sys
+import tempfile
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from gpulab.errors import AssemblyError
+from gpulab.toolchain import elf
 from gpulab.virtual_gpu.isa.assembly import hardware_register, instruction, parse
 from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Operand, Register, Relocation, Symbol
 
@@ -223,7 +229,9 @@ def test_symbols_with_expressions():
     assert kernel.private_bytes == 32 + 0x30
     assert kernel.uses_dynamic_stack
     assert found.instructions[0].operands[1].value == Literal(23)
-    assert found.instructions[1].operands[2].value == Literal(8)  # one instruction counts eight bytes
+    assert found.instructions[1].operands[2].value == Literal(
+        8, places=(".Lb", ".La")
+    )  # one instruction counts eight bytes
 
 
 def test_data_objects():
@@ -440,3 +448,70 @@ def test_bad_metadata_and_missing_target():
 def test_accumulation_register_16_is_no_modifier():
     (item,) = program("v_accvgpr_read_b32 v3, a16").instructions
     assert (item.operands[1].value.file, item.operands[1].value.index, item.modifiers) == ("a", 16, {})
+
+
+def encoded(lines: str, arch: str) -> list[int]:
+    """The dwords that LLVM's assembler makes of a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = Path(folder, "a.s"), Path(folder, "a.o")
+        source.write_text(lines, encoding="utf-8")
+        command = [sys.executable, "-m", "ziglang", "clang", "-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}"]
+        subprocess.run([*command, "-c", str(source), "-o", str(made)], check=True, capture_output=True)
+        code = elf.sections(made.read_bytes())[".text"]
+    return [number for (number,) in struct.iter_unpack("<I", code)]
+
+
+EXPRESSIONS = (
+    "-XX", "~XX", "!XX", "-(XX+1)", "XX + 4 & 7", "XX | 8", "XX|3 ^ 1", "XX << 2 + 1", "XX * 2 - 1", "(XX == 5)",
+    "- XX", "~ XX", "-XX*3", "XX%3", "2+~XX", "-YY",
+)  # fmt: skip
+
+
+def test_integer_expressions_have_the_assemblers_values():
+    text = ".set XX, 5\n.set YY, XX-9\n" + "".join(f"s_movk_i32 s5, {e}\n" for e in EXPRESSIONS)
+    expected = [word & 0xFFFF for word in encoded(text, "gfx942")]
+    found = [item.operands[1] for item in program(text).instructions]
+    assert [int(o.value.value) & 0xFFFF for o in found] == expected
+    assert not any(o.neg for o in found)
+
+
+def test_expressions_stand_in_modifiers_and_register_numbers():
+    text = """
+        .set XX, 5
+        global_load_dword v1, v[2:3], off offset: 8
+        global_load_dword v1, v[2:3], off offset : XX
+        global_load_dword v1, v[2:3], off offset:XX + 4 glc
+        v_mov_b32 v[XX], s[ XX+1 ]
+        s_mov_b64 s[XX+1:XX + 2], 3
+        global_load_dword v1, v[2 : 3], off
+    """
+    found = program(text, '.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n').instructions
+    words = encoded(text, "gfx90a")
+    assert [item.modifiers.get("offset") for item in found[:3]] == [w & 0xFFF for w in words[:6:2]] == [8, 5, 9]
+    assert found[2].modifiers["glc"] is True
+    assert [o.value for o in found[3].operands] == [Register("v", 5), Register("s", 6)]
+    assert (words[6] >> 17 & 255, words[6] & 511) == (5, 6)  # the same registers in the machine code
+    assert found[4].operands[0].value == Register("s", 6, 2)
+    assert found[5].operands[1].value == Register("v", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("arch", "short", "full"),
+    [
+        ("gfx942", "v_cmpx_eq_u32 1, v2", "v_cmpx_eq_u32_e32 vcc, 1, v2"),
+        ("gfx942", "v_cmp_lt_f32_e32 s1, v2", "v_cmp_lt_f32_e32 vcc, s1, v2"),
+        ("gfx942", "v_cndmask_b32 v0, v1, v2", "v_cndmask_b32_e32 v0, v1, v2, vcc"),
+        ("gfx942", "v_add_co_u32 v0, v1, v2", "v_add_co_u32_e32 v0, vcc, v1, v2"),
+        ("gfx1100", "v_cmp_lt_f32 s1, v2", "v_cmp_lt_f32_e32 vcc_lo, s1, v2"),
+        ("gfx1100", "v_cndmask_b32 v0, v1, v2", "v_cndmask_b32_e32 v0, v1, v2, vcc_lo"),
+    ],
+)
+def test_a_short_form_means_vcc(arch, short, full):
+    assert encoded(short, arch) == encoded(full, arch)
+    target = f'.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\n'
+    assert program(short, target).instructions[0].operands == program(full, target).instructions[0].operands
+
+
+def test_a_comparison_into_exec_alone_stays_as_it_is_on_later_generations():
+    (item,) = program("v_cmpx_eq_u32 1, v2", '.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n').instructions
+    assert len(item.operands) == 2

@@ -183,6 +183,24 @@ def test_output_modifiers_without_ieee_mode():
     assert [float(found.floats(i)[0]) for i in (2, 3)] == [6.0, 6.0]
 
 
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_an_output_modifier_leaves_no_negative_zero(arch):
+    """RDNA3 ISA manual 7.2.2: output modifiers are not IEEE compatible, -0 becomes +0. Without one, -0 stays."""
+    body = """
+        v_mov_b32 v1, 0x80000000
+        v_mov_b32 v2, 0x80800000
+        v_mov_b32 v3, 0xbf800000
+        v_add_f32 v4, v1, v1 mul:2
+        v_add_f32 v5, v1, v1
+        v_mul_f32 v6, 1.0, v2 div:2
+        v_mul_f32 v7, 1.0, v3 div:2
+    """
+    expected = [0, 0x80000000, 0, 0xBF000000]
+    assert [int(run(arch, body, denormals=0, ieee=0).v[i][0]) for i in (4, 5, 6, 7)] == expected
+    kept = [0x80000000, 0x80000000, 0x80800000, 0xBF800000]
+    assert [int(run(arch, body, denormals=0, ieee=1).v[i][0]) for i in (4, 5, 6, 7)] == kept
+
+
 @pytest.mark.parametrize("rounding", [UP, DOWN, ZERO])
 def test_both_machines_round_random_numbers_alike(rounding):
     """Exact fractions on one, integers in C on the other: all operations, results and operands down to denormals."""

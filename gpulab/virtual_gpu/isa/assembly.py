@@ -134,7 +134,7 @@ def operand(text: str) -> Operand:
         else:
             break
     value, half = _plain(inner)
-    if value is None:
+    if value is None or (isinstance(value, Symbol) and text.startswith("-")):  # -SYMBOL is a number, with its own sign
         raise _Bad(f"a register, a number, a symbol or a name, not {text!r}")
     return Operand(value, neg, absolute, sext, half)
 
@@ -199,7 +199,9 @@ _FLAGS = frozenset(
     )
 )
 _WHOLE_ARGUMENT = ("s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_wait_alu")
-_OPERATORS = frozenset("+-*/&^<>")
+_OPERATORS = frozenset("+-*/&^<>~!%=")
+_BETWEEN = re.compile(r"(?<!:)[ \t]*:[ \t]*(?!:)")  # blanks around the colon of ``offset: 8`` and ``v[2 : 3]``
+_PLACE = re.compile(r"\[([^\[\],]*)\]")
 
 
 def _modifier(text: str, into: dict[str, Any]) -> None:
@@ -295,6 +297,19 @@ def _split_operands(text: str) -> list[str]:
     return pieces
 
 
+def _joined(words: list[str]) -> list[str]:
+    """The words of an operand and its modifiers, with an expression that is written with blanks as one word."""
+    found = words[:1]
+    for word in words[1:]:
+        before = found[-1]
+        opened = before.endswith("|") and before.count("|") % 2
+        if opened or word[0] in _OPERATORS or before[-1:] in _OPERATORS or word in ("|", "||"):
+            found[-1] = before + word
+        else:
+            found.append(word)
+    return found
+
+
 @lru_cache(maxsize=32768)
 def _body(text: str) -> tuple[str, str, tuple[Operand | _Deferred, ...], Mapping[str, Any]]:
     """Mnemonic, encoding, operands and modifiers of one instruction's text."""
@@ -312,15 +327,15 @@ def _body(text: str) -> tuple[str, str, tuple[Operand | _Deferred, ...], Mapping
     if mnemonic in _WHOLE_ARGUMENT:
         found = Literal(_integer(rest)) if _INTEGER.match(rest) else Keyword(rest)
         return mnemonic, encoding, (Operand(found),), {}
+    if " :" in rest or ": " in rest or "\t" in rest:
+        rest = _BETWEEN.sub(":", rest)
     operands: list[Operand | _Deferred] = []
     modifiers: dict[str, Any] = {}
     pieces = _split_operands(rest)
     for number, piece in enumerate(pieces):
         if not piece:
             raise _Bad(f"an operand before or after each comma in {rest!r}")
-        words = _SPACE.split(piece) if " " in piece or "\t" in piece else [piece]
-        if len(words) > 1 and (words[0][-1] in _OPERATORS or words[1][0] in _OPERATORS) and ":" not in piece:
-            words = ["".join(words)]  # an expression written with spaces
+        words = _joined(_SPACE.split(piece)) if " " in piece or "\t" in piece else [piece]
         first = words[0]
         name = first.partition(":")[0]
         is_modifier = (first in _FLAGS and first != "scc") or (":" in first and name.isidentifier() and "[" not in name)
@@ -330,15 +345,16 @@ def _body(text: str) -> tuple[str, str, tuple[Operand | _Deferred, ...], Mapping
             try:
                 operands.append(operand(first))
             except _Bad:
-                if not re.search(r"[-+*/&|()<>]", first) or not re.search(r"[\w.]", first) or "[" in first:
+                if not re.search(r"[-+*/&|()<>~!%^=]", first) or not re.search(r"[\w.]", first) or "[" in first:
                     raise
                 operands.append(_Deferred(first))
         for word in words[1:]:
-            if word and word != "&":
+            if word:
                 _modifier(word, modifiers)
     return mnemonic, encoding, tuple(operands), modifiers
 
 
+_WITH_VCC = ("v_cmp_", "v_cmpx_", "v_cndmask_b32", "v_add_co_u32", "v_sub_co_u32", "v_subrev_co_u32")
 _VCC = {64: Operand(Register("special", 0, 2, "vcc")), 32: Operand(Register("special", 0, 1, "vcc"))}
 
 
@@ -395,7 +411,7 @@ _TOKEN = re.compile(
 )
 _PRECEDENCE = {
     "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 3, ">": 3, "<=": 3, ">=": 3,
-    "|": 4, "^": 4, "&": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "<<": 6, ">>": 6,
+    "+": 4, "-": 4, "|": 5, "^": 5, "&": 5, "*": 6, "/": 6, "%": 6, "<<": 6, ">>": 6,
 }  # fmt: skip
 
 
@@ -667,6 +683,7 @@ class _Reader:
         self.marked: dict[str, list[int]] = {mark: [] for mark in _MARKS}
         self.orders: dict[str, frozenset[str]] = {}
         self.reloads: list[int] = []
+        self.implied: list[tuple[int, int]] = []  # (instruction index, operand): VCC that the text leaves out
         self.deferred: list[tuple[int, int]] = []  # instruction index, text line: symbols to look at in the end
         self.labels: dict[str, int] = {}
         self.numbered: list[tuple[int, int]] = []  # numeric labels: (number, instruction index)
@@ -763,10 +780,15 @@ class _Reader:
                 return
             self.fail("data in this section; instructions belong into .text")
         try:
-            item = _instruction(line, self.where, self.wave_size)
+            item = self.with_numbers(_instruction(line, self.where, self.wave_size))
         except _Bad as bad:
-            self.fail(str(bad))
+            try:
+                item = _instruction(self.numbered_registers(line), self.where, self.wave_size)
+            except _Bad:
+                self.fail(str(bad))
         position = len(self.instructions)
+        if item.mnemonic.startswith(_WITH_VCC):
+            item = self.with_vcc(item, position)
         for value in item.operands:
             if isinstance(value, _Deferred) or isinstance(value.value, Symbol):
                 self.deferred.append((position, self.line_number))
@@ -779,6 +801,45 @@ class _Reader:
         if reload:
             self.reloads.append(len(self.instructions))
         self.instructions.append(item)
+
+    def with_numbers(self, item: Instruction) -> Instruction:
+        """The instruction with the value of each modifier that is an expression over known symbols."""
+        changed: dict[str, int] = {}
+        for name, text in item.modifiers.items():
+            names = {match[2] for match in _TOKEN.finditer(text) if match[2]} if isinstance(text, str) else None
+            if names is not None and names <= self.set.keys():
+                try:
+                    value = _Expression(str(text), self.lookup, self.arch).evaluate()
+                except _Bad:
+                    continue  # a word, such as scope:SCOPE_DEV, or a list
+                if not value.symbols:
+                    changed[name] = value.value
+        return replace(item, modifiers={**item.modifiers, **changed}) if changed else item
+
+    def numbered_registers(self, line: str) -> str:
+        """The line with numbers for expressions in register brackets: ``v[FIRST:FIRST+1]``."""
+
+        def number(match: re.Match[str]) -> str:
+            return "[" + ":".join(str(self.number(part, self.line_number)) for part in match[1].split(":")) + "]"
+
+        return _PLACE.sub(number, line)
+
+    def with_vcc(self, item: Instruction, position: int) -> Instruction:
+        """The instruction with the mask that its short form leaves out: VCC, as the assembler reads it."""
+        device = architectures.find(self.arch)
+        count, place = len(item.operands), 0
+        if item.mnemonic.startswith("v_cmp_"):
+            implied = count == 2
+        elif item.mnemonic.startswith("v_cmpx_"):
+            implied = count == 2 and device is not None and device.generation == "gfx9"
+        else:
+            implied, place = count == 3, 3 if item.mnemonic == "v_cndmask_b32" else 1
+        if not implied or item.encoding in ("e64", "dual"):
+            return item
+        self.implied.append((position, place))
+        operands = [*item.operands]
+        operands.insert(place, _VCC[self.wave_size])
+        return replace(item, operands=tuple(operands))
 
     def define(self, name: str) -> None:
         section = self.section
@@ -1060,9 +1121,14 @@ class _Reader:
         wave_sizes = {descriptor[1] for descriptor in kernels.values()}
         if len(wave_sizes) > 1:
             raise AssemblyError("kernels of wave size 32 and of wave size 64 in one text.", hint="compile them apart.")
+        wave_size = wave_sizes.pop() if wave_sizes else self.wave_size
+        for position, place in self.implied:
+            operands = [*self.instructions[position].operands]
+            operands[place] = _VCC[wave_size]
+            self.instructions[position] = replace(self.instructions[position], operands=tuple(operands))
         return Program(
             arch=self.arch,
-            wave_size=wave_sizes.pop() if wave_sizes else self.wave_size,
+            wave_size=wave_size,
             instructions=tuple(self.instructions),
             labels=self.labels,
             functions=functions,
@@ -1263,7 +1329,7 @@ class _Reader:
             value = self.value(given.text, line_number)
             if value.symbols:
                 self.fail(f"an expression with a value, not {given.text!r}", line_number)
-            return Operand(Literal(value.value))
+            return Operand(Literal(value.value, places=self.places_in(given.text)))
         inside = given.value
         if isinstance(inside, Literal) and item.mnemonic in _BRANCHES and not inside.is_float:
             signed = (int(inside.value) + 0x8000 & 0xFFFF) - 0x8000
@@ -1276,12 +1342,27 @@ class _Reader:
         if inside.name in self.set and not inside.relocation:
             absolute = self.lookup(inside.name)
             if absolute is not None and not absolute.symbols:
-                return replace(given, value=Literal(absolute.value + inside.offset))
+                number = absolute.value + inside.offset
+                return replace(given, value=Literal(number, places=self.places_in(inside.name)))
         if _NUMBERED.match(inside.name):
             return Operand(Symbol(self.numbered_label(inside.name, position, line_number)))
         if item.mnemonic in _BRANCHES:
             self.fail(f"a label that is defined; {inside.name} is not", line_number)
         return given
+
+    def places_in(self, text: str) -> tuple[str, ...]:
+        """The code labels that an expression names, itself or through symbols that are set to expressions."""
+        found: dict[str, None] = {}
+        work, seen = [text], set()
+        while work:
+            for match in _TOKEN.finditer(work.pop()):
+                name = (match[2] or "").strip('"').partition("@")[0]
+                if name in self.labels:
+                    found[name] = None
+                elif name in self.set and name not in seen:
+                    seen.add(name)
+                    work.append(self.set[name][0])
+        return tuple(found)
 
     def add_got_slots(self, data: dict[str, DataObject], aliases: Mapping[str, tuple[str, int]]) -> None:
         """For each ``sym@gotpcrel32`` operand an object ``sym@got`` that holds the address of sym."""

@@ -35,11 +35,13 @@ class Literal:
     Written integers keep their (two's complement, 64-bit) value; written floats ("1.0", "0.15915494")
     have `is_float` and `value`; the row's operand type decides the final bits: an integer literal is
     used as bits, a float literal is converted to the operand's type. For 64-bit float operands a
-    32-bit integer literal is the high half, as in the ISA manuals.
+    32-bit integer literal is the high half, as in the ISA manuals. A distance between places in the code
+    (``.LBB0_2-.Lpost_getpc1``) is a number too; `places` are the labels in it, where a jump may lead.
     """
 
     value: int | float
     is_float: bool = False
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,8 +202,9 @@ def _division_scale(a: Value, denominator: Value, numerator: Value, steps: int, 
     """v_div_scale: scale numerator or denominator by 2**steps where the quotient's steps would over- or underflow.
 
     The mask says that v_div_fmas must scale back. The manual's tests `1/S1 == DENORM` and `S2/S1 == DENORM` are made
-    here on exponents. For a huge denominator with a tiny quotient the manual's text scales the denominator up, which
-    would overflow; it must go down for the quotient to come out, and does so here.
+    here on exponents; a quotient that rounds to zero is no denormal, and v_div_fixup makes it zero. For a huge
+    denominator with a tiny quotient the manual's text scales the denominator up, which would overflow; it must go down
+    for the quotient to come out, and does so here.
     """
     form = f.FORMATS[a.type]
     top = 2 * form.bias + 1
@@ -212,12 +213,17 @@ def _division_scale(a: Value, denominator: Value, numerator: Value, steps: int, 
     large = exponent_n - exponent_d >= (96 if a.type == f32 else 768)
     denormal = f.is_denormal(denominator)
     tiny_reciprocal = exponent_d >= top - 2
-    mantissa_n = f.magnitude(numerator) & ((1 << form.fraction) - 1)
+    # the quotient rounded is a denormal: exponents and fractions of normalised numbers decide
+    lift = form.fraction + 1
+    normal_n = select(exponent_n == 0, numerator * 2.0**lift, numerator)
+    mantissa_n = f.magnitude(normal_n) & ((1 << form.fraction) - 1)
     mantissa_d = f.magnitude(denominator) & ((1 << form.fraction) - 1)
-    quotient_exponent = exponent_n - exponent_d + form.bias - (mantissa_n < mantissa_d).to(i32)
+    above = _exponent(normal_n) - select(exponent_n == 0, const(lift, i32), 0) - exponent_d
+    quotient_exponent = above + form.bias - (mantissa_n < mantissa_d).to(i32)
+    least = -form.fraction
+    not_zero = (quotient_exponent > least) | ((quotient_exponent == least) & (mantissa_n != mantissa_d))
+    tiny_quotient = (quotient_exponent < 1) & not_zero
     tiny_numerator = exponent_n <= tiny
-    # a tiny numerator far below its denominator is scaled alone: v_div_fmas then scales the quotient back
-    tiny_quotient = (quotient_exponent < 1) | (tiny_numerator & (exponent_n - exponent_d < -(steps + 1)))
     is_denominator = a == denominator
     is_numerator = a == numerator
     up = a * 2.0**steps

@@ -104,12 +104,14 @@ def from_float64(values: Bits, type: Type) -> Bits:
 def output_modifiers(bits: Bits, type: Type, modifiers: Mapping[str, Any], mode: int) -> Bits:
     """omod (mul:2, mul:4, div:2), flushing of result denormals, then clamp to [0, 1].
 
-    omod has no effect in IEEE mode (MODE bit 9) or where result denormals are kept (RDNA3 ISA manual 7.2.2).
+    omod has no effect in IEEE mode (MODE bit 9) or where result denormals are kept; where it has one, -0 becomes +0
+    (RDNA3 ISA manual 7.2.2).
     Clamp makes NaN 0 if DX10_CLAMP (bit 8) is set.
     """
     factor = float(modifiers.get("mul", 1)) / float(modifiers.get("div", 1))
     if factor != 1.0 and not mode >> 9 & 1 and not denormals(mode, type) & 2:
-        bits = from_float64(to_float64(bits, type) * factor, type)
+        bits = flush(from_float64(to_float64(bits, type) * factor, type), type)
+        bits = np.where(to_float64(bits, type) == 0, 0, bits).astype(bits.dtype)
     if not denormals(mode, type) & 2:
         bits = flush(bits, type)
     if modifiers.get("clamp"):

@@ -128,6 +128,9 @@ def reachable(program: Program, kernel: KernelDescriptor, decoder: Decoder) -> t
                     target = program.labels[value.name.removesuffix("@got")]
                     landing.add(target)
                     work.append(target)
+                elif isinstance(value, Literal):  # a branch too far for s_branch goes through a distance in registers
+                    landing.update(program.labels[name] for name in value.places)
+                    work += [program.labels[name] for name in value.places]
             row = decoded.row
             if isinstance(row, Control):
                 if row.kind in ("branch", "cbranch"):

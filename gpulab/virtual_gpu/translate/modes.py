@@ -121,7 +121,9 @@ def clamped(reader: Reader, mode: Mode, value: Value, type: Type) -> Value:
 
 
 def scaled(reader: Reader, value: Value, type: Type, instruction: Instruction, mode: Mode) -> Value:
-    """The output modifiers mul:2, mul:4, div:2. The hardware ignores them in IEEE mode and where it keeps denormals."""
+    """The output modifiers mul:2, mul:4, div:2. The hardware ignores them in IEEE mode and where it keeps denormals.
+
+    Where they have an effect, -0 becomes +0 (RDNA3 ISA manual 7.2.2): also from a denormal, flushed here."""
     multiplier = instruction.modifiers.get("mul")
     divisor = instruction.modifiers.get("div")
     factor = float(multiplier) if isinstance(multiplier, int) else 1.0 / divisor if isinstance(divisor, int) else 1.0
@@ -132,6 +134,11 @@ def scaled(reader: Reader, value: Value, type: Type, instruction: Instruction, m
         if mode.clear(e, bit) is False:
             return value
     result: Value = e.let(f"fmul {t} {value}, {reader.constant(factor, type)}")
+    normal = {16: 2.0**-14, 32: 2.0**-126, 64: 2.0**-1022}[type.width]
+    condition, zero = vector("i1", reader.width), reader.constant(0.0, type)
+    below = e.let(f"fcmp olt {t} {result}, {reader.constant(normal, type)}")
+    above = e.let(f"fcmp ogt {t} {result}, {reader.constant(-normal, type)}")
+    result = e.let(f"select {condition} {e.let(f'and {condition} {below}, {above}')}, {t} {zero}, {t} {result}")
     for bit in (IEEE, 5 if type.width == 32 else 7):
         result = _either(reader, mode.clear(e, bit), result, value, type)
     return result
