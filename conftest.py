@@ -32,7 +32,7 @@ FULL = (
     r"^tests/browser/",
     r"^tests/course/test_nbgrader\.py::(?!test_answers_cannot)",
     r"^tests/course/test_other_architecture\.py::(?!test_gpulab_run)",
-    r"^tests/course/test_answers\.py::test_(right_answers_pass|what_learners_get)",
+    r"^tests/course/test_answers\.py::test_(right_answers_pass|what_learners_get|other_wrong_answers)",
     r"^tests/course/test_build\.py::test_check_rebuilds",
     r"^tests/kernels/test_architectures\.py",
     r"^tests/checked/test_checked\.py::.*_without_optimisation\[",

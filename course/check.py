@@ -322,18 +322,30 @@ def picture(text: str, id: str) -> bool:
 
 @dataclass(frozen=True)
 class Judged:
-    """An answer of the course and the verdict on it. A right answer has no `wrong`."""
+    """An answer of the course and the verdict on it. A right answer has no `wrong`; `explained` as in `judge`."""
 
     name: str
     verdict: Verdict
     wrong: WrongAnswer | None = None
+    explained: bool = True
 
 
 def judged_answers(id: str) -> list[Judged]:
     """Runs all answers of an exercise, each once."""
     exercise = load(id)
-    found = [Judged(answer.name, judged(exercise, answer.source), answer) for answer in wrong_answers(id)]
+    found = [judged_wrong(exercise, answer) for answer in wrong_answers(id)]
     return found + [Judged(name, judged(exercise, source)) for name, source in right_answers(id).items()]
+
+
+def judged_wrong(exercise: Exercise | ProgramExercise, answer: WrongAnswer, explained: bool = True) -> Judged:
+    """Runs a wrong answer."""
+    return Judged(answer.name, judged(exercise, answer.source, explained=explained), answer, explained)
+
+
+def example(exercise: Exercise | ProgramExercise) -> WrongAnswer:
+    """The wrong answer of an exercise that is explained where one is: one with wrong output, if there is any."""
+    answers, required = wrong_answers(exercise.id), {each.name for each in exercise.requirements}
+    return next((answer for answer in answers if answer.cause not in required), answers[0])
 
 
 def of_answers(id: str) -> list[Complaint]:
@@ -374,6 +386,8 @@ def of_verdict(exercise: Exercise | ProgramExercise, answer: Judged) -> Iterator
         )
     if isinstance(exercise, Exercise) != bool(verdict.smallest):
         yield Complaint(where, f"the smallest failing input is {dict(verdict.smallest)}", "mend the report")
+    if not answer.explained:
+        return
     if isinstance(exercise, Exercise) and (verdict.case is None) != (verdict.status == "requirement"):
         yield Complaint(where, "a failing case is drawn where output is wrong, and only there", "mend the report")
     yield from of_picture(where, verdict)

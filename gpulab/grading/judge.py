@@ -1,13 +1,14 @@
 """The judge of kernels: runs a source on every case of an exercise until one fails, and finds the smallest that does.
 
 The order: prepare the source for each architecture, run the cases from small to large (`run_case`) and examine what
-they left, look for the smallest input that fails in the same way (`shrink`) and one that is large enough to be drawn
-(`visible`), and hand them to the report. `judged` takes an exercise of either kind.
+they left until one fails (`first_failure`); then `explain`: look for the smallest input that fails in the same way
+(`shrink`) and one that is large enough to be drawn (`visible`), and hand them to the report. `judged` takes an
+exercise of either kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from gpulab.errors import AssemblyError, CompileError, DeviceMemoryError, UnsupportedInstruction
@@ -31,16 +32,27 @@ VISIBLE = 10
 
 
 def judged(
-    exercise: Exercise | ProgramExercise, source: str, first_line: int = 1, bench: Bench | None = None
+    exercise: Exercise | ProgramExercise,
+    source: str,
+    first_line: int = 1,
+    bench: Bench | None = None,
+    explained: bool = True,
 ) -> Verdict:
-    """The verdict on this source, of a kernel or of a whole program, without touching anyone's progress."""
+    """The verdict on this source, of a kernel or of a whole program, without touching anyone's progress.
+
+    `explained` is for kernels: see `judge`. A program's first failing case is all that its verdict is about.
+    """
     if isinstance(exercise, Exercise):
-        return judge(exercise, source, bench or GpuBench(), first_line)
+        return judge(exercise, source, bench or GpuBench(), first_line, explained)
     return judge_program(exercise, source, first_line)
 
 
-def judge(exercise: Exercise, source: str, bench: Bench, first_line: int = 1) -> Verdict:
-    """The verdict on this source, without touching anyone's progress."""
+def judge(exercise: Exercise, source: str, bench: Bench, first_line: int = 1, explained: bool = True) -> Verdict:
+    """The verdict on this source, without touching anyone's progress.
+
+    Without `explained` it is about the first case that fails, as it is: with the cause that it has when it is
+    explained, but neither made small, nor tried on other architectures, nor drawn.
+    """
     prepared: list[Prepared] = []
     try:
         try:
@@ -53,33 +65,54 @@ def judge(exercise: Exercise, source: str, bench: Bench, first_line: int = 1) ->
             return report.wrong_signature(exercise, str(error))
         except (UnsupportedInstruction, AssemblyError, DeviceMemoryError) as error:
             return report.cannot_be_run(exercise, str(error))
-        return _judge(exercise, source, prepared)
+        tried: list[Outcome] = []
+        failed = first_failure(exercise, source, prepared, tried)
+        if failed is None:
+            return report.accepted(exercise, tried)
+        kernel, failure = failed
+        if not explained:
+            return report.rejected(exercise, failure, tried, {})
+        others = [other for other in prepared if other is not kernel]
+        return explain(exercise, source, kernel, others, failure, tried)
     finally:
         for kernel in prepared:
             kernel.close()
 
 
-def _judge(exercise: Exercise, source: str, kernels: list[Prepared]) -> Verdict:
-    tried: list[Outcome] = []
+def first_failure(
+    exercise: Exercise, source: str, kernels: Sequence[Prepared], tried: list[Outcome]
+) -> tuple[Prepared, Failure[Outcome]] | None:
+    """The first case that fails, and the kernel that it fails with; `tried` gets the outcomes before it."""
     for parameters in exercise.cases:
         for kernel in kernels:
             outcome = run_case(exercise, kernel, source, exercise.case(parameters, kernel.wave_size))
             failure = examine(exercise, outcome)
             if failure is not None:
-                smallest = shrink(exercise, kernel, source, failure)
-                same = smallest.outcome.case.parameters
-                elsewhere = {}
-                for other in kernels:
-                    if other is not kernel:
-                        there = run_case(exercise, other, source, exercise.case(same, other.wave_size))
-                        elsewhere[there.arch, there.wave_size] = examine(exercise, there) is None
-                verdict = report.rejected(exercise, smallest, tried, elsewhere, smaller=smallest is not failure)
-                if smallest.requirement is not None:
-                    return verdict
-                drawn = visible(exercise, kernel, source, failure, smallest)
-                return replace(verdict, case=failed_case(exercise, kernel, drawn.outcome, drawn is not smallest))
+                return kernel, failure
             tried.append(outcome)
-    return report.accepted(exercise, tried)
+    return None
+
+
+def explain(
+    exercise: Exercise,
+    source: str,
+    kernel: Prepared,
+    others: Sequence[Prepared],
+    failure: Failure[Outcome],
+    tried: Sequence[Outcome],
+) -> Verdict:
+    """The report on a failure: with the smallest input that fails so, how that does elsewhere, and a picture."""
+    smallest = shrink(exercise, kernel, source, failure)
+    same = smallest.outcome.case.parameters
+    elsewhere = {}
+    for other in others:
+        there = run_case(exercise, other, source, exercise.case(same, other.wave_size))
+        elsewhere[there.arch, there.wave_size] = examine(exercise, there) is None
+    verdict = report.rejected(exercise, smallest, tried, elsewhere, smaller=smallest is not failure)
+    if smallest.requirement is not None:
+        return verdict
+    drawn = visible(exercise, kernel, source, failure, smallest)
+    return replace(verdict, case=failed_case(exercise, kernel, drawn.outcome, drawn is not smallest))
 
 
 def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> Outcome:

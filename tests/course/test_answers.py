@@ -1,7 +1,7 @@
 """Every wrong answer of the course is rejected with its cause, every right one passes, and what learners get fails.
 
-The rules are course/check.py's. Each answer is judged once; the solutions in the notebooks are right answers too, which
-nbval runs.
+The rules are course/check.py's. Each answer is judged once in `make test`; the solutions in the notebooks are right
+answers too, which nbval runs. Reports on the other wrong answers than one of each exercise are made in `make test-all`.
 """
 
 import check as course
@@ -11,23 +11,35 @@ import pytest
 import gpulab
 from gpulab.grading import exercise_ids, load
 from gpulab.grading.answers import right_answers, wrong_answer, wrong_answers
+from gpulab.grading.exercise import Exercise
 
 
-def said(id, answers):
-    """The complaints about answers: name, text, and what is expected of a wrong one."""
-    exercise = load(id)
-    verdicts = [course.Judged(name, course.judged(exercise, text), wrong) for name, text, wrong in answers]
-    return "\n".join(str(each) for verdict in verdicts for each in course.of_verdict(exercise, verdict))
+def said(exercise, answers):
+    """The complaints about answers that were judged."""
+    return "\n".join(str(each) for answer in answers for each in course.of_verdict(exercise, answer))
 
 
 @pytest.mark.parametrize("id", exercise_ids())
 def test_wrong_answers_are_rejected_with_their_causes(id):
-    assert not said(id, [(answer.name, answer.source, answer) for answer in wrong_answers(id)])
+    """One of them is also explained: the smallest failing input, and its picture."""
+    exercise = load(id)
+    shown = course.example(exercise).name
+    assert not said(exercise, [course.judged_wrong(exercise, each, each.name == shown) for each in wrong_answers(id)])
+
+
+@pytest.mark.parametrize("id", [id for id in exercise_ids() if isinstance(load(id), Exercise)])
+def test_other_wrong_answers_are_explained(id):
+    exercise = load(id)
+    shown = course.example(exercise).name
+    others = [each for each in wrong_answers(id) if each.name != shown]
+    assert not said(exercise, [course.judged_wrong(exercise, each) for each in others])
 
 
 @pytest.mark.parametrize("id", exercise_ids())
 def test_right_answers_pass(id):
-    assert not said(id, [(name, text, None) for name, text in right_answers(id).items()])
+    exercise = load(id)
+    verdicts = {name: course.judged(exercise, text) for name, text in right_answers(id).items()}
+    assert not said(exercise, [course.Judged(name, verdict) for name, verdict in verdicts.items()])
 
 
 @pytest.mark.parametrize("id", exercise_ids())

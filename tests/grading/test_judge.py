@@ -91,6 +91,25 @@ def test_failing_input_is_made_as_small_as_it_goes():
     assert "(the smallest input found)" in " ".join(verdict.text.split())
 
 
+def test_without_an_explanation_the_first_failing_case_is_reported_with_the_same_cause():
+    def changes_input(thread, n, x, out):
+        right(thread, n, x, out)
+        if n >= 5 and thread.number < n:
+            x[thread.number] = 0
+
+    bench = PythonBench(changes_input)
+    verdict = judge(tiny(), "source", bench, explained=False)
+    assert (verdict.status, verdict.cause) == ("wrong", "changed-input")
+    assert verdict.smallest == {"n": 8}  # the second of the cases
+    assert verdict.case is None
+    assert "the smallest input found" not in verdict.text
+    # n = 1 on both, then n = 8 on the first alone; each tight and guarded
+    assert [len(kernel.launches) for kernel in bench.prepared] == [4, 2]
+    explained = judge(tiny(), "source", PythonBench(changes_input))
+    assert (explained.cause, explained.smallest) == ("changed-input", {"n": 5})
+    assert explained.case is not None
+
+
 def test_shrinking_keeps_to_the_same_cause():
     """A different mistake at a smaller input must not replace the one that is explained."""
     causes = (
