@@ -137,6 +137,25 @@ def test_stream_properties_and_errors(hip):
     assert hip.hipStreamCreateWithFlags(12)[0] == e.hipErrorInvalidValue
 
 
+def test_values_written_in_stream_order(hip, memory):
+    """HIP API reference, hipStreamWriteValue32 and 64: one value, at an address that the GPU can reach."""
+    ok(hip.hipMemset(memory, 0x11, 24))
+    stream = ok(hip.hipStreamCreate())
+    ok(hip.hipStreamWriteValue32(stream, int(memory) + 4, 0xFFFFFFFE, 0))
+    ok(hip.hipStreamWriteValue64(stream, int(memory) + 8, 0x0123456789ABCDEF, 0))
+    got = np.zeros(6, np.uint32)
+    ok(hip.hipMemcpy(got, memory, 24, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+    assert [hex(value) for value in got] == [
+        "0x11111111", "0xfffffffe", "0x89abcdef", "0x1234567", "0x11111111", "0x11111111"
+    ]  # fmt: skip
+    invalid = hip.hipError_t.hipErrorInvalidValue
+    for write, size in ((hip.hipStreamWriteValue32, 4), (hip.hipStreamWriteValue64, 8)):
+        assert write(stream, None, 1, 0)[0] == invalid
+        assert write(stream, int(memory) + size // 2, 1, 0)[0] == invalid
+        assert write(stream, int(memory) + (1 << 20) - size // 2, 1, 0)[0] == invalid
+    ok(hip.hipStreamDestroy(stream))
+
+
 def test_host_functions_and_callbacks(hip):
     seen = []
     function_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -12,6 +12,7 @@ from gpulab import programs
 from gpulab.providers.hip import library
 from gpulab.toolchain import hosted
 from gpulab.virtual_gpu import libraries
+from gpulab.virtual_gpu.libraries.library import TYPES
 from gpulab.virtual_gpu.runtime import codes, structures
 
 HOST = Path(hosted.__file__).parent / "include" / "gpulab" / "host"
@@ -51,20 +52,26 @@ def declared() -> dict[str, str]:
     return dict(re.findall(r"(?:\w+\*? )\*?((?:__)?hip\w+)\(([^()]*)\);", text))
 
 
+def pointer_types() -> set[str]:
+    """Names that the headers give to pointers: handles, functions."""
+    text = (HOST / "structures.h").read_text() + (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
+    return set(re.findall(r"^typedef [\w ]+\*\s*(\w+);", text, re.MULTILINE)) | set(
+        re.findall(r"^typedef [\w ]+\(\*(\w+)\)", text, re.MULTILINE)
+    )
+
+
 def kind(parameter: str) -> str:
     """The code of the table of prototypes for a parameter."""
     text = re.sub(r"\s*=.*", "", parameter).strip()
-    if "*" in text or re.match(r"(hipStream_t|hipEvent_t|hipModule_t|hipFunction_t|hipCtx_t|hipMemPool_t)\b", text):
+    if "*" in text or text.split()[0] in pointer_types():
         return "p"
-    if re.match(r"(hipDeviceptr_t|hiprtcProgram|hipStreamCallback_t|hipHostFn_t)\b", text):
-        return "p"
-    for pattern, code in (
-        (r"size_t", "z"), (r"dim3", "D"), (r"hipExtent", "X"), (r"hipPitchedPtr", "P"), (r"unsigned char", "b"),
-        (r"unsigned short", "h"), (r"unsigned|uint32_t", "u"), (r"int\b|hipDevice_t|(enum )?hip\w+", "i"),
-    ):  # fmt: skip
-        if re.match(pattern, text):
-            return code
-    raise AssertionError(text)
+    structures_ = {"dim3": "D", "hipExtent": "X", "hipPitchedPtr": "P"}
+    types = {**structures_, **{type_: code for code, type_ in TYPES.items() if code != "p"}, "uint32_t": "u"}
+    for name in sorted(types, key=len, reverse=True):
+        if re.match(rf"{name}\b", text):
+            return types[name]
+    assert re.match(r"unsigned\b|hipDevice_t|(enum )?hip\w+", text), f"what is {text!r}?"
+    return "u" if text.startswith("unsigned") else "i"  # an enumeration
 
 
 def test_parameters_are_those_of_the_library() -> None:

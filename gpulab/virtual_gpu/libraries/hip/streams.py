@@ -65,6 +65,23 @@ def hipStreamWaitEvent(stream: int, event: int, flags: int) -> int:
     return 0
 
 
+def _write(stream: int, address: int, value: int, size: int) -> int:
+    where = _streams.find(stream)
+    need(address)
+    if address % size:
+        return codes.INVALID_VALUE
+    rt.memory.fill(address, value.to_bytes(size, "little"), 1, where)
+    return 0
+
+
+def hipStreamWriteValue32(stream: int, address: int, value: int, flags: int) -> int:
+    return _write(stream, address, value, 4)
+
+
+def hipStreamWriteValue64(stream: int, address: int, value: int, flags: int) -> int:
+    return _write(stream, address, value, 8)
+
+
 def hipStreamGetFlags(stream: int, flags: int) -> int:
     need(flags)
     put32(flags, _streams.find(stream).flags)

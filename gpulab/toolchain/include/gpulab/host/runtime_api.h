@@ -137,6 +137,8 @@ hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags = 0);
+hipError_t hipStreamWriteValue32(hipStream_t stream, void* target, uint32_t value, unsigned int flags);
+hipError_t hipStreamWriteValue64(hipStream_t stream, void* target, uint64_t value, unsigned int flags);
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int* flags);
 hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* id);
 hipError_t hipStreamGetPriority(hipStream_t stream, int* priority);
