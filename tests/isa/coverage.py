@@ -37,6 +37,7 @@ def table() -> str:
             f"{arch:8} {len(names):5} {sum(levels.values()):5} {levels['exact']:6} {levels['approximate']:12} "
             f"{levels['modelled']:9} {no:8} {len(missing(arch)):8}"
         )
+    lines += [f"{arch}: no row for {name}" for arch in architectures.names() for name in missing(arch)]
     for arch in architectures.names():
         for reason, names in refused(arch).items():
             some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,7 +1,16 @@
 """The table of what has rows, of all that the assembler knows (tests/architectures/test_conformance.py holds it)."""
 
+import pytest
+
 from gpulab import architectures
 from tests.isa import coverage
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        coverage, "mnemonics", lambda arch: {"v_add_f32", "v_frobnicate_b32"} if arch == "gfx942" else {}
+    )
+    assert [line for line in coverage.table().splitlines() if "v_" in line] == ["gfx942: no row for v_frobnicate_b32"]
 
 
 def test_the_table_can_be_printed() -> None:

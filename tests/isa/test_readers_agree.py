@@ -9,6 +9,7 @@ import ctypes
 import numpy as np
 import pytest
 
+from gpulab import architectures
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.expression import TYPES, b1
 from gpulab.virtual_gpu.isa.row import Memory, Row
@@ -23,9 +24,9 @@ FRACTION = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 
 
 def _rows():
-    """All rows of both architectures, each once, by a name for messages."""
+    """All rows of all architectures, each once, by a name for messages."""
     found = {}
-    for arch in ("gfx942", "gfx1100"):
+    for arch in architectures.names():
         for mnemonic, row in isa.table(arch).items():
             if isinstance(row, Memory):
                 row = row.combine

@@ -2,7 +2,7 @@
 
 A row says it once, free of lanes, EXEC, registers and opcode numbers:
 
-    @vop2("v_mul_legacy_f32")
+    @vector("v_mul_legacy_f32")
     def _(a: f32, b: f32) -> f32:
         \"\"\"Zero times anything is zero, even infinity.\"\"\"
         return select((a == 0.0) | (b == 0.0), 0.0, a * b)
