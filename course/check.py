@@ -163,8 +163,19 @@ def of_lesson(job: build.Job) -> Iterator[Complaint]:
         "**Further reading:**": "**Further reading:**" in text,
         "a link to the glossary": "](glossary.ipynb" in text,
     }
-    if job.source != max(each.source for each in build.jobs() if each.source.parent == job.source.parent):
-        wanted["a link to the lesson after it (**Next:**)"] = "**Next:** [" in text
+    lessons = sorted(each.source for each in build.jobs() if each.source.parent == job.source.parent)
+    link = f"({job.source.stem}.ipynb"
+    before = lessons[: lessons.index(job.source)][-1:]
+    if before and not re.search(
+        rf"^\*\*Next:\*\* \[.*\]{re.escape(link)}", before[0].read_text(encoding="utf-8"), re.M
+    ):
+        yield Complaint(where, f"the lesson before it, {before[0].name}, does not link to it",
+                        f"write there, behind its exercises: **Next:** [title]{link})")  # fmt: skip
+    syllabi = sorted((build.COURSE / "pages").glob("syllabus_*.md"))
+    if syllabi and not any(link in each.read_text(encoding="utf-8") for each in syllabi):
+        yield Complaint(
+            where, "no syllabus names the lesson", f"link to it, [..]{link}), in one of course/pages/syllabus_*.md"
+        )
     for part, found in wanted.items():
         if not found:
             yield Complaint(where, f"the lesson lacks {part}", "course/README.md says what a lesson has")

@@ -84,8 +84,20 @@ def test_a_mistake_in_a_text_is_found(mine, old, new, said):
 
 def test_a_lesson_links_to_the_one_after_it(mine):
     (mine / "lessons" / "03_more.md").write_text(LESSON)
-    assert "02_simt.md: the lesson lacks a link to the lesson after it" in complaints()
-    assert "03_more.md: the lesson lacks a link to the lesson after it" not in complaints()
+    said = "03_more.md: the lesson before it, 02_simt.md, does not link to it"
+    assert said in complaints()
+    lesson(mine, "**Further", "**Next:** [another](04_more.ipynb)\n\n**Further")
+    assert said in complaints()
+    lesson(mine, "04_more", "03_more")
+    assert said not in complaints()
+
+
+def test_a_lesson_stands_in_a_syllabus(mine):
+    page = mine / "pages" / "syllabus_day.md"
+    page.write_text("# A day\n\n[glossary](glossary.ipynb)\n")
+    assert "02_simt.md: no syllabus names the lesson" in complaints()
+    page.write_text("# A day\n\n[glossary](glossary.ipynb), [02](02_simt.ipynb)\n")
+    assert "no syllabus names" not in complaints()
 
 
 @pytest.mark.parametrize(
