@@ -206,6 +206,28 @@ static void become_python(int argc, char** argv) {
   exit(127);
 }
 
+// Conversions to bfloat16, rounded once, to nearest even: Clang calls them, and its library for this machine lacks them.
+template <typename T>
+static __bf16 to_bfloat16(T wide) {
+  float narrow = static_cast<float>(wide);
+  unsigned bits = __builtin_bit_cast(unsigned, narrow);
+  if (narrow != narrow) return __builtin_bit_cast(__bf16, static_cast<unsigned short>(bits >> 16 | 0x40));
+  if (static_cast<T>(narrow) != wide) {  // keep in the last bit that something is lost, so that the next step rounds right
+    bool beyond = wide < 0 ? static_cast<T>(narrow) < wide : static_cast<T>(narrow) > wide;
+    bits = (beyond ? bits - 1 : bits) | 1;
+  }
+  bits += 0x7fff + (bits >> 16 & 1);
+  return __builtin_bit_cast(__bf16, static_cast<unsigned short>(bits >> 16));
+}
+#define GPULAB_LIBRARY_FUNCTION extern "C" __attribute__((visibility("hidden"), used, weak))
+GPULAB_LIBRARY_FUNCTION __bf16 __truncsfbf2(float x) { return to_bfloat16(x); }
+GPULAB_LIBRARY_FUNCTION __bf16 __truncdfbf2(double x) { return to_bfloat16(x); }
+#if defined(__x86_64__)
+GPULAB_LIBRARY_FUNCTION __bf16 __truncxfbf2(long double x) { return to_bfloat16(x); }
+#else
+GPULAB_LIBRARY_FUNCTION __bf16 __trunctfbf2(long double x) { return to_bfloat16(x); }
+#endif
+
 // main, and the end of the process. An exception that nobody catches ends here, with the message of the C++ library.
 extern "C" __attribute__((visibility("default"))) void gpulab_run(int argc, char** argv) noexcept {
   exit(gpulab_main(argc, argv, environ));

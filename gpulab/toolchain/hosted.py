@@ -94,6 +94,7 @@ class Hosted:
         for folder in self.user:
             found += ["-I", folder]
         found += ["-isystem", "/gpulab/include"]
+        found += ["-isystem", "/gpulab/include/gpulab/host/library"]
         for index in range(len(self.more)):
             found += ["-isystem", f"/gpulab/system/library{index}"]
         for index in range(len(self.folders)):

@@ -61,10 +61,14 @@ inline constexpr bool is_floating = __is_same(T, float) || __is_same(T, double) 
 
 struct __half {
  protected:
-  _Float16 data;
+  union {  // as in HIP: so a host function with `...` gets its bits, where an integer is passed
+    _Float16 data;
+    unsigned short __x;
+  };
 
  public:
   __half() = default;
+  __GPULAB_MEMBER__ constexpr __half(_Float16 x) : data(x) {}
   __GPULAB_MEMBER__ constexpr __half(const __half_raw& x) : data(x.data) {}
   __GPULAB_MEMBER__ constexpr operator __half_raw() const { return __half_raw{{data}}; }
 #ifndef __HIP_NO_HALF_CONVERSIONS__

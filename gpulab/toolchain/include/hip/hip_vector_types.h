@@ -4,44 +4,55 @@
 // instruction loads them (float4: 16 bytes); three-element types are aligned as their element (float3: 12 bytes).
 #pragma once
 #include "../gpulab/definitions.h"
+#include "../gpulab/traits.h"
 
 template <typename T, unsigned n>
 struct HIP_vector_type;
 
 // Operators by element. `V` is the vector, `T` its element, `EACH(f)` the list f(x), f(y), ...
-#define __GPULAB_VECTOR_BINARY__(op, EACH)                                                                      \
-  friend __GPULAB_MEMBER__ constexpr V operator op(const V& a, const V& b) { return V(EACH(__GPULAB_VV__, op)); } \
-  friend __GPULAB_MEMBER__ constexpr V operator op(const V& a, T b) { return V(EACH(__GPULAB_VS__, op)); }        \
-  friend __GPULAB_MEMBER__ constexpr V operator op(T a, const V& b) { return V(EACH(__GPULAB_SV__, op)); }        \
-  __GPULAB_MEMBER__ constexpr V& operator op##=(const V& b) { return *this = *this op b; }                        \
-  __GPULAB_MEMBER__ constexpr V& operator op##=(T b) { return *this = *this op b; }
+// As in HIP, those of two operands are free templates, so that a program's own operator for the same types is chosen.
 #define __GPULAB_VV__(member, op) static_cast<T>(a.member op b.member)
-#define __GPULAB_VS__(member, op) static_cast<T>(a.member op b)
-#define __GPULAB_SV__(member, op) static_cast<T>(a op b.member)
+#define __GPULAB_VS__(member, op) static_cast<T>(a.member op static_cast<T>(b))
+#define __GPULAB_SV__(member, op) static_cast<T>(static_cast<T>(a) op b.member)
+#define __GPULAB_MV__(member, op) static_cast<T>(member op b.member)
+#define __GPULAB_MS__(member, op) static_cast<T>(member op static_cast<T>(b))
 #define __GPULAB_V__(member, op) static_cast<T>(op member)
+#define __GPULAB_IF_INTEGER__ typename = gpulab::enable_if_t<__is_integral(T)>
+#define __GPULAB_SCALAR__ typename U, typename = decltype(static_cast<T>(U()))
 
-#define __GPULAB_VECTOR_MEMBERS__(EACH, ALL)                                                                    \
+#define __GPULAB_COMPOUND__(op, EACH)                                                                           \
+  __GPULAB_MEMBER__ constexpr V& operator op##=(const V& b) { return *this = V(EACH(__GPULAB_MV__, op)); }      \
+  template <__GPULAB_SCALAR__>                                                                                  \
+  __GPULAB_MEMBER__ constexpr V& operator op##=(U b) { return *this = V(EACH(__GPULAB_MS__, op)); }
+#define __GPULAB_COMPOUND_INTEGER__(op, EACH)                                                                   \
+  template <typename W = T, typename = gpulab::enable_if_t<__is_integral(W)>>                                   \
+  __GPULAB_MEMBER__ constexpr V& operator op##=(const V& b) { return *this = V(EACH(__GPULAB_MV__, op)); }      \
+  template <__GPULAB_SCALAR__, typename W = T, typename = gpulab::enable_if_t<__is_integral(W)>>                \
+  __GPULAB_MEMBER__ constexpr V& operator op##=(U b) { return *this = V(EACH(__GPULAB_MS__, op)); }
+
+#define __GPULAB_VECTOR_MEMBERS__(EACH)                                                                         \
   using value_type = T;                                                                                         \
   constexpr HIP_vector_type() = default;                                                                        \
-  __GPULAB_VECTOR_BINARY__(+, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(-, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(*, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(/, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(%, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(&, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(|, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(^, EACH)                                                                             \
-  __GPULAB_VECTOR_BINARY__(<<, EACH)                                                                            \
-  __GPULAB_VECTOR_BINARY__(>>, EACH)                                                                            \
+  __GPULAB_COMPOUND__(+, EACH)                                                                                  \
+  __GPULAB_COMPOUND__(-, EACH)                                                                                  \
+  __GPULAB_COMPOUND__(*, EACH)                                                                                  \
+  __GPULAB_COMPOUND__(/, EACH)                                                                                  \
+  __GPULAB_COMPOUND_INTEGER__(%, EACH)                                                                          \
+  __GPULAB_COMPOUND_INTEGER__(&, EACH)                                                                          \
+  __GPULAB_COMPOUND_INTEGER__(|, EACH)                                                                          \
+  __GPULAB_COMPOUND_INTEGER__(^, EACH)                                                                          \
+  __GPULAB_COMPOUND_INTEGER__(<<, EACH)                                                                         \
+  __GPULAB_COMPOUND_INTEGER__(>>, EACH)                                                                         \
+  template <typename W = T>                                                                                     \
   __GPULAB_MEMBER__ constexpr V operator-() const { return V(EACH(__GPULAB_V__, -)); }                          \
+  template <typename W = T>                                                                                     \
   __GPULAB_MEMBER__ constexpr V operator+() const { return *this; }                                             \
+  template <typename W = T, typename = gpulab::enable_if_t<__is_integral(W)>>                                   \
   __GPULAB_MEMBER__ constexpr V operator~() const { return V(EACH(__GPULAB_V__, ~)); }                          \
-  __GPULAB_MEMBER__ constexpr V& operator++() { return *this = *this + T(1); }                                  \
-  __GPULAB_MEMBER__ constexpr V& operator--() { return *this = *this - T(1); }                                  \
-  __GPULAB_MEMBER__ constexpr V operator++(int) { V old = *this; *this = *this + T(1); return old; }            \
-  __GPULAB_MEMBER__ constexpr V operator--(int) { V old = *this; *this = *this - T(1); return old; }            \
-  friend __GPULAB_MEMBER__ constexpr bool operator==(const V& a, const V& b) { return ALL; }                    \
-  friend __GPULAB_MEMBER__ constexpr bool operator!=(const V& a, const V& b) { return !(a == b); }              \
+  __GPULAB_MEMBER__ constexpr V& operator++() { return *this += T(1); }                                         \
+  __GPULAB_MEMBER__ constexpr V& operator--() { return *this -= T(1); }                                         \
+  __GPULAB_MEMBER__ constexpr V operator++(int) { V old = *this; *this += T(1); return old; }                   \
+  __GPULAB_MEMBER__ constexpr V operator--(int) { V old = *this; *this -= T(1); return old; }                   \
   __GPULAB_MEMBER__ constexpr T& operator[](unsigned i) { return (&x)[i]; }                                     \
   __GPULAB_MEMBER__ constexpr const T& operator[](unsigned i) const { return (&x)[i]; }
 
@@ -56,7 +67,7 @@ struct HIP_vector_type<T, 1> {
   T x;
   template <typename A, typename = decltype(static_cast<T>(A()))>
   __GPULAB_MEMBER__ constexpr HIP_vector_type(A a) : x(static_cast<T>(a)) {}
-  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH1__, a.x == b.x)
+  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH1__)
 };
 
 template <typename T>
@@ -67,7 +78,7 @@ struct alignas(2 * sizeof(T)) HIP_vector_type<T, 2> {
   __GPULAB_MEMBER__ constexpr explicit HIP_vector_type(A a) : x(static_cast<T>(a)), y(static_cast<T>(a)) {}
   template <typename A, typename B>
   __GPULAB_MEMBER__ constexpr HIP_vector_type(A a, B b) : x(static_cast<T>(a)), y(static_cast<T>(b)) {}
-  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH2__, a.x == b.x && a.y == b.y)
+  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH2__)
 };
 
 template <typename T>
@@ -80,7 +91,7 @@ struct HIP_vector_type<T, 3> {
   template <typename A, typename B, typename C>
   __GPULAB_MEMBER__ constexpr HIP_vector_type(A a, B b, C c)
       : x(static_cast<T>(a)), y(static_cast<T>(b)), z(static_cast<T>(c)) {}
-  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH3__, a.x == b.x && a.y == b.y && a.z == b.z)
+  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH3__)
 };
 
 template <typename T>
@@ -93,14 +104,84 @@ struct alignas(4 * sizeof(T)) HIP_vector_type<T, 4> {
   template <typename A, typename B, typename C, typename D>
   __GPULAB_MEMBER__ constexpr HIP_vector_type(A a, B b, C c, D d)
       : x(static_cast<T>(a)), y(static_cast<T>(b)), z(static_cast<T>(c)), w(static_cast<T>(d)) {}
-  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH4__, a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w)
+  __GPULAB_VECTOR_MEMBERS__(__GPULAB_EACH4__)
 };
 
-#undef __GPULAB_VECTOR_BINARY__
+#define __GPULAB_BINARY__(n, op, EACH, ...)                                                                     \
+  template <typename T __VA_ARGS__>                                                                             \
+  __GPULAB_BOTH__ constexpr HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n>& a,                   \
+                                                              const HIP_vector_type<T, n>& b) {                 \
+    return HIP_vector_type<T, n>(EACH(__GPULAB_VV__, op));                                                      \
+  }                                                                                                             \
+  template <typename T, __GPULAB_SCALAR__ __VA_ARGS__>                                                          \
+  __GPULAB_BOTH__ constexpr HIP_vector_type<T, n> operator op(const HIP_vector_type<T, n>& a, U b) {            \
+    return HIP_vector_type<T, n>(EACH(__GPULAB_VS__, op));                                                      \
+  }                                                                                                             \
+  template <typename T, __GPULAB_SCALAR__ __VA_ARGS__>                                                          \
+  __GPULAB_BOTH__ constexpr HIP_vector_type<T, n> operator op(U a, const HIP_vector_type<T, n>& b) {            \
+    return HIP_vector_type<T, n>(EACH(__GPULAB_SV__, op));                                                      \
+  }
+#define __GPULAB_OPERATORS__(n, EACH)                                                                           \
+  __GPULAB_BINARY__(n, +, EACH)                                                                                 \
+  __GPULAB_BINARY__(n, -, EACH)                                                                                 \
+  __GPULAB_BINARY__(n, *, EACH)                                                                                 \
+  __GPULAB_BINARY__(n, /, EACH)                                                                                 \
+  __GPULAB_BINARY__(n, %, EACH, , __GPULAB_IF_INTEGER__)                                                        \
+  __GPULAB_BINARY__(n, &, EACH, , __GPULAB_IF_INTEGER__)                                                        \
+  __GPULAB_BINARY__(n, |, EACH, , __GPULAB_IF_INTEGER__)                                                        \
+  __GPULAB_BINARY__(n, ^, EACH, , __GPULAB_IF_INTEGER__)                                                        \
+  __GPULAB_BINARY__(n, <<, EACH, , __GPULAB_IF_INTEGER__)                                                       \
+  __GPULAB_BINARY__(n, >>, EACH, , __GPULAB_IF_INTEGER__)
+__GPULAB_OPERATORS__(1, __GPULAB_EACH1__)
+__GPULAB_OPERATORS__(2, __GPULAB_EACH2__)
+__GPULAB_OPERATORS__(3, __GPULAB_EACH3__)
+__GPULAB_OPERATORS__(4, __GPULAB_EACH4__)
+
+template <typename T, unsigned n>
+__GPULAB_BOTH__ constexpr bool operator==(const HIP_vector_type<T, n>& a, const HIP_vector_type<T, n>& b) {
+  if constexpr (n == 1) {
+    return a.x == b.x;
+  } else if constexpr (n == 2) {
+    return a.x == b.x && a.y == b.y;
+  } else if constexpr (n == 3) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+  } else {
+    return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
+  }
+}
+template <typename T, unsigned n, __GPULAB_SCALAR__>
+__GPULAB_BOTH__ constexpr bool operator==(const HIP_vector_type<T, n>& a, U b) {
+  return a == HIP_vector_type<T, n>(b);
+}
+template <typename T, unsigned n, __GPULAB_SCALAR__>
+__GPULAB_BOTH__ constexpr bool operator==(U a, const HIP_vector_type<T, n>& b) {
+  return HIP_vector_type<T, n>(a) == b;
+}
+template <typename T, unsigned n>
+__GPULAB_BOTH__ constexpr bool operator!=(const HIP_vector_type<T, n>& a, const HIP_vector_type<T, n>& b) {
+  return !(a == b);
+}
+template <typename T, unsigned n, __GPULAB_SCALAR__>
+__GPULAB_BOTH__ constexpr bool operator!=(const HIP_vector_type<T, n>& a, U b) {
+  return !(a == b);
+}
+template <typename T, unsigned n, __GPULAB_SCALAR__>
+__GPULAB_BOTH__ constexpr bool operator!=(U a, const HIP_vector_type<T, n>& b) {
+  return !(a == b);
+}
+
+#undef __GPULAB_OPERATORS__
+#undef __GPULAB_BINARY__
+#undef __GPULAB_COMPOUND__
+#undef __GPULAB_COMPOUND_INTEGER__
+#undef __GPULAB_IF_INTEGER__
+#undef __GPULAB_SCALAR__
 #undef __GPULAB_VECTOR_MEMBERS__
 #undef __GPULAB_VV__
 #undef __GPULAB_VS__
 #undef __GPULAB_SV__
+#undef __GPULAB_MV__
+#undef __GPULAB_MS__
 #undef __GPULAB_V__
 #undef __GPULAB_EACH1__
 #undef __GPULAB_EACH2__

@@ -18,3 +18,13 @@ extern "C" __device__ inline __attribute__((always_inline, nodebug)) void __asse
     const char* condition, const char* file, unsigned int line, const char* function) {
   gpulab::assertion_failed(condition, file, line, function);
 }
+
+// The C++ library has names of its own, std::__all and std::__match_any, which make HIP's ambiguous after `using namespace
+// std`. A call of HIP's is therefore written with a name that the library does not have.
+__GPULAB_LANES__ int __gpulab_all(int predicate) { return __all(predicate); }
+template <typename T>
+__GPULAB_LANES__ unsigned long long __gpulab_match_any(T value) {
+  return __match_any(value);
+}
+#define __all(...) __gpulab_all(__VA_ARGS__)
+#define __match_any(...) __gpulab_match_any(__VA_ARGS__)
