@@ -76,3 +76,10 @@ def test_a_seed_gives_one_sample_over_all_folders(mutants: Any, monkeypatch: pyt
 def test_every_source_has_tests(mutants: Any) -> None:
     for path in mutants.files():
         assert mutants.tests_of(path), path
+
+
+def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
+    found = mutants.tests_of("gpulab/toolchain/include/gpulab/host/constants.h")
+    assert found.index("tests/programs/test_headers.py") < found.index("tests/headers")
+    assert mutants.tests_of("gpulab/views/lds_banks.py")[0] == "tests/views/test_lds_banks.py"
+    assert "tests/machine/test_native.py" in mutants.tests_of("gpulab/virtual_gpu/schema.py")

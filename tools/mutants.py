@@ -262,9 +262,23 @@ def tests_of(path: str) -> list[str]:
     if path.startswith("course/exercises/"):  # an exercise's own answers
         name = Path(path).parts[2]
         return [f"tests/course/test_answers.py -k {name}", *(folder for folder in folders if "grading" in folder)]
-    own = [p for folder in folders if folder.endswith("/") or (ROOT / folder).is_dir()
+    own = [p for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{stem}*.py"))]  # fmt: skip
-    return [*own[:3], *folders]
+    return [*own[:3], *(name for name in naming(path) if name not in own), *folders]
+
+
+def naming(path: str) -> list[str]:
+    """The test files that name a source file or import its module, those that take the shortest first."""
+    package, _, stem = path.removesuffix(".py").replace("/", ".").rpartition(".")
+    pattern = re.escape(Path(path).name)
+    if path.endswith(".py"):
+        package = package if stem != "__init__" else package.rpartition(".")[0]
+        stem = stem if stem != "__init__" else path.split("/")[-2]
+        pattern = rf"{re.escape(package)}\.{stem}\b|from {re.escape(package)} import [^\n]*\b{stem}\b"
+    seconds = dict(reversed(row.split("\t")) for row in (ROOT / "tests/seconds.tsv").read_text().splitlines())
+    found = [file.relative_to(ROOT).as_posix() for file in (ROOT / "tests").rglob("test_*.py")
+             if re.search(pattern, file.read_text(encoding="utf-8"))]  # fmt: skip
+    return sorted(found, key=lambda name: (float(seconds.get(name, 0)), name))[:10]
 
 
 def changed_lines(base: str) -> dict[str, set[int]]:

@@ -62,6 +62,7 @@ def test_steps_by_mouse(gallery: Gallery) -> None:
     at(page, 10)
     # Another wave wrote LDS meanwhile.
     assert page.locator(".gpulab-word").nth(4).inner_text() == "7.0●"
+    assert page.locator(".gpulab-word").nth(4).get_attribute("title").startswith("byte 16:")
     page.get_by_role("button", name="One step back").click()
     at(page, 9)
     assert page.locator(".gpulab-word").nth(4).inner_text() != "7.0●"

@@ -12,7 +12,7 @@ import pytest
 import gpulab
 from gpulab.errors import DeviceNotFound, GpulabError
 from gpulab.records import AccessCost, AccessSample, Counters, Launch, SourceLine
-from gpulab.views.lds_banks import Setup, affine, lds_banks, of_launch
+from gpulab.views.lds_banks import Setup, affine, lds_banks, of_launch, remedies
 
 HOSTILE = "<img src=x onerror=alert(1)></script>$x$ ${x} \u202egnp"
 # Stride in dwords -> lanes of 32 that share a bank (RDNA 3 ISA, section 12.1; docs/counters.md).
@@ -193,6 +193,15 @@ def test_a_kernel_on_a_virtual_device(arch: str, cycles: tuple[int, int]) -> Non
     stored, _ = shown.reply({"instruction": 1, "sample": 0})
     wanted = "y * 32 + x" if arch == "gfx942" else "x"
     assert (stored["conflicts"], stored["action"], stored["fitted"]) == (0, "store", wanted)
+
+
+@pytest.mark.parametrize("fitted", ["x * 48 + y", "x * 32 + 40"])
+def test_columns_are_mixed_only_in_rows_of_whole_turns_of_the_banks(fitted: str) -> None:
+    """With rows of one and a half turns, or that begin beyond the first, x ^ y would leave the row."""
+    names = [name for name, _, _ in remedies(fitted, Setup("gfx942", fitted, block=(32, 2, 1)))]
+    assert "padded" in names
+    assert "XOR swizzle" not in names
+    assert "XOR swizzle" in [name for name, _, _ in remedies("x * 64 + y", Setup("gfx942", "x * 64 + y"))]
 
 
 def access(line: int = 3, text: str = "tile[x] = 1;", bytes: int = 16) -> AccessCost:
