@@ -60,6 +60,7 @@ export function uid(stem) {
  * say(text) tells a screen reader what has just changed; caption(text) replaces the sentence.
  * keys: [["→", "one step forward"], ...] for the list under "Keys".
  * @param {HTMLElement} host @param {{title: string, sentence: string, keys?: string[][]}} about
+ * @returns {{root: HTMLElement, controls: HTMLElement, body: HTMLElement, say(text: string): void, caption(text: string): void}}
  */
 export function frame(host, { title, sentence, keys = [] }) {
   const heading = uid("title"), words = uid("words");
@@ -117,7 +118,8 @@ export function choice(label, options, value, onchange) {
 
 /** A labelled slider with its value in words beside it. say(value) gives the words. Returns {field, input, set}.
  *  @param {string} label @param {{min: number, max: number, step?: number, value: number}} range
- *  @param {(value: number) => string} say @param {(value: number) => void} oninput */
+ *  @param {(value: number) => string} say @param {(value: number) => void} oninput
+ *  @returns {{field: HTMLElement, input: HTMLInputElement, set(now: number): void}} */
 export function slider(label, { min, max, step = 1, value }, say, oninput) {
   const output = el("output", { text: say(value) });
   const input = el("input", {
@@ -197,6 +199,7 @@ export function redraw(part, draw) {
  * (the "roving tabindex" of the ARIA Authoring Practices). columns: elements in a row, for up and down.
  * @param {Element} group @param {(HTMLElement | SVGElement)[]} elements
  * @param {{columns?: number, onfocus?: (k: number) => void}} options
+ * @returns {{go(to: number, focus?: boolean): void, readonly at: number}}
  */
 export function roving(group, elements, { columns = 1, onfocus } = {}) {
   let at = 0;
