@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -197,11 +197,23 @@ def _writers(
     found: dict[tuple[str, int], Access] = {}
     for buffer in buffers:
         name, data = buffer.array.name, buffer.array.data
-        for index in wanted.get(name, ()):
-            if -buffer.guard <= index < data.size + buffer.guard:
-                (writer,) = instruments.last_writers(addresses[name] + index * data.itemsize, data.itemsize)
+        inside = range(-buffer.guard, data.size + buffer.guard)
+        for run in consecutive(index for index in wanted.get(name, ()) if index in inside):
+            start = addresses[name] + run.start * data.itemsize
+            for index, writer in zip(run, instruments.last_writers(start, data.itemsize, len(run)), strict=True):
                 if writer is not None:
                     found[name, index] = writer
+    return found
+
+
+def consecutive(numbers: Iterable[int]) -> list[range]:
+    """The same numbers, each once, as ranges in rising order."""
+    found: list[range] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1].stop:
+            found[-1] = range(found[-1].start, number + 1)
+        else:
+            found.append(range(number, number + 1))
     return found
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from gpulab.errors import CheckError
 from gpulab.grading import check, run_isolated
+from gpulab.grading.gpu_bench import consecutive
 
 RIGHT = """
 __global__ void fill(int n, float value, float* out)
@@ -19,6 +20,12 @@ __global__ void fill(int n, float value, float* out)
 @pytest.fixture(autouse=True)
 def own_progress(tmp_path, monkeypatch):
     monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
+
+
+def test_numbers_as_ranges():
+    assert consecutive([]) == []
+    assert consecutive([3]) == [range(3, 4)]
+    assert consecutive([2, -1, 0, 7, 1, 9, 8, 0]) == [range(-1, 3), range(7, 10)]
 
 
 def test_a_missing_kernel_and_wrong_parameters_are_explained():
