@@ -9,8 +9,9 @@ import numpy as np
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.isa.instruction import Program
-from gpulab.virtual_gpu.reference.machine import Wave, Workgroup
+from gpulab.virtual_gpu.reference.machine import Workgroup
 from gpulab.virtual_gpu.reference.memory import Regions, load
+from gpulab.virtual_gpu.reference.state import Wave
 
 KERNEL = """
 .amdgcn_target "amdgcn-amd-amdhsa--{arch}"

@@ -14,8 +14,9 @@ from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa import words
 from gpulab.virtual_gpu.isa.instruction import Program, Symbol
 from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row
-from gpulab.virtual_gpu.reference.machine import SGPRS, VGPRS, Touch, Wave, Workgroup
+from gpulab.virtual_gpu.reference.machine import Workgroup
 from gpulab.virtual_gpu.reference.memory import DeviceMemory
+from gpulab.virtual_gpu.reference.state import SGPRS, VGPRS, Touch, Wave
 
 _SPECIALS = ("vcc", "exec", "m0", "scc", "mode")
 _SCALARS = (*(f"s{i}" for i in range(SGPRS)), *_SPECIALS)
