@@ -10,7 +10,7 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test test-rest test-all bench fuzz mutants hip-api isa-index exercise notebooks check environment constraints clean help
+.PHONY: lab test test-rest test-all bench fuzz mutants hip-api isa-index editor exercise notebooks check environment constraints clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -44,6 +44,9 @@ hip-api:  ## what of HIP's documented device functions the headers have: writes 
 
 isa-index:  ## the list of all instructions: writes INDEX.tsv beside their rows
 	@$(BOOTSTRAP) -- python tools/isa_index.py
+
+editor:  ## what the editor's extension knows of HIP and of the course: writes its words.json
+	@$(BOOTSTRAP) -- python tools/editor_words.py
 
 exercise:  ## begin a new exercise: make exercise NAME=my-exercise LESSON=06
 	@$(BOOTSTRAP) -- python course/new.py "$(NAME)" "$(LESSON)"

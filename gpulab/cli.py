@@ -91,6 +91,8 @@ def lab(asked: argparse.Namespace) -> int:
         sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.root_dir={root}",
         f"--ServerApp.port={asked.port}", f"--ServerApp.ip={asked.ip}", "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=WARN", "--LabApp.extension_manager=readonly",
+        # The editor's extension as this gpulab has it, whatever an earlier installation left (docs/editor.md).
+        f"--LabApp.extra_labextensions_path={Path(__file__).resolve().parent / 'editor' / 'labextension'}",
         # Looking for language servers starts npm and others, which write into the home folder.
         "--LanguageServerManager.autodetect=False",
     ]  # fmt: skip

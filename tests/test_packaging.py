@@ -100,6 +100,11 @@ def test_the_wheel_carries_headers_and_exercises(tmp_path: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert wanted - packed == set()
+    extension = ROOT / "gpulab" / "editor" / "labextension"
+    wanted = {path.relative_to(extension).as_posix() for path in extension.rglob("*") if path.is_file()}
+    shared = {name.partition(".data/data/share/jupyter/labextensions/")[2] for name in packed}
+    assert len(wanted) >= 6
+    assert wanted - shared == set(), "where JupyterLab finds the extension"
     exercises = {path.relative_to(ROOT / "course") for path in (ROOT / "course" / "exercises").rglob("*.*")}
     wanted = {f"gpulab/_course/{path.as_posix()}" for path in exercises if "__pycache__" not in path.parts}
     assert wanted - packed == set()

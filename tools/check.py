@@ -14,7 +14,11 @@ CHECKS = (
     ("layout", [PYTHON, "-m", "ruff", "format", "--check", "."]),
     ("types", [PYTHON, "-m", "mypy", "gpulab"]),
     ("scripts", [PYTHON, "-m", "deno", "lint", "--quiet"]),
-    ("types of scripts", [PYTHON, "-m", "deno", "check", "--quiet", "--no-remote", "gpulab/views/static"]),
+    (
+        "types of scripts",
+        [PYTHON, "-m", "deno", "check", "--quiet", "--no-remote", "gpulab/views/static", "gpulab/editor"],
+    ),
+    ("words of the editor", [PYTHON, "tools/editor_words.py", "--check"]),
     ("imports", [PYTHON, "-c", "from importlinter.cli import lint_imports_command as check; check()"]),
     ("course", [PYTHON, "course/check.py"]),
     ("notebooks", [PYTHON, "course/build.py", "--check"]),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page, Route
 
 ROOT = Path(__file__).resolve().parents[2]
+EXTENSIONS = ROOT / "gpulab" / "editor" / "labextension"
 START_SECONDS = 60
 OPEN_SECONDS = 60
 RUN_SECONDS = 120
@@ -94,14 +95,16 @@ class Lab:
         refused: addresses outside of the server that pages asked for, and did not get.
     """
 
-    def __init__(self, folder: Path, notebooks: Iterable[Path], app: str = "lab") -> None:
+    def __init__(self, folder: Path, notebooks: Iterable[Path], app: str = "lab", editor: bool = True) -> None:
         """
         Args:
             folder: an empty one, for copies of the notebooks, settings and the log.
             notebooks: files to copy. A notebook that names no kernel gets Python's, or JupyterLab would ask.
             app: "lab" or "notebook" (Notebook 7).
+            editor: with gpulab's own extension of JupyterLab, docs/editor.md.
         """
         self.app = app
+        self.editor = editor
         self.folder = folder
         self.root = folder / "files"
         self.problems: list[str] = []
@@ -162,6 +165,8 @@ class Lab:
             "--LabApp.extension_manager=readonly",
             # should this process be killed, the server ends by itself
             "--ServerApp.shutdown_no_activity_timeout=900", "--MappingKernelManager.cull_idle_timeout=600",
+            # Notebook 7 lists the extensions, and JupyterLab's part of the server gives their files
+            *(f"--{each}.extra_labextensions_path={EXTENSIONS}" for each in {named, "LabApp"} if self.editor),
             f"--{named}.user_settings_dir={self.folder / 'settings'}",
             f"--{named}.workspaces_dir={self.folder / 'workspaces'}",
         ]  # fmt: skip

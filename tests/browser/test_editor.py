@@ -1,0 +1,130 @@
+"""The editor's extension in JupyterLab and Notebook 7: docs/editor.md.
+
+Expected are C++'s rules and HIP's names, as a reader of the cell sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser import gallery as galleries
+from tests.browser.lab import Lab
+
+playwright = pytest.importorskip("playwright.sync_api")
+expect = playwright.expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.xdist_group("lab")
+
+KERNEL = """%%hip --quiet
+// in is no keyword here, and # begins no comment
+__global__ void scale(int n, const float* in, float* out)
+{
+    __shared__ float4 tile[64];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 2.0f * in[i];
+    __syncthreads();
+}"""
+PYTHON = "import gpulab\nfor i in range(2):  # threadIdx\n    pass"
+BROKEN = """%%hip
+__global__ void broken(int n, float* out)
+{
+    int unused = 3;
+    out[0] = missing;
+}"""
+
+
+def notebook(path: Path, *cells: str) -> Path:
+    import nbformat
+
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    made.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nbformat.write(made, path)
+    return path
+
+
+@pytest.fixture(scope="module", params=["lab", "notebook"])
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A server of each application, with one notebook."""
+    folder = tmp_path_factory.mktemp("editor")
+    files = [notebook(folder / "kernels.ipynb", "import gpulab", KERNEL, PYTHON, BROKEN)]
+    with Lab(folder / "server", files, request.param) as lab:
+        yield lab
+
+
+@pytest.fixture
+def page(running: Lab, browser_gallery: galleries.Gallery, request: pytest.FixtureRequest) -> Iterator[Page]:
+    with galleries.limit(galleries.LAB_SECONDS, request.node.name):
+        page = running.open(browser_gallery, "kernels.ipynb")
+        yield page
+        page.context.close()
+    assert [text for text in running.problems if "gpulab" in text.lower()] == []
+    assert running.refused == []
+
+
+def cell(page: Page, number: int) -> Locator:
+    return page.locator(".jp-CodeCell").nth(number)
+
+
+def words(cell: Locator, kind: str) -> list[str]:
+    """The words of a cell that are shown as names of HIP of one kind."""
+    return [each.inner_text() for each in cell.locator(f".gpulab-{kind}").all()]
+
+
+def looks(cell: Locator) -> dict[str, Any]:
+    """Colour of each piece of text of a cell's editor, by its text: the last one wins."""
+    found: dict[str, Any] = cell.evaluate(
+        """(cell) => {
+          const colours = {}, walk = document.createTreeWalker(cell.querySelector(".cm-content"), NodeFilter.SHOW_TEXT);
+          while (walk.nextNode()) {
+            const text = walk.currentNode.data.trim();
+            if (text) colours[text] = getComputedStyle(walk.currentNode.parentElement).color;
+          }
+          return colours;
+        }"""
+    )
+    return found
+
+
+def test_a_hip_cell_is_shown_as_cpp(page: Page) -> None:
+    hip = cell(page, 1)
+    expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
+    assert words(hip, "magic") == ["%%hip --quiet"]
+    assert words(hip, "qualifier") == ["__global__", "__shared__"]
+    assert words(hip, "variable") == ["blockIdx", "blockDim", "threadIdx"]
+    assert words(hip, "type") == ["float4"]
+    assert words(hip, "function") == ["__syncthreads"]
+    colours = looks(hip)
+    comment = colours["// in is no keyword here, and # begins no comment"]
+    assert colours["if"] == colours["__global__"] != comment
+    assert comment not in (colours["in"], colours["out"])
+    assert colours["in"] != colours["if"]
+    assert colours["void"] == colours["float"] != colours["n"]
+
+
+def test_other_cells_are_shown_as_python(page: Page) -> None:
+    expect(cell(page, 1).locator(".gpulab-qualifier").first).to_be_visible()
+    python = cell(page, 2)
+    assert all(words(python, kind) == [] for kind in ("qualifier", "variable", "type", "function", "magic"))
+    colours = looks(python)
+    assert colours["in"] == colours["for"] != colours["i"]
+
+
+def test_the_mode_follows_the_first_line(page: Page) -> None:
+    """Typing %%hip turns a cell to C++, taking it away turns it back."""
+    python = cell(page, 2)
+    python.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("%%hip\n")
+    expect(python.locator(".gpulab-magic")).to_have_text("%%hip")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Delete")
+    expect(python.locator(".gpulab-magic")).to_have_count(0)
+    colours = looks(python)
+    assert colours["in"] == colours["for"]
