@@ -65,6 +65,7 @@ def options(
             return ()
         made = out.read_bytes()
         _STORE.put(key, made)
+        _STORE.prune()  # entries are few and large
         _kept.cache_clear()
     else:
         (folder / FILE).write_bytes(made)

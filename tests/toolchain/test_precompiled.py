@@ -10,7 +10,7 @@ import pytest
 
 from gpulab import programs
 from gpulab.errors import CompileError
-from gpulab.toolchain import compiler, hosted, precompiled
+from gpulab.toolchain import cache, compiler, hosted, precompiled
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,20 @@ def test_a_second_program_with_the_same_headers_reads_none(own_cache: Path, runs
     passes = [each for each in runs if "-x" in each and "hip" in each]
     assert len(passes) == 5
     assert all("-include-pch" in each for each in passes)
+
+
+def test_the_folder_keeps_to_its_limit(monkeypatch: pytest.MonkeyPatch, own_cache: Path, tmp_path: Path) -> None:
+    (own_cache / "headers").unlink()
+    monkeypatch.setattr(precompiled, "_STORE", cache.Store("headers", 3 << 20))
+
+    def run(options: Sequence[str], main: Path) -> compiler.Outcome:
+        main.with_name(precompiled.FILE).write_bytes(bytes(1 << 20))
+        return compiler.Outcome(0, "")
+
+    for name in "abcdefgh":
+        assert precompiled.options(f"#include <{name}>\n", tmp_path, (), run)
+        sizes = [entry.stat().st_size for entry in (own_cache / "headers").glob("*/*")]
+        assert 0 < sum(sizes) <= 3 << 20
 
 
 @on_hosts
