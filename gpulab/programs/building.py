@@ -24,7 +24,7 @@ from gpulab.programs.program import HostProgram
 from gpulab.providers.virtual import hosting
 from gpulab.records import Diagnostic
 from gpulab.toolchain import build as kernels
-from gpulab.toolchain import cache, code_object, compiler, diagnostics, hosted
+from gpulab.toolchain import cache, code_object, compiler, diagnostics, hosted, sources
 
 _HERE = Path(__file__).parent
 LAUNCHER = _HERE / "launcher.cpp"
@@ -32,7 +32,6 @@ HOME = str(_HERE.parents[1])  # where gpulab lies
 _FORMAT = "2"
 _LIMIT = 512 << 20  # bytes of programs kept
 _FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{16})?(?=\0)")
-_QUOTED = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
 _ALIGNMENT = 4096
 _ENTRY = "gpulab_entry"
 LIMITS = compiler.Limits(seconds=120)
@@ -69,25 +68,27 @@ def build(
     if isinstance(source, os.PathLike):
         path = Path(source).absolute()
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            said = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
-            raise GpulabError(f"{source} cannot be read: {said}.") from error
+            text = sources.read(path)
+        except OSError as error:
+            raise GpulabError(f"{source} cannot be read: {error.strerror}.") from error
         file = file or path.name
-        if _QUOTED.search(text):
-            quoted = (str(path.parent),)
+        quoted = (str(path.parent),)
     else:
         text = str(source)
-    text = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
+    text = sources.normal(text)
+    seen = sources.shown(text)
+    own = sources.headers(text, "".join(quoted), (), asked.include) if quoted or asked.include else sources.Headers()
     file = file or f"{name}.hip"
     if not re.fullmatch(r"[\w.+-]{1,100}", name) or name.startswith((".", "-")):
         raise GpulabError(f"{name!r} is no name for a program.", hint="use letters, digits, - and _.")
     libraries = hosting.libraries()
     folders = tuple(str(library.headers) for library in libraries if library.headers is not None)
-    setting = replace(hosted.setting(), user=asked.include, quoted=quoted, more=folders)
+    if own.complete and not own.files:
+        quoted = ()  # nothing is read there
+    setting = replace(hosted.setting(), user=asked.include, quoted=quoted, more=folders, own=own)
     chosen = [one for one in libraries if one.always or one.name in asked.libraries]
     called = calls(setting.triple.split("-")[0], chosen)
-    keeps = not (asked.include or quoted)  # headers of the learner's own may have changed since
+    keeps = own.complete  # else headers that gpulab does not know of may have changed since
     key = cache.key(
         _FORMAT, text, file, name, str(first_line), json.dumps([asked.archs, asked.common, asked.host]), setting.key(),
         compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), _own_hash(),
@@ -95,14 +96,14 @@ def build(
     )  # fmt: skip
     target = Path(output).absolute() if output is not None else cache.folder() / "programs" / key[:2] / key / name
     notes = target.with_name("messages.json") if output is None else None
-    view = diagnostics.Source(text, file, first_line, program=True)
+    view = diagnostics.Source(seen, file, first_line, program=True)
     if keeps and notes is not None and target.exists() and notes.exists():
         kept = [str(said) for said in json.loads(notes.read_text(encoding="utf-8"))]
         os.utime(target.parent)
-        return HostProgram(target, text, name, asked.archs, _worded(kept, view))
+        return HostProgram(target, seen, name, asked.archs, _worded(kept, view))
     others = [one for one in libraries if one not in chosen]
-    messages = _make(view, asked, setting, called, others, target, keeps)
-    program = HostProgram(target, text, name, asked.archs, _worded(messages, view))
+    messages = _make(text, view, asked, setting, called, others, target, keeps)
+    program = HostProgram(target, seen, name, asked.archs, _worded(messages, view))
     if notes is not None:
         notes.write_text(json.dumps(messages), encoding="utf-8")
         _prune(cache.folder() / "programs", keep=target.parent)
@@ -110,6 +111,7 @@ def build(
 
 
 def _make(
+    text: str,
     view: diagnostics.Source,
     asked: command_line.Options,
     setting: hosted.Hosted,
@@ -119,7 +121,7 @@ def _make(
     keeps: bool,
 ) -> list[str]:
     """Compile, link, write the file; what the compiler said in each pass."""
-    text, file, first_line = view.text, view.name, view.first_line
+    file, first_line = view.name, view.first_line
 
     def device(arch: str) -> code_object.CodeObject | CompileError:
         try:

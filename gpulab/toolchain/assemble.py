@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic, Guarantees
-from gpulab.toolchain import cache, code_object, compiler, debug_info, diagnostics, listing
+from gpulab.toolchain import cache, code_object, compiler, debug_info, diagnostics, listing, sources
 from gpulab.toolchain.code_object import CodeObject, KernelSignature, Parameter
 from gpulab.toolchain.request import Request
 
@@ -113,7 +113,7 @@ def code_object_of(
     Raises:
         CompileError: the assembler or the linker refused it.
     """
-    view = view_of(request, program)
+    view, seen = view_of(request, program), sources.shown(request.source)
     machine = _machine_code(request, folder, assembly, origin, view)
     kernels = _signatures(machine, functions or {})
     messages += _references(kernels, view)
@@ -129,7 +129,7 @@ def code_object_of(
         first_line=request.first_line,
         options=request.options.compiler,
         guarantees=guarantees,
-        translation=request.source if request.original else "",
+        translation=seen if request.original and seen != request.original else "",
         messages=messages,
         headers=MappingProxyType(dict(request.headers) if messages else {}),
         program=program,
@@ -140,7 +140,7 @@ def code_object_of(
 def view_of(request: Request, program: bool = False) -> diagnostics.Source:
     """What messages about a request are about."""
     return diagnostics.Source(
-        request.source,
+        sources.shown(request.source),
         request.name,
         request.first_line,
         request.expressions,
@@ -153,7 +153,7 @@ def view_of(request: Request, program: bool = False) -> diagnostics.Source:
 def write(folder: Path, name: str, text: str) -> Path:
     """Put a text into a compile's folder."""
     path = folder / name
-    path.write_text(text, encoding="utf-8", newline="\n")
+    path.write_bytes(sources.encoded(text))
     return path
 
 

@@ -190,15 +190,18 @@ class _FrontEnd:
         """How Clang gets the headers: precompiled where the options are the usual ones."""
         program, chosen = self.program, self.asked.options.compiler
         usual = () if program is not None else ("-include", "hip/hip_runtime.h")  # a program includes it itself
-        if chosen or (program is not None and program.own_headers):
+        shared = program.shared() if program is not None else None
+        if chosen or (program is not None and shared is None):
             return usual
 
         def run(options: Sequence[str], main: Path) -> compiler.Outcome:
             return compiler.run((*common, *options), folder=self.folder, limits=self.asked.limits, stdin=main)
 
         includes = "#include <hip/hip_runtime.h>\n" if program is None else precompiled.included(self.asked.source)
-        arguments = (argument for argument in common if not argument.startswith(str(self.folder)))
-        parts = (cache.folder_hash(INCLUDE), program.key() if program is not None else "", *arguments)
+        own = program.arguments() if program is not None else ()
+        arguments = (argument for argument in common[2 + len(own) :] if not argument.startswith(str(self.folder)))
+        told = (shared.key(), *shared.arguments()) if shared is not None else ("",)
+        parts = (cache.folder_hash(INCLUDE), *told, *arguments)
         return precompiled.options(includes, self.folder, parts, run, in_memory=program is None) or usual
 
     def _overlay(self) -> dict[str, Any]:

@@ -24,13 +24,15 @@ from typing import Any
 
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import cache, compiler, diagnostics, precompiled
+from gpulab.toolchain import cache, compiler, diagnostics, precompiled, sources
 
 INCLUDE = Path(__file__).parent / "include"
 GLIBC = "2.28"  # programs run with this version of the C library and later ones
 #: What to say before the first program, where people can read it.
 FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 60 seconds) ..."
-_FORMAT = "2"
+#: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
+_KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
+_FORMAT = "3"
 _STORE = cache.Store("hosted", 64 << 20)
 _CUID = "-cuid=gpulab"  # the same in both passes, so that static variables have the same names
 #: The machine's name for Clang, and the program that starts its programs.
@@ -74,7 +76,7 @@ class Hosted:
 
     `triple` is the host's for Clang; `folders` are the host's header folders; `definitions` the macros that fit them;
     `libraries` what the linker gets. `user` are folders of the learner's own headers, `quoted` those for
-    ``#include "..."`` alone, `more` those of libraries' headers.
+    ``#include "..."`` alone, `own` what the source can read there; `more` are folders of libraries' headers.
     """
 
     triple: str
@@ -84,11 +86,13 @@ class Hosted:
     user: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
+    own: sources.Headers = sources.Headers()
 
     def arguments(self) -> tuple[str, ...]:
         """Options of Clang that both passes have in common."""
         found = [f"--target={self.triple}", "-x", "hip", "-nogpulib", "-nogpuinc", "-nostdinc", _CUID]
         found += ["-D__GPULAB_PROGRAM__", *(f"-D{one}" for one in self.definitions)]
+        found += [f"-D__{one}__=__attribute__(({one}))" for one in _KEYWORDS]
         for folder in self.quoted:
             found += ["-iquote", folder]
         for folder in self.user:
@@ -101,23 +105,31 @@ class Hosted:
             found += ["-isystem", f"/gpulab/system/{index}"]
         return tuple(found)
 
-    @property
-    def own_headers(self) -> bool:
-        """Whether headers of the learner's own are read, which may change at any time."""
-        return bool(self.user or self.quoted)
+    def shared(self) -> Hosted | None:
+        """The setting for headers in ``<...>`` that other programs can share, precompiled: none of them is found in the
+        learner's own folders. None if they could be."""
+        return None if self.user else replace(self, quoted=(), own=sources.Headers())
 
     def roots(self) -> list[dict[str, Any]]:
         """The folders of the virtual file system that Clang sees."""
         places = [(f"/gpulab/include/{name}", str(INCLUDE / name)) for name in ("hip", "gpulab")]
         places += [(f"/gpulab/system/{index}", folder) for index, folder in enumerate(self.folders)]
         places += [(f"/gpulab/system/library{index}", folder) for index, folder in enumerate(self.more)]
-        places += [(folder, folder) for folder in dict.fromkeys((*self.user, *self.quoted))]
-        return [{"type": "directory-remap", "name": name, "external-contents": real} for name, real in places]
+        if not self.own.complete:  # a macro names a header: all of the folders, without those that hold everything
+            own = dict.fromkeys((*self.user, *self.quoted))
+            places += [(folder, folder) for folder in own if os.path.dirname(folder) != folder]
+        files = [{"type": "file", "name": path, "external-contents": path} for path in self.own.files]
+        folders = [{"type": "directory-remap", "name": name, "external-contents": real} for name, real in places]
+        # Clang leaves out a folder that does not exist, also for names that lead out of it again
+        empty = [{"type": "directory", "name": folder, "contents": []} for folder in (*self.user, *self.quoted)]
+        folders += [one for one in empty if os.path.dirname(one["name"]) != one["name"]] if self.own.complete else []
+        inside = tuple(f"{name}{os.sep}" for name, _ in places)
+        return [*folders, *(one for one in files if not one["name"].startswith(inside))]
 
     def key(self) -> str:
         """For cache keys."""
         more = [cache.folder_hash(Path(folder)) for folder in self.more]
-        return json.dumps([_FORMAT, self.triple, self.definitions, self.user, self.quoted, more])
+        return json.dumps([_FORMAT, self.triple, self.definitions, self.user, self.quoted, more, self.own.digest])
 
 
 def unavailable() -> str:
@@ -167,7 +179,7 @@ def setting() -> Hosted:
         if all(os.path.exists(path) for path in (*found.folders, *found.libraries)):
             return found
     found = _discover(target)
-    _STORE.put(key, json.dumps(asdict(found)).encode())
+    _STORE.put(key, json.dumps({name: value for name, value in asdict(found).items() if name != "own"}).encode())
     return found
 
 
@@ -258,21 +270,21 @@ def compile_object(
     """
     main, out, overlay = folder / "host.hip", folder / "host.o", _overlay(hosted, folder)
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-    main.write_text(f'#line {first_line} "{quoted}"\n{source}', encoding="utf-8", newline="\n")
+    main.write_bytes(sources.encoded(f'#line {first_line} "{quoted}"\n{source}'))
     fixed = (
-        "clang", "--driver-mode=g++", *hosted.arguments(), "--cuda-host-only", f"--offload-arch={arch}",
+        "--cuda-host-only", f"--offload-arch={arch}",
         "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS, *options, *MESSAGES,
         "-Xclang", "-ivfsoverlay", "-Xclang",
     )  # fmt: skip
 
     def run(more: Sequence[str], given: Path) -> compiler.Outcome:
-        return compiler.run(
-            (*fixed, overlay, *more), folder=folder, limits=limits, stdin=given, what="the host compiler"
-        )
+        words = ("clang", "--driver-mode=g++", *hosted.arguments(), *fixed, overlay, *more)
+        return compiler.run(words, folder=folder, limits=limits, stdin=given, what="the host compiler")
 
     headers: tuple[str, ...] = ()
-    if not options and not hosted.own_headers:
-        parts = (cache.folder_hash(INCLUDE), hosted.key(), *fixed)
+    shared = hosted.shared()
+    if not options and shared is not None:
+        parts = (cache.folder_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed)
         headers = precompiled.options(precompiled.included(source), folder, parts, run)
     outcome = run((*headers, "-c", "-o", str(out), "-"), main)
     return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome

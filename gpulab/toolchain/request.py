@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gpulab.errors import CompileError, GpulabError
-from gpulab.toolchain import compiler
+from gpulab.toolchain import compiler, sources
 from gpulab.toolchain import options as option_check
 
 _MOST_SOURCE = 16 << 20
@@ -97,9 +97,10 @@ def request(
     headers = dict(headers or {})
     for header in headers:
         _check_header_name(header)
-    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    source = sources.normal(source)
+    seen = sources.shown(source)
     return Request(
-        source=source.encode("utf-8", "replace").decode("utf-8"),  # unpaired surrogates become "?"
+        source=source,
         arch=option_check.check_arch(accepted.arch or arch),
         language=language,
         options=accepted,
@@ -109,6 +110,7 @@ def request(
         expressions=tuple(_check_expression(expression) for expression in name_expressions),
         limits=limits or compiler.Limits(),
         use_cache=use_cache,
+        original="" if seen == source else seen,
     )
 
 
