@@ -21,6 +21,11 @@ _ROCM = {
     "rocprofiler-sdk": "ROCprofiler-SDK", "hsa-runtime64": "ROCr", "amd_comgr": "Comgr",
 }  # fmt: skip
 
+_ONE_PASS = (
+    "--cuda-host-only", "--cuda-device-only", "--cuda-compile-host-device",
+    "--offload-host-only", "--offload-device-only", "--offload-host-device",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Options:
@@ -114,9 +119,21 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
             raise _refuse(
                 word, "a program is built from one source in one step.", "leave it away; put several files into one."
             )
-        elif word.startswith(("-L", "-Wl,", "-Xlinker", "-rpath")) or word in ("-pthread", "--hip-link", "-fPIC"):
+        elif word.startswith(("-L", "-Wl,", "-Xlinker", "-rpath")) or word in ("-pthread", "--hip-link"):
             if word.startswith(("-Wl,", "-Xlinker", "-rpath")):
                 raise _refuse(word, "it is the linker's.")
+        elif word in ("-fPIE", "-fpie", "-fpic", "-fPIC", "-pie", "-no-pie", "-fno-pie", "-fno-PIE"):
+            pass  # every program is one file at any address
+        elif word.startswith("--hipstdpar"):
+            raise _refuse(
+                word, "parallel algorithms of C++ on the GPU need ROCm's libraries (rocThrust), which gpulab has not.",
+                "write the loop as a kernel.",
+            )  # fmt: skip
+        elif word in _ONE_PASS:
+            raise _refuse(
+                word, "a program is built for the host and its devices in one step, into one file.",
+                "leave it away; gpulab.compile(source) compiles the kernels alone.",
+            )  # fmt: skip
         elif word in ("-O", "-Ofast", "-fopenmp") or word.startswith(("--rocm-path", "--hip-path")):
             if word == "-fopenmp":
                 raise _refuse(word, "OpenMP needs a library that gpulab has not.", "std::thread works.")

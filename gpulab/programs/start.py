@@ -68,6 +68,7 @@ def main(words: Sequence[str]) -> NoReturn:
     os.environ["GPULAB_LIBRARY"], os.environ["GPULAB_BINDING"] = "virtual", "ctypes"
     library = ctypes.CDLL(None)
     sys.stdout = _Output(library)
+    named = _name_process(library, os.fsencode(arguments[0] if arguments else path))
     try:
         process = _Process(os.environ.pop("GPULAB_REPORT", ""), _flag("GPULAB_PROFILE"), _flag("GPULAB_CHECKED"))
     except Exception as error:
@@ -80,7 +81,17 @@ def main(words: Sequence[str]) -> NoReturn:
     given = [os.fsencode(word) for word in arguments]
     values = (ctypes.c_char_p * (len(given) + 1))(*given, None)
     program.gpulab_run(len(given), values)
+    del named
     os._exit(127)  # gpulab_run ends the process
+
+
+def _name_process(library: ctypes.CDLL, name: bytes) -> tuple[Any, ...]:
+    """Have the C library's messages (of assert, of perror) name the program, not Python; what must stay alive."""
+    whole, short = ctypes.create_string_buffer(name), ctypes.create_string_buffer(name.rpartition(b"/")[2])
+    for variable, buffer in (("program_invocation_name", whole), ("program_invocation_short_name", short)):
+        with contextlib.suppress(ValueError):  # GNU's C library has them
+            ctypes.c_void_p.in_dll(library, variable).value = ctypes.addressof(buffer)
+    return whole, short
 
 
 def _say(text: str) -> None:
@@ -101,7 +112,8 @@ class _Process:
         self._ended = False
         self._records: Any = None
         self._callbacks: list[Any] = []
-        hosting.install(self.fault)
+        self._repeated: dict[tuple[object, ...], tuple[str, int]] = {}
+        hosting.install(self.fault, self.failure)
         self._open = contextlib.ExitStack()
         if checked:
             self._open.enter_context(providers.instruments("checked").checking())
@@ -114,6 +126,12 @@ class _Process:
 
         if self._writer is not None:
             self._writer.fault(fault, returned)
+        place = (fault.kind, fault.kernel, fault.where, fault.instruction, fault.access, returned)
+        said, times = self._repeated.get(place, ("", 0))
+        line = f", line {fault.where.line}" if fault.where is not None else ""
+        self._repeated[place] = said or f"in kernel {fault.kernel}{line}: {fault.kind}", times + 1
+        if times:
+            return  # `end` says how often
         text = f"gpulab: {faults.exception(fault)}"
         if not returned:
             text += (
@@ -121,6 +139,13 @@ class _Process:
                 "what hipDeviceSynchronize() returns."
             )
         _say(text)
+
+    def failure(self, call: str, name: str, reason: str) -> None:
+        """Say why a call failed, where its code alone does not tell; each reason once."""
+        place = (call, name, reason)
+        if place not in self._repeated:
+            self._repeated[place] = "", 1
+            _say(f"gpulab: {call} returned {name}: {reason}.")
 
     def watch(self, library: ctypes.CDLL) -> None:
         """Have `end` called when the process ends: after the program's own destructors, or by a fatal signal."""
@@ -149,5 +174,8 @@ class _Process:
         self._ended = True
         for fault in self._hosting.finish():
             self.fault(fault, returned=False)
+        for text, times in self._repeated.values():
+            if times > 1:
+                _say(f"gpulab: the same fault {times - 1} more time{'s' * (times > 2)} {text}.")
         if self._writer is not None:
             self._writer.end(list(self._records), self._records.activities())

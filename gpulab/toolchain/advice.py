@@ -16,7 +16,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Patterns for the message, the source line and the warning's flag, and the advice. `{0}`, `{1}`... in the text
-    are the groups of the message's match."""
+    are the groups of the message's match. NAME in the line's pattern is the message's first group."""
 
     name: str
     message: str
@@ -36,9 +36,22 @@ _LAUNCH = (
     "A cell holds device code only; the launch is written in Python.\n"
     "Remove the <<<...>>> line, and in the next cell write: kernel[grid, block](arguments)"
 )
+_WORDS = (
+    "new|delete|class|struct|union|enum|this|default|case|switch|register|template|typename|operator|private|public|"
+    "protected|friend|explicit|export|import|using|namespace|virtual|inline|static|const|volatile|signed|unsigned|"
+    "short|long|try|catch|throw|goto|asm|and|or|not|xor"
+)
 _PYTHON = "The text of a %%hip cell is C++, not Python. "
 
+_COMMAS = Rule(
+    "commas in for",
+    r"in 'for' statement specifier|redefinition of|expected expression|expected '\)'",
+    "The three parts of a for are separated by semicolons: for (int i = 0; i < n; i++)",
+    line=r"\bfor\s*\(([^;()]|\([^()]*\))*(;([^;()]|\([^()]*\))*)?\)",
+)
+
 RULES: tuple[Rule, ...] = (
+    _COMMAS,
     Rule(
         "reference parameter",
         r"^the kernel .* takes .* by reference \(",
@@ -467,6 +480,14 @@ RULES: tuple[Rule, ...] = (
         line=r"__global__",
     ),
     Rule(
+        "word of C++ as a name",
+        r"expected unqualified-id|expected member name|expected a type|declaration of anonymous|"
+        r"cannot combine with previous|parameter name omitted|expected identifier",
+        "A word of C++ itself (new, delete, class, this, default, register, template ...) cannot be the name of a "
+        "variable. Choose another name.",
+        line=rf"[\w>*&]\s+[*&]?\s*(?:{_WORDS})\s*[=;,)\[]|[=(,]\s*(?:{_WORDS})\s*[;,)]",
+    ),
+    Rule(
         "semicolon",
         r"expected ';'",
         "Statements end with a semicolon. The caret stands behind the one that has none.",
@@ -513,7 +534,7 @@ RULES: tuple[Rule, ...] = (
         "undeclared variable",
         r"use of undeclared identifier '(\w+)'(?![^\n])",
         "A variable needs a type where it first appears: int {0} = ...;",
-        line=r"^\s*\w+\s*=(?!=)",
+        line=r"^\s*NAME\s*=(?!=)",
     ),
     Rule(
         "undeclared function",
@@ -586,6 +607,7 @@ RULES: tuple[Rule, ...] = (
 
 #: Advice for whole programs (%%hipcc), before the rules above.
 PROGRAM_RULES: tuple[Rule, ...] = (
+    _COMMAS,
     Rule(
         "no hip header",
         r"(?:unknown type name|use of undeclared identifier) '?(?:__\w+__|hip\w+|dim3|threadIdx|blockIdx|blockDim)'?",
@@ -610,6 +632,12 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
         "program with ROCm on a machine with an AMD GPU.",
     ),
+    Rule(
+        "openmp",
+        r"unexpected '#pragma omp",
+        "OpenMP is not here, so this line does nothing: the loop runs on the host, on one thread. Write a kernel, or "
+        "use std::thread.",
+    ),
     Rule("openmp header", r"'omp\.h' file not found", "OpenMP is not here. std::thread works: #include <thread>"),
     Rule(
         "header not found",
@@ -624,6 +652,22 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "{0} belongs to textures. AMD's Instinct GPUs from MI200 on have none, nor have gpulab's devices.\n"
         "Keep the values in global memory, and write in plain code what the texture did with its coordinates "
         "(lesson 12).",
+    ),
+    Rule(
+        "graphs",
+        r"(?:unknown type name|use of undeclared identifier) '(hip\w*(?:Graph|Capture)\w*)'",
+        "{0} belongs to graphs, which gpulab's HIP does not have. The same work without them: launch the kernels and "
+        "copies one after the other in a stream, each time.",
+    ),
+    Rule(
+        "hip type",
+        r"unknown type name '((?:hip|hiprtc)[A-Z]\w+)'",
+        "gpulab's headers have no type {0}: check the spelling; docs/programs.md lists what they leave out.",
+    ),
+    Rule(
+        "redefinition",
+        r"redefinition of '(\w+)'",
+        "This name is defined twice: rename or remove one of the two.",
     ),
     Rule(
         "hip host call",
@@ -659,7 +703,12 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     ),
 )
 # Rules for the cells of kernels, which say what a program may do after all.
-_OF_KERNELS = frozenset({"launch in main", "launch at top", "launch macro", "absolute include", "host header"})
+_OF_KERNELS = frozenset(
+    {
+        "launch in main", "launch at top", "launch macro", "absolute include", "host header", "python magic",
+        "python def", "python import", "python words", "sleep", "heap",
+    }
+)  # fmt: skip
 
 
 @functools.cache
@@ -683,6 +732,8 @@ def find(message: str, line: str, source: str, flag: str = "", program: bool = F
     line = _with_macros(line, source)
     for rule, in_message, in_line, in_source, wanted in _compiled(program):
         match = in_message.search(message)
+        if match is not None and "NAME" in rule.line:
+            in_line = re.compile(rule.line.replace("NAME", re.escape(match[1])))
         if match is None or not in_line.search(line) or not in_source.search(source) or wanted not in flag:
             continue
         if rule.unless is not None and rule.unless(match):

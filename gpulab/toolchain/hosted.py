@@ -86,7 +86,7 @@ class Hosted:
     user: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
-    own: sources.Headers = sources.Headers()
+    own: sources.Headers = field(default_factory=sources.Headers)
 
     def arguments(self) -> tuple[str, ...]:
         """Options of Clang that both passes have in common."""
@@ -118,13 +118,15 @@ class Hosted:
         if not self.own.complete:  # a macro names a header: all of the folders, without those that hold everything
             own = dict.fromkeys((*self.user, *self.quoted))
             places += [(folder, folder) for folder in own if os.path.dirname(folder) != folder]
-        files = [{"type": "file", "name": path, "external-contents": path} for path in self.own.files]
-        folders = [{"type": "directory-remap", "name": name, "external-contents": real} for name, real in places]
+        folders: list[dict[str, Any]] = [
+            {"type": "directory-remap", "name": name, "external-contents": real} for name, real in places
+        ]
         # Clang leaves out a folder that does not exist, also for names that lead out of it again
-        empty = [{"type": "directory", "name": folder, "contents": []} for folder in (*self.user, *self.quoted)]
-        folders += [one for one in empty if os.path.dirname(one["name"]) != one["name"]] if self.own.complete else []
+        named = (*self.user, *self.quoted) if self.own.complete else ()
+        folders += [{"type": "directory", "name": one, "contents": []} for one in named if os.path.dirname(one) != one]
         inside = tuple(f"{name}{os.sep}" for name, _ in places)
-        return [*folders, *(one for one in files if not one["name"].startswith(inside))]
+        files = [path for path in self.own.files if not path.startswith(inside)]
+        return [*folders, *({"type": "file", "name": path, "external-contents": path} for path in files)]
 
     def key(self) -> str:
         """For cache keys."""
@@ -250,7 +252,7 @@ MESSAGES = (
 #: What warns of mistakes in a whole program.
 WARNINGS = (
     "-Wall", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unknown-pragmas", "-Wno-undefined-internal",
-    "-Wno-pass-failed", "-Wno-unused-command-line-argument", "-Wno-unused-but-set-variable",
+    "-Wno-pass-failed", "-Wno-unused-command-line-argument", "-Wno-unused-but-set-variable", "-Wsource-uses-openmp",
 )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """A learner's sources as files: bytes that are not UTF-8, and the headers that a source can read.
 
-In a text, a byte that is not UTF-8 stands as a surrogate, as Python's "surrogateescape" has it: `encoded` gives the same
-bytes to the compiler, `shown` is what people see. `headers` finds the files that a source includes, so that they, and
-nothing else of the disk, are in Clang's virtual file system, and that their contents can be part of a cache's key.
+In a text, a byte that is not UTF-8 stands as a surrogate, as Python's "surrogateescape" has it: `encoded` gives the
+same bytes to the compiler, `shown` is what people see. `headers` finds the files that a source includes, so that they,
+and nothing else of the disk, are in Clang's virtual file system, and their contents can be part of a cache's key.
 """
 
 from __future__ import annotations

@@ -40,6 +40,8 @@ def test_options() -> None:
         ("-lfoo", "there is no library foo"),
         ("-c", "built from one source in one step"),
         ("-fopenmp", "OpenMP"),
+        ("--hipstdpar", "rocThrust"),
+        ("--cuda-host-only", "in one step, into one file"),
         ("-fplugin=x.so", "the compiler's internals"),
         ("-Wl,-rpath,x", "the linker's"),
         ("notes.txt", "no source file"),
@@ -52,6 +54,30 @@ def test_refused_options(option: str, said: str) -> None:
     assert said in str(raised.value)
 
 
+def test_programs_are_position_independent_anyway() -> None:
+    assert options.parse(["-fPIE", "-pie", "-fPIC"]).common == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("hipGraph_t graph;", "hipGraph_t belongs to graphs"),
+        ("hiprtcLinkState state;", "no type hiprtcLinkState"),
+        ("int twice; int twice;", "defined twice: rename or remove"),
+    ],
+)
+def test_advice_is_for_programs(line: str, said: str) -> None:
+    text = compile_error(f"#include <hip/hip_runtime.h>\nint main() {{ {line} }}\n")
+    assert said in text
+    assert "cell" not in text
+
+
+def test_what_openmp_would_do_is_said() -> None:
+    source = "int main() {\n#pragma omp target\n  for (int i = 0; i < 4; i++) {}\n}\n"
+    (warning,) = programs.build(source, archs=("gfx942",)).warnings
+    assert "OpenMP is not here" in warning.advice
+
+
 def compile_error(source: str) -> str:
     with pytest.raises(CompileError) as raised:
         programs.build(source, archs=("gfx942",))
@@ -62,7 +88,7 @@ def compile_error(source: str) -> str:
     ("change", "place", "said"),
     [
         (("hipMalloc(&d_a", "hipMaloc(&d_a"), "hipMaloc", "did you mean 'hipMalloc'"),
-        (("#include <hip/hip_runtime.h>", ""), "__global__", "#include <hip/hip_runtime.h>"),
+        (("#include <hip/hip_runtime.h>", ""), "blockIdx", "#include <hip/hip_runtime.h>"),
         (("c[i] = a[i]", "c[i] = std::rand() + a[i]"), "std::rand", "rand is a function of the host"),
         (("<<<blocks, threads>>>(", "("), "  vector_add(", "<<<blocks, threads>>>"),
         (("#include <cmath>", "#include <rocblas/rocblas.h>"), "rocblas", "ROCm's libraries"),

@@ -36,16 +36,18 @@ def prepare() -> None:
     support_code.functions()
 
 
-def install(on_fault: Callable[[Fault], None]) -> None:
+def install(on_fault: Callable[[Fault], None], on_failure: Callable[[str, str, str], None]) -> None:
     """Load the virtual libraries with their symbols for all.
 
     Args:
         on_fault: told of each fault when a HIP call returns its code.
+        on_failure: told the call, the name of the code and the reason where a code alone does not tell enough.
     """
     from gpulab.virtual_gpu import libraries, runtime
 
     libraries.load(everywhere=True)
-    runtime.instance().announce = on_fault
+    here = runtime.instance()
+    here.announce, here.explain = on_fault, on_failure
 
 
 def finish() -> tuple[Fault, ...]:

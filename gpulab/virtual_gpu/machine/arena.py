@@ -264,6 +264,12 @@ class Arena:
         """Bytes that are not allocated, gaps included."""
         return sum(length for _, length in self._free)
 
+    def largest_bytes(self) -> int:
+        """The size of the largest allocation that is possible now."""
+        with self._lock:
+            rooms = (start + length + start // -ALIGN * ALIGN for start, length in self._free)
+            return max(0, (max(rooms, default=0) - GAP) // ALIGN * ALIGN)
+
     def allocations(self) -> list[Allocation]:
         """All allocations by address."""
         with self._lock:

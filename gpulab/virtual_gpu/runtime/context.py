@@ -64,6 +64,7 @@ class Context:
         self._listeners: list[tuple[Callable[[Launch], None], bool]] = []
         self.profiling = False
         self.checking = 0  # how many `with gpulab.checked()` blocks are open
+        self.explain: Callable[[str, str, str], None] | None = None  # told why a call failed
         self.announce: Callable[[Fault], None] | None = None  # told of each fault when a call returns its code
         self.reports_faults = False  # whoever uses this runtime makes exceptions of faults
         self._surfaced: Fault | None = None
@@ -150,6 +151,8 @@ class Context:
         """HIP's code for an exception in a call; `take_exception` hands the exception to whoever explains it."""
         if isinstance(error, Failure):
             self._exception = error if error.reason else None
+            if self.explain is not None and error.reason and error.code in _EXPLAINED:
+                self.explain(call, codes.NAMES[error.code], error.reason)
             return error.code
         if isinstance(error, KeyboardInterrupt):
             return codes.INTERRUPTED
@@ -194,6 +197,10 @@ class Context:
     def set_instruction_limit(self, limit: int | None) -> None:
         """Wave instructions after which a wave is stopped; None: the default, 0: no limit."""
         self.instruction_limit = _limit_from_environment() if limit is None else limit or NO_LIMIT
+
+
+#: Failures that a program should be told more of than the code: what can be had, what its file holds.
+_EXPLAINED = (codes.OUT_OF_MEMORY, codes.NO_BINARY_FOR_GPU, codes.INVALID_IMAGE)
 
 
 def _limit_from_environment() -> int | None:

@@ -93,7 +93,8 @@ class Memory:
             raise Failure(
                 codes.OUT_OF_MEMORY,
                 f"{size:,} bytes were asked for; all virtual devices of a process share "
-                f"{ARENA_BYTES >> 30} GiB of this computer's memory, {self._arena.free_bytes():,} bytes of it free",
+                f"{ARENA_BYTES >> 30} GiB of this computer's memory for device, managed and pinned memory, and the "
+                f"largest free piece of it has {self._arena.largest_bytes():,} bytes",
             ) from error
         with self._context.lock:
             self.blocks[address] = Block(address, size, kind, device, flags)
@@ -101,6 +102,10 @@ class Memory:
                 device.used_bytes += size
                 device.high_bytes = max(device.high_bytes, device.used_bytes)
         return address
+
+    def available(self, device: Device) -> int:
+        """Bytes that an allocation on the device can have now: it needs room on the device and in the shared arena."""
+        return max(0, min(device.architecture.memory_bytes - device.used_bytes, self._arena.largest_bytes()))
 
     def free(self, address: int, kinds: tuple[str, ...]) -> Block | None:
         """Free an allocation of one of these kinds; address 0 is fine and gives None.

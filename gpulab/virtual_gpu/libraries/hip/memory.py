@@ -151,7 +151,7 @@ def hipMemGetInfo(free: int, total: int) -> int:
     device = rt.current
     size = device.architecture.memory_bytes
     if free:
-        put64(free, size - device.used_bytes)
+        put64(free, _memory.available(device))
     if total:
         put64(total, size)
     return 0
