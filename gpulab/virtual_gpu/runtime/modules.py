@@ -603,7 +603,7 @@ def from_bundle(bundle: bytes, arch: str) -> bytes:
     targets = []
     for offset, size, target in _bundle_entries(read):
         name = target.rpartition("--")[2].partition(":")[0]
-        targets.append(name)
+        targets += [name] if name else []
         if name == arch and size:
             return read(offset, size)
-    raise Failure(codes.NO_BINARY_FOR_GPU, f"the bundle has code for {', '.join(targets)}, not for {arch}")
+    raise Failure(codes.NO_BINARY_FOR_GPU, f"the file has code for {', '.join(targets) or 'no device'}, not for {arch}")
