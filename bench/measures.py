@@ -25,9 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from gpulab import architectures
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-ARCHITECTURES = ("gfx942", "gfx1100")
+ARCHITECTURES = architectures.defaults()
 EXACT = ["-ffp-contract=off"]
 HOST = ["-ffp-contract=off", "-fno-math-errno"]
 

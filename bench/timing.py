@@ -260,7 +260,7 @@ def arithmetic() -> Iterator[Row]:
         done = groups * 256 * steps * 8 * (2 if factors else 1)
         source = "peak rate by AMD" if peak else NONE
         yield Row(f"{name}, eight chains", arch, done / time.us / 1e6, peak, "TFLOP/s", time.limiter, source)
-    for arch in ("gfx942", "gfx1100"):
+    for arch in architectures.defaults():
         m = machine(arch)
         groups, steps = m.architecture.multiprocessors * 16, 256
         for stride, measured in ((1, 2), (8, 16), (32, 64)):

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import build
 
+from gpulab import architectures
 from gpulab.errors import CheckError
 from gpulab.grading import load
 from gpulab.grading.answers import WrongAnswer, right_answers, wrong_answers
@@ -286,8 +287,9 @@ def of_exercise(id: str) -> Iterator[Complaint]:
         yield Complaint(where, "the grade cell does not check this exercise", "call gpulab.check(ID, ...).require()")
     if isinstance(exercise, Exercise):
         yield from of_kernels(exercise, text)
-    if set(exercise.archs) != {"gfx942", "gfx1100"}:
-        yield Complaint(where, f"it is judged on {', '.join(exercise.archs)}", "judge on gfx942 and gfx1100")
+    if set(exercise.archs) != set(architectures.defaults()):
+        wanted = " and ".join(architectures.defaults())
+        yield Complaint(where, f"it is judged on {', '.join(exercise.archs)}", f"judge on {wanted}")
     lesson = build.COURSE / "lessons" / f"{exercise.lesson}.md"
     if not lesson.is_file():
         yield Complaint(where, f"its lesson {exercise.lesson} does not exist", "name the stem of a lesson's file")

@@ -14,10 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpulab import architectures
+
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "tools" / "hip_api.txt"
 PAGE = ROOT / "gpulab" / "toolchain" / "include" / "HIP_API.md"
-ARCHITECTURES = ("gfx942", "gfx1100")
+ARCHITECTURES = architectures.defaults()
 
 #: Why something is missing, by group or by entry.
 REASONS: dict[str, str] = {

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gpulab import architectures
 from gpulab.errors import CheckError
 from gpulab.grading.case import Array, Asked, Case, Parameters, Prototype, Shape3, thread_of
 
@@ -114,7 +115,7 @@ class Exercise:
         default=lambda case, index: thread_of(case, index)
     )
     requirements: tuple[Requirement, ...] = ()
-    archs: tuple[str, ...] = ("gfx942", "gfx1100")
+    archs: tuple[str, ...] = architectures.defaults()
     instruction_limit: int | Callable[[Case], int] = 2_000_000
     by_wave: bool = False
     fixed_sizes: str = ""

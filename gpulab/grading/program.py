@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gpulab import architectures
 from gpulab.errors import CheckError
 from gpulab.grading.case import Parameters
 from gpulab.grading.exercise import Cause, Requirement, complaints_of
@@ -84,7 +85,7 @@ class ProgramExercise:
     hints: tuple[str, str, str]
     minutes: int = 20
     requirements: tuple[Requirement, ...] = ()
-    archs: tuple[str, ...] = ("gfx942", "gfx1100")
+    archs: tuple[str, ...] = architectures.defaults()
     seconds: float = 30.0
     instruction_limit: int = 2_000_000
     options: tuple[str, ...] = ()
