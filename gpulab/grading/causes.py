@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import overload
 
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
 
 
-def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause, ...]:
+@overload
+def causes_of(exercise: Exercise) -> tuple[Cause[Outcome], ...]: ...
+@overload
+def causes_of(exercise: ProgramExercise) -> tuple[Cause[ProgramOutcome], ...]: ...
+def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...] | tuple[Cause[ProgramOutcome], ...]:
     """All mistakes that a check of this exercise can name; the first that fits is named."""
     if isinstance(exercise, Exercise):
-        return (*KERNEL_CAUSES, *exercise.causes, *CHECKED_CAUSES)
-    return (*PROGRAM_CAUSES, *exercise.causes, *CHECKED_CAUSES, *LAST_PROGRAM_CAUSES)
+        of_kernels: tuple[Cause[Outcome], ...] = (*KERNEL_CAUSES, *exercise.causes, *CHECKED_CAUSES)
+        return of_kernels
+    found: tuple[Cause[ProgramOutcome], ...]
+    found = (*PROGRAM_CAUSES, *exercise.causes, *CHECKED_CAUSES, *LAST_PROGRAM_CAUSES)
+    return found
 
 
-KERNEL_CAUSES = (
+KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
     Cause(
         "never-ends",
         "a loop does not end",
@@ -51,11 +59,11 @@ KERNEL_CAUSES = (
 """Mistakes of kernels, before the exercise's own."""
 
 
-def _found(*kinds: str) -> Callable[[Any], bool]:
+def _found(*kinds: str) -> Callable[[Outcome | ProgramOutcome], bool]:
     return lambda outcome: outcome.fault is not None and outcome.fault.kind in kinds
 
 
-CHECKED_CAUSES = (
+CHECKED_CAUSES: tuple[Cause[Outcome | ProgramOutcome], ...] = (
     Cause(
         "data-race",
         "threads use the same memory and nothing decides who comes first",
@@ -96,7 +104,7 @@ CHECKED_CAUSES = (
 """Mistakes that checked launches find and no exercise has a better name for."""
 
 
-PROGRAM_CAUSES = (
+PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
     Cause(
         "never-ends",
         "the program does not end",
@@ -116,7 +124,7 @@ PROGRAM_CAUSES = (
 )
 """Mistakes of programs, before the exercise's own."""
 
-LAST_PROGRAM_CAUSES = (
+LAST_PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
     Cause(
         "hip-error",
         "a HIP call failed",

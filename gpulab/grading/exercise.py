@@ -9,40 +9,45 @@ whole program. docs/exercises.md lists all fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpulab import architectures
 from gpulab.errors import CheckError
 from gpulab.grading.case import Array, Asked, Case, Parameters, Prototype, Shape3, thread_of
+from gpulab.grading.outcome import Outcome, ProgramOutcome
+from gpulab.grading.program_case import ProgramCase
 
 if TYPE_CHECKING:
     import numpy as np
 
 
+Seen = TypeVar("Seen", contravariant=True)
+"""What a cause or a requirement looks at: an `Outcome` of a kernel's exercise, a `ProgramOutcome`, or either."""
+
+
 @dataclass(frozen=True)
-class Cause:
+class Cause(Generic[Seen]):
     """A known mistake.
 
     Args:
         name: short and stable ("missing-guard"); wrong answers in the course refer to it.
         title: what went wrong, one clause, shown as "Likely cause".
-        when: recognises the mistake in what a failing launch left (an `outcome.Outcome`) or a failing run of a program
-            (a `program.ProgramOutcome`).
+        when: recognises the mistake in what a failing launch, or a failing run of a program, left.
         why: one or two sentences that explain it.
         next_step: what to look at, without giving the answer away.
     """
 
     name: str
     title: str
-    when: Callable[[Any], bool]
+    when: Callable[[Seen], bool]
     why: str
     next_step: str
 
 
 @dataclass(frozen=True)
-class Requirement:
+class Requirement(Generic[Seen]):
     """Something asked of a right answer beyond its output, for example a counter's limit.
 
     Args:
@@ -58,14 +63,14 @@ class Requirement:
 
     name: str
     title: str
-    complaint: Callable[[Any], str]
+    complaint: Callable[[Seen], str]
     next_step: str = ""
-    when: Callable[[Any], bool] | None = None
+    when: Callable[[Case | ProgramCase], bool] | None = None
     archs: tuple[str, ...] = ()
     shrinks: bool = True
     of_speed: bool = False
 
-    def applies(self, outcome: Any) -> bool:
+    def applies(self, outcome: Outcome | ProgramOutcome) -> bool:
         """Is this outcome to be judged by it?"""
         return (not self.archs or outcome.arch in self.archs) and (self.when is None or self.when(outcome.case))
 
@@ -107,14 +112,14 @@ class Exercise:
     kernel: str
     make: Callable[[Parameters, np.random.Generator], Case]
     cases: tuple[Parameters, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[Cause[Outcome], ...]
     hints: tuple[str, str, str]
     smallest: Parameters
     minutes: int = 10
     owner: Callable[[Case, int], tuple[Shape3, Shape3] | None] = field(
         default=lambda case, index: thread_of(case, index)
     )
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[Requirement[Outcome], ...] = ()
     archs: tuple[str, ...] = architectures.defaults()
     instruction_limit: int | Callable[[Case], int] = 2_000_000
     by_wave: bool = False
@@ -176,7 +181,33 @@ class Exercise:
         return self.make(plain, np.random.default_rng(seed))
 
 
-def complaints_of(exercise: Any) -> list[str]:
+class Defined(Protocol):
+    """What exercises of both kinds have."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def hints(self) -> tuple[str, str, str]: ...
+
+    @property
+    def cases(self) -> Sized: ...
+
+    @property
+    def causes(self) -> Iterable[Named]: ...
+
+    @property
+    def requirements(self) -> Iterable[Named]: ...
+
+
+class Named(Protocol):
+    """A cause or a requirement."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def complaints_of(exercise: Defined) -> list[str]:
     """What is wrong with an exercise of either kind, as far as both have it."""
     complaints = []
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", exercise.id):

@@ -5,8 +5,9 @@ Nothing is run here but what a requirement asks to be measured.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from gpulab.errors import CheckError
 from gpulab.grading.causes import causes_of
@@ -15,6 +16,7 @@ from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
 
 Seen = TypeVar("Seen", Outcome, ProgramOutcome)
+Said = TypeVar("Said", bool, str)
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,8 @@ class Failure(Generic[Seen]):
     """A failing case: its outcome, the recognised cause, or the requirement that is not met."""
 
     outcome: Seen
-    cause: Cause | None
-    requirement: Requirement | None = None
+    cause: Cause[Seen] | None
+    requirement: Requirement[Seen] | None = None
     complaint: str = ""
     """What the requirement says of the outcome."""
 
@@ -47,13 +49,15 @@ def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen
 
     Raises CheckError if a cause's test or a requirement of the exercise fails itself.
     """
+    # An exercise's requirements and causes look at the outcomes of its own kind.
+    requirements = cast("Sequence[Requirement[Seen]]", exercise.requirements)
     if isinstance(exercise, Exercise) and isinstance(outcome, Outcome) and outcome.timed_out():
-        speeds = [each for each in exercise.requirements if each.of_speed and each.applies(outcome)]
+        speeds = [each for each in requirements if each.of_speed and each.applies(outcome)]
         if speeds:
             return Failure(outcome, None, speeds[0], TOO_SLOW.format(exercise.limit(outcome.case)))
     if not outcome.passed:
         return Failure(outcome, diagnose(exercise, outcome))
-    for requirement in exercise.requirements:
+    for requirement in requirements:
         if requirement.applies(outcome):
             complaint = _asked(exercise, outcome, "requirement", requirement.name, requirement.complaint)
             if complaint:
@@ -61,15 +65,17 @@ def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen
     return None
 
 
-def diagnose(exercise: Exercise | ProgramExercise, outcome: Outcome | ProgramOutcome) -> Cause | None:
+def diagnose(exercise: Exercise | ProgramExercise, outcome: Seen) -> Cause[Seen] | None:
     """The first cause that recognises this outcome, of those that `causes_of` lists."""
-    for cause in causes_of(exercise):
+    for cause in cast("Sequence[Cause[Seen]]", causes_of(exercise)):
         if _asked(exercise, outcome, "diagnosis", cause.name, cause.when):
             return cause
     return None
 
 
-def _asked(exercise: Exercise | ProgramExercise, outcome: Any, what: str, name: str, question: Any) -> Any:
+def _asked(
+    exercise: Exercise | ProgramExercise, outcome: Seen, what: str, name: str, question: Callable[[Seen], Said]
+) -> Said:
     """What one of the exercise's functions says of the outcome. Raises CheckError, with its name, where it fails."""
     try:
         return question(outcome)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from gpulab.errors import CheckError
 from gpulab.grading.bench import Prepared
 from gpulab.grading.case import Array, Case, Run, differs, guard_values, same_bits
-from gpulab.grading.program import ProgramCase
+from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.sources import code_only
 from gpulab.records import Activity, Fault, Launch
 

@@ -1,66 +1,17 @@
 """Exercises whose answer is a whole HIP program: what they are.
 
-`ProgramExercise` is the counterpart of `exercise.Exercise`, `ProgramCase` of `case.Case`: a command line, and what the
-program must write and end with.
+`ProgramExercise` is the counterpart of `exercise.Exercise`; its cases are `program_case.ProgramCase`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gpulab import architectures
 from gpulab.errors import CheckError
-from gpulab.grading.case import Parameters
 from gpulab.grading.exercise import Cause, Requirement, complaints_of
-from gpulab.grading.wording import counted
-
-WIDEST = 120
-"""Characters of a line of output that a report shows."""
-
-
-@dataclass(frozen=True)
-class ProgramCase:
-    """One run of the program.
-
-    Args:
-        arguments: of its command line.
-        expected: what it must write to standard output, line by line (spaces at the end of lines and of the output do
-            not count), or a function of that text that returns "" or what is wrong with it.
-        exit_code: with which it must end.
-        stdin: what it can read.
-        parameters: for requirements and causes that depend on the case.
-    """
-
-    arguments: tuple[str, ...] = ()
-    expected: str | Callable[[str], str] = ""
-    exit_code: int = 0
-    stdin: str = ""
-    parameters: Parameters = field(default_factory=dict)
-
-    def text(self) -> str:
-        """The command line, as a person writes it."""
-        import shlex
-
-        shown = shlex.join(("./program", *self.arguments))
-        return shown + (f" with {len(self.stdin.splitlines())} lines of input" if self.stdin else "")
-
-    def complaint(self, stdout: str) -> str:
-        """What is wrong with this output; "" if nothing is."""
-        if callable(self.expected):
-            return self.expected(stdout)
-        wanted, found = (text.rstrip().split("\n") for text in (self.expected, stdout))
-        wanted, found = ([line.rstrip() for line in lines] for lines in (wanted, found))
-        if wanted == found:
-            return ""
-        for number, (one, other) in enumerate(zip(wanted, found, strict=False), 1):
-            if one != other:
-                return f"line {number} should be\n  {cut(one)}\nbut is\n  {cut(other)}"
-        if len(found) > len(wanted):
-            surplus = cut(found[len(wanted)])
-            return f"there is more than {counted(len(wanted), 'line')}: line {len(wanted) + 1} is\n  {surplus}"
-        missing = cut(wanted[len(found)])
-        return f"there are {counted(len(found), 'line')} instead of {len(wanted)}: missing is\n  {missing}"
+from gpulab.grading.outcome import ProgramOutcome
+from gpulab.grading.program_case import ProgramCase
 
 
 @dataclass(frozen=True)
@@ -81,10 +32,10 @@ class ProgramExercise:
     lesson: str
     section: str
     cases: tuple[ProgramCase, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[Cause[ProgramOutcome], ...]
     hints: tuple[str, str, str]
     minutes: int = 20
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[Requirement[ProgramOutcome], ...] = ()
     archs: tuple[str, ...] = architectures.defaults()
     seconds: float = 30.0
     instruction_limit: int = 2_000_000
@@ -99,8 +50,3 @@ class ProgramExercise:
     def kernel(self) -> str:
         """A program has no kernel that the check would launch."""
         return "main"
-
-
-def cut(line: str) -> str:
-    """A line of output as a report shows it."""
-    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"

@@ -15,7 +15,8 @@ from gpulab.grading.exercise import Exercise
 from gpulab.grading.failed import values_found
 from gpulab.grading.judgement import Failure
 from gpulab.grading.outcome import Outcome, ProgramOutcome
-from gpulab.grading.program import ProgramExercise, cut
+from gpulab.grading.program import ProgramExercise
+from gpulab.grading.program_case import cut
 from gpulab.grading.verdict import Verdict, VerdictRow
 from gpulab.grading.wording import coordinates, counted, number_text
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from gpulab.errors import CheckError
 from gpulab.grading.case import Buffer, Case
 from gpulab.grading.exercise import Requirement
 from gpulab.grading.outcome import Outcome
+from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.sources import code_only
 
 if TYPE_CHECKING:
@@ -25,6 +26,21 @@ if TYPE_CHECKING:
     from gpulab.records import Access, Launch
 
 Limit = float | Callable[[Case, str], float]
+
+
+class More(TypedDict, total=False):
+    """What all take beside their own arguments; see `Requirement`."""
+
+    next_step: str
+    when: Callable[[Case | ProgramCase], bool]
+    archs: tuple[str, ...]
+    shrinks: bool
+    of_speed: bool
+
+
+class Titled(More, total=False):
+    title: str
+
 
 KINDS = {
     "global loads": r"(global|flat|buffer)_load",
@@ -43,7 +59,7 @@ KINDS = {
 
 
 def counter(name: str, counter: str | Mapping[str, str], *, at_most: Limit | None = None, at_least: Limit | None = None,
-            title: str = "", **more: Any) -> Requirement:  # fmt: skip
+            title: str = "", **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """A limit on a hardware counter or metric, by its name on the device (docs/counters.md), summed over the launches.
 
     Args:
@@ -62,7 +78,9 @@ def counter(name: str, counter: str | Mapping[str, str], *, at_most: Limit | Non
                    at_most=at_most, at_least=at_least, title=title, **more)  # fmt: skip
 
 
-def bank_conflicts(name: str = "bank-conflicts", *, at_most: Limit = 0, title: str = "", **more: Any) -> Requirement:
+def bank_conflicts(
+    name: str = "bank-conflicts", *, at_most: Limit = 0, title: str = "", **more: Unpack[More]
+) -> Requirement[Outcome]:
     """A limit on the LDS cycles lost to bank conflicts."""
     more.setdefault(
         "next_step",
@@ -77,7 +95,7 @@ def bank_conflicts(name: str = "bank-conflicts", *, at_most: Limit = 0, title: s
 
 
 def memory_lines(name: str = "memory-lines", *, minimum: Callable[[Case], float], at_most: float = 1.05,
-                 title: str = "", **more: Any) -> Requirement:  # fmt: skip
+                 title: str = "", **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """A limit on the cache lines that global accesses ask for, as a multiple of the fewest that could do.
 
     Args:
@@ -97,7 +115,9 @@ def memory_lines(name: str = "memory-lines", *, minimum: Callable[[Case], float]
     )  # fmt: skip
 
 
-def memory_traffic(name: str = "memory-traffic", *, at_most: Limit, title: str = "", **more: Any) -> Requirement:
+def memory_traffic(
+    name: str = "memory-traffic", *, at_most: Limit, title: str = "", **more: Unpack[More]
+) -> Requirement[Outcome]:
     """A limit on the bytes between the L2 and memory (Infinity Cache included), read and written."""
     more.setdefault("next_step", "run.memory() shows how many bytes went where. Which of them were read twice?")
     return limited(
@@ -107,25 +127,27 @@ def memory_traffic(name: str = "memory-traffic", *, at_most: Limit, title: str =
     )  # fmt: skip
 
 
-def vgprs(name: str = "vgprs", *, at_most: Limit, kernel: str = "", **more: Any) -> Requirement:
+def vgprs(name: str = "vgprs", *, at_most: Limit, kernel: str = "", **more: Unpack[Titled]) -> Requirement[Outcome]:
     """A limit on the vector registers of a lane, accumulation registers included; of the kernel that takes most."""
     return limited(name, "VGPRs", lambda o: _most(o, kernel, lambda r: r.vgprs), at_most=at_most, **more)
 
 
-def scratch_bytes(name: str = "scratch", *, at_most: Limit = 0, kernel: str = "", **more: Any) -> Requirement:
+def scratch_bytes(
+    name: str = "scratch", *, at_most: Limit = 0, kernel: str = "", title: str = "", **more: Unpack[More]
+) -> Requirement[Outcome]:
     """A limit on the scratch bytes of a lane: registers that were spilled, arrays that are no registers."""
-    title = more.pop("title", "") or ("no scratch memory (no spilled registers)" if at_most == 0 else "")
+    title = title or ("no scratch memory (no spilled registers)" if at_most == 0 else "")
     return limited(name, "bytes of scratch memory per lane", lambda o: _most(o, kernel, lambda r: r.scratch_bytes),
                    at_most=at_most, title=title, **more)  # fmt: skip
 
 
-def lds_bytes(name: str = "lds", *, at_most: Limit, **more: Any) -> Requirement:
+def lds_bytes(name: str = "lds", *, at_most: Limit, **more: Unpack[Titled]) -> Requirement[Outcome]:
     """A limit on the LDS of a workgroup in bytes, dynamic LDS included."""
     return limited(name, "bytes of LDS per workgroup", lambda o: max(launch.lds_bytes for launch in o.measured),
                    at_most=at_most, **more)  # fmt: skip
 
 
-def occupancy(name: str = "occupancy", *, at_least: Limit, **more: Any) -> Requirement:
+def occupancy(name: str = "occupancy", *, at_least: Limit, **more: Unpack[Titled]) -> Requirement[Outcome]:
     """The least share (0 to 1) of the wave slots of a compute unit that the launch with the fewest can fill."""
 
     def measure(outcome: Outcome) -> float:
@@ -147,7 +169,7 @@ def occupancy(name: str = "occupancy", *, at_least: Limit, **more: Any) -> Requi
 
 
 def instructions(name: str, pattern: str, *, at_most: Limit | None = None, at_least: Limit | None = None,
-                 title: str = "", **more: Any) -> Requirement:  # fmt: skip
+                 title: str = "", **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """A limit on how many instructions of the compiled kernels begin with `pattern` (a regular expression, or one of
     `KINDS`)."""
     begins = re.compile(KINDS.get(pattern, pattern))
@@ -159,7 +181,7 @@ def instructions(name: str, pattern: str, *, at_most: Limit | None = None, at_le
 
 
 def executed(name: str, pattern: str, *, at_most: Limit | None = None, at_least: Limit | None = None, title: str = "",
-             **more: Any) -> Requirement:  # fmt: skip
+             **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """A limit on the wave instructions executed whose names begin with `pattern` (a regular expression, or one of
     `KINDS`): each wave counts."""
     begins = re.compile(KINDS.get(pattern, pattern))
@@ -174,7 +196,7 @@ def executed(name: str, pattern: str, *, at_most: Limit | None = None, at_least:
     )
 
 
-def per_wave(name: str, pattern: str, *, at_most: Limit, title: str = "", **more: Any) -> Requirement:
+def per_wave(name: str, pattern: str, *, at_most: Limit, title: str = "", **more: Unpack[More]) -> Requirement[Outcome]:
     """A limit on the instructions whose names begin with `pattern` (as in `executed`) that a wave executes, on average
     over all waves of the launches: work that is not shared among the threads shows here."""
     begins = re.compile(KINDS.get(pattern, pattern))
@@ -188,7 +210,12 @@ def per_wave(name: str, pattern: str, *, at_most: Limit, title: str = "", **more
     return limited(name, f"{pattern} executed by a wave on average", measure, at_most=at_most, title=title, **more)
 
 
-def work_shared(*, rounds: Callable[[Case], int] = lambda case: 1, **more: Any) -> Requirement:
+def work_shared(
+    *,
+    rounds: Callable[[Case], int] = lambda case: 1,
+    title: str = "the threads share the work",
+    **more: Unpack[More],
+) -> Requirement[Outcome]:
     """Every thread stores what is its own: no more than four store instructions for each wave and round. A thread that
     does all in a loop, or a block that does what other blocks do as well, needs many more.
 
@@ -199,13 +226,18 @@ def work_shared(*, rounds: Callable[[Case], int] = lambda case: 1, **more: Any) 
         "next_step",
         "Some threads do the work of others. Which element belongs to the thread with number i? Let it write that one.",
     )
+    more.setdefault("shrinks", False)
     return per_wave(
-        "work-not-shared", "global stores", at_most=lambda case, arch: 4 * rounds(case),
-        title="the threads share the work", shrinks=False, **more,
-    )  # fmt: skip
+        "work-not-shared", "global stores", at_most=lambda case, arch: 4 * rounds(case), title=title, **more
+    )
 
 
-def loaded_by_lanes(name: str = "loaded-by-the-wave", *arrays: str, **more: Any) -> Requirement:
+def loaded_by_lanes(
+    name: str = "loaded-by-the-wave",
+    *arrays: str,
+    title: str = "lanes load the elements together",
+    **more: Unpack[More],
+) -> Requirement[Outcome]:
     """Lanes load these arrays together: vector loads with four active lanes or more, on average, ask for as many bytes
     as they have. What one thread loads alone has one lane, or, where the compiler sees that, a scalar instruction."""
     more.setdefault(
@@ -213,6 +245,7 @@ def loaded_by_lanes(name: str = "loaded-by-the-wave", *arrays: str, **more: Any)
         "Loads by one lane alone, and scalar loads, do not count: they are one thread's work. Which element belongs to "
         "the thread with number i?",
     )
+    more.setdefault("shrinks", False)
 
     def measure(outcome: Outcome) -> float:
         return sum(
@@ -225,11 +258,13 @@ def loaded_by_lanes(name: str = "loaded-by-the-wave", *arrays: str, **more: Any)
     return limited(
         name, "bytes loaded by lanes together", measure,
         at_least=lambda case, arch: sum(case.array(array).data.nbytes for array in arrays),
-        title="lanes load the elements together", shrinks=False, **more,
+        title=title, **more,
     )  # fmt: skip
 
 
-def active_lanes(name: str = "divergence", *, at_least: Limit, title: str = "", **more: Any) -> Requirement:
+def active_lanes(
+    name: str = "divergence", *, at_least: Limit, title: str = "", **more: Unpack[More]
+) -> Requirement[Outcome]:
     """The least share (0 to 1) of lanes that are active, over all vector ALU instructions that waves execute."""
 
     def measure(outcome: Outcome) -> float:
@@ -242,15 +277,15 @@ def active_lanes(name: str = "divergence", *, at_least: Limit, title: str = "", 
                    title=title, **more)  # fmt: skip
 
 
-def modelled_time(name: str = "time", *, at_most: Limit, title: str = "", **more: Any) -> Requirement:
+def modelled_time(name: str = "time", *, at_most: Limit, title: str = "", **more: Unpack[More]) -> Requirement[Outcome]:
     """A limit on the modelled time of all launches, in microseconds (docs/timing.md)."""
-    more = {"shrinks": False, "of_speed": True, **more}
+    more = More(**{"shrinks": False, "of_speed": True, **more})
     return limited(name, "microseconds (modelled)", time_us, at_most=at_most, title=title, **more)
 
 
 def share_of_peak(name: str = "share-of-peak", *, flops: Callable[[Case], float], at_least: Limit,
                   roof: str = "fp32 plain", units_used: bool = False, title: str = "",
-                  **more: Any) -> Requirement:  # fmt: skip
+                  **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """The least share (0 to 1) of the device's peak rate of arithmetic, in modelled time.
 
     Args:
@@ -259,7 +294,7 @@ def share_of_peak(name: str = "share-of-peak", *, flops: Callable[[Case], float]
         units_used: the peak of as many compute units as the launch has workgroups, if these are fewer than the device
             has.
     """
-    more = {"shrinks": False, "of_speed": True, **more}
+    more = More(**{"shrinks": False, "of_speed": True, **more})
 
     def measure(outcome: Outcome) -> float:
         from gpulab import architectures
@@ -276,7 +311,7 @@ def share_of_peak(name: str = "share-of-peak", *, flops: Callable[[Case], float]
 
 
 def source(name: str, pattern: str, *, at_most: int | None = None, at_least: int | None = None, title: str = "",
-           what: str = "", **more: Any) -> Requirement:  # fmt: skip
+           what: str = "", **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """A limit on how often the regular expression `pattern` is found in the source without comments and texts.
 
     Args:
@@ -298,8 +333,8 @@ def limited(
     title: str = "",
     share: bool = False,
     place: Callable[[Outcome], str] | None = None,
-    **more: Any,
-) -> Requirement:
+    **more: Unpack[More],
+) -> Requirement[Outcome]:
     """A requirement that a measured number stays within limits.
 
     Args:
@@ -382,7 +417,7 @@ def _taken(outcome: Outcome, launch: Launch) -> Resources:
     return outcome.resources[launch.kernel if launch.kernel in outcome.resources else launch.kernel.split("(")[0]]
 
 
-def _most(outcome: Outcome, kernel: str, amount: Callable[[Any], float]) -> float:
+def _most(outcome: Outcome, kernel: str, amount: Callable[[Resources], float]) -> float:
     return max(amount(taken) for name, taken in outcome.resources.items() if not kernel or name == kernel)
 
 

@@ -151,6 +151,20 @@ def test_an_exercise_may_have_its_own_next_step():
     assert ask.memory_lines(minimum=lines, next_step="Look here.").next_step == "Look here."
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda **more: ask.work_shared(**more), lambda **more: ask.loaded_by_lanes("by-lanes", "in", **more),
+        lambda **more: ask.scratch_bytes(**more), lambda **more: ask.vgprs(at_most=32, **more),
+        lambda **more: ask.modelled_time(at_most=10, **more), lambda **more: ask.active_lanes(at_least=1, **more),
+    ],
+)  # fmt: skip
+def test_all_take_what_an_exercise_says_of_them(made):
+    given = {"title": "Asked.", "next_step": "Look.", "archs": ("gfx942",), "shrinks": True, "of_speed": True}
+    found = made(**given)
+    assert {name: getattr(found, name) for name in given} == given
+
+
 ONE_THREAD = """
 __global__ void copy(int n, const float* in, float* out)
 {
