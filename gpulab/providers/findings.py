@@ -102,7 +102,8 @@ def _race(fault: Fault, name: str) -> tuple[str, str, str]:
     if fault.lack:
         return what, *_lack(fault, other)
     if inside:
-        why = f"the waves of a block run at their own speed: between {lines} there is no __syncthreads() on the way."
+        way = fault.detail or f"between {lines}"
+        why = f"the waves of a block run at their own speed: {way} there is no __syncthreads() on the way."
     else:
         why = f"blocks run in any order, also at the same time: nothing makes {lines} wait for each other."
     if mixed:
@@ -151,6 +152,8 @@ def _race_hint(fault: Fault, inside: bool, mixed: bool) -> str:
                 "let one thread write it, give each thread its own element, use atomicAdd and the like; if the writes "
                 "belong to different steps, __syncthreads() between them."
             )
+        if "next turn" in fault.detail:
+            return "__syncthreads() at the end of the loop's body as well, reached by all threads of the block."
         return (
             "__syncthreads() between the two lines, reached by all threads of the block; in a loop also before the "
             "memory is written again."

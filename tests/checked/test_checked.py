@@ -62,13 +62,55 @@ nothing decides who comes first.
     planted.hip, line 11:  out[t] = tile[255 - t];  // <2>
     in block (0, 0, 0), thread (127, 0, 0), wave 1, lane 63
     at instruction ds_read_b32 v1, v1 offset:1020
-Why: the waves of a block run at their own speed: between line 11 and line 10 there is no __syncthreads() on the way.
+Why: the waves of a block run at their own speed: from line 10 to line 11 there is no __syncthreads() on the way.
 Try: __syncthreads() between the two lines, reached by all threads of the block; in a loop also before the memory is \
 written again."""
 
 
 def _case(name: str) -> Case:
     return next(case for case in cases("planted.hip") if case.kernel == name)
+
+
+TURNS = """
+__global__ void turns(float* out, int n) {
+  __shared__ float tile[128];
+  float sum = 0;
+  for (int i = 0; i < n; i++) {
+    BEFORE
+    tile[threadIdx.x] = i + threadIdx.x;
+    BETWEEN
+    sum += tile[127 - threadIdx.x];
+  }
+  out[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize(
+    ("before", "between", "said"),
+    [
+        ("", "__syncthreads();", "from line 9 round to line 7 of the next turn"),
+        ("__syncthreads();", "", "from line 7 to line 9"),
+        ("", "", "between line "),
+    ],
+)
+def test_a_race_names_the_way_that_has_no_barrier(arch: str, before: str, between: str, said: str) -> None:
+    source = TURNS.replace("BEFORE", before).replace("BETWEEN", between)
+    with gpulab.using(arch), gpulab.checked():
+        kernel = gpulab.compile(source)["turns"]
+        with pytest.raises(gpulab.CheckedFault) as found:
+            kernel[1, 128](gpulab.zeros(128, "float32"), 5)
+    assert f"speed: {said}" in str(found.value)
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_a_kernel_that_only_loops(arch: str) -> None:
+    """It accesses no memory at all."""
+    with gpulab.using(arch), gpulab.checked():
+        kernel = gpulab.compile("__global__ void spin(int* p) { while (true) {} }")["spin"]
+        with pytest.raises(gpulab.CheckedFault, match="waits for ever"):
+            kernel[2, 64](gpulab.zeros(4, "int32"))
 
 
 def test_the_whole_message() -> None:

@@ -59,21 +59,50 @@ def governing(
             if stack:
                 found[index] = stack[-1].instruction
             stack, copy = _after(decoded[index], index, stack, copy)
-        for target in _successors(blocks[number], decoded, labels, starts):
+        for target in successors(blocks[number], decoded, labels, starts):
             copies.setdefault(target, copy)
             work.append((target, stack))
     return found
 
 
-def _successors(
+def way_without_barrier(
+    blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], labels: Mapping[str, int], first: int, second: int
+) -> bool:
+    """Whether a wave can come from one instruction to another (to the same one: again) without a barrier between."""
+    starts = {block[0]: number for number, block in enumerate(blocks) if block}
+    place = next(((n, block.index(first)) for n, block in enumerate(blocks) if first in block), None)
+    work = [] if place is None else [(place[0], place[1] + 1)]
+    seen: set[int] = set()
+    while work:
+        number, begin = work.pop()
+        for index in blocks[number][begin:]:
+            if index == second:
+                return True
+            row = decoded[index].row
+            if isinstance(row, Control) and row.kind == "barrier":
+                break
+        else:
+            for target in successors(blocks[number], decoded, labels, starts):
+                if target not in seen:
+                    seen.add(target)
+                    work.append((target, 0))
+    return False
+
+
+def successors(
     block: Sequence[int], decoded: Mapping[int, Decoded], labels: Mapping[str, int], starts: Mapping[int, int]
 ) -> list[int]:
+    """The numbers of the blocks that can follow a block; `starts` has the number of each by its first instruction."""
     last = decoded[block[-1]]
     kind = last.row.kind if isinstance(last.row, Control) else ""
     found = []
     if kind in ("branch", "cbranch"):
         names = (o.value.name for o in last.instruction.operands if isinstance(o.value, Symbol))
         found += [starts[labels[name]] for name in names if labels.get(name, -1) in starts]
+    if kind == "jump":  # a branch that is too far for s_branch: its distance stands in what computes the address
+        values = (o.value for index in block for o in decoded[index].instruction.operands)
+        names = (name for value in values if isinstance(value, Literal) for name in value.places)
+        found += [starts[labels[name]] for name in names if labels[name] in starts and labels[name] not in block]
     if kind not in ("branch", "jump", "end") and block[-1] + 1 in starts:
         found.append(starts[block[-1] + 1])
     return found

@@ -18,6 +18,7 @@ from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.row import Control, Memory
 from gpulab.virtual_gpu.machine import steps
 from gpulab.virtual_gpu.machine.arena import Arena, lazy
+from gpulab.virtual_gpu.machine.branches import way_without_barrier
 from gpulab.virtual_gpu.machine.faults import thread_of
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel
 from gpulab.virtual_gpu.machine.native import build
@@ -246,6 +247,8 @@ class Checker:
                 f"lane {found.other_lane} stored {_value(found.other_value, found.has_values)}, "
                 f"lane {found.lane} stored {_value(found.value, found.has_values)}"
             )
+        if kind == "race" and other is not None and other.workgroup == fault.workgroup:
+            detail = _way(found, fault, other, kernel, code)
         register = _register(name in ("scalar", "wait scalar"), found.value)
         if kind == "register":
             detail = register
@@ -374,7 +377,30 @@ def _access(
 
 
 def _space(code: Code, found: FindingStruct) -> str:
-    return code.translation.accesses[found.access].space
+    """The address space of the access that a finding is about; "" of a kernel that accesses no memory."""
+    accesses = code.translation.accesses
+    return accesses[found.access].space if found.access < len(accesses) else ""
+
+
+def _way(found: FindingStruct, fault: Fault, other: Access, kernel: LoadedKernel, code: Code) -> str:
+    """Of a race within a block: the one way between its two lines that has no barrier, as "from line 8 to line 10"; ""
+    if both ways have none."""
+    translation, labels = code.translation, kernel.module.program.labels
+    later, earlier = (translation.accesses[n].instruction for n in (found.access, found.other_access))
+    if fault.where is None or other.where is None or fault.where.file != other.where.file:
+        return ""
+    ends = [(earlier, other.where.line, later, fault.where.line), (later, fault.where.line, earlier, other.where.line)]
+    open_ways = [
+        (start, end)
+        for first, start, second, end in ends
+        if way_without_barrier(translation.blocks, translation.decoded, labels, first, second)
+    ]
+    if len(open_ways) != 1 or other.where.line == fault.where.line:
+        return ""
+    start, end = open_ways[0]
+    return (
+        f"from line {start} round to line {end} of the next turn" if end < start else f"from line {start} to line {end}"
+    )
 
 
 def _value(value: int, size: int) -> str:
