@@ -111,10 +111,11 @@ class Outcome:
 
         array = self.case.array(name)
         number = [each.name for each in self.case.arrays].index(name)
-        before = guard_values(str(array.data.dtype), len(self.guarded.after[name]), number)
-        changed = np.flatnonzero(~same_bits(self.guarded.after[name], before)) - self.guard
-        beside = changed[(changed < 0) | (changed >= array.data.size)]
-        return tuple(int(index) for index in beside)
+        whole, size = self.guarded.after[name], array.data.size
+        edge = guard_values(str(array.data.dtype), self.guard, number)
+        before = np.flatnonzero(~same_bits(whole[: self.guard], edge)) - self.guard
+        after = np.flatnonzero(~same_bits(whole[self.guard + size :], edge)) + size
+        return tuple(int(index) for index in (*before, *after))
 
     # -- questions for diagnoses ---------------------------------------------------------------------------
     def nothing_written(self) -> bool:
