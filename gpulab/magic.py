@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from gpulab.languages.language import Language
     from gpulab.module import Kernel, Module
+    from gpulab.records import Diagnostic
 
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _CELL_MAGIC = re.compile(r"get_ipython\(\)\.run_cell_magic\('(\w+)', '([^']*)'")
@@ -98,6 +99,33 @@ class Report:
 
     def _repr_html_(self) -> str:
         return f'<pre class="gpulab-report" style="white-space:pre-wrap">{escape(self.text)}</pre>'
+
+
+_MOST_MARKED = 100
+
+
+def marks(found: Sequence[Diagnostic]) -> dict[str, Any]:
+    """The metadata of an output with messages of the compiler: where an editor marks them (docs/editor.md)."""
+    cells = {languages.cell_name(language) for language in languages.members().values()}
+    return {
+        "gpulab": {
+            "diagnostics": [
+                {
+                    "severity": each.severity, "message": each.message, "advice": each.advice,
+                    "line": each.where.line, "column": each.where.column, "text": each.where.text,
+                }
+                for each in found
+                if each.where is not None and each.where.line > 0 and each.where.file in cells
+            ][:_MOST_MARKED]
+        }
+    }  # fmt: skip
+
+
+def show_messages(text: str, found: Sequence[Diagnostic]) -> None:
+    """Display messages of the compiler, with what an editor needs to mark their lines."""
+    from IPython.display import display
+
+    display(Report(text), metadata=marks(found))
 
 
 def read_options(line: str, parser: _Options) -> argparse.Namespace:
@@ -196,7 +224,7 @@ def run(language: Language, shell: Any, line: str, cell: str) -> None:
     try:
         module, seconds = compile_cell(language, asked, cell)
     except CompileError as error:
-        display(Report(str(error)))
+        show_messages(str(error), error.diagnostics)
         raise _Shown(_first_line(error), error) from None
     notes = []
     names = names_of(module)
@@ -214,8 +242,9 @@ def run(language: Language, shell: Any, line: str, cell: str) -> None:
         notes.append(f"several kernels share a name; keep the module with --module m, then: {listed}.")
     if not module.kernels:
         notes.append(str(module._code.missing("any kernel")))
-    lines = [diagnostics.render(module.warnings)] if module.warnings and not asked.quiet else []
-    lines += ["Note: " + note if module.kernels else note for note in notes if note]
+    if module.warnings and not asked.quiet:
+        show_messages(diagnostics.render(module.warnings), module.warnings)
+    lines = ["Note: " + note if module.kernels else note for note in notes if note]
     if not asked.quiet:
         lines += [summary(kernel) for kernel in module.kernels]
     if asked.time:
@@ -289,7 +318,7 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
     """
     import sys
 
-    from IPython.display import clear_output, display
+    from IPython.display import clear_output
 
     from gpulab import programs, providers
     from gpulab.toolchain import diagnostics, hosted
@@ -325,10 +354,10 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
             if first:
                 clear_output()
     except CompileError as error:
-        display(Report(str(error)))
+        show_messages(str(error), error.diagnostics)
         raise _Shown(_first_line(error), error) from None
     if program.warnings:
-        print(diagnostics.render(program.warnings))
+        show_messages(diagnostics.render(program.warnings), program.warnings)
     if asked.name:
         shell.user_ns[name] = program
     if asked.no_run:

@@ -36,6 +36,7 @@ class Cell:
         self.text = re.sub(r"\x1b\[[0-9;]*m", "", captured.stdout)
         self.errors = captured.stderr
         self.displayed = [output.data for output in captured.outputs]
+        self.metadata = [output.metadata for output in captured.outputs]
         self.error = self.result.error_in_exec or self.result.error_before_exec
 
 
@@ -261,4 +262,29 @@ def test_errors_show_the_learners_lines_alone(shell: InteractiveShell) -> None:
 def test_warnings_come_with_their_advice(shell: InteractiveShell) -> None:
     cell = run(shell, "%%hip\n" + SAXPY.replace("if (i < n)", "if (i = n)"))
     assert cell.error is None
-    assert "-> == compares, = assigns." in cell.text
+    assert "-> == compares, = assigns." in cell.displayed[0]["text/plain"]
+
+
+def marked(cell: Cell) -> list[tuple[str, int, int, str]]:
+    """Where an editor marks the cell: severity, line, column, text of the line."""
+    (metadata,) = (each for each in cell.metadata if each)
+    return [(one["severity"], one["line"], one["column"], one["text"]) for one in metadata["gpulab"]["diagnostics"]]
+
+
+def test_messages_say_where_an_editor_marks_them(shell: InteractiveShell) -> None:
+    """Lines and columns of the cell as it is seen, counted from 1 with the magic's line."""
+    lines = ["%%hip", "__global__ void one(int* out)", "{", "    int unused = 3;", "    out[0] = missing;", "}"]
+    broken = run(shell, "\n".join(lines))
+    assert ("error", 5, lines[4].index("missing") + 1, lines[4]) in marked(broken)
+    assert broken.metadata[0]["gpulab"]["diagnostics"][0]["message"] == "use of undeclared identifier 'missing'"
+    right = run(shell, "\n".join(lines).replace("missing", "1"))
+    assert marked(right) == [("warning", 4, lines[3].index("unused") + 1, lines[3])]
+    assert run(shell, "%%hip\n" + SAXPY).metadata == []
+
+
+def test_messages_of_cuda_and_of_whole_programs_say_so_too(shell: InteractiveShell) -> None:
+    lines = ["__global__ void one(int* out)", "{", "    out[0] = missing;", "}"]
+    cuda = run(shell, "\n".join(["%%cuda -q", *lines]))
+    assert marked(cuda) == [("error", 4, lines[2].index("missing") + 1, lines[2])]
+    program = run(shell, "\n".join(["%%hipcc", "#include <hip/hip_runtime.h>", *lines, "int main() { return 0; }"]))
+    assert ("error", 5, lines[2].index("missing") + 1, lines[2]) in marked(program)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser import gallery as galleries
-from tests.browser.lab import Lab
+from tests.browser.lab import ROOT, Lab
 
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
@@ -40,6 +40,16 @@ __global__ void broken(int n, float* out)
 }"""
 
 
+# Not cut off at the side of what it stands in.
+SHOWN_WHOLE = """
+(box) => {
+  const { left, right, top, bottom } = box.getBoundingClientRect();
+  return [[left + 3, top + 3], [right - 3, top + 3], [left + 3, bottom - 3], [right - 3, bottom - 3]]
+    .every(([x, y]) => box.contains(document.elementFromPoint(x, y)));
+}
+"""
+
+
 def notebook(path: Path, *cells: str) -> Path:
     import nbformat
 
@@ -55,6 +65,8 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("editor")
     files = [notebook(folder / "kernels.ipynb", "import gpulab", KERNEL, PYTHON, BROKEN)]
     with Lab(folder / "server", files, request.param) as lab:
+        (lab.root / "notebooks").mkdir()
+        lab.add(ROOT / "notebooks" / "06_lds.ipynb", "notebooks/06_lds.ipynb")
         yield lab
 
 
@@ -106,6 +118,80 @@ def test_a_hip_cell_is_shown_as_cpp(page: Page) -> None:
     assert comment not in (colours["in"], colours["out"])
     assert colours["in"] != colours["if"]
     assert colours["void"] == colours["float"] != colours["n"]
+
+
+def test_errors_are_marked_on_their_lines(running: Lab, page: Page) -> None:
+    """With a sign in the margin, a line under the place, and the message at the mouse and at F8."""
+    running.run_all(page)
+    broken = cell(page, 3)
+    sign = broken.locator(".gpulab-sign-error")
+    expect(sign).to_have_text("✖")
+    expect(sign).to_have_attribute("title", "Error in line 5: use of undeclared identifier 'missing'")
+    expect(broken.locator(".cm-announced")).to_have_text("1 error. F8 in the cell goes to each.")
+    mark = broken.locator(".gpulab-mark-error")
+    expect(mark).to_have_text("missing")
+    expect(mark).to_have_attribute("aria-description", "error: use of undeclared identifier 'missing'")
+    expect(cell(page, 1).locator(".gpulab-sign")).to_have_count(0)
+    mark.hover()
+    box = page.locator(".gpulab-tip-box")
+    expect(box).to_contain_text("Error in line 5: use of undeclared identifier 'missing'")
+    expect(box).to_contain_text("Nothing of this name is known here.")
+    assert box.evaluate(SHOWN_WHOLE)
+    page.mouse.move(2, 2)
+    expect(box).to_have_count(0)
+    broken.locator(".cm-content").click(position={"x": 40, "y": 8})
+    page.keyboard.press("Control+Home")
+    page.mouse.move(2, 2)
+    page.keyboard.press("F8")
+    expect(box).to_contain_text("Error in line 5")
+    said = broken.locator(".cm-announced")
+    expect(said).to_contain_text("Error in line 5: use of undeclared identifier 'missing'")
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    mark.dblclick()
+    page.keyboard.type("1")
+    expect(broken.locator(".cm-content")).to_contain_text("out[0] = 1;")
+    page.keyboard.press("Shift+Enter")
+    expect(sign).to_have_count(0)
+    warning = broken.locator(".gpulab-sign-warning")
+    expect(warning).to_have_text("▲")
+    expect(warning).to_have_attribute("title", "Warning in line 4: unused variable 'unused'")
+    expect(broken.locator(".gpulab-mark-warning")).to_have_text("unused")
+
+
+def test_a_word_is_explained_at_the_mouse_and_at_the_cursor(page: Page) -> None:
+    hip = cell(page, 1)
+    expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
+    hip.locator(".gpulab-type").first.hover()
+    box = page.locator(".gpulab-tip-box")
+    expect(box).to_contain_text("A vector of 4 × float.")
+    page.mouse.move(2, 2)
+    expect(box).to_have_count(0)
+    hip.locator(".gpulab-function").first.click()
+    page.mouse.move(2, 2)
+    page.keyboard.press("Shift+F1")
+    expect(box).to_contain_text("All threads of the block wait here for each other")
+    expect(hip.locator(".cm-announced")).to_contain_text("All threads of the block wait here for each other")
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    cell(page, 2).locator(".cm-content").click()
+    page.keyboard.press("Shift+F1")
+    page.wait_for_timeout(300)
+    expect(box).to_have_count(0)
+
+
+def test_f1_opens_the_section_that_explains_the_word(running: Lab, page: Page) -> None:
+    hip = cell(page, 1)
+    expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
+    hip.locator(".gpulab-function").first.click()
+    if running.app == "notebook":
+        with page.context.expect_page() as opened:
+            page.keyboard.press("F1")
+        assert opened.value.url.endswith("/notebooks/notebooks/06_lds.ipynb#Barriers-and-races")
+        return
+    page.keyboard.press("F1")
+    heading = page.get_by_role("heading", name="Barriers and races")
+    expect(heading).to_be_in_viewport(timeout=20_000)
 
 
 def test_other_cells_are_shown_as_python(page: Page) -> None:
