@@ -20,6 +20,7 @@ from __future__ import annotations
 import compileall
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: runs in `make test-all` alone (tests/README.md)")
     for name in ("CI", "BUILD_NUMBER"):
         os.environ.pop(name, None)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job, whose children would never stop
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if with_notebooks(config):
         if not config.option.nbval_sanitize_with:
             config.option.nbval_sanitize_with = str(ROOT / "tests" / "course" / "nbval_sanitize.cfg")
