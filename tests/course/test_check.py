@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import build
@@ -43,6 +44,15 @@ def complaints(answers=False):
 
 def test_a_course_that_is_right_has_no_complaints(mine):
     assert not complaints(answers=True)
+
+
+def test_answers_are_judged_side_by_side(mine, monkeypatch):
+    monkeypatch.setattr(build, "PROCESSES", 2)
+    monkeypatch.setattr(build, "workers", ThreadPoolExecutor)
+    monkeypatch.setattr(course, "of_answers", lambda id: [course.Complaint(id, "an answer", "mend it")])
+    found = course.complaints()
+    assert [each.where for each in found] == [job.name for job in build.jobs() if job.released is not None]
+    assert found
 
 
 @pytest.mark.parametrize(
