@@ -213,7 +213,9 @@ def _fault_text(outcome: Outcome) -> str:
     name, index = place
     array = outcome.case.array(name)
     extent = f"{name} begins at {name}[0]" if index < 0 else _end(array)
-    return f"{who}{verb} {array.index_text(index)}, but {extent}"
+    last = index + max(1, fault.bytes // array.data.itemsize) - 1
+    elements = array.index_text(index) + (f" to {array.index_text(last)} at once" if last > index else "")
+    return f"{who}{verb} {elements}, but {extent}"
 
 
 def _end(array: Array) -> str:

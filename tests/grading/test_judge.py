@@ -1,9 +1,12 @@
 """What the judge concludes and says, with Python functions in place of kernels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from gpulab.errors import CheckError, CompileError
+from gpulab.grading import report
 from gpulab.grading.bench import WrongSignature
 from gpulab.grading.case import Array, Case, Value, combinations, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement
@@ -11,6 +14,7 @@ from gpulab.grading.judge import SHRINK_LAUNCHES, judge, smaller
 from gpulab.grading.library import load
 from gpulab.grading.submission import check, is_outdated, source_of
 from gpulab.grading.verdict import Verdict
+from gpulab.records import Fault
 from tests.grading.fakes import PythonBench
 
 
@@ -56,6 +60,22 @@ def test_right_answer_passes_on_both_architectures_and_says_what_was_tried():
     assert "8 runs on gfx942 (wave64) and gfx1100 (wave32) with n = 1, 8, 9, 20" in verdict.text
     # four sizes, each tight and guarded, on each of two architectures
     assert [len(kernel.launches) for kernel in bench.prepared] == [8, 8]
+
+
+@pytest.mark.parametrize(
+    ("index", "size", "said"),
+    [
+        (0, 16, "read in[0] to in[3] at once, but in ends at in[1]"),
+        (2, 4, "read in[2], but in ends at in[1]"),
+        (-2, 8, "read in[-2] to in[-1] at once, but in begins at in[0]"),
+    ],
+)
+def test_a_wide_access_is_told_by_all_its_elements(index, size, said):
+    fault = Fault("out of bounds", "k", None, "global_load", (0, 0, 0), 0, 0, (5, 0, 0), 0x1000, size, "read")
+    array = Array("in", np.zeros(2, "float32"))
+    case = SimpleNamespace(array=lambda name: array)
+    text = report._fault_text(SimpleNamespace(fault=fault, case=case, faulting_index=lambda: ("in", index)))
+    assert text == f"thread 5 of block 0 {said}"
 
 
 def test_write_past_the_end_is_found_with_thread_line_and_index():
