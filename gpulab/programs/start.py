@@ -5,7 +5,8 @@ standard streams, arguments, exit code and signals are the program's. What kerne
 stdout, so that it keeps its order with what the host prints. A kernel's fault is explained on standard error.
 
 Environment: GPULAB_REPORT names a file for the records (report.py); GPULAB_PROFILE and GPULAB_CHECKED (1) have all
-counters collected and launches checked; GPULAB_JAIL describes the jail (jail.py).
+counters collected and launches checked; without a report, a profile is a table on standard error; GPULAB_JAIL
+describes the jail (jail.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import signal
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
+
+_MOST_LAUNCHES = 40  # of a profile's table
 
 
 class _Output:
@@ -117,7 +120,8 @@ class _Process:
         self._open = contextlib.ExitStack()
         if checked:
             self._open.enter_context(providers.instruments("checked").checking())
-        if self._writer is not None:
+        self._tells = profile and self._writer is None
+        if self._writer is not None or self._tells:
             self._records = self._open.enter_context(providers.recording(profile=profile))
 
     def fault(self, fault: Any, returned: bool = True) -> None:
@@ -145,7 +149,7 @@ class _Process:
         place = (call, name, reason)
         if place not in self._repeated:
             self._repeated[place] = "", 1
-            _say(f"gpulab: {call} returned {name}: {reason}.")
+            _say(f"gpulab: {call} returned {name}: {reason.rstrip('.')}.")
 
     def watch(self, library: ctypes.CDLL) -> None:
         """Have `end` called when the process ends: after the program's own destructors, or by a fatal signal."""
@@ -167,6 +171,15 @@ class _Process:
         for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGFPE, signal.SIGILL, signal.SIGBUS):
             library.signal(number, ctypes.cast(handler, ctypes.c_void_p))
 
+    def _profile(self) -> None:
+        """The launches as a table on standard error: a profile that nobody else asked for."""
+        from gpulab.views.launches import launch_table
+
+        launches = list(self._records)
+        left = len(launches) - _MOST_LAUNCHES
+        said = f"{left:,} more launches are left out." if left > 0 else ""
+        _say(str(launch_table(launches[:_MOST_LAUNCHES], said=said)) if launches else "gpulab: no kernel was launched.")
+
     def end(self) -> None:
         """The process ends: what kernels still had to say, and the report."""
         if self._ended:
@@ -177,5 +190,7 @@ class _Process:
         for text, times in self._repeated.values():
             if times > 1:
                 _say(f"gpulab: the same fault {times - 1} more time{'s' * (times > 2)} {text}.")
+        if self._tells:
+            self._profile()
         if self._writer is not None:
             self._writer.end(list(self._records), self._records.activities())

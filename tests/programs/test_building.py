@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -52,6 +53,14 @@ def test_refused_options(option: str, said: str) -> None:
     with pytest.raises(GpulabError) as raised:
         options.parse([option])
     assert said in str(raised.value)
+
+
+def test_a_profile_alone_is_a_table_on_standard_error() -> None:
+    program = programs.build(ADD, archs=("gfx942",))
+    environment = {**os.environ, "GPULAB_DEVICES": "gfx942", "GPULAB_LIBRARY": "virtual", "GPULAB_PROFILE": "1"}
+    done = subprocess.run([str(program.path)], capture_output=True, text=True, env=environment, check=True)
+    assert "VALU" in done.stderr
+    assert done.stderr.count("add") == 1
 
 
 def test_programs_are_position_independent_anyway() -> None:

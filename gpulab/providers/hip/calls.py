@@ -76,4 +76,9 @@ class Calls:
             raise InternalError(
                 f"{call} failed inside the virtual GPU: {type(cause).__name__}: {cause}", call=call
             ) from cause
-        raise HipError(said, name=name, code=code) from cause
+        origin = None if cause is None else cause.__cause__
+        if isinstance(origin, GpulabError):
+            why, hint = f"{origin.what.rstrip('.')}. {origin.why}", origin.hint
+        else:
+            why, hint = (f"{str(cause).rstrip('.')}." if cause is not None else ""), ""
+        raise HipError(said, name=name, code=code, why=why, hint=hint) from cause

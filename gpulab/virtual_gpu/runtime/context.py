@@ -151,8 +151,11 @@ class Context:
         """HIP's code for an exception in a call; `take_exception` hands the exception to whoever explains it."""
         if isinstance(error, Failure):
             self._exception = error if error.reason else None
-            if self.explain is not None and error.reason and error.code in _EXPLAINED:
-                self.explain(call, codes.NAMES[error.code], error.reason)
+            if error.reason and error.code in _EXPLAINED:
+                if self.explain is not None:
+                    self.explain(call, codes.NAMES[error.code], error.reason)
+                elif not self.reports_faults:
+                    print(f"gpulab: {call} returned {codes.NAMES[error.code]}: {error.reason}", file=sys.stderr)
             return error.code
         if isinstance(error, KeyboardInterrupt):
             return codes.INTERRUPTED

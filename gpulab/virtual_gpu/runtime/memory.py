@@ -82,26 +82,26 @@ class Memory:
         device = device or self._context.current
         limited = kind == "device"
         if limited and device.used_bytes + size > device.architecture.memory_bytes:
-            raise Failure(
-                codes.OUT_OF_MEMORY,
-                f"{size:,} bytes were asked for; {device.architecture.memory_bytes - device.used_bytes:,} of the "
-                f"device's {device.architecture.memory_bytes:,} bytes are free",
-            )
+            raise self._no_room(size, device)
         try:
             address = self._arena.allocate(size, kind, device.index)
         except MemoryError as error:
-            raise Failure(
-                codes.OUT_OF_MEMORY,
-                f"{size:,} bytes were asked for; all virtual devices of a process share "
-                f"{ARENA_BYTES >> 30} GiB of this computer's memory for device, managed and pinned memory, and the "
-                f"largest free piece of it has {self._arena.largest_bytes():,} bytes",
-            ) from error
+            raise self._no_room(size, device) from error
         with self._context.lock:
             self.blocks[address] = Block(address, size, kind, device, flags)
             if limited:
                 device.used_bytes += size
                 device.high_bytes = max(device.high_bytes, device.used_bytes)
         return address
+
+    def _no_room(self, size: int, device: Device) -> Failure:
+        total = device.architecture.memory_bytes
+        return Failure(
+            codes.OUT_OF_MEMORY,
+            f"{size:,} bytes were asked for, and {self.available(device):,} can be had: of the device's {total:,} "
+            f"bytes {total - device.used_bytes:,} are free, but all virtual devices of a process share {ARENA_BYTES >> 30} "
+            "GiB of this computer's memory, with managed and pinned memory",
+        )
 
     def available(self, device: Device) -> int:
         """Bytes that an allocation on the device can have now: it needs room on the device and in the shared arena."""

@@ -6,6 +6,7 @@
 // OUT: hipErrorOutOfMemory: out of memory
 // OUT: hipErrorInvalidResourceHandle
 // OUT: hipErrorInvalidSymbol: invalid device symbol
+// ERR: gpulab: hipMalloc returned hipErrorOutOfMemory: 1,125,899,906,842,624 bytes were asked for
 #include <hip/hip_runtime.h>
 
 #include <cstdio>

@@ -1,10 +1,11 @@
 // A fault that repeats is explained once; assert names the program; a message says why there is no memory.
 // OUT: 700 700 700
 // OUT: out of memory
-// ERR: same_fault_again.hip, line 13
-// ERR: the same fault 2 more times in kernel beyond, line 13: out of bounds
-// ERR: returned hipErrorOutOfMemory: 6,442,450,944 bytes were asked for; all virtual devices of a process share 4 GiB
-// ERR: same_fault_again: same_fault_again.hip:27: int main(): Assertion `result == 0' failed.
+// ERR: same_fault_again.hip, line 14
+// ERR: the same fault 2 more times in kernel beyond, line 14: out of bounds
+// ERR: hipMalloc returned hipErrorOutOfMemory: 6,442,450,944 bytes were asked for, and 4,29
+// ERR: all virtual devices of a process share 4 GiB
+// ERR: same_fault_again: same_fault_again.hip:28: int main(): Assertion `result == 0' failed.
 // EXIT: -6
 #include <hip/hip_runtime.h>
 #include <cassert>
