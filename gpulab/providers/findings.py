@@ -196,6 +196,13 @@ def _sentence(text: str) -> str:
 
 
 def _never_written(fault: Fault, name: str) -> tuple[str, str, str]:
+    if fault.access == "copy":
+        return (
+            f"A copy to the host reads global memory that nobody has written: {place(fault)}.",
+            "memory from gpulab.empty or hipMalloc holds whatever was there before.",
+            "let the kernel write each element (check its guard and the size of the grid), set the memory before, or "
+            "copy only what was written.",
+        )
     kind = {"lds": "shared", "scratch": "local"}.get(fault.memory, "global")
     what = f"Kernel {name} reads {kind} memory that nobody has written: {_ACTIONS.get(fault.access, 'read')} of "
     what += f"{place(fault)}.\n{side(fault)}"

@@ -104,6 +104,35 @@ def test_a_race_names_the_way_that_has_no_barrier(arch: str, before: str, betwee
     assert f"speed: {said}" in str(found.value)
 
 
+FILL = """
+struct Padded { double a; char b; };
+__global__ void fill(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] = i; }
+__global__ void pad(Padded* x) { x[threadIdx.x].a = 1; x[threadIdx.x].b = 2; }
+"""
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_a_copy_of_what_nobody_wrote(arch: str) -> None:
+    with gpulab.using(arch):
+        module = gpulab.compile(FILL)
+        with gpulab.checked():
+            untouched = gpulab.empty(64, "float32")
+            with pytest.raises(gpulab.CheckedFault, match=r"A copy to the host reads .* 256 bytes at byte 0"):
+                untouched.to_host()
+            part = gpulab.empty(64, "float32")
+            module.fill[1, 64](part, 60)
+            with pytest.raises(gpulab.CheckedFault, match="16 bytes at byte 240 of an allocation of 256 bytes"):
+                part.to_host()
+            whole = gpulab.empty(64, "float32")
+            module.fill[1, 64](whole, 64)
+            assert whole.to_host()[63] == 63
+            padded = gpulab.empty(16 * 32, "uint8")
+            module.pad[1, 32](padded)
+            assert padded.to_host()[8] == 2
+            assert gpulab.zeros(8).to_host().sum() == 0
+        gpulab.empty(64, "float32").to_host()
+
+
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_a_kernel_that_only_loops(arch: str) -> None:
     """It accesses no memory at all."""

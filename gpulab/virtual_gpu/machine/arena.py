@@ -26,6 +26,7 @@ SIZE = 1 << 32
 EDGE = 1 << 16  # never allocated at either end, so that offsets cannot wrap into an allocation
 ALIGN = 256
 GAP = 4096
+PADDING = 16  # bytes: fewer that were never written may be between the members of a structure
 HUGE = 2 << 20
 REMEMBERED = 64
 READ_ONLY = 1
@@ -307,6 +308,27 @@ class Arena:
             if address not in self.unwritten:
                 return 0
             return ctypes.addressof(self._bits(self._allocations[address]))
+
+    def unwritten_run(self, address: int, size: int) -> tuple[int, int] | None:
+        """(address, bytes) of the first run of never written bytes in a range; shorter ones than PADDING do not count,
+        unless all of the range is one."""
+        with self._lock:
+            found = self.find(address)
+            if found is None or found.address not in self.unwritten or size <= 0:
+                return None
+            bits = self.unwritten[found.address]
+            if bits is None:
+                return address, size
+            import numpy as np
+
+            offset = address - found.address
+            raw = np.frombuffer(bits, np.uint8)[offset // 8 : (offset + size + 7) // 8]
+            missing = np.unpackbits(raw, bitorder="little")[offset % 8 : offset % 8 + size] == 0
+            edges = np.flatnonzero(np.diff(missing.astype(np.int8), prepend=0, append=0))
+            for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+                if end - start >= min(PADDING, size):
+                    return address + start, end - start
+            return None
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that holds an address."""

@@ -11,6 +11,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpulab.records import Fault
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
@@ -99,8 +100,8 @@ class Memory:
         return Failure(
             codes.OUT_OF_MEMORY,
             f"{size:,} bytes were asked for, and {self.available(device):,} can be had: of the device's {total:,} "
-            f"bytes {total - device.used_bytes:,} are free, but all virtual devices of a process share {ARENA_BYTES >> 30} "
-            "GiB of this computer's memory, with managed and pinned memory",
+            f"bytes {total - device.used_bytes:,} are free, but all virtual devices of a process share "
+            f"{ARENA_BYTES >> 30} GiB of this computer's memory, with managed and pinned memory",
         )
 
     def available(self, device: Device) -> int:
@@ -199,8 +200,23 @@ class Memory:
         _memmove(target, source, size)
         if to is not None:
             self._arena.written(target, size)
+        if self._context.checking:
+            self._look_at_copy(to, origin, source, size)
         if stream is not None:
             self._submit(stream, to, origin, size, waits or self._is_pageable(target, to, source, origin))
+
+    def _look_at_copy(self, to: Allocation | None, origin: Allocation | None, source: int, size: int) -> None:
+        """In a checked block: a copy to the host of what nobody has written is a finding."""
+        device = self._context.current
+        if origin is None or (to is not None and to.kind == "device") or device.fault is not None:
+            return
+        found = self._arena.unwritten_run(source, size)
+        if found is not None:
+            place, length = found
+            device.fault = Fault(
+                "never written", "", None, "", (0, 0, 0), 0, None, None, place, length, "copy",
+                self._arena.nearest(place), memory="global",
+            )  # fmt: skip
 
     def copy_rows(
         self,
@@ -232,6 +248,10 @@ class Memory:
                     _memmove(row + y * target_pitch, column + y * source_pitch, width)
         if to is not None:
             self._arena.written(target, target_bytes)
+        if self._context.checking:
+            for row in range(height * depth):
+                at = source + row // height * source_slice + row % height * source_pitch
+                self._look_at_copy(to, origin, at, width)
         waits = waits or self._is_pageable(target, to, source, origin)
         self._submit(stream, to, origin, width * height * depth, waits)
 

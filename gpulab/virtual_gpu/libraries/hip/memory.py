@@ -321,7 +321,7 @@ def _synchronous(target: int, source: int, size: int, kind: int) -> int:
     if not target or not source:
         return codes.INVALID_VALUE
     _memory.copy(target, source, size, kind, device.null_stream, waits=True)
-    return 0
+    return rt.surface(device) if device.fault is not None else 0  # of a checked copy
 
 
 def hipMemcpy(target: int, source: int, size: int, kind: int) -> int:
