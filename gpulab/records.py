@@ -315,6 +315,9 @@ class InstructionCost:
         branch: place in `Launch.instructions` of the instruction that sent lanes another way here: the innermost if,
             else or loop around this instruction, of those that lanes decide each for themselves. None if there is none.
         stall_clocks: as in `LineCost`: for an instruction that waits.
+        by_lane: it works once for each active lane; else once for the wave, whichever lanes are active.
+        flops: float operations of one execution for each active lane, with their kind, the key of a compute roof:
+            ("fp32 plain", 2). Those of a matrix instruction stand in `amounts`.
     """
 
     where: SourceLine | None
@@ -327,6 +330,8 @@ class InstructionCost:
     whole: int = 0
     branch: int | None = None
     stall_clocks: float = 0.0
+    by_lane: bool = True
+    flops: tuple[str, float] = ("", 0)
 
     @property
     def is_vector(self) -> bool:
@@ -726,6 +731,7 @@ class TraceInstruction:
             "wait" ...
         label: names of the labels that stand before it.
         target: index of the instruction that it may jump to.
+        by_lane: as of `InstructionCost`.
     """
 
     text: str
@@ -735,6 +741,7 @@ class TraceInstruction:
     operands: tuple[TraceOperand, ...] = ()
     label: str = ""
     target: int | None = None
+    by_lane: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from gpulab.module import Extent, Kernel
     from gpulab.views.instrument import Instrument
 
-FORMAT, VERSION = "gpulab trace", 1
+FORMAT, VERSION = "gpulab trace", 2
 MOST_FILE = 192 << 20
 MOST_HEADER = 16 << 20
 """Bytes of a file's JSON."""
@@ -296,6 +296,7 @@ def _packed(trace: Trace) -> tuple[dict[str, Any], array[int]]:
         [
             item.text, places.setdefault(item.where, len(places)), meanings.setdefault(item.meaning, len(meanings)),
             item.kind, [operands.setdefault(o, len(operands)) for o in item.operands], item.label, item.target,
+            item.by_lane,
         ]
         for item in trace.instructions
     ]  # fmt: skip
@@ -422,7 +423,7 @@ def _unpacked(given: Mapping[str, Any], content: bytes) -> WaveTrace:
         operands.append(TraceOperand(_text(text), registers, _text(type_), _flag(is_written), _text(name)))
     rows = _list(given["instructions"])
     instructions = []
-    for text, where, meaning, kind, used, label, target in (_list(row, 7) for row in rows):
+    for text, where, meaning, kind, used, label, target, by_lane in (_list(row, 8) for row in rows):
         instructions.append(
             TraceInstruction(
                 _text(text),
@@ -432,6 +433,7 @@ def _unpacked(given: Mapping[str, Any], content: bytes) -> WaveTrace:
                 tuple(operands[_int(which, 0, len(operands) - 1)] for which in _list(used)),
                 _text(label),
                 _optional(target, lambda index: _int(index, 0, len(rows) - 1)),
+                _flag(by_lane),
             )
         )
     start: dict[str, int | tuple[int, ...]] = {}

@@ -16,11 +16,10 @@ branch is lanes without a thread: of a block whose size is no multiple of the wa
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpulab.records import Launch, SourceLine, Trace
 from gpulab.views import palette, profiles
@@ -36,15 +35,6 @@ MOST_INSTRUCTIONS = 1000
 MOST_COLUMNS = 400
 """Columns of the picture of a wave's life; of a longer one each stands for several steps."""
 _STATIC_ROWS = 24
-_VECTOR = re.compile(r"(v_|global_|flat_|scratch_|buffer_|tbuffer_|ds_|image_)")
-_WHOLE_WAVE = re.compile(
-    r"v_(readlane|readfirstlane|writelane|mfma|smfmac|wmma|swmmac|nop)|ds_(nop|gws)|buffer_(inv|wb|gl)"
-)
-
-
-def works_by_lane(text: str) -> bool:
-    """Whether an instruction works once for each active lane, by its text."""
-    return bool(_VECTOR.match(text)) and not _WHOLE_WAVE.match(text)
 
 
 @dataclass(slots=True)
@@ -77,6 +67,15 @@ class Activity:
     def wasted(self) -> int:
         """Lane-slots of idle lanes."""
         return self.slots - self.active
+
+
+class Part(NamedTuple):
+    """One instruction, and whether it works by lane."""
+
+    where: SourceLine
+    text: str
+    by_lane: bool
+    activity: Activity
 
 
 @dataclass(slots=True)
@@ -116,7 +115,7 @@ class Side:
     steps: int = 0
     lines: dict[Place, Activity] = field(default_factory=dict)
     scalar: dict[Place, int] = field(default_factory=dict)
-    parts: list[tuple[SourceLine, str, Activity]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     branches: dict[Place, Branch] = field(default_factory=dict)
     outside: int = 0
     time: list[tuple[int, int, list[float], SourceLine | None]] = field(default_factory=list)
@@ -131,11 +130,12 @@ class Side:
         return found
 
     def put(
-        self, where: SourceLine, text: str, executed: int, whole: int, counts: Sequence[int], branch: SourceLine | None
-    ) -> None:
+        self, where: SourceLine, by_lane: bool, executed: int, whole: int, counts: Sequence[int],
+        branch: SourceLine | None,
+    ) -> None:  # fmt: skip
         """Add executions of an instruction that stand in one branch."""
         at = place(where)
-        if not works_by_lane(text):
+        if not by_lane:
             self.scalar[at] = self.scalar.get(at, 0) + executed
             return
         self.lines.setdefault(at, Activity([0] * self.wave_size)).add(executed, whole, counts)
@@ -158,8 +158,9 @@ def of_launch(launch: Launch) -> Side:
         if cost.where is None or not cost.lane_counts:
             continue
         branch = launch.instructions[cost.branch].where if cost.branch is not None else None
-        side.put(cost.where, cost.text, cost.executed, cost.whole, cost.lane_counts, branch)
-        side.parts.append((cost.where, cost.text, Activity(list(cost.lane_counts), cost.executed, cost.whole)))
+        side.put(cost.where, cost.by_lane, cost.executed, cost.whole, cost.lane_counts, branch)
+        activity = Activity(list(cost.lane_counts), cost.executed, cost.whole)
+        side.parts.append(Part(cost.where, cost.text, cost.by_lane, activity))
     return side
 
 
@@ -189,11 +190,11 @@ def of_trace(trace: Trace) -> Side:
         found.setdefault(index, Activity([0] * size)).add(count, full, counts)
         if instruction.where is not None:
             at = trace.instructions[branch].where if branch is not None else None
-            side.put(instruction.where, instruction.text.strip(), count, full, counts, at)
+            side.put(instruction.where, instruction.by_lane, count, full, counts, at)
     for index, activity in sorted(found.items()):
         instruction = trace.instructions[index]
         if instruction.where is not None:
-            side.parts.append((instruction.where, instruction.text.strip(), activity))
+            side.parts.append(Part(instruction.where, instruction.text.strip(), instruction.by_lane, activity))
     each = -(-len(trace.steps) // MOST_COLUMNS)
     for begin in range(0, len(trace.steps), max(each, 1)):
         steps = trace.steps[begin : begin + each]
@@ -258,7 +259,7 @@ def divergence(record: Launch | Trace, beside: Launch | Trace | None = None) -> 
 
 
 def _costly(side: Side) -> Iterable[SourceLine]:
-    seen = {place(where): where for where, _, _ in side.parts}
+    seen = {place(part.where): part.where for part in side.parts}
     return seen.values()
 
 
@@ -354,13 +355,13 @@ def _data(sides: Sequence[Side], pairs: Sequence[Pair], several: bool, missing: 
     parts: list[dict[Place, list[dict[str, Any]]]] = []
     left_out = 0
     for at, side in enumerate(sides):
-        order = sorted(range(len(side.parts)), key=lambda k: -side.parts[k][2].executed)
+        order = sorted(range(len(side.parts)), key=lambda k: -side.parts[k].activity.executed)
         left_out += max(len(order) - MOST_INSTRUCTIONS, 0)
         own: dict[Place, list[dict[str, Any]]] = {}
         for k in sorted(order[:MOST_INSTRUCTIONS]):
-            where, text, activity = side.parts[k]
-            found = _activity(activity, works_by_lane(text))
-            own.setdefault(place(where), []).append({"text": cut(text), "side": at, "found": found})
+            part = side.parts[k]
+            found = _activity(part.activity, part.by_lane)
+            own.setdefault(place(part.where), []).append({"text": cut(part.text), "side": at, "found": found})
         parts.append(own)
     rows: list[dict[str, Any]] = []
     row_of: list[dict[Place, int]] = [{} for _ in sides]

@@ -18,10 +18,6 @@ from gpulab.errors import CounterNotFound
 from gpulab.records import InstructionCost, Launch
 
 _OPERATIONS = {"add": 1, "mul": 1, "fma": 2, "trans": 1}
-_QUANTITY = re.compile(r"(add|mul|fma|trans)_(f16|f32|f64)")
-_PAIR = re.compile(r"\bv_dual_(add|sub|subrev|mul|mul_dx9_zero|fmac|fmaak|fmamk|dot2acc)_f32(?:_f16|_bf16)?\b")
-_DOT = re.compile(r"v_dot(\d)(?:c|acc)?_(?:f32|f16|bf16)_")
-_MIX = re.compile(r"v_(?:fma|mad)_mix(?:lo|hi)?_")
 _MATRIX = {"i8": "int8", "f8": "fp8", "xf32": "tf32", "f6f4": "fp6", "bf16": "bf16", "f16": "fp16", "f32": "fp32",
            "f64": "fp64"}  # fmt: skip
 
@@ -69,13 +65,8 @@ class Work:
 
 def operations(cost: InstructionCost, arch: Architecture) -> tuple[str, float, bool]:
     """(kind, operations, per lane) of one execution of an instruction: for each active lane, or, of a matrix
-    instruction, for the whole wave. ("", 0, True) if it does no float operations.
-
-    What an instruction does is what the counters SQ_INSTS_VALU_ADD_F32 and their like say of it; a packed instruction
-    (v_pk_) does it twice. Those counters leave out VOPD pairs, dot products and mixed multiply-adds: they are counted
-    by their names here. Comparisons, minima, conversions and the steps of a division that are not multiply-adds are no
-    operations, as in AMD's counters.
-    """
+    instruction, for the whole wave. ("", 0, True) if it does no float operations. The rules are in
+    virtual_gpu/machine/counters.py (`float_operations`)."""
     for name, amount in cost.amounts:
         if name.startswith("mops_"):
             kind = _MATRIX[name.removeprefix("mops_")]
@@ -83,20 +74,7 @@ def operations(cost: InstructionCost, arch: Architecture) -> tuple[str, float, b
             if key not in arch.flops_per_clock_per_cu and kind == "fp6":
                 key = "matrix fp8"
             return key, 512 * amount, False
-        found = _QUANTITY.fullmatch(name)
-        if found:
-            times, width = _OPERATIONS[found[1]], found[2][1:]
-            packed = cost.text.startswith("v_pk_")
-            kind = "fp64" if width == "64" else f"fp{width} {'packed' if packed else 'plain'}"
-            return kind, times * (2 if packed else 1), True
-    text = cost.text
-    if "::" in text:
-        done = sum(4 if what == "dot2acc" else 2 if what.startswith("fma") else 1 for what in _PAIR.findall(text))
-        return ("fp32 packed", done, True) if done else ("", 0, True)
-    dot = _DOT.match(text)
-    if dot:
-        return "fp16 packed", 2 * int(dot[1]), True
-    return ("fp32 plain", 2, True) if _MIX.match(text) else ("", 0, True)
+    return (*cost.flops, True)
 
 
 def work(launch: Launch) -> Work:

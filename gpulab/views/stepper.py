@@ -73,7 +73,7 @@ class Life:
         self.masks = np.fromiter((step.exec_mask & MASK64 for step in steps), np.dtype("<u8"), len(steps))
         self.active = np.bitwise_count(self.masks).astype(int)
         self.divergences: list[int] = (np.flatnonzero(self.masks[1:] != self.masks[:-1]) + 1).tolist()
-        kinds = np.array([i.kind == "barrier" or i.text.startswith("s_barrier") for i in trace.instructions], bool)
+        kinds = np.array([i.kind == "barrier" for i in trace.instructions], bool)
         self.barriers: list[int] = np.flatnonzero(kinds[self.executed]).tolist() if len(steps) else []
 
 

@@ -141,8 +141,8 @@ def test_damaged_headers_are_refused(tmp_path: Path, edit, why: str) -> None:
 
 
 def test_other_versions_are_named(tmp_path: Path) -> None:
-    path = changed(saved(FULL, tmp_path / "t"), lambda h: h.update(version=2))
-    with pytest.raises(TraceError, match=r"is of version 2; this gpulab reads version 1"):
+    path = changed(saved(FULL, tmp_path / "t"), lambda h: h.update(version=1))
+    with pytest.raises(TraceError, match=r"is of version 1; this gpulab reads version 2"):
         gpulab.load_trace(path)
 
 

@@ -14,7 +14,8 @@ def launch(
     kernel: str, us: float, fmas: int, memory_us: float, lds: int = 0, limiter: str = "HBM3 bandwidth"
 ) -> Launch:
     parts = {"HBM3 bandwidth": memory_us * 2100, "Infinity Cache bandwidth": memory_us * 1500, limiter: us * 2000}
-    fma = (("fma_f32", 1), ("valu_clocks", 4))
+    amounts = (("fma_f32", 1), ("valu_clocks", 4))
+    fma = InstructionCost(None, "v_fmac_f32_e32 v0, v1, v2", fmas, 64 * fmas, amounts, flops=("fp32 plain", 2))
     accesses = [
         AccessCost(None, "global_load_dword", "global", "load", 4, 1000, 2_000_000, line_bytes=128, l2_requests=90_000)
     ]
@@ -23,7 +24,7 @@ def launch(
     return Launch(
         kernel=kernel, arch="gfx942", device=0, grid=(1, 1, 1), block=(64, 1, 1), lds_bytes=0, waves=1,
         counters=Counters({}), timing=ModelledTime(us, limiter, parts, 1.0, 2100, 32, 32),
-        instructions=(InstructionCost(None, "v_fmac_f32_e32 v0, v1, v2", fmas, 64 * fmas, fma),),
+        instructions=(fma,),
         accesses=tuple(accesses),
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import pytest
 
 from gpulab import architectures
 from gpulab.virtual_gpu import isa
-from gpulab.virtual_gpu.isa.row import LOGIC, Memory, Row
+from gpulab.virtual_gpu.isa.row import LOGIC, Memory, Row, works_by_lane
 from tests.isa.rows import row_of, run
 
 ARCHES = architectures.names()
@@ -241,3 +241,26 @@ def test_what_only_concerns_caches_is_modelled(arch):
     assert found == ["modelled"] * len(found)
     assert len(found) > 2
     assert table["s_nop"].fidelity == table["s_setprio"].fidelity == "exact"
+
+
+@pytest.mark.parametrize(
+    ("arch", "by_lane", "for_the_wave"),
+    [
+        # CDNA3 ISA manual 3.3: EXEC says for which lanes a vector instruction works; 6.7, 7.1: v_readlane, v_writelane
+        # and matrix instructions ignore it; scalar ones and those on caches have no lanes
+        (
+            "gfx942",
+            "v_add_f32 v_cmp_gt_i32 v_cmpx_gt_i32 global_load_dword ds_read_b32 buffer_store_dword scratch_load_dword "
+            "ds_bpermute_b32 ds_append v_swap_b32",
+            "s_add_u32 s_load_dword v_readlane_b32 v_readfirstlane_b32 v_writelane_b32 v_mfma_f32_4x4x1f32 buffer_wbl2 "
+            "buffer_inv v_nop s_endpgm s_movrels_b32",
+        ),
+        ("gfx1100", "flat_load_b32 v_permlane16_b32 v_movrels_b32", "v_wmma_f32_16x16x16_f16 buffer_gl0_inv s_barrier"),
+        # RDNA4 ISA manual: v_s_* are the scalar unit's, the name's beginning is of the encoding
+        ("gfx1201", "v_exp_f32", "v_s_exp_f32 v_s_rcp_f16 global_wb global_inv s_prefetch_data"),
+    ],
+)
+def test_what_works_once_for_each_active_lane(arch, by_lane, for_the_wave):
+    table = isa.table(arch)
+    assert [name for name in by_lane.split() if not works_by_lane(table[name])] == []
+    assert [name for name in for_the_wave.split() if works_by_lane(table[name])] == []

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from gpulab import architectures, counter_names
+from gpulab.virtual_gpu import isa
+from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine import counters
+from gpulab.virtual_gpu.translate.decode import Decoder
 from tests.translate.kernels import ARCHITECTURES, Buffer, good
 
 
@@ -130,3 +133,31 @@ def test_the_page_has_the_table() -> None:
     page = (Path(__file__).parents[2] / "docs" / "counters.md").read_text(encoding="utf-8")
     assert page.endswith(counters.markdown()), "put counters.markdown() in the place of the table at the page's end"
     assert all(name in counters.markdown() for name in ("GRBM_GUI_ACTIVE", "SQ_WAVES", "TCC_HIT"))
+
+
+@pytest.mark.parametrize(
+    ("arch", "text", "expected"),
+    [
+        ("gfx942", "v_add_f32_e32 v0, v1, v2", ("fp32 plain", 1)),
+        ("gfx942", "v_fmac_f32_e32 v0, v1, v2", ("fp32 plain", 2)),
+        ("gfx942", "v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1]", ("fp32 packed", 4)),
+        ("gfx942", "v_pk_add_f16 v0, v1, v2", ("fp16 packed", 2)),
+        ("gfx942", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", ("fp64", 2)),
+        ("gfx942", "v_rcp_f32_e32 v0, v1", ("fp32 plain", 1)),
+        ("gfx1100", "v_dual_fmac_f32 v0, v1, v2 :: v_dual_mul_f32 v3, v4, v5", ("fp32 packed", 3)),
+        ("gfx1100", "v_dual_mov_b32 v0, v1 :: v_dual_add_f32 v3, v4, v5", ("fp32 packed", 1)),
+        ("gfx1100", "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v3, v4", ("", 0)),
+        ("gfx1100", "v_dual_dot2acc_f32_f16 v0, v1, v2 :: v_dual_max_f32 v3, v4, v5", ("fp32 packed", 4)),
+        ("gfx942", "v_dot2_f32_f16 v0, v1, v2, v3", ("fp16 packed", 4)),
+        ("gfx942", "v_dot2_i32_i16 v0, v1, v2, v3", ("", 0)),
+        ("gfx1201", "v_dot4_f32_fp8_fp8 v0, v1, v2, v3", ("fp16 packed", 8)),
+        ("gfx942", "v_fma_mix_f32 v0, v1, v2, v3", ("fp32 plain", 2)),
+        ("gfx942", "v_fma_mixlo_f16 v0, v1, v2, v3", ("fp32 plain", 2)),
+        ("gfx942", "v_cmp_gt_f32_e32 vcc, v0, v1", ("", 0)),
+        ("gfx942", "v_add_u32_e32 v0, v1, v2", ("", 0)),
+    ],
+)
+def test_float_operations_of_instructions(arch: str, text: str, expected: tuple[str, float]) -> None:
+    """A fused multiply-add is two; each half of a packed one counts; n products of a dot product are 2 n."""
+    program = parse(f'.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\n.text\nk:\n  {text}\n  s_endpgm\n')
+    assert counters.float_operations(Decoder(program, isa.table(arch)).decode(0, "k")) == expected

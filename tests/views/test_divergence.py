@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from gpulab.records import (
     Counters,
     InstructionCost,
@@ -16,7 +14,7 @@ from gpulab.records import (
     TraceInstruction,
     TraceStep,
 )
-from gpulab.views.divergence import MOST_COLUMNS, MOST_INSTRUCTIONS, divergence, of_launch, of_trace, works_by_lane
+from gpulab.views.divergence import MOST_COLUMNS, MOST_INSTRUCTIONS, divergence, of_launch, of_trace
 from gpulab.views.instrument import MOST_BYTES
 from gpulab.views.table import visible
 
@@ -30,7 +28,10 @@ LOW, HIGH, ALL = (1 << 32) - 1, ((1 << 32) - 1) << 32, (1 << 64) - 1
 def cost(
     where: SourceLine, text: str, executed: int, lanes: list[int], branch: int | None = None, whole: int = 0
 ) -> InstructionCost:
-    return InstructionCost(where, text, executed, sum(lanes), lane_counts=tuple(lanes), branch=branch, whole=whole)
+    return InstructionCost(
+        where, text, executed, sum(lanes), lane_counts=tuple(lanes), branch=branch, whole=whole,
+        by_lane=not text.startswith("s_"),
+    )  # fmt: skip
 
 
 def launch(text: str = TEXT, arch: str = "gfx942", **changes: object) -> Launch:
@@ -60,13 +61,13 @@ def launch(text: str = TEXT, arch: str = "gfx942", **changes: object) -> Launch:
 
 INSTRUCTIONS = (
     TraceInstruction("v_cmp_gt_u32 vcc, 32, v0", IF),
-    TraceInstruction("s_and_saveexec_b64 s[0:1], vcc", IF),
+    TraceInstruction("s_and_saveexec_b64 s[0:1], vcc", IF, by_lane=False),
     TraceInstruction("v_mov_b32 v1, 1", THEN),
-    TraceInstruction("s_andn2_saveexec_b64 s[0:1], s[0:1]", ELSE),
+    TraceInstruction("s_andn2_saveexec_b64 s[0:1], s[0:1]", ELSE, by_lane=False),
     TraceInstruction("v_mov_b32 v1, 2", ELSE),
-    TraceInstruction("s_or_b64 exec, exec, s[0:1]", STORE),
+    TraceInstruction("s_or_b64 exec, exec, s[0:1]", STORE, by_lane=False),
     TraceInstruction("global_store_dword v[2:3], v1, off", STORE),
-    TraceInstruction("s_endpgm", END),
+    TraceInstruction("s_endpgm", END, by_lane=False),
 )
 
 
@@ -77,19 +78,6 @@ def trace(steps: list[tuple[int, int]] | None = None, text: str = TEXT, **change
         "instructions": INSTRUCTIONS, "steps": tuple(TraceStep(i, mask, {}) for i, mask in taken), "source": text,
     }  # fmt: skip
     return Trace(**(values | changes))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("v_add_f32 v0, v1, v2", True), ("global_load_dword v0, v[0:1], off", True), ("ds_read_b32 v0, v1", True),
-        ("flat_load_b32 v0, v[0:1]", True), ("v_cmpx_gt_i32 v0, v1", True), ("ds_bpermute_b32 v0, v1, v2", True),
-        ("s_add_u32 s0, s1, s2", False), ("v_readlane_b32 s0, v1, 3", False), ("v_mfma_f32_4x4x1f32 a[0:3], v0", False),
-        ("v_wmma_f32_16x16x16_f16 v[0:7], v[8:15]", False), ("buffer_wbl2 sc1", False), ("s_endpgm", False),
-    ],
-)  # fmt: skip
-def test_which_instructions_work_by_lane(text: str, expected: bool) -> None:
-    assert works_by_lane(text) is expected
 
 
 def test_slots_wasted_by_hand() -> None:
@@ -166,7 +154,8 @@ def test_a_loop_that_lanes_leave_one_by_one() -> None:
     head, body, back = (SourceLine("cell.hip", n, 0, "") for n in (2, 3, 2))
     instructions = (
         TraceInstruction("v_mov_b32 v0, 0", head), TraceInstruction("v_add_u32 v0, v0, 1", body),
-        TraceInstruction("s_andn2_b64 exec, exec, s[0:1]", back), TraceInstruction("s_or_b64 exec, exec, s[0:1]", END),
+        TraceInstruction("s_andn2_b64 exec, exec, s[0:1]", back, by_lane=False),
+        TraceInstruction("s_or_b64 exec, exec, s[0:1]", END, by_lane=False),
         TraceInstruction("v_mov_b32 v0, 0", END),
     )  # fmt: skip
     steps = [(0, ALL)]

@@ -15,7 +15,7 @@ import pytest
 from gpulab.records import SourceLine, TraceInstruction, TraceStep
 from gpulab.trace import WaveTrace
 from gpulab.views.instrument import MOST_BYTES
-from gpulab.views.stepper import stepper
+from gpulab.views.stepper import Life, stepper
 from gpulab.views.table import visible
 from tests.views.traces import HOSTILE, bits, long, small
 
@@ -198,3 +198,12 @@ def test_an_instruction_may_be_executed_by_no_lane() -> None:
     trace = small()
     idle = TraceStep(3, 0, {})
     assert stepper(replace(trace, steps=(*trace.steps, idle))).table.rows[1][2] == 0
+
+
+def test_a_barrier_in_two_halves_is_one() -> None:
+    """RDNA 4 tells the others by one instruction and waits by another (kind "nop"): the wave comes to one barrier."""
+    trace = small()
+    one = [TraceInstruction("s_barrier_signal -1", None, kind="nop", by_lane=False),
+           TraceInstruction("s_barrier_wait -1", None, kind="barrier", by_lane=False)]  # fmt: skip
+    steps = tuple(TraceStep(number, 1, {}) for number in (0, 1))
+    assert Life(replace(trace, instructions=tuple(one), steps=steps)).barriers == [1]

@@ -63,7 +63,7 @@ export async function unpack(data) {
   /** @type {Instruction[]} */
   const instructions = texts.instructions.map((/** @type {any} */ row) => instructionOf(row, texts.meanings, operands));
   const { count, waveSize: size } = data;
-  const isBarrier = instructions.map((item) => item.kind === "barrier" || item.text.startsWith("s_barrier"));
+  const isBarrier = instructions.map((item) => item.kind === "barrier");
   /** @type {number[]} */
   const divergences = [];
   /** @type {number[]} */

@@ -272,7 +272,11 @@ def _dot(first: Format, second: Format) -> Callable[..., Value]:
 for _a, _first in OCP.items():
     for _b, _second in OCP.items():
         _product = _dot(_first, _second)
-        vector(f"v_dot4_f32_{_a}_{_b}", accuracy="fused multiply-adds in order; the hardware's order is not published")(
+        vector(
+            f"v_dot4_f32_{_a}_{_b}",
+            products=4,
+            accuracy="fused multiply-adds in order; the hardware's order is not published",
+        )(
             body(
                 lambda a, b, c, o=_product: o(a, b, c),
                 "a:u32 b:u32 c:f32",

@@ -86,10 +86,10 @@ for _name, _function in (("minimum3", f.minimum_2019), ("maximum3", f.maximum_20
             f"Two: {_meaning}",
         )
     )
-packed("v_dot2_f32_bf16", element="bf16")(
+packed("v_dot2_f32_bf16", element="bf16", products=2)(
     body(as_body(float_dot(bf16), 3), "a:u32 b:u32 c:f32", "Dot product of two bf16 pairs plus an f32.")
 )
-packed("v_dot2c_f32_bf16", element="bf16")(
+packed("v_dot2c_f32_bf16", element="bf16", products=2)(
     body(as_body(float_dot(bf16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two bf16 pairs.")
 )
 define("v_cvt_f32_bf16", "a:bf16", lambda a: a.to(f32), "bf16 to f32.", float_mode=False, counted="cvt")

@@ -179,22 +179,22 @@ def _narrow_dot(element: Type) -> Callable[..., Value]:
     return dot
 
 
-_rows("v_dot2_f32_f16", element="f16", float_mode=True)(
+_rows("v_dot2_f32_f16", element="f16", float_mode=True, products=2)(
     body(as_body(float_dot(f16), 3), "a:u32 b:u32 c:f32", "Dot product of two f16 pairs plus an f32.")
 )
-_rows(gfx9="v_dot2c_f32_f16", gfx11="v_dot2acc_f32_f16 v_dot2c_f32_f16", element="f16", float_mode=True)(
+_rows(gfx9="v_dot2c_f32_f16", gfx11="v_dot2acc_f32_f16 v_dot2c_f32_f16", element="f16", float_mode=True, products=2)(
     body(as_body(float_dot(f16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two f16 pairs.")
 )
-_rows(gfx11="v_dot2_f32_bf16", element="bf16", float_mode=True)(
+_rows(gfx11="v_dot2_f32_bf16", element="bf16", float_mode=True, products=2)(
     body(as_body(float_dot(bf16), 3), "a:u32 b:u32 c:f32", "Dot product of two bf16 pairs plus an f32.")
 )
-_rows(gfx11="v_dot2acc_f32_bf16", element="bf16", float_mode=True)(
+_rows(gfx11="v_dot2acc_f32_bf16", element="bf16", float_mode=True, products=2)(
     body(as_body(float_dot(bf16), 3), "a:u32 b:u32 dst:f32", "dst += dot product of two bf16 pairs.")
 )
-_rows(gfx11="v_dot2_f16_f16", element="f16", float_mode=True)(
+_rows(gfx11="v_dot2_f16_f16", element="f16", float_mode=True, products=2)(
     body(as_body(_narrow_dot(f16), 3), "a:u32 b:u32 c:f16", "Dot product of two f16 pairs plus an f16.")
 )
-_rows(gfx11="v_dot2_bf16_bf16", element="bf16", float_mode=True)(
+_rows(gfx11="v_dot2_bf16_bf16", element="bf16", float_mode=True, products=2)(
     body(as_body(_narrow_dot(bf16), 3), "a:u32 b:u32 c:bf16", "Dot product of two bf16 pairs plus a bf16.")
 )
 

@@ -136,6 +136,7 @@ class Beyond(TypedDict, total=False):
     into_high: bool
     logic: str
     counted: str
+    products: int
 
 
 class Options(Beyond, total=False):
@@ -169,6 +170,7 @@ class Row(Stated):
     write EXEC the second source is EXEC.
     `counted`: which of the counters SQ_INSTS_VALU_* counts the instruction on CDNA: "add_f32" (f16, f64; mul, fma,
     trans the same), "cvt", "int32", "int64", or "". (docs/counters.md)
+    `products`: of a dot product of floats, how many products it adds up; no counter counts them.
     """
 
     def __init__(
@@ -191,6 +193,7 @@ class Row(Stated):
         self.into_high = beyond.get("into_high", False)
         self.logic = beyond.get("logic", "")
         self.counted = beyond.get("counted", "")
+        self.products = beyond.get("products", 0)
         self.meaning = inspect.getdoc(body) or ""
         hints = {k: TYPES[v] if isinstance(v, str) else v for k, v in body.__annotations__.items() if k != "return"}
         self.parameters = tuple(Parameter(n, t, n in IMPLICIT) for n, t in hints.items())
@@ -341,6 +344,18 @@ class Matrix(Stated):
 
 
 AnyRow = Row | Memory | CrossLane | Matrix | Control
+ONE_FOR_THE_WAVE = ("readlane", "readfirstlane", "writelane")
+"""Kinds of `CrossLane` that move one value, whichever lanes are active."""
+
+
+def works_by_lane(row: AnyRow) -> bool:
+    """Whether an instruction works once for each active lane. Scalar ones work once for the wave; v_readlane and its
+    like, and matrix instructions, do not ask which lanes are active."""
+    if isinstance(row, Row):
+        return row.unit == "valu"
+    if isinstance(row, Memory):
+        return row.space != "scalar" and row.action != "prefetch"
+    return isinstance(row, CrossLane) and row.unit != "salu" and row.kind not in ONE_FOR_THE_WAVE
 
 
 class Table(Mapping[str, AnyRow]):

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpulab.records import AccessCost, AccessSample, InstructionCost, LineCost, SourceLine
-from gpulab.virtual_gpu.machine.counters import Contributions, access_quantities
+from gpulab.virtual_gpu.isa.row import works_by_lane
+from gpulab.virtual_gpu.machine.counters import Contributions, access_quantities, float_operations
 from gpulab.virtual_gpu.translate.decode import Decoded
 from gpulab.virtual_gpu.translate.layout import LANE_BYTES, LANE_ROW, LANE_SUMS
 from gpulab.virtual_gpu.translate.memory import Observed
@@ -69,6 +70,8 @@ def instruction_costs(
             lanes_of[index].whole,
             place.get(branches.get(index, -1)),
             stalls.get(index, 0.0),
+            works_by_lane(decoded[index].row),
+            float_operations(decoded[index]),
         )
         for index in order
     }

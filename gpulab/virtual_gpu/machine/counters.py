@@ -22,7 +22,7 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.architectures.residency import occupancy
 from gpulab.errors import InternalError
 from gpulab.records import AccessCost, InstructionCost, ModelledTime
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row
 from gpulab.virtual_gpu.machine import timing
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
@@ -357,6 +357,39 @@ def operations(decoded: Decoded) -> tuple[str, ...]:
     """The quantities, of SQ_INSTS_VALU_*, that an instruction adds one to."""
     row = decoded.row
     return (row.counted,) if isinstance(row, Row) and row.counted else ()
+
+
+_OPERATIONS = {"add": 1, "mul": 1, "fma": 2, "trans": 1}
+
+
+def float_operations(decoded: Decoded) -> tuple[str, float]:
+    """Kind, the key of a compute roof, and number of the float operations of one execution for each active lane.
+
+    What an instruction does is what the counters SQ_INSTS_VALU_ADD_F32 and their like say of it; a packed instruction
+    does it twice. Those counters leave out VOPD pairs, dot products and mixed multiply-adds, which are counted here.
+    Comparisons, minima, conversions and the steps of a division that are not multiply-adds are no operations, as in
+    AMD's counters. Matrix instructions are not looked at.
+    """
+    kind, number = _float_operations(decoded.row)
+    if decoded.pair is not None:
+        number += _float_operations(decoded.pair.row)[1]
+        kind = "fp32 packed"
+    return (kind, number) if number else ("", 0)
+
+
+def _float_operations(row: AnyRow) -> tuple[str, float]:
+    if not isinstance(row, Row):
+        return "", 0
+    if row.products:
+        return "fp16 packed", 2 * row.products
+    if row.packed == "mix":
+        return "fp32 plain", 2
+    what, _, width = row.counted.partition("_f")
+    if what not in _OPERATIONS:
+        return "", 0
+    packed = row.packed == "pairs"
+    kind = "fp64" if width == "64" else f"fp{width} {'packed' if packed else 'plain'}"
+    return kind, _OPERATIONS[what] * (2 if packed else 1)
 
 
 def _matrix_type(row: Matrix) -> str:

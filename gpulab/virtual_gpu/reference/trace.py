@@ -13,7 +13,7 @@ from gpulab.records import Fault, MemoryRange, Trace, TraceAccess, TraceInstruct
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa import words
 from gpulab.virtual_gpu.isa.instruction import Program, Symbol
-from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row, works_by_lane
 from gpulab.virtual_gpu.reference.machine import Workgroup
 from gpulab.virtual_gpu.reference.memory import DeviceMemory
 from gpulab.virtual_gpu.reference.state import SGPRS, VGPRS, Touch, Wave
@@ -226,7 +226,14 @@ def _instructions(program: Program, table: Mapping[str, AnyRow], first: int, las
             target = place - first if place is not None and first <= place < last else None
         made.append(
             TraceInstruction(
-                item.text, item.where, meaning, _kind(row), operands, " ".join(labels.get(index, ())), target
+                item.text,
+                item.where,
+                meaning,
+                _kind(row),
+                operands,
+                " ".join(labels.get(index, ())),
+                target,
+                row is not None and works_by_lane(row),
             )
         )
     return tuple(made)
