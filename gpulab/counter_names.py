@@ -22,7 +22,7 @@ from gpulab import architectures as devices
 SETS = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201")
 """The sets of counters that are defined here, by the architecture that has each. A device says which is its own."""
 
-_REAL: Mapping[str, str] = {"gfx1031": "gfx1030", "gfx1032": "gfx1030", "gfx1102": "gfx1100", "gfx1200": "gfx1201"}
+_REAL: Mapping[str, str] = {"gfx1031": "gfx1030", "gfx1032": "gfx1030"}
 """Sets of real GPUs of which there is no virtual one."""
 
 

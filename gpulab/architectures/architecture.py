@@ -14,6 +14,7 @@ FEATURES: Mapping[str, str] = {
     "gfx940-insts": "the instructions of CDNA 3; caches are written back and dropped by scope",
     "gfx950-insts": "the instructions of CDNA 4",
     "xf32-insts": "matrix instructions that take f32 with fewer bits of fraction",
+    "salu-float": "the scalar unit adds, multiplies and compares floats",
     "packed-tid": "v0 holds all three coordinates of a work-item, not v0, v1 and v2 one each",
     "architected-flat-scratch": "the wave's scratch is set up by hardware, not by the kernel from SGPRs",
     "architected-sgprs": "the workgroup's coordinates are in trap registers, not in SGPRs",

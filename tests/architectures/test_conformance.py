@@ -29,8 +29,8 @@ from tests.isa import llvm
 FILES = sorted(Path(architectures.__file__).parent.glob("gfx*.py"))
 LIST = Path(__file__).parents[2] / "docs" / "devices.md"
 
-TRANSFERS = {"GDDR6": 16, "HBM2e": 2, "HBM3": 4, "HBM3E": 4}
-"""Bits a pin and clock of memory, at the clock that drivers report (JESD250, JESD235, JESD238)."""
+TRANSFERS = {"GDDR6": 16, "LPDDR5X": 8, "HBM2": 2, "HBM2e": 2, "HBM3": 4, "HBM3E": 4}
+"""Bits a pin and clock of memory, at the clock that drivers report (JESD250, JESD209-5, JESD235, JESD238)."""
 
 pytestmark = pytest.mark.parametrize("arch", [path.stem for path in FILES])
 

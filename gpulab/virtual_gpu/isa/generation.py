@@ -32,7 +32,7 @@ class Names:
         feature: of `architectures.Architecture.features`; "" for every device of the generation, "!..." for those
             without it.
         rows: where the rows are looked up, the first place first: a spelling of `Family` ("common", "gfx9", "gfx11"),
-            or the module of this package with rows of its own ("gfx90a", "gfx950", "gfx10", "gfx12").
+            or the module of this package with rows of its own ("gfx90a", "gfx950", "gfx10", "gfx1150", "gfx12").
         mnemonics: separated by white space; ``new=old`` takes the row that is written under the name ``old``.
     """
 

@@ -226,5 +226,16 @@ GENERATION = Generation(
         v_wmma_f32_16x16x16_f16 v_wmma_i32_16x16x16_iu4 v_wmma_i32_16x16x16_iu8 v_writelane_b32 v_xad_u32
         v_xnor_b32 v_xor3_b32 v_xor_b16 v_xor_b32
         """),
+        # RDNA 3.5.
+        Names("salu-float", ("gfx1150", "gfx12"), """
+        s_add_f16 s_add_f32 s_ceil_f16 s_ceil_f32 s_cmp_eq_f16 s_cmp_eq_f32 s_cmp_ge_f16 s_cmp_ge_f32
+        s_cmp_gt_f16 s_cmp_gt_f32 s_cmp_le_f16 s_cmp_le_f32 s_cmp_lg_f16 s_cmp_lg_f32 s_cmp_lt_f16 s_cmp_lt_f32
+        s_cmp_neq_f16 s_cmp_neq_f32 s_cmp_nge_f16 s_cmp_nge_f32 s_cmp_ngt_f16 s_cmp_ngt_f32 s_cmp_nle_f16
+        s_cmp_nle_f32 s_cmp_nlg_f16 s_cmp_nlg_f32 s_cmp_nlt_f16 s_cmp_nlt_f32 s_cmp_o_f16 s_cmp_o_f32
+        s_cmp_u_f16 s_cmp_u_f32 s_cvt_f16_f32 s_cvt_f32_f16 s_cvt_f32_i32 s_cvt_f32_u32 s_cvt_hi_f32_f16
+        s_cvt_i32_f32 s_cvt_pk_rtz_f16_f32 s_cvt_u32_f32 s_floor_f16 s_floor_f32 s_fmaak_f32 s_fmac_f16
+        s_fmac_f32 s_fmamk_f32 s_max_f16 s_max_f32 s_min_f16 s_min_f32 s_mul_f16 s_mul_f32 s_rndne_f16
+        s_rndne_f32 s_sub_f16 s_sub_f32 s_trunc_f16 s_trunc_f32
+        """),
     ),
 )  # fmt: skip
