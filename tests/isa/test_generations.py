@@ -46,11 +46,26 @@ HAS_AND_LACKS = {
         "global_load_b128 ds_load_b32 v_wmma_f32_16x16x16_f16 s_delay_alu",
         "s_memtime s_add_f32 ds_cmpst_b32",
     ),
+    "gfx1151": (
+        "global_load_b128 s_add_f32 s_fmac_f16 s_cmp_lt_f32 s_waitcnt_vscnt",
+        "s_min_num_f32 s_minimum_f32 v_s_rcp_f32 s_wait_loadcnt",
+    ),
     "gfx1201": (
         "s_add_f32 s_wait_loadcnt v_min_num_f32 s_mul_u64 s_load_u8",
         "s_barrier s_waitcnt_vscnt v_fmac_dx9_zero_f32 s_cmpk_eq_u32",
     ),
 }
+
+
+def test_scalar_minima_of_rdna_3_5_follow_the_ieee_mode() -> None:
+    # RDNA 3.5 ISA manual, S_MIN_F32: as V_MIN_F32; RDNA 4's takes the number, whatever MODE says
+    ieee = 0x2F0  # denormals kept, IEEE
+    for name in ("s_min_f32", "s_max_f32"):
+        assert one("gfx1151", name, SNAN, f32(1.0), mode=ieee) == SNAN | 0x400000
+        assert one("gfx1151", name, NAN, f32(1.0), mode=ieee) == f32(1.0)
+        assert one("gfx1151", name, SNAN, f32(1.0), mode=0xF0) == f32(1.0)
+        assert one("gfx1201", name, SNAN, f32(1.0)) == f32(1.0)
+    assert one("gfx1151", "s_min_f32", f32(-0.0), f32(0.0), mode=ieee) == f32(-0.0)
 
 
 @pytest.mark.parametrize("arch", HAS_AND_LACKS)
