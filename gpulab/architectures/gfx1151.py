@@ -1,13 +1,13 @@
 """AMD Radeon 8060S (RDNA 3.5, Strix Halo, gfx1151): `ARCHITECTURE`. An APU: the GPU of a Ryzen AI Max+ 395.
 
-Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); AMD's product page (clock; 256 bits
-of LPDDR5X-8000); rocminfo of a Radeon 8060S in antirez/ds4, issue 475 (chip, line size, L2, Infinity Cache, clock);
-amdgpu_top of one in magnitudedev/magnitude, issue 44 (ten CUs a shader array; memory clock and rate); LLVM (1536
-registers in steps of 24, 16 waves a SIMD); RDNA 3.5 ISA guide (LDS granule, banks; scalar floating point). Taken from
-the RX 7900 XTX (gfx1100): latencies in ns, shares of peaks, and by share of the Infinity Cache (32 of 96 MiB) the
-rates of L2 and Infinity Cache. The memory is what a computer of 128 GB gives if its firmware sets 96 GB aside for the
-GPU. Copies between host and device go through the same memory, so they have half its rate. Counters are those of
-gfx1100; AMD's tools list more.
+Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); AMD's product page (clock; 256
+bits of LPDDR5X-8000); rocminfo of a Radeon 8060S in antirez/ds4, issue 475 (chip, line size, L2, Infinity Cache,
+clock); amdgpu_top of one in magnitudedev/magnitude, issue 44 (ten CUs a shader array; memory clock and rate); LLVM
+(1536 registers in steps of 24, 16 waves a SIMD); RDNA 3.5 ISA guide (LDS granule, banks; scalar floating point).
+Taken from the RX 7900 XTX (gfx1100): latencies in ns, shares of peaks, and by share of the Infinity Cache (32 of 96
+MiB) the rates of L2 and Infinity Cache. The memory is what a computer of 128 GB gives if its firmware sets 96 GB
+aside for the GPU. Copies between host and device go through the same memory, so they have half its rate. Counters
+are those of gfx1100; AMD's tools list more.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache

@@ -1,10 +1,10 @@
 """AMD Radeon RX 9060 XT (RDNA 4, gfx1200), the one with 16 GB: `ARCHITECTURE`.
 
-Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); RDNA 4 ISA guide (LDS granule); AMD's
-product page (clocks, memory, matrix rates); LLVM AMDGPUBaseInfo.cpp (1536 registers in steps of 24 for wave32, 16
-waves a SIMD); the Linux driver (chip number, two shader engines). Line sizes and what the driver keeps of the memory are
-those of the RX 9070 XT (gfx1201), latencies those of the RX 7900 XTX in ns; the rates of L2 and Infinity Cache are half
-of the RX 9070 XT's, whose die has twice of each.
+Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); RDNA 4 ISA guide (LDS granule);
+AMD's product page (clocks, memory, matrix rates); LLVM AMDGPUBaseInfo.cpp (1536 registers in steps of 24 for
+wave32, 16 waves a SIMD); the Linux driver (chip number, two shader engines). Line sizes and what the driver keeps
+of the memory are those of the RX 9070 XT (gfx1201), latencies those of the RX 7900 XTX in ns; the rates of L2 and
+Infinity Cache are half of the RX 9070 XT's, whose die has twice of each.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache
