@@ -134,13 +134,12 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Let threads without an element bring 0, and let nobody return early. Then add up with the loop of the lesson, "
-        "which begins at warpSize / 2.",
+        "Let threads without an element use 0, and let no thread return early. Then add up with the lesson's loop: its "
+        "steps are 1, 2, 4 and so on below warpSize, or the same from warpSize / 2 down.",
         "A block of 96 threads has, on waves of 64, a second wave with 32 lanes: blockDim.x minus 64. Compute that "
         "number, and before each "
         "shuffle ask whether the partner's number is less than it.",
-        "int from = lane + step; int other = __shfl(v, from < lanes ? from : lane); if (from < lanes) v += other; with "
-        "lanes = "
-        "min(blockDim.x - wave * warpSize, warpSize).",
+        "int lanes = min((int)blockDim.x - wave * warpSize, (int)warpSize); and in the loop: int from = lane + step; "
+        "int other = __shfl(v, from < lanes ? from : lane); if (from < lanes) v += other;",
     ),
 )
