@@ -3,7 +3,8 @@
 Each rule is a function that gives `Complaint`s: where, what, and what to do. Rules about texts: `of_text` (facts
 without a source, dead links, images without alternative text, folded answers), `of_lesson`. About exercises:
 `of_exercise` (hints, picture, answers, section), `of_answers` (runs them: wrong ones must be rejected with their
-cause, right ones pass, the released notebook must fail because nothing is written yet). About the whole: `of_course`.
+cause, right ones pass, the released notebook must fail because nothing is written yet). About the whole: `of_course`,
+`of_words` (terms of the glossary that a lesson uses before one explains them).
 Whether built notebooks are what their sources make is `build.py --check`.
 """
 
@@ -48,6 +49,8 @@ LISTED = re.compile(r"\(\.\./exercises/([a-z0-9-]+)/\1\.ipynb\)[^\n|]*?[(|]\s?(\
 """An exercise in a list or a table, with its minutes."""
 MARK = re.compile(r"«[^»]*»")
 """What an author replaces in a new exercise (course/template)."""
+TERMS = re.compile(r"^\| (.+) \| [^|]+ \| \[(\d\d)\]\([^|]*\|$", re.M)
+"""A row of the glossary: its words, one sentence, the first lesson that explains them."""
 FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.S | re.M)
 QUANTITY = re.compile(
     r"(?<![\w.])\d[\d,.]*\s?(?:(?:[KMGT]i?B|[KMGT]?bit)(?:/s)?|[KMGT]Hz|[GTP]FLOP(?:/s|S)?|TB/s|GB/s|ns|µs|ms|clk|clocks?|"
@@ -482,6 +485,47 @@ def of_course() -> Iterator[Complaint]:
             )
 
 
+def terms(glossary: str) -> dict[str, str]:
+    """Terms of HIP and of AMD's manuals -> number of the first lesson that explains each. Names of code are left out."""
+    found: dict[str, str] = {}
+    for words, lesson in TERMS.findall(glossary):
+        columns = re.sub(r"\([^)]*\)", "", words).split("|")
+        for column in columns[1:] or columns:  # CUDA's words come first where there are several columns
+            for term in map(str.strip, re.split(r"[,;:]", column)):
+                if term not in ("", "–") and "`" not in term:
+                    found[term] = min(lesson, found.get(term, lesson))
+    return found
+
+
+def of_words() -> Iterator[Complaint]:
+    """A lesson that uses a term before the one that explains it says so: by emphasis, or by naming a lesson."""
+    glossary = build.COURSE / "pages" / "glossary.md"
+    if not glossary.is_file():
+        return
+    lessons = sorted((build.COURSE / "lessons").glob("[0-9][0-9]_*.md"))
+    paragraphs = {
+        path: [
+            re.sub(r"`[^`\n]*`", "", LINK.sub(r"\2", each))
+            for passage in passages(path.read_text(encoding="utf-8"))
+            for each in passage.split("\n\n")
+            if not re.match(r"#|\*\*(Next|Further reading):", each)
+        ]
+        for path in lessons
+    }
+    for term, lesson in terms(glossary.read_text(encoding="utf-8")).items():
+        word = rf"(?<![\w-]){re.escape(term)}s?(?![\w-])"
+        earlier = [path for path in lessons if path.name[:2] < lesson]
+        first = next(((path, each) for path in earlier for each in paragraphs[path] if re.search(word, each)), None)
+        if first is None:
+            continue
+        path, text = first
+        if not re.search(rf"\*[^*\n]*{word}[^*\n]*\*|\b[Ll]essons? \d\d", text):
+            yield Complaint(
+                _where(path), f"it uses {term!r}, which lesson {lesson} explains: {_around(text, re.search(word, text))!r}",
+                "explain it there (in *emphasis*), name the lesson, or put the first that explains it in the glossary",
+            )  # fmt: skip
+
+
 # ------------------------------------------------------------------------------------------------------------ running
 
 
@@ -489,7 +533,7 @@ def complaints(only: list[str] | None = None, answers: bool = True) -> list[Comp
     """All of them, or those about the sources named ("02_simt", "02", "saxpy-guard")."""
     jobs = build.jobs(only)
     ids = [job.name for job in jobs if job.released is not None]
-    found = [] if only else list(of_course())
+    found = [] if only else [*of_course(), *of_words()]
     for job in jobs:
         found += of_text(job)
         if job.source.parent.name == "lessons":

@@ -92,6 +92,26 @@ def test_a_mistake_in_a_text_is_found(mine, old, new, said):
     assert said in found if said else not found
 
 
+@pytest.mark.parametrize(
+    ("row", "text", "said"),
+    [
+        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "A CU is busy.", "02_simt.md: it uses 'CU', which lesson 07 explains"),
+        ("| SM | – | CU, unit (RDNA) | A unit. | [07](07.ipynb), [16](16.ipynb) |", "Many CUs work.", "it uses 'CU'"),
+        ("| word | A word. | [03](03.ipynb) |", "A word.", "it uses 'word'"),
+        ("| SM | CU | – | A unit. | [02](02.ipynb) |", "A CU is busy.", ""),
+        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "A *CU* is a unit of the GPU.", ""),
+        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "A CU is busy (lesson 07).", ""),
+        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "An SM and an ECU are none, nor is `CU` in code.", ""),
+        ("| SM | `CU` | – | A unit. | [07](07.ipynb) |", "A CU is busy.", ""),
+    ],
+)
+def test_a_term_is_not_used_before_it_is_explained(mine, row, text, said):
+    (mine / "pages" / "glossary.md").write_text(f"# Glossary\n\nwave\n\n{row}\n")
+    lesson(mine, "See [above]", f"{text}\n\nSee [above]")
+    found = complaints()
+    assert said in found if said else not found
+
+
 def test_a_lesson_links_to_the_one_after_it(mine):
     (mine / "lessons" / "03_more.md").write_text(LESSON)
     said = "03_more.md: the lesson before it, 02_simt.md, does not link to it"
