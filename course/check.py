@@ -486,7 +486,7 @@ def of_course() -> Iterator[Complaint]:
 
 
 def terms(glossary: str) -> dict[str, str]:
-    """Terms of HIP and of AMD's manuals -> number of the first lesson that explains each. Names of code are left out."""
+    """Terms of HIP and of AMD's manuals -> number of the first lesson that explains each. No names of code."""
     found: dict[str, str] = {}
     for words, lesson in TERMS.findall(glossary):
         columns = re.sub(r"\([^)]*\)", "", words).split("|")
@@ -521,9 +521,10 @@ def of_words() -> Iterator[Complaint]:
         path, text = first
         if not re.search(rf"\*[^*\n]*{word}[^*\n]*\*|\b[Ll]essons? \d\d", text):
             yield Complaint(
-                _where(path), f"it uses {term!r}, which lesson {lesson} explains: {_around(text, re.search(word, text))!r}",
+                _where(path),
+                f"it uses {term!r}, which lesson {lesson} explains: {' '.join(text.split())[:80]!r}",
                 "explain it there (in *emphasis*), name the lesson, or put the first that explains it in the glossary",
-            )  # fmt: skip
+            )
 
 
 # ------------------------------------------------------------------------------------------------------------ running

@@ -95,14 +95,22 @@ def test_a_mistake_in_a_text_is_found(mine, old, new, said):
 @pytest.mark.parametrize(
     ("row", "text", "said"),
     [
-        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "A CU is busy.", "02_simt.md: it uses 'CU', which lesson 07 explains"),
-        ("| SM | – | CU, unit (RDNA) | A unit. | [07](07.ipynb), [16](16.ipynb) |", "Many CUs work.", "it uses 'CU'"),
-        ("| word | A word. | [03](03.ipynb) |", "A word.", "it uses 'word'"),
-        ("| SM | CU | – | A unit. | [02](02.ipynb) |", "A CU is busy.", ""),
-        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "A *CU* is a unit of the GPU.", ""),
-        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "A CU is busy (lesson 07).", ""),
-        ("| SM | CU | – | A unit. | [07](07.ipynb) |", "An SM and an ECU are none, nor is `CU` in code.", ""),
-        ("| SM | `CU` | – | A unit. | [07](07.ipynb) |", "A CU is busy.", ""),
+        (
+            "| SM | CU | – | A unit. | [07](02_simt.ipynb) |",
+            "A CU is busy.",
+            "02_simt.md: it uses 'CU', which lesson 07 explains",
+        ),
+        (
+            "| SM | – | CU, unit (RDNA) | A unit. | [07](02_simt.ipynb), [16](02_simt.ipynb) |",
+            "Many CUs work.",
+            "it uses 'CU'",
+        ),
+        ("| word | A word. | [03](02_simt.ipynb) |", "A word.", "it uses 'word'"),
+        ("| SM | CU | – | A unit. | [02](02_simt.ipynb) |", "A CU is busy.", ""),
+        ("| SM | CU | – | A unit. | [07](02_simt.ipynb) |", "A *CU* is a unit of the GPU.", ""),
+        ("| SM | CU | – | A unit. | [07](02_simt.ipynb) |", "A CU is busy (lesson 07).", ""),
+        ("| SM | CU | – | A unit. | [07](02_simt.ipynb) |", "An SM and an ECU are none, nor is `CU` in code.", ""),
+        ("| SM | `CU` | – | A unit. | [07](02_simt.ipynb) |", "A CU is busy.", ""),
     ],
 )
 def test_a_term_is_not_used_before_it_is_explained(mine, row, text, said):

@@ -1,0 +1,132 @@
+"""Every block of code in README, docs and docstrings is run: here, or by the test that is named for its page."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import io
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+import gpulab
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+TESTED = {
+    "README.md": __file__,
+    "docs/exercises.md": __file__,
+    "docs/add-a-language.md": str(ROOT / "tests" / "languages" / "test_adding.py"),
+}
+"""Page with blocks -> the test that runs them."""
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """(language, text) of each fenced block of a page."""
+    return BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def pages() -> list[str]:
+    found = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        ROOT / "course" / "README.md",
+        ROOT / "tests" / "README.md",
+    ]
+    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[InteractiveShell]:
+    monkeypatch.chdir(tmp_path)
+    InteractiveShell.clear_instance()
+    made = InteractiveShell.instance(history_load_length=0)
+    gpulab.load_ipython_extension(made)
+    yield made
+    InteractiveShell.clear_instance()
+
+
+def run(shell: InteractiveShell, text: str) -> str:
+    """What a cell prints. A comment behind a print is what its line must be."""
+    with capture_output() as captured:
+        result = shell.run_cell(text)
+    error = result.error_before_exec or result.error_in_exec
+    assert error is None, f"{error}\n{text}"
+    expected = re.findall(r"^print\(.*\)  # (.*)$", text, re.M)
+    assert captured.stdout.splitlines()[: len(expected)] == expected or not expected, captured.stdout
+    return captured.stdout
+
+
+def test_blocks_of_readme_run_in_their_order(shell: InteractiveShell) -> None:
+    found = blocks("README.md")
+    assert [language for language, _ in found] == ["python", "", "python", "python", "python"]
+    for _, text in found:
+        run(shell, text)
+
+
+def test_names_that_readme_gives_in_comments_exist(shell: InteractiveShell) -> None:
+    found = blocks("README.md")
+    for _, text in found[:4]:
+        run(shell, text)
+    named = re.findall(r"run\.\w+(?:\(\))?", found[3][1].split("with gpulab.checked")[0])
+    assert len(named) >= 3
+    for expression in named:
+        run(shell, f"str({expression})")
+
+
+def test_a_cell_that_fails_and_a_line_that_differs_are_found(shell: InteractiveShell) -> None:
+    with pytest.raises(AssertionError, match="nothing_of_that_name"):
+        run(shell, "nothing_of_that_name")
+    with pytest.raises(AssertionError):
+        run(shell, "print(1 + 1)  # 3")
+
+
+def test_the_example_of_a_wrong_answer_is_one() -> None:
+    from gpulab.grading.answers import edited, right_answers, wrong_answers
+
+    (language, text), *more = blocks("docs/exercises.md")
+    assert language == "toml"
+    assert not more
+    example = tomllib.loads(text)["guard-one-too-far"]
+    real = {each.name: each for each in wrong_answers("first-fill")}["guard-one-too-far"]
+    assert example["cause"] == real.cause
+    assert edited(right_answers("first-fill")[example["of"]], example["edit"]) == real.source
+
+
+@pytest.mark.parametrize("page", pages())
+def test_each_page_with_blocks_has_a_test(page: str) -> None:
+    if not blocks(page):
+        return
+    assert page in TESTED, f"{page} has blocks of code: run them in a test, and name it in TESTED"
+    assert Path(page).name in Path(TESTED[page]).read_text(encoding="utf-8")
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "gpulab").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node)
+                if text:
+                    yield f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}", text
+
+
+def test_examples_of_docstrings_run() -> None:
+    """Those that Python's doctest knows; a fence would not be run, so there is none."""
+    parser = doctest.DocTestParser()
+    runner = doctest.DocTestRunner(verbose=False)
+    seen = 0
+    for name, text in docstrings():
+        seen += 1
+        assert "```" not in text, f"{name}: write the example as a doctest (>>>)"
+        examples = parser.get_doctest(text, {"gpulab": gpulab}, name, name, 0)
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            failed = runner.run(examples, out=said.write).failed
+        assert not failed, said.getvalue()
+    assert seen > 1000
