@@ -188,6 +188,10 @@ def of_lesson(job: build.Job) -> Iterator[Complaint]:
         if re.match(r"\*\*Try it", block) and "?" in block and not after.startswith("<details>"):
             yield Complaint(where, f"a question to try has no folded answer: {' '.join(block.split())[:60]!r}",
                             "put <details> with what really comes out behind it")  # fmt: skip
+    program = re.search(r"^%%hipcc|^[^#\n]*\bprograms\.build\(", text, re.M)
+    if program and "seconds" not in text[: program.start()].split("```{code-cell}")[-2].rpartition("```\n")[2]:
+        yield Complaint(where, "its first cell that builds a whole program does not say that this takes time",
+                        "write before it that building takes some seconds")  # fmt: skip
     for code in re.findall(r"^```\{code-cell\}\n(.*?)^```$", text, re.S | re.M):
         if not code.lstrip().startswith("%%"):
             for call in virtual_only(re.sub(r"^:tags:.*\n", "", code)):

@@ -82,6 +82,12 @@ def test_answers_are_judged_side_by_side(mine, monkeypatch):
         ("<details>\n<summary>A", "**Try it.** Which is it?\n\n<details>\n<summary>A", ""),
         ("use(arch)", "use(arch)\ngpulab.trace(k, 1, 64).show()", "gpulab.trace would stop the lesson on a real GPU"),
         ("use(arch)", "use(arch)\nwith gpulab.checked():\n    k[1, 64]()", "gpulab.checked would stop"),
+        (
+            "**Predict** it.",
+            "**Predict** it.\n\n```{code-cell}\n%%hipcc --name a\n```\n\n",
+            "does not say that this takes time",
+        ),
+        ("**Predict** it.", "It takes seconds.\n\n```{code-cell}\n%%hipcc\n```\n\n**Predict** it.", ""),
         ("use(arch)", "use(arch)\nrun.gpu_map()", "run.gpu_map would stop"),
         ("use(arch)", "use(arch)\nif device.virtual:\n    run.gpu_map()", ""),
     ],
