@@ -154,7 +154,10 @@ def _why(fault: Fault) -> str:
             "sure of. It also hands over the barrier; without, the kernel uses a null pointer."
         )
     elif kind == "bad jump":
-        text = "a call or jump went to an address that is not code of this module, e.g. through a bad function pointer."
+        text = (
+            "a call or jump went to an address that is no function of this module and no place whose label the code "
+            "names, e.g. through a bad function pointer."
+        )
     elif kind == "read-only":
         text = "constants and code can be read only."
     elif kind == "lds out of bounds":

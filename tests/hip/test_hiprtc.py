@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from tests.hip.conftest import ok
+from tests.hip.conftest import ok, run_python
 
 SOURCE = b"""
 #include "scale.h"
@@ -104,3 +104,11 @@ def test_there_is_no_bitcode(hiprtc):
     program = ok(hiprtc.hiprtcCreateProgram(b"__global__ void k() {}", b"k.hip", 0, None, None))
     ok(hiprtc.hiprtcCompileProgram(program, 0, None))
     assert hiprtc.hiprtcGetBitcodeSize(program)[0] == hiprtc.hiprtcResult.HIPRTC_ERROR_INVALID_PROGRAM
+
+
+def test_linking_is_answered_with_its_own_code_and_a_reason(hiprtc):
+    result, _ = hiprtc.hiprtcLinkCreate(0, None, None)
+    assert result == hiprtc.hiprtcResult.HIPRTC_ERROR_LINKING
+    done = run_python("from hip import hiprtc\nimport gpulab\nprint(int(hiprtc.hiprtcLinkCreate(0, None, None)[0]))")
+    assert done.stdout == "100\n"
+    assert "links no bitcode" in done.stderr

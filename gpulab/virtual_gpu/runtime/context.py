@@ -152,15 +152,19 @@ class Context:
         if isinstance(error, Failure):
             self._exception = error if error.reason else None
             if error.reason and error.code in _EXPLAINED:
-                if self.explain is not None:
-                    self.explain(call, codes.NAMES[error.code], error.reason)
-                elif not self.reports_faults:
-                    print(f"gpulab: {call} returned {codes.NAMES[error.code]}: {error.reason}", file=sys.stderr)
+                self.tell(call, codes.NAMES[error.code], error.reason)
             return error.code
         if isinstance(error, KeyboardInterrupt):
             return codes.INTERRUPTED
         self._exception = error
         return _code_of(error)
+
+    def tell(self, call: str, name: str, reason: str) -> None:
+        """Say why a call returned an error, unless an exception will."""
+        if self.explain is not None:
+            self.explain(call, name, reason)
+        elif not self.reports_faults:
+            print(f"gpulab: {call} returned {name}: {reason.rstrip('.')}.", file=sys.stderr)
 
     def take_exception(self) -> BaseException | None:
         """The exception behind the last failed call, if there was one; it is forgotten then."""

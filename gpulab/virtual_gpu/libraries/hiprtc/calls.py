@@ -101,3 +101,36 @@ def hiprtcGetBitcode(program: int, bitcode: int) -> int:
 def hiprtcGetBitcodeSize(program: int, size: int) -> int:
     _programs.find(program)
     return results.INVALID_PROGRAM
+
+
+# Linking takes bitcode, and the virtual GPU runs what a compiler made of one whole program.
+
+
+def _no_linking(call: str) -> int:
+    rt.tell(
+        call, results.NAMES[results.LINKING],
+        "the virtual GPU links no bitcode; give hiprtcCreateProgram the whole source, with what it includes as headers",
+    )  # fmt: skip
+    return results.LINKING
+
+
+def hiprtcLinkCreate(count: int, options: int, values: int, state: int) -> int:
+    return _no_linking("hiprtcLinkCreate")
+
+
+def hiprtcLinkAddFile(state: int, kind: int, file: int, count: int, options: int, values: int) -> int:
+    return _no_linking("hiprtcLinkAddFile")
+
+
+def hiprtcLinkAddData(
+    state: int, kind: int, image: int, size: int, name: int, count: int, options: int, values: int
+) -> int:
+    return _no_linking("hiprtcLinkAddData")
+
+
+def hiprtcLinkComplete(state: int, binary: int, size: int) -> int:
+    return _no_linking("hiprtcLinkComplete")
+
+
+def hiprtcLinkDestroy(state: int) -> int:
+    return _no_linking("hiprtcLinkDestroy")
