@@ -582,7 +582,7 @@ FINDING = _structure(
     "Finding",
     "What is wrong, beside what Fault has.",
     """
-    u64 kind, access, lane, address, in_lds
+    u64 kind, access, lane, in_lds
     u64 other_known, other_access, other_lane, other_wave, other_group, other_instruction: OTHER_
     u64 value, other_value, has_values: of two stores, and their bytes
     u64 mask, count

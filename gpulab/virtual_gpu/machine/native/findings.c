@@ -20,7 +20,6 @@ u32 report(Check *c, Wave *wave, u32 kind, u32 access, u32 lane, u64 address) {
   if (!report_at(c, wave, kind, a->instruction, lane, address, a->bytes, a->action)) return 0;
   c->found.access = access;
   c->found.lane = lane;
-  c->found.address = address;
   c->found.in_lds = c->in_lds;
   return 1;
 }
@@ -39,7 +38,7 @@ void keep_unwritten(Check *c, Wave *wave, u32 access, u32 lane, u64 address) {
   f.bytes = a->bytes; f.access = a->action; f.address = address; f.number = c->my_group;
   c->pending = none;
   c->pending.kind = FOUND_UNWRITTEN; c->pending.access = access; c->pending.lane = lane;
-  c->pending.address = address; c->pending.in_lds = c->in_lds;
+  c->pending.in_lds = c->in_lds;
   c->pending_fault = f;
 }
 

@@ -839,7 +839,6 @@ struct Finding {
   u64 kind;
   u64 access;
   u64 lane;
-  u64 address;
   u64 in_lds;
   u64 other_known; /* OTHER_ */
   u64 other_access;
@@ -857,27 +856,26 @@ struct Finding {
   u64 at_barrier; /* of a deadlock: waves of the workgroup that wait at a barrier, and where */
   u64 barrier_instruction;
 };
-SIZE_IS(Finding, 160);
+SIZE_IS(Finding, 152);
 PLACE_IS(Finding, kind, 0);
 PLACE_IS(Finding, access, 8);
 PLACE_IS(Finding, lane, 16);
-PLACE_IS(Finding, address, 24);
-PLACE_IS(Finding, in_lds, 32);
-PLACE_IS(Finding, other_known, 40);
-PLACE_IS(Finding, other_access, 48);
-PLACE_IS(Finding, other_lane, 56);
-PLACE_IS(Finding, other_wave, 64);
-PLACE_IS(Finding, other_group, 72);
-PLACE_IS(Finding, other_instruction, 80);
-PLACE_IS(Finding, value, 88);
-PLACE_IS(Finding, other_value, 96);
-PLACE_IS(Finding, has_values, 104);
-PLACE_IS(Finding, mask, 112);
-PLACE_IS(Finding, count, 120);
-PLACE_IS(Finding, lack, 128);
-PLACE_IS(Finding, flag_access, 136);
-PLACE_IS(Finding, at_barrier, 144);
-PLACE_IS(Finding, barrier_instruction, 152);
+PLACE_IS(Finding, in_lds, 24);
+PLACE_IS(Finding, other_known, 32);
+PLACE_IS(Finding, other_access, 40);
+PLACE_IS(Finding, other_lane, 48);
+PLACE_IS(Finding, other_wave, 56);
+PLACE_IS(Finding, other_group, 64);
+PLACE_IS(Finding, other_instruction, 72);
+PLACE_IS(Finding, value, 80);
+PLACE_IS(Finding, other_value, 88);
+PLACE_IS(Finding, has_values, 96);
+PLACE_IS(Finding, mask, 104);
+PLACE_IS(Finding, count, 112);
+PLACE_IS(Finding, lack, 120);
+PLACE_IS(Finding, flag_access, 128);
+PLACE_IS(Finding, at_barrier, 136);
+PLACE_IS(Finding, barrier_instruction, 144);
 
 /* Where the shadow cells of a plain read are: `size` bytes from `start` on, and what counts as ordered and as
    never written. */
@@ -959,7 +957,7 @@ struct Check {
   Finding pending;
   Fault pending_fault;
 };
-SIZE_IS(Check, 832);
+SIZE_IS(Check, 816);
 PLACE_IS(Check, now, 0);
 PLACE_IS(Check, launch_start, 8);
 PLACE_IS(Check, regions, 16);
@@ -1009,8 +1007,8 @@ PLACE_IS(Check, all_lanes, 376);
 PLACE_IS(Check, wave_size, 384);
 PLACE_IS(Check, lds, 392);
 PLACE_IS(Check, found, 456);
-PLACE_IS(Check, pending, 616);
-PLACE_IS(Check, pending_fault, 776);
+PLACE_IS(Check, pending, 608);
+PLACE_IS(Check, pending_fault, 760);
 
 /* What was released at an address. */
 struct Release {
