@@ -28,7 +28,9 @@ from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.observation import Caches, Observer
 from gpulab.virtual_gpu.translate import jit
 from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
-from gpulab.virtual_gpu.translate.function import Structure, Translation, translate
+from gpulab.virtual_gpu.translate.function import translate
+from gpulab.virtual_gpu.translate.pieces import Translation
+from gpulab.virtual_gpu.translate.structure import Structure
 
 Dim3 = tuple[int, int, int]
 

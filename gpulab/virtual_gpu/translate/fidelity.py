@@ -12,7 +12,7 @@ from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.instruction import Instruction, Program
 from gpulab.virtual_gpu.isa.row import AnyRow, Control
 from gpulab.virtual_gpu.translate.decode import Decoder, hardware_field
-from gpulab.virtual_gpu.translate.function import reachable
+from gpulab.virtual_gpu.translate.structure import reachable
 
 _ORDER = ("modelled", "approximate", "exact")
 

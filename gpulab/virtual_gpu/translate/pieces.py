@@ -1,0 +1,176 @@
+"""How blocks become host functions: `Pieces` gives each piece its way in and out; a `Translation` is what comes out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gpulab.virtual_gpu.isa.instruction import Symbol
+from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.decode import Decoded
+from gpulab.virtual_gpu.translate.frame import Frame, Piece
+from gpulab.virtual_gpu.translate.memory import Observed
+
+# Adds the small counts of a row of lane counts (layout.py) to its sums, and sets them to zero.
+_SUM_LANES = f"""\
+define internal void @sum_lanes(ptr %row) nounwind noinline {{
+entry:
+  %small = getelementptr i8, ptr %row, i64 {layout.LANE_BYTES}
+  %sums = getelementptr i8, ptr %row, i64 {layout.LANE_SUMS}
+  br label %lane
+lane:
+  %number = phi i64 [ 0, %entry ], [ %next, %lane ]
+  %from = getelementptr i8, ptr %small, i64 %number
+  %to = getelementptr i64, ptr %sums, i64 %number
+  %count = load i8, ptr %from
+  %more = zext i8 %count to i64
+  %before = load i64, ptr %to
+  %after = add i64 %before, %more
+  store i64 %after, ptr %to
+  store i8 0, ptr %from
+  %next = add i64 %number, 1
+  %last = icmp eq i64 %next, 64
+  br i1 %last, label %done, label %lane
+done:
+  ret void
+}}"""
+_LABEL = re.compile(r"label %b(\d+)\b")
+
+
+@dataclass(slots=True)
+class Translation:
+    """LLVM IR of a kernel and what its counters mean.
+
+    quick: IR of what is to be compiled quickly and linked with it; or "".
+    blocks: the instruction indices of each counted block, in the order of the counters.
+    segments: when profiling, the instructions executed under one EXEC each, in the order of the rows of lane counts.
+    zeroed: VGPRs that may be read before they are written.
+    slots: memory instructions, each with an entry in a thread's table of allocations.
+    symbols: (symbol operand, instruction) in the order of the table that a wave's `symbols` points to.
+    accesses: what an observer is told of, by the number it is given.
+    widest: the most of them in one run: rows of the buffer that a wave's `addresses` points to.
+    """
+
+    ir: str
+    quick: str
+    name: str
+    blocks: list[list[int]]
+    segments: list[list[int]]
+    zeroed: list[int]
+    slots: int
+    decoded: dict[int, Decoded]
+    symbols: list[tuple[Symbol, int]]
+    accesses: list[Observed]
+    widest: int
+
+
+class Pieces(Frame):
+    """The last step of a translation."""
+
+    pieces: list[Piece]
+
+    def _assemble(self, common: list[str]) -> Translation:
+        e, pieces, name = self.emitter, self.pieces, "kernel"
+        outside: list[set[int]] = []  # blocks of other pieces that a piece leads to
+        for piece in pieces:
+            self._back(piece)
+            targets = {int(t) for line in piece.lines if line.startswith("  br") for t in _LABEL.findall(line)}
+            outside.append(targets - piece.blocks)
+            self.resume |= outside[-1]
+        modules: dict[bool, list[str]] = {False: [], True: []}
+        for n, (piece, elsewhere) in enumerate(zip(pieces, outside, strict=True)):
+            title = name if len(pieces) == 1 else f"{name}.{n}"
+            modules[piece.quick].append(self._function(piece, elsewhere, common, title))
+            if piece.quick:
+                modules[False].append(f"declare i32 @{title}(ptr, ptr)")
+        if len(pieces) > 1:
+            modules[False].append(self._leader(name))
+        notes = ['!0 = !{!"branch_weights", i32 1000, i32 1}', '!1 = !{!"branch_weights", i32 1, i32 1000}', "!2 = !{}"]
+        own = [_SUM_LANES] if self.profile else []
+        text, quick = (
+            "\n".join([*functions, *own, *e.declarations.values(), *notes, ""]) if functions else ""
+            for functions in modules.values()
+        )
+        start = self.entry_live[self.kernel.entry]
+        zeroed = [r for r in range(512) if (start.active | start.asleep) >> r & 1]
+        return Translation(
+            text,
+            quick,
+            name,
+            [list(b) for b in self.blocks.values()],
+            self.segments,
+            zeroed,
+            len(self.slots),
+            self.decoded,
+            list(self.symbol_slots),
+            self.accesses,
+            self.run.accesses.widest,
+        )
+
+    def _back(self, piece: Piece) -> None:
+        """The backward branches of a piece: each counts the budget."""
+        e = self.emitter
+        e.lines = piece.lines
+        for (source, target), label in piece.back_edges.items():
+            e.label(label)
+            left = self._spend(max(1, source - target + 1))
+            e.branch(e.let(f"icmp sgt i64 {left}, 0"), f"b{target}", f"{label}.yield", likely=True)
+            e.label(f"{label}.yield")
+            self._store_field("pc", target)
+            self._store_field("first_instruction", source)
+            e.do(f"ret i32 {layout.YIELD}")
+
+    def _function(self, piece: Piece, outside: set[int], common: list[str], name: str) -> str:
+        """A piece with the way in and out."""
+        e = self.emitter
+        self._switch(piece)
+        for target in sorted(outside):
+            e.label(f"b{target}")
+            self._store_field("pc", target)
+            e.do(f"ret i32 {layout.ELSEWHERE}")
+        e.label("dispatch")
+        address = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('pc')}")
+        pc = e.let(f"load i32, ptr {address}")
+        left_at = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('budget')}")
+        out = e.let(f"icmp sle i64 {e.let(f'load i64, ptr {left_at}')}, 0")
+        e.branch(out, "yield", "select", likely=False)
+        e.label("yield")
+        e.do(f"ret i32 {layout.YIELD}")
+        e.label("select")
+        known = [t for t in sorted(self.resume) if t in self.blocks]
+        cases = [f"i32 {t}, label %{f'b{t}' if t in piece.blocks else 'leave'}" for t in known]
+        e.do(f"switch i32 {pc}, label %lost [ {' '.join(cases)} ]")
+        e.label("leave")
+        e.do(f"ret i32 {layout.ELSEWHERE}")
+        e.label("lost")
+        stop_at = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('stop')}")
+        stop = e.let(f"load ptr, ptr {stop_at}")
+        from_at = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('first_instruction')}")
+        came = e.let(f"load i32, ptr {from_at}")
+        e.let(f"call i32 {stop}(ptr %wave, i32 {layout.FAULTS.index('bad jump')}, i32 {came})")
+        e.jump("faulted")
+        e.label("faulted")
+        e.do(f"ret i32 {layout.FAULT}")
+        head = f"define i32 @{name}(ptr noalias %wave, ptr noalias %vgprs) nounwind noinline {{"
+        return "\n".join([head, "entry:", *common, *piece.entry_lines, "  br label %dispatch", *e.lines, "}"])
+
+    def _leader(self, name: str) -> str:
+        """The function that calls pieces by the pc until one returns for another reason than a jump."""
+        cases = []
+        for n, piece in enumerate(self.pieces):
+            cases += [f"i32 {t}, label %run{n}" for t in sorted(self.resume & piece.blocks)]
+        lines = [
+            f"define i32 @{name}(ptr noalias %wave, ptr noalias %vgprs) nounwind {{",
+            "entry:",
+            f"  %at = getelementptr i8, ptr %wave, i64 {layout.offset('pc')}",
+            "  br label %next",
+            "next:",
+            "  %pc = load i32, ptr %at",
+            f"  switch i32 %pc, label %run0 [ {' '.join(cases)} ]",
+        ]
+        for n in range(len(self.pieces)):
+            lines += [f"run{n}:", f"  %r{n} = call i32 @{name}.{n}(ptr %wave, ptr %vgprs)", "  br label %done"]
+        results = ", ".join(f"[ %r{n}, %run{n} ]" for n in range(len(self.pieces)))
+        lines += ["done:", f"  %result = phi i32 {results}", f"  %again = icmp eq i32 %result, {layout.ELSEWHERE}"]
+        lines += ["  br i1 %again, label %next, label %out", "out:", "  ret i32 %result", "}"]
+        return "\n".join(lines)
