@@ -466,6 +466,35 @@ def explain_lines(lines: list[str]) -> list[str]:
     return lines
 
 
+def answer(question: Any) -> dict[str, Any]:
+    """What the side panel of the editor asks for: progress, or the next hint of an exercise. docs/editor.md."""
+    from gpulab.grading import hints, history
+
+    asked = question if isinstance(question, dict) else {}
+    try:
+        if asked.get("ask") == "progress":
+            now = history.progress()
+            exercises = {each.id: {"state": each.state, "note": each.note} for each in now.entries()}
+            sentence = f"{now.message} {now.solved} of {len(exercises)} exercises solved.".strip()
+            return {"exercises": exercises, "sentence": sentence}
+        if asked.get("ask") == "hint":
+            return {"text": hints.hint(str(asked.get("id"))).text}
+    except GpulabError as error:
+        return {"error": str(error)}
+    return {"error": f"gpulab does not know the question {asked.get('ask')!r}."}
+
+
+def _hear_editor(shell: Any) -> None:
+    """Let the editor's side panel ask, where this is a notebook's kernel."""
+    comms = getattr(getattr(shell, "kernel", None), "comm_manager", None)
+    if comms is not None:
+
+        def opened(comm: Any, message: dict[str, Any]) -> None:
+            comm.send(answer(message["content"]["data"]))
+
+        comms.register_target("gpulab.editor", opened)
+
+
 def register(shell: Any) -> None:
     """Put ``%%hip``, ``%%cuda`` and the display of errors into this shell; a second time changes nothing."""
 
@@ -481,6 +510,7 @@ def register(shell: Any) -> None:
     run_hipcc.__doc__ = _hipcc_parser().format_help()
     shell.register_magic_function(run_hipcc, magic_kind="cell", magic_name="hipcc")
 
+    _hear_editor(shell)
     transformers = getattr(shell, "input_transformers_cleanup", None)
     if transformers is not None and explain_lines not in transformers:
         transformers.append(explain_lines)

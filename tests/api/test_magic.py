@@ -288,3 +288,18 @@ def test_messages_of_cuda_and_of_whole_programs_say_so_too(shell: InteractiveShe
     assert marked(cuda) == [("error", 4, lines[2].index("missing") + 1, lines[2])]
     program = run(shell, "\n".join(["%%hipcc", "#include <hip/hip_runtime.h>", *lines, "int main() { return 0; }"]))
     assert ("error", 5, lines[2].index("missing") + 1, lines[2]) in marked(program)
+
+
+def test_the_editor_is_told_progress_and_hints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it asks by its comm: what it does not know, and exercises that are not there, are answered with words."""
+    from gpulab import magic
+
+    monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
+    first = magic.answer({"ask": "progress"})
+    assert first["exercises"]["wave-sum"] == {"state": "open", "note": ""}
+    assert first["sentence"] == f"0 of {len(first['exercises'])} exercises solved."
+    assert magic.answer({"ask": "hint", "id": "wave-sum"})["text"].startswith("Hint 1 of 3:")
+    assert magic.answer({"ask": "progress"})["exercises"]["wave-sum"] == {"state": "begun", "note": "1 hint"}
+    assert "There is no exercise 'wave-summ'" in magic.answer({"ask": "hint", "id": "wave-summ"})["error"]
+    for question in (None, [], {"ask": {}}, {"ask": "everything"}):
+        assert "does not know the question" in magic.answer(question)["error"]

@@ -5,6 +5,7 @@ Expected are C++'s rules and HIP's names, as a reader of the cell sees them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ __global__ void broken(int n, float* out)
 }"""
 
 
+EXERCISES = len(list((ROOT / "course" / "exercises").glob("*/check.py")))
 # Not cut off at the side of what it stands in.
 SHOWN_WHOLE = """
 (box) => {
@@ -75,6 +77,7 @@ def page(running: Lab, browser_gallery: galleries.Gallery, request: pytest.Fixtu
     with galleries.limit(galleries.LAB_SECONDS, request.node.name):
         page = running.open(browser_gallery, "kernels.ipynb")
         yield page
+        page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
         page.context.close()
     assert [text for text in running.problems if "gpulab" in text.lower()] == []
     assert running.refused == []
@@ -159,6 +162,37 @@ def test_errors_are_marked_on_their_lines(running: Lab, page: Page) -> None:
     expect(broken.locator(".gpulab-mark-warning")).to_have_text("unused")
 
 
+def proposed(page: Page) -> list[str]:
+    """The completer's labels."""
+    expect(page.locator(".jp-Completer")).to_be_visible()
+    return page.locator(".jp-Completer-item .jp-Completer-match").all_inner_texts()
+
+
+def test_names_are_completed(page: Page) -> None:
+    """HIP's functions and the cell's own names come first; a Python cell has neither."""
+    hip = cell(page, 1)
+    expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
+    hip.locator(".cm-line").nth(6).click()
+    page.keyboard.press("End")
+    page.keyboard.type("\n__shfl_d")
+    page.keyboard.press("Tab")
+    assert proposed(page)[:2] == ["__shfl_down", "__shfl_down_sync"]
+    page.keyboard.press("Enter")
+    expect(hip.locator(".cm-content")).to_contain_text("__shfl_down")
+    page.keyboard.type("; out[ti")
+    page.keyboard.press("Tab")
+    assert proposed(page)[0] == "tile", "a name of the cell"
+    page.keyboard.press("Enter")
+    expect(hip.locator(".cm-content")).to_contain_text("__shfl_down; out[tile")
+    python = cell(page, 2)
+    python.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\n__shfl_d")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(1500)
+    assert "__shfl_down" not in page.locator(".jp-Completer-item .jp-Completer-match").all_inner_texts()
+
+
 def test_a_word_is_explained_at_the_mouse_and_at_the_cursor(page: Page) -> None:
     hip = cell(page, 1)
     expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
@@ -194,6 +228,33 @@ def test_f1_opens_the_section_that_explains_the_word(running: Lab, page: Page) -
     expect(heading).to_be_in_viewport(timeout=20_000)
 
 
+def test_the_panel_has_lessons_progress_and_hints(running: Lab, page: Page) -> None:
+    """With the keyboard alone, once it is open. Hints and progress are the kernel's."""
+    running.command(page, "gpulab-editor:panel")
+    panel = page.get_by_role("region", name="Course")
+    expect(panel).to_be_visible()
+    expect(panel.get_by_role("status")).to_contain_text("run its cell with import gpulab")
+    assert panel.locator("details").count() == len(list((ROOT / "course" / "lessons").glob("*.md")))
+    running.run_all(page)
+    refresh = panel.get_by_role("button", name="Refresh progress")
+    refresh.press("Enter")
+    expect(panel.get_by_role("status")).to_have_text(f"0 of {EXERCISES} exercises solved.")
+    panel.locator("summary", has_text="04 ·").press("Enter")
+    asking = panel.locator("[data-hint='wave-sum']")
+    expect(asking).to_have_accessible_name(re.compile("^Hint for "))
+    asking.press("Enter")
+    expect(panel.locator(".gpulab-panel-hint")).to_contain_text("Hint 1 of 3:")
+    expect(asking).to_be_focused()
+    expect(panel.get_by_role("log")).to_contain_text("Hint 1 of 3:")
+    expect(panel.locator("li", has=page.locator("[data-hint='wave-sum']"))).to_contain_text("… begun · 1 hint")
+    if running.app == "lab":
+        for theme in ("dark", "light"):
+            running.theme(page, theme)
+            galleries.accessible(page, ".gpulab-panel")
+            galleries.readable(page, ".gpulab-panel")
+    (running.folder / "progress.json").unlink()
+
+
 def test_other_cells_are_shown_as_python(page: Page) -> None:
     expect(cell(page, 1).locator(".gpulab-qualifier").first).to_be_visible()
     python = cell(page, 2)
@@ -214,3 +275,22 @@ def test_the_mode_follows_the_first_line(page: Page) -> None:
     expect(python.locator(".gpulab-magic")).to_have_count(0)
     colours = looks(python)
     assert colours["in"] == colours["for"]
+
+
+def test_without_the_extension_all_works_as_before(
+    browser_gallery: galleries.Gallery, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The same notebook with the extension switched off: the same outputs, no marks, nothing on the console."""
+    files = [notebook(tmp_path / "kernels.ipynb", "import gpulab", KERNEL, BROKEN)]
+    with (
+        galleries.limit(galleries.LAB_SECONDS, request.node.name),
+        Lab(tmp_path / "server", files, editor=False) as lab,
+    ):
+        page = lab.open(browser_gallery, "kernels.ipynb")
+        lab.run_all(page)
+        outputs = lab.cells(page)[2]["outputs"]
+        assert "use of undeclared identifier 'missing'" in outputs[0]["data"]["text/plain"]
+        expect(cell(page, 2).locator(".gpulab-report")).to_contain_text("use of undeclared identifier 'missing'")
+        assert page.locator(".gpulab-qualifier, .gpulab-sign").count() == 0
+        assert lab.problems == []
+        page.context.close()

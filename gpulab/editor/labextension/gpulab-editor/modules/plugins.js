@@ -4,12 +4,16 @@
 //   language.js    C++ with HIP's names in cells that begin with %%hip and its like
 //   markers.js     what the compiler said, on the cell's lines
 //   explain.js     a word's explanation, F1 to its lesson; tips.js: the box that shows it
+//   completion.js  HIP's names and the cell's own
 //   lessons.js     finds and opens notebooks of the course
+//   panel.js       the side panel: lessons, exercises, progress, hints
 
+import { provider } from "./completion.js";
 import { explanations } from "./explain.js";
 import { language } from "./language.js";
 import { lessons } from "./lessons.js";
 import { markers } from "./markers.js";
+import { panel } from "./panel.js";
 import { words } from "./words.js";
 
 /** The packages that are taken from the running application, by the name that the other modules use. */
@@ -20,9 +24,11 @@ const PACKAGES = {
   common: "@lezer/common",
   highlight: "@lezer/highlight",
   codemirror: "@jupyterlab/codemirror",
+  completer: "@jupyterlab/completer",
   notebook: "@jupyterlab/notebook",
   apputils: "@jupyterlab/apputils",
   coreutils: "@jupyterlab/coreutils",
+  widgets: "@lumino/widgets",
 };
 
 /** @param {(name: string) => Promise<any>} shared */
@@ -69,6 +75,44 @@ export async function plugins(shared) {
         };
         command("gpulab-editor:lesson", "Open the Lesson on the Word at the Cursor", about.openHere);
         command("gpulab-editor:explain", "Explain the Word at the Cursor", about.explainHere);
+      },
+    },
+    {
+      id: "gpulab-editor:completion",
+      description: "Completion of HIP's names and of the cell's own.",
+      autoStart: true,
+      requires: [lab.completer.ICompletionProviderManager],
+      /** @param {any} _app @param {any} manager */
+      activate(_app, manager) { manager.registerProvider(provider(known)); },
+    },
+    {
+      id: "gpulab-editor:panel",
+      description: "Lessons, exercises, progress and hints beside the notebook.",
+      autoStart: true,
+      requires: [lab.notebook.INotebookTracker],
+      optional: [lab.apputils.ICommandPalette],
+      /** @param {any} app @param {any} tracker @param {any} palette */
+      activate(app, tracker, palette) {
+        const course = lessons(app, lab, () => tracker.currentWidget);
+        const { node, refresh } = panel(known, () => tracker.currentWidget?.sessionContext?.session?.kernel,
+          (path) => { course.open(path); });
+        const side = new lab.widgets.Widget();
+        side.id = "gpulab-editor-panel";
+        side.addClass("gpulab-panel-host");
+        side.title.label = "Course";
+        side.title.caption = "gpulab: lessons, exercises, progress, hints";
+        side.node.append(node);
+        app.shell.add(side, "right", { rank: 900 });
+        app.commands.addCommand("gpulab-editor:panel", {
+          label: "Show Lessons, Exercises, Progress and Hints",
+          execute: () => {
+            app.shell.activateById(side.id);
+            app.shell.expandRight?.(side.id);
+            refresh();
+            node.querySelector("button")?.focus();
+          },
+        });
+        palette?.addItem({ command: "gpulab-editor:panel", category: "gpulab" });
       },
     },
   ];
