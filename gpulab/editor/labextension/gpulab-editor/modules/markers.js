@@ -164,7 +164,7 @@ export function markers(lab) {
   /** What belongs to one cell: its outputs are read again when they change. @param {any} outputs */
   function follow(outputs) {
     return ViewPlugin.define((/** @type {any} */ view) => {
-      let here = true, asked = false, first = true;
+      let here = true, asked = false, ran = false;
       const read = () => {
         if (asked) return;
         asked = true; // outputs change in many small steps, and an editor cannot be told while it updates
@@ -173,15 +173,15 @@ export function markers(lab) {
           if (!here) return;
           const given = messages(outputs);
           if (given.length || view.state.field(field).length) {
-            const say = given.length && !first ? [EditorView.announce.of(summary(given))] : [];
+            const say = given.length && ran ? [EditorView.announce.of(summary(given))] : [];
             view.dispatch({ effects: [set.of(given), ...say] });
           }
-          first = false;
         }, 0);
       };
-      outputs.changed.connect(read);
+      const changed = () => { ran = true; read(); };
+      outputs.changed.connect(changed);
       read();
-      return { destroy() { here = false; outputs.changed.disconnect(read); } };
+      return { destroy() { here = false; outputs.changed.disconnect(changed); } };
     });
   }
 
