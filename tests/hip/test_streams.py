@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
+from gpulab.virtual_gpu.runtime.moments import Moment
 from tests.hip.conftest import ok
 
 
@@ -185,3 +186,22 @@ def _library():
     from gpulab.virtual_gpu import libraries
 
     return libraries.path("hip")
+
+
+def test_a_moment_after_known_ones_is_known_at_once():
+    """So that copies in a row keep no chain of moments to compute later; the time of a launch is put off."""
+    first = Moment((Moment(),), 5.0)
+    second = Moment((first, Moment((), 7.0)), 2.0)
+    assert [(one.length, one.floor) for one in (first, second)] == [(0, 5.0), (0, 9.0)]
+    reads = []
+
+    class Work:
+        @property
+        def time_us(self):
+            reads.append(1)
+            return 3.0
+
+    later = Moment((second,), Work())
+    following = Moment((later,), 1.0)
+    assert (later.length, following.length, reads) == (1, 2, [])
+    assert (following.us, later.us, reads) == (13.0, 12.0, [1])

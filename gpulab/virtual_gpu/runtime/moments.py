@@ -22,15 +22,19 @@ class Moment:
     floor: float  # no earlier than this
 
     def __init__(self, after: tuple[Moment, ...] = (), work: Launch | float = 0.0) -> None:
-        self._after: tuple[Moment, ...] = after
-        self._work: Launch | float = work
-        self._us: float | None = None
         length, floor = 0, 0.0
         for moment in after:
             if moment.length > length:
                 length = moment.length
             if moment.floor > floor:
                 floor = moment.floor
+        self._after: tuple[Moment, ...] = after
+        self._work: Launch | float = work
+        self._us: float | None = None
+        if not length and isinstance(work, float):  # all before it is known: nothing to put off
+            self._after, self._work, self.length = (), 0.0, 0
+            self._us = self.floor = floor + work
+            return
         self.length, self.floor = length + 1, floor
         if length >= MOST_PENDING or not after:
             _ = self.us
