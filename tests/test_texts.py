@@ -22,6 +22,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 TESTED = {
     "README.md": __file__,
     "docs/exercises.md": __file__,
+    "docs/assembly.md": str(ROOT / "tests" / "languages" / "test_assembly_page.py"),
     "docs/add-a-language.md": str(ROOT / "tests" / "languages" / "test_adding.py"),
 }
 """Page with blocks -> the test that runs them."""
