@@ -544,9 +544,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         asked = parser().parse_args(words)
     try:
-        return int(asked.function(asked))
+        code = int(asked.function(asked))
+        sys.stdout.flush()
+        return code
     except GpulabError as error:
         print(f"gpulab: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # the reader has enough: gpulab isa --grep add | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python still writes as it ends
+        return 141
     except KeyboardInterrupt:
         return 130

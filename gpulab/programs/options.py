@@ -173,7 +173,8 @@ def _library(word: str) -> list[str]:
             f"{known} is one of ROCm's libraries, which gpulab does not have.",
             "write the kernel yourself, or build the program with ROCm's hipcc on a machine with an AMD GPU.",
         )
-    raise _refuse(word, f"there is no library {name} here; programs have the C, C++ and HIP libraries.")
+    there = ", ".join(f"-l{library.name}" for library in hosting.libraries())
+    raise _refuse(word, f"there is no library {name} here; beside those of C and C++ there are {there}.")
 
 
 def _native() -> list[str]:

@@ -302,3 +302,15 @@ def test_lab_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
             process.wait()
         if process.stdout is not None:
             process.stdout.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    command = [sys.executable, "-m", "gpulab", "isa", "--grep", "add"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"instruction")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 141

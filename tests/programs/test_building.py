@@ -38,7 +38,7 @@ def test_options() -> None:
     ("option", "said"),
     [
         ("-lrocblas", "rocBLAS is one of ROCm's libraries"),
-        ("-lfoo", "there is no library foo"),
+        ("-lfoo", "there is no library foo here; beside those of C and C++ there are -lamdhip64, -lhiprtc"),
         ("-c", "built from one source in one step"),
         ("-fopenmp", "OpenMP"),
         ("--hipstdpar", "rocThrust"),
