@@ -66,6 +66,11 @@ BANNED = {
     "HSAIL": "it is gone since ROCm 1.3",
     "SIMD64": "a CDNA compute unit has four SIMDs of 16 lanes",
     "Maybe you": "say it plainly",
+    **dict.fromkeys(
+        [f"{which}body" for which in ("no", "No", "some", "Some", "every", "Every", "any", "Any")],
+        "name what is meant: a thread, a lane, a block, a stream, you",
+    ),
+    "under way": "loads and copies are in flight",
 }
 
 

@@ -75,6 +75,7 @@ def test_answers_are_judged_side_by_side(mine, monkeypatch):
         ("**Further reading:**", "More:", "Further reading"),
         ("the [glossary](glossary.ipynb)", "the glossary", "a link to the glossary"),
         ("Something.", "Use rocm-smi.", "amd-smi"),
+        ("Something.", "Nobody waits.", "name what is meant"),
         ("../exercises/three-point-mean/three-point-mean.ipynb", "#Exercises", "does not link to it"),
         ("(20 minutes)", "(25 minutes)", "three-point-mean takes 25 minutes; the exercise says 20"),
         ("## Neighbours", "## Next to it", "has no section “Neighbours”"),
