@@ -39,9 +39,11 @@ def test_a_launch_and_its_remedies(gallery: Gallery, kernel: Instrument) -> None
     page.get_by_role("button", name="padded").click()
     page.wait_for_function("document.querySelector('.lds-verdict strong').textContent.startsWith('✓')")
     assert verdict.inner_text() == "✓ 2 cycles: no bank conflict"
+    assert page.locator(".lds-note").inner_text().endswith("the access that this picture began with.")
     assert page.get_by_label("Index of the element").input_value() == "x * 33 + y"
     page.get_by_role("button", name="as in the kernel").click()
     page.wait_for_function("document.querySelector('.lds-verdict strong').textContent.startsWith('✕')")
+    assert page.locator(".lds-note").is_hidden()
     page.locator(".lds-lane").nth(40).hover()
     assert page.locator(".lds-detail").inner_text() == (
         "Lane 40 (x = 8, y = 1) wants bytes 1,028–1,031 of LDS: bank 1. 32 different dwords of one of its banks are "

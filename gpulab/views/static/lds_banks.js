@@ -97,6 +97,7 @@ export default {
       fitted = reply.fitted;
       reset();
       drawPick();
+      compare();
     }
     async function question(what) {
       const mine = ++asked;
@@ -111,6 +112,7 @@ export default {
         if (reply.fitted !== undefined) view.fitted = reply.fitted;
         worst();
         show();
+        compare();
         f.caption(reply.sentence);
         f.say(reply.sentence);
         return reply;
@@ -157,7 +159,12 @@ export default {
       legend.replaceChildren(mark("free", `first ${what} of a bank`), mark("bad", `one more ${what} in the same bank: one more cycle`),
         mark("off", "lane that is not active"), atomic ? "" : el("span", { text: "×3: three lanes want the same dword and get it together" }));
     }
-    f.body.append(verdict, strip, phases, rule, piles, legend, detail);
+    const note = el("p", { class: "lds-note", hidden: true, text: "The picture and its sentence follow the fields. The table below belongs to the access that this picture began with." });
+    /** The table is Python's: it does not change with the fields. */
+    function compare() {
+      note.hidden = instruction === 0 && sample === data.view.sample && fields.every((name) => view[name] === data.view[name]);
+    }
+    f.body.append(verdict, strip, phases, rule, piles, legend, detail, note);
 
     function worst() {
       phase = view.phases.reduce((best, one, k) => (one.cycles > view.phases[best].cycles ? k : best), 0);
