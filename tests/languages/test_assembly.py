@@ -98,3 +98,13 @@ def test_lines_of_a_language_that_writes_assembly() -> None:
         written(SAXPY.replace("s_endpgm", "s_end"), lines)  # no line of the source is to blame
     assert caught.value.diagnostics[0].where is None
     assert "in the assembly: s_end" in str(caught.value)
+
+
+def test_a_pair_that_reads_one_bank_twice_is_refused() -> None:
+    """RDNA3: the halves of a VOPD pair read their sources from different banks. The assembler knows; it is asked."""
+    text = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.text
+  v_dual_add_f32 v0, v1, v2 :: v_dual_add_f32 v1, v5, v6
+"""
+    with pytest.raises(CompileError, match="must use different VGPR banks"):
+        languages.compile(text, "asm", arch="gfx1100", name="pair.s")
