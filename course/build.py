@@ -1,7 +1,7 @@
 """Builds every notebook from the MyST sources in course/: `python course/build.py [--check] [--only NAME ...]`.
 
     course/lessons/NN_name.md            -> notebooks/NN_name.ipynb          executed, outputs stored
-    course/pages/name.md                 -> notebooks/name.ipynb             text alone: glossary, syllabi
+    course/pages/name.md                 -> notebooks/name.ipynb             text alone (glossary, syllabi), or an appendix
     course/exercises/ID/exercise.md      -> solutions/ID/ID.ipynb            with the solution, executed
                                          -> exercises/ID/ID.ipynb            released: stubs in its place, no outputs
 
@@ -59,8 +59,8 @@ class Job:
 
     @property
     def is_page(self) -> bool:
-        """Text without code: nothing is executed."""
-        return self.source.parent.name == "pages"
+        """Text without code: nothing is executed. An appendix has cells, and is built like a lesson."""
+        return self.source.parent.name == "pages" and "```{code-cell}" not in self.source.read_text(encoding="utf-8")
 
     @property
     def assets(self) -> list[Path]:
@@ -157,8 +157,6 @@ def check_source(job: Job, notebook: nbformat.NotebookNode) -> None:
     if not notebook.cells[0].source.startswith("# "):
         refuse("the first cell must be a title")
     if job.is_page:
-        if code:
-            refuse("a page has no code")
         return
     tags = [set(cell.metadata.get("tags", ())) for cell in code]
     if len(code) < 2 or "parameters" not in tags[0] or not re.search(r"^arch = ", code[0].source, re.M):

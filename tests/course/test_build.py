@@ -82,7 +82,7 @@ def test_pictures_and_programs_are_copied_beside_both_notebooks(job):
     assert build.strays([job]) == [Path("exercises/try-me/start.cu"), Path("solutions/try-me/start.cu")]
 
 
-def test_a_page_is_text_without_code(job):
+def test_a_page_is_text_and_one_with_cells_is_built_like_a_lesson(job):
     page = job.source.parent / "pages" / "words.md"
     page.parent.mkdir()
     page.write_text("# Words\n\n[wave](02_simt.ipynb)\n")
@@ -90,7 +90,7 @@ def test_a_page_is_text_without_code(job):
     (contents,) = build.build(made).values()
     assert nbformat.reads(contents, 4).cells[0].source == "# Words\n\n[wave](02_simt.ipynb)"
     page.write_text("# Words\n\n```{code-cell}\n1\n```\n")
-    with pytest.raises(build.SourceError, match="a page has no code"):
+    with pytest.raises(build.SourceError, match="the first code cell must be tagged parameters"):
         build.build(made)
 
 
