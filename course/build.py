@@ -1,7 +1,7 @@
 """Builds every notebook from the MyST sources in course/: `python course/build.py [--check] [--only NAME ...]`.
 
     course/lessons/NN_name.md            -> notebooks/NN_name.ipynb          executed, outputs stored
-    course/pages/name.md                 -> notebooks/name.ipynb             text alone (glossary, syllabi), or an appendix
+    course/pages/name.md                 -> notebooks/name.ipynb             text alone, or an appendix
     course/exercises/ID/exercise.md      -> solutions/ID/ID.ipynb            with the solution, executed
                                          -> exercises/ID/ID.ipynb            released: stubs in its place, no outputs
 
