@@ -62,7 +62,7 @@ exercise = ProgramExercise(
         Cause(
             "launch-unchecked",
             "nobody notices that the kernel never ran",
-            lambda o: too_large(o) and o.exit_code == 0,
+            lambda o: too_large(o) and "hipGetLastError failed" not in o.stdout,
             "A launch has no result of its own: what went wrong with it is asked for afterwards.",
             "Which line of the CUDA program stands directly after the launch?",
         ),
