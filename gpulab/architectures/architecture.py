@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 FEATURES: Mapping[str, str] = {
+    "mai-insts": "the instructions of CDNA 1: matrices, accumulation VGPRs, atomics on floats",
     "gfx90a-insts": "the instructions of CDNA 2; architectural and accumulation VGPRs share one file",
     "gfx940-insts": "the instructions of CDNA 3; caches are written back and dropped by scope",
     "gfx950-insts": "the instructions of CDNA 4",

@@ -20,7 +20,9 @@ ARCHITECTURE = Architecture(
     pci_chip_id=0x74A1,
     asic_revision=1,
     generation="gfx9",
-    features=frozenset(("gfx90a-insts", "gfx940-insts", "xf32-insts", "packed-tid", "architected-flat-scratch")),
+    features=frozenset(
+        ("mai-insts", "gfx90a-insts", "gfx940-insts", "xf32-insts", "packed-tid", "architected-flat-scratch")
+    ),
     matrix_unit="MFMA",
     doubled_fp32="packed",
     separate_store_counter=False,

@@ -20,7 +20,9 @@ ARCHITECTURE = Architecture(
     pci_chip_id=0x75A3,
     asic_revision=0,
     generation="gfx9",
-    features=frozenset(("gfx90a-insts", "gfx940-insts", "gfx950-insts", "packed-tid", "architected-flat-scratch")),
+    features=frozenset(
+        ("mai-insts", "gfx90a-insts", "gfx940-insts", "gfx950-insts", "packed-tid", "architected-flat-scratch")
+    ),
     matrix_unit="MFMA",
     doubled_fp32="packed",
     separate_store_counter=False,

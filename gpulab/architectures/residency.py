@@ -56,9 +56,9 @@ def _up(value: int, granule: int) -> int:
 
 
 def allocated_vgprs(architecture: Architecture, vgprs: int, agprs: int = 0) -> int:
-    """Registers that a wave really takes: AccVGPRs start at a multiple of 4 in a unified file, and the
-    sum is rounded up to the granule."""
-    total = _up(vgprs, 4) + agprs if architecture.unified_vgprs and agprs else vgprs
+    """Registers that a wave really takes, rounded up to the granule. In a unified file AccVGPRs start at a multiple of
+    4 behind the others; elsewhere the two files are equally large, and the one that more is taken of counts."""
+    total = _up(vgprs, 4) + agprs if architecture.unified_vgprs and agprs else max(vgprs, agprs)
     return _up(max(total, 1), architecture.vgpr_granule)
 
 

@@ -32,7 +32,7 @@ def test_a_target_id_is_taken_by_its_first_part():
 
 def test_an_unknown_architecture_says_which_there_are():
     with pytest.raises(DeviceNotFound, match="gfx942, gfx1100"):
-        architectures.get("gfx906")
+        architectures.get("gfx900")
 
 
 def test_a_feature_that_is_not_explained_is_refused():
@@ -72,6 +72,12 @@ def test_published_figures_of_the_further_devices():
     assert GFX950.flops_per_clock_per_cu["matrix fp16"] * 256 * 2.4e9 == pytest.approx(2.516e15, rel=1e-3)
     assert (GFX950.lds_bytes_per_cu, GFX950.lds_banks, GFX950.lds_granule) == (163_840, 64, 1280)
     assert GFX90A.vector_cache.line_bytes == 64
+    peaks = {"gfx906": 13_800, "gfx908": 23_100, "gfx1102": 21_750, "gfx1151": 29_700, "gfx1200": 25_600}
+    for name, peak in peaks.items():
+        assert architectures.get(name).peak_gflops_fp32 == pytest.approx(peak, rel=3e-3)
+    mi100 = architectures.get("gfx908")
+    for kind, peak in {"fp64": 11.5, "matrix fp32": 46.1, "matrix fp16": 184.6, "matrix bf16": 92.3}.items():
+        assert mi100.flops_per_clock_per_cu[kind] * 120 * 1.502e9 == pytest.approx(peak * 1e12, rel=4e-3)
     assert GFX90A.last_level_cache is None
 
 
@@ -111,6 +117,14 @@ def test_acc_vgprs_start_at_a_multiple_of_four():
     assert (found.waves_per_simd, found.blocks, found.waves, found.percent) == (7, 3, 12, 37.5)
     assert found.binding == ("LDS",)
     assert architectures.occupancy(GFX90A, 36, agprs=32, lds_bytes=20_000, block_threads=256) == found
+
+
+def test_the_larger_of_two_files_counts_on_gfx908():
+    # two files of 256 registers a SIMD and lane, in steps of 4 (LLVM, getTotalNumVGPRs: the larger of the two)
+    mi100 = architectures.get("gfx908")
+    assert architectures.occupancy(mi100, 24).waves_per_simd == 10
+    assert architectures.occupancy(mi100, 24, agprs=128).waves_per_simd == 2
+    assert architectures.occupancy(mi100, 128, agprs=24).waves_per_simd == 2
 
 
 def test_lds_of_gfx950_comes_in_steps_of_1280_bytes():

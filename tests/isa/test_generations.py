@@ -29,6 +29,14 @@ def one(arch: str, mnemonic: str, *arguments: object, **implicit: object) -> int
 
 
 HAS_AND_LACKS = {
+    "gfx906": (
+        "v_mad_f32 buffer_wbinvl1_vol v_dot2_f32_f16 v_fma_mix_f32",
+        "v_accvgpr_read_b32 v_mfma_f32_32x32x1f32 global_atomic_add_f32 v_pk_fma_f32 buffer_wbl2 ds_add_src2_f32",
+    ),
+    "gfx908": (
+        "v_mad_f32 v_accvgpr_read_b32 v_mfma_f32_32x32x2bf16 global_atomic_add_f32 v_pk_fmac_f16",
+        "v_accvgpr_mov_b32 v_mfma_f32_32x32x4bf16_1k v_mfma_f64_16x16x4f64 v_pk_fma_f32 buffer_invl2",
+    ),
     "gfx90a": (
         "v_mad_f32 v_pk_fma_f32 v_mfma_f32_32x32x8f16 buffer_wbinvl1_vol",
         "v_mov_b64 v_cvt_pk_fp8_f32 buffer_inv",

@@ -119,5 +119,5 @@ def test_the_meaning_on_a_device() -> None:
     assert index.meaning("gfx942", "v_cmpx_eq_u32_e64").endswith("Into the mask and EXEC.")
     assert index.meaning("gfx1100", "v_cmpx_eq_u32_e32").endswith("Into EXEC.")
     assert index.meaning("gfx1100", "v_dual_mov_b32") == "Move."
-    assert index.meaning("gfx906", "v_mov_b32") == ""
+    assert index.meaning("gfx900", "v_mov_b32") == ""
     assert index.meaning("gfx942", "v_nothing") == ""

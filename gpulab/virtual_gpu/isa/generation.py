@@ -1,6 +1,6 @@
 """Generations of the instruction set: which mnemonics each has, and with which rows.
 
-There are four, each described in a module of `generations/`: gfx9 (CDNA), gfx10, gfx11 and gfx12 (RDNA 2, 3, 4).
+There are four, each described in a module of `generations/`: gfx9 (Vega, CDNA), gfx10, gfx11 and gfx12 (RDNA 2, 3, 4).
 `generation(name)` gives a `Generation`; `rows(name, features)` makes the table of a device that states this generation
 and these features. tests/architectures compares the tables with LLVM's assembler, device by device.
 """
@@ -30,7 +30,7 @@ class Names:
 
     Attributes:
         feature: of `architectures.Architecture.features`; "" for every device of the generation, "!..." for those
-            without it.
+            without it, and several words where all have to hold.
         rows: where the rows are looked up, the first place first: a spelling of `Family` ("common", "gfx9", "gfx11"),
             or the module of this package with rows of its own ("gfx90a", "gfx950", "gfx10", "gfx1150", "gfx12").
         mnemonics: separated by white space; ``new=old`` takes the row that is written under the name ``old``.
@@ -42,7 +42,7 @@ class Names:
 
     def of(self, features: frozenset[str]) -> bool:
         """Whether a device with these features has the mnemonics."""
-        return not self.feature or (self.feature.removeprefix("!") in features) != self.feature.startswith("!")
+        return all((word.removeprefix("!") in features) != word.startswith("!") for word in self.feature.split())
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Each mnemonic with the name of its row."""

@@ -40,6 +40,11 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "it works on counters that workgroups of a whole device or a graphics pipeline share and that the driver has "
         "to set aside; HIP gives kernels none (grid.sync() uses global memory).",
     ),
+    (
+        r"ds_\w+_src2_\w+",
+        "it combines two places in LDS whose distance stands in its offset; compilers do not use it, and GPUs since "
+        "CDNA 2 do not have it. Load, combine in registers, store.",
+    ),
     (r"v_screen_partition_4se_b32", "it maps screen tiles to shader engines, for graphics."),
     (
         r"s_rfe\w*|s_setvskip|s_set_gpr_idx_restore",
