@@ -155,6 +155,10 @@ class Lab:
         settings = self.folder / "settings" / "@jupyterlab" / "apputils-extension"
         settings.mkdir(parents=True, exist_ok=True)
         (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
+        if not self.editor:  # as `jupyter labextension disable gpulab-editor` would, wherever a copy of it is installed
+            switched = self.folder / "config" / "labconfig"
+            switched.mkdir(parents=True, exist_ok=True)
+            (switched / "page_config.json").write_text('{"disabledExtensions": {"gpulab-editor": true}}')
         self.port = free_port()
         named, module = ("JupyterNotebookApp", "notebook") if self.app == "notebook" else ("LabApp", "jupyterlab")
         command = [
@@ -166,7 +170,7 @@ class Lab:
             # should this process be killed, the server ends by itself
             "--ServerApp.shutdown_no_activity_timeout=900", "--MappingKernelManager.cull_idle_timeout=600",
             # Notebook 7 lists the extensions, and JupyterLab's part of the server gives their files
-            *(f"--{each}.extra_labextensions_path={EXTENSIONS}" for each in {named, "LabApp"} if self.editor),
+            *(f"--{each}.extra_labextensions_path={EXTENSIONS}" for each in {named, "LabApp"}),
             f"--{named}.user_settings_dir={self.folder / 'settings'}",
             f"--{named}.workspaces_dir={self.folder / 'workspaces'}",
         ]  # fmt: skip
