@@ -158,7 +158,7 @@ def api_blocks(
 def api_threads(architecture: Architecture, vgprs: int, agprs: int = 0, sgprs: int = 0, cu_mode: bool = False) -> int:
     """Threads of one unit that HIP's occupancy formula allows by registers alone."""
     waves = architecture.max_waves_per_simd
-    total = _up(vgprs, 4) + agprs if architecture.unified_vgprs and agprs else vgprs
+    total = _up(vgprs, 4) + agprs if architecture.unified_vgprs and agprs else max(vgprs, agprs)
     if total > 0:
         waves = min(waves, architecture.vgprs_per_simd // _up(total, architecture.vgpr_granule))
     if sgprs > 0 and architecture.sgprs_per_simd:
@@ -192,7 +192,7 @@ class Demand:
         """VGPRs and AccVGPRs of a wave before they are rounded up to the granule."""
         if architecture.unified_vgprs and self.agprs:
             return _up(self.vgprs, 4) + self.agprs
-        return max(self.vgprs, 1)
+        return max(self.vgprs, self.agprs, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,8 +139,9 @@ def reasons(point: Setting) -> dict[str, str]:
     wanted = d.registers(a)
     taken = residency.allocated_vgprs(a, d.vgprs, d.agprs)
     by_registers = max(1, min(a.max_waves_per_simd, a.vgprs_per_simd // taken))
-    asked = f"{d.vgprs} + {d.agprs} AccVGPRs" if d.agprs else f"{wanted}"
-    rounded = f"{asked} → {taken}" if taken != wanted or d.agprs else f"{taken}"
+    together = a.unified_vgprs and d.agprs
+    asked = f"{d.vgprs} + {d.agprs} AccVGPRs" if together else f"{wanted}"
+    rounded = f"{asked} → {taken}" if taken != wanted or together else f"{taken}"
     texts["VGPRs"] = (
         f"{rounded} of {a.vgprs_per_simd:,} (steps of {a.vgpr_granule}): {_count(by_registers, 'wave')} a SIMD × "
         f"{point.simds} {each}"
@@ -198,7 +199,11 @@ def more(point: Setting) -> str:
     if then is not None:
         words = [
             f"{c.needed:,} instead of {c.now:,}"
-            + (" VGPRs and AccVGPRs together" if c.resource == "VGPRs" and d.agprs else _UNITS[c.resource])
+            + (
+                " VGPRs and AccVGPRs together"
+                if c.resource == "VGPRs" and d.agprs and a.unified_vgprs
+                else _UNITS[c.resource]
+            )
             for c in changes
         ]
         return f"With {' and '.join(words)}: {_count(then.blocks, 'workgroup')}, {then.waves} waves."
@@ -225,7 +230,7 @@ def spare(point: Setting) -> str:
     found = residency.room(point.architecture, point.demand)
     if not found:
         return ""
-    names = {"VGPRs": "VGPRs and AccVGPRs together"} if point.demand.agprs else {}
+    names = {"VGPRs": "VGPRs and AccVGPRs together"} if point.demand.agprs and point.architecture.unified_vgprs else {}
     parts = [f"{names.get(name, name)} {most:,}{' bytes' if name == 'LDS' else ''}" for name, most in found.items()]
     return f"As many workgroups fit with up to: {', '.join(parts)} (each alone)."
 

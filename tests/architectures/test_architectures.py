@@ -125,6 +125,8 @@ def test_the_larger_of_two_files_counts_on_gfx908():
     assert architectures.occupancy(mi100, 24).waves_per_simd == 10
     assert architectures.occupancy(mi100, 24, agprs=128).waves_per_simd == 2
     assert architectures.occupancy(mi100, 128, agprs=24).waves_per_simd == 2
+    both = architectures.occupancy(mi100, 24, agprs=128)
+    assert both.api_blocks == architectures.occupancy(mi100, 128).api_blocks == both.blocks == 2
 
 
 def test_lds_of_gfx950_comes_in_steps_of_1280_bytes():
