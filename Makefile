@@ -10,7 +10,7 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test test-rest test-all bench fuzz mutants hip-api isa-index editor exercise notebooks check environment constraints clean help
+.PHONY: lab test test-rest test-all bench fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment constraints clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -38,6 +38,9 @@ fuzz:  ## random programs on both devices against the host, until stopped: FUZZ_
 
 mutants:  ## change one place of the sources at a time, and ask whether a test sees it: MUTANTS="--count 200 --seed 7"
 	@$(BOOTSTRAP) --extra test -- python tools/mutants.py $(MUTANTS)
+
+answer-mutants:  ## change one place of a right answer at a time, and list what the check says: ANSWERS="--count 6 saxpy-guard"
+	@$(BOOTSTRAP) --extra test -- python tools/answer_mutants.py $(ANSWERS)
 
 hip-api:  ## what of HIP's documented device functions the headers have: writes HIP_API.md beside them
 	@$(BOOTSTRAP) --extra test -- python tools/hip_api.py

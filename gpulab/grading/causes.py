@@ -17,7 +17,9 @@ def causes_of(exercise: ProgramExercise) -> tuple[Cause[ProgramOutcome], ...]: .
 def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...] | tuple[Cause[ProgramOutcome], ...]:
     """All mistakes that a check of this exercise can name; the first that fits is named."""
     if isinstance(exercise, Exercise):
-        of_kernels: tuple[Cause[Outcome], ...] = (*KERNEL_CAUSES, *exercise.causes, *CHECKED_CAUSES)
+        of_kernels: tuple[Cause[Outcome], ...] = (
+            *KERNEL_CAUSES, *exercise.causes, *SHARED_ELEMENT, *CHECKED_CAUSES, *LAST_KERNEL_CAUSES,
+        )  # fmt: skip
         return of_kernels
     found: tuple[Cause[ProgramOutcome], ...]
     found = (*PROGRAM_CAUSES, *exercise.causes, *CHECKED_CAUSES, *LAST_PROGRAM_CAUSES)
@@ -61,6 +63,86 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
 
 def _found(*kinds: str) -> Callable[[Outcome | ProgramOutcome], bool]:
     return lambda outcome: outcome.fault is not None and outcome.fault.kind in kinds
+
+
+def _two_writers(outcome: Outcome) -> bool:
+    """Do two threads store to the same element of an output, without an atomic operation?"""
+    fault = outcome.fault
+    if fault is None or fault.kind not in ("race", "lane conflict") or fault.memory != "global":
+        return False
+    place = outcome.faulting_index()
+    stores = fault.access == "write" and fault.other is not None and fault.other.access == "write"
+    return stores and place is not None and place[0] in [array.name for array in outcome.case.outputs]
+
+
+SHARED_ELEMENT: tuple[Cause[Outcome], ...] = (
+    Cause(
+        "same-element",
+        "two threads store to the same element of an output",
+        _two_writers,
+        "Which of the two values stays is left to chance. A barrier would not help: each element is to be stored by "
+        "one thread.",
+        "Both threads are named above. Put their numbers into your index: why does the same come out?",
+    ),
+    Cause(
+        "used-by-two-blocks",
+        "threads of two blocks use the same element",
+        lambda outcome: (
+            _found("race")(outcome)
+            and outcome.fault is not None
+            and outcome.fault.memory == "global"
+            and outcome.fault.other is not None
+            and outcome.fault.other.workgroup != outcome.fault.workgroup
+            and "atomic" not in (outcome.fault.access, outcome.fault.other.access)
+        ),
+        "Blocks run in any order, and __syncthreads() orders the threads of one block alone.",
+        "Both threads are named above. Put their numbers into your index: should both of them use this element?",
+    ),
+)
+"""Mistakes of two threads in global memory."""
+
+
+def _left_out_alone(outcome: Outcome) -> bool:
+    """Were some elements never written, and is all that was written right?"""
+    return (
+        outcome.fault is None
+        and outcome.left_out()
+        and not all(bool(outcome.untouched(array.name).all()) for array in outcome.case.outputs)
+        and not any(outcome.outside(array.name) for array in outcome.case.arrays)
+        and all(
+            outcome.wrong_indices(array.name) == outcome.unwritten_indices(array.name) for array in outcome.case.outputs
+        )
+    )
+
+
+LAST_KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
+    Cause(
+        "lds-out-of-bounds",
+        "an index lies outside of the block's shared memory",
+        _found("lds out of bounds"),
+        "A block has the arrays that the kernel declares, and as many bytes beside them as the launch asks for.",
+        "Compare the largest index that a thread computes with the size of the array.",
+    ),
+    Cause(
+        "out-of-bounds",
+        "a thread uses an element that the array does not have",
+        lambda outcome: (
+            _found("out of bounds", "null")(outcome)
+            or any(outcome.outside(array.name) for array in outcome.case.arrays)
+        ),
+        "Either the index is not what it should be, or the thread should not have come so far. Which of the two it is, "
+        "cannot be told from here.",
+        "Put the numbers of the thread into your formula, and then into your conditions.",
+    ),
+    Cause(
+        "left-out",
+        "some elements are never written; all that was written is right",
+        _left_out_alone,
+        "Either no thread has the index of these elements, or a condition holds that thread back.",
+        "Take the first element that is missing. Which thread is it of, and what does that thread compute?",
+    ),
+)
+"""What is certain of a launch, where no cause is known."""
 
 
 CHECKED_CAUSES: tuple[Cause[Outcome | ProgramOutcome], ...] = (

@@ -37,6 +37,10 @@ class Cause(Generic[Seen]):
         when: recognises the mistake in what a failing launch, or a failing run of a program, left.
         why: one or two sentences that explain it.
         next_step: what to look at, without giving the answer away.
+        guard: for causes that say that threads beyond the end are not held back: the arguments that a right guard
+            compares with. What was seen, or the source, has to say so too (`gpulab.grading.evidence`).
+        explains: kinds of faults of checked launches ("race") that this mistake leads to, though `when` does not look
+            at the fault.
     """
 
     name: str
@@ -44,6 +48,8 @@ class Cause(Generic[Seen]):
     when: Callable[[Seen], bool]
     why: str
     next_step: str
+    guard: tuple[str, ...] = ()
+    explains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -123,10 +123,12 @@ def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> O
     tight = kernel.run(case, buffers, limit, True)
     if tight.fault is not None and tight.fault.kind == "timeout":  # as long again would say nothing new
         return Outcome(case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel)
-    guarded = kernel.run(case, [Buffer(each.array, guard, each.number) for each in buffers], limit)
+    apart = [Buffer(each.array, guard, each.number) for each in buffers]
+    guarded = kernel.run(case, apart, limit)
     return Outcome(
         case, kernel.arch, kernel.wave_size, tight, guarded, guard, source,
         lambda: kernel.run(case, buffers, limit, profiled=True), kernel,
+        lambda wanted: kernel.run(case, apart, limit, True, wanted),
     )  # fmt: skip
 
 

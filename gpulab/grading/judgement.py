@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from gpulab.errors import CheckError
 from gpulab.grading.causes import causes_of
+from gpulab.grading.evidence import allows
 from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
@@ -66,11 +67,17 @@ def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen
 
 
 def diagnose(exercise: Exercise | ProgramExercise, outcome: Seen) -> Cause[Seen] | None:
-    """The first cause that recognises this outcome, of those that `causes_of` lists."""
+    """The first cause that recognises this outcome, of those that `causes_of` lists, and that the evidence allows."""
     for cause in cast("Sequence[Cause[Seen]]", causes_of(exercise)):
-        if _asked(exercise, outcome, "diagnosis", cause.name, cause.when):
+        if _asked(exercise, outcome, "diagnosis", cause.name, cause.when) and _allowed(exercise, cause, outcome):
             return cause
     return None
+
+
+def _allowed(exercise: Exercise | ProgramExercise, cause: Cause[Any], outcome: Outcome | ProgramOutcome) -> bool:
+    if isinstance(exercise, Exercise) and isinstance(outcome, Outcome) and cause in exercise.causes:
+        return allows(exercise, cause, outcome)
+    return True
 
 
 def _asked(

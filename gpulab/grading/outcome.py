@@ -9,14 +9,14 @@ one more run, profiled, which happens when the first of them asks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpulab.errors import CheckError
 from gpulab.grading.bench import Prepared
-from gpulab.grading.case import Array, Case, Run, differs, guard_values, same_bits
+from gpulab.grading.case import Array, Case, Run, Shape3, differs, guard_values, same_bits
 from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.sources import code_only
 from gpulab.records import Activity, Fault, Launch
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     from gpulab.module import Resources
     from gpulab.programs import ProgramRun
+
+
+MOST_WATCHED = 4096
+"""Elements of an array, inside and outside each, whose writers are asked for at most."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class Outcome:
     source: str = ""
     profile: Callable[[], Run] | None = field(default=None, compare=False, repr=False)
     prepared: Prepared | None = field(default=None, compare=False, repr=False)
+    watch: Callable[[Mapping[str, Sequence[int]]], Run] | None = field(default=None, compare=False, repr=False)
+    """One more guarded run, checked, that tells who wrote the elements with these indices."""
 
     @cached_property
     def measured(self) -> tuple[Launch, ...]:
@@ -117,6 +123,50 @@ class Outcome:
         after = np.flatnonzero(~same_bits(whole[self.guard + size :], edge)) + size
         return tuple(int(index) for index in (*before, *after))
 
+    @cached_property
+    def _watched(self) -> Run | None:
+        import numpy as np
+
+        if self.watch is None:
+            return None
+        changed = {}
+        for array in self.case.arrays:
+            inside = np.flatnonzero(~self.untouched(array.name).reshape(-1))[:MOST_WATCHED]
+            changed[array.name] = [*map(int, inside), *self.outside(array.name)[:MOST_WATCHED]]
+        return self.watch(changed)
+
+    def writers(self, name: str) -> tuple[tuple[int, Shape3, Shape3], ...]:
+        """Flat index, block and thread of the writes that were seen, outside of the array too.
+
+        Of each changed element the last one, and those where the checked run was stopped; of many elements the first.
+        """
+        run = self._watched
+        if run is None:
+            return ()
+        found = [
+            (index, access.workgroup, access.thread)
+            for (array, index), access in run.writers.items()
+            if array == name and access.thread is not None
+        ]
+        array, start, fault = self.case.array(name), (run.addresses or {}).get(name), run.fault
+        reached = array.data.size + self.guard
+        if fault is not None and fault.address is not None and start:
+            index = (fault.address - start) // array.data.itemsize
+            for side in (fault, fault.other):
+                if side is None or side.access != "write" or side.thread is None or fault.memory != "global":
+                    continue
+                if -self.guard <= index < reached:
+                    found.append((index, side.workgroup, side.thread))
+        return tuple(found)
+
+    def numbers(self, name: str) -> tuple[tuple[int, Shape3], ...]:
+        """`writers`, each thread by its number in the whole grid: blockIdx * blockDim + threadIdx in x, y and z."""
+        x, y, z = self.case.block
+        return tuple(
+            (index, (block[0] * x + thread[0], block[1] * y + thread[1], block[2] * z + thread[2]))
+            for index, block, thread in self.writers(name)
+        )
+
     # -- questions for diagnoses ---------------------------------------------------------------------------
     def nothing_written(self) -> bool:
         """No output element changed and nothing beside the outputs either, where three elements or more should have."""
@@ -134,6 +184,10 @@ class Outcome:
             return False
         return not differs(self.found(name), replace(array, expected=predicted)).any()
 
+    def left_out(self) -> bool:
+        """Was an output element never written, though the launch came to its end?"""
+        return self.guarded.fault is None and any(self.unwritten_indices(array.name) for array in self.case.outputs)
+
     def written_past(self, name: str) -> tuple[int, ...]:
         """Indices at or after the end of the array that were written."""
         return tuple(index for index in self.outside(name) if index >= 0)
@@ -141,6 +195,16 @@ class Outcome:
     def written_before(self, name: str) -> tuple[int, ...]:
         """Negative indices that were written."""
         return tuple(index for index in self.outside(name) if index < 0)
+
+    def works_past(self, name: str) -> bool:
+        """Are all elements right, and did a thread beyond them write too, each to the index that is its number?"""
+        numbers = self.numbers(name)
+        size = self.case.array(name).data.size
+        return (
+            any(index >= size for index, _ in numbers)
+            and not self.wrong(name).any()
+            and all(number[0] == index for index, number in numbers)
+        )
 
     def faulting_index(self) -> tuple[str, int] | None:
         """Array and element index of the bad address of the tight run, where it can be told."""

@@ -107,6 +107,7 @@ exercise = Exercise(
             lambda o: o.fault is not None and o.fault.kind in ("out of bounds", "null"),
             "The last block has more threads than elements are left.",
             "Which threads of the last block have an element?",
+            guard=("n",),
         ),
         Cause(
             "not-atomic",

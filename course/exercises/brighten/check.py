@@ -54,6 +54,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("out")) or o.fault is not None,
             "There are more threads than pixels, and if (i < n) holds the others back.",
             "Put the line if (i < n) back around your own.",
+            guard=("n",),
         ),
         Cause(
             "no-limit",

@@ -120,6 +120,7 @@ exercise = Exercise(
             like(32, lambda b, lane: b & LOW, lambda m, lane: ones(m & ((1 << lane) - 1)), ones),
             "A ballot has a bit for each lane of the wave. An unsigned keeps the lower 32 of 64.",
             "Which half of the ballot belongs to thread 40?",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "mask-32-bits",
@@ -127,6 +128,7 @@ exercise = Exercise(
             like(0, lambda b, lane: b & LOW, lambda m, lane: ones(m & ((1 << lane % 32) - 1)), ones),
             "Putting a 64-bit ballot into an unsigned drops the upper lanes without a word.",
             "Check three things: the type of the mask, the 1 that is shifted, and the function that counts.",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "popc-32",
@@ -134,6 +136,7 @@ exercise = Exercise(
             like(0, lambda b, lane: b, lambda m, lane: ones(m & ((1 << lane) - 1) & LOW), lambda m: ones(m & LOW)),
             "__popc takes an unsigned: the upper half is cut off on the way in.",
             "There is a function that counts 64 bits.",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "shift-32",
@@ -141,6 +144,7 @@ exercise = Exercise(
             like(0, lambda b, lane: b, lambda m, lane: ones(m & ((1 << lane % 32) - 1)), ones),
             "1u << 40 is not 2 to the power of 40: for the hardware it is 1u << 8.",
             "Write a 64-bit one.",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "mixed-groups",
@@ -148,6 +152,7 @@ exercise = Exercise(
             like(32, lambda b, lane: b, lambda m, lane: ones(m & ((1 << lane) - 1)), ones),
             "Each group of 32 counts the whole wave: the counts are too large.",
             "Decide: waves in all lines, or groups of 32 in all lines (then take their half of the mask).",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "only-64",
@@ -157,6 +162,7 @@ exercise = Exercise(
             ),
             "With waves of 32 lanes a block has twice as many waves, and a ballot has 32 bits that count.",
             "Use warpSize.",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "counts-itself",
@@ -164,6 +170,7 @@ exercise = Exercise(
             lambda o: o.case.parameters["n"] > 0 and not o.wrong("count").any() and like_inclusive(o),
             "The place of an element is the number of kept ones before it.",
             "For lane 0 the mask of the lanes below has no bit set.",
+            explains=("race", "lane conflict"),
         ),
     ),
     hints=(

@@ -124,6 +124,7 @@ exercise = Exercise(
             lambda o: bool(o.written_past("groups")) or faulting_thread(o) >= o.case.parameters["n"],
             "The last block has more threads than packets are left.",
             "What should a thread do whose i is not less than n?",
+            guard=("n",),
         ),
         Cause(
             "wrong-stride",

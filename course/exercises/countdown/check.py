@@ -44,6 +44,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("out")),
             "There are more threads than elements, and if (i < n) holds the others back.",
             "Put the line if (i < n) back around your own.",
+            guard=("n",),
         ),
         Cause(
             "counts-up",

@@ -48,6 +48,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("fahrenheit")) or o.fault is not None,
             "Whole blocks are launched, so there can be more threads than temperatures.",
             "Let a thread work only if its number is less than n.",
+            guard=("n",),
         ),
         Cause(
             "integer-division",
@@ -81,7 +82,8 @@ exercise = Exercise(
             "thread-index-only",
             "every block writes the same elements: the index leaves out the block",
             lambda o: (
-                bool(o.wrong_indices("fahrenheit"))
+                o.fault is None
+                and bool(o.wrong_indices("fahrenheit"))
                 and o.wrong_indices("fahrenheit") == tuple(range(o.case.block[0], o.case.parameters["n"]))
             ),
             "threadIdx.x starts at 0 again in every block.",

@@ -54,7 +54,7 @@ exercise = Exercise(
             "guard-one-too-far",
             "the guard lets one thread too many through",
             lambda o: (
-                o.written_past("out") == (o.case.parameters["n"],) and o.case.threads > o.case.parameters["n"] + 1
+                o.works_past("out") and o.written_past("out") == (o.case.parameters["n"],) and o.case.threads > o.case.parameters["n"] + 1
             ),
             "An array of n elements ends at index n - 1, so index n is already outside.",
             "Read your condition aloud for the thread with number n: should it write?",
@@ -66,6 +66,7 @@ exercise = Exercise(
             "Whole blocks are launched. If n is not a multiple of the block size, the last block has threads "
             "with no element of their own.",
             "Let a thread write only if its number is less than n.",
+            guard=("n",),
         ),
         Cause(
             "thread-index-only",

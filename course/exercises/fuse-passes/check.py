@@ -64,6 +64,7 @@ exercise = Exercise(
             lambda o: bool(o.written_past("out")) or o.fault is not None,
             "The last block has more threads than pixels are left.",
             "What should a thread do whose number is n or more?",
+            guard=("n",),
         ),
         Cause(
             "mask-swapped",

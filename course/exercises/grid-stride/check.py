@@ -82,6 +82,7 @@ exercise = Exercise(
             lambda o: bool(o.written_past("x")),
             "Even the first element of a thread may not exist: the grid can have more threads than elements.",
             "Test the index before the first access, not after it.",
+            guard=("n",),
         ),
         Cause(
             "no-loop",
@@ -99,6 +100,7 @@ exercise = Exercise(
             "If the step is smaller than the number of all threads, or if blocks start at the same element, a "
             "thread comes upon elements of another thread.",
             "Count the threads of the whole grid. That many elements are done by everybody's first step.",
+            explains=("race",),
         ),
         Cause(
             "stride-too-large",

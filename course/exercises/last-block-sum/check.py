@@ -63,6 +63,7 @@ exercise = Exercise(
             lambda o: o.fault is not None and o.fault.kind in ("out of bounds", "null"),
             "The last block has more threads than elements are left.",
             "What should a thread without an element contribute to the sum?",
+            guard=("n",),
         ),
         Cause(
             "reduction-race",

@@ -101,6 +101,7 @@ exercise = Exercise(
             lambda o: o.fault is not None or bool(o.written_past("d")),
             "At least one block is launched, even for no tiles at all.",
             "What should a block do whose number is not less than tiles?",
+            guard=("tiles",),
         ),
     ),
     hints=(

@@ -141,6 +141,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("bins")) or o.fault is not None,
             "The last block has more threads than elements are left.",
             "A thread without an element has no key.",
+            guard=("n",),
         ),
         Cause(
             "adds-one",

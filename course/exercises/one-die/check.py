@@ -80,6 +80,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("out")) or o.fault is not None,
             "Tiles at the edges stick out, and the window of a row reaches eight rows further down.",
             "Each thread needs an x below width, and a y with y + 8 below height.",
+            guard=("width", "height"),
         ),
         Cause(
             "window-too-short",

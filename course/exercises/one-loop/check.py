@@ -89,6 +89,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("end")) or o.fault is not None,
             "The last block has more threads than cups are left.",
             "Let a thread without a cup return first.",
+            guard=("n",),
         ),
         Cause(
             "swapped",

@@ -106,6 +106,7 @@ exercise = Exercise(
             ),
             "Each wave has its own part, which begins at its first element.",
             "The place among the wave's results is not yet a place in the array. What must be added?",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "gap",
@@ -120,6 +121,7 @@ exercise = Exercise(
             lambda o: o.wave_size == 64 and (leaves(o, lanes=32) or counts(o, lanes=32)),
             "On this device a mask of lanes has 64 bits. An int, 1u << lane, __popc and __ffs know 32 of them.",
             "Check each step for its width: the variable, the shifted 1, the function that counts.",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "same-place",
@@ -143,6 +145,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("count")) or o.fault is not None,
             "The last block has more threads than elements are left.",
             "A thread without an element must not read, vote yes, or write.",
+            guard=("n",),
         ),
         Cause(
             "wrong-count",

@@ -108,6 +108,7 @@ exercise = Exercise(
             lambda o: any(o.written_past(array.name) for array in o.case.outputs),
             "The last word may have fewer than 32 elements, and the last block fewer than its threads.",
             "Which of the writes needs i < n?",
+            guard=("n",),
         ),
         Cause(
             "lane-of-wave",

@@ -61,6 +61,7 @@ exercise = Exercise(
             lambda o: bool(o.written_past("mean") or o.written_past("variance")) or o.fault is not None,
             "The last block has more threads than sensors are left.",
             "What should a thread do whose number is n or more?",
+            guard=("n",),
         ),
         Cause(
             "divided-by-95",

@@ -28,7 +28,7 @@ def last_part_alone_wrong(o):
     """Are all full parts right, and the last one, which is not full, wrong or beyond the end?"""
     n, block = o.case.parameters["n"], o.case.parameters["block"]
     full = n // block * block
-    return n % block > 0 and all(index >= full for index in o.wrong_indices("data"))
+    return n > block and n % block > 0 and all(index >= full for index in o.wrong_indices("data"))
 
 
 def one_too_far(o):
@@ -72,6 +72,7 @@ exercise = Exercise(
             one_too_far,
             "Of a part with 4 elements the last one has index 3. Element t changes places with element 3 - t.",
             "Which element does thread 0 take, in your formula?",
+            explains=("never written",),
         ),
         Cause(
             "last-part",

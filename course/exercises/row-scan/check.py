@@ -80,6 +80,7 @@ exercise = Exercise(
             lambda o: o.fault is not None and o.faulting_index() is not None and o.faulting_index()[1] >= 0,
             "The last block may have fewer rows than threads.",
             "Each access to in and out needs a condition. And a barrier must stand outside of it.",
+            guard=("n",),
         ),
         Cause(
             "without-itself",

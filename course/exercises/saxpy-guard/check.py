@@ -40,7 +40,9 @@ exercise = Exercise(
         Cause(
             "guard-one-too-far",
             "the guard lets one thread too many through",
-            lambda o: o.written_past("y") == (o.case.parameters["n"],) and o.case.threads > o.case.parameters["n"] + 1,
+            lambda o: o.works_past("y")
+            and o.written_past("y") == (o.case.parameters["n"],)
+            and o.case.threads > o.case.parameters["n"] + 1,
             "Arrays of n elements end at index n - 1.",
             "Which threads does your condition let through for n = 1? Only one should pass.",
         ),
@@ -54,6 +56,7 @@ exercise = Exercise(
             ),
             "threadIdx.x is never larger than the block, so for a large n every thread passes.",
             "Compare the same number that you use as an index.",
+            guard=("n",),
         ),
         Cause(
             "missing-guard",
@@ -61,6 +64,7 @@ exercise = Exercise(
             lambda o: bool(o.written_past("y")) or o.read_outside() is not None,
             "The grid has whole blocks; the last one has more threads than elements are left.",
             "Let a thread do its work only if its number in the grid is less than n.",
+            guard=("n",),
         ),
         Cause(
             "skips-last",

@@ -97,6 +97,7 @@ exercise = Exercise(
             lambda o: o.fault is not None and o.fault.kind in ("out of bounds", "null"),
             "The last tile may not be full.",
             "Let a thread without an element take part in the scan with 0, and let it write nothing.",
+            guard=("n",),
         ),
         Cause(
             "wave-size",

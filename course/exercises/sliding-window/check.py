@@ -78,6 +78,7 @@ exercise = Exercise(
             lambda o: bool(o.written_past("out")) or (o.fault is not None and o.case.parameters["width"] % 64 != 0),
             "A width that is no multiple of 64 leaves threads without a column.",
             "What should a thread do whose x is width or more?",
+            guard=("width",),
         ),
         Cause(
             "window-too-short",

@@ -63,6 +63,7 @@ exercise = Exercise(
             lambda o: o.fault is not None and o.faulting_index() is not None and o.faulting_index()[1] >= 0,
             "The last block has more threads than there are particles left.",
             "Compare the number of the thread with n before you use it as an index.",
+            guard=("n",),
         ),
         Cause(
             "cut-in-four",

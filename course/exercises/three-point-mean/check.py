@@ -106,6 +106,7 @@ exercise = Exercise(
             lambda o: bool(o.written_past("out")) or o.fault is not None,
             "The last block has more threads than elements are left.",
             "Three kinds of threads exist here: inner ones, those at the two ends, and those with no element at all.",
+            guard=("n",),
         ),
         Cause(
             "ends-not-copied",

@@ -64,6 +64,14 @@ SIZES = (
 )
 """m, n and k."""
 
+def stores_beside(o):
+    """Was a thread without an element of c seen to store, and each one at row * n + column?"""
+    m, n = (o.case.parameters[name] for name in ("m", "n"))
+    seen = o.numbers("c")
+    right = all(index == row * n + column for index, (column, row, _) in seen)
+    return right and any(column >= n or row >= m for _, (column, row, _) in seen)
+
+
 exercise = Exercise(
     id="tiled-matmul",
     title="a product with tiles in LDS",
@@ -101,9 +109,10 @@ exercise = Exercise(
         Cause(
             "missing-guard",
             "threads without an element of c write, too",
-            lambda o: bool(o.outside("c")) or (o.fault is not None and o.fault.kind == "out of bounds"),
+            stores_beside,
             "The blocks at the edges have more threads than elements.",
             "Where is the row less than m and the column less than n, and where do you ask?",
+            explains=("race",),
         ),
     ),
     requirements=(

@@ -158,6 +158,7 @@ exercise = Exercise(
             "Thread 32 keeps a sum, too, but its lanes are already in the sum of thread 0. And when only 32 threads add "
             "up the partial sums, a shuffle by 32 asks lanes that take no part.",
             "Decide: groups of 32 in all lines, or waves in all lines.",
+            explains=("shuffle",),
         ),
         Cause(
             "only-64",

@@ -152,6 +152,7 @@ exercise = Exercise(
             lambda o: bool(o.outside("out")) or o.fault is not None,
             "The last block has more threads than elements are left.",
             "A thread without an element may shuffle, but not read or write.",
+            guard=("n",),
         ),
         Cause(
             "for-32-lanes",

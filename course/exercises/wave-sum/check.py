@@ -116,7 +116,7 @@ exercise = Exercise(
             "wrong-wave",
             "the sums stand in the wrong places",
             lambda o: (
-                o.fault is not None
+                (o.fault is not None and o.fault.kind != "never written" and (o.faulting_index() or [""])[0] == "out")
                 or bool(o.outside("out"))
                 or (bool(o.unwritten_indices("out")) and o.case.parameters["block"] % o.wave_size != 0)
             ),
@@ -124,11 +124,12 @@ exercise = Exercise(
             "in the grid, "
             "divided by warpSize, is something else.",
             "Work out the number of waves for blocks of 96 threads and waves of 64 lanes.",
+            explains=("race",),
         ),
         Cause(
             "wrong-sum",
             "some sums are wrong",
-            lambda o: bool(o.wrong_indices("out")),
+            lambda o: o.fault is None and bool(o.wrong_indices("out")) and not o.left_out(),
             "Lanes are left out, or counted twice.",
             "Give each lane the number 1: what should each wave write, and what does it write?",
         ),

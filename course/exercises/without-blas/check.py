@@ -62,6 +62,7 @@ exercise = ProgramExercise(
             lambda o: o.fault is not None and o.fault.kind == "out of bounds",
             "The last block has more threads than there are results left.",
             "How many results does each product have? Not the same number.",
+            guard=("n",),
         ),
         Cause(
             "not-begun",

@@ -116,6 +116,7 @@ exercise = Exercise(
             ),
             "There are more threads than results.",
             "Compute i first, then let the thread return if i is not less than n.",
+            guard=("n",),
         ),
         Cause(
             "exchanged",

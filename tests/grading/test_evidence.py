@@ -1,0 +1,99 @@
+"""Causes are named only where the evidence allows: real answers with one mistake, judged on the virtual GPU."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpulab.grading import load
+from gpulab.grading.answers import right_answers
+from gpulab.grading.evidence import compares
+from gpulab.grading.judge import judged
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import answer_mutants
+
+INDEX = "blockIdx.x * blockDim.x + threadIdx.x"
+
+
+def cause_of(id, answer, *changes):
+    source = right_answers(id)[answer]
+    for old, new in changes:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    verdict = judged(load(id), source, explained=False)
+    assert not verdict.passed
+    return verdict.cause
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        (INDEX, "blockIdx.x * gridDim.x + threadIdx.x", "used-by-two-blocks"),
+        (INDEX, "threadIdx.x", "used-by-two-blocks"),
+        (INDEX, "blockIdx.x * blockDim.x - threadIdx.x", "out-of-bounds"),
+        ("i < n", "!(i < n)", "out-of-bounds"),
+        ("i < n", "true", "missing-guard"),
+        ("i < n", "i <= n", "guard-one-too-far"),
+    ],
+)
+def test_a_wrong_index_is_not_a_missing_guard(old, new, cause):
+    assert cause_of("saxpy-guard", "usual", (old, new)) == cause
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("(width - 1 - x)", "(height - 1 - x)", "out-of-bounds"),
+        ("blockIdx.y * blockDim.y + threadIdx.y", "threadIdx.y", "left-out"),
+        ("blockIdx.y * blockDim.y + threadIdx.y", "blockIdx.y * blockDim.y - threadIdx.y", "out-of-bounds"),
+        ("int x", "unsigned char x", "left-out"),
+        ("x < width && y < height", "!(x < width && y < height)", "out-of-bounds"),
+        ("x < width && y < height", "y < height", "missing-column-guard"),
+        ("x < width && y < height", "x < width", "missing-row-guard"),
+    ],
+)
+def test_a_mirror_with_a_right_guard_is_not_told_that_it_lacks_one(old, new, cause):
+    assert cause_of("image-mirror", "usual", (old, new)) == cause
+
+
+@pytest.mark.parametrize("id", ["fahrenheit", "image-mirror", "saxpy-guard", "wave-sum", "tiled-matmul"])
+def test_a_loop_without_an_end_is_named_before_causes_of_the_exercise(id):
+    source = next(iter(right_answers(id).values()))
+    begin = source.index("{", source.index("__global__")) + 1
+    verdict = judged(load(id), source[:begin] + "\n    while (true) {}" + source[begin:], explained=False)
+    assert (verdict.status, verdict.cause) == ("fault", "deadlock")
+    assert "guard is missing" not in verdict.text
+
+
+@pytest.mark.parametrize(
+    ("source", "names", "found"),
+    [
+        ("if (i < n) y[i] = 1;", ("n",), True),
+        ("if (i >= static_cast<unsigned>(n)) return;", ("n",), True),
+        ("y[i] = n;  // i < n", ("n",), False),
+        ("if (x < width) y[i] = height;", ("width", "height"), False),
+        ("y[i << n] = p->n;", ("n",), False),
+    ],
+)
+def test_comparisons_are_found_in_the_source(source, names, found):
+    assert compares(source, names) is found
+
+
+def test_mutants_are_the_same_every_time_and_each_kind_has_its_turn():
+    found = answer_mutants.mutants("saxpy-guard")
+    first, again = (list(answer_mutants.sample(found, 1)) for _ in range(2))
+    assert first == again
+    assert sorted(map(str, first)) == sorted(map(str, found))
+    kinds = {mutant.kind for mutant in found}
+    assert {mutant.kind for mutant in first[: len(kinds)]} == kinds >= {"guard", "index", "operator", "type", "loop"}
+    for mutant in first:
+        assert answer_mutants.text_of(mutant) != right_answers("saxpy-guard")[mutant.answer]
+
+
+def test_a_mutant_that_compiles_to_the_same_code_is_none():
+    mutant = next(each for each in answer_mutants.mutants("saxpy-guard") if each.old == "i < n" and each.new == "true")
+    exercise = load("saxpy-guard")
+    same = answer_mutants.Mutant(*[getattr(mutant, name) for name in mutant.__slots__[:-1]], "i < (n)")
+    assert answer_mutants.judge(exercise, same) is None
+    assert answer_mutants.judge(exercise, mutant).cause == "missing-guard"

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""`make answer-mutants`: changes one place of a right answer at a time, and lists what the check says of each.
+
+    make answer-mutants                                                20 mutants of each exercise of kernels
+    make answer-mutants ANSWERS="--count 6 --seed 3 saxpy-guard"       fewer, others, of one exercise
+    make answer-mutants ANSWERS="--seconds 120 --to list.json"         stops after two minutes of processor time
+
+`points` finds what can be changed, by kind; `sample` takes them from the kinds in turn, so that a rare kind is seen. A
+mutant is judged without an explanation. One whose machine code is that of the right answer is no mutant. One that
+passes is run beside the right answer on all cases: memory that differs is reported as "passes, but differs" and
+makes the exit code 1. Whether a cause that is named is the right one, a person has to say: the list is made for that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from gpulab.errors import CompileError, GpulabError
+from gpulab.grading import exercise_ids, load
+from gpulab.grading.answers import right_answers
+from gpulab.grading.case import Buffer
+from gpulab.grading.exercise import Exercise
+from gpulab.grading.gpu_bench import GpuBench
+from gpulab.grading.judge import judged
+from gpulab.toolchain import compile
+
+NO_CODE = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|^\s*#[^\n]*|template\s*<[^>]*>|_cast<[^>]*>", re.M | re.S
+)
+
+SWAPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("operator", r"(?<![<>=!\-])<(?![<=])(?=\s)", ("<=", ">")),
+    ("operator", r"(?<![<>\-])>(?![>=])(?=\s)", (">=", "<")),
+    ("operator", r"<=(?!=)", ("<",)),
+    ("operator", r">=(?!=)", (">",)),
+    ("operator", r"(?<=\s)\+(?=\s)", ("-",)),
+    ("operator", r"(?<=\s)-(?=\s)", ("+",)),
+    ("operator", r"(?<=\s)\*(?=\s)", ("+",)),
+    ("operator", r"(?<=\s)/(?=\s)", ("*",)),
+    ("operator", r"(?<=\s)%(?=\s)", ("/",)),
+    ("operator", r"&&", ("||",)),
+    ("operator", r"\|\|", ("&&",)),
+    ("operator", r"\+=", ("-=", "=")),
+    ("constant", r"(?<![\w.\]])\d+(?![\w.])", ("{0} + 1", "{0} - 1")),
+    ("index", r"\bblockDim\b", ("gridDim",)),
+    ("index", r"\bthreadIdx\b", ("blockIdx",)),
+    ("index", r"\bblockIdx\b", ("threadIdx",)),
+    ("index", r"\bblockIdx\.[xyz] \* blockDim\.[xyz] \+ ", ("",)),
+    ("index", r"(?<=Idx)\.x\b", (".y",)),
+    ("index", r"(?<=Idx)\.y\b", (".x",)),
+    ("index", r"(?<=\[)[^\[\]]+(?=\])", ("({0}) + 1", "({0}) - 1")),
+    ("barrier", r"__syncthreads\(\);", (";",)),
+    ("type", r"\bfloat (?=\w+ =)", ("int ",)),
+    ("type", r"\bint (?=\w+ =)", ("unsigned char ", "float ")),
+    ("type", r"\bunsigned (?=\w+ =)", ("unsigned char ",)),
+)
+"""Kind, what is changed, and what may stand in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change of a right answer: from `start` to `end` stands `new` in place of `old`, on `line`."""
+
+    exercise: str
+    answer: str
+    kind: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        old, new = (" ".join(text.split()) for text in (self.old, self.new))
+        return f"{self.exercise}/{self.answer}:{self.line}: {self.kind}: {old!r} → {new!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the check says of a mutant."""
+
+    mutant: Mutant
+    status: str
+    cause: str
+    seconds: float
+
+
+def points(source: str) -> Iterator[tuple[str, int, int, str]]:
+    """(kind, start, end, new text) for each change of a text; comments, texts and types in <> stay."""
+    code = NO_CODE.sub(lambda found: re.sub(r"[^\n]", "\0", found[0]), source)
+    begin = code.find("{")
+    for kind, pattern, news in SWAPS:
+        for found in re.finditer(pattern, code):
+            if found.start() > begin:
+                for new in news:
+                    yield kind, found.start(), found.end(), new.format(found[0])
+    for found in re.finditer(r"\bif \(", code):
+        end = _closing(code, found.end() - 1)
+        returns = re.match(r"\s*return;", code[end + 1 :])
+        yield "guard", found.end(), end, "false" if returns else "true"
+        yield "guard", found.end(), end, f"!({source[found.end() : end]})"
+    for found in re.finditer(r"\b(\w+)\((\w+), (\w+)\)", code):
+        yield "arguments", found.start(2), found.end(3), f"{found[3]}, {found[2]}"
+    for kind, name, other in ((k, n, o) for k, n, o in _scalars(code)):
+        for found in re.finditer(rf"\b{name}\b", code[begin:]):
+            yield kind, begin + found.start(), begin + found.end(), other
+    for found in re.finditer(r"(?<=\n)([ ]+)([^\s{}][^\n{}]*;)\n\1([^\s{}][^\n{}]*;)(?=\n)", code):
+        if not re.match(r"(?:return|const|\w+ \w+ =|if|for|__shared__)", found[2]):
+            indent = found[1]
+            first, second = (source[slice(*found.span(group))] for group in (2, 3))
+            yield "order", found.start(), found.end(), f"{indent}{second}\n{indent}{first}"
+    yield "loop", begin + 1, begin + 1, "\n    while (true) {}"
+
+
+def _scalars(code: str) -> Iterator[tuple[str, str, str]]:
+    """Whole-number parameters of the first kernel, each with the next one, which may stand in its place."""
+    found = re.search(r"__global__[^(]*?\w+\(([^)]*)\)", re.sub(r"__launch_bounds__\([^)]*\)", "", code))
+    names = re.findall(r"\bint (\w+)", found[1]) if found else []
+    for name, other in zip(names, names[1:] + names[:1], strict=True):
+        if name != other:
+            yield "arguments", name, other
+
+
+def _closing(code: str, start: int) -> int:
+    depth = 0
+    for at in range(start, len(code)):
+        depth += (code[at] == "(") - (code[at] == ")")
+        if depth == 0:
+            return at
+    return len(code)
+
+
+def mutants(id: str) -> list[Mutant]:
+    """All mutants of an exercise's right answers."""
+    return [
+        Mutant(id, answer, kind, source.count("\n", 0, start) + 1, start, end, source[start:end], new)
+        for answer, source in right_answers(id).items()
+        for kind, start, end, new in points(source)
+    ]
+
+
+def sample(found: Sequence[Mutant], seed: int) -> Iterator[Mutant]:
+    """All of them, in an order that the seed decides, from each kind in turn."""
+    kinds = defaultdict[str, list[Mutant]](list)
+    for mutant in found:
+        kinds[mutant.kind].append(mutant)
+    chance = random.Random(seed)
+    for each in kinds.values():
+        chance.shuffle(each)
+    while any(kinds.values()):
+        for each in kinds.values():
+            if each:
+                yield each.pop()
+
+
+def text_of(mutant: Mutant) -> str:
+    """The mutant's whole source."""
+    source = right_answers(mutant.exercise)[mutant.answer]
+    return source[: mutant.start] + mutant.new + source[mutant.end :]
+
+
+def judge(exercise: Exercise, mutant: Mutant) -> Judged | None:
+    """What the check says of it; None if it does not compile, or to the same machine code as the right answer."""
+    right, source = right_answers(exercise.id)[mutant.answer], text_of(mutant)
+    began = time.process_time()
+    try:
+        if all(_code(source, arch) == _code(right, arch) for arch in exercise.archs):
+            return None
+    except CompileError:
+        return None
+    verdict = judged(exercise, source, explained=False)
+    status = verdict.status
+    if verdict.passed and differs(exercise, right, source):
+        status = "passes, but differs"
+    return Judged(mutant, status, verdict.cause, round(time.process_time() - began, 1))
+
+
+def _code(source: str, arch: str) -> str:
+    assembly = compile(source, arch=arch, name="answer.hip").assembly
+    return re.sub(r"(?m)^\s*\.(?:loc|file|ident|section\s+\.debug|asciz|long\s+\.L)[^\n]*|;[^\n]*|\.L\w+", "", assembly)
+
+
+def differs(exercise: Exercise, right: str, source: str) -> bool:
+    """Does it leave other memory than the right answer, beyond the error that the exercise allows?"""
+    from gpulab.grading.case import differs as other
+
+    bench, asked = GpuBench(), exercise.asked()
+    for arch in exercise.archs:
+        kernels = [bench.prepare(text, asked, arch) for text in (right, source)]
+        try:
+            for parameters in exercise.cases:
+                case = exercise.case(parameters, kernels[0].wave_size)
+                buffers = [Buffer(array, 64, number) for number, array in enumerate(case.arrays)]
+                first, second = (kernel.run(case, buffers, exercise.limit(case)) for kernel in kernels)
+                for array in case.arrays:
+                    size = array.data.size
+                    found = [run.after[array.name][64 : 64 + size].reshape(array.data.shape) for run in (first, second)]
+                    if other(found[0], array).any() != other(found[1], array).any():
+                        return True
+        finally:
+            for kernel in kernels:
+                kernel.close()
+    return False
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("exercises", nargs="*", help="their ids; all exercises of kernels without")
+    parser.add_argument("--count", type=int, default=20, help="mutants of each exercise")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3600, help="of processor time, of all together")
+    parser.add_argument("--to", type=Path, help="a file for the list, as JSON")
+    asked = parser.parse_args(arguments)
+    began, listed, holes = time.process_time(), list[Judged](), 0
+    for id in asked.exercises or exercise_ids():
+        exercise = load(id)
+        if not isinstance(exercise, Exercise):
+            continue
+        found = list[Judged]()
+        for mutant in sample(mutants(id), asked.seed):
+            if len(found) >= asked.count or time.process_time() - began > asked.seconds:
+                break
+            try:
+                one = judge(exercise, mutant)
+            except GpulabError as error:
+                one = Judged(mutant, f"error: {str(error).splitlines()[0]}", "", 0)
+            if one is not None:
+                found.append(one)
+                print(f"{mutant}\n    {one.status}: {one.cause or '-'} ({one.seconds} s)", flush=True)
+        rejected = [each for each in found if each.status in ("wrong", "fault")]
+        unknown = sum(not each.cause for each in rejected)
+        holes += sum(each.status not in ("passed", "wrong", "fault", "requirement") for each in found)
+        passed = sum(each.status == "passed" for each in found)
+        print(f"== {id}: {len(found)} mutants, {passed} passed, {len(rejected)} wrong, {unknown} not known", flush=True)
+        listed += found
+    if asked.to:
+        asked.to.write_text(json.dumps([asdict(each) for each in listed], indent=1, ensure_ascii=False) + "\n")
+    return 1 if holes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
