@@ -22,6 +22,8 @@ import os
 import re
 import signal
 import sys
+import zlib
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,9 @@ FULL = (
     r"^tests/test_(bench|style)\.py",
 )
 """Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""
+
+ONE_OF_TWO = ("tests/headers/", "tests/checked/")
+"""Folders of which `make test` runs, of a test on gfx942 and on gfx1100, the one that its name decides."""
 
 OPTIMISED = ("tests/isa/", "tests/kernels/", "tests/translate/", "tests/fuzz/")
 """Folders whose kernels are optimised before they run, as those that run for long are; elsewhere they seldom are."""
@@ -103,6 +108,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if full.search(item.nodeid):
             item.add_marker("full")
+    names = {item.nodeid for item in items}
+    for item in items:
+        if item.nodeid.startswith(ONE_OF_TWO) and left_to_the_other(item.nodeid, names):
+            item.add_marker("full")
     if is_worker(config):
         seconds = {}
         for line in (ROOT / "tests" / "seconds.tsv").read_text(encoding="utf-8").splitlines():
@@ -119,6 +128,12 @@ def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         from gpulab.virtual_gpu.machine import loading
 
         monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)
+
+
+def left_to_the_other(nodeid: str, names: Set[str]) -> bool:
+    """Whether the same test on the other architecture is the one that `make test` runs."""
+    twins = sorted({nodeid, nodeid.replace("gfx942", "gfx1100"), nodeid.replace("gfx1100", "gfx942")} & names)
+    return len(twins) == 2 and twins[zlib.crc32(nodeid.replace("gfx1100", "gfx942").encode()) % 2] != nodeid
 
 
 def path_of(nodeid: str) -> str:
