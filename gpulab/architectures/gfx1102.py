@@ -5,6 +5,7 @@ memory rate and bus, PCIe 4.0 x8); Mesa and the Linux driver (chip number, two s
 LLVM (1024 registers in steps of 16: it does not state `allocate1-5xvgprs`); RDNA 3 ISA guide (LDS granule, banks).
 Taken from the RX 7900 XTX (gfx1100): latencies in ns, shares of peaks, and by share of the Infinity Cache (32 of 96
 MiB) the rates of L2 and Infinity Cache. Total memory: 8 GiB less 16 MiB, as on the RX 7800 XT.
+Not checked against their sources: chip number, shader engines, total memory.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache

@@ -5,6 +5,7 @@ AMD's product page (clocks, memory, matrix rates); LLVM AMDGPUBaseInfo.cpp (1536
 wave32, 16 waves a SIMD); the Linux driver (chip number, two shader engines). Line sizes and what the driver keeps
 of the memory are those of the RX 9070 XT (gfx1201), latencies those of the RX 7900 XTX in ns; the rates of L2 and
 Infinity Cache are half of the RX 9070 XT's, whose die has twice of each.
+Not checked against their sources: chip number, shader engines, clocks, the rate of FP64, total memory.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache

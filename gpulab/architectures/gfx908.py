@@ -4,6 +4,7 @@ Sources: ROCm documentation "GPU hardware specifications" and "AMD Instinct MI10
 caches, peaks, memory); AMD CDNA white paper (32 slices of L2 of 128 bytes a clock); LLVM AMDGPUBaseInfo.cpp (256
 registers in steps of 4, 10 waves a SIMD, accumulation VGPRs in a file of their own). Taken from the MI250X (gfx90a):
 latencies in clocks, shares of peaks, the set of counters.
+Not checked against their sources: chip number, shader engines, total memory, the rate of L2.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache
