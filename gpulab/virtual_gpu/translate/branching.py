@@ -44,7 +44,7 @@ class Branching(Frame):
             condition = self._condition(row)
             self._finish(index)
             taken = self._goto(index, label_of(self.program, decoded))
-            e.branch(condition, taken, f"b{index + 1}")
+            e.branch(condition, taken, self._goto(index, index + 1))
             return True
         if kind in ("barrier", "sleep"):
             # A sleeping wave waits for others: they run before it goes on.
@@ -58,7 +58,7 @@ class Branching(Frame):
         if kind == "trap":
             if not stops(decoded):
                 self._finish(index)
-                e.jump(f"b{index + 1}")
+                e.jump(self._goto(index, index + 1))
                 return True
             self._flush()
             self._stop("trap", index)

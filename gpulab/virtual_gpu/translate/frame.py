@@ -169,8 +169,8 @@ class Frame(Structure):
         e.label(go)
 
     def _goto(self, source: int, target: int) -> str:
-        """The label to branch to from `source`: for a backward branch a piece that counts the budget."""
-        if target > source:
+        """The label to branch to from `source`: for a backward branch, or one past the code's end, a piece of its own."""
+        if target > source and target in self.blocks:
             return f"b{target}"
         self.resume.add(target)
         label = f"back.{source}.{target}"

@@ -108,11 +108,14 @@ class Pieces(Frame):
         )
 
     def _back(self, piece: Piece) -> None:
-        """The backward branches of a piece: each counts the budget."""
+        """The backward branches of a piece: each counts the budget. A label after the last instruction is no place."""
         e = self.emitter
         e.lines = piece.lines
         for (source, target), label in piece.back_edges.items():
             e.label(label)
+            if target not in self.blocks:
+                self._stop("bad jump", source)
+                continue
             left = self._spend(max(1, source - target + 1))
             e.branch(e.let(f"icmp sgt i64 {left}, 0"), f"b{target}", f"{label}.yield", likely=True)
             e.label(f"{label}.yield")

@@ -146,9 +146,10 @@ class Structure:
             if not isinstance(row, Control) or row.kind not in _ENDS:
                 self.successors[block] = following
             elif row.kind == "branch":
-                self.successors[block] = [label_of(self.program, end)]
+                self.successors[block] = [target for target in (label_of(self.program, end),) if target in reached]
             elif row.kind == "cbranch":
-                self.successors[block] = [label_of(self.program, end), *following]
+                target = label_of(self.program, end)
+                self.successors[block] = [target, *following] if target in reached else following
             elif row.kind in ("call", "jump"):
                 self.successors[block] = None
             elif row.kind == "end" or stops(end):
