@@ -169,7 +169,7 @@ class Frame(Structure):
         e.label(go)
 
     def _goto(self, source: int, target: int) -> str:
-        """The label to branch to from `source`: for a backward branch, or one past the code's end, a piece of its own."""
+        """The label to branch to from `source`: a piece of its own if it is backward or past the end."""
         if target > source and target in self.blocks:
             return f"b{target}"
         self.resume.add(target)
