@@ -55,8 +55,9 @@ FULL = (
 ONE_OF_TWO = ("tests/headers/", "tests/checked/")
 """Folders of which `make test` runs, of a test on gfx942 and on gfx1100, the one that its name decides."""
 
-OPTIMISED = ("tests/isa/", "tests/kernels/", "tests/translate/", "tests/fuzz/")
-"""Folders whose kernels are optimised before they run, as those that run for long are; elsewhere they seldom are."""
+OPTIMISED = re.compile(r"^tests/(isa/(?!test_matrix)|kernels/|translate/|fuzz/)")
+"""Tests whose kernels are optimised before they run, as those that run for long are; elsewhere they seldom are. (Matrix
+instructions are calls of the machine's own functions, which optimising changes nothing about.)"""
 
 APART = ("tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py")
 """Files whose tests take long and share nothing."""
@@ -124,7 +125,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if path_of(request.node.nodeid).startswith(OPTIMISED):
+    if OPTIMISED.match(request.node.nodeid):
         from gpulab.virtual_gpu.machine import loading
 
         monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)

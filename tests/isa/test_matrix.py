@@ -165,10 +165,12 @@ class Run:
         )
         lines = ["s_load_dwordx4 s[4:7], s[0:1], 0x0" if wide else "s_load_b128 s[4:7], s[0:1], 0x0"]
         lines += ["v_lshlrev_b32 v1, 2, v0", "v_mov_b32 v2, v1"]
+        row_bytes, room = 4 * self.lanes, 4096
         counts = {name: registers(row, name.replace("c", "d"), self.lanes) for name in "abcd"}
         if row.layout == "smfmac":
             counts["c"] = 1
         names = {}
+        offset = 0
         for name, start in (("a", a), ("b", b), ("c", c), ("d", d)):
             if start[0] not in "va":
                 names[name] = start
@@ -176,15 +178,21 @@ class Run:
             first, count = int(start[1:]), counts[name]
             names[name] = f"{start[0]}[{first}:{first + count - 1}]" if count > 1 else start
             for i in range(first, first + count):
-                lines += [f"{load} v3, v1, s[6:7]", f"{add} v1, {4 * self.lanes}, v1"]
-                lines += [f"v_accvgpr_write_b32 a{i}, v3" if start[0] == "a" else f"v_mov_b32 v{i}, v3"]
+                target = "v3" if start[0] == "a" else f"v{i}"
+                lines += [f"{load} {target}, v1, s[6:7] offset:{offset}"]
+                lines += [f"v_accvgpr_write_b32 a{i}, v3"] if start[0] == "a" else []
+                offset = (offset + row_bytes) % room
+                lines += [] if offset else [f"{add} v1, {room}, v1"]
         lines += before
         lines.append(f"{row.mnemonic} {names['d']}, {names['a']}, {names['b']}, {names['c']} {modifiers}")
         lines.append("s_mov_b64 exec, -1" if wide else "s_mov_b32 exec_lo, -1")
+        offset = 0
         for i in range(counts["d"]):
             register = f"{d[0]}{int(d[1:]) + i}"
-            lines += [f"v_accvgpr_read_b32 v3, {register}" if d[0] == "a" else f"v_mov_b32 v3, {register}"]
-            lines += [f"{store} v2, v3, s[4:5]", f"{add} v2, {4 * self.lanes}, v2"]
+            lines += [f"v_accvgpr_read_b32 v3, {register}"] if d[0] == "a" else []
+            lines += [f"{store} v2, {'v3' if d[0] == 'a' else register}, s[4:5] offset:{offset}"]
+            offset = (offset + row_bytes) % room
+            lines += [] if offset else [f"{add} v2, {room}, v2"]
         more = ".amdhsa_accum_offset 128" if wide else ""
         vgprs = 128 + 64 if wide else 128
         body = "\n".join("  " + line for line in lines)
