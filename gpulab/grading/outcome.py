@@ -276,6 +276,13 @@ class ProgramOutcome:
         return tuple(self.run.launches)
 
     @property
+    def launched_nothing(self) -> bool:
+        """Whether no kernel was launched, though the program came to its end, or to a copy of what no kernel wrote."""
+        if self.launches:
+            return False
+        return self.exit_code == 0 if self.fault is None else self.fault.access == "copy"
+
+    @property
     def activities(self) -> tuple[Activity, ...]:
         """What the streams did, with modelled times."""
         return tuple(self.run.activities)

@@ -110,7 +110,7 @@ exercise = ProgramExercise(
         Cause(
             "not-begun",
             "no kernel is launched yet",
-            lambda o: o.fault is None and o.exit_code == 0 and not o.launches,
+            lambda o: o.launched_nothing,
             "The elements still hold what the host put there.",
             "Begin with one chunk: copy in, launch, copy out, in one stream. Then make more of it.",
         ),

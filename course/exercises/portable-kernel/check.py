@@ -75,7 +75,7 @@ exercise = ProgramExercise(
         Cause(
             "not-begun",
             "no kernel is launched yet",
-            lambda o: o.fault is None and o.exit_code == 0 and not o.launches,
+            lambda o: o.launched_nothing,
             "What is printed is what the memory for the sums happened to hold.",
             "Begin with one instance, for the device in use; the host's choice comes after that.",
         ),

@@ -101,7 +101,7 @@ exercise = ProgramExercise(
         Cause(
             "not-begun",
             "no kernel is launched yet",
-            lambda o: o.fault is None and o.exit_code == 0 and not o.launches,
+            lambda o: o.launched_nothing,
             "The result was never computed.",
             "Launch the four kernels in the default stream first: then the result is right. After that, make it faster.",
         ),
