@@ -47,6 +47,7 @@ FULL = (
     r"^tests/toolchain/test_hostile_sources\.py::test_flood_of_output_is_cut",
     r"^tests/porting/test_programs\.py::test_(builds_for_both|runs_and_prints).*\[(?![a-d])",
     r"^tests/programs/test_sources\.py::test_program\[(?![a-d])",
+    r"^tests/providers/test_registry\.py::test_(several_processes_build|a_cache_folder_that_cannot)",
     r"^tests/test_packaging\.py::test_the_wheel",
     r"^tests/test_(bench|style)\.py",
 )

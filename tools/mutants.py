@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import json
 import os
 import random
@@ -267,6 +268,13 @@ def tests_of(path: str) -> list[str]:
     return [*own[:3], *(name for name in naming(path) if name not in own), *folders]
 
 
+@functools.cache
+def test_texts() -> dict[str, str]:
+    """All test files: their texts by their names."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
 def naming(path: str) -> list[str]:
     """The test files that name a source file or import its module, those that take the shortest first."""
     package, _, stem = path.removesuffix(".py").replace("/", ".").rpartition(".")
@@ -276,8 +284,7 @@ def naming(path: str) -> list[str]:
         stem = stem if stem != "__init__" else path.split("/")[-2]
         pattern = rf"{re.escape(package)}\.{stem}\b|from {re.escape(package)} import [^\n]*\b{stem}\b"
     seconds = dict(reversed(row.split("\t")) for row in (ROOT / "tests/seconds.tsv").read_text().splitlines())
-    found = [file.relative_to(ROOT).as_posix() for file in (ROOT / "tests").rglob("test_*.py")
-             if re.search(pattern, file.read_text(encoding="utf-8"))]  # fmt: skip
+    found = [name for name, text in test_texts().items() if stem in text and re.search(pattern, text)]
     return sorted(found, key=lambda name: (float(seconds.get(name, 0)), name))[:10]
 
 
