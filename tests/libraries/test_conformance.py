@@ -81,7 +81,7 @@ def callers(library: Library, tmp_path_factory: pytest.TempPathFactory) -> Path:
         head = f"long long call_{one.name}(void *function, void *page)"
         lines.append(f"EXPORT {head};\nEXPORT {head} {{ (void)page; {body} }}")
     target = tmp_path_factory.mktemp("callers") / f"callers{library_suffix()}"
-    return compile_host_library("\n".join(lines), target, optimize="0", options=compile_options(library))
+    return compile_host_library("\n".join(lines), target, optimize="1", options=compile_options(library))
 
 
 def test_every_prototype_is_exported_and_survives_null_and_bad_handles(library: Library, callers: Path) -> None:
@@ -159,7 +159,7 @@ def test_c_files_and_headers_compile_on_their_own(library: Library, tmp_path: Pa
         place = library.own(name) or Path(libraries.__file__).parent / name
         if place.exists():
             text = f'#include "{place.name}"\nint in_use;\n'
-            compile_host_library(text, tmp_path / "header.so", optimize="0", options=compile_options(library))
+            compile_host_library(text, tmp_path / "header.so", optimize="1", options=compile_options(library))
     for place in filter(None, (library.own("own.c"), Path(libraries.__file__).parent / "stub.c")):
         store = str(cache.tool_folder(str(tmp_path)))
         outcome = compiler.run(
@@ -183,4 +183,4 @@ def test_layouts_are_compared_when_the_library_is_compiled(library: Library) -> 
         name = next(iter(library.structures.values())).__name__
         wrong = text.replace(f"sizeof(struct {name}) == ", f"sizeof(struct {name}) == 1")
         with pytest.raises(CompileError, match=f"struct {name}"):
-            compile_host_library(wrong, FOLDER.parent / "never.so", optimize="0", options=compile_options(library))
+            compile_host_library(wrong, FOLDER.parent / "never.so", optimize="1", options=compile_options(library))
