@@ -18,8 +18,8 @@ help:  ## what there is
 lab:  ## make the environment if it is not there, and open JupyterLab on the first lesson
 	@$(BOOTSTRAP) lab
 
-# Two files at a time, the longest first: conftest.py. tests/README.md says what stands in `full`.
-PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q -n 2 --dist loadfile
+# Three files at a time, the longest first (on two cores: some wait for processes that they started): conftest.py. tests/README.md says what stands in `full`.
+PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q -n 3 --dist loadfile
 
 test:  ## the tests of some minutes: the code, the course's answers, and every notebook run again
 	@$(PYTEST) --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions

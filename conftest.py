@@ -1,7 +1,7 @@
 """pytest's settings for the whole clone: what `make test` leaves to `make test-all`, the order, and notebooks.
 
 `FULL` is the one place that says which tests run in `make test-all` alone: they get the marker `full`, and `make test`
-deselects it (tests/README.md has the reasons). Of several workers (`-n 2 --dist loadfile`) each takes the next file,
+deselects it (tests/README.md has the reasons). Of several workers (`-n 3 --dist loadfile`) each takes the next file,
 the longest first by `tests/seconds.tsv`, so that no long one is left for the end; the tests of `APART` are taken one by
 one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
 
@@ -40,6 +40,7 @@ FULL = (
     r"^tests/kernels/test_architectures\.py",
     r"^tests/checked/test_checked\.py::.*_without_optimisation\[",
     r"^tests/checked/test_checked\.py::test_(fences_of_other_architectures|numbers_that_run_out)",
+    r"^tests/reference/test_against_translation\.py::test_rows_in_random_forms\[.*-2\]",
     r"^tests/fuzz/.*::test_(random_programs|without_optimization)",
     r"^tests/headers/test_headers\.py::test_all_mathematical_names_on_every_target",
     r"^tests/translate/test_lanes\.py",
