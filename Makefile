@@ -18,17 +18,18 @@ help:  ## what there is
 lab:  ## make the environment if it is not there, and open JupyterLab on the first lesson
 	@$(BOOTSTRAP) lab
 
-# Three files at a time, the longest first (on two cores: some wait for processes that they started): conftest.py. tests/README.md says what stands in `full`.
-PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q -n 3 --dist loadfile
+# -n: so many files at a time, the longest first (conftest.py); `make test` takes three on two cores, as one often waits.
+# tests/README.md says what stands in `full`.
+PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q --dist loadfile
 
 test:  ## the tests of some minutes: the code, the course's answers, and every notebook run again
-	@$(PYTEST) --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
+	@$(PYTEST) -n 3 --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
 
 test-rest:  ## what make test leaves: the other architectures, compiler levels, browser, nbgrader, packaging
-	@$(PYTEST) -m full $(PYTEST_ARGS) tests
+	@$(PYTEST) -n 2 -m full $(PYTEST_ARGS) tests
 
 test-all:  ## the whole test suite
-	@$(PYTEST) --nbval $(PYTEST_ARGS) tests notebooks solutions
+	@$(PYTEST) -n 2 --nbval $(PYTEST_ARGS) tests notebooks solutions
 
 bench:  ## the measures: start-up, latency, kernels beside the host, translation, memory
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)

@@ -1,7 +1,7 @@
 """pytest's settings for the whole clone: what `make test` leaves to `make test-all`, the order, and notebooks.
 
 `FULL` is the one place that says which tests run in `make test-all` alone: they get the marker `full`, and `make test`
-deselects it (tests/README.md has the reasons). Of several workers (`-n 3 --dist loadfile`) each takes the next file,
+deselects it (tests/README.md has the reasons). Of several workers (`--dist loadfile`) each takes the next file,
 the longest first by `tests/seconds.tsv`, so that no long one is left for the end; the tests of `APART` are taken one by
 one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
 
