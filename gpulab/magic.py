@@ -20,7 +20,6 @@ import sysconfig
 import time
 import traceback
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gpulab import languages
@@ -98,7 +97,9 @@ class Report:
         return self.text
 
     def _repr_html_(self) -> str:
-        return f'<pre class="gpulab-report" style="white-space:pre-wrap">{escape(self.text)}</pre>'
+        from gpulab.views.table import preformatted
+
+        return preformatted(self.text, "gpulab-report")
 
 
 _MOST_MARKED = 100

@@ -48,7 +48,7 @@ def right_inside(outcome: Outcome) -> bool:
 
 
 def _unnamed(outcome: Outcome) -> Outcome:
-    """The same outcome with a fault whose kind nobody knows: who still names a cause has not looked at the kind."""
+    """The same outcome with a fault of no known kind: a cause that still fits does not look at the kind."""
 
     def without(run: Run) -> Run:
         return run if run.fault is None else replace(run, fault=replace(run.fault, kind="unnamed"))

@@ -111,14 +111,14 @@ class Verdict:
         return self.text
 
     def _repr_html_(self) -> str:
+        from gpulab.views.table import preformatted
+
         colour = "#2e7d32" if self.passed else "#b26a00"
         cell = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;"
         rows = []
         for row in self.rows:
-            value = html.escape(row.text)
-            if row.block:
-                value = f'<pre style="margin:0">{value}</pre>'
-            elif self.link and row.label == "read":
+            value = preformatted(row.text) if row.block else html.escape(row.text)
+            if self.link and not row.block and row.label == "read":
                 value = f'<a href="{html.escape(from_here(self.link), quote=True)}">{value}</a>'
             rows.append(
                 f'<tr><th scope="row" style="{cell}">{html.escape(row.label)}</th><td style="{cell}">{value}</td></tr>'

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -161,11 +160,12 @@ class ProgramRun:
         return "\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
+        from gpulab.views.table import preformatted
+
         parts = []
         for text, colour in ((self.stdout, ""), (self.stderr, "#b00020"), (self.ending, "#b00020")):
             if text.strip():
-                style = "white-space:pre-wrap;margin:0" + (f";color:{colour}" if colour else "")
-                parts.append(f'<pre style="{style}">{escape(text.rstrip())}</pre>')
+                parts.append(preformatted(text.rstrip(), colour=colour))
         return f'<div class="gpulab-program">{"".join(parts)}</div>'
 
 

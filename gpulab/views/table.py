@@ -22,6 +22,17 @@ def visible(text: str) -> str:
     return _BIDI.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def preformatted(text: str, name: str = "", colour: str = "") -> str:
+    """HTML of a text that keeps its lines and spaces; long lines are wrapped, between words where there are any.
+
+    JupyterLab's own style for ``<pre>`` would break words anywhere.
+    """
+    style = "margin:0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere"
+    style += f";color:{colour}" if colour else ""
+    attribute = f'class="{name}" ' if name else ""
+    return f'<pre {attribute}style="{style}">{escape(text)}</pre>'
+
+
 def number(value: int | float) -> str:
     """A count with thousands separators, a float with three significant digits or its integer part."""
     if isinstance(value, float):

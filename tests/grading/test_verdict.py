@@ -23,6 +23,7 @@ def test_html_escapes_all_that_comes_from_outside():
     assert "<script" not in page
     assert "Not yet: &lt;b&gt;" in page
     assert "x &lt; 3 &amp;&amp; &quot;a&quot;;" in page
+    assert "word-break:normal" in page  # JupyterLab breaks words of <pre> anywhere
 
 
 def test_text_is_wrapped_and_indented_under_its_label():
