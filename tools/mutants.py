@@ -40,7 +40,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = (".py", ".c", ".h", ".cpp", ".js")
 SOURCES = ("gpulab", "course")
-LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|INDEX|/generated/")
+LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
 WITH_FULL = ("gpulab/views/static",)  # whose tests are mostly those of `make test-rest`
 
@@ -72,7 +72,6 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/counter_names.py", "tests/test_counter_names.py tests/test_metrics.py tests/machine"),
     ("gpulab/records.py", "tests/test_records.py tests/api tests/views tests/machine"),
     ("gpulab", "tests/api tests/hip tests/test_packaging.py"),
-    ("course/template", "tests/course/test_new.py"),
     ("course", "tests/course tests/grading"),
 )
 
