@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpulab.grading.hints import Hint, hint
     from gpulab.grading.history import Progress, progress
-    from gpulab.grading.isolated import Graded, run_isolated
+    from gpulab.grading.isolated import Graded, Grader, run_isolated
     from gpulab.grading.library import exercise_ids, load
     from gpulab.grading.submission import check
     from gpulab.grading.verdict import AnswerRejected, Verdict
@@ -41,6 +41,7 @@ _HOME = {
     "Progress": "history",
     "run_isolated": "isolated",
     "Graded": "isolated",
+    "Grader": "isolated",
     "exercise_ids": "library",
     "load": "library",
     "Verdict": "verdict",
@@ -50,6 +51,7 @@ _HOME = {
 __all__ = [
     "AnswerRejected",
     "Graded",
+    "Grader",
     "Hint",
     "Progress",
     "Verdict",

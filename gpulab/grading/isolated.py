@@ -21,10 +21,13 @@ from gpulab.grading.report import stopped
 from gpulab.grading.submission import check
 from gpulab.grading.verdict import Verdict
 
+ENDS = {"passed": "accepted", "does not compile": "does not compile", "stopped": "stopped", "not judged": "not judged"}
+"""How a grading ended, by the verdict's status; each other status is "rejected"."""
+
 
 @dataclass(frozen=True)
 class Graded:
-    """One submission of a class run: who, which exercise, the verdict. `verdict.status` may be "stopped"."""
+    """One submission of a class run: whose, the verdict."""
 
     who: str
     verdict: Verdict
@@ -33,9 +36,57 @@ class Graded:
     def passed(self) -> bool:
         return self.verdict.passed
 
+    @property
+    def status(self) -> str:
+        """How it ended: "accepted", "rejected", "does not compile", "stopped" (by a limit) or "not judged".
+
+        "not judged" is nobody's fault: a part of this system failed, and the submission is to be graded again.
+        """
+        return ENDS.get(self.verdict.status, "rejected")
+
+
+class Grader:
+    """Grades one submission after the other: ``with Grader() as grader: grader.grade("saxpy-guard", source)``.
+
+    Args:
+        seconds: wall-clock limit for each submission, compilation included.
+        memory_bytes: limit on the address space, where the system has such a limit. The virtual GPU reserves 8 GiB of
+            addresses for device memory, so a limit below about 10 GiB stops every kernel.
+        trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
+    """
+
+    def __init__(self, *, seconds: float = 60.0, memory_bytes: int = 16 << 30, trusted: bool = False) -> None:
+        self.seconds, self.memory_bytes, self.trusted = seconds, memory_bytes, trusted
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def grade(self, id: str, source: str, who: str = "", seed: int | None = None) -> Graded:
+        """The verdict on `source` for exercise `id`; nothing that a source does raises an error.
+
+        Args:
+            id: the exercise. Raises CheckError if it is unknown.
+            source: kernel text, or that of a whole program.
+            who: whose it is, for the report.
+            seed: of inputs that are drawn anew for a grading.
+        """
+        return run_isolated(
+            id, source, who=who, seconds=self.seconds, memory_bytes=self.memory_bytes, trusted=self.trusted, seed=seed
+        )
+
 
 def run_isolated(
-    id: str, source: str, *, who: str = "", seconds: float = 60.0, memory_bytes: int = 16 << 30, trusted: bool = False
+    id: str,
+    source: str,
+    *,
+    who: str = "",
+    seconds: float = 60.0,
+    memory_bytes: int = 16 << 30,
+    trusted: bool = False,
+    seed: int | None = None,
 ) -> Graded:
     """The verdict on `source` for exercise `id`, found in another process.
 
@@ -47,12 +98,14 @@ def run_isolated(
         memory_bytes: limit on the process's address space, where the system has such a limit. The virtual
             GPU reserves 8 GiB of addresses for device memory, so a limit below about 10 GiB stops every kernel.
         trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
+        seed: of inputs that are drawn anew for a grading.
     """
     load(id)
     with tempfile.TemporaryDirectory(prefix="gpulab-run-") as folder:
         job, answer = Path(folder, "job.json"), Path(folder, "verdict.json")
         job.write_text(
-            json.dumps({"id": id, "source": source, "memory_bytes": memory_bytes, "trusted": trusted}), encoding="utf-8"
+            json.dumps({"id": id, "source": source, "memory_bytes": memory_bytes, "trusted": trusted, "seed": seed}),
+            encoding="utf-8",
         )
         here = str(Path(__file__).resolve().parents[2])
         environment = {

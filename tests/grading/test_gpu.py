@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gpulab.errors import CheckError
-from gpulab.grading import check, run_isolated
+from gpulab.grading import Grader, check, run_isolated
 from gpulab.grading.gpu_bench import consecutive
 
 RIGHT = """
@@ -80,6 +80,16 @@ def test_isolated_runs_give_the_same_verdict_and_touch_no_progress(tmp_path):
     assert wrong.verdict.cause == "missing-guard"
     assert wrong.verdict == check("first-fill", RIGHT.replace("if (i < n) ", ""), record=False)
     assert not (tmp_path / "progress.json").exists()
+
+
+def test_a_grader_grades_one_after_the_other():
+    with Grader() as grader:
+        right = grader.grade("first-fill", RIGHT, "ada")
+        wrong = grader.grade("first-fill", RIGHT.replace("if (i < n) ", ""), "bob")
+        broken = grader.grade("first-fill", "no C++", "eve")
+    assert [(row.who, row.status) for row in (right, wrong, broken)] == [
+        ("ada", "accepted"), ("bob", "rejected"), ("eve", "does not compile"),
+    ]  # fmt: skip
 
 
 def test_a_submission_that_takes_too_long_or_dies_is_a_row():
