@@ -143,6 +143,7 @@ class GpuKernel:
             gpu = providers.selected()
             instruments = providers.instruments("checked")
             instruments.set_instruction_limit(limit)
+            instruments.renew(self._module)  # no run may know of another
             try:
                 for buffer in buffers:
                     address = gpu.malloc(buffer.contents.nbytes) if buffer.contents.nbytes else 0

@@ -60,10 +60,32 @@ def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen
         return Failure(outcome, diagnose(exercise, outcome))
     for requirement in requirements:
         if requirement.applies(outcome):
-            complaint = _asked(exercise, outcome, "requirement", requirement.name, requirement.complaint)
+            complaint = _measured(exercise, outcome, requirement)
+            if outcome.unsteady:
+                return Failure(outcome, None, STEADY, outcome.unsteady)
             if complaint:
                 return Failure(outcome, None, requirement, complaint)
     return None
+
+
+STEADY: Requirement[Outcome | ProgramOutcome] = Requirement(
+    "every-run",
+    "the same right results in every run of the same input",
+    lambda outcome: outcome.unsteady,
+    "Look for what differs from run to run: variables that keep their value, clocks, the order of waves.",
+    shrinks=False,
+)
+"""What every answer is asked: a requirement is measured in a run of its own, which has to be as right as the others."""
+
+
+def _measured(exercise: Exercise | ProgramExercise, outcome: Seen, requirement: Requirement[Seen]) -> str:
+    """What a requirement says of an outcome. Of a run that went wrong it may say anything, or fail."""
+    try:
+        return _asked(exercise, outcome, "requirement", requirement.name, requirement.complaint)
+    except CheckError:
+        if outcome.unsteady:
+            return outcome.unsteady
+        raise
 
 
 def diagnose(exercise: Exercise | ProgramExercise, outcome: Seen) -> Cause[Seen] | None:

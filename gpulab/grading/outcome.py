@@ -49,14 +49,37 @@ class Outcome:
     """One more guarded run, checked, that tells who wrote the elements with these indices."""
 
     @cached_property
-    def measured(self) -> tuple[Launch, ...]:
-        """The records of a profiled run, one for each launch of the case; found when first asked for.
+    def profiled(self) -> Run:
+        """One more run, tight and profiled; made when first asked for.
 
         Raises CheckError where there is nothing that could be profiled.
         """
         if self.profile is None:
             raise CheckError(f"There is no profile of {self.case.text()} on {self.arch}.")
-        return self.profile().launches
+        return self.profile()
+
+    @property
+    def measured(self) -> tuple[Launch, ...]:
+        """The records of the profiled run, one for each launch of the case."""
+        return self.profiled.launches
+
+    @property
+    def unsteady(self) -> str:
+        """What went wrong in the profiled run of a kernel that is right in the others; "" if nothing, or none was made.
+
+        A kernel can know which run it is in by what it finds in memory, by the time, by the order of its waves.
+        """
+        if "profiled" not in vars(self):
+            return ""
+        if self.profiled.fault is not None:
+            return f"the run that is measured was stopped ({self.profiled.fault.kind})"
+        for array in self.case.arrays:
+            wrong = int(differs(self.profiled.after[array.name].reshape(array.data.shape), array).sum())
+            if wrong:
+                return (
+                    f"in the run that is measured {wrong:,} of {array.data.size:,} elements of {array.name} are wrong"
+                )
+        return ""
 
     @property
     def resources(self) -> Mapping[str, Resources]:
@@ -288,11 +311,27 @@ class ProgramOutcome:
         return tuple(self.run.activities)
 
     @cached_property
-    def measured(self) -> tuple[Launch, ...]:
-        """The launches of a second, profiled run, which happens when this is first asked for."""
+    def profiled(self) -> ProgramRun:
+        """A second run, profiled; made when first asked for."""
         if self.profile is None:
             raise CheckError(f"There is no profile of {self.case.text()} on {self.arch}.")
-        return tuple(self.profile().launches)
+        return self.profile()
+
+    @property
+    def measured(self) -> tuple[Launch, ...]:
+        """The launches of the profiled run."""
+        return tuple(self.profiled.launches)
+
+    @property
+    def unsteady(self) -> str:
+        """What went wrong in the profiled run of a program that is right in the other; "" if nothing, or none was
+        made."""
+        if "profiled" not in vars(self):
+            return ""
+        found = replace(self, run=self.profiled)
+        if found.passed:
+            return ""
+        return f"in the run that is measured {found.run.ending or found.complaint or 'a kernel was stopped'}"
 
     @property
     def code(self) -> str:

@@ -257,6 +257,10 @@ class Instruments(Protocol):
     def set_instruction_limit(self, limit: int | None) -> None:
         """Wave instructions after which a wave is stopped (None: the default, 0: no limit)."""
 
+    def renew(self, module: int) -> None:
+        """Give a module's variables the values that they have after loading. (LDS and scratch memory are empty at each
+        launch.)"""
+
     def find_allocation(self, address: int) -> AllocationNote | None:
         """The allocation that holds or is nearest to an address."""
 

@@ -57,6 +57,9 @@ class VirtualInstruments:
     def set_instruction_limit(self, limit: int | None) -> None:
         self._runtime.set_instruction_limit(limit)
 
+    def renew(self, module: int) -> None:
+        self._runtime.modules.renew(module)
+
     def find_allocation(self, address: int) -> AllocationNote | None:
         return self._runtime.arena.nearest(address)
 

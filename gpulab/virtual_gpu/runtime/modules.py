@@ -165,6 +165,12 @@ class Modules:
                 self.functions.pop(function.handle, None)
         module.loaded.unload()
 
+    def renew(self, handle: int) -> None:
+        """Give a module's variables the values that they have after loading; its functions stay."""
+        module = self.module(handle)
+        with self._context.lock:
+            module.loaded.fill()
+
     def reset(self, device: Device) -> None:
         for handle, module in list(self._modules.items()):
             if module.device is device:
