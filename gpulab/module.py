@@ -105,7 +105,7 @@ def load(code: bytes) -> Module:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one kernel needs, as the compiler wrote into its metadata.
+    """What one kernel needs, as the compiler wrote into its metadata; more registers if its instructions name more.
 
     Registers are per lane (VGPRs, AGPRs) or per wave (SGPRs); `lds_bytes` is the static LDS of a workgroup,
     `scratch_bytes` the private memory of one lane. On CDNA `vgprs` counts the AccVGPRs, too. `cu_mode`: compiled with
@@ -124,15 +124,17 @@ class Resources:
 def resources_of(code: CodeObject) -> dict[str, Resources]:
     """What each kernel of a code object takes of the device, by its linker symbol."""
     from gpulab.toolchain.code_object import AMDGPU, kernel_metadata
+    from gpulab.toolchain.listing import registers_named
 
     found: dict[str, Resources] = {}
     if code.format != AMDGPU:
         return found  # other code objects say nothing of what they take
     for entry in kernel_metadata(code.elf):
         symbol = str(entry.get(".symbol", entry.get(".name", ""))).removesuffix(".kd")
+        vector, scalar = registers_named(code.assembly, symbol)
         found[symbol] = Resources(
-            vgprs=int(entry.get(".vgpr_count", 0)),
-            sgprs=int(entry.get(".sgpr_count", 0)),
+            vgprs=max(int(entry.get(".vgpr_count", 0)), vector),
+            sgprs=max(int(entry.get(".sgpr_count", 0)), scalar),
             agprs=int(entry.get(".agpr_count", 0)),
             lds_bytes=int(entry.get(".group_segment_fixed_size", 0)),
             scratch_bytes=int(entry.get(".private_segment_fixed_size", 0)),

@@ -115,7 +115,10 @@ def code_object_of(
     """
     view, seen = view_of(request, program), sources.shown(request.source)
     machine = _machine_code(request, folder, assembly, origin, view)
-    kernels = _signatures(machine, functions or {})
+    try:
+        kernels = _signatures(machine, functions or {})
+    except GpulabError as error:  # only a text that writes notes of its own can give that
+        raise CompileError(f"{request.name} gives a code object that cannot be read.", why=error.what) from error
     messages += _references(kernels, view)
     described = CodeObject(
         arch=request.arch,

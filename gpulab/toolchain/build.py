@@ -19,6 +19,7 @@ from gpulab.records import ALL_GUARANTEES
 from gpulab.toolchain import (
     assemble,
     cache,
+    claims,
     compiler,
     debug_info,
     device_library,
@@ -144,10 +145,12 @@ class _FrontEnd:
         def finish() -> CodeObject:
             assembly, pointed = self._listing(out, helpers, front)
             names = {e: pointed.get(helper, "") for e, helper in zip(asked.expressions, helpers, strict=True)}
-            return assemble.code_object_of(
+            made = assemble.code_object_of(
                 asked, self.folder, assembly, ALL_GUARANTEES, functions=functions, pointed=names, messages=outcome.log,
                 program=self.program is not None,
             )  # fmt: skip
+            claims.refuse_forged(out.read_text("utf-8", "replace"), made.elf, asked.name)
+            return made
 
         try:
             return finish()

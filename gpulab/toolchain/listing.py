@@ -29,6 +29,8 @@ _INSTRUCTION = re.compile(
     r"\s*(?:(?:s|v|ds|flat|global|scratch|buffer|tbuffer|image|lds)_[a-z0-9_]+|exp)(?![\w:$.@]*\s*[:=])(\s|\Z)"
 )
 
+_REGISTER = re.compile(r"(?<![\w.])([vs])(?:(\d{1,3})\b|\[\d+:(\d{1,3})\])")
+
 
 def refuse_file_access(text: str, name: str, lines: Sequence[int] = ()) -> None:
     """Refuse assembly text with directives that read files, or macros, which could spell such directives.
@@ -194,6 +196,22 @@ def mark_orders(
     end()
     lines[-1:-1] = [f"; orders of {name}: {' '.join(sorted(order.words))}" for name, order in sorted(orders.items())]
     return "\n".join(lines)
+
+
+def registers_named(text: str, symbol: str) -> tuple[int, int]:
+    """How many VGPRs and SGPRs a kernel has at least: one more than the highest number that its instructions name.
+
+    Inline assembly may use registers of which it has not told the compiler.
+    """
+    start = text.find(f"\n{symbol}:")
+    end = text.find(f"\t.amdhsa_kernel {symbol}\n", start)
+    most = {"v": 0, "s": 0}
+    if start >= 0 and end >= 0:
+        for line in text[start:end].split("\n"):
+            if _INSTRUCTION.match(line):
+                for kind, single, last in _REGISTER.findall(line.partition(";")[0]):
+                    most[kind] = max(most[kind], int(single or last) + 1)
+    return min(most["v"], 512), min(most["s"], 128)
 
 
 def source_line(text: str, line: int) -> tuple[str, int, int] | None:
