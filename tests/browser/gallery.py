@@ -21,7 +21,9 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
+import itertools
 import os
+import re
 import runpy
 import shutil
 import sys
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 STORED = Path(__file__).parent / "screenshots"
 LAB_SECONDS = 400  # for a test in JupyterLab, with starting the server and running a lesson
 CHECKS = Path(__file__).parent / "checks.js"
+DRAWN = Path(__file__).parent / "drawn.js"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -243,7 +247,7 @@ class Gallery:
         return page
 
     def compare(self, page: Page, name: str, selector: str = ".gpulab", tolerance: float = 0.01) -> None:
-        """Compare what the page shows of an instrument with screenshots/NAME.png.
+        """Compare what the page shows of an instrument with screenshots/NAME.png, and its elements with NAME.txt.
 
         A pixel differs if a channel is off by more than 48 of 255 in a version of half the size; `tolerance` is the
         share of pixels that may. With GPULAB_SCREENSHOTS=write the picture is stored instead.
@@ -252,6 +256,19 @@ class Gallery:
             AssertionError: it looks different; the new picture is kept beside the stored one as NAME.new.png.
         """
         compare(page.locator(selector).first.screenshot(), name, tolerance)
+        self.compare_elements(page, name, selector)
+
+    def compare_elements(self, page: Page, name: str, selector: str = ".gpulab") -> None:
+        """Compare the elements of an instrument, with their words, places and states, with screenshots/NAME.txt.
+
+        A picture's pixels say little about small things; this says what has moved, and where to. Places may differ by
+        0.6 pixels. With GPULAB_SCREENSHOTS=write the text is stored instead.
+
+        Raises:
+            AssertionError: with the first lines that differ.
+        """
+        found = page.locator(selector).first.evaluate(DRAWN.read_text(encoding="utf-8").rstrip())
+        compare_texts(found, STORED / f"{name}.txt")
 
     def accessible(self, page: Page, selector: str = ".gpulab") -> None:
         """See `accessible`."""
@@ -328,6 +345,31 @@ def _nameless(page: Page, selector: str) -> list[str]:
     finally:
         session.detach()
     return list(dict.fromkeys(found))
+
+
+def compare_texts(found: list[str], stored: Path) -> None:
+    """Compare lines with those of a stored file: words exactly, numbers up to 0.6. See `Gallery.compare_elements`."""
+    if os.environ.get("GPULAB_SCREENSHOTS") == "write":
+        stored.write_text("\n".join(found) + "\n", encoding="utf-8")
+        return
+    assert stored.is_file(), f"there is no {stored.name}: GPULAB_SCREENSHOTS=write stores it"
+    wanted = stored.read_text(encoding="utf-8").splitlines()
+    differing = [
+        f"line {number}: {one!r} instead of {other!r}"
+        for number, (one, other) in enumerate(itertools.zip_longest(found, wanted, fillvalue=""), 1)
+        if not alike(one, other)
+    ]
+    said = f"{len(differing)} lines are not as in {stored.name}; if it is meant, GPULAB_SCREENSHOTS=write stores it:"
+    assert not differing, "\n".join([said, *differing[:8]])
+
+
+def alike(one: str, other: str) -> bool:
+    """Do two lines have the same words, and numbers within 0.6 of each other?"""
+    if one == other:
+        return True
+    numbers = [[float(number) for number in NUMBER.findall(line)] for line in (one, other)]
+    same = NUMBER.sub("#", one) == NUMBER.sub("#", other)
+    return same and all(abs(a - b) <= 0.6 for a, b in zip(*numbers, strict=True))
 
 
 def compare(picture: bytes, name: str, tolerance: float = 0.01) -> None:

@@ -33,6 +33,7 @@ def test_lines_and_branches_with_the_mouse(gallery: Gallery) -> None:
     assert rows.count() == 6
     page.get_by_label("Open all lines").click()
     assert rows.count() == 10
+    gallery.compare_elements(page, "divergence-lines-and-branches-with-the-mouse")
 
 
 def test_wave64_beside_wave32(gallery: Gallery) -> None:
@@ -65,6 +66,7 @@ def test_a_wave_with_keys_alone(gallery: Gallery) -> None:
     page.keyboard.press("ArrowDown")
     assert page.evaluate(FOCUSED).startswith("Instruction “v_mov_b32 v1, 1”: executed 1 time, 1 of them")
     page.keyboard.press("Escape")
+    gallery.compare_elements(page, "divergence-a-wave-with-keys-alone")
 
 
 def test_pointing_at_a_time(gallery: Gallery) -> None:

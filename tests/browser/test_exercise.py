@@ -29,6 +29,7 @@ def test_with_the_mouse(gallery: Gallery) -> None:
     assert not page.get_by_text("≠ 6", exact=True).is_visible()
     assert page.get_by_text("≠ b1 t1", exact=True).is_visible()
     assert page.get_by_text("nobody", exact=True).is_visible()
+    gallery.compare_elements(page, "exercise-with-the-mouse")
 
 
 def test_with_keys_alone(gallery: Gallery) -> None:
@@ -57,6 +58,7 @@ def test_the_whole_of_a_large_array(gallery: Gallery) -> None:
     page.locator('[aria-label^="out[1,000] to [1,999]"]').hover()
     assert "500 right, 500 wrong, 0 never written" in page.locator(".gpulab-exercise-story").inner_text()
     gallery.accessible(page)
+    gallery.compare_elements(page, "exercise-the-whole-of-a-large-array")
 
 
 def test_hostile_text_is_text(gallery: Gallery) -> None:

@@ -115,6 +115,7 @@ def test_keys_alone(gallery: Gallery) -> None:
     page.keyboard.press("End")
     page.get_by_role("heading", name="WGP 47 after").wait_for()
     assert "WGP 47" in page.locator(".gpulab-live").inner_text()
+    gallery.compare_elements(page, "gpu-map-keys-alone")
 
 
 def test_hostile_names_stay_text(gallery: Gallery) -> None:

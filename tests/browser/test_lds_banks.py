@@ -86,6 +86,7 @@ def test_typing_an_index_with_keys_alone(gallery: Gallery) -> None:
     page.keyboard.press("Escape")
     assert page.locator(".lds-lane.on").count() == 0
     assert "Point at a lane" in page.locator(".lds-detail").inner_text()
+    gallery.compare_elements(page, "lds-banks-typing-an-index-with-keys-alone")
 
 
 def test_settings(gallery: Gallery) -> None:

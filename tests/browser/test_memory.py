@@ -43,6 +43,7 @@ def test_with_the_mouse(gallery: Gallery) -> None:
     assert "Stores made the L2 write 8 KiB" in page.locator(".gpulab-memory-sentence").inner_text()
     page.get_by_role("button", name="Make thickness logarithmic").click()
     assert page.get_by_text("logarithm of bytes").first.is_visible()
+    gallery.compare_elements(page, "memory-with-the-mouse")
 
 
 def test_with_keys_alone(gallery: Gallery) -> None:

@@ -86,6 +86,7 @@ def test_keys_alone(gallery: Gallery) -> None:
     page.keyboard.press("Escape")
     assert tip.is_hidden()
     assert page.locator(".gpulab-live").inner_text().startswith("One CU of AMD Instinct MI300X")
+    gallery.compare_elements(page, "occupancy-keys-alone")
 
 
 def test_mouse_shows_the_numbers_of_a_step(gallery: Gallery) -> None:

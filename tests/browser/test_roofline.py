@@ -86,6 +86,7 @@ def test_points_and_roofs_by_mouse(gallery: Gallery) -> None:
     assert "achievable" in tip.inner_text()
     assert "peak" in tip.inner_text()
     assert page.locator(".gpulab-roof-arrow").count() == 1
+    gallery.compare_elements(page, "roofline-points-and-roofs-by-mouse")
 
 
 def test_keys_alone(gallery: Gallery) -> None:
@@ -104,6 +105,7 @@ def test_keys_alone(gallery: Gallery) -> None:
     assert page.locator(".gpulab-live").inner_text().startswith("tiled: 120 µs")
     page.keyboard.press("Escape")
     assert tip.is_hidden()
+    gallery.compare_elements(page, "roofline-keys-alone")
 
 
 def test_names_are_text(gallery: Gallery) -> None:

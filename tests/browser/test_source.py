@@ -32,6 +32,7 @@ def test_opening_lines_with_the_mouse(gallery: Gallery) -> None:
     assert page.locator(".source-table tbody tr").nth(0).inner_text().startswith("4")
     page.locator(".source-table tbody tr").nth(2).click()
     assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("line 7")
+    gallery.compare_elements(page, "source-opening-lines-with-the-mouse")
 
 
 def test_keys_alone(gallery: Gallery) -> None:

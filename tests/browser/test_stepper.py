@@ -76,6 +76,7 @@ def test_steps_by_mouse(gallery: Gallery) -> None:
     assert box is not None
     page.mouse.click(box["x"] + 8 + (box["width"] - 16) * 4 / 9, box["y"] + 30)
     at(page, 5)
+    gallery.compare_elements(page, "stepper-steps-by-mouse")
 
 
 def test_values_of_a_lane_in_each_form(gallery: Gallery) -> None:
@@ -100,6 +101,7 @@ def test_values_of_a_lane_in_each_form(gallery: Gallery) -> None:
     page.keyboard.press("Enter")
     assert page.locator("[data-lane='10']").get_attribute("aria-pressed") == "true"
     assert at(page, 6)
+    gallery.compare_elements(page, "stepper-values-of-a-lane-in-each-form")
 
 
 def test_memory_that_a_step_touches(gallery: Gallery) -> None:
@@ -116,6 +118,7 @@ def test_memory_that_a_step_touches(gallery: Gallery) -> None:
     ]  # fmt: skip
     page.get_by_label("Step", exact=True).fill("7")
     assert "Lane 1 of 32 writes x[1]: 5.0." in at(page, 7)
+    gallery.compare_elements(page, "stepper-memory-that-a-step-touches")
 
 
 def test_lines_are_linked_and_run_to(gallery: Gallery) -> None:
@@ -142,6 +145,7 @@ def test_lines_are_linked_and_run_to(gallery: Gallery) -> None:
     code.get_by_text("s_nop 0").click()
     assert "Instruction 10: this wave never comes here." in page.locator(".gpulab-note").inner_text()
     assert at(page, 6)
+    gallery.compare_elements(page, "stepper-lines-are-linked-and-run-to")
 
 
 def test_keys_alone(gallery: Gallery) -> None:
@@ -172,6 +176,7 @@ def test_keys_alone(gallery: Gallery) -> None:
     at(page, 2)
     page.keyboard.press("b")  # there is none: the step stays
     assert "No barrier after this step." in page.locator(".gpulab-live").inner_text()
+    gallery.compare_elements(page, "stepper-keys-alone")
 
 
 def test_a_hundred_thousand_steps(gallery: Gallery) -> None:
@@ -199,6 +204,7 @@ def test_a_hundred_thousand_steps(gallery: Gallery) -> None:
     at(page, 100_000)
     gallery.readable(page)
     print(f"{each:.2f} ms a step")
+    gallery.compare_elements(page, "stepper-a-hundred-thousand-steps")
 
 
 def test_no_source_and_nothing_at_all(gallery: Gallery) -> None:
@@ -212,6 +218,7 @@ def test_no_source_and_nothing_at_all(gallery: Gallery) -> None:
     at(page, 1)
     gallery.accessible(page)
     gallery.readable(page)
+    gallery.compare_elements(page, "stepper-no-source-and-nothing-at-all")
 
 
 def test_python_that_does_not_answer(gallery: Gallery) -> None:
@@ -223,6 +230,7 @@ def test_python_that_does_not_answer(gallery: Gallery) -> None:
     assert "Step 1,500 of 2,000" in page.locator(".gpulab-now").inner_text()
     page.keyboard.press("Home")
     at(page, 1)
+    gallery.compare_elements(page, "stepper-python-that-does-not-answer")
 
 
 def test_names_and_source_are_text(gallery: Gallery) -> None:
@@ -248,3 +256,4 @@ def test_several_files_and_a_trace_that_ends_early(gallery: Gallery) -> None:
     assert source.locator(".gpulab-current").inner_text().split() == ["9", "inline", "float", "twice(float", "x);"]
     assert "The trace ends before the wave does." in page.locator(".gpulab-words").inner_text()
     gallery.readable(page)
+    gallery.compare_elements(page, "stepper-several-files-and-a-trace-that-ends-earl")

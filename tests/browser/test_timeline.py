@@ -83,6 +83,7 @@ def test_zoom_and_pan(gallery: Gallery) -> None:
     page.wait_for_function("document.querySelector('.timeline-range').textContent.startsWith('7.2')")
     page.get_by_role("button", name="Show the whole time").click()
     assert shown(page) == "0.0 µs to 36.0 µs"
+    gallery.compare_elements(page, "timeline-zoom-and-pan")
 
 
 def test_details_of_what_is_selected(gallery: Gallery) -> None:
@@ -99,6 +100,7 @@ def test_details_of_what_is_selected(gallery: Gallery) -> None:
     thing(page, "stream 2 waits").click(force=True)
     page.get_by_role("heading", name="stream 2 waits for event 1: 10 µs").wait_for()
     assert page.get_by_text("had work").count() == 0
+    gallery.compare_elements(page, "timeline-details-of-what-is-selected")
 
 
 def test_a_device_of_one_die_offers_no_choice_of_dies(gallery: Gallery) -> None:
@@ -113,6 +115,7 @@ def test_a_device_of_one_die_offers_no_choice_of_dies(gallery: Gallery) -> None:
     page.get_by_text("WGPs had work").wait_for()
     assert page.get_by_label("Die").count() == 0
     assert page.get_by_text("null").count() == 0
+    gallery.compare_elements(page, "timeline-a-device-of-one-die-offers-no-choice-of")
 
 
 def test_keys_alone(gallery: Gallery) -> None:
@@ -136,6 +139,7 @@ def test_keys_alone(gallery: Gallery) -> None:
     assert shown(page) == "17.0 µs to 35.0 µs"
     page.keyboard.press("0")
     assert shown(page) == "0.0 µs to 36.0 µs"
+    gallery.compare_elements(page, "timeline-keys-alone")
 
 
 def test_very_many_are_shown_one_by_one_when_zoomed(gallery: Gallery) -> None:
@@ -146,6 +150,7 @@ def test_very_many_are_shown_one_by_one_when_zoomed(gallery: Gallery) -> None:
         page.get_by_role("button", name="Zoom in").click()
     page.wait_for_function("!document.querySelector('.timeline-range').textContent.includes('neighbours')")
     assert page.locator(".timeline-thing").count() in range(38, 42)  # 10,000 / 2**7 µs, one every 2 µs
+    gallery.compare_elements(page, "timeline-very-many-are-shown-one-by-one-when-zoom")
 
 
 def test_hostile_names_stay_text(gallery: Gallery) -> None:
