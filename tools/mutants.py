@@ -42,7 +42,7 @@ KINDS = (".py", ".c", ".h", ".cpp", ".js")
 SOURCES = ("gpulab", "course")
 LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
-WITH_FULL = ("gpulab/views/static",)  # whose tests are mostly those of `make test-rest`
+WITH_FULL = ("gpulab/views/static", "gpulab/editor")  # whose tests are mostly those of `make test-rest`
 
 TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/virtual_gpu/isa", "tests/isa tests/reference tests/translate tests/architectures tests/kernels"),
@@ -66,7 +66,8 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/providers", "tests/providers tests/hip tests/api"),
     ("gpulab/hip", "tests/hip tests/api"),
     ("gpulab/grading", "tests/grading tests/course"),
-    ("gpulab/views/static", "tests/views tests/browser"),
+    ("gpulab/views/static", "tests/browser"),
+    ("gpulab/editor", "tests/browser/test_editor.py tests/editor"),
     ("gpulab/views", "tests/views tests/api tests/browser"),
     ("gpulab/metrics.py", "tests/test_metrics.py tests/machine tests/views tests/api"),
     ("gpulab/counter_names.py", "tests/test_counter_names.py tests/test_metrics.py tests/machine"),
@@ -262,9 +263,24 @@ def tests_of(path: str) -> list[str]:
     if path.startswith("course/exercises/"):  # an exercise's own answers
         name = Path(path).parts[2]
         return [f"tests/course/test_answers.py -k {name}", *(folder for folder in folders if "grading" in folder)]
-    own = [p for folder in folders if (ROOT / folder).is_dir()
-           for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{stem}*.py"))]  # fmt: skip
+    own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
+           for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
     return [*own[:3], *(name for name in naming(path) if name not in own), *folders]
+
+
+def importers(path: str) -> set[str]:
+    """The stems of the scripts that import this one, directly or through others; none for other files."""
+    if not path.endswith(".js"):
+        return set()
+    scripts = {file.stem: file.read_text(encoding="utf-8") for file in (ROOT / path).parent.glob("*.js")}
+    found: set[str] = set()
+    pending = [Path(path).stem]
+    while pending:
+        name = pending.pop()
+        new = {stem for stem, text in scripts.items() if f'from "./{name}.js"' in text} - found
+        found |= new
+        pending += new
+    return found
 
 
 @functools.cache

@@ -21,9 +21,7 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
-import itertools
 import os
-import re
 import runpy
 import shutil
 import sys
@@ -36,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpulab.views import instrument as instruments
+from tests.stored import compare_texts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Playwright
@@ -44,7 +43,6 @@ STORED = Path(__file__).parent / "screenshots"
 LAB_SECONDS = 400  # for a test in JupyterLab, with starting the server and running a lesson
 CHECKS = Path(__file__).parent / "checks.js"
 DRAWN = Path(__file__).parent / "drawn.js"
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -345,31 +343,6 @@ def _nameless(page: Page, selector: str) -> list[str]:
     finally:
         session.detach()
     return list(dict.fromkeys(found))
-
-
-def compare_texts(found: list[str], stored: Path) -> None:
-    """Compare lines with those of a stored file: words exactly, numbers up to 0.6. See `Gallery.compare_elements`."""
-    if os.environ.get("GPULAB_SCREENSHOTS") == "write":
-        stored.write_text("\n".join(found) + "\n", encoding="utf-8")
-        return
-    assert stored.is_file(), f"there is no {stored.name}: GPULAB_SCREENSHOTS=write stores it"
-    wanted = stored.read_text(encoding="utf-8").splitlines()
-    differing = [
-        f"line {number}: {one!r} instead of {other!r}"
-        for number, (one, other) in enumerate(itertools.zip_longest(found, wanted, fillvalue=""), 1)
-        if not alike(one, other)
-    ]
-    said = f"{len(differing)} lines are not as in {stored.name}; if it is meant, GPULAB_SCREENSHOTS=write stores it:"
-    assert not differing, "\n".join([said, *differing[:8]])
-
-
-def alike(one: str, other: str) -> bool:
-    """Do two lines have the same words, and numbers within 0.6 of each other?"""
-    if one == other:
-        return True
-    numbers = [[float(number) for number in NUMBER.findall(line)] for line in (one, other)]
-    same = NUMBER.sub("#", one) == NUMBER.sub("#", other)
-    return same and all(abs(a - b) <= 0.6 for a, b in zip(*numbers, strict=True))
 
 
 def compare(picture: bytes, name: str, tolerance: float = 0.01) -> None:

@@ -1,0 +1,135 @@
+"""Each picture as text: its sentence, its table, and what is drawn where, as stored in pictures/.
+
+A changed picture shows here which of its parts has moved or says something else. With GPULAB_SCREENSHOTS=write the
+texts are stored anew: look at the pictures first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+
+from gpulab.grading.task import exercise as asked
+from gpulab.views import gpu_map, memory, timeline
+from gpulab.views.coalescing import coalescing
+from gpulab.views.divergence import divergence
+from gpulab.views.exercise import failing
+from gpulab.views.instrument import Instrument
+from gpulab.views.lds_banks import lds_banks
+from gpulab.views.occupancy import Demand, occupancy
+from gpulab.views.progress import Entry, progress
+from gpulab.views.roofline import roofline
+from gpulab.views.source import source
+from gpulab.views.stepper import stepper
+from tests.stored import compare_texts
+from tests.views import (
+    test_coalescing,
+    test_divergence,
+    test_gpu_map,
+    test_lds_banks,
+    test_memory,
+    test_roofline,
+    test_source,
+    test_timeline,
+)
+from tests.views.test_exercise import shifted
+from tests.views.traces import small
+
+PICTURES = Path(__file__).parent / "pictures"
+
+
+def strided() -> Instrument:
+    """Three loads: consecutive, one lane less and misaligned, and each lane in a cache line of its own."""
+    loads = (
+        [4 * n for n in range(64)],
+        [4 * n + 4 if n < 63 else None for n in range(64)],
+        [128 * n for n in range(64)],
+    )
+    return coalescing(test_coalescing.launch([test_coalescing.access(at, line) for line, at in enumerate(loads, 1)]))
+
+
+def hierarchy(arch: str) -> Instrument:
+    costs = test_memory.cost(cache_hits=5, array_hits=2, l2_requests=13, l2_hits=7, memory_bytes=1024, dram_bytes=768)
+    stored = test_memory.cost(action="store", l2_requests=20, l2_hits=4, written_bytes=2048)
+    return memory.memory_hierarchy(test_memory.record(costs, stored, arch=arch))
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry("first-fill", "fill an array", "01_first_kernel", 10, "solved", "3 checks", "../a.ipynb", "01.ipynb"),
+        Entry("saxpy-guard", "a x + y", "01_first_kernel", 15, "begun", "1 check, 2 hints", "../b.ipynb", "01.ipynb"),
+        Entry("image-mirror", "mirror", "02_simt", 15, "open", "", "../c.ipynb", "02.ipynb"),
+    ]
+
+
+MADE: dict[str, Callable[[], Instrument]] = {
+    "coalescing": strided,
+    "divergence": lambda: divergence(test_divergence.launch()),
+    "divergence-of-two": lambda: divergence(test_divergence.launch(), test_divergence.launch(arch="gfx1100")),
+    "divergence-of-a-wave": lambda: divergence(test_divergence.trace()),
+    "exercise": lambda: failing(shifted()),
+    "gpu-map": lambda: gpu_map.gpu_map(test_gpu_map.launch(test_gpu_map.placement())),
+    "gpu-map-of-an-mi300x": lambda: gpu_map.gpu_map(test_gpu_map.launch(test_gpu_map.mi300x(5000))),
+    "lds-banks": lambda: lds_banks("x * 8 + y"),
+    "lds-banks-of-gfx1100": lambda: lds_banks("x * 3", arch="gfx1100"),
+    "lds-banks-of-a-launch": lambda: test_lds_banks.of_launch(test_lds_banks.launch([test_lds_banks.access()])),
+    "memory": lambda: hierarchy("gfx942"),
+    "memory-of-gfx1100": lambda: hierarchy("gfx1100"),
+    "occupancy": lambda: occupancy("gfx942", Demand(100, 40, 256, 20_000)),
+    "occupancy-of-gfx1100": lambda: occupancy("gfx1100", Demand(121)),
+    "progress": lambda: progress(lambda: (entries(), "")),
+    "roofline": lambda: roofline([test_roofline.made()], [test_roofline.made(us=4.0, multiply_adds=20_000)]),
+    "roofline-of-three": lambda: roofline([test_roofline.made(kernel=f"k{n}", us=5.0 * n) for n in (1, 2, 3)]),
+    "source": lambda: source(test_source.launch()),
+    "source-of-two": lambda: source(test_source.launch(), beside=test_source.launch(conflicts=0)),
+    "stepper": lambda: stepper(small()),
+    "stepper-at-a-fault": lambda: stepper(small(64, fault=True)),
+    "task": lambda: asked("saxpy-guard"),
+    "task-of-two-dimensions": lambda: asked("image-mirror"),
+    "timeline": lambda: timeline.timeline(test_timeline.SMALL, test_timeline.launches()),
+}
+
+
+def described(figure: Figure) -> list[str]:
+    """A line for each thing that is drawn: its kind, words, colours, pattern, width and place in pixels."""
+    figure.set_dpi(50)
+    FigureCanvasAgg(figure).draw()
+    seen = [each for each in figure.findobj(include_self=False) if each.get_visible()]
+    return [_line(each) for each in seen if isinstance(each, (Text, Patch, Line2D)) and _shows(each)]
+
+
+def _shows(drawn: Artist) -> bool:
+    return not isinstance(drawn, Text) or bool(drawn.get_text())
+
+
+def _line(drawn: Artist) -> str:
+    said: list[Any] = [type(drawn).__name__]
+    if isinstance(drawn, Text):
+        said += [repr(drawn.get_text()), f"size={drawn.get_fontsize():g}", to_hex(drawn.get_color())]
+    elif isinstance(drawn, Patch):
+        said += [to_hex(drawn.get_facecolor(), True), to_hex(drawn.get_edgecolor(), True), f"hatch={drawn.get_hatch()}"]
+        said += [f"wide={drawn.get_linewidth():g}"]
+    elif isinstance(drawn, Line2D):
+        said += [to_hex(drawn.get_color(), True), str(drawn.get_linestyle()), f"wide={drawn.get_linewidth():g}"]
+        said += [f"marker={drawn.get_marker()}", f"points={len(drawn.get_xydata())}"]
+    box = drawn.get_window_extent()
+    said += [f"at {box.x0:.0f} {box.y0:.0f} to {box.x1:.0f} {box.y1:.0f}", f"order={drawn.get_zorder():g}"]
+    return " ".join(map(str, said))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_picture(name: str) -> None:
+    made = MADE[name]()
+    lines = [made.title, "", *made.sentence.splitlines(), "", *str(made.table).splitlines(), ""]
+    drawn = described(made.figure()) if made.figure is not None else []
+    compare_texts([line.rstrip() for line in [*lines, *drawn]], PICTURES / f"{name}.txt", exact=len(lines))
