@@ -1,0 +1,168 @@
+"""The answer in a submitted notebook: the text of its answer cell, and nothing else of it.
+
+`cells(text)` reads a notebook of a stranger, whatever its JSON holds. `answer(cells, asked)` finds the answer cell of
+an exercise: the cell that nbgrader marked for it, if it defines what is asked for, else the last one that does so
+before the exercise's check. What stands in comments and strings defines nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpulab.classroom.reading import Unreadable, clean
+
+PARTS = 1_000_000
+"""Values in a notebook's JSON, at most: each takes memory when it is read."""
+
+ANSWER_BYTES = 256 << 10
+"""The longest answer."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an answer has to define.
+
+    Args:
+        exercise: its id.
+        kernel: the kernel's name; of a program "main".
+        program: whether a whole program is asked for.
+    """
+
+    exercise: str
+    kernel: str
+    program: bool = False
+
+    @property
+    def magic(self) -> str:
+        return "%%hipcc" if self.program else "%%hip"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell: its source and the id that nbgrader gave it ("" for none)."""
+
+    source: str
+    grade_id: str = ""
+
+    @property
+    def first_line(self) -> str:
+        return self.source.lstrip().partition("\n")[0]
+
+    @property
+    def magic(self) -> str:
+        return self.source.split(None, 1)[:1][0] if self.source.strip() else ""
+
+    @property
+    def body(self) -> str:
+        return self.source.lstrip().partition("\n")[2]
+
+
+def cells(text: str) -> list[Cell]:
+    """The code cells of a notebook. Raises Unreadable for what is no notebook; odd cells are left out."""
+    if text.count(",") + text.count("[") + text.count("{") > PARTS:
+        raise Unreadable("it is no notebook of this course: it has too many parts")
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unreadable("it is not a notebook") from None
+    listed = whole.get("cells") if isinstance(whole, dict) else None
+    if not isinstance(listed, list):
+        old = isinstance(whole, dict) and "worksheets" in whole
+        raise Unreadable("it is a notebook of an old format; save it with JupyterLab" if old else "it is not a notebook")
+    found = []
+    for each in listed:
+        if isinstance(each, dict) and each.get("cell_type") == "code":
+            source = _joined(each.get("source"))
+            if source is not None:
+                found.append(Cell(source, _grade_id(each.get("metadata"))))
+    return found
+
+
+def _joined(source: Any) -> str | None:
+    """A cell's source, which is a text or a list of texts; None for anything else."""
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    return clean(source).replace("\r\n", "\n") if isinstance(source, str) else None
+
+
+def _grade_id(metadata: Any) -> str:
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    if not isinstance(marks, dict) or marks.get("solution") is not True:
+        return ""
+    found = marks.get("grade_id")
+    return found if isinstance(found, str) else ""
+
+
+def exercises_in(found: Sequence[Cell], known: Sequence[str]) -> list[str]:
+    """The exercises that a notebook belongs to: those whose answer cells, checks or pictures stand in it."""
+    named = set()
+    for cell in found:
+        named.add(re.sub(r"-answer-\d+$", "", cell.grade_id))
+        if not cell.magic.startswith("%%"):
+            named.update(re.findall(r"""\bgpulab\s*\.\s*(?:check|exercise)\s*\(\s*["']([a-z0-9-]+)["']""", cell.source))
+    return [id for id in known if id in named]
+
+
+def answer(found: Sequence[Cell], asked: Asked) -> str:
+    """The text of the answer cell, without its magic. Raises Unreadable, with a clause, if there is none."""
+    right = [cell for cell in found if cell.magic == asked.magic]
+    marked = [cell for cell in right if re.fullmatch(rf"{re.escape(asked.exercise)}-answer-\d+", cell.grade_id)]
+    for group in (marked, _before_check(found, asked), right):
+        defining = [cell for cell in group if cell.magic == asked.magic and defines(cell.body, asked)]
+        if defining:
+            return short(defining[-1].body)
+    if marked:
+        return short(marked[-1].body)
+    others = [cell for cell in right if asked.program or defines(cell.body, Asked("", r"\w+"))]
+    if others and not asked.program:
+        return short(others[-1].body)
+    raise Unreadable(f"it has no {asked.magic} cell with {'a main function' if asked.program else 'a kernel'}")
+
+
+def short(text: str) -> str:
+    """The text, if it is not too long for an answer. Raises Unreadable."""
+    if len(text.encode("utf-8")) > ANSWER_BYTES:
+        raise Unreadable(f"the answer is longer than {ANSWER_BYTES >> 10} KB")
+    return text
+
+
+def _before_check(found: Sequence[Cell], asked: Asked) -> list[Cell]:
+    """The cells before the last check of the exercise; of programs those with the name that is checked."""
+    pattern = re.compile(rf"""\bgpulab\s*\.\s*check\s*\(\s*["']{re.escape(asked.exercise)}["']\s*,\s*(\w+)""")
+    for place in range(len(found) - 1, -1, -1):
+        match = None if found[place].magic.startswith("%%") else pattern.search(found[place].source)
+        if match:
+            before = list(found[:place])
+            named = [cell for cell in before if re.search(rf"--name[= ]\s*{match[1]}\b", cell.first_line)]
+            return named or before
+    return []
+
+
+def defines(source: str, asked: Asked) -> bool:
+    """Does this C++ text define the kernel (or `main`) that is asked for?"""
+    parts = re.split(r"([;{}])", without_comments(source))
+    heads = [head for head, end in zip(parts[::2], parts[1::2], strict=False) if end == "{"]
+    if asked.program:
+        return any(re.search(r"\bmain\s*\(", head) for head in heads)
+    return any(re.search(rf"\b{asked.kernel}\s*\(", head.partition("__global__")[2]) for head in heads)
+
+
+_LEXEMES = re.compile(
+    r"""
+    (?P<raw> \b(?:u8|[uUL])?R"(?P<mark>[^ ()\\\t\v\f\n]{0,16})\( .*? (?:\)(?P=mark)"|\Z) )
+  | (?P<line> //(?:\\\n|[^\n])* )
+  | (?P<block> /\* .*? (?:\*/|\Z) )
+  | (?P<string> "(?:\\.|[^"\\\n])*"? )
+  | (?P<char> (?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'? )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def without_comments(source: str) -> str:
+    """C++ text with each comment as a space, and each string or character without what it holds."""
+    return _LEXEMES.sub(lambda match: '""' if match["raw"] or match["string"] else "0" if match["char"] else " ", source)
