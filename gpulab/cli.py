@@ -1,4 +1,4 @@
-"""The command ``gpulab``: lab, setup, doctor, devices, counters, run, grade, progress, hipify.
+"""The command ``gpulab``: lab, setup, doctor, devices, counters, run, grade, report, progress, hipify.
 
 Each command is one function that takes its parsed options and returns the exit code; `main` chooses one.
 """
@@ -9,20 +9,16 @@ import argparse
 import contextlib
 import json
 import os
-import re
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gpulab.classroom.command import grade_options, report_options
 from gpulab.errors import GpulabError
 from gpulab.porting.command import options as hipify_options
-
-if TYPE_CHECKING:
-    from gpulab.grading.verdict import Verdict
 
 FIRST_LESSON = "notebooks/00_welcome.ipynb"
 
@@ -284,69 +280,23 @@ def progress(asked: argparse.Namespace) -> int:
 
 
 def grade(asked: argparse.Namespace) -> int:
-    """Check files of kernel text (or notebooks with it) against an exercise, each in its own process; one line each.
+    """Grade a folder of submissions; or check files of kernel text (or notebooks with it) against one exercise.
 
-    Of a notebook only the last ``%%hip`` cell with the exercise's kernel is taken, or, where it asks for a program,
-    the last ``%%hipcc`` cell: no Python of a student is run, and no program's host code without a jail, unless trusted.
+    Of a notebook only the answer cell is taken: no Python of a student is run, and no program's host code without a
+    jail, unless trusted. Files of one exercise give one line each, and 1 if one is not right.
     """
-    from gpulab import grading
-    from gpulab.grading.program import ProgramExercise
-    from gpulab.toolchain.diagnostics import visible
+    from gpulab.classroom import command
 
-    rows = []
-    exercise = grading.load(asked.exercise)
-    program = isinstance(exercise, ProgramExercise)
-    kernel = "" if isinstance(exercise, ProgramExercise) else exercise.kernel
-    for name in asked.files:
-        path = Path(name)
-        name = visible(name).replace("\n", "\\n")  # a file's name is the student's, too
-        try:
-            source = answer_text(path, program, kernel)
-        except (OSError, ValueError) as error:
-            said = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
-            print(f"not ok  {name}: cannot be read: {getattr(error, 'strerror', None) or said}")
-            rows.append(False)
-            continue
-        row = grading.run_isolated(
-            asked.exercise, source, who=path.stem, seconds=asked.seconds, trusted=asked.trust_programs
-        )
-        text = str(row.verdict) if asked.verbose else _one_line(row.verdict)
-        print(f"{'ok    ' if row.passed else 'not ok'}  {name}: {text}")
-        rows.append(row.passed)
-    return 0 if all(rows) else 1
+    if not asked.files:
+        return command.grade_folder(asked)
+    return command.grade_files(asked)
 
 
-def _one_line(verdict: Verdict) -> str:
-    """The headline of a verdict and, of an answer that is not right, the reason."""
-    why = verdict.reason
-    return f"{verdict.headline}: {textwrap.shorten(why, 200)}" if why else verdict.headline
+def report(asked: argparse.Namespace) -> int:
+    """Print how a class is doing: which exercise, which mistakes, who is stuck."""
+    from gpulab.classroom import command
 
-
-def answer_text(path: Path, program: bool = False, kernel: str = "") -> str:
-    """The answer in a file; of a notebook the text of its last ``%%hip`` cell with a kernel.
-
-    Args:
-        program: of a notebook the last ``%%hipcc`` cell with a main function.
-        kernel: of a notebook the last cell with a kernel of this name, if there is one: what learners try stands in
-            the same notebook.
-
-    Raises:
-        OSError, ValueError: the file cannot be read, or holds no such text.
-    """
-    text = path.read_text(encoding="utf-8")
-    if path.suffix.lower() != ".ipynb":
-        return text
-    try:
-        cells = json.loads(text)["cells"]
-        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (ValueError, LookupError, TypeError, RecursionError):
-        raise ValueError("it is not a notebook") from None
-    magic, word = ("%%hipcc", "main") if program else ("%%hip", "__global__")
-    found = [source for source in sources if source.split(None, 1)[:1] == [magic] and word in source]
-    if not found:
-        raise ValueError(f"it has no {magic} cell with {'a main function' if program else 'a kernel'}")
-    named = [source for source in found if kernel and re.search(rf"__global__[^;{{}}]*\b{kernel}\s*\(", source)]
-    return (named or found)[-1].partition("\n")[2]
+    return command.report(asked)
 
 
 # --------------------------------------------------------------------------------------------------- run
@@ -521,14 +471,16 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--arch", help="the device to use, e.g. gfx1100")
     one.add_argument("-o", "--output", metavar="FOLDER", help="keep the executed notebooks there")
     one.add_argument("--timeout", type=float, default=600.0, help="seconds that one cell may take (600)")
-    one = command(grade, "check files of kernels or programs against an exercise")
-    one.add_argument("exercise", help="its id, e.g. saxpy-guard")
-    one.add_argument("files", nargs="+", metavar="FILE")
-    one.add_argument("--seconds", type=float, default=60.0, help="limit for each file (60)")
+    one = command(grade, "grade a class, or check files of kernels or programs against an exercise")
+    one.add_argument("what", metavar="FOLDER|EXERCISE", help="submissions (a folder or zip), or an exercise's id")
+    one.add_argument("files", nargs="*", metavar="FILE", help="with an exercise: its answers")
+    one.add_argument("--seconds", type=float, default=60.0, help="limit for each answer (60)")
     one.add_argument("-v", "--verbose", action="store_true", help="print the whole reports")
     one.add_argument(
         "--trust-programs", action="store_true", help="run host code of programs also where it cannot be jailed"
     )
+    grade_options(one)
+    report_options(command(report, "say how a class is doing, from what gpulab grade wrote"))
     command(progress, "say which exercises are done")
     hipify_options(command(hipify, "translate CUDA programs to HIP, and report what needs a person"))
     one = command(hipcc, "build a HIP C++ program for this machine and its GPUs, or the virtual ones")

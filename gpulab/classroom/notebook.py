@@ -72,7 +72,9 @@ def cells(text: str) -> list[Cell]:
     listed = whole.get("cells") if isinstance(whole, dict) else None
     if not isinstance(listed, list):
         old = isinstance(whole, dict) and "worksheets" in whole
-        raise Unreadable("it is a notebook of an old format; save it with JupyterLab" if old else "it is not a notebook")
+        raise Unreadable(
+            "it is a notebook of an old format; save it with JupyterLab" if old else "it is not a notebook"
+        )
     found = []
     for each in listed:
         if isinstance(each, dict) and each.get("cell_type") == "code":
@@ -165,4 +167,6 @@ _LEXEMES = re.compile(
 
 def without_comments(source: str) -> str:
     """C++ text with each comment as a space, and each string or character without what it holds."""
-    return _LEXEMES.sub(lambda match: '""' if match["raw"] or match["string"] else "0" if match["char"] else " ", source)
+    return _LEXEMES.sub(
+        lambda match: '""' if match["raw"] or match["string"] else "0" if match["char"] else " ", source
+    )

@@ -23,7 +23,7 @@ class Criterion:
     """One thing that an answer is judged by.
 
     Args:
-        name: short and stable: "visible", "hidden", "safe" or "limits".
+        name: "visible", "hidden", "faults", or the name of one of the exercise's requirements.
         title: one clause for the student.
         passed: whether it was met; None where it was not judged.
     """
@@ -33,15 +33,18 @@ class Criterion:
     passed: bool | None
 
 
-SHARES = {"visible": Fraction(4, 10), "hidden": Fraction(3, 10), "safe": Fraction(2, 10), "limits": Fraction(1, 10)}
-"""The part of the points that each criterion is worth, unless the instructor says otherwise."""
+SHARES = {"visible": Fraction(3, 10), "hidden": Fraction(2, 10), "faults": Fraction(2, 10), "limits": Fraction(3, 10)}
+"""The part of the points that each criterion is worth, unless the instructor says otherwise; "limits" are all of the
+exercise's requirements together. What an exercise does not have counts for nothing."""
 
 TITLES = {
     "visible": "right results for the inputs that the exercise shows",
     "hidden": "right results for other inputs",
-    "safe": "no faults and no races",
+    "faults": "no faults and no races",
     "limits": "within the limits that the exercise sets",
 }
+
+_PLAIN = ("visible", "hidden", "faults")
 
 _MET = {
     "passed": (True, True, True, True),
@@ -81,10 +84,17 @@ class Scheme:
         full = self.full(exercise)
         if passed:
             return full
-        whole = sum((self.shares.get(each.name, Fraction(0)) for each in criteria), Fraction(0))
+        limits = sum(each.name not in _PLAIN for each in criteria)
+        worth = [
+            self.shares.get(each.name, Fraction(0))
+            if each.name in _PLAIN
+            else self.shares.get("limits", Fraction(0)) / limits
+            for each in criteria
+        ]
+        whole = sum(worth, Fraction(0))
         if not self.partial or not whole:
             return Fraction(0)
-        met = sum((self.shares.get(each.name, Fraction(0)) for each in criteria if each.passed), Fraction(0))
+        met = sum((share for share, each in zip(worth, criteria, strict=True) if each.passed), Fraction(0))
         return Fraction((full * met / whole * 100 + Fraction(1, 2)).__floor__(), 100)
 
     def as_dict(self) -> dict[str, Any]:
@@ -99,8 +109,8 @@ class Scheme:
 def scheme_of(path: Path | None) -> Scheme:
     """The scheme in a TOML file, or the usual one.
 
-    The file: ``partial = false``; a table ``[criteria]`` with the share of each criterion; a table ``[exercises]`` with the
-    points of exercises. Each may be left out. Raises CheckError for anything else in it.
+    The file: ``partial = false``; a table ``[criteria]`` with the share of each criterion; a table ``[exercises]`` with
+    the points of exercises. Each may be left out. Raises CheckError for anything else in it.
     """
     if path is None:
         return Scheme()

@@ -135,7 +135,7 @@ def _refused(parts: tuple[str, ...], problem: str) -> Entry:
 
 def _kind(found: os.stat_result) -> str:
     """Why this is no file to be read; "" for a regular one."""
-    if stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", 0):
+    if stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", False):
         return "it is a symbolic link, which is not followed"
     for test, name in (
         (stat.S_ISFIFO, "a FIFO"),
@@ -202,7 +202,15 @@ def zip_entries(data: bytes, inside: tuple[str, ...]) -> Iterator[Entry]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         found = archive.infolist()
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, OverflowError, NotImplementedError, EOFError, OSError):
+    except (
+        zipfile.BadZipFile,
+        zipfile.LargeZipFile,
+        ValueError,
+        OverflowError,
+        NotImplementedError,
+        EOFError,
+        OSError,
+    ):
         raise Unreadable("it is not a zip file that can be read") from None
     if len(found) > ZIP_ENTRIES:
         raise Unreadable(f"the zip has more than {ZIP_ENTRIES} files")
