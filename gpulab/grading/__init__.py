@@ -8,7 +8,8 @@ A check goes through these pieces, each of which knows only those before it:
     run             `bench` is the port: prepares a source for an architecture and runs cases. `gpu_bench` does so on
                     the virtual devices; a bench may as well hand source, cases and buffers to a worker elsewhere
     observations    `case.Run` is what a run leaves, plain data; `outcome` asks it questions
-    judgement       `judgement` says whether an outcome is right, or which cause or requirement it fails by; `judge` and
+    judgement       `judgement` says whether an outcome is right, or which cause or requirement it fails by; `criteria`
+                    has what partial credit is given for; `drawing` makes more cases from a seed; `judge` and
                     `judge_program` drive all this: which cases run, where, and which failing input is the smallest
     report          `failed` (a failing case as a record to be drawn), `report` (all wording), `verdict` (what the
                     learner reads); `plain` and `Verdict.as_dict` make plain data of it
@@ -26,6 +27,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpulab.grading.criteria import Criterion
     from gpulab.grading.hints import Hint, hint
     from gpulab.grading.history import Progress, progress
     from gpulab.grading.isolated import Graded, Grader, run_isolated
@@ -42,6 +44,7 @@ _HOME = {
     "run_isolated": "isolated",
     "Graded": "isolated",
     "Grader": "isolated",
+    "Criterion": "criteria",
     "exercise_ids": "library",
     "load": "library",
     "Verdict": "verdict",
@@ -50,6 +53,7 @@ _HOME = {
 
 __all__ = [
     "AnswerRejected",
+    "Criterion",
     "Graded",
     "Grader",
     "Hint",

@@ -9,7 +9,7 @@ whole program. docs/exercises.md lists all fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -109,6 +109,9 @@ class Exercise:
             text of the exercise says so too.
         shown: parameters of the case that the picture shows; by default the smallest of `cases` that has something to
             show.
+        kept: parameters that drawn cases (`drawing`) take from one of `cases` as they are: sizes of blocks.
+        drawn: parameters of the cases that are drawn for a grading, made with a random generator; by default such
+            that are near `cases`, but not below `smallest`.
     """
 
     id: str
@@ -133,6 +136,8 @@ class Exercise:
     shown: Parameters | None = None
     signature: str = ""
     signatures: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ("block",)
+    drawn: Callable[[np.random.Generator], Sequence[Parameters]] | None = None
 
     def __post_init__(self) -> None:
         complaints = []
@@ -171,8 +176,8 @@ class Exercise:
         """The instructions after which a launch of this case is stopped."""
         return self.instruction_limit(case) if callable(self.instruction_limit) else self.instruction_limit
 
-    def case(self, parameters: Parameters, wave_size: int = 0) -> Case:
-        """The case with these parameters: always the same data for the same parameters.
+    def case(self, parameters: Parameters, wave_size: int = 0, secret: int | None = None) -> Case:
+        """The case with these parameters: always the same data for the same parameters, and the same secret.
 
         With `by_wave` it is made for waves of `wave_size` lanes (0: as the parameters say, or 64).
         """
@@ -182,6 +187,8 @@ class Exercise:
 
         plain = {name: value for name, value in parameters.items() if name != "wave"}
         seed = [zlib.crc32(self.id.encode()), *(int(value) for value in plain.values())]
+        if secret is not None:
+            seed += [secret & 0xFFFFFFFF, secret >> 32]
         if self.by_wave:
             plain["wave"] = wave_size or parameters.get("wave", 64)
         return self.make(plain, np.random.default_rng(seed))

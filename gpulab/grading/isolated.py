@@ -15,6 +15,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpulab.grading.criteria import Criterion
+from gpulab.grading.drawing import Seed
 from gpulab.grading.library import load
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.report import stopped
@@ -31,6 +33,11 @@ class Graded:
 
     who: str
     verdict: Verdict
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """What the answer is judged by, each for itself: for partial credit."""
+        return self.verdict.criteria
 
     @property
     def passed(self) -> bool:
@@ -64,14 +71,14 @@ class Grader:
     def __exit__(self, *exception: object) -> None:
         pass
 
-    def grade(self, id: str, source: str, who: str = "", seed: int | None = None) -> Graded:
+    def grade(self, id: str, source: str, who: str = "", seed: Seed | None = None) -> Graded:
         """The verdict on `source` for exercise `id`; nothing that a source does raises an error.
 
         Args:
             id: the exercise. Raises CheckError if it is unknown.
             source: kernel text, or that of a whole program.
             who: whose it is, for the report.
-            seed: of inputs that are drawn anew for a grading.
+            seed: the instructor's secret, from which further cases are drawn: the same ones for the same seed.
         """
         return run_isolated(
             id, source, who=who, seconds=self.seconds, memory_bytes=self.memory_bytes, trusted=self.trusted, seed=seed
@@ -86,7 +93,7 @@ def run_isolated(
     seconds: float = 60.0,
     memory_bytes: int = 16 << 30,
     trusted: bool = False,
-    seed: int | None = None,
+    seed: Seed | None = None,
 ) -> Graded:
     """The verdict on `source` for exercise `id`, found in another process.
 
@@ -98,7 +105,7 @@ def run_isolated(
         memory_bytes: limit on the process's address space, where the system has such a limit. The virtual
             GPU reserves 8 GiB of addresses for device memory, so a limit below about 10 GiB stops every kernel.
         trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
-        seed: of inputs that are drawn anew for a grading.
+        seed: the instructor's secret, from which further cases are drawn: the same ones for the same seed.
     """
     load(id)
     with tempfile.TemporaryDirectory(prefix="gpulab-run-") as folder:
@@ -142,7 +149,9 @@ def main(job: str, answer: str) -> int:
     work = json.loads(Path(job).read_text(encoding="utf-8"))
     _limit_memory(work["memory_bytes"])
     reason = "" if work["trusted"] else not_run(work["id"])
-    verdict = stopped(work["id"], reason) if reason else check(work["id"], work["source"], record=False)
+    verdict = (
+        stopped(work["id"], reason) if reason else check(work["id"], work["source"], record=False, seed=work["seed"])
+    )
     part = Path(answer + ".part")
     part.write_text(json.dumps(verdict.as_dict()), encoding="utf-8")
     os.replace(part, answer)

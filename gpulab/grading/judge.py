@@ -1,9 +1,10 @@
 """The judge of kernels: runs a source on every case of an exercise until one fails, and finds the smallest that does.
 
 The order: prepare the source for each architecture, run the cases from small to large (`run_case`) and examine what
-they left until one fails (`first_failure`); then `explain`: look for the smallest input that fails in the same way
-(`shrink`) and one that is large enough to be drawn (`visible`), and hand them to the report. `judged` takes an
-exercise of either kind.
+they left until one fails (`survey`); then `explain`: look for the smallest input that fails in the same way
+(`shrink`) and one that is large enough to be drawn (`visible`), and hand them to the report. With a seed more cases are
+drawn beside those of the exercise (`drawing`), whose inputs no report tells, and all of them are run, for the criteria.
+`judged` takes an exercise of either kind.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from gpulab.errors import AssemblyError, CompileError, DeviceMemoryError, Unsupp
 from gpulab.grading import report
 from gpulab.grading.bench import Bench, Prepared, WrongSignature
 from gpulab.grading.case import Buffer, Case, Parameters
+from gpulab.grading.drawing import Seed, drawn
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.failed import failed_case
 from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.judge_program import judge_program
-from gpulab.grading.judgement import Failure, examine
+from gpulab.grading.judgement import Failure, examine, survey
 from gpulab.grading.outcome import Outcome
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.verdict import Verdict
@@ -37,21 +39,31 @@ def judged(
     first_line: int = 1,
     bench: Bench | None = None,
     explained: bool = True,
+    seed: Seed | None = None,
 ) -> Verdict:
     """The verdict on this source, of a kernel or of a whole program, without touching anyone's progress.
 
-    `explained` is for kernels: see `judge`. A program's first failing case is all that its verdict is about.
+    `explained` is for kernels: see `judge`. A program's first failing case is all that its verdict is about. With a
+    seed, the instructor's secret, further cases are drawn: the same ones for the same seed.
     """
     if isinstance(exercise, Exercise):
-        return judge(exercise, source, bench or GpuBench(), first_line, explained)
-    return judge_program(exercise, source, first_line)
+        return judge(exercise, source, bench or GpuBench(), first_line, explained, seed)
+    return judge_program(exercise, source, first_line, seed)
 
 
-def judge(exercise: Exercise, source: str, bench: Bench, first_line: int = 1, explained: bool = True) -> Verdict:
+def judge(
+    exercise: Exercise,
+    source: str,
+    bench: Bench,
+    first_line: int = 1,
+    explained: bool = True,
+    seed: Seed | None = None,
+) -> Verdict:
     """The verdict on this source, without touching anyone's progress.
 
     Without `explained` it is about the first case that fails, as it is: with the cause that it has when it is
-    explained, but neither made small, nor tried on other architectures, nor drawn.
+    explained, but neither made small, nor tried on other architectures, nor drawn. With a seed further cases are drawn,
+    and those after the first that fails are run, too, so that every criterion is judged.
     """
     prepared: list[Prepared] = []
     try:
@@ -65,47 +77,42 @@ def judge(exercise: Exercise, source: str, bench: Bench, first_line: int = 1, ex
             return report.wrong_signature(exercise, str(error))
         except (UnsupportedInstruction, AssemblyError, DeviceMemoryError) as error:
             return report.cannot_be_run(exercise, str(error))
-        tried: list[Outcome] = []
-        failed = first_failure(exercise, source, prepared, tried)
-        if failed is None:
-            return report.accepted(exercise, tried)
-        kernel, failure = failed
-        if not explained:
-            return report.rejected(exercise, failure, tried, {})
-        others = [other for other in prepared if other is not kernel]
-        return explain(exercise, source, kernel, others, failure, tried)
+        found = survey(exercise, all_runs(exercise, source, prepared, seed), whole=seed is not None)
+        failure = found.failure
+        if failure is None:
+            verdict = report.accepted(exercise, found.tried)
+        elif failure.outcome.hidden or not explained:
+            verdict = report.rejected(exercise, failure, found.tried, {})
+        else:
+            verdict = explain(exercise, source, prepared, failure, found.tried)
+        return replace(verdict, criteria=found.criteria)
     finally:
         for kernel in prepared:
             kernel.close()
 
 
-def first_failure(
-    exercise: Exercise, source: str, kernels: Sequence[Prepared], tried: list[Outcome]
-) -> tuple[Prepared, Failure[Outcome]] | None:
-    """The first case that fails, and the kernel that it fails with; `tried` gets the outcomes before it."""
-    for parameters in exercise.cases:
+def all_runs(exercise: Exercise, source: str, kernels: Sequence[Prepared], seed: Seed | None) -> Iterator[Outcome]:
+    """Runs each case on each architecture, as it is asked for: the exercise's cases, then the drawn ones."""
+    known = [(parameters, None) for parameters in exercise.cases]
+    for parameters, secret in (*known, *(() if seed is None else drawn(exercise, seed))):
         for kernel in kernels:
-            outcome = run_case(exercise, kernel, source, exercise.case(parameters, kernel.wave_size))
-            failure = examine(exercise, outcome)
-            if failure is not None:
-                return kernel, failure
-            tried.append(outcome)
-    return None
+            case = exercise.case(parameters, kernel.wave_size, secret)
+            yield run_case(exercise, kernel, source, case, hidden=secret is not None)
 
 
 def explain(
     exercise: Exercise,
     source: str,
-    kernel: Prepared,
-    others: Sequence[Prepared],
+    kernels: Sequence[Prepared],
     failure: Failure[Outcome],
     tried: Sequence[Outcome],
 ) -> Verdict:
     """The report on a failure: with the smallest input that fails so, how that does elsewhere, and a picture."""
+    kernel = next(each for each in kernels if each is failure.outcome.prepared)
     smallest = shrink(exercise, kernel, source, failure)
     same = smallest.outcome.case.parameters
     elsewhere = {}
-    for other in others:
+    for other in (each for each in kernels if each is not kernel):
         there = run_case(exercise, other, source, exercise.case(same, other.wave_size))
         elsewhere[there.arch, there.wave_size] = examine(exercise, there) is None
     verdict = report.rejected(exercise, smallest, tried, elsewhere, smaller=smallest is not failure)
@@ -115,20 +122,20 @@ def explain(
     return replace(verdict, case=failed_case(exercise, kernel, drawn.outcome, drawn is not smallest))
 
 
-def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case) -> Outcome:
+def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case, hidden: bool = False) -> Outcome:
     """Runs the case tightly, and checked for races and the like, and guarded (see `gpulab.grading.outcome`)."""
     guard = min(max(case.threads, 64), 1 << 16)
     limit = exercise.limit(case)
     buffers = [Buffer(array, 0, number) for number, array in enumerate(case.arrays)]
     tight = kernel.run(case, buffers, limit, True)
     if tight.fault is not None and tight.fault.kind == "timeout":  # as long again would say nothing new
-        return Outcome(case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel)
+        return Outcome(case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel, None, hidden)
     apart = [Buffer(each.array, guard, each.number) for each in buffers]
     guarded = kernel.run(case, apart, limit)
     return Outcome(
         case, kernel.arch, kernel.wave_size, tight, guarded, guard, source,
         lambda: kernel.run(case, buffers, limit, profiled=True), kernel,
-        lambda wanted: kernel.run(case, apart, limit, True, wanted),
+        lambda wanted: kernel.run(case, apart, limit, True, wanted), hidden,
     )  # fmt: skip
 
 

@@ -6,12 +6,14 @@ runs in a jail (`gpulab.programs.jail`) wherever there is one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import CompileError
 from gpulab.grading import report
-from gpulab.grading.judgement import examine
+from gpulab.grading.drawing import Seed, drawn_runs
+from gpulab.grading.judgement import examine, survey
 from gpulab.grading.outcome import ProgramOutcome
 from gpulab.grading.program import ProgramCase, ProgramExercise
 from gpulab.grading.verdict import Verdict
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
     from gpulab.programs import HostProgram
 
 
-def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1) -> Verdict:
-    """The verdict on a program's source. Nothing of anyone's progress is touched."""
+def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1, seed: Seed | None = None) -> Verdict:
+    """The verdict on a program's source. Nothing of anyone's progress is touched.
+
+    With a seed it is run with further, drawn arguments, and all cases are run, so that every criterion is judged.
+    """
     from gpulab import programs
 
     try:
@@ -30,17 +35,24 @@ def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1) -
         )
     except CompileError as error:
         return report.does_not_compile(exercise, str(error))
-    tried: list[ProgramOutcome] = []
+    runs = all_runs(exercise, program, source, seed)
+    found = survey(exercise, runs, whole=seed is not None)
+    if found.failure is None:
+        return replace(report.accepted(exercise, found.tried), criteria=found.criteria)
+    outcome = found.failure.outcome
+    others = () if outcome.hidden else outcome.elsewhere
+    elsewhere = {(other.arch, other.wave_size): examine(exercise, other) is None for other in others}
+    return replace(report.rejected(exercise, found.failure, found.tried, elsewhere), criteria=found.criteria)
+
+
+def all_runs(
+    exercise: ProgramExercise, program: HostProgram, source: str, seed: Seed | None
+) -> Iterator[ProgramOutcome]:
+    """Runs each case on all architectures, as it is asked for: the exercise's, then the drawn ones."""
     for case in exercise.cases:
-        for outcome in run_everywhere(exercise, program, source, case):
-            failure = examine(exercise, outcome)
-            if failure is not None:
-                elsewhere = {
-                    (other.arch, other.wave_size): examine(exercise, other) is None for other in outcome.elsewhere
-                }
-                return report.rejected(exercise, failure, tried, elsewhere)
-            tried.append(outcome)
-    return report.accepted(exercise, tried)
+        yield from run_everywhere(exercise, program, source, case)
+    for case in () if seed is None else drawn_runs(exercise, seed):
+        yield from (replace(one, hidden=True) for one in run_everywhere(exercise, program, source, case))
 
 
 def run_everywhere(

@@ -5,12 +5,13 @@ Nothing is run here but what a requirement asks to be measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from gpulab.errors import CheckError
 from gpulab.grading.causes import causes_of
+from gpulab.grading.criteria import Criterion, Tally
 from gpulab.grading.evidence import allows
 from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.outcome import Outcome, ProgramOutcome
@@ -86,6 +87,50 @@ def _measured(exercise: Exercise | ProgramExercise, outcome: Seen, requirement: 
         if outcome.unsteady:
             return outcome.unsteady
         raise
+
+
+def met(exercise: Exercise | ProgramExercise, outcome: Seen) -> dict[str, bool]:
+    """Of the requirements that a right outcome can be asked about: is each met? By its name.
+
+    Raises CheckError as `examine` does.
+    """
+    if not outcome.passed:
+        return {}
+    asked = [each for each in cast("Sequence[Requirement[Seen]]", exercise.requirements) if each.applies(outcome)]
+    complaints = {each.name: _measured(exercise, outcome, each) for each in asked}
+    return {name: not (complaint or outcome.unsteady) for name, complaint in complaints.items()}
+
+
+@dataclass(frozen=True)
+class Survey(Generic[Seen]):
+    """What the runs of one source showed: those before the first that fails, that one, and the criteria."""
+
+    tried: Sequence[Seen]
+    failure: Failure[Seen] | None
+    criteria: tuple[Criterion, ...]
+
+
+def survey(exercise: Exercise | ProgramExercise, runs: Iterator[Seen], whole: bool) -> Survey[Seen]:
+    """Examines one run after the other until one fails; with `whole` the rest of them, too, for the criteria.
+
+    A launch that does not come to its end is always the last. Raises CheckError as `examine` does.
+    """
+    tally = Tally({each.name: each.title for each in exercise.requirements})
+    tried: list[Seen] = []
+    failure: Failure[Seen] | None = None
+    finished = True
+    for outcome in runs:
+        failure = failure or examine(exercise, outcome)
+        if failure is None:
+            tried.append(outcome)
+            tally.add(outcome, {each.name: True for each in exercise.requirements if each.applies(outcome)})
+            continue
+        finished = whole and not outcome.timed_out()
+        if not finished:
+            tally.add(outcome, {} if failure.requirement is None else {failure.requirement.name: False})
+            break
+        tally.add(outcome, met(exercise, outcome))
+    return Survey(tried, failure, tally.criteria(finished))
 
 
 def diagnose(exercise: Exercise | ProgramExercise, outcome: Seen) -> Cause[Seen] | None:

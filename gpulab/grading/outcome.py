@@ -47,6 +47,8 @@ class Outcome:
     prepared: Prepared | None = field(default=None, compare=False, repr=False)
     watch: Callable[[Mapping[str, Sequence[int]]], Run] | None = field(default=None, compare=False, repr=False)
     """One more guarded run, checked, that tells who wrote the elements with these indices."""
+    hidden: bool = False
+    """The case was drawn for this grading: its inputs are not told."""
 
     @cached_property
     def profiled(self) -> Run:
@@ -102,6 +104,16 @@ class Outcome:
         return self.fault is None and not any(
             self.wrong(array.name).any() or self.outside(array.name) for array in self.case.arrays
         )
+
+    @property
+    def right(self) -> bool:
+        """Whether the arrays hold what was wanted, though the kernel may have done more than it should."""
+        return self.guarded.fault is None and not any(self.wrong(array.name).any() for array in self.case.arrays)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found that is a mistake whatever comes out: a fault, or writing beside an array."""
+        return self.fault is None and not any(self.outside(array.name) for array in self.case.arrays)
 
     # -- what is in memory? --------------------------------------------------------------------------------
     def found(self, name: str) -> np.ndarray:
@@ -274,6 +286,8 @@ class ProgramOutcome:
     profile: Callable[[], ProgramRun] | None = field(default=None, compare=False, repr=False)
     elsewhere: tuple[ProgramOutcome, ...] = field(default=(), compare=False, repr=False)
     """The same case on the other architectures."""
+    hidden: bool = False
+    """The case was drawn for this grading: its arguments are not told."""
 
     @property
     def stdout(self) -> str:
@@ -351,7 +365,15 @@ class ProgramOutcome:
         return self.case.complaint(self.stdout)
 
     @property
+    def right(self) -> bool:
+        """Whether it came to the end that was wanted, with the right output."""
+        return not self.timed_out() and self.exit_code == self.case.exit_code and not self.complaint
+
+    @property
+    def clean(self) -> bool:
+        """Whether no kernel had a fault."""
+        return self.fault is None
+
+    @property
     def passed(self) -> bool:
-        return (
-            self.fault is None and not self.timed_out() and self.exit_code == self.case.exit_code and not self.complaint
-        )
+        return self.clean and self.right

@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gpulab import architectures
 from gpulab.errors import CheckError
 from gpulab.grading.exercise import Cause, Requirement, complaints_of
 from gpulab.grading.outcome import ProgramOutcome
 from gpulab.grading.program_case import ProgramCase
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class ProgramExercise:
         seconds: for one run.
         instruction_limit: instructions of one wave after which a launch is stopped.
         options: for the compiler.
+        drawn: cases that are drawn for a grading with a random generator, beside `cases`.
     """
 
     id: str
@@ -40,6 +46,7 @@ class ProgramExercise:
     seconds: float = 30.0
     instruction_limit: int = 2_000_000
     options: tuple[str, ...] = ()
+    drawn: Callable[[np.random.Generator], Sequence[ProgramCase]] | None = None
 
     def __post_init__(self) -> None:
         complaints = complaints_of(self)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gpulab.grading.case import Array, Parameters
 from gpulab.grading.causes import CHECKED_CAUSES
+from gpulab.grading.criteria import refused
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.failed import values_found
 from gpulab.grading.judgement import Failure
@@ -78,19 +79,24 @@ def rejected(
     """
     outcome = failure.outcome
     rows = [VerdictRow("tried", _tried(tried) + ": right so far")] if tried else []
-    case = f"{outcome.case.text()}, on {outcome.arch} (wave{outcome.wave_size})"
+    inputs = "inputs that were drawn for this grading" if outcome.hidden else outcome.case.text()
+    case = f"{inputs}, on {outcome.arch} (wave{outcome.wave_size})"
     rows.append(VerdictRow("fails with", case + (" (the smallest input found)" if smaller else "")))
     for (arch, wave_size), passes in elsewhere.items():
         same = "passes" if passes else "fails as well"
         rows.append(VerdictRow("and on", f"{arch} (wave{wave_size}) the same input {same}"))
-    smallest = outcome.case.parameters if isinstance(outcome, Outcome) else {}
+    smallest = outcome.case.parameters if isinstance(outcome, Outcome) and not outcome.hidden else {}
     if failure.requirement is not None:
         rows.append(VerdictRow("required", failure.requirement.title))
-        rows.append(VerdictRow("measured", failure.complaint))
+        if not outcome.hidden:
+            rows.append(VerdictRow("measured", failure.complaint))
         if failure.requirement.next_step:
             rows.append(VerdictRow("next", failure.requirement.next_step))
         return _verdict(exercise, "requirement", rows, cause=failure.requirement.name, smallest=smallest)
-    if isinstance(outcome, Outcome):
+    if outcome.hidden:
+        evidence = "The inputs are not shown."
+        advice = "Which sizes and numbers did you not try? Nothing in the exercise promises the ones that you know."
+    elif isinstance(outcome, Outcome):
         assert isinstance(exercise, Exercise)
         rows += _seen_of_kernel(exercise, outcome)
         evidence = "The values above are all the evidence there is."
@@ -153,13 +159,15 @@ def _verdict(
         f"notebooks/{exercise.lesson}.ipynb#{exercise.section.replace(' ', '-')}",
         exercise.section,
         dict(smallest or {}),
+        criteria=refused({each.name: each.title for each in exercise.requirements}),
     )
 
 
 def _tried(tried: Sequence[Outcome] | Sequence[ProgramOutcome]) -> str:
     where = " and ".join(dict.fromkeys(f"{outcome.arch} (wave{outcome.wave_size})" for outcome in tried))
     commands, names = [], dict[str, list[int]]()
-    for outcome in tried:
+    known = [outcome for outcome in tried if not outcome.hidden]
+    for outcome in known:
         if isinstance(outcome, ProgramOutcome):
             commands.append(outcome.case.text())
             continue
@@ -168,7 +176,8 @@ def _tried(tried: Sequence[Outcome] | Sequence[ProgramOutcome]) -> str:
                 names[name].append(value)
     inputs = "; ".join(f"{name} = {', '.join(str(value) for value in sorted(found))}" for name, found in names.items())
     what = f": {'; '.join(dict.fromkeys(commands))}" if commands else f" with {inputs}"
-    return f"{counted(len(tried), 'run')} on {where}{what}"
+    more = f", and {counted(len(tried) - len(known), 'run')} with drawn inputs" if len(known) < len(tried) else ""
+    return f"{counted(len(known), 'run')} on {where}{what}{more}"
 
 
 # --------------------------------------------------------------------------------------------------------- of kernels

@@ -12,13 +12,16 @@ from typing import Any
 from gpulab.errors import CheckError
 from gpulab.grading import report
 from gpulab.grading.bench import Bench
+from gpulab.grading.drawing import Seed
 from gpulab.grading.history import record_attempt
 from gpulab.grading.judge import judged
 from gpulab.grading.library import load
 from gpulab.grading.verdict import Verdict
 
 
-def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bool = True) -> Verdict:
+def check(
+    id: str, answer: Any = None, *, bench: Bench | None = None, record: bool = True, seed: Seed | None = None
+) -> Verdict:
     """Checks an answer to exercise `id` and returns a `Verdict`.
 
     Args:
@@ -26,6 +29,7 @@ def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bo
         answer: a kernel, a module, or kernel source as text.
         bench: what compiles and runs it; by default the virtual devices.
         record: whether to note the attempt in the learner's progress.
+        seed: draws further cases, as for a grading; the same ones for the same seed. No report tells their inputs.
 
     Raises CheckError if there is no such exercise, or if `answer` holds no kernel source.
     """
@@ -36,7 +40,7 @@ def check(id: str, answer: Any = None, *, bench: Bench | None = None, record: bo
             f"gpulab.check({id!r}, {source!r}): this is the kernel's name as a text, not the kernel.",
             hint=f"write it without quotation marks: gpulab.check({id!r}, {exercise.kernel}).",
         )
-    verdict = judged(exercise, source, first_line_of(answer), bench)
+    verdict = judged(exercise, source, first_line_of(answer), bench, seed=seed)
     if not isinstance(answer, str) and is_outdated(source, exercise.kernel, cells_run()):
         verdict = replace(verdict, rows=(report.outdated(exercise.kernel), *verdict.rows))
     if record:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gpulab.grading.criteria import Criterion
 from gpulab.grading.library import from_here
 from gpulab.grading.plain import from_plain, to_plain
 from gpulab.records import FailedCase
@@ -62,6 +63,7 @@ class Verdict:
         link: file and heading of the lesson's section, relative to the clone ("notebooks/02_simt.ipynb#The-guard").
         smallest: parameters of the smallest failing input, or empty.
         case: the smallest failing input, to be drawn, where one failed by what the kernel did.
+        criteria: what an answer is judged by, each for itself, for partial credit. Complete where a seed was given.
     """
 
     exercise: str
@@ -73,6 +75,7 @@ class Verdict:
     link_text: str = ""
     smallest: Mapping[str, int] = field(default_factory=dict)
     case: FailedCase | None = None
+    criteria: tuple[Criterion, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -180,6 +183,7 @@ class Verdict:
             "link_text": self.link_text,
             "smallest": dict(self.smallest),
             "case": None if self.case is None else to_plain(self.case),
+            "criteria": [[each.name, each.title, each.passed] for each in self.criteria],
         }
 
     @classmethod
@@ -188,6 +192,7 @@ class Verdict:
         read = {
             "rows": tuple(VerdictRow(*row) for row in data["rows"]),
             "case": None if case is None else from_plain(case),
+            "criteria": tuple(Criterion(*each) for each in data.get("criteria", ())),
         }
         return cls(**{**data, **read})
 

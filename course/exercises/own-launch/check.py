@@ -79,6 +79,7 @@ exercise = Exercise(
         sizes((1, 1, 2), (16, 16, 1), 4096),
     ),
     smallest=sizes((1, 1, 1), (1, 1, 1), 0),
+    kept=("threads_x", "threads_y", "threads_z", "lds"),
     shown=sizes((3, 2, 1), (64, 2, 1), 256),
     causes=(
         Cause(

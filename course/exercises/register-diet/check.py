@@ -53,6 +53,7 @@ exercise = Exercise(
         {"n": 1000, "block": 256, "level": 20000},
     ),
     smallest={"n": 1, "block": 64},
+    kept=("block", "level"),
     shown={"n": 8, "block": 64},
     causes=(
         Cause(

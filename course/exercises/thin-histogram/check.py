@@ -56,6 +56,7 @@ exercise = Exercise(
         {"n": 2 * PART + 5, "kinds": 16, "block": 256},
     ),
     smallest={"n": 1, "kinds": 1, "block": 256},
+    kept=("block", "kinds"),
     shown={"n": 40, "kinds": 16, "block": 256},
     causes=(
         Cause(
