@@ -23,13 +23,22 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.cu"))
 def test_report(name: str) -> None:
     source = (FOLDER / f"{name}.cu").read_text(encoding="utf-8")
     translation = porting.hipify(source, name=f"{name}.cu")
-    changes = [f"{each.line}:{each.column} {each.cuda} -> {each.hip} ({each.kind}, {each.api})" for each in translation.changes]
+    changes = [
+        f"{each.line}:{each.column} {each.cuda} -> {each.hip} ({each.kind}, {each.api})" for each in translation.changes
+    ]
     sides = [
-        f"{pair.number or '+'} | {_side(pair.cuda)} | {_side(pair.hip)}" for pair in rows(translation) if pair.cuda != pair.hip
+        f"{pair.number or '+'} | {_side(pair.cuda)} | {_side(pair.hip)}"
+        for pair in rows(translation)
+        if pair.cuda != pair.hip
     ]
     kept = {line.strip() for line in porting.device_part(translation.text).splitlines()}
     left = [f"{n} {line.strip()}" for n, line in enumerate(translation.text.splitlines(), 1) if line.strip() in kept]
-    parts = ("Changes", changes), ("Side by side", sides), ("Report", translation.report().splitlines()), ("Device", left)
+    parts = (
+        ("Changes", changes),
+        ("Side by side", sides),
+        ("Report", translation.report().splitlines()),
+        ("Device", left),
+    )
     lines = [line for title, part in parts for line in (f"== {title}", *part)]
     compare_texts([line.rstrip() for line in lines], STORED / f"{name}.txt", exact=len(lines))
 

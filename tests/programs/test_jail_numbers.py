@@ -1,0 +1,78 @@
+"""The jail's numbers are Linux's own: system calls, Landlock's rights, seccomp's answers.
+
+They come from the kernel's headers that the packaged compiler brings for both machines.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from gpulab.programs import jail
+
+HEADERS = Path(str(resources.files("ziglang"))) / "lib" / "libc" / "include"
+DEFINE = re.compile(r"^#define\s+(\w+)\s+\(?(0x[0-9a-fA-F]+|\d+)(?:ULL|U)?(?:\s*<<\s*(\d+))?\)?", re.M)
+
+
+def defined(*path: str) -> dict[str, int]:
+    """The numbers that a header defines; a shift is carried out."""
+    text = HEADERS.joinpath(*path).read_text(encoding="utf-8")
+    return {name: int(number, 0) << int(shift or 0) for name, number, shift in DEFINE.findall(text)}
+
+
+@pytest.mark.parametrize(("place", "folder"), [(0, "x86-linux-any"), (1, "aarch64-linux-any")])
+def test_system_calls(place: int, folder: str) -> None:
+    numbers = {
+        name[5:]: number for name, number in defined(folder, "asm", "unistd_64.h").items() if name[:5] == "__NR_"
+    }
+    assert len(numbers) > 300
+    single = {"kill": jail._KILL, "clone": jail._CLONE, "clone3": jail._CLONE3, "tgkill": jail._TGKILL}
+    single |= {"setrlimit": jail._SETRLIMIT, "prlimit64": jail._PRLIMIT, "memfd_create": jail._MEMFD}
+    for name, each in {**jail._CALLS, **jail._REFUSED, **single}.items():
+        assert each[place] == numbers.get(name), name
+    machine = ("x86_64", "aarch64")[place]
+    assert jail._SECCOMP[machine] == numbers["seccomp"]
+    landlock = ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self")
+    assert tuple(numbers[name] for name in landlock) == (jail._CREATE_RULESET, jail._ADD_RULE, jail._RESTRICT_SELF)
+
+
+def test_rights_of_landlock() -> None:
+    header, prefix = defined("any-linux-any", "linux", "landlock.h"), "LANDLOCK_ACCESS_FS"
+    rights = {name[len(prefix) :]: bit for name, bit in header.items() if name.startswith(prefix)}
+    for name in ("_EXECUTE", "_WRITE_FILE", "_READ_FILE", "_READ_DIR", "_TRUNCATE", "_REMOVE_DIR", "_REMOVE_FILE",
+                 "_MAKE_DIR", "_MAKE_REG", "_REFER"):  # fmt: skip
+        assert getattr(jail, name) == rights[name], name
+    assert rights["_IOCTL_DEV"] == jail._IOCTL
+    assert sum(bit for bit in rights.values() if bit <= rights["_IOCTL_DEV"]) == jail._ALL
+
+
+def test_answers_of_seccomp() -> None:
+    answers = defined("any-linux-any", "linux", "seccomp.h")
+    assert answers["SECCOMP_RET_ALLOW"] == jail._ALLOW
+    assert answers["SECCOMP_RET_KILL_PROCESS"] == jail._END
+    assert answers["SECCOMP_RET_ERRNO"] == jail._ERROR
+    machines = defined("any-linux-any", "linux", "elf-em.h")
+    wide_little = 0x80000000 | 0x40000000  # __AUDIT_ARCH_64BIT, __AUDIT_ARCH_LE
+    assert jail._AUDIT["x86_64"] == machines["EM_X86_64"] | wide_little
+    assert jail._AUDIT["aarch64"] == machines["EM_AARCH64"] | wide_little
+
+
+def test_words_of_filters() -> None:
+    """linux/bpf_common.h: a class, a size or an operation, and where the operand is."""
+    words = defined("any-linux-any", "linux", "bpf_common.h")
+    assert words["BPF_LD"] | words["BPF_W"] | words["BPF_ABS"] == jail._LOAD
+    jump = words["BPF_JMP"] | words["BPF_K"]
+    assert (
+        jump | words["BPF_JEQ"], jump | words["BPF_JSET"], jump | words["BPF_JGE"],
+    ) == (jail._EQUAL, jail._ANY_BITS, jail._AT_LEAST)  # fmt: skip
+    assert words["BPF_RET"] | words["BPF_K"] == jail._RETURN
+
+
+def test_other_numbers() -> None:
+    controls = defined("any-linux-any", "linux", "prctl.h")
+    assert controls["PR_SET_NO_NEW_PRIVS"] == jail._PR_SET_NO_NEW_PRIVS
+    assert controls["PR_GET_SECCOMP"] == jail._PR_GET_SECCOMP
+    assert defined("any-linux-any", "linux", "sched.h")["CLONE_THREAD"] == jail._CLONE_THREAD
