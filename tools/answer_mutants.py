@@ -4,16 +4,22 @@
     make answer-mutants                                                20 mutants of each exercise of kernels
     make answer-mutants ANSWERS="--count 6 --seed 3 saxpy-guard"       fewer, others, of one exercise
     make answer-mutants ANSWERS="--seconds 120 --to list.json"         stops after two minutes of processor time
+    make answer-mutants ANSWERS="--review saxpy-guard"                 renews its list in tests/grading/mutants
 
 `points` finds what can be changed, by kind; `sample` takes them from the kinds in turn, so that a rare kind is seen. A
 mutant is judged without an explanation. One whose machine code is that of the right answer is no mutant. One that
 passes is run beside the right answer on all cases: memory that differs is reported as "passes, but differs" and
 makes the exit code 1. Whether a cause that is named is the right one, a person has to say: the list is made for that.
+
+`--review` keeps the judgements as a table (`Row`), one file for each exercise, which a test compares with the check.
+Its last column is a person's: "?" where a cause was named that nobody has looked at yet, then "right". A cause that is
+not right has to be mended. "not known" and "equal" are written by the tool.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import random
 import re
@@ -21,7 +27,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 
 from gpulab.errors import CompileError, GpulabError
@@ -92,6 +98,33 @@ class Judged:
     status: str
     cause: str
     seconds: float
+
+
+REVIEWED = Path(__file__).parents[1] / "tests" / "grading" / "mutants"
+"""Where the reviewed lists stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a reviewed list: which mutant, the verdict's status and cause ("-" for none), and the review.
+
+    `answer` to `new` say which mutant it is, `place` as line:column, `old` and `new` without line breaks. `review` is
+    "right", "not known", "equal" for a mutant that passes, or "?" for a cause that nobody has looked at yet.
+    """
+
+    answer: str
+    kind: str
+    place: str
+    old: str
+    new: str
+    status: str
+    cause: str
+    review: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Which mutant it is."""
+        return self.answer, self.kind, self.place, self.old, self.new
 
 
 def points(source: str) -> Iterator[tuple[str, int, int, str]]:
@@ -168,6 +201,43 @@ def text_of(mutant: Mutant) -> str:
     return source[: mutant.start] + mutant.new + source[mutant.end :]
 
 
+def key_of(mutant: Mutant) -> tuple[str, ...]:
+    """Which mutant it is, as a `Row` says it."""
+    column = mutant.start - right_answers(mutant.exercise)[mutant.answer].rfind("\n", 0, mutant.start)
+    old, new = (" ".join(text.split()) for text in (mutant.old, mutant.new))
+    return mutant.answer, mutant.kind, f"{mutant.line}:{column}", old, new
+
+
+def reviewed(id: str) -> list[Row]:
+    """The reviewed list of an exercise; none where it has no file."""
+    path = REVIEWED / f"{id}.tsv"
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [Row(**each) for each in csv.DictReader(file, delimiter="\t")]
+
+
+def review(id: str, found: Sequence[Judged]) -> list[Row]:
+    """The list with these judgements: a review is kept where status and cause are as they were."""
+    said = {(*row.key, row.status, row.cause): row.review for row in reviewed(id)}
+    rows = []
+    for each in found:
+        known = (*key_of(each.mutant), each.status, each.cause or "-")
+        rows.append(
+            Row(*known, "equal" if each.status == "passed" else said.get(known, "?") if each.cause else "not known")
+        )
+    return rows
+
+
+def write(id: str, rows: Sequence[Row]) -> None:
+    """Makes the reviewed list of an exercise."""
+    REVIEWED.mkdir(exist_ok=True)
+    with (REVIEWED / f"{id}.tsv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, delimiter="\t", lineterminator="\n")
+        table.writerow([field.name for field in fields(Row)])
+        table.writerows(astuple(row) for row in rows)
+
+
 def judge(exercise: Exercise, mutant: Mutant) -> Judged | None:
     """What the check says of it; None if it does not compile, or to the same machine code as the right answer."""
     right, source = right_answers(exercise.id)[mutant.answer], text_of(mutant)
@@ -219,6 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3600, help="of processor time, of all together")
     parser.add_argument("--to", type=Path, help="a file for the list, as JSON")
+    parser.add_argument("--review", action="store_true", help="renew the reviewed lists of these exercises")
     asked = parser.parse_args(arguments)
     began, listed, holes = time.process_time(), list[Judged](), 0
     for id in asked.exercises or exercise_ids():
@@ -242,6 +313,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         passed = sum(each.status == "passed" for each in found)
         print(f"== {id}: {len(found)} mutants, {passed} passed, {len(rejected)} wrong, {unknown} not known", flush=True)
         listed += found
+        if asked.review:
+            write(id, review(id, found))
     if asked.to:
         asked.to.write_text(json.dumps([asdict(each) for each in listed], indent=1, ensure_ascii=False) + "\n")
     return 1 if holes else 0
