@@ -5,7 +5,7 @@ import pytest
 
 import gpulab
 from gpulab.errors import CheckError
-from gpulab.grading import load
+from gpulab.grading import exercise_ids, load
 from gpulab.grading.case import Array, Case, Value
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.task import shown
@@ -39,6 +39,21 @@ def test_inputs_and_wanted_outputs_in_words_numbers_and_a_picture():
 def test_the_smallest_case_with_something_to_see_is_shown():
     assert shown(exercise(make)).parameters == {"n": 8}
     assert shown(exercise(make, shown={"n": 2})).parameters == {"n": 2}
+
+
+def test_each_exercise_has_enough_to_see():
+    """Outputs of at least `ENOUGH` elements, of its own cases or the one that it names."""
+    for name in exercise_ids():
+        asked = load(name)
+        if isinstance(asked, Exercise) and asked.shown is None:
+            sizes = [[array.data.size for array in asked.case(each).outputs] for each in asked.cases]
+            enough = [sum(case) for case in sizes if min(case) >= 6]
+            drawn = [array.data.size for array in shown(asked).outputs]
+            assert min(drawn) >= 6 or not enough, name
+
+
+def test_outputs_that_are_just_large_enough_are_shown():
+    assert shown(exercise(make, cases=({"n": 1000}, {"n": 6}, {"n": 5}))).parameters == {"n": 6}
 
 
 def test_what_a_launch_finds_in_an_output_is_shown_only_if_it_means_something():

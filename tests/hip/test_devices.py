@@ -127,6 +127,14 @@ def test_versions(hip):
     assert ok(hip.hipRuntimeGetVersion()) == major * 10_000_000 + minor * 100_000 + patch
 
 
+def test_limits_from_the_beginning(hip):
+    """HIP's documentation, hipLimit_t: stack and heap; what hipDeviceSetLimit has not set."""
+    limit = hip.hipLimit_t
+    assert ok(hip.hipDeviceGetLimit(limit.hipLimitStackSize)) == 1024
+    assert ok(hip.hipDeviceGetLimit(limit.hipLimitMallocHeapSize)) == 8 << 20
+    assert ok(hip.hipDeviceGetLimit(limit.hipLimitPrintfFifoSize)) == 4 << 20
+
+
 def test_limits(hip):
     stack = hip.hipLimit_t.hipLimitStackSize
     before = ok(hip.hipDeviceGetLimit(stack))

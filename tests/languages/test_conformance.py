@@ -10,7 +10,9 @@ import pytest
 
 import gpulab
 from gpulab import architectures, languages
+from gpulab.errors import GpulabError
 from gpulab.languages.language import Language
+from gpulab.programs import options
 
 SAXPY = Path(__file__).parent / "saxpy"
 ARCHITECTURES = architectures.defaults()
@@ -165,3 +167,12 @@ def test_it_is_shown_and_traced(language: Language, arch: str) -> None:
         assert store(made.module.source.split("\n")).strip() in listing  # the learner's own text, not a translation
         trace = gpulab.trace(made, GRID, BLOCK, np.int32(N), np.float32(2), gpulab.to_device(X), gpulab.to_device(Y))
         assert len(trace.steps) > 5
+
+
+def test_files_of_it_are_programs_if_it_says_so(language: Language) -> None:
+    for suffix in language.suffixes:
+        if language.whole_programs:
+            assert options.parse([f"a{suffix}"]).sources == (f"a{suffix}",)
+        else:
+            with pytest.raises(GpulabError, match="it is no source file of a program"):
+                options.parse([f"a{suffix}"])
