@@ -65,6 +65,7 @@ class Requirement(Generic[Seen]):
         archs: the architectures that it applies to; all if empty.
         shrinks: whether a smaller input that misses it as well says more (a time on a small input says nothing).
         of_speed: a launch that reaches the instruction limit, where right answers were found before, misses it.
+        watches: it asks who wrote the outputs (`Outcome.tight.writers`), which the first run then notes.
     """
 
     name: str
@@ -75,10 +76,15 @@ class Requirement(Generic[Seen]):
     archs: tuple[str, ...] = ()
     shrinks: bool = True
     of_speed: bool = False
+    watches: bool = False
 
     def applies(self, outcome: Outcome | ProgramOutcome) -> bool:
         """Is this outcome to be judged by it?"""
-        return (not self.archs or outcome.arch in self.archs) and (self.when is None or self.when(outcome.case))
+        return self.asked_of(outcome.case, outcome.arch)
+
+    def asked_of(self, case: Case | ProgramCase, arch: str) -> bool:
+        """Is what comes out of this case on this architecture to be judged by it?"""
+        return (not self.archs or arch in self.archs) and (self.when is None or self.when(case))
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,9 @@ def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case, hidd
     guard = min(max(case.threads, 64), 1 << 16)
     limit = exercise.limit(case)
     buffers = [Buffer(array, 0, number) for number, array in enumerate(case.arrays)]
-    tight = kernel.run(case, buffers, limit, True)
+    watched = any(each.watches and each.asked_of(case, kernel.arch) for each in exercise.requirements)
+    wanted = {array.name: range(array.data.size) for array in case.outputs} if watched else None
+    tight = kernel.run(case, buffers, limit, True, wanted)
     if tight.fault is not None and tight.fault.kind == "timeout":  # as long again would say nothing new
         return Outcome(case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel, None, hidden)
     apart = [Buffer(each.array, guard, each.number) for each in buffers]

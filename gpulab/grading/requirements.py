@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from gpulab.errors import CheckError
-from gpulab.grading.case import Buffer, Case
+from gpulab.grading.case import Buffer, Case, Shape3
 from gpulab.grading.exercise import Requirement
 from gpulab.grading.outcome import Outcome
 from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.sources import code_only
+from gpulab.grading.wording import coordinates
 
 if TYPE_CHECKING:
     from gpulab.module import Resources
@@ -36,6 +37,7 @@ class More(TypedDict, total=False):
     archs: tuple[str, ...]
     shrinks: bool
     of_speed: bool
+    watches: bool
 
 
 class Titled(More, total=False):
@@ -210,26 +212,57 @@ def per_wave(name: str, pattern: str, *, at_most: Limit, title: str = "", **more
     return limited(name, f"{pattern} executed by a wave on average", measure, at_most=at_most, title=title, **more)
 
 
+MANY = 500
+"""Elements from which on it is worth a run of its own to count the stores of waves."""
+
+
 def work_shared(
     *,
     rounds: Callable[[Case], int] = lambda case: 1,
+    room: int = 2,
     title: str = "the threads share the work",
     **more: Unpack[More],
 ) -> Requirement[Outcome]:
-    """Every thread stores what is its own: no more than four store instructions for each wave and round. A thread that
-    does all in a loop, or a block that does what other blocks do as well, needs many more.
+    """Every thread stores what is its own: the thread that stores most has no more elements than `room` for each round,
+    in every case; and in large ones waves execute, on average, no more than four store instructions for each. A thread
+    that does all in a loop has more elements, a block that does what other blocks do as well more stores.
 
     Args:
         rounds: case -> how many elements a thread has to do.
+        room: how many times as many it may do.
     """
     more.setdefault(
         "next_step",
         "Some threads do the work of others. Which element belongs to the thread with number i? Let it write that one.",
     )
     more.setdefault("shrinks", False)
-    return per_wave(
-        "work-not-shared", "global stores", at_most=lambda case, arch: 4 * rounds(case), title=title, **more
-    )
+    more.setdefault("watches", True)
+    stores = per_wave("", "global stores", at_most=lambda case, arch: 4 * rounds(case))
+
+    def complaint(outcome: Outcome) -> str:
+        most = room * rounds(outcome.case)
+        busiest = max(by_thread(outcome).items(), key=lambda item: item[1], default=None)
+        if busiest is not None and busiest[1] > most:
+            (block, thread), count = busiest
+            return (
+                f"thread {coordinates(thread)} of block {coordinates(block)} stores {count:,} elements, and at most "
+                f"{most:,} are a thread's own"
+            )
+        large = sum(array.data.size for array in outcome.case.outputs) >= MANY
+        return stores.complaint(outcome) if large else ""
+
+    return Requirement("work-not-shared", title, complaint, **more)
+
+
+def by_thread(outcome: Outcome, *names: str) -> dict[tuple[Shape3, Shape3], int]:
+    """How many elements of these outputs (of all, without names) each thread was the last to change, by block and
+    thread; for requirements that `watch` who writes."""
+    found: dict[tuple[Shape3, Shape3], int] = {}
+    for (name, _), access in outcome.tight.writers.items():
+        if access.thread is not None and (not names or name in names):
+            place = access.workgroup, access.thread
+            found[place] = found.get(place, 0) + 1
+    return found
 
 
 def loaded_by_lanes(

@@ -340,3 +340,35 @@ def test_a_cooperative_launch_waits_for_the_whole_grid():
     asked = exercise(kernel="both", signature="int n, int* out", make=cooperative, cases=({"n": 5, "block": 64},))
     verdict = judge(asked, source, GpuBench())
     assert verdict.passed, verdict.text
+
+
+FILL = """
+__global__ void copy(int n, const float* in, float* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    WORK
+}"""
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        ("if (i < n) out[i] = in[i];", ""),
+        ("for (int k = 2 * i; k < 2 * i + 2 && k < n; k++) out[k] = in[k];", ""),
+        ("for (int k = 3 * i; k < 3 * i + 3 && k < n; k++) out[k] = in[k];", "thread 0 of block 0 stores 3 elements"),
+        ("if (i == 5) for (int k = 0; k < n; k++) out[k] = in[k];", "thread 5 of block 0 stores 40 elements"),
+        ("if (blockIdx.x == 0) for (int k = i; k < n; k += blockDim.x) out[k] = in[k];", "block 0 stores 5 elements"),
+    ],
+)
+def test_the_thread_that_stores_most_decides_whether_work_is_shared_on_small_inputs_too(work, said):
+    small = ({"n": 40, "block": 8},) if "blockIdx" in work else ({"n": 40, "block": 64},)
+    verdict = judge(exercise(ask.work_shared(), cases=small), FILL.replace("WORK", work), GpuBench())
+    assert verdict.passed == (not said), verdict.text
+    assert said in " ".join(verdict.text.split())
+
+
+def test_a_block_that_does_what_others_do_stores_more_often():
+    work = "for (int k = threadIdx.x; k < n; k += blockDim.x) out[k] = in[k];"
+    each = exercise(ask.work_shared(room=100), cases=({"n": 1000, "block": 64},))
+    verdict = judge(each, FILL.replace("WORK", work), GpuBench())
+    assert verdict.cause == "work-not-shared", verdict.text

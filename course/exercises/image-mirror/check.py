@@ -97,7 +97,7 @@ exercise = Exercise(
     ),
     smallest={"width": 1, "height": 1, "block": 2},
     owner=owner,
-    requirements=(work_shared(when=lambda case: case.parameters["height"] >= 60),),
+    requirements=(work_shared(),),
     causes=(
         Cause(
             "swapped-axes",
