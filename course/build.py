@@ -1,4 +1,4 @@
-"""Builds every notebook from the MyST sources in course/: `python course/build.py [--check] [--only NAME ...]`.
+"""Builds every notebook from the MyST sources in course/: `python course/build.py [--check | --texts] [--only NAME ...]`.
 
     course/lessons/NN_name.md            -> notebooks/NN_name.ipynb          executed, outputs stored
     course/pages/name.md                 -> notebooks/name.ipynb             text alone, or an appendix
@@ -11,6 +11,7 @@ are copied beside the notebooks.
 `read` turns a source into a notebook with minimal, stable metadata; `execute` runs it on virtual devices and keeps
 what is the same on every machine; `release` applies the preprocessors that nbgrader's configuration names too.
 With --check nothing is written: the exit code is 1 and the names are printed where a built file differs.
+With --texts nothing is run: a notebook whose code is as it was gets the new text, and keeps its outputs.
 course/README.md explains the marks in the sources.
 """
 
@@ -245,8 +246,25 @@ def text_of(notebook: nbformat.NotebookNode) -> str:
     return nbformat.writes(notebook, version=4, indent=1, sort_keys=True, ensure_ascii=False).rstrip("\n") + "\n"
 
 
-def build(job: Job, run: bool = True) -> dict[Path, str]:
-    """Path (relative to the clone) -> contents of all that is built from one source."""
+def with_outputs(job: Job, notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook with the outputs of the one that was built before. Raises SourceError if its code has changed."""
+    where = job.source.relative_to(ROOT)
+    if not (ROOT / job.executed).is_file():
+        raise SourceError(f"{where}: there is no {job.executed.as_posix()} with outputs; build it without --texts")
+    before = nbformat.read(ROOT / job.executed, as_version=4)
+    old, new = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (before, notebook))
+    if [cell.source for cell in old] != [cell.source for cell in new]:
+        raise SourceError(f"{where}: its code has changed; build it without --texts")
+    for cell, executed in zip(new, old, strict=True):
+        cell.outputs, cell.execution_count = executed.outputs, executed.execution_count
+    return notebook
+
+
+def build(job: Job, run: bool = True, texts: bool = False) -> dict[Path, str]:
+    """Path (relative to the clone) -> contents of all that is built from one source. `texts`: nothing is run.
+
+    Raises SourceError: `texts`, and there are no outputs of the same code.
+    """
     notebook = read(job)
     built = {}
     if job.released is not None:
@@ -254,7 +272,9 @@ def build(job: Job, run: bool = True) -> dict[Path, str]:
         for path in job.assets:
             for folder in (job.released.parent, job.executed.parent):
                 built[folder / path.name] = path.read_text(encoding="utf-8")
-    if run and not job.is_page:
+    if texts and not job.is_page:
+        notebook = with_outputs(job, notebook)
+    elif run and not job.is_page:
         notebook = execute(nbformat.from_dict(read(job)), ROOT / job.executed.parent)
     built[job.executed] = text_of(notebook)
     return built
@@ -323,7 +343,9 @@ def workers(count: int) -> ProcessPoolExecutor:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build notebooks/, solutions/ and exercises/ from course/.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a built file differs")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="write nothing; fail where a built file differs")
+    how.add_argument("--texts", action="store_true", help="run nothing: new text around code that is as it was")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="lessons (02_simt or 02) or exercises (saxpy-guard)")
     chosen = parser.parse_args(arguments)
     try:
@@ -343,7 +365,7 @@ def main(arguments: list[str] | None = None) -> int:
             wrong += write(path, contents, chosen.check)
     began = time.perf_counter()
     with workers(min(PROCESSES, len(todo))) as pool:
-        results = {pool.submit(build, job): job for job in todo}
+        results = {pool.submit(build, job, texts=chosen.texts): job for job in todo}
         for result in as_completed(results):
             job = results[result]
             try:

@@ -34,7 +34,7 @@ from gpulab.grading.sources import code_only
 from gpulab.grading.verdict import Verdict
 
 FEWEST_WRONG = 3
-MORE_WRONG = {"10_synchronisation": 5, "11_porting": 5, "12_porting_traps": 5}
+MORE_WRONG = dict.fromkeys(("10_atomics", "11_synchronisation", "12_porting", "13_porting_traps"), 5)
 """Lessons whose exercises need more wrong answers: synchronisation and porting are where mistakes hide best."""
 FEWEST_RIGHT = 2
 FEWEST_OF_A_LESSON = 2

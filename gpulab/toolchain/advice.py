@@ -651,7 +651,7 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         r"'((?:hip\w*(?:Texture|Array|ChannelFormat|ChannelDesc|Resource|AddressMode|FilterMode|ReadMode)|tex\dD)\w*)'",
         "{0} belongs to textures. AMD's Instinct GPUs from MI200 on have none, nor have gpulab's devices.\n"
         "Keep the values in global memory, and write in plain code what the texture did with its coordinates "
-        "(lesson 12).",
+        "(lesson 13).",
     ),
     Rule(
         "graphs",

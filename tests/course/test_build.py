@@ -188,7 +188,7 @@ def test_check_fails_where_a_built_file_differs(job, monkeypatch, capsys):
         def __exit__(self, *error):
             pass
 
-        def submit(self, work, job):
+        def submit(self, work, job, texts):
             result = Future()
             result.set_result({job.executed: "new\n"})
             return result
@@ -205,6 +205,24 @@ def test_check_fails_where_a_built_file_differs(job, monkeypatch, capsys):
     assert build.main([]) == 1
     assert (build.ROOT / job.executed).read_text() == "new\n"
     assert "stray.ipynb: no source makes it" in capsys.readouterr().out
+
+
+def test_texts_change_and_outputs_stay_where_the_code_is_as_it_was(job):
+    with pytest.raises(build.SourceError, match="with outputs; build it without --texts"):
+        build.build(job, texts=True)
+    executed = build.read(job)
+    code = [cell for cell in executed.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, 1):
+        cell.outputs, cell.execution_count = [nbformat.v4.new_output("stream", text=f"{number}\n")], number
+    build.write(job.executed, build.text_of(executed), check=False)
+    job.source.write_text(SOURCE.replace("It is 4711.", "It is that number.\n\n+++\n\nA further text."))
+    built = nbformat.reads(build.build(job, texts=True)[job.executed], 4)
+    assert "It is that number." in [cell.source for cell in built.cells]
+    found = [(cell.outputs[0].text, cell.execution_count) for cell in built.cells if cell.cell_type == "code"]
+    assert found == [(f"{number}\n", number) for number in range(1, len(code) + 1)]
+    job.source.write_text(SOURCE.replace("grid = 4711", "grid = 4712"))
+    with pytest.raises(build.SourceError, match="its code has changed; build it without --texts"):
+        build.build(job, texts=True)
 
 
 def test_outputs_are_portable(tmp_path):

@@ -45,7 +45,7 @@ def test_words_stand_in_the_lesson_that_explains_them(words: dict[str, Any]) -> 
     """As a reader of the lessons would look them up."""
     assert words["names"]["__shared__"]["place"][0] == "06_lds"
     assert words["names"]["__syncthreads"]["place"] == ["06_lds", "Barriers-and-races"]
-    assert words["names"]["atomicAdd"]["place"][0] == "10_synchronisation"
+    assert words["names"]["atomicAdd"]["place"][0] == "10_atomics"
     assert words["terms"]["occupancy"]["place"][0] == "08_occupancy"
 
 

@@ -90,7 +90,7 @@ def some_other_element(o):
 exercise = Exercise(
     id="argmax",
     title="the largest element and its place in one atomic",
-    lesson="10_synchronisation",
+    lesson="10_atomics",
     section="The value that an atomic returns",
     kernel="argmax",
     signature="int n, const int* in, unsigned long long* best",

@@ -51,7 +51,7 @@ def found(o):
 exercise = ProgramExercise(
     id="choose-device",
     title="choose a device by its properties",
-    lesson="17_choosing",
+    lesson="18_choosing",
     section="Environment variables",
     minutes=20,
     cases=(case(1, 0), case(20, 32), case(100, 0), case(1000, 0, exit_code=4)),

@@ -89,7 +89,7 @@ def kind(name):
 exercise = Exercise(
     id="compact-port",
     title="keep the positive numbers, ported from 32-bit masks",
-    lesson="12_porting_traps",
+    lesson="13_porting_traps",
     section="Masks of lanes",
     kernel="keep_positive",
     signature="int n, const int* in, int* out, int* count",

@@ -79,7 +79,7 @@ def threads_only(packets):
 exercise = Exercise(
     id="count-workgroups",
     title="decode packets",
-    lesson="16_under_hip",
+    lesson="17_under_hip",
     section="Queue, doorbell, signal",
     kernel="decode",
     signature="int n, const unsigned* packets, int* groups",

@@ -49,7 +49,7 @@ def counts_lost(o):
 exercise = Exercise(
     id="histogram-private",
     title="a histogram with few global atomics",
-    lesson="10_synchronisation",
+    lesson="10_atomics",
     section="A histogram in LDS",
     kernel="histogram",
     signature="int n, const unsigned char* data, unsigned* bins",

@@ -40,7 +40,7 @@ def where(o):
 exercise = Exercise(
     id="last-block-sum",
     title="the last block adds up",
-    lesson="10_synchronisation",
+    lesson="11_synchronisation",
     section="The last block",
     kernel="totals",
     signature="int n, const int* in, int* partial, unsigned* done, int* out",

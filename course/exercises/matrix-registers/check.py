@@ -54,7 +54,7 @@ def by_register(wave):
 exercise = Exercise(
     id="matrix-registers",
     title="the registers of D",
-    lesson="14_matrix_cores",
+    lesson="15_matrix_cores",
     section="Which lane holds what",
     kernel="unpack",
     signature="int tiles, const float* held, float* d",

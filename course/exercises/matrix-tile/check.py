@@ -80,7 +80,7 @@ def products(case, arch):
 exercise = Exercise(
     id="matrix-tile",
     title="a product with matrix cores",
-    lesson="14_matrix_cores",
+    lesson="15_matrix_cores",
     section="A small GEMM",
     kernel="product",
     signature="int m, int n, int k, const _Float16* a, const _Float16* b, float* d",

@@ -28,7 +28,7 @@ def make(parameters, random):
 exercise = Exercise(
     id="mystery-lines",
     title="the first mystery",
-    lesson="13_profiling",
+    lesson="14_profiling",
     section="The method",
     kernel="soften",
     signature="int n, float gain, const float* in, float* out",

@@ -30,7 +30,7 @@ def make(parameters, random):
 exercise = Exercise(
     id="mystery-roof",
     title="the third mystery",
-    lesson="13_profiling",
+    lesson="14_profiling",
     section="Question 2: how far from a roof",
     kernel="curve",
     signature="int n, const float* in, float* out",

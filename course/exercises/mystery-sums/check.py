@@ -33,7 +33,7 @@ def make(parameters, random):
 exercise = Exercise(
     id="mystery-sums",
     title="the second mystery",
-    lesson="13_profiling",
+    lesson="14_profiling",
     section="Question 3: which unit is busy",
     kernel="block_sums",
     signature="int n, const float* in, float* sums",

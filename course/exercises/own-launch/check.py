@@ -63,7 +63,7 @@ def setup_loads(o):
 exercise = Exercise(
     id="own-launch",
     title="a kernel reads its own packet",
-    lesson="16_under_hip",
+    lesson="17_under_hip",
     section="The packet",
     kernel="report",
     signature="int* out",

@@ -186,7 +186,7 @@ def case(*values):
 exercise = ProgramExercise(
     id="port-a-program",
     title="a CUDA program with six traps",
-    lesson="12_porting_traps",
+    lesson="13_porting_traps",
     section="What does not exist",
     minutes=60,
     cases=(case("300", "2"), case("3000", "3", "7"), case("1", "1"), case("40", "4", "3")),

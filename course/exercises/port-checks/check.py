@@ -40,7 +40,7 @@ def too_large(o):
 exercise = ProgramExercise(
     id="port-checks",
     title="error checks with pasted names",
-    lesson="11_porting",
+    lesson="12_porting",
     section="What hipify does",
     minutes=20,
     cases=(case(1000, 256), case(1, 64), FAILING),

@@ -67,7 +67,7 @@ def waves_complaint(o):
 exercise = ProgramExercise(
     id="portable-kernel",
     title="one source, an instance for each wave size",
-    lesson="17_choosing",
+    lesson="18_choosing",
     section="One file for all GPUs?",
     minutes=25,
     cases=(case(3, 100), case(9, 1000), case(1, 1)),

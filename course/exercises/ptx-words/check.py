@@ -85,7 +85,7 @@ def rank_is(function):
 exercise = Exercise(
     id="ptx-words",
     title="bits of 32 elements, ported from PTX",
-    lesson="12_porting_traps",
+    lesson="13_porting_traps",
     section="Inline PTX",
     kernel="pack",
     signature="int n, const int* in, unsigned* words, int* rank, int* top",

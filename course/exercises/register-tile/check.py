@@ -54,7 +54,7 @@ def columns_mixed(o):
 exercise = Exercise(
     id="register-tile",
     title="many multiply-adds for each LDS read",
-    lesson="15_sgemm",
+    lesson="16_sgemm",
     section="Step 5, a square of results in registers",
     kernel="multiply",
     signature="int m, int n, int k, const float* a, const float* b, float* c",

@@ -73,7 +73,7 @@ def one_block_alone(o):
 exercise = Exercise(
     id="scan-many-blocks",
     title="a scan over many blocks",
-    lesson="10_synchronisation",
+    lesson="11_synchronisation",
     section="Synchronising the whole grid",
     kernel="scan",
     signature="int n, const int* in, int* out, unsigned* work",

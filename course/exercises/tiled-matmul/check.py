@@ -75,7 +75,7 @@ def stores_beside(o):
 exercise = Exercise(
     id="tiled-matmul",
     title="a product with tiles in LDS",
-    lesson="15_sgemm",
+    lesson="16_sgemm",
     section="Step 3, a tile in LDS",
     kernel="multiply",
     signature="int m, int n, int k, const float* a, const float* b, float* c",

@@ -90,7 +90,7 @@ def many(case):
 exercise = Exercise(
     id="warp-sum-port",
     title="a block's sum, ported from warps of 32",
-    lesson="12_porting_traps",
+    lesson="13_porting_traps",
     section="Code that assumes warps of 32",
     kernel="block_sums",
     signature="int n, const int* in, int* sums",

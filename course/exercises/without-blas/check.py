@@ -51,7 +51,7 @@ def case(rows, columns):
 exercise = ProgramExercise(
     id="without-blas",
     title="cuBLAS's matrix times vector, as a kernel",
-    lesson="11_porting",
+    lesson="12_porting",
     section="Libraries",
     minutes=25,
     cases=(case(4, 3), case(5, 70), case(300, 4)),
