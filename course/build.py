@@ -1,4 +1,4 @@
-"""Builds every notebook from the MyST sources in course/: `python course/build.py [--check | --texts] [--only NAME ...]`.
+"""Builds every notebook from the MyST sources in course/: `python course/build.py [--check|--texts] [--only NAME ...]`.
 
     course/lessons/NN_name.md            -> notebooks/NN_name.ipynb          executed, outputs stored
     course/pages/name.md                 -> notebooks/name.ipynb             text alone, or an appendix

@@ -1,7 +1,7 @@
 """Plots of numbers that a notebook has measured: `lines`, `steps` and `bars`; and `blocks`, a grid over a matrix.
 
-Each is an `Instrument` that does not move: the picture, a sentence and a table that have the same numbers. Series differ
-by colour and by marker.
+Each is an `Instrument` that does not move: the picture, a sentence and a table that have the same numbers. Series
+differ by colour and by marker.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def blocks(grid: tuple[int, int], block: tuple[int, int], width: int, height: in
             high = min(max(height - y * block[1], 0), block[1])
             rows.append((f"({x}, {y})", wide * high, block[0] * block[1] - wide * high))
     sentence = (
-        f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads cover {across} columns and {down} rows. The matrix "
-        f"has {width} columns and {height} rows: {inside} threads have an element, {across * down - inside} have none."
+        f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads cover {across} columns and {down} rows. "
+        f"The matrix has {width} columns and {height} rows: "
+        f"{inside} threads have an element, {across * down - inside} have none."
     )
     table = Table(("block (x, y)", "threads with an element", "without"), tuple(rows))
     title = f"Blocks over a matrix of {width} × {height}"
