@@ -1,8 +1,11 @@
-"""Runs one submission in a process of its own, with limits, so that nothing it does can stop a class run.
+"""Grading for a class: a `Grader` judges one submission after the other, and nothing that one does can stop it.
 
-`run_isolated(id, source)` starts ``python -m gpulab.grading.isolated`` and always returns a `Graded`: a kernel that
-loops, eats all memory or kills its process is a line of the report like any other. Only the text of kernels or
-of a program goes in; a program's host code runs in a jail, or, without one, not at all unless it is trusted.
+Only text goes in, of kernels or of a program. The answer to a kernel exercise is compiled and run in a process of its
+own (remote.py), which sees neither the exercise's checks nor other submissions; the judge, the checks and the expected
+values stay here. A program's exercise is judged in a process of its own too, which knows the checks, and where each run
+of the program is one more process in a jail (`gpulab.programs.jail`); without a jail it is not run at all, unless it is
+trusted. Whatever happens, the result is a `Graded`: a limit that is reached is "stopped", and what this system fails to
+do is "not judged".
 """
 
 from __future__ import annotations
@@ -15,11 +18,17 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpulab import walls
+from gpulab.errors import CheckError, CompileError
+from gpulab.grading import report
+from gpulab.grading.case import Asked, Prototype
 from gpulab.grading.criteria import Criterion
 from gpulab.grading.drawing import Seed
+from gpulab.grading.exercise import Exercise
+from gpulab.grading.judge import judge
 from gpulab.grading.library import load
 from gpulab.grading.program import ProgramExercise
-from gpulab.grading.report import stopped
+from gpulab.grading.remote import NotJudged, RemoteBench, Stopped, Worker
 from gpulab.grading.submission import check
 from gpulab.grading.verdict import Verdict
 
@@ -55,21 +64,37 @@ class Graded:
 class Grader:
     """Grades one submission after the other: ``with Grader() as grader: grader.grade("saxpy-guard", source)``.
 
+    A process that has loaded everything is kept from one submission to the next; nothing else is.
+
     Args:
         seconds: wall-clock limit for each submission, compilation included.
         memory_bytes: limit on the address space, where the system has such a limit. The virtual GPU reserves 8 GiB of
             addresses for device memory, so a limit below about 10 GiB stops every kernel.
         trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
+        jail: the weakest of `gpulab.walls.LEVELS` that will do.
+
+    Raises:
+        CheckError: this system has less than `jail`.
     """
 
-    def __init__(self, *, seconds: float = 60.0, memory_bytes: int = 16 << 30, trusted: bool = False) -> None:
+    def __init__(
+        self, *, seconds: float = 60.0, memory_bytes: int = 16 << 30, trusted: bool = False, jail: str = "none"
+    ) -> None:
+        require(jail)
         self.seconds, self.memory_bytes, self.trusted = seconds, memory_bytes, trusted
+        self._worker: Worker | None = None
 
     def __enter__(self) -> Grader:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        pass
+        self.close()
+
+    def close(self) -> None:
+        """End the process that is kept."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
 
     def grade(self, id: str, source: str, who: str = "", seed: Seed | None = None) -> Graded:
         """The verdict on `source` for exercise `id`; nothing that a source does raises an error.
@@ -80,8 +105,77 @@ class Grader:
             who: whose it is, for the report.
             seed: the instructor's secret, from which further cases are drawn: the same ones for the same seed.
         """
-        return run_isolated(
-            id, source, who=who, seconds=self.seconds, memory_bytes=self.memory_bytes, trusted=self.trusted, seed=seed
+        exercise = load(id)
+        try:
+            if isinstance(exercise, Exercise):
+                verdict = self._kernel(exercise, source, seed)
+            else:
+                verdict = _program(id, source, self.seconds, self.memory_bytes, self.trusted, seed)
+            if verdict.status == "does not compile" and (broken := self._broken(exercise)):
+                verdict = report.not_judged(id, broken)
+        except Stopped as error:
+            verdict = report.stopped(id, str(error))
+        except NotJudged as error:
+            verdict = report.not_judged(id, str(error))
+        except Exception as error:  # of this system, or of the exercise: not the submission's fault
+            verdict = report.not_judged(id, f"{type(error).__name__}: {error}")
+        return Graded(who, verdict)
+
+    def _kernel(self, exercise: Exercise, source: str, seed: Seed | None) -> Verdict:
+        session = self._ready().session(self.seconds, self.memory_bytes)
+        try:
+            return judge(exercise, source, RemoteBench(session), seed=seed)
+        except CheckError as error:
+            raise (session.failure or NotJudged(str(error))) from error
+        finally:
+            session.close()
+
+    def _ready(self) -> Worker:
+        if self._worker is not None and not self._worker.alive:
+            self.close()
+        if self._worker is None:
+            try:
+                self._worker = Worker()
+            except OSError as error:
+                raise NotJudged(f"the worker cannot be started: {error}") from error
+        return self._worker
+
+    def _broken(self, exercise: Exercise | ProgramExercise) -> str:
+        """Why nothing compiles here just now, or "": what cannot compile a right source says nothing of another."""
+        try:
+            if isinstance(exercise, Exercise):
+                session = self._ready().session(60, max(self.memory_bytes, 16 << 30))
+                try:
+                    RemoteBench(session).prepare(_CANARY, _CANARY_ASKED, exercise.archs[0])
+                finally:
+                    session.close()
+            else:
+                from gpulab import programs
+
+                with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
+                    text = f"{_CANARY}// {folder}\nint main() {{ return 0; }}\n"  # not one that the cache has
+                    programs.build(text, archs=exercise.archs[:1], output=Path(folder, "canary"))
+        except (CompileError, NotJudged, Stopped, OSError) as error:
+            return f"the compiler does not work: {error}"
+        return ""
+
+
+_CANARY = "__global__ void canary(int* x) { x[0] = 1; }\n"
+_CANARY_ASKED = Asked("canary", "canary", {"canary": Prototype("canary", "int* x", (((True, "int32"),),))})
+
+
+def require(level: str) -> None:
+    """Raises:
+    CheckError: this system's walls are weaker than this level, or there is no such level.
+    """
+    if level not in walls.LEVELS:
+        raise CheckError(f"There is no level {level!r} of walls.", hint=f"the levels are {', '.join(walls.LEVELS)}.")
+    here, why = walls.level()
+    if walls.LEVELS.index(here) < walls.LEVELS.index(level):
+        raise CheckError(
+            f"Submissions are not run: the walls here are {here!r}, and {level!r} is required.",
+            why=why,
+            hint="gpulab doctor says what is in force; --require-jail takes a weaker level.",
         )
 
 
@@ -95,25 +189,17 @@ def run_isolated(
     trusted: bool = False,
     seed: Seed | None = None,
 ) -> Graded:
-    """The verdict on `source` for exercise `id`, found in another process.
+    """The verdict on one submission: what a `Grader` with these arguments says of it."""
+    with Grader(seconds=seconds, memory_bytes=memory_bytes, trusted=trusted) as grader:
+        return grader.grade(id, source, who, seed)
 
-    Args:
-        id: the exercise. Raises CheckError here, before anything is started, if it is unknown.
-        source: kernel text, or that of a whole program.
-        who: whose it is, for the report.
-        seconds: wall-clock limit for everything, compilation included.
-        memory_bytes: limit on the process's address space, where the system has such a limit. The virtual
-            GPU reserves 8 GiB of addresses for device memory, so a limit below about 10 GiB stops every kernel.
-        trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
-        seed: the instructor's secret, from which further cases are drawn: the same ones for the same seed.
-    """
-    load(id)
+
+def _program(id: str, source: str, seconds: float, memory_bytes: int, trusted: bool, seed: Seed | None) -> Verdict:
+    """The verdict on a program, found in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="gpulab-run-") as folder:
         job, answer = Path(folder, "job.json"), Path(folder, "verdict.json")
-        job.write_text(
-            json.dumps({"id": id, "source": source, "memory_bytes": memory_bytes, "trusted": trusted, "seed": seed}),
-            encoding="utf-8",
-        )
+        asked = {"id": id, "source": source, "memory_bytes": memory_bytes, "trusted": trusted, "seed": seed}
+        job.write_text(json.dumps(asked), encoding="utf-8")
         here = str(Path(__file__).resolve().parents[2])
         environment = {
             **os.environ,
@@ -122,26 +208,26 @@ def run_isolated(
             "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")])),
         }
         command = [sys.executable, "-m", "gpulab.grading.isolated", str(job), str(answer)]
+        tie = walls.Tie()
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder,
+            env=environment, pass_fds=tie.descriptors, start_new_session=True,
+        )  # fmt: skip
+        tie.fasten(process.pid)
         try:
-            finished = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-                env=environment,
-                timeout=seconds,
-                check=False,
-            )
+            said, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            return Graded(who, stopped(id, f"it took longer than {seconds:g} seconds and was stopped"))
+            raise Stopped(f"it took longer than {seconds:g} seconds and was stopped") from None
+        finally:
+            walls.end_group(process)
+            tie.release()
         try:
-            verdict = Verdict.from_dict(json.loads(answer.read_text(encoding="utf-8")))
+            return Verdict.from_dict(json.loads(answer.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError):
-            last = finished.stdout.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
-            how = f"signal {-finished.returncode}" if finished.returncode < 0 else f"exit code {finished.returncode}"
-            return Graded(who, stopped(id, f"its process ended without a verdict ({how}): {last[0]}"))
-    return Graded(who, verdict)
+            last = said.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
+            if process.returncode >= 0:  # a traceback: neither the compiler nor the program ended it
+                raise NotJudged(last[0]) from None
+            raise Stopped(f"its process ended without a verdict (signal {-process.returncode}): {last[0]}") from None
 
 
 def main(job: str, answer: str) -> int:
@@ -149,9 +235,10 @@ def main(job: str, answer: str) -> int:
     work = json.loads(Path(job).read_text(encoding="utf-8"))
     _limit_memory(work["memory_bytes"])
     reason = "" if work["trusted"] else not_run(work["id"])
-    verdict = (
-        stopped(work["id"], reason) if reason else check(work["id"], work["source"], record=False, seed=work["seed"])
-    )
+    if reason:
+        verdict = report.stopped(work["id"], reason)
+    else:
+        verdict = check(work["id"], work["source"], record=False, seed=work["seed"])
     part = Path(answer + ".part")
     part.write_text(json.dumps(verdict.as_dict()), encoding="utf-8")
     os.replace(part, answer)

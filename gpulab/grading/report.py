@@ -121,6 +121,12 @@ def stopped(id: str, reason: str) -> Verdict:
     return Verdict(id, "stopped", f"No verdict on {id}: {reason}", (VerdictRow("what", reason),), "stopped")
 
 
+def not_judged(id: str, reason: str) -> Verdict:
+    """A part of this system failed, for this reason; it says nothing of the submission."""
+    rows = (VerdictRow("what", reason), VerdictRow("next", "Mend what failed, and grade this submission again."))
+    return Verdict(id, "not judged", f"Not judged: {id}, because this system failed", rows, "not-judged")
+
+
 def outdated(kernel: str) -> VerdictRow:
     """What stands above a verdict on a kernel whose last cell did not compile."""
     return VerdictRow(

@@ -56,7 +56,7 @@ class Verdict:
     Args:
         exercise: its id.
         status: "passed", "wrong", "fault", "does not compile", "wrong signature", "requirement", or, from class
-            runs alone, "stopped".
+            runs alone, "stopped" and "not judged" (this system failed; the submission is not at fault).
         headline: one line.
         rows: what was tried, what failed, why, what next.
         cause: name of the recognised mistake, or "".

@@ -94,7 +94,7 @@ def build(
         compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), _own_hash(),
         called,
     )  # fmt: skip
-    target = Path(output).absolute() if output is not None else cache.folder() / "programs" / key[:2] / key / name
+    target = Path(output).absolute() if output is not None else cache.own_folder() / "programs" / key[:2] / key / name
     notes = target.with_name("messages.json") if output is None else None
     view = diagnostics.Source(seen, file, first_line, program=True)
     if keeps and notes is not None and target.exists() and notes.exists():
@@ -106,7 +106,7 @@ def build(
     program = HostProgram(target, seen, name, asked.archs, _worded(messages, view))
     if notes is not None:
         notes.write_text(json.dumps(messages), encoding="utf-8")
-        _prune(cache.folder() / "programs", keep=target.parent)
+        _prune(cache.own_folder() / "programs", keep=target.parent)
     return program
 
 

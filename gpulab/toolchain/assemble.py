@@ -23,7 +23,7 @@ from gpulab.toolchain.code_object import CodeObject, KernelSignature, Parameter
 from gpulab.toolchain.request import Request
 
 _FORMAT = "4"  # part of every cache key: raise it when the same source must give something else
-_STORE = cache.Store("code")
+_STORE = cache.Store("code", own=True)
 #: Modules that word what the compiler said. What they say is written when it is read, so no code object depends on it.
 _WORDING = ("advice.py", "diagnostics.py")
 

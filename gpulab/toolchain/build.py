@@ -104,6 +104,7 @@ class _FrontEnd:
 
     def __init__(self, asked: Request, folder: Path, program: hosted.Hosted | None) -> None:
         self.asked, self.folder, self.program = asked, folder, program
+        self.read = program.reads() if program is not None else ()
 
     def compile(self) -> CodeObject:
         asked = self.asked
@@ -131,9 +132,15 @@ class _FrontEnd:
         )  # fmt: skip
         with ThreadPoolExecutor(1) as beside:
             second = beside.submit(
-                compiler.run, described, folder=self.folder, limits=asked.limits, stdin=main, what="the front end"
+                compiler.run,
+                described,
+                folder=self.folder,
+                limits=asked.limits,
+                stdin=main,
+                read=self.read,
+                what="the front end",
             )
-            outcome = compiler.run(arguments, folder=self.folder, limits=asked.limits, stdin=main)
+            outcome = compiler.run(arguments, folder=self.folder, limits=asked.limits, stdin=main, read=self.read)
         for run, made in ((outcome, out), (second.result(), ir)):
             if run.code != 0 or not made.exists():
                 view = assemble.view_of(asked, self.program is not None)
@@ -158,7 +165,7 @@ class _FrontEnd:
             if not _WRONG_DPP.search(error.log):
                 raise
             separate = (*arguments, "-mllvm", "-amdgpu-dpp-combine=false")
-            if compiler.run(separate, folder=self.folder, limits=asked.limits, stdin=main).code != 0:
+            if compiler.run(separate, folder=self.folder, limits=asked.limits, stdin=main, read=self.read).code != 0:
                 raise
             return finish()
 
@@ -198,7 +205,9 @@ class _FrontEnd:
             return usual
 
         def run(options: Sequence[str], main: Path) -> compiler.Outcome:
-            return compiler.run((*common, *options), folder=self.folder, limits=self.asked.limits, stdin=main)
+            return compiler.run(
+                (*common, *options), folder=self.folder, limits=self.asked.limits, stdin=main, read=self.read
+            )
 
         includes = "#include <hip/hip_runtime.h>\n" if program is None else precompiled.included(self.asked.source)
         own = program.arguments() if program is not None else ()

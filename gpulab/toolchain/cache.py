@@ -2,7 +2,8 @@
 
 `folder()` is the user's cache folder, shared with other parts of gpulab; `Store` keeps checked, compressed-free
 entries with atomic writes and a size limit (least recently used go first). A folder that cannot be written costs
-one warning and no more.
+one warning and no more. What is made of a learner's text goes to `own_folder()`, which is another one where texts of
+several people are handled: then nobody reads or fills the entries of others.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-_MAGIC = b"gpulab cache 1\n"
+_MAGIC = b"gpulab cache 2\n"
 _DIGEST = 32
+SHARED = ("virtual-rocm", "library", "headers", "support")
+"""Parts of `folder()` that are made of gpulab's own sources alone, and that a process needs which runs kernels."""
 
 
 def folder() -> Path:
@@ -32,6 +35,12 @@ def folder() -> Path:
     import platformdirs
 
     return platformdirs.user_cache_path("gpulab", appauthor=False)
+
+
+def own_folder() -> Path:
+    """Where entries made of learners' texts are kept: GPULAB_CACHE_OWN if set, else `folder()`."""
+    chosen = os.environ.get("GPULAB_CACHE_OWN")
+    return Path(chosen).absolute() if chosen else folder()
 
 
 def tool_folder(otherwise: str | os.PathLike[str]) -> Path:
@@ -90,16 +99,30 @@ def folder_hash(root: Path) -> str:
     return _contents_hash(str(root), tuple(sorted(states)))
 
 
+def _digest(key: str, body: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\0" + body).digest()
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Entries of one kind below `folder()`: `name` is the sub-folder, `limit` the bytes kept on disk."""
+    """Entries of one kind: `name` is the sub-folder, `limit` the bytes kept on disk.
+
+    They stand below `folder()`, or, if they are made of learners' texts (`own`), below `own_folder()`. An entry is
+    bound to its key: its digest is of both.
+    """
 
     name: str = "code"
     limit: int = 512 << 20
+    own: bool = False
+
+    @property
+    def root(self) -> Path:
+        """The folder of all entries."""
+        return (own_folder() if self.own else folder()) / self.name
 
     def path(self, key: str) -> Path:
         """Where the entry of this key is kept."""
-        return folder() / self.name / key[:2] / key
+        return self.root / key[:2] / key
 
     def get(self, key: str) -> bytes | None:
         """The entry, or None if there is none or what is there is damaged (then it is removed)."""
@@ -110,7 +133,7 @@ class Store:
             return None
         start = len(_MAGIC) + _DIGEST
         body = raw[start:]
-        whole = raw[: len(_MAGIC)] == _MAGIC and raw[len(_MAGIC) : start] == hashlib.sha256(body).digest()
+        whole = raw[: len(_MAGIC)] == _MAGIC and raw[len(_MAGIC) : start] == _digest(key, body)
         with contextlib.suppress(OSError):
             if whole:
                 os.utime(path)  # last use, for `prune`
@@ -125,18 +148,18 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, made = tempfile.mkstemp(prefix=".new-", dir=path.parent)
         except OSError as error:
-            _warn(folder(), error)
+            _warn(self.root.parent, error)
             return
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+                file.write(_MAGIC + _digest(key, body) + body)
             os.replace(made, path)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(made)
             # On Windows another process that reads the entry keeps it from being replaced: it is there already.
             if not path.exists():
-                _warn(folder(), error)
+                _warn(self.root.parent, error)
             return
         # One write in 32 looks at the whole folder; which one is decided by the key, so it costs no state.
         if int(key[-2:], 16) % 32 == 0:
@@ -145,7 +168,7 @@ class Store:
     def prune(self) -> int:
         """Remove the entries used longest ago until the rest fits in `limit`; the number of bytes removed."""
         entries: list[tuple[float, int, Path]] = []
-        for path in (folder() / self.name).glob("*/*"):
+        for path in self.root.glob("*/*"):
             with contextlib.suppress(OSError):
                 state = path.stat()
                 entries.append((state.st_mtime, state.st_size, path))

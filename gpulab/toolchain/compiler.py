@@ -2,7 +2,8 @@
 
 `executable()` finds the Clang that the package ziglang carries; `run(arguments, ...)` runs it with limits on
 time, memory and output (`Limits`) and returns `Outcome`; `version()` names it for cache keys. The program is called
-directly, never through a shell.
+directly, never through a shell. Where the system can, it stands within walls (`gpulab.walls`): it reads its own
+installation, gpulab's headers and what its arguments name, writes in its folder, and reaches nothing else.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpulab import walls
 from gpulab.errors import CompileError, GpulabError, InternalError
+
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/proc", "/sys/devices/system")
+"""What a compiler reads beside its own installation to make code for this machine of gpulab's own sources."""
+_OWN = str(Path(__file__).parent)
+_PATH = re.compile(r"(?:-[A-Za-z]*)?=?(/.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +159,19 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
     return code
 
 
+def _allowed(
+    arguments: Sequence[str], folder: str | os.PathLike[str] | None, read: Sequence[str], write: Sequence[str]
+) -> dict[str, list[str]]:
+    """What the walls let a process with these arguments reach."""
+    named = [match[1] for argument in arguments if (match := _PATH.fullmatch(argument)) and os.path.exists(match[1])]
+    own = [] if folder is None else [os.path.abspath(folder)]
+    return {
+        "run": [str(executable())],
+        "read": [str(package_folder()), _OWN, "/dev/urandom", *named, *read],
+        "write": [*own, *write, "/dev/null"],
+    }
+
+
 def run(
     arguments: Sequence[str],
     *,
@@ -159,6 +180,8 @@ def run(
     extra_environment: Mapping[str, str] | None = None,
     stdin: str | os.PathLike[str] | None = None,
     what: str = "the compiler",
+    read: Sequence[str] = (),
+    write: Sequence[str] = (),
 ) -> Outcome:
     """Run the compiler program with these arguments and wait for it.
 
@@ -169,33 +192,44 @@ def run(
         extra_environment: variables to add.
         stdin: a file that the program reads as its standard input; by default there is none.
         what: its name in error messages.
+        read: files and folders that it may read beside its installation, gpulab's headers and what arguments name.
+        write: folders that it may write beside `folder`.
 
     Raises:
         CompileError: it took longer than `limits.seconds`.
         GpulabError: the program cannot be started.
     """
     with tempfile.TemporaryFile() as log, open(stdin if stdin is not None else os.devnull, "rb") as given:
-        try:
-            process = subprocess.Popen(
+        tie = walls.Tie()
+        places = {} if folder is None else dict.fromkeys(("TMPDIR", "TMP", "TEMP"), os.path.abspath(folder))
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
                 [str(executable()), *arguments],
                 cwd=folder,
-                env=environment(extra_environment),
+                env=environment({**places, **(extra_environment or {})}),
                 stdin=given,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                pass_fds=tie.descriptors,
+                process_group=None if os.name == "nt" else 0,
             )
+
+        try:
+            process = walls.confined(start, _allowed(arguments, folder, read, write))
         except OSError as error:
+            tie.release()
             raise GpulabError(
                 f"{what} could not be started: {error}.",
                 why=f"{executable()} is missing, is not executable, or is built for another system.",
                 hint="gpulab doctor",
             ) from error
-        _confine(process, limits)
         try:
+            tie.fasten(process.pid)
+            _confine(process, limits)
             code = _wait(process, limits.seconds)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            walls.end_group(process)
             raise CompileError(
                 f"{what} was stopped after {limits.seconds:g} seconds.",
                 why="most sources compile in a fraction of a second; this one keeps the compiler busy "
@@ -204,9 +238,10 @@ def run(
                 "`#pragma unroll` on a long loop.",
             ) from None
         except BaseException:
-            process.kill()
-            process.wait()
+            walls.end_group(process)
             raise
+        finally:
+            tie.release()
         log.seek(0)
         raw = log.read(limits.log_bytes)
         cut = bool(log.read(1))

@@ -7,7 +7,9 @@ seconds more than the following ones.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,32 +60,40 @@ def compile_host_library(
         else:
             path = Path(scratch) / f"source{suffix}"
             path.write_text(source, encoding="utf-8", newline="\n")
-        # The library is made beside its target, so that the last step is a rename within one file system.
-        handle, made = tempfile.mkstemp(prefix=".building-", suffix=library_suffix(), dir=target.parent)
-        os.close(handle)
+        made = str(Path(scratch, f"made{library_suffix()}"))
         store = cache.tool_folder(scratch)
         arguments = ["cc" if language == "c" else "c++", "-shared", f"-O{optimize}", "-x", language, str(path)]
         if os.name != "nt":
             arguments.append("-fPIC")
         arguments += [*options, "-o", made]
-        try:
-            outcome = compiler.run(
-                arguments,
-                folder=scratch,
-                limits=compiler.Limits(seconds=timeout, memory_bytes=16 << 30, file_bytes=2 << 30),
-                extra_environment={"ZIG_GLOBAL_CACHE_DIR": str(store), "ZIG_LOCAL_CACHE_DIR": str(store)},
-                what="the host compiler",
+        outcome = compiler.run(
+            arguments,
+            folder=scratch,
+            limits=compiler.Limits(seconds=timeout, memory_bytes=16 << 30, file_bytes=2 << 30),
+            extra_environment={"ZIG_GLOBAL_CACHE_DIR": str(store), "ZIG_LOCAL_CACHE_DIR": str(store)},
+            what="the host compiler",
+            read=compiler.SYSTEM,
+            write=(str(store),),
+        )
+        if outcome.code != 0 or not os.path.exists(made) or os.path.getsize(made) == 0:
+            raise CompileError(
+                f"a library for this machine could not be built ({target.name}):\n{outcome.log.strip()}",
+                why=f"the compiler ended with code {outcome.code}.",
+                hint=f"if the cache folder {store} is damaged, delete it and try again.",
+                log=outcome.log,
             )
-            if outcome.code != 0 or os.path.getsize(made) == 0:
-                raise CompileError(
-                    f"a library for this machine could not be built ({target.name}):\n{outcome.log.strip()}",
-                    why=f"the compiler ended with code {outcome.code}.",
-                    hint=f"if the cache folder {store} is damaged, delete it and try again.",
-                    log=outcome.log,
-                )
-            os.chmod(made, 0o755)
-            os.replace(made, target)
-        finally:
-            if os.path.exists(made):
-                os.unlink(made)
+        put(Path(made), target)
     return target
+
+
+def put(made: Path, target: Path) -> None:
+    """Copy an executable file or a library to its place; others see the whole of it or nothing."""
+    handle, beside = tempfile.mkstemp(prefix=".building-", suffix=target.suffix, dir=target.parent)
+    os.close(handle)
+    try:
+        shutil.copyfile(made, beside)
+        os.chmod(beside, 0o755)
+        os.replace(beside, target)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)

@@ -7,7 +7,6 @@ puts the file together. The package ziglang builds the C++ library on first use,
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import json
@@ -25,6 +24,7 @@ from typing import Any
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
 from gpulab.toolchain import cache, compiler, diagnostics, precompiled, sources
+from gpulab.toolchain.host import put
 
 INCLUDE = Path(__file__).parent / "include"
 GLIBC = "2.28"  # programs run with this version of the C library and later ones
@@ -128,6 +128,11 @@ class Hosted:
         files = [path for path in self.own.files if not path.startswith(inside)]
         return [*folders, *({"type": "file", "name": path, "external-contents": path} for path in files)]
 
+    def reads(self) -> tuple[str, ...]:
+        """Files and folders that Clang reads for it."""
+        own = self.own.files if self.own.complete else (*self.user, *self.quoted)
+        return (*self.folders, *self.more, *own)
+
     def key(self) -> str:
         """For cache keys."""
         more = [cache.folder_hash(Path(folder)) for folder in self.more]
@@ -210,6 +215,8 @@ def _discover(target: str) -> Hosted:
             limits=compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20),
             extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
             what="the host compiler, which builds its C++ library",
+            read=compiler.SYSTEM,
+            write=(store,),
         )  # fmt: skip
         front = re.search(r'^ *"[^"\n]*" -cc1 .*source\.cpp$', outcome.log, re.MULTILINE)
         last = re.search(r"^ld\.lld .* -o \S*out\.so .*$", outcome.log, re.MULTILINE)
@@ -281,7 +288,9 @@ def compile_object(
 
     def run(more: Sequence[str], given: Path) -> compiler.Outcome:
         words = ("clang", "--driver-mode=g++", *hosted.arguments(), *fixed, overlay, *more)
-        return compiler.run(words, folder=folder, limits=limits, stdin=given, what="the host compiler")
+        return compiler.run(
+            words, folder=folder, limits=limits, stdin=given, what="the host compiler", read=hosted.reads()
+        )
 
     headers: tuple[str, ...] = ()
     shared = hosted.shared()
@@ -318,11 +327,11 @@ def assemble(text: str, hosted: Hosted) -> bytes:
     return kept
 
 
-def _unit(arguments: Sequence[str], text: str, name: str) -> bytes:
+def _unit(arguments: Sequence[str], text: str, name: str, read: Sequence[str] = ()) -> bytes:
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
         source, out = Path(scratch, name), Path(scratch, "out.o")
         source.write_text(text, encoding="utf-8", newline="\n")
-        outcome = compiler.run(["clang", *arguments, "-c", str(source), "-o", str(out)], folder=scratch)
+        outcome = compiler.run(["clang", *arguments, "-c", str(source), "-o", str(out)], folder=scratch, read=read)
         if outcome.code != 0 or not out.exists():
             raise CompileError(f"gpulab's own {name} did not compile:\n{outcome.log.strip()}", log=outcome.log)
         return out.read_bytes()
@@ -351,25 +360,19 @@ def link(
             file = Path(scratch, name)
             file.write_bytes(contents)
             files.append(str(file))
-        handle, made = tempfile.mkstemp(prefix=".building-", dir=target.parent)
-        os.close(handle)
-        try:
-            outcome = compiler.run(
-                ["ld.lld", "-shared", "-o", made, "-e", entry, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
+        made = Path(scratch, "made")
+        outcome = compiler.run(
+                ["ld.lld", "-shared", "-o", str(made), "-e", entry, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
                  "-Bsymbolic", "--exclude-libs", "ALL", "-z", "now", "--build-id=none", "--color-diagnostics=never",
                  *([] if debug else ["--strip-debug"]), *files, "--as-needed", *hosted.libraries],
                 folder=scratch, limits=limits, what="the linker",
             )  # fmt: skip
-            if outcome.code != 0 or os.path.getsize(made) == 0:
-                found = _advised(diagnostics.parse_linker(outcome.log, source), elsewhere)
-                if found:
-                    raise diagnostics.compile_error(found, source.name, outcome.log)
-                raise compiler.explain_death(outcome.code, "the linker")
-            os.chmod(made, 0o755)
-            os.replace(made, target)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(made)
+        if outcome.code != 0 or not made.exists():
+            found = _advised(diagnostics.parse_linker(outcome.log, source), elsewhere)
+            if found:
+                raise diagnostics.compile_error(found, source.name, outcome.log)
+            raise compiler.explain_death(outcome.code, "the linker")
+        put(made, target)
 
 
 def _advised(found: Sequence[Diagnostic], elsewhere: Sequence[LinkedLibrary]) -> tuple[Diagnostic, ...]:
@@ -390,4 +393,4 @@ def assemble_file(symbol: str, file: Path, hosted: Hosted) -> bytes:
         f'.section .hip_fatbin,"a",%progbits\n.p2align 12\n.globl {symbol}\n.hidden {symbol}\n{symbol}:\n'
         f'.incbin "{file}"\n.section .note.GNU-stack,"",%progbits\n'
     )
-    return _unit([f"--target={hosted.triple}", "-x", "assembler"], text, "fat.s")
+    return _unit([f"--target={hosted.triple}", "-x", "assembler"], text, "fat.s", (str(file),))

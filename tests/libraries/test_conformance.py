@@ -166,6 +166,8 @@ def test_c_files_and_headers_compile_on_their_own(library: Library, tmp_path: Pa
             ["cc", "-c", *compile_options(library), str(place), "-o", str(tmp_path / "unit.o")],
             folder=str(tmp_path),
             extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
+            read=compiler.SYSTEM,
+            write=(store,),
         )
         assert (outcome.code, outcome.log.strip()) == (0, "")
 

@@ -56,8 +56,10 @@ def test_foreign_elf_says_what_is_missing(tmp_path: Path, code: CodeObject) -> N
     text.write_text(code.assembly)
     unit, out = tmp_path / "k.o", tmp_path / "k.co"
     target = ["--target=amdgcn-amd-amdhsa", "-mcpu=gfx942"]
-    assert compiler.run(["clang", *target, "-x", "assembler", "-c", str(text), "-o", str(unit)]).code == 0
-    assert compiler.run(["ld.lld", "-shared", str(unit), "-o", str(out)]).code == 0
+    assert (
+        compiler.run(["clang", *target, "-x", "assembler", "-c", str(text), "-o", str(unit)], folder=tmp_path).code == 0
+    )
+    assert compiler.run(["ld.lld", "-shared", str(unit), "-o", str(out)], folder=tmp_path).code == 0
     with pytest.raises(GpulabError, match=r"\.gpulab\.asm") as caught:
         CodeObject.from_elf(out.read_bytes())
     assert "_Z1kPfi" in str(caught.value)

@@ -20,7 +20,7 @@ _numbers = itertools.count()
 _loaded: list[Any] = []
 _host: Any = None
 
-STORE = cache.Store("host", 256 << 20)
+STORE = cache.Store("host", 256 << 20, own=True)
 
 
 class Host:

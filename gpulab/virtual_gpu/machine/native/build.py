@@ -17,7 +17,7 @@ from gpulab.virtual_gpu.translate import jit
 FOLDER = Path(__file__).parent
 FLAGS = ("-std=c11", "-O2", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all", "-fPIC", "-Wall", "-Wextra")
 
-_STORE = cache.Store("host", 256 << 20)
+_STORE = cache.Store("support", 64 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ def _bitcode(texts: dict[str, str], lanes: int) -> bytes:
             ["clang", "-mcpu=native" if arm else "-march=native", *FLAGS, f"-DLANES={lanes}", "-c", "-emit-llvm",
              "library.c", "-o", "library.bc"],
             folder=folder,
+            read=compiler.SYSTEM,
+            write=(store,),
             extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
             what="the host compiler",
         )  # fmt: skip
@@ -77,6 +79,6 @@ def functions() -> Functions:
     key = cache.key("support", here.identity, compiler.version(), str(here.lanes), *FLAGS, *described)
     code = _STORE.get(key)
     if code is None:
-        code = jit.compile_object(_bitcode(texts, here.lanes), optimise=False)
+        code = jit.compile_object(_bitcode(texts, here.lanes), optimise=False, keep=False)
         _STORE.put(key, code)
     return Functions(*jit.load(code, *(f"gpulab_{field.name}" for field in fields(Functions))))
