@@ -127,23 +127,15 @@ class Service:
 
 
 def _writers(found: Mapping[tuple[str, int], Access]) -> tuple[list[Any], np.ndarray]:
-    """Who wrote, as numbers: a row for each element, with its places (array, source line, instruction, kind) by number."""
+    """Who wrote: the places (array, source line, instruction, kind), and a row of numbers for each element."""
     import numpy as np
 
     places: dict[tuple[Any, ...], int] = {}
     rows = np.empty((len(found), 11), "int64")
     for row, ((name, index), access) in zip(rows, found.items(), strict=True):
         place = places.setdefault((name, access.where, access.instruction, access.access), len(places))
-        lane = -1 if access.lane is None else access.lane
-        row[:] = (
-            place,
-            index,
-            *access.workgroup,
-            access.wave,
-            lane,
-            access.thread is not None,
-            *(access.thread or (0, 0, 0)),
-        )
+        lane, known = -1 if access.lane is None else access.lane, access.thread is not None
+        row[:] = (place, index, *access.workgroup, access.wave, lane, known, *(access.thread or (0, 0, 0)))
     return [encode(place) for place in places], rows
 
 
