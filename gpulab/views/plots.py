@@ -132,7 +132,7 @@ def _figure(
     kind: str, x: Sequence[Place], series: Mapping[str, Sequence[float]], across: str, up: str, log: str
 ) -> Figure:
     panels = [dict(series)] if up else [{name: values} for name, values in series.items()]
-    figure = palette.figure(max(6.5, 4.2 * len(panels)), 3.0)
+    figure = palette.figure(max(6.5, 3.6 * len(panels)), 3.0)
     words = any(isinstance(place, str) for place in x)
     places = list(range(len(x))) if words else x
     for panel, axes in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
@@ -147,13 +147,14 @@ def _figure(
             else:
                 marker = _MARKERS[k % 7] if len(x) < 40 else ""
                 axes.plot(places, values, marker=marker, linestyle=_STROKES[k % 7], markersize=4, **shown)
-        _axes(axes, x, words, palette.plain(across), palette.plain(up or next(iter(panel))), log)
+        most = max((value for values in panel.values() for value in values if not math.isnan(value)), default=1)
+        _axes(axes, x, words, palette.plain(across), palette.plain(up or next(iter(panel))), log, most)
         if len(panel) > 1:
             axes.legend(fontsize=8)
     return figure
 
 
-def _axes(axes: Any, x: Sequence[Place], words: bool, across: str, up: str, log: str) -> None:
+def _axes(axes: Any, x: Sequence[Place], words: bool, across: str, up: str, log: str, most: float) -> None:
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.grid(alpha=0.4)
@@ -162,7 +163,7 @@ def _axes(axes: Any, x: Sequence[Place], words: bool, across: str, up: str, log:
         axes.set_xscale("log")
         axes.set_yscale("log")
         return
-    axes.set_ylim(0)
+    axes.set_ylim(0, 1.1 * most or 1)
     if words:
         turned = {"rotation": 30, "ha": "right"} if sum(len(str(place)) for place in x) > 60 else {}
         axes.set_xticks(range(len(x)), [palette.plain(str(place)) for place in x], **turned)
@@ -180,6 +181,8 @@ def _blocks(grid: tuple[int, int], block: tuple[int, int], width: int, height: i
     axes = figure.add_subplot()
     axes.set_xlim(-0.1, across + 0.1)
     axes.set_ylim(down + 0.1, -0.1)
+    axes.set_xticks(range(across + 1))
+    axes.set_yticks(range(down + 1))
     axes.set_aspect("equal")
     for y in range(down):
         for x in range(across):
