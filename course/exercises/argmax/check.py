@@ -165,7 +165,7 @@ exercise = Exercise(
             at_least=ROWS,  # a compare and swap is tried only with a better key, at least once a row
             title="best is changed by an atomic operation",
             when=lambda case: case.parameters["n"] >= 1000,
-            next_step="A thread that goes through a row alone leaves all other lanes idle. Let each thread make the key "
+            next_step="If one thread reads a whole row alone, all other lanes are idle. Let each thread make the key "
             "of one element; which atomic operation then keeps the largest?",
         ),
     ),

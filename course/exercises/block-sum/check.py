@@ -72,8 +72,8 @@ exercise = Exercise(
             loaded_alone,
             at_most=64,
             when=lambda case: case.parameters["block"] == 1024,
-            title="a tree: of 1,024 numbers at most 64 are loaded by a lane alone",
-            next_step="How many additions does the busiest thread of your kernel do one after the other? In a "
+            title="a tree: of 1,024 numbers at most 64 are loaded by an instruction with a single active lane",
+            next_step="How many additions does one thread of your kernel do at most, one after the other? In a "
             "tree it is one "
             "for each halving, and most lanes have something to do.",
         ),
@@ -95,12 +95,12 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Each thread puts its element into a tile, or 0 if it has none. In each step the first half of the "
+        "Each thread stores its element in a tile, or 0 if it has none. In each step the first half of the "
         "threads that are "
         "left adds the second half's numbers to its own. After the last step tile[0] has the sum.",
-        "Between two steps stands a barrier, and so it does before the first one. All threads of the block "
-        "have to reach it: "
-        "it stands in the loop, but not inside the if.",
+        "There is a barrier between two steps, and one before the first step. All threads of the block "
+        "must reach it: "
+        "put it in the loop, but not inside the if.",
         "for (int half = blockDim.x / 2; half > 0; half /= 2) { __syncthreads(); if (t < half) tile[t] += "
         "tile[t + half]; } "
         "and thread 0 writes tile[0], which it has written itself.",

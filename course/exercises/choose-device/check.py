@@ -101,7 +101,7 @@ exercise = ProgramExercise(
             lambda o: sum(o.source.count(f'"{arch}') for *_, arch in devices()),
             at_most=0,
             title="no device's name stands in the program",
-            next_step="ask for properties; tomorrow's device has another name.",
+            next_step="Choose by properties: other devices have other names.",
         ),
     ),
     hints=(

@@ -106,7 +106,7 @@ exercise = Exercise(
     hints=(
         "A thread sums one column at a time, from the first row to the last. In a step of that loop, which "
         "elements do the "
-        "threads of a wave read? They should lie side by side.",
+        "threads of a wave read? They should be neighbours in memory.",
         "So neighbouring threads have neighbouring columns. With T threads in the grid, thread t has the "
         "columns t, t + T, "
         "t + 2T, ...; not a run of neighbouring columns for itself.",

@@ -49,7 +49,7 @@ exercise = Exercise(
             "not-wide",
             "global loads",
             at_most=most_loads,
-            title="one wide load for each wave, and no more than four for what is left over",
+            title="one wide load for each wave, and at most four for the tail",
             when=lambda case: case.parameters["n"] >= 1024 and case.parameters["block"] >= 64,
             next_step="Look at copy_wide.isa: is there a load of 16 bytes (dwordx4 or b128), and how often is "
             "each load "
@@ -59,7 +59,7 @@ exercise = Exercise(
             "stores-not-wide",
             "global stores",
             at_most=most_loads,
-            title="one wide store for each wave, and no more than four for what is left over",
+            title="one wide store for each wave, and at most four for the tail",
             when=lambda case: case.parameters["n"] >= 1024 and case.parameters["block"] >= 64,
             next_step="Look at copy_wide.isa: is there a store of 16 bytes (dwordx4 or b128)?",
         ),
@@ -94,7 +94,7 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Look at the array as an array of float4: reinterpret_cast<const float4*>(in). It has n / 4 whole "
+        "Use the array as an array of float4: reinterpret_cast<const float4*>(in). It has n / 4 whole "
         "elements, rounded "
         "down. Thread i copies its element i, if there is one.",
         "The elements that are left over begin at n / 4 * 4. There are at most three; one thread can copy them "

@@ -135,7 +135,7 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "One thread for each packet, with a guard. Its words begin at packets[16 * i]. Look at the type first: "
+        "One thread for each packet, with a guard. Its words begin at packets[16 * i]. Test the type first: "
         "packets[16 * i] & 0xFF.",
         "The workgroup's sizes are halves of words 1 and 2: word & 0xFFFF is the lower one, word >> 16 the upper one. "
         "Divide the grid's size along each axis by the workgroup's, rounding up.",

@@ -93,7 +93,7 @@ exercise = Exercise(
     hints=(
         "Three parts: this thread's number in the grid, a guard, and one assignment. The first two are as in the "
         "lesson.",
-        "The formula is fahrenheit = celsius * 9 / 5 + 32. Ask of each operation: are both numbers whole ones? Then so "
+        "The formula is fahrenheit = celsius * 9 / 5 + 32. For each operation: if both numbers are integers, so "
         "is "
         "its result.",
         "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) fahrenheit[i] = celsius[i] * 1.8f + 32.0f;",

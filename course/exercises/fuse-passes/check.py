@@ -98,7 +98,7 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "A variable of the kernel is a register: it costs no memory traffic. What lay between two passes can be one.",
+        "A variable of the kernel is a register: it costs no memory traffic. A result between two passes can be one.",
         "Read in[i] and mask[i] into variables at the beginning, and store to out[i] once, at the end.",
         "float pixel = in[i]; float s = a * pixel + b; and then out[i] = ... with pixel, s * s and mask[i].",
     ),

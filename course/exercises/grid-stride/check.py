@@ -113,8 +113,8 @@ exercise = Exercise(
     hints=(
         "A thread starts at its number in the grid and, when it is done, goes on to an element that no other "
         "thread does.",
-        "All threads together do one stretch of the array in their first step. How long is that stretch? gridDim.x "
-        "and blockDim.x know.",
+        "In the first iteration all threads together do one part of the array. How long is that part? Compute it from "
+        "gridDim.x and blockDim.x.",
         "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) with one "
         "assignment to x[i] in it.",
     ),

@@ -141,7 +141,7 @@ exercise = Exercise(
             ),
             at_least=lambda case, arch: case.grid[0],
             title="every block does its part and draws a ticket",
-            next_step="A single block could do everything, and all other compute units would be idle. Let each block "
+            next_step="If a single block does everything, all other compute units are idle. Let each block "
             "add up its own elements.",
         ),
         memory_lines(
@@ -149,7 +149,7 @@ exercise = Exercise(
             at_most=2.5,
             when=lambda case: case.parameters["n"] >= 2000,
             title="each block reads its own elements, once",
-            next_step="A block that adds up the elements of all blocks before it does their work again. What have they left "
+            next_step="A block that adds up the elements of all blocks before it does their work again. What have they written "
             "in partial?",
         ),
         executed(

@@ -149,7 +149,7 @@ exercise = Exercise(
             "matrix instructions",
             at_least=products,
             title="all products are made by them",
-            next_step="A matrix instruction stands in the kernel, but it is not what makes d.",
+            next_step="The kernel has a matrix instruction, but d does not come from it.",
         ),
     ),
     hints=(

@@ -73,11 +73,11 @@ exercise = Exercise(
         requirements.memory_lines(
             minimum=lambda case: 2 * -(-case.parameters["n"] // 32),
             when=lambda case: case.parameters["n"] >= 1000,
-            title="the cache lines that lanes ask for are at most 1.05 times the fewest that can do",
+            title="the lanes request at most 1.05 times the fewest cache lines possible",
         ),
     ),
     hints=(
-        "before.memory().show(): somewhere the band becomes much wider than what lanes asked for. Between which two?",
+        "before.memory().show(): somewhere the band becomes much wider than the bytes that lanes requested. Between which two?",
         "before.coalescing().show(): how far apart are neighbouring lanes of one instruction?",
         "Let a thread do samples that are gridDim.x * blockDim.x apart, instead of eight neighbours: then neighbouring "
         "lanes have neighbouring samples.",

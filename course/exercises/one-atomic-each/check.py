@@ -123,7 +123,7 @@ exercise = Exercise(
             "shared-memory",
             at_most=0,
             title="no shared memory",
-            next_step="Additions in shared memory meet there as they met in bins. The lanes can find out among themselves who "
+            next_step="Additions in shared memory to one address conflict there, too. The lanes can find out by themselves which "
             "has which key.",
         ),
     ),

@@ -46,7 +46,7 @@ def whole_tiles(o):
 
 exercise = Exercise(
     id="one-die",
-    title="neighbours on one die",
+    title="neighbours on one XCD",
     lesson="07_hierarchy",
     section="One L2, or eight",
     kernel="blur",
@@ -95,15 +95,15 @@ exercise = Exercise(
             at_most=lambda case, arch: 1.4 * sum(array.data.nbytes for array in case.arrays),
             when=lambda case: case.parameters["width"] >= 576 and case.parameters["height"] >= 116,
             title="the L2s read and write at most 1.4 times the bytes of both images",
-            next_step="Take an image of 9 tiles in a row and 8 dies. On which die is tile 0, and on which is the tile "
+            next_step="Take an image of 9 tiles in a row and 8 XCDs. On which XCD is tile 0, and on which is the tile "
             "below it?",
         ),
     ),
     hints=(
-        "Blocks b, b + dies, b + 2 * dies, ... are on one die. Give these blocks tiles that follow one another.",
-        "die = blockIdx.x % dies, and turn = blockIdx.x / dies says how many blocks this die had before. Each die gets "
+        "Blocks b, b + dies, b + 2 * dies, ... are on one XCD. Give these blocks tiles that follow one another.",
+        "die = blockIdx.x % dies, and turn = blockIdx.x / dies says how many blocks this XCD had before. Each XCD gets "
         "a part of the tiles for itself: where does it begin?",
-        "each = tiles / dies, rest = tiles % dies: the first `rest` dies have one tile more. Then tile = die * each + "
+        "each = tiles / dies, rest = tiles % dies: the first `rest` XCDs have one tile more. Then tile = die * each + "
         "min(die, rest) + turn.",
     ),
 )

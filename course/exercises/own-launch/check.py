@@ -135,7 +135,7 @@ exercise = Exercise(
             setup_loads,
             at_least=1,
             title="the dimensions are read from setup",
-            next_step="How many dimensions a launch has, its packet says itself: no conclusion from the sizes is needed. At "
+            next_step="The packet has the number of dimensions in a field of its own: do not derive it from the sizes. At "
             "which byte is setup?",
         ),
     ),

@@ -64,7 +64,7 @@ def others(o):
 
 exercise = Exercise(
     id="pack",
-    title="results side by side, by votes",
+    title="results without gaps, by ballots",
     lesson="04_lanes_together",
     section="Ballots and votes",
     kernel="pack",
@@ -82,7 +82,7 @@ exercise = Exercise(
             "global loads",
             at_most=4,
             title="a wave loads its own elements, with at most four loads",
-            next_step="A lane need not read the elements of other lanes: one vote tells it what it wants to know.",
+            next_step="A lane need not read the elements of other lanes: one ballot has all that it needs.",
             when=lambda case: case.parameters["n"] >= 300,
             shrinks=False,
         ),
@@ -91,7 +91,7 @@ exercise = Exercise(
             "shuffles, accesses to shared memory and atomic operations executed by waves",
             others,
             at_most=0,
-            title="votes alone: no shuffles, no shared memory, no atomic operations",
+            title="ballots and votes alone: no shuffles, no shared memory, no atomic operations",
             next_step="The mask of one ballot has all that each lane needs: which of its bits belong to lower lanes?",
         ),
     ),
@@ -156,11 +156,11 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Let all lanes vote with __ballot whether their element is wanted. Each lane then has the same mask of 64 "
+        "Let all lanes call __ballot with the condition that their element is kept. Each lane then has the same mask of 64 "
         "bits.",
-        "A wanted lane's place is the number of set bits below its own: the mask AND all bits lower than 1ull << lane, "
+        "The place of a kept element is the number of set bits below its own: the mask AND all bits lower than 1ull << lane, "
         "counted by __popcll.",
-        "out[first + __popcll(wanted & ((1ull << lane) - 1))] = v for wanted lanes, where first is i - lane; lane 0 "
+        "out[first + __popcll(wanted & ((1ull << lane) - 1))] = v for lanes with a kept element, where first is i - lane; lane 0 "
         "writes __popcll(wanted) "
         "to count[first / warpSize].",
     ),

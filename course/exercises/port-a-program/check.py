@@ -269,7 +269,7 @@ exercise = ProgramExercise(
             r"\bcuda[A-Z]\w*|\bcuda_runtime|\basm\b",
             at_most=0,
             title="no name of CUDA's and no assembly is left",
-            next_step="gpulab hipify replaces the names; PTX has to be replaced by what it is for.",
+            next_step="gpulab hipify replaces the names; replace PTX by functions with the same effect.",
         ),
         limited(
             "kernels-do-the-work",
@@ -285,12 +285,12 @@ exercise = ProgramExercise(
         ),
     ),
     hints=(
-        "Begin with gpulab hipify and read its report to the end. What the compiler refuses then comes first: PTX, the "
+        "Begin with gpulab hipify and read its report to the end. Then fix the compiler's errors: PTX, the "
         "texture, 32-bit masks. What is left compiles and is wrong.",
-        "Go through the program once for each question: Does this see more of the wave than its 32? Is this a mask? "
-        "Does this line rely on another one having been done by another lane? Does the host know a number that a kernel "
-        "knows, too?",
-        "The six: WARP where a shuffle or a ballot sees the wave (sign), unsigned masks (count_left, move_left), six lines "
+        "Go through the program once for each question: Does this use more lanes than its group of 32? Is this a mask? "
+        "Does this line rely on another one having been done by another lane? Is a number computed on the host and again in a "
+        "kernel?",
+        "The six: WARP where a shuffle or a ballot uses the whole wave (sign), unsigned masks (count_left, move_left), six lines "
         "without anything between (block_sum), three functions of PTX, the texture with clamping (push), and "
         "BLOCK / properties.warpSize on the host against BLOCK / WARP in bin.",
     ),

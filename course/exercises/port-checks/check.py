@@ -96,11 +96,11 @@ exercise = ProgramExercise(
             at_most=0,
             what="names that begin with cuda",
             title="no name of CUDA's is left",
-            next_step="the program is to be read by people who know HIP; write HIP's names.",
+            next_step="Write HIP's names: readers of the program know HIP.",
         ),
     ),
     hints=(
-        "Let gpulab hipify do its part. Then look for what it cannot see: names that are pasted together with ##, and "
+        "Start with gpulab hipify. Then look for what it cannot find: names that are pasted together with ##, and "
         "texts.",
         "hip##name instead of cuda##name in the macro; the message is a text of its own. MemcpyToSymbol takes "
         "HIP_SYMBOL(weights).",

@@ -167,7 +167,7 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Say in words what each PTX line is for. The lines about lanes mean: the place in the group of 32 that makes "
+        "Find out what each PTX line does. The lines about lanes mean: the place in the group of 32 that makes "
         "a word.",
         "The lane is threadIdx.x % 32 on every GPU. The word is one half of the wave's ballot: the upper half for the "
         "threads whose __lane_id() is 32 or more.",

@@ -102,7 +102,7 @@ exercise = Exercise(
             minimum=lambda case: (ROWS + 2) * -(-case.parameters["n"] // 32),
             when=large,
             title="each number is read once: at most 1.05 times the fewest cache lines",
-            next_step="run.accesses() lists the loads: which of them asks for what was here before?",
+            next_step="run.accesses() lists the loads: which of them loads a number for the second time?",
         ),
     ),
     hints=(

@@ -101,7 +101,7 @@ exercise = Exercise(
             lds_per_multiply_add,
             at_most=0.35,
             when=lambda case: case.parameters["steps"] >= 4,
-            next_step="How many results does a thread have for how many numbers that it reads in a turn of the inner "
+            next_step="How many results does a thread have for how many numbers that it reads in an iteration of the inner "
             "loop? More results for the same numbers: rows times columns against rows plus columns.",
         ),
         bank_conflicts("bank-conflicts"),
@@ -112,7 +112,7 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Give each thread a square of 4 x 4 results in an array float sum[4][4]. In each turn of the inner loop read 4 "
+        "Give each thread a square of 4 x 4 results in an array float sum[4][4]. In each iteration of the inner loop read 4 "
         "numbers of A's tile and 4 of B's into small arrays, and multiply each with each.",
         "Let the thread's rows be 16 j + threadIdx.x / 16 and its columns 16 l + threadIdx.x % 16, for j and l from 0 "
         "to 3: then neighbouring lanes read neighbouring numbers of B. If A is stored transposed, two numbers of "

@@ -60,7 +60,7 @@ exercise = Exercise(
             at_most=1,
             what="barriers",
             title="one barrier, not more",
-            next_step="What does each of your barriers keep apart? Each thread writes one element of the tile "
+            next_step="Which accesses does each of your barriers order? Each thread writes one element of the tile "
             "and reads one, "
             "and after that nobody uses the tile again.",
         ),
@@ -88,8 +88,8 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Each block puts its elements into a tile in LDS, waits, and takes them out the other way round. A part has "
-        "blockDim.x elements, but the last one can be shorter: work out its length first.",
+        "Each block stores its elements in a tile in LDS, waits, and loads them in reverse order. A part has "
+        "blockDim.x elements, but the last one can be shorter: compute its length first.",
         "All threads have to reach the barrier, those without an element as well. So no return before it and "
         "no barrier "
         "inside an if: put the accesses into an if, once before the barrier and once after it.",

@@ -55,7 +55,7 @@ exercise = Exercise(
         ),
         bank_conflicts(
             when=lambda case: case.parameters["n"] % BLOCK == 0,
-            next_step="run.lds_banks() shows it: when every lane walks along a row of its own, the lanes are "
+            next_step="run.lds_banks() shows it: when every lane reads along a row of its own, the lanes are "
             "in one column. "
             "How far apart are neighbouring lanes, in dwords?",
         ),
@@ -93,10 +93,10 @@ exercise = Exercise(
     hints=(
         "Three steps with barriers between them. First the block loads its 64 rows into a tile, so that a wave "
         "loads whole "
-        "rows. Then each thread walks along one row of the tile. Then the block stores the tile, like it was loaded.",
+        "rows. Then each thread adds along one row of the tile. Then the block stores the tile in the same way as it was loaded.",
         "In the first and the last step thread t has the elements t, t + 64, t + 128, ... of the block's 64 * "
         "32 floats: row "
-        "k / 32 and column k % 32 of element k. All threads go through all barriers; only accesses get conditions.",
+        "k / 32 and column k % 32 of element k. All threads reach all barriers; only accesses have conditions.",
         "In the second step lanes are a row apart. With float tile[64][33] that is 33 dwords, and all 32 lanes "
         "of a phase have "
         "different banks. Or keep 32 and put column c of row r at place c ^ (r % 32).",

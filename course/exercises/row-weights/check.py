@@ -77,7 +77,7 @@ exercise = Exercise(
             "bytes loaded by the lanes, in vector loads",
             bytes_loaded,
             at_most=lambda case, arch: case.array("in").data.nbytes,
-            title="lanes load no more bytes than the matrix has: the weight must not cost any",
+            title="vector loads load no more bytes than the matrix has: the weight is loaded by a scalar load",
             next_step="Look for the loads in weigh.isa. s_load is a scalar one, made once for the wave. Which value "
             "would have to be "
             "in a scalar register for the weight's load to be one?",
@@ -122,7 +122,7 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "First write it plainly: row from the number of the thread and warpSize, a guard for the row, a loop over the "
+        "First write the simplest kernel: row from the number of the thread and warpSize, a guard for the row, a loop over the "
         "columns that begins at "
         "the lane's number.",
         "All lanes have the same row, but it was computed from threadIdx.x, so the compiler keeps it in a vector "

@@ -175,7 +175,7 @@ exercise = Exercise(
             at_most=3.5,
             when=lambda case: case.parameters["n"] >= LARGE,
             title="at most 3.5 times the cache lines that reading and writing each element once takes",
-            next_step="run.coalescing() shows which access asks for many lines. Does every block read what other blocks "
+            next_step="run.coalescing() shows which access requests many lines. Does every block read what other blocks "
             "have read? Do neighbouring lanes use neighbouring elements?",
         ),
     ),

@@ -150,10 +150,10 @@ exercise = Exercise(
     ),
     hints=(
         "Start from the lesson's kernel large: 8 x 8 results a thread, A transposed in LDS, float4 reads. Make it "
-        "right for every size first: where there is no number, the tile holds zero. Then measure.",
-        "Decide once for each block whether all its loads and stores lie inside (and k and n allow 16-byte accesses). "
+        "right for every size first: where there is no number, the tile has zero. Then measure.",
+        "Decide once for each block whether all its loads and stores are inside (and k and n allow 16-byte accesses). "
         "If so take float4, else one element at a time with conditions. The inner loop is the same for both.",
-        "What is left is waiting: load the next tile into registers right after the barrier, before the inner loop, "
+        "Then hide the latency: load the next tile into registers right after the barrier, before the inner loop, "
         "and store it to LDS after the next barrier (the lesson's kernel ahead). Keep p and q in plain vector types "
         "(ext_vector_type), or they end up in scratch memory.",
     ),

@@ -101,23 +101,23 @@ exercise = Exercise(
         requirements.occupancy(
             at_least=1.0,
             title="all wave slots can be filled (occupancy 100 %)",
-            next_step="gpulab.occupancy(count, 256) says what limits it, and how many bytes would be few enough.",
+            next_step="gpulab.occupancy(count, 256) says what limits it, and how many bytes are allowed.",
         ),
         requirements.per_wave(
             "few-threads-count",
             "global loads",
             at_most=310,
             when=lambda case: case.parameters["n"] >= PART,
-            title="each thread looks at no more than its share of the data",
+            title="each thread reads no more than its share of the data",
             shrinks=False,
             next_step="A block has 256 threads for its 76,800 bytes: 300 for each. A thread that reads more leaves others "
             "without work.",
         ),
     ),
     hints=(
-        "gpulab.occupancy of the kernel in the text says that LDS limits it. By how much would the counters of a block "
-        "have to shrink?",
+        "gpulab.occupancy of the kernel in the text says that LDS limits it. By how much must the counters of a block "
+        "become smaller?",
         "How large can one thread's counter become? Choose the narrowest type that holds that number.",
-        "A thread sees at most 300 bytes: unsigned short instead of int is enough, and halves the LDS.",
+        "A thread counts at most 300 bytes: unsigned short instead of int is enough, and needs half of the LDS.",
     ),
 )

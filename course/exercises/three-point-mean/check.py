@@ -151,7 +151,7 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Sort the threads into three kinds: those with an element that has two neighbours, those with an element "
+        "There are three kinds of threads: those with an element that has two neighbours, those with an element "
         "at an end, and those without an element.",
         "Let threads without an element return first. Then one condition tells ends from inner elements: i == 0 or "
         "i == n - 1.",

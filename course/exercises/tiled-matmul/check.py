@@ -127,9 +127,9 @@ exercise = Exercise(
     ),
     hints=(
         "Start from the lesson's kernel tiled. Nothing changes but the two loads and the store: each needs a "
-        "condition. What should the tile hold where there is no number?",
-        "Zero: it adds nothing. All threads go through all turns and all barriers, also those without an element of c. "
-        "The number of turns depends on k alone, rounded up.",
+        "condition. Which value should the tile have where there is no number?",
+        "Zero: it adds nothing. All threads do all iterations and reach all barriers, also those without an element of c. "
+        "The number of iterations depends on k alone, rounded up.",
         "A[y][x] = row < m && step + x < k ? a[row * k + step + x] : 0; the same for B with step + y < k and "
         "column < n; and at the end if (row < m && column < n) c[row * n + column] = sum;",
     ),

@@ -81,7 +81,7 @@ exercise = Exercise(
         memory_lines(
             minimum=lambda case: 2 * case.parameters["n"] * case.parameters["m"] / 32,
             when=whole_tiles,
-            next_step="run.accesses() shows how many lines each load and store asks for. Which of the two "
+            next_step="run.accesses() shows how many lines each load and store requests. Which of the two "
             "jumps? A tile in LDS "
             "lets both run along rows, 32 floats or more.",
         ),
@@ -126,12 +126,12 @@ exercise = Exercise(
     hints=(
         "Three steps: a block reads its tile along the rows of in, waits at a barrier, and writes along the "
         "rows of out. With 256 "
-        "threads and 64 x 64 floats each thread does 16. Guards belong to the accesses, each in its own coordinates.",
+        "threads and 64 x 64 floats each thread does 16. Each access needs its own guard.",
         "Reading columns of the tile, lanes are a row of the tile apart. With rows of 65 floats, or a swizzle "
         "x ^ y in tiles of 32 "
-        "x 32, no bank is wanted twice.",
+        "x 32, no two lanes use the same bank.",
         "If it is right but too slow: load all 16 floats into an array of registers (float value[16], loops "
         "with #pragma "
-        "unroll), and only then write them to LDS. A wave then has 16 loads under way, not one.",
+        "unroll), and only then write them to LDS. A wave then has 16 loads in flight, not one.",
     ),
 )

@@ -185,13 +185,13 @@ exercise = Exercise(
             title="at least half of the lanes are active, on average",
             when=many,
             shrinks=False,
-            next_step="The CUDA kernel has all threads of a block add. In yours few lanes do the work of all: "
+            next_step="In the CUDA kernel all threads of a block add. In yours few lanes do the work of all: "
             "run.divergence() shows in which lines.",
         ),
     ),
     hints=(
         "There are two ways that work: the group is the wave (warpSize in every line), or the group has 32 threads "
-        "(and the shuffles are told so). Choose one before you write.",
+        "(and the shuffles have the width 32). Choose one before you write.",
         "Count the lines that contain a 32, a 16 or a mask: lane, warp, two loops, the size of partial, the number of "
         "partial sums, two masks. Each belongs to your decision.",
         "With waves: lane = threadIdx.x % warpSize, warp = threadIdx.x / warpSize, loops from warpSize / 2, "

@@ -93,7 +93,7 @@ exercise = Exercise(
             at_most=lambda case, arch: 2 * steps(arch) * waves_of(case, arch),
             title="at most two chains of shuffles in each full wave: 12 shuffles on waves of 64, 10 on waves of 32",
             when=lambda case: case.parameters["block"] % 64 == 0,
-            next_step="In each step the sums can stand for twice as many lanes. How many steps are needed?",
+            next_step="In each step the sums can cover twice as many lanes. How many steps are needed?",
         ),
     ),
     causes=(
@@ -139,7 +139,7 @@ exercise = Exercise(
         "steps are 1, 2, 4 and so on below warpSize, or the same from warpSize / 2 down.",
         "A block of 96 threads has, on waves of 64, a second wave with 32 lanes: blockDim.x minus 64. Compute that "
         "number, and before each "
-        "shuffle ask whether the partner's number is less than it.",
+        "shuffle test whether the partner's number is less than it.",
         "int lanes = min((int)blockDim.x - wave * warpSize, (int)warpSize); and in the loop: int from = lane + step; "
         "int other = __shfl(v, from < lanes ? from : lane); if (from < lanes) v += other;",
     ),

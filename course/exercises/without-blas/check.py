@@ -114,7 +114,7 @@ exercise = ProgramExercise(
             at_most=0,
             what="calls of a BLAS library",
             title="no BLAS library is called",
-            next_step="the machine for which this is ported has none; write the kernel.",
+            next_step="The target machine has no such library: write the kernel.",
         ),
     ),
     hints=(

@@ -85,7 +85,7 @@ exercise = Exercise(
             at_least=0.9,
             when=lambda case: case.parameters["n"] >= 1000,
             shrinks=False,
-            next_step="run.divergence() shows the branch at which waves part. On which of threadIdx.x, blockIdx.x and "
+            next_step="run.divergence() shows the branch that is divergent. On which of threadIdx.x, blockIdx.x and "
             "warpSize "
             "should the choice depend, so that all lanes of a wave make the same one, with 64 lanes as with 32?",
         ),
