@@ -14,7 +14,7 @@ from gpulab import providers
 
 @contextlib.contextmanager
 def checked() -> Iterator[None]:
-    """Every launch on a virtual device inside the block is checked, and stopped at the first mistake.
+    """Every launch on a virtual device inside the block is checked, and stopped soon after the first mistake.
 
     Found are data races (within a wave, a block, the grid), reads of memory that nobody wrote, barriers that not all
     threads of a block reach, and waiting that never ends; the error names both places. Checked launches run on one

@@ -146,6 +146,7 @@ class Fault:
     race; `memory` says what an address of a checked launch's finding counts in: "global", "lds", "scratch". `lack` says
     what an atomic operation lacked to order the two sides of a race, if there was one: "acquire", "release", "block"
     (the kernel has no fence at all), "scope" (it is one among the threads of a block); `flag` is where it was read.
+    `further`: what else a checked launch found in the same workgroup after it, one for each instruction and kind.
     """
 
     kind: str
@@ -165,6 +166,7 @@ class Fault:
     memory: str = ""
     lack: str = ""
     flag: SourceLine | None = None
+    further: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ from gpulab.errors import CheckedFault, KernelFault, KernelTimeout, KernelTrap, 
 from gpulab.providers import findings
 from gpulab.records import AllocationNote, Fault
 
+SHOWN = 4
+"""Further findings of a checked launch that are named; the rest is counted."""
+
 
 def exception(fault: Fault) -> KernelFault:
     """The exception for a fault: MemoryFault, KernelTimeout, KernelTrap or CheckedFault, with text for the learner."""
@@ -25,7 +28,18 @@ def exception(fault: Fault) -> KernelFault:
 
 
 def describe(fault: Fault) -> tuple[str, str, str]:
-    """(what, why, hint) of a fault."""
+    """(what, why, hint) of a fault. What else a checked launch found stands after the hint, one line each."""
+    what, why, hint = _describe(fault)
+    if fault.further:
+        shown, more = fault.further[:SHOWN], len(fault.further) - SHOWN
+        hint += "\nAlso found in this launch, each as if what came before were mended:\n"
+        hint += "\n".join(f"  {one.kind}: {findings.line_text(one.where)}" for one in shown)
+        if more > 0:
+            hint += f"\n  and {more} more"
+    return what, why, hint
+
+
+def _describe(fault: Fault) -> tuple[str, str, str]:
     if fault.kind in findings.KINDS:
         return findings.describe(fault, plain_name(fault.kernel))
     happened = _HAPPENED.get(fault.kind, "was stopped")

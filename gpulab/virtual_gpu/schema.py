@@ -129,6 +129,7 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "ARENA_WORDS": (1 << 20, "bit sets of 64 pieces of 64 bytes, in all 4 GiB of device memory"),
     "EVENTS": (1 << 25, "accesses that fit into the log of a checked launch"),
     "SEGMENTS": (1 << 20, "runs of events of one wave that fit into its table"),
+    "FOUND": (16, "findings of a checked launch that are kept"),
     "RELEASES": (1 << 14, "addresses with a release that fit into its table; a power of two"),
     "LANE_BITS": (6, "of an epoch: the lane"),
     "ATOMIC_BIT": (1 << 6, "of an epoch: whether the access was atomic"),
@@ -590,6 +591,11 @@ FINDING = _structure(
     u64 at_barrier, barrier_instruction: of a deadlock: waves of the workgroup that wait at a barrier, and where
     """,
 )
+FOUND = _structure(
+    "Found",
+    "A fault of a checked launch; `finding` says more where it is FAULT_CHECKED.",
+    "Fault fault\nFinding finding",
+)
 VIEW = _structure(
     "View",
     "Where the shadow cells of a plain read are: `size` bytes from `start` on, and what counts as ordered and as never "
@@ -640,8 +646,9 @@ CHECK = _structure(
     u64 chained: Observer that is to be told, too; 0: none
     u64 all_lanes, wave_size
     View lds: the running wave's LDS
-    Finding found, pending
-    Fault pending_fault
+    Found pending: the first read of memory that nobody has written; it waits for what says more
+    u64 found_count
+    Found[16] found: the faults of the workgroup with the lowest number that has one, one for each instruction and kind
     """,
 )
 RELEASE = _structure("Release", "What was released at an address.", "u64 key: the address\nu64 epoch")
@@ -673,7 +680,8 @@ PROGRESS = _structure(
 
 STRUCTURES = (
     WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE, LEVEL,
-    OBSERVATION, REGION, ROLE, SEGMENT, CHECKED_WAVE, CHECKED_GROUP, FINDING, VIEW, CHECK, RELEASE, STEP, PROGRESS,
+    OBSERVATION, REGION, ROLE, SEGMENT, CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE, STEP,
+    PROGRESS,
 )  # fmt: skip
 _BY_NAME = {structure.name: structure for structure in STRUCTURES}
 

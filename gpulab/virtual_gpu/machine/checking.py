@@ -1,6 +1,6 @@
 """Checked launches: `Checker` keeps the shadow memory that native/races.c works on, and says what it found as a Fault.
 
-One per device; `prepare` sets a launch up, `fault` reads the finding. Shadow cells lie in memory of their own, that
+One per device; `prepare` sets a launch up, `faults` reads the findings. Shadow cells lie in memory of their own, that
 grows with the largest launch and is given back by `release`.
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 from gpulab.records import Access, Fault
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.row import Control, Memory
+from gpulab.virtual_gpu.machine import faults as words
 from gpulab.virtual_gpu.machine import steps
 from gpulab.virtual_gpu.machine.arena import Arena, lazy
 from gpulab.virtual_gpu.machine.branches import way_without_barrier
@@ -24,8 +25,8 @@ from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import (
     CheckStruct,
-    FaultStruct,
     FindingStruct,
+    FoundStruct,
     LaunchStruct,
     SegmentStruct,
 )
@@ -201,20 +202,27 @@ class Checker:
         state.releases, state.release_room = ctypes.addressof(self._releases), _RELEASES
         state.release_count = state.release_floor = 0
         state.chained = launch.observer if profile else 0
-        state.found.kind = state.pending.kind = 0
+        state.found_count = state.pending.finding.kind = 0
         self._kept = [regions, roles, places, lines, table]
         launch.checker = ctypes.addressof(state)
         launch.observer = build.functions().check
         launch.slice = SLICE
 
-    def settle(self, fault: FaultStruct) -> None:
-        """After the launch: a read of what was never written explains whatever other fault came later."""
+    def faults(self, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3, cooperation: int) -> list[Fault]:
+        """What is wrong with the launch that has run: the fault that it is stopped for, and what else was found in the
+        same workgroup. `cooperation` is the address of a cooperative launch's record, or 0."""
         state = self.state
-        if not state.pending.kind or (fault.kind and layout.FAULTS[fault.kind] == "checked"):
-            return
-        if not fault.kind or state.pending_fault.number <= fault.number:
-            state.found = state.pending
-            ctypes.pointer(fault)[0] = state.pending_fault
+        found: list[FoundStruct] = list(state.found[: state.found_count])
+        if state.pending.finding.kind:
+            # A read of what was never written explains whatever other fault came later, if that says no more itself.
+            known = bool(found) and layout.FAULTS[found[0].fault.kind] == "checked"
+            later = bool(found) and state.pending.fault.number > found[0].fault.number
+            found.insert(len(found) if known or later else 0, state.pending)
+        faults = []
+        for one in found:
+            fault = words.fault(kernel, code, one.fault, block, cooperation)
+            faults.append(self._fault(fault, one.finding, kernel, code, grid, block) if one.finding.kind else fault)
+        return faults
 
     def _start_over(self, each: int) -> None:
         """Forget all epochs."""
@@ -224,11 +232,12 @@ class Checker:
             self._cells.release()
             self._cells.fit(size)
 
-    def fault(self, fault: Fault, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3) -> Fault:
+    def _fault(
+        self, fault: Fault, found: FindingStruct, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3
+    ) -> Fault:
         """The finding as a Fault, from what the support code wrote down about its first side."""
         import dataclasses
 
-        found = self.state.found
         name = schema.FINDINGS.names[found.kind]
         kind = _KINDS[name]
         other = self._other(found, kernel, code, grid, block)

@@ -457,15 +457,14 @@ class VirtualDevice:
     def _fault(self, request: Request, code: Code, contexts: list[Context]) -> Fault | None:
         """Why the kernel was stopped, if it was: of several faults the one in the workgroup with the lowest number."""
         if request.checked:
-            self._checks().settle(contexts[0].thread.fault)
+            cooperation = request.hidden.multigrid_sync
+            every = self._checks().faults(request.kernel, code, request.grid, request.block, cooperation)
+            return replace(every[0], further=tuple(every[1:])) if every else None
         found = [context.thread.fault for context in contexts if context.thread.fault.kind]
         if not found:
             return None
         raw = min(found, key=lambda fault: int(fault.number))
-        fault = faults.fault(request.kernel, code, raw, request.block, request.hidden.multigrid_sync)
-        if fault.kind == "checked":
-            return self._checks().fault(fault, request.kernel, code, request.grid, request.block)
-        return fault
+        return faults.fault(request.kernel, code, raw, request.block, request.hidden.multigrid_sync)
 
     def _no_allocations(self, slots: int) -> int:
         """The address of an empty table of so many allocations."""

@@ -59,8 +59,8 @@ int check_stopped(Wave *wave) {
     c->changes++;
     Wave *waves = (Wave *)memory_of(wave);
     for (u32 i = 0; i < launch->waves; i++) if (waves[i].status != WAVE_ENDED) return 0;
-    return c->pending.kind && c->pending.in_lds && c->pending_fault.number == c->my_group ?
-      stop_for_unwritten(c, thread) : 0;
+    return c->pending.finding.kind && c->pending.finding.in_lds && c->pending.fault.number == c->my_group ?
+      report_unwritten(c, thread) : 0;
   }
   if (wave->status == WAVE_BARRIER) {
     c->changes++;
@@ -68,8 +68,9 @@ int check_stopped(Wave *wave) {
     if (launch->wave_size == 32) exec = (u32)exec;
     u64 missing = launch->exec[wave->index] & ~exec;
     if (!missing || !c->compiled) return 0;
-    if (report_at(c, wave, FOUND_BARRIER_LANES, wave->pc - 1, (u32)__builtin_ctzll(exec ? exec : 1), 0, 0, ~0u))
-      c->found.mask = missing;
+    Finding *found =
+      report_at(c, wave, FOUND_BARRIER_LANES, wave->pc - 1, (u32)__builtin_ctzll(exec ? exec : 1), 0, 0, ~0u);
+    if (found) found->mask = missing;
     return 1;
   }
   u64 hash = wave->pc * 0x9E3779B97F4A7C15ull;
@@ -97,8 +98,9 @@ int check_barrier(Wave *waves) {
   CheckedGroup *g = group_at(c, slot_of(thread, (u8 *)waves));
   CheckedWave *w = waves_of(g);
   const u32 *lines = c->lines;
-  if (c->pending.kind && c->pending.in_lds && c->pending_fault.number == g->number)
-    return stop_for_unwritten(c, thread);
+  if (c->pending.finding.kind && c->pending.finding.in_lds && c->pending.fault.number == g->number &&
+      report_unwritten(c, thread))
+    return 1;
   u32 seen = 0, released = 0, learned = 0, learned_access = 0;
   Wave *first = 0, *ended = 0;
   for (u32 i = 0; i < launch->waves; i++) {
@@ -109,18 +111,20 @@ int check_barrier(Wave *waves) {
     if (!first) first = waves + i;
     u32 here = lines[waves[i].pc - 1], there = lines[first->pc - 1];
     if (!c->compiled || !here || !there || here == there) continue;
-    if (report_at(c, waves + i, FOUND_BARRIER_LINES, waves[i].pc - 1, ~0u, 0, 0, ~0u)) {
-      c->found.other_known = OTHER_INSTRUCTION;
-      c->found.other_instruction = first->pc - 1;
-      c->found.other_wave = first->index;
-      c->found.other_group = g->number;
+    Finding *found = report_at(c, waves + i, FOUND_BARRIER_LINES, waves[i].pc - 1, ~0u, 0, 0, ~0u);
+    if (found) {
+      found->other_known = OTHER_INSTRUCTION;
+      found->other_instruction = first->pc - 1;
+      found->other_wave = first->index;
+      found->other_group = g->number;
     }
     return 1;
   }
   if (ended && c->compiled) {
-    if (report_at(c, first, FOUND_BARRIER_ENDED, first->pc - 1, ~0u, 0, 0, ~0u)) {
-      c->found.other_wave = ended->index;
-      for (u32 i = 0; i < launch->waves; i++) c->found.count += waves[i].status == WAVE_ENDED;
+    Finding *found = report_at(c, first, FOUND_BARRIER_ENDED, first->pc - 1, ~0u, 0, 0, ~0u);
+    if (found) {
+      found->other_wave = ended->index;
+      for (u32 i = 0; i < launch->waves; i++) found->count += waves[i].status == WAVE_ENDED;
     }
     return 1;
   }
@@ -160,22 +164,21 @@ int check_round(Thread *thread) {
     if (waves[i].status != WAVE_BARRIER) continue;
     if (!at_barrier++) barrier_instruction = waves[i].pc - 1;
   }
-  if (!w->watched) {
-    report_at(c, waves + n, FOUND_DEADLOCK, waves[n].first_instruction, ~0u, 0, 0, ~0u);
-    c->found.at_barrier = at_barrier; c->found.barrier_instruction = barrier_instruction;
-    return 1;
-  }
-  if (!report(c, waves + n, FOUND_DEADLOCK, w->access, w->lane, w->address)) return 1;
-  c->found.at_barrier = at_barrier; c->found.barrier_instruction = barrier_instruction;
-  c->found.in_lds = w->in_lds;
-  c->found.mask = w->exec;
-  c->found.count = thread->own_end - thread->own; /* workgroups that have not started */
+  Finding *found = w->watched
+    ? report(c, waves + n, FOUND_DEADLOCK, w->access, w->lane, w->address)
+    : report_at(c, waves + n, FOUND_DEADLOCK, waves[n].first_instruction, ~0u, 0, 0, ~0u);
+  if (!found) return 1;
+  found->at_barrier = at_barrier; found->barrier_instruction = barrier_instruction;
+  if (!w->watched) return 1;
+  found->in_lds = w->in_lds;
+  found->mask = w->exec;
+  found->count = thread->own_end - thread->own; /* workgroups that have not started */
   u32 epoch = 0;
   if (w->in_lds) epoch = lds_cells(c, 0)[(u32)w->address >> c->lds_shift];
   else {
     Region *r = region_of(c, w->access, w->address);
     if (r && r->cell != ~0ull) epoch = c->write[r->cell + ((w->address - r->address) >> c->shift)];
   }
-  if (epoch > (w->in_lds ? g->start : (u32)c->launch_start)) add_other(c, epoch);
+  if (epoch > (w->in_lds ? g->start : (u32)c->launch_start)) add_other(c, found, epoch);
   return 1;
 }

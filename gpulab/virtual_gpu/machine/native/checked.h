@@ -45,21 +45,24 @@ static inline u8 *memory_of(Wave *wave) { return (u8 *)(wave - wave->index); }
 /* The segment of an event; 0 if it is not known. (races.c) */
 INTERNAL const Segment *segment_of(Check *c, u32 epoch);
 
-/* Notes a finding as the launch's fault: of an instruction, or of an access. 0: a workgroup before this one has one
-   already. (findings.c) */
-INTERNAL u32 report_at(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 action);
-INTERNAL u32 report(Check *c, Wave *wave, u32 kind, u32 access, u32 lane, u64 address);
+/* Notes a finding: of an instruction, or of an access. Gives what is to be filled in; 0: it is known already, or a
+   workgroup before this one has one. (findings.c) */
+INTERNAL Finding *report_at(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes,
+                            u32 action);
+INTERNAL Finding *report(Check *c, Wave *wave, u32 kind, u32 access, u32 lane, u64 address);
+
+/* After a finding: whether the workgroup is to stop. (findings.c) */
+INTERNAL int finished(Check *c, Thread *thread);
 
 /* The earlier access that left an epoch becomes the finding's other side. (findings.c) */
-INTERNAL void add_other(Check *c, u32 epoch);
+INTERNAL void add_other(Check *c, Finding *found, u32 epoch);
 
 /* A read of memory that nobody has written yet. Another wave may still write it: that is a race then, and says more. So
-   the kernel goes on for now; the first such read is kept until its workgroup's next barrier (LDS), else to the end.
-   (findings.c) */
+   the first such read is kept until its workgroup's next barrier (LDS), else to the end. (findings.c) */
 INTERNAL void keep_unwritten(Check *c, Wave *wave, u32 access, u32 lane, u64 address);
 
-/* Makes the kept finding the launch's fault; returns 1. (findings.c) */
-INTERNAL int stop_for_unwritten(Check *c, Thread *thread);
+/* Notes the kept finding. 1: the workgroup is to stop. (findings.c) */
+INTERNAL int report_unwritten(Check *c, Thread *thread);
 
 /* The allocation that an address lies in; 0: none. (races.c) */
 INTERNAL Region *region_of(Check *c, u32 access, u64 address);
@@ -71,15 +74,16 @@ INTERNAL int bits_absent(const u8 *bits, u64 offset, u32 bytes);
 INTERNAL int bits_full(const u8 *bits, u64 offset, u64 bytes);
 INTERNAL void bits_set(u8 *bits, u64 offset, u64 bytes);
 
-/* An access of scratch, whose bytes have a mask of the lanes that wrote them. 1 after a finding. (written.c) */
+/* An access of scratch, whose bytes have a mask of the lanes that wrote them. 1: the workgroup is to stop. (written.c) */
 INTERNAL int scratch_lanes(Check *c, Wave *wave, u32 access, u32 action, u32 bytes, u64 exec, u64 base, const u32 *low);
 
-/* One access of a wave; of a read only those chunks of eight lanes that are in `left`. 1 after a finding. (races.c) */
+/* One access of a wave; of a read only those chunks of eight lanes that are in `left`. 1: the workgroup is to stop.
+   (races.c) */
 INTERNAL NOINLINE u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high,
                            u32 left);
 
 /* Plain reads by all lanes of a wave, of LDS and of global memory. Made for what is most common: words, four words at a
-   time, anything else. 1 after a finding. (lanes.c) */
+   time, anything else. 1: the workgroup is to stop. (lanes.c) */
 #define READER(name) \
   INTERNAL NOINLINE u32 name(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high)
 READER(lds_read_any);
@@ -93,7 +97,7 @@ READER(global_read_four);
 /* The numbers of events have run out: what was before counts as ordered from here on. (races.c) */
 INTERNAL void renumber(Thread *thread, Check *c);
 
-/* A wave is about to execute an instruction: 1 after a finding. And: it has executed none. (waits.c) */
+/* A wave is about to execute an instruction; 1: the workgroup is to stop. And: it has executed none. (waits.c) */
 INTERNAL u32 step(Check *c, Wave *wave, u32 instruction, u64 exec);
 INTERNAL void start_steps(Check *c, Progress *p);
 

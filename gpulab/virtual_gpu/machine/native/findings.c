@@ -1,62 +1,85 @@
-/* What is noted of what is wrong in a checked launch: the finding, its other side, and reads of memory without a value,
-   which wait for something that says more. */
+/* What is noted of what is wrong in a checked launch: each finding, its other side, and reads of memory without a value,
+   which wait for something that says more.
+
+   A workgroup goes on after a finding as if what is missing were there: so that another mistake is found, too, and one
+   mistake only once. Of barriers and waiting for ever that cannot be said; there it ends. */
 
 #include "checked.h"
 
-/* Notes a finding as the launch's fault. 0: a workgroup before this one has one already. */
-u32 report_at(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 action) {
-  Thread *thread = wave->thread;
-  u64 before = thread->fault.kind ? thread->fault.number : ~0ull;
-  fault(wave, FAULT_CHECKED, instruction, lane, address, bytes, action);
-  if (thread->fault.number >= before) return 0;
-  clear(&c->found, sizeof(Finding));
-  c->found.kind = kind;
-  return 1;
+Found *keep_found(Check *c, const Fault *first, const Fault *one, u32 kind) {
+  if (first->kind && first->number < one->number) return 0;
+  if (!first->kind || first->number > one->number) c->found_count = 0;
+  for (u64 i = 0; i < c->found_count; i++) {
+    const Found *have = c->found + i;
+    if (have->fault.kind == one->kind && have->finding.kind == kind && have->fault.instruction == one->instruction)
+      return 0;
+  }
+  if (c->found_count == FOUND) return 0;
+  Found *f = c->found + c->found_count++;
+  clear(&f->finding, sizeof(Finding));
+  f->fault = *one;
+  f->finding.kind = kind;
+  return f;
 }
 
-u32 report(Check *c, Wave *wave, u32 kind, u32 access, u32 lane, u64 address) {
+int finished(Check *c, Thread *thread) {
+  return c->found_count == FOUND || thread->fault.number < c->my_group;
+}
+
+Finding *report_at(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 action) {
+  Thread *thread = wave->thread;
+  Fault one = fault_of(wave, FAULT_CHECKED, instruction, lane, address, bytes, action);
+  Found *found = keep_found(c, &thread->fault, &one, kind);
+  take_fault(thread, &one);
+  return found ? &found->finding : 0;
+}
+
+Finding *report(Check *c, Wave *wave, u32 kind, u32 access, u32 lane, u64 address) {
   const Access *a = launch_of(wave)->accesses + access;
   if (a->space == SPACE_SCALAR) lane = ~0u;
-  if (!report_at(c, wave, kind, a->instruction, lane, address, a->bytes, a->action)) return 0;
-  c->found.access = access;
-  c->found.lane = lane;
-  c->found.in_lds = c->in_lds;
-  return 1;
+  Finding *found = report_at(c, wave, kind, a->instruction, lane, address, a->bytes, a->action);
+  if (!found) return 0;
+  found->access = access;
+  found->lane = lane;
+  found->in_lds = c->in_lds;
+  return found;
 }
 
-/* A read of memory that nobody has written yet. Another wave may still write it: that is a race then, and says more. So
-   the kernel goes on for now; the first such read is kept until its workgroup's next barrier (LDS), else to the end. */
+/* Whether the access is the earlier side of a race that is known: what it read came too early, and the race says so. */
+static int raced(const Check *c, u32 access) {
+  for (u64 i = 0; i < c->found_count; i++) {
+    const Finding *f = &c->found[i].finding;
+    if (f->kind == FOUND_RACE && f->other_known == OTHER_ACCESS && f->other_access == access) return 1;
+  }
+  return 0;
+}
+
 void keep_unwritten(Check *c, Wave *wave, u32 access, u32 lane, u64 address) {
-  if (c->pending.kind) return;
-  Thread *thread = wave->thread;
-  const Access *a = (const Access *)thread->launch->accesses + access;
-  Finding none = {0};
-  Fault f = {0};
+  Found *pending = &c->pending;
+  if (pending->finding.kind || raced(c, access)) return;
+  const Access *a = launch_of(wave)->accesses + access;
   if (a->space == SPACE_SCALAR) lane = ~0u;
-  f.kind = FAULT_CHECKED; f.instruction = a->instruction; f.wave = wave->index; f.lane = lane;
-  for (u32 d = 0; d < 3; d++) f.group[d] = wave->group[d];
-  f.bytes = a->bytes; f.access = a->action; f.address = address; f.number = c->my_group;
-  c->pending = none;
-  c->pending.kind = FOUND_UNWRITTEN; c->pending.access = access; c->pending.lane = lane;
-  c->pending.in_lds = c->in_lds;
-  c->pending_fault = f;
+  pending->fault = fault_of(wave, FAULT_CHECKED, a->instruction, lane, address, a->bytes, a->action);
+  clear(&pending->finding, sizeof(Finding));
+  pending->finding.kind = FOUND_UNWRITTEN; pending->finding.access = access; pending->finding.lane = lane;
+  pending->finding.in_lds = c->in_lds;
 }
 
-/* Makes the kept finding the launch's fault. */
-int stop_for_unwritten(Check *c, Thread *thread) {
-  c->found = c->pending;
-  thread->fault = c->pending_fault;
-  thread->launch->faulted = c->pending_fault.number;
-  return 1;
+int report_unwritten(Check *c, Thread *thread) {
+  Found *pending = &c->pending;
+  Found *found = keep_found(c, &thread->fault, &pending->fault, FOUND_UNWRITTEN);
+  if (found) found->finding = pending->finding;
+  take_fault(thread, &pending->fault);
+  pending->finding.kind = FOUND_NOTHING;
+  return finished(c, thread);
 }
 
-/* The earlier access that left a epoch becomes the finding's other side. */
-void add_other(Check *c, u32 epoch) {
+void add_other(Check *c, Finding *found, u32 epoch) {
   const Segment *s = segment_of(c, epoch);
   if (!s) return;
-  c->found.other_access = c->log[epoch >> EVENT_SHIFT];
-  c->found.other_lane = epoch & (ATOMIC_BIT - 1);
-  c->found.other_wave = s->wave;
-  c->found.other_group = s->group;
-  c->found.other_known = OTHER_ACCESS;
+  found->other_access = c->log[epoch >> EVENT_SHIFT];
+  found->other_lane = epoch & (ATOMIC_BIT - 1);
+  found->other_wave = s->wave;
+  found->other_group = s->group;
+  found->other_known = OTHER_ACCESS;
 }

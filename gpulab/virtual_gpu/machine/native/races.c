@@ -40,27 +40,34 @@ static int happens_before(Check *c, u32 epoch) {
 }
 
 /* Why the atomics that the wave has read since gave no order with the access that left `epoch`. */
-static void add_lack(Check *c, u32 access, u32 epoch) {
+static void add_lack(Check *c, Finding *found, u32 access, u32 epoch) {
   CheckedWave *w = c->wave_state;
   const Role *roles = c->roles;
   const Segment *s = segment_of(c, epoch);
   u32 earlier = roles[c->log[epoch >> EVENT_SHIFT]].flags, mine = roles[access].flags;
-  if (mine & earlier & ROLE_ATOMIC) { c->found.lack = LACK_SCOPE; return; }
+  if (mine & earlier & ROLE_ATOMIC) { found->lack = LACK_SCOPE; return; }
   if (!s) return;
-  c->found.flag_access = w->learned_access;
-  if (s->group != c->my_group && epoch <= w->learned) { c->found.lack = LACK_ACQUIRE; return; }
+  found->flag_access = w->learned_access;
+  if (s->group != c->my_group && epoch <= w->learned) { found->lack = LACK_ACQUIRE; return; }
   const Segment *h = epoch < w->heard ? segment_of(c, w->heard) : 0;
   if (!h || h->group != s->group || h->wave != s->wave) return;
-  c->found.flag_access = w->heard_access;
-  c->found.lack = s->group == c->my_group ? LACK_BLOCK : LACK_RELEASE;
+  found->flag_access = w->heard_access;
+  found->lack = s->group == c->my_group ? LACK_BLOCK : LACK_RELEASE;
 }
 
-static u32 race(Check *c, Wave *wave, u32 access, u32 lane, u64 address, u32 epoch) {
-  if (report(c, wave, FOUND_RACE, access, lane, address)) {
-    add_other(c, epoch);
-    add_lack(c, access, epoch);
+/* Notes a race. From here on what the other side did so far counts as ordered. 1: the workgroup is to stop. */
+static int race(Check *c, Wave *wave, u32 access, u32 lane, u64 address, u32 epoch) {
+  Finding *found = report(c, wave, FOUND_RACE, access, lane, address);
+  if (found) {
+    add_other(c, found, epoch);
+    add_lack(c, found, access, epoch);
   }
-  return 1;
+  if (c->pending.finding.access == c->log[epoch >> EVENT_SHIFT]) c->pending.finding.kind = FOUND_NOTHING;
+  CheckedWave *w = c->wave_state;
+  const Segment *s = segment_of(c, epoch);
+  u32 before = (u32)c->mine - 1;
+  if (s && s->group == c->my_group) w->near = c->lds.old = before; else w->seen = before;
+  return finished(c, wave->thread);
 }
 
 /* Whether an unordered pair of accesses is a race: `role` of the present one, `epoch` of the earlier one. */
@@ -122,7 +129,7 @@ static void synchronise(Check *c, u32 access, u64 address, int reads, int writes
   }
 }
 
-/* What a checked kernel tells beside its memory accesses. Not 0: the kernel is to stop.
+/* What a checked kernel tells beside its memory accesses. Not 0: the workgroup is to stop.
    NOTE_RELEASE: the wave's writes so far become visible to other workgroups, with its next atomic write.
    NOTE_ACQUIRE: what it has learned by atomic reads becomes visible to it. NOTE_FENCE: both.
    NOTE_STEP: the wave is about to execute an instruction (in programs written in assembly). */
@@ -164,17 +171,16 @@ INLINE int write_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n, u32 o
   return any(bad);
 }
 
-/* One cell of one lane's access. Returns 1 after a finding. */
+/* One cell of one lane's access. 1: the workgroup is to stop. */
 static int one_cell(Check *c, Wave *wave, u32 access, u32 action, u32 lane, u64 address, u32 *write,
                     u32 *read, u32 *other, u32 old, u32 unset, u32 epoch, u32 changed) {
   u32 w = *write, mine = (u32)c->mine;
   /* An atomic operation that changes nothing, a compare-and-swap that fails, is a read. */
   if (action == READ || (action == ATOMIC && !changed)) {
     if (unset && w <= unset && action == ATOMIC) *write = epoch;
-    if (w > old && w < mine && !happens_before(c, w) && conflicting(c, access, w)) {
-      race(c, wave, access, lane, address, w);
+    if (w > old && w < mine && !happens_before(c, w) && conflicting(c, access, w) &&
+        race(c, wave, access, lane, address, w))
       return 1;
-    }
     u32 r = *read;
     if (r < mine) {
       if (r > old) *other = r;
@@ -187,10 +193,7 @@ static int one_cell(Check *c, Wave *wave, u32 access, u32 action, u32 lane, u64 
   u32 r = *read, o = *other;
   if (!found && r > old && r < mine && changed && !happens_before(c, r) && conflicting(c, access, r)) found = r;
   if (!found && o > old && o < mine && changed && !happens_before(c, o) && conflicting(c, access, o)) found = o;
-  if (found) {
-    race(c, wave, access, lane, address, found);
-    return 1;
-  }
+  if (found && race(c, wave, access, lane, address, found)) return 1;
   /* Who reads what a store did not change reads the same before and after. */
   if (changed || (unset && w <= unset)) *write = epoch;
   return 0;
@@ -348,17 +351,16 @@ static void remember(Check *c, u32 access, u64 address, u32 lane, u32 in_lds, u6
 }
 
 /* The values that two lanes stored to one address, for the message. */
-static void add_values(Check *c, const u32 *low, u32 size, u32 bytes) {
-  if (c->found.kind != FOUND_LANES) return;
+static void add_values(Finding *found, const u32 *low, u32 size, u32 bytes) {
   const u32 *data = low + 2 * size;
   u64 mask = bytes >= 8 ? ~0ull : (1ull << (8 * bytes)) - 1;
   for (int side = 0; side < 2; side++) {
-    u64 lane = side ? c->found.other_lane : c->found.lane;
+    u64 lane = side ? found->other_lane : found->lane;
     u64 value = data[lane];
     if (bytes >= 8) value |= (u64)data[size + lane] << 32;
-    if (side) c->found.other_value = value & mask; else c->found.value = value & mask;
+    if (side) found->other_value = value & mask; else found->value = value & mask;
   }
-  c->found.has_values = bytes;
+  found->has_values = bytes;
 }
 
 /* A lane before `lane` that stored to the same address in this instruction; ~0: none. */
@@ -470,13 +472,14 @@ u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
       if (action == WRITE && lane_changed) {
         u32 twin = same_place(low, high, exec, lane);
         if (twin != ~0u) {
-          if (report(c, wave, FOUND_LANES, access, lane, in_lds ? (u32)address : address)) {
-            c->found.other_access = access; c->found.other_lane = twin;
-            c->found.other_wave = c->me; c->found.other_group = c->my_group;
-            c->found.other_known = OTHER_ACCESS;
-            add_values(c, low, size, bytes);
+          Finding *found = report(c, wave, FOUND_LANES, access, lane, in_lds ? (u32)address : address);
+          if (found) {
+            found->other_access = access; found->other_lane = twin;
+            found->other_wave = c->me; found->other_group = c->my_group;
+            found->other_known = OTHER_ACCESS;
+            add_values(found, low, size, bytes);
           }
-          return 1;
+          if (finished(c, wave->thread)) return 1;
         }
       }
       int bad = in_lds ? lds_lane(c, wave, access, action, bytes, lane, (u32)address, epoch + lane, lane_changed)

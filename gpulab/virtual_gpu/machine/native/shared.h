@@ -38,6 +38,7 @@ enum {
   ARENA_WORDS = 1048576, /* bit sets of 64 pieces of 64 bytes, in all 4 GiB of device memory */
   EVENTS = 33554432, /* accesses that fit into the log of a checked launch */
   SEGMENTS = 1048576, /* runs of events of one wave that fit into its table */
+  FOUND = 16, /* findings of a checked launch that are kept */
   RELEASES = 16384, /* addresses with a release that fit into its table; a power of two */
   LANE_BITS = 6, /* of an epoch: the lane */
   ATOMIC_BIT = 64, /* of an epoch: whether the access was atomic */
@@ -206,6 +207,7 @@ typedef struct Segment Segment;
 typedef struct CheckedWave CheckedWave;
 typedef struct CheckedGroup CheckedGroup;
 typedef struct Finding Finding;
+typedef struct Found Found;
 typedef struct View View;
 typedef struct Check Check;
 typedef struct Release Release;
@@ -877,6 +879,15 @@ PLACE_IS(Finding, flag_access, 128);
 PLACE_IS(Finding, at_barrier, 136);
 PLACE_IS(Finding, barrier_instruction, 144);
 
+/* A fault of a checked launch; `finding` says more where it is FAULT_CHECKED. */
+struct Found {
+  Fault fault;
+  Finding finding;
+};
+SIZE_IS(Found, 208);
+PLACE_IS(Found, fault, 0);
+PLACE_IS(Found, finding, 56);
+
 /* Where the shadow cells of a plain read are: `size` bytes from `start` on, and what counts as ordered and as
    never written. */
 struct View {
@@ -953,11 +964,12 @@ struct Check {
   u64 all_lanes;
   u64 wave_size;
   View lds; /* the running wave's LDS */
-  Finding found;
-  Finding pending;
-  Fault pending_fault;
+  Found pending; /* the first read of memory that nobody has written; it waits for what says more */
+  u64 found_count;
+  /* the faults of the workgroup with the lowest number that has one, one for each instruction and kind */
+  Found found[16];
 };
-SIZE_IS(Check, 816);
+SIZE_IS(Check, 4000);
 PLACE_IS(Check, now, 0);
 PLACE_IS(Check, launch_start, 8);
 PLACE_IS(Check, regions, 16);
@@ -1006,9 +1018,9 @@ PLACE_IS(Check, chained, 368);
 PLACE_IS(Check, all_lanes, 376);
 PLACE_IS(Check, wave_size, 384);
 PLACE_IS(Check, lds, 392);
-PLACE_IS(Check, found, 456);
-PLACE_IS(Check, pending, 608);
-PLACE_IS(Check, pending_fault, 760);
+PLACE_IS(Check, pending, 456);
+PLACE_IS(Check, found_count, 664);
+PLACE_IS(Check, found, 672);
 
 /* What was released at an address. */
 struct Release {

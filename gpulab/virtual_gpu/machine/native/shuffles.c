@@ -2,7 +2,8 @@
 
 #include "checked.h"
 
-/* Whether an active lane of `lanes` reads one that is not, by a pattern of gpulab_cross. 1: the kernel is to stop. */
+/* Notes an active lane of `lanes` that reads one that is not, by a pattern of gpulab_cross. 1: the workgroup is to
+   stop. */
 u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u64 exec, u64 lanes, u32 argument,
                    u32 second, u32 flags) {
   Launch *launch = launch_of(wave);
@@ -19,11 +20,12 @@ u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u6
       if (pattern == CROSS_PERMLANEX16) source ^= 16;
     }
     if (source < 0 || source >= size || ((exec >> source) & 1)) continue;
-    if (report_at(c, wave, FOUND_SHUFFLE, instruction, (u32)lane, 0, 0, ~0u)) {
-      c->found.other_lane = (u64)source;
-      c->found.mask = launch->exec[wave->index];
+    Finding *found = report_at(c, wave, FOUND_SHUFFLE, instruction, (u32)lane, 0, 0, ~0u);
+    if (found) {
+      found->other_lane = (u64)source;
+      found->mask = launch->exec[wave->index];
     }
-    return 1;
+    return (u32)finished(c, wave->thread);
   }
   return 0;
 }

@@ -116,6 +116,12 @@ class FindingStruct(ctypes.Structure):
     _fields_ = _fields(schema.FINDING)
 
 
+class FoundStruct(ctypes.Structure):
+    """`Found`."""
+
+    _fields_ = _fields(schema.FOUND, Fault=FaultStruct, Finding=FindingStruct)
+
+
 class ViewStruct(ctypes.Structure):
     """`View`."""
 
@@ -125,7 +131,7 @@ class ViewStruct(ctypes.Structure):
 class CheckStruct(ctypes.Structure):
     """`Check`."""
 
-    _fields_ = _fields(schema.CHECK, View=ViewStruct, Finding=FindingStruct, Fault=FaultStruct)
+    _fields_ = _fields(schema.CHECK, View=ViewStruct, Found=FoundStruct)
 
 
 class RegionStruct(ctypes.Structure):

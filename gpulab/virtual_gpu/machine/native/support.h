@@ -74,6 +74,8 @@ void gpulab_observe_end(Observation *o, u64 count);
 /* Records a fault (FAULT_), if none of a workgroup before this one is recorded. `lane` and `access` are ~0 where there
    is none. Returns 1. (workgroups.c) */
 INTERNAL int fault(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access);
+INTERNAL Fault fault_of(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access);
+INTERNAL void take_fault(Thread *thread, const Fault *found);
 
 /* One access of a chunk, unpacked from an ACCESS_ word. Words of a lane's element lie `step` bytes apart. */
 typedef struct {
@@ -108,6 +110,10 @@ INTERNAL u8 *byte_of(const ChunkAccess *a, u32 i, u32 byte);
 /* The lane that `lane` reads under a DPP pattern; -1 for none. (crosslane.c) */
 INTERNAL int dpp_source(u32 pattern, int lane, int argument, int size);
 INTERNAL int swizzle_source(int lane, u32 pattern);
+
+/* Keeps a fault of a checked launch, before it is taken. 0: there is such a one, no room, or a workgroup before this
+   one has one. (findings.c) */
+INTERNAL Found *keep_found(Check *c, const Fault *first, const Fault *one, u32 kind);
 
 /* A checked launch wants to know: a workgroup starts; a wave goes on; it has come to a halt; all live waves of a
    workgroup have arrived at a barrier; each workgroup had its turn. 1: something is wrong, the kernel is to stop.

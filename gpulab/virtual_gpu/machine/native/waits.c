@@ -13,20 +13,22 @@ void start_steps(Check *c, Progress *p) {
   for (int i = 0; i < 3; i++) p->scalars[i] = c->first_scalars[i];
 }
 
-static u32 report_register(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, u32 number, u32 by, u32 counter) {
-  if (!report_at(c, wave, kind, instruction, lane, 0, 0, ~0u)) return 1;
-  c->found.value = number;
-  c->found.count = counter;
+static void report_register(Check *c, Wave *wave, u32 kind, u32 instruction, u32 lane, u32 number, u32 by,
+                            u32 counter) {
+  Finding *found = report_at(c, wave, kind, instruction, lane, 0, 0, ~0u);
+  if (!found) return;
+  found->value = number;
+  found->count = counter;
   if (kind >= FOUND_WAIT) {
-    c->found.other_known = OTHER_INSTRUCTION;
-    c->found.other_instruction = by;
-    c->found.other_wave = c->me;
-    c->found.other_group = c->my_group;
+    found->other_known = OTHER_INSTRUCTION;
+    found->other_instruction = by;
+    found->other_wave = c->me;
+    found->other_group = c->my_group;
   }
-  return 1;
 }
 
-u32 step(Check *c, Wave *wave, u32 instruction, u64 exec) {
+/* After a finding the register counts as written, and what is under way as arrived. */
+static void look_at_step(Check *c, Wave *wave, u32 instruction, u64 exec) {
   const Step *s = c->steps + instruction;
   Progress *p = (Progress *)((u8 *)c->group_state + c->steps_at) + wave->index;
   for (u32 word = 0; word < 8; word++) {
@@ -34,15 +36,18 @@ u32 step(Check *c, Wave *wave, u32 instruction, u64 exec) {
       u32 r = 64 * word + (u32)__builtin_ctzll(rest);
       if (p->pending[r]) {
         if (p->pending[r] >> 2 > p->done[p->pending[r] & 3])
-          return report_register(c, wave, FOUND_WAIT, instruction, ~0u, r, p->by[r], p->pending[r] & 3);
+          report_register(c, wave, FOUND_WAIT, instruction, ~0u, r, p->by[r], p->pending[r] & 3);
         p->pending[r] = 0;
       }
       u64 bit = rest & -rest;
-      if ((s->reads[word] & bit) && (exec & ~p->written[r]))
-        return report_register(c, wave, FOUND_VECTOR, instruction, (u32)__builtin_ctzll(exec & ~p->written[r]), r, 0,
-                               0);
-      if ((s->cross[word] & bit) && !p->written[r])
-        return report_register(c, wave, FOUND_VECTOR, instruction, ~0u, r, 0, 0);
+      if ((s->reads[word] & bit) && (exec & ~p->written[r])) {
+        report_register(c, wave, FOUND_VECTOR, instruction, (u32)__builtin_ctzll(exec & ~p->written[r]), r, 0, 0);
+        p->written[r] |= exec;
+      }
+      if ((s->cross[word] & bit) && !p->written[r]) {
+        report_register(c, wave, FOUND_VECTOR, instruction, ~0u, r, 0, 0);
+        p->written[r] = ~0ull;
+      }
     }
   }
   for (u32 word = 0; word < 3; word++) {
@@ -50,14 +55,14 @@ u32 step(Check *c, Wave *wave, u32 instruction, u64 exec) {
       u32 r = 64 * word + (u32)__builtin_ctzll(rest);
       if (p->pending_scalar[r]) {
         if (p->pending_scalar[r] >> 2 > p->done[LGKMCNT])
-          return report_register(c, wave, FOUND_WAIT_SCALAR, instruction, ~0u, r, p->by_scalar[r], LGKMCNT);
+          report_register(c, wave, FOUND_WAIT_SCALAR, instruction, ~0u, r, p->by_scalar[r], LGKMCNT);
         p->pending_scalar[r] = 0;
       }
     }
     u64 unset = s->scalar_reads[word] & ~p->scalars[word];
     if (unset)
-      return report_register(c, wave, FOUND_SCALAR, instruction, ~0u, 64 * word + (u32)__builtin_ctzll(unset), 0, 0);
-    p->scalars[word] |= s->scalar_writes[word];
+      report_register(c, wave, FOUND_SCALAR, instruction, ~0u, 64 * word + (u32)__builtin_ctzll(unset), 0, 0);
+    p->scalars[word] |= s->scalar_writes[word] | unset;
   }
   if (s->kind == STEP_WAIT) {
     for (u32 k = 0; k < 3; k++) {
@@ -67,10 +72,12 @@ u32 step(Check *c, Wave *wave, u32 instruction, u64 exec) {
       if (k == LGKMCNT && left && p->last_scalar > p->done[k]) continue;
       if (p->issued[k] - left > p->done[k]) p->done[k] = p->issued[k] - left;
     }
-    return 0;
+    return;
   }
-  if (s->kind == STEP_BARRIER && p->last_lds_store > p->done[LGKMCNT])
-    return report_register(c, wave, FOUND_WAIT_BARRIER, instruction, ~0u, 0, p->lds_store_by, LGKMCNT);
+  if (s->kind == STEP_BARRIER && p->last_lds_store > p->done[LGKMCNT]) {
+    report_register(c, wave, FOUND_WAIT_BARRIER, instruction, ~0u, 0, p->lds_store_by, LGKMCNT);
+    p->last_lds_store = 0;
+  }
   u32 number = 0;
   if (s->kind >= STEP_LOAD && s->kind <= STEP_SCALAR) {
     number = ++p->issued[s->counter];
@@ -90,5 +97,9 @@ u32 step(Check *c, Wave *wave, u32 instruction, u64 exec) {
         p->pending_scalar[r] = number << 2 | LGKMCNT;
         p->by_scalar[r] = instruction;
       }
-  return 0;
+}
+
+u32 step(Check *c, Wave *wave, u32 instruction, u64 exec) {
+  look_at_step(c, wave, instruction, exec);
+  return wave->thread->fault.kind && finished(c, wave->thread);
 }

@@ -6,19 +6,32 @@
 
 #include "support.h"
 
-int fault(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access) {
-  Thread *thread = wave->thread;
+Fault fault_of(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access) {
+  Launch *launch = launch_of(wave);
+  Fault f = {0};
+  f.number = wave->group[0] + (u64)launch->grid[0] * (wave->group[1] + (u64)launch->grid[1] * wave->group[2]);
+  f.kind = kind; f.instruction = instruction; f.wave = wave->index; f.lane = lane;
+  f.group[0] = wave->group[0]; f.group[1] = wave->group[1]; f.group[2] = wave->group[2];
+  f.bytes = bytes; f.access = access; f.address = address;
+  return f;
+}
+
+void take_fault(Thread *thread, const Fault *found) {
   Launch *launch = thread->launch;
-  Fault *f = &thread->fault;
-  u64 number = wave->group[0] + (u64)launch->grid[0] * (wave->group[1] + (u64)launch->grid[1] * wave->group[2]);
-  if (f->kind && f->number <= number) return 1;
-  f->number = number;
-  f->kind = kind; f->instruction = instruction; f->wave = wave->index; f->lane = lane;
-  f->group[0] = wave->group[0]; f->group[1] = wave->group[1]; f->group[2] = wave->group[2];
-  f->bytes = bytes; f->access = access; f->address = address;
+  u64 number = found->number;
+  if (thread->fault.kind && thread->fault.number <= number) return;
+  thread->fault = *found;
   u64 lowest = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
   while (number < lowest &&
          !__atomic_compare_exchange_n(&launch->faulted, &lowest, number, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+int fault(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access) {
+  Thread *thread = wave->thread;
+  Check *c = thread->launch->checker;
+  Fault found = fault_of(wave, kind, instruction, lane, address, bytes, access);
+  if (c) keep_found(c, &thread->fault, &found, FOUND_NOTHING);
+  take_fault(thread, &found);
   return 1;
 }
 
@@ -156,13 +169,19 @@ done:
   return live;
 }
 
+/* Rounds for which a workgroup goes on after its first finding. */
+enum { FURTHER = 8 };
+
 /* Whether a workgroup need not go on. Of several faults that of the workgroup with the lowest number is reported,
-   whatever the threads' speed: so after a fault the workgroups before it run on, if they do not wait for ever. */
+   whatever the threads' speed: so after a fault the workgroups before it run on, if they do not wait for ever. In a
+   checked launch its own does for a while: it may have more to find. */
 static int dropped(Thread *thread, u64 number) {
   Launch *launch = thread->launch;
   if (__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) return 1;
   u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
-  return faulted != ~0ull && (number >= faulted || thread->grace++ > 64);
+  if (faulted == ~0ull || number > faulted) return faulted != ~0ull;
+  if (number == faulted && !launch->checker) return 1;
+  return thread->grace++ > (number == faulted ? FURTHER : 64);
 }
 
 /* At the end of a round of a cooperative launch: whether its workgroups wait at the grid's barrier for others that have
@@ -172,7 +191,7 @@ static int waits_for_ended(Thread *thread) {
   Launch *launch = thread->launch;
   thread->quiet = thread->awake ? 0 : thread->quiet + 1;
   thread->awake = 0;
-  if (thread->quiet < 64) return 0;
+  if (thread->quiet < 64 || thread->fault.kind) return 0; /* after a fault others end that would have gone on */
   u64 arrived = __atomic_load_n((u32 *)launch->grid_barrier, __ATOMIC_RELAXED) & 0xffff;
   u64 gone = __atomic_load_n(&launch->gone, __ATOMIC_RELAXED);
   if (!arrived || !gone || arrived + gone < launch->total) return 0;

@@ -65,7 +65,8 @@ int scratch_lanes(Check *c, Wave *wave, u32 access, u32 action, u32 bytes, u64 e
       if (bad && !(c->roles[access].flags & (ROLE_RELOAD | ROLE_PARTIAL))) {
         c->in_lds = 0;
         keep_unwritten(c, wave, access, (u32)__builtin_ctzll(bad), address);
-        return stop_for_unwritten(c, wave->thread);
+        if (report_unwritten(c, wave->thread)) return 1;
+        for (u32 b = 0; b < bytes; b++) masks[address + b] |= same; /* found once */
       }
     }
     if (action != READ) for (u32 b = 0; b < bytes; b++) masks[address + b] |= same;
