@@ -1,0 +1,262 @@
+"""From notebooks and folders to answers: which cell counts, which layouts are read, and what is a problem."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from gpulab.classroom import notebook
+from gpulab.classroom.notebook import Asked, Cell, answer, cells, defines
+from gpulab.classroom.reading import Unreadable
+from gpulab.classroom.submissions import NOT_HANDED_IN, asked_by, submissions
+from gpulab.errors import CheckError
+
+ROOT = Path(__file__).resolve().parents[2]
+SAXPY = Asked("saxpy-guard", "saxpy")
+KERNEL = "__global__ void saxpy(int n, float a, const float* x, float* y)\n{\n}\n"
+
+
+def book(*sources: object, ids: dict[int, str] | None = None) -> str:
+    """A notebook with these code cells; `ids`: nbgrader's marks of some."""
+    listed = []
+    for number, source in enumerate(sources):
+        marks = {"nbgrader": {"grade_id": ids[number], "solution": True}} if ids and number in ids else {}
+        listed.append({"cell_type": "code", "metadata": marks, "source": source})
+    return json.dumps({"cells": listed, "nbformat": 4})
+
+
+def found(text: str, asked: Asked = SAXPY) -> str:
+    return answer(cells(text), asked)
+
+
+# ------------------------------------------------------------------------------------------------------- the cell
+
+
+@pytest.mark.parametrize(
+    ("source", "does"),
+    [
+        (KERNEL, True),
+        ("// __global__ void saxpy(int n) {\nint x;", False),
+        ("// on two lines \\\n__global__ void saxpy(int n) {\nint x;", False),
+        ("/* __global__ void saxpy(int n) { */", False),
+        ('const char* text = "__global__ void saxpy(int n) {";', False),
+        ('auto text = R"x(__global__ void saxpy(int n) {)x";', False),
+        ("__global__ void saxpy(int n);", False),
+        ("__global__ void other(int n) { saxpy(n); }", False),
+        ("__device__ void saxpy(int n) { }", False),
+        ("void f() { } // it's\n__global__ void saxpy(int n) { }", True),
+        ("char c = '\"'; __global__ void saxpy(int n) { } // \"", True),
+        ("template <int N>\n__global__ __launch_bounds__(256) void saxpy(int n)\n{\n}", True),
+        ("/**/__global__ void /* saxpy */ saxpy // a\n (int n) {}", True),
+        ("int big = 1'000'000; __global__ void saxpy(int n) {}", True),
+    ],
+)
+def test_only_code_defines_a_kernel(source: str, does: bool) -> None:
+    assert defines(source, SAXPY) is does
+
+
+def test_looking_for_a_kernel_takes_no_time_on_hostile_text() -> None:
+    for text in ("__global__ " * 20_000, "main(" * 50_000, "saxpy" + " " * 200_000, '"' * 200_000, "/*" * 100_000):
+        before = time.process_time()
+        assert not defines(text, SAXPY)
+        assert not defines(text, Asked("x", "main", program=True))
+        assert time.process_time() - before < 2
+
+
+def test_a_kernel_named_in_a_comment_is_not_the_answer() -> None:
+    """The notebook of a student who keeps notes below the answer."""
+    notes = "// my __global__ void saxpy(int n) { is above\n__global__ void trial(int n) { }"
+    assert found(book(f"%%hip\n{KERNEL}", f"%%hip\n{notes}")) == KERNEL
+
+
+def test_the_cell_that_nbgrader_marked_counts_before_others() -> None:
+    own, later = KERNEL.replace("{\n}", "{ y[0] = a; }"), KERNEL.replace("{\n}", "{ y[0] = 7; }")
+    text = book(f"%%hip\n{own}", f"%%hip\n{later}", ids={0: "saxpy-guard-answer-1"})
+    assert found(text) == own
+    renamed = book("%%hip\n__global__ void other() {}", f"%%hip\n{later}", ids={0: "saxpy-guard-answer-1"})
+    assert found(renamed) == later
+    twice = book(f"%%hip\n{own}", f"%%hip\n{later}", ids={0: "saxpy-guard-answer-1", 1: "saxpy-guard-answer-1"})
+    assert found(twice) == later
+
+
+def test_the_last_definition_before_the_check_counts() -> None:
+    one, two, three = (KERNEL.replace("{\n}", f"{{ y[0] = {number}; }}") for number in (1, 2, 3))
+    check = 'gpulab.check("saxpy-guard", saxpy).require()'
+    assert found(book(f"%%hip\n{one}", f"%%hip\n{two}", check, f"%%hip\n{three}")) == two
+    assert found(book(f"%%hip\n{one}", f"%%hip\n{two}")) == two
+
+
+def test_programs_are_told_apart_by_their_names() -> None:
+    program = "#include <cstdio>\nint main() { return %d; }\n"
+    text = book(
+        f"%%hipcc --name checks --args 3\n{program % 1}", 'gpulab.check("port-checks", checks).require()',
+        f"%%hipcc --name sums\n{program % 2}", 'gpulab.check("portable-kernel", sums)',
+    )  # fmt: skip
+    assert found(text, Asked("port-checks", "main", True)) == program % 1
+    assert found(text, Asked("portable-kernel", "main", True)) == program % 2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "it is not a notebook"),
+        ("[" * 100_000, "it is not a notebook"),
+        ('{"a":' * 100_000, "it is not a notebook"),
+        ("[]", "it is not a notebook"),
+        ('{"cells": 3}', "it is not a notebook"),
+        ('{"cells": [' + "1" * 10_000 + "]}", "it is not a notebook"),
+        ('{"worksheets": []}', "old format"),
+        ('{"cells": NaN}', "it is not a notebook"),
+        ('{"cells": [' + "0," * 2_000_000 + "0]}", "too many parts"),
+        ('{"cells": []}', "it has no %%hip cell with a kernel"),
+        (json.dumps({"cells": [None, 3, [], {}, {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}}]}),
+         "it has no %%hip cell with a kernel"),
+        (json.dumps({"cells": [{"cell_type": "code", "source": ["%%hip\n", 3]}]}), "no %%hip cell"),
+        (json.dumps({"cells": [{"cell_type": "markdown", "source": "%%hip\n" + KERNEL}]}), "no %%hip cell"),
+        (json.dumps({"cells": [{"cell_type": "code", "source": "%%hip\n" + KERNEL + "//" + "x" * (300 << 10)}]}),
+         "longer than 256 KB"),
+    ],
+)  # fmt: skip
+def test_odd_notebooks_are_sentences(text: str, problem: str) -> None:
+    with pytest.raises(Unreadable, match=problem):
+        found(text)
+
+
+def test_odd_marks_of_a_cell_are_left_out() -> None:
+    for metadata in (None, 3, [], {"nbgrader": 3}, {"nbgrader": {"grade_id": 4, "solution": True}}):
+        text = json.dumps({"cells": [{"cell_type": "code", "metadata": metadata, "source": f"%%hip\n{KERNEL}"}]})
+        assert cells(text) == [Cell(f"%%hip\n{KERNEL}")]
+
+
+def test_half_characters_cannot_get_further() -> None:
+    text = book(f"%%hip\n{KERNEL}// \ud800")
+    assert found(text).encode("utf-8").startswith(KERNEL.encode())
+
+
+def test_a_notebook_with_the_largest_allowed_number_of_parts_is_read_quickly() -> None:
+    text = '{"cells": [' + "[]," * (notebook.PARTS // 2 - 10) + "0]}"
+    before = time.process_time()
+    assert cells(text) == []
+    assert time.process_time() - before < 5
+
+
+# ------------------------------------------------------------------------------------------------------ the layouts
+
+
+def write(path: Path, data: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+def read(top: Path, *exercises: str) -> dict[tuple[str, str], str]:
+    """(student, exercise) -> "ok", or the problem."""
+    return {(row.student, row.exercise): row.problem or "ok" for row in submissions(top, exercises or None)}
+
+
+def test_layouts_that_are_read(tmp_path: Path) -> None:
+    text = book(f"%%hip\n{KERNEL}")
+    both = book(
+        f"%%hip\n{KERNEL}", "%%hip\n__global__ void fill(int n, float value, float* out) {}",
+        ids={0: "saxpy-guard-answer-1", 1: "first-fill-answer-1"},
+    )  # fmt: skip
+    write(tmp_path / "nbgrader" / "saxpy-guard" / "saxpy-guard.ipynb", text)
+    write(tmp_path / "nbgrader" / "saxpy-guard" / "timestamp.txt", "2026-11-23")
+    write(tmp_path / "week" / "week1" / "saxpy-guard.ipynb", text)
+    write(tmp_path / "flat" / "saxpy-guard.ipynb", text)
+    write(tmp_path / "hip" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "cpp" / "SAXPY_GUARD.CPP", KERNEL)
+    write(tmp_path / "copy" / "saxpy-guard (1).ipynb", text)
+    write(tmp_path / "other-name" / "homework.ipynb", both)
+    write(tmp_path / "bom" / "saxpy-guard.hip", b"\xef\xbb\xbf" + KERNEL.encode())
+    write(tmp_path / "wide" / "saxpy-guard.hip", f"\ufeff{KERNEL}".encode("utf-16"))
+    write(tmp_path / "in-folder" / "saxpy-guard" / "answer.hip", KERNEL)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("packed/saxpy-guard/saxpy-guard.ipynb", text)
+    write(tmp_path / "packed.zip", packed.getvalue())
+    rows = {row.student: row for row in submissions(tmp_path, ["saxpy-guard"])}
+    assert {row.problem for row in rows.values()} == {""}
+    assert {row.answer for row in rows.values()} == {KERNEL}
+    assert len(rows) == 11
+    assert read(tmp_path)["other-name", "first-fill"] == "ok"
+    assert read(tmp_path)["flat", "first-fill"] == NOT_HANDED_IN
+    course = tmp_path.parent / "course"
+    shutil.copytree(tmp_path, course / "submitted")
+    write(course / "solutions" / "saxpy-guard" / "saxpy-guard.ipynb", text)
+    assert read(course) == read(tmp_path)
+
+
+def test_a_zip_of_a_class_gives_the_same_as_its_folder(tmp_path: Path) -> None:
+    for student in ("ann", "bob"):
+        write(tmp_path / "submitted" / student / "saxpy-guard" / "saxpy-guard.ipynb", book(f"%%hip\n{KERNEL}"))
+    write(tmp_path / "submitted" / "cy" / "saxpy-guard.hip", "")
+    name = shutil.make_archive(str(tmp_path / "class"), "zip", tmp_path, "submitted")
+    assert submissions(Path(name)) == submissions(tmp_path)
+    nested = tmp_path / "nested.zip"
+    with zipfile.ZipFile(nested, "w") as archive:
+        archive.write(name, "dee.zip")
+        archive.writestr("ann/saxpy-guard.hip", KERNEL)
+    problems = {row.student: row.problem for row in submissions(nested) if row.answer is None and not row.exercise}
+    assert problems == {"dee": "dee.zip: a zip inside a zip is not opened: unpack the outer one"}
+
+
+def test_what_is_wrong_is_a_row(tmp_path: Path) -> None:
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "binary" / "saxpy-guard.hip", b"\x7fELF\0\0\0")
+    write(tmp_path / "empty" / "saxpy-guard.ipynb", "")
+    write(tmp_path / "blank" / "saxpy-guard.hip", " \n")
+    write(tmp_path / "two" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "two" / "saxpy-guard.ipynb", book(f"%%hip\n{KERNEL} // other"))
+    write(tmp_path / "same" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "same" / "week" / "saxpy-guard.cpp", KERNEL)
+    write(tmp_path / "unknown" / "my-kernel.hip", KERNEL)
+    write(tmp_path / "zip.zip", b"PK\3\4 no zip")
+    write(tmp_path / "esc\x1b[31m" / "saxpy-guard.hip", KERNEL)
+    (tmp_path / "fifo").mkdir()
+    os.mkfifo(tmp_path / "fifo" / "saxpy-guard.ipynb")
+    (tmp_path / "linked").symlink_to(tmp_path / "ann")
+    assert read(tmp_path) == {
+        ("ann", "saxpy-guard"): "ok",
+        ("binary", "saxpy-guard"): "saxpy-guard.hip: it is not text",
+        ("empty", "saxpy-guard"): "saxpy-guard.ipynb: it is not a notebook",
+        ("blank", "saxpy-guard"): "saxpy-guard.hip: it is empty",
+        ("two", "saxpy-guard"): "different answers in saxpy-guard.hip, saxpy-guard.ipynb",
+        ("same", "saxpy-guard"): "ok",
+        ("unknown", ""): "my-kernel.hip: no exercise has this name",
+        ("unknown", "saxpy-guard"): NOT_HANDED_IN,
+        ("zip", ""): "zip.zip: it is not a zip file that can be read",
+        ("zip", "saxpy-guard"): NOT_HANDED_IN,
+        ("esc\u241b[31m", "saxpy-guard"): "ok",
+        ("fifo", "saxpy-guard"): "saxpy-guard.ipynb: it is a FIFO, not a file",
+        ("linked", ""): "linked: it is a symbolic link, which is not followed",
+        ("linked", "saxpy-guard"): NOT_HANDED_IN,
+    }
+
+
+def test_a_folder_without_submissions_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CheckError, match="no submissions"):
+        submissions(tmp_path)
+    with pytest.raises(CheckError, match="cannot be read"):
+        submissions(tmp_path / "absent")
+    with pytest.raises(CheckError, match="no exercise 'no-such'"):
+        submissions(tmp_path, ["no-such"])
+
+
+def test_every_solution_of_the_course_is_found_in_its_notebook() -> None:
+    from gpulab.grading import exercise_ids
+
+    for id in exercise_ids():
+        text = (ROOT / "solutions" / id / f"{id}.ipynb").read_text(encoding="utf-8")
+        marked = [
+            "".join(cell["source"])
+            for cell in json.loads(text)["cells"]
+            if cell["metadata"].get("nbgrader", {}).get("solution")
+        ]
+        assert answer(cells(text), asked_by(id)) == marked[0].partition("\n")[2]
