@@ -28,6 +28,12 @@ def grade_options(ask: argparse.ArgumentParser) -> None:
     one.add_argument("--cluster", default="", metavar="ADDRESS", help="a scheduler of Dask, e.g. tcp://host:8786")
     one.add_argument("--workers", type=int, default=0, metavar="N", help="processes on this machine (one a core)")
     one.add_argument("--gradebook", metavar="FILE", help="also write the points into nbgrader's gradebook")
+    one.add_argument(
+        "--require-jail",
+        default="none",
+        metavar="LEVEL",
+        help="refuse to grade with weaker walls: limits, landlock, bubblewrap",
+    )
     one.add_argument("--no-resume", action="store_true", help="grade all anew; results of before are put aside")
 
 
@@ -55,10 +61,13 @@ def grade_folder(asked: argparse.Namespace) -> int:
     from gpulab.classroom.similar import pairs, pairs_csv
     from gpulab.classroom.store import replace_file
     from gpulab.classroom.submissions import submissions
+    from gpulab.grading.isolated import require
 
     if not asked.out:
         raise CheckError("A class needs --out FOLDER for its report.", hint="gpulab grade FOLDER --out graded")
     out, top = Path(asked.out), Path(asked.what)
+    if not asked.cluster:
+        require(asked.require_jail)
     scheme = scheme_of(Path(asked.points) if asked.points else None)
     found = submissions(top, exercises_wanted(asked.exercises))
     try:
@@ -67,7 +76,8 @@ def grade_folder(asked: argparse.Namespace) -> int:
             (out / RESULTS).replace(out / f"{RESULTS}.before")
         run = grade_class(
             found, out, lambda: pool(asked.cluster, asked.workers), scheme, seed,
-            seconds=asked.seconds, trusted=asked.trust_programs, say=_say, progress=Progress(),
+            seconds=asked.seconds, trusted=asked.trust_programs,
+            jail=asked.require_jail, say=_say, progress=Progress(),
         )  # fmt: skip
         rows = run.rows
         alike = pairs(rows)
@@ -110,7 +120,7 @@ def grade_files(asked: argparse.Namespace) -> int:
 
     wanted = asked_by(asked.what)
     good = True
-    with grading.Grader(seconds=asked.seconds, trusted=asked.trust_programs) as grader:
+    with grading.Grader(seconds=asked.seconds, trusted=asked.trust_programs, jail=asked.require_jail) as grader:
         for name in asked.files:
             path = Path(name)
             try:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulab.classroom.store import plain_bytes
+from gpulab.errors import CheckError
 
 Plain = dict[str, Any]
 """What goes to a worker and comes back: what JSON knows."""
@@ -29,9 +30,9 @@ class Job:
     Args:
         exercise: its id.
         answer: the text.
-        seed: of the inputs that are drawn for this grading.
+        seed: of the inputs that are drawn for this grading, the instructor's secret.
         version: of the exercise and of gpulab, as `version_of` says.
-        seconds, trusted: limits, as of `gpulab.grading.Grader`.
+        seconds, trusted, jail: limits and walls, as of `gpulab.grading.Grader`.
     """
 
     exercise: str
@@ -40,15 +41,18 @@ class Job:
     version: str
     seconds: float = 60.0
     trusted: bool = False
+    jail: str = "none"
 
     @property
     def key(self) -> str:
         """The same for the same answer, exercise, gpulab, seed and limits; another for any other."""
-        return hashlib.sha256(plain_bytes(asdict(self))).hexdigest()
+        plain = asdict(self)
+        del plain["jail"]  # walls do not change a verdict
+        return hashlib.sha256(plain_bytes(plain)).hexdigest()
 
 
-class OtherVersion(RuntimeError):
-    """A worker has another edition of gpulab or of the exercise than the one who asked."""
+class Unfit(RuntimeError):
+    """A worker that must not grade this: another edition of gpulab or of the exercise, or too weak walls."""
 
 
 def version_of(exercise: str) -> str:
@@ -85,7 +89,7 @@ _open: list[Any] = []
 
 
 def grade(work: Mapping[str, Any]) -> Plain:
-    """Grade one job (as plain data) in this process: its verdict as plain data. Raises OtherVersion.
+    """Grade one job (as plain data) in this process: its verdict as plain data. Raises Unfit.
 
     The grader stays for the next job; its own processes hold nothing of the submissions before.
     """
@@ -93,10 +97,13 @@ def grade(work: Mapping[str, Any]) -> Plain:
 
     job = Job(**work)
     if version_of(job.exercise) != job.version:
-        raise OtherVersion(f"this worker has another edition of gpulab or of the exercise {job.exercise!r}")
-    wanted = (job.seconds, job.trusted)
+        raise Unfit(f"this worker has another edition of gpulab or of the exercise {job.exercise!r}")
+    wanted = (job.seconds, job.trusted, job.jail)
     if getattr(_here, "wanted", None) != wanted:
-        _here.grader = Grader(seconds=job.seconds, trusted=job.trusted).__enter__()
+        try:
+            _here.grader = Grader(seconds=job.seconds, trusted=job.trusted, jail=job.jail).__enter__()
+        except CheckError as error:
+            raise Unfit(" ".join(str(error).split())) from None
         _here.wanted = wanted
         _open.append(_here.grader)
     return dict(_here.grader.grade(job.exercise, job.answer, seed=job.seed).verdict.as_dict())

@@ -15,50 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from gpulab.errors import CheckError
-from gpulab.grading.verdict import Verdict
+from gpulab.grading.criteria import FAULTS, HIDDEN, VISIBLE, Criterion
 
-
-@dataclass(frozen=True)
-class Criterion:
-    """One thing that an answer is judged by.
-
-    Args:
-        name: "visible", "hidden", "faults", or the name of one of the exercise's requirements.
-        title: one clause for the student.
-        passed: whether it was met; None where it was not judged.
-    """
-
-    name: str
-    title: str
-    passed: bool | None
-
-
-SHARES = {"visible": Fraction(3, 10), "hidden": Fraction(2, 10), "faults": Fraction(2, 10), "limits": Fraction(3, 10)}
+SHARES = {VISIBLE: Fraction(3, 10), HIDDEN: Fraction(2, 10), FAULTS: Fraction(2, 10), "limits": Fraction(3, 10)}
 """The part of the points that each criterion is worth, unless the instructor says otherwise; "limits" are all of the
 exercise's requirements together. What an exercise does not have counts for nothing."""
-
-TITLES = {
-    "visible": "right results for the inputs that the exercise shows",
-    "hidden": "right results for other inputs",
-    "faults": "no faults and no races",
-    "limits": "within the limits that the exercise sets",
-}
-
-_PLAIN = ("visible", "hidden", "faults")
-
-_MET = {
-    "passed": (True, True, True, True),
-    "requirement": (True, True, True, False),
-    "fault": (None, None, False, None),
-    "wrong": (False, None, None, None),
-}
-"""What a status alone says of the criteria, in the order of TITLES; all others say that nothing ran."""
-
-
-def criteria_of(verdict: Verdict) -> tuple[Criterion, ...]:
-    """The criteria as far as the verdict's status says."""
-    met = _MET.get(verdict.status, (None,) * 4)
-    return tuple(Criterion(name, TITLES[name], passed) for name, passed in zip(TITLES, met, strict=True))
 
 
 @dataclass(frozen=True)
@@ -84,10 +45,10 @@ class Scheme:
         full = self.full(exercise)
         if passed:
             return full
-        limits = sum(each.name not in _PLAIN for each in criteria)
+        limits = sum(each.name not in (VISIBLE, HIDDEN, FAULTS) for each in criteria)
         worth = [
             self.shares.get(each.name, Fraction(0))
-            if each.name in _PLAIN
+            if each.name in (VISIBLE, HIDDEN, FAULTS)
             else self.shares.get("limits", Fraction(0)) / limits
             for each in criteria
         ]

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from gpulab.classroom import jobs
-from gpulab.classroom.jobs import Job, OtherVersion, Plain
+from gpulab.classroom.jobs import Job, Plain, Unfit
 from gpulab.errors import GpulabError
 
 DEATHS = 3
@@ -113,10 +113,16 @@ class OneByOne:
         for job in work:
             try:
                 result = self._task(asdict(job))
+            except Unfit as error:
+                raise _unfit(error) from None
             except Exception as error:
                 yield Done(job, None, _problem(error))
             else:
                 yield Done(job, result)
+
+
+def _unfit(error: Unfit) -> PoolError:
+    return PoolError(f"A worker must not grade this: {error}.".replace("..", "."), hint="docs/grading.md")
 
 
 def _problem(error: BaseException) -> str:
@@ -290,11 +296,8 @@ class DaskPool:
             if deaths[job.key] < DEATHS or not solo:
                 return None
             return Done(job, None, f"the process that graded it died {deaths[job.key]} times", deadly=True)
-        except OtherVersion as error:
-            raise PoolError(
-                f"A worker cannot grade this: {error}.",
-                hint="install the same edition on all machines: docs/grading.md.",
-            ) from None
+        except Unfit as error:
+            raise _unfit(error) from None
         except Exception as error:
             if future.status == "error":
                 return Done(job, None, _problem(error))

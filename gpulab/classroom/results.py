@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from gpulab.classroom.jobs import Plain
-from gpulab.classroom.points import Criterion, Scheme, criteria_of, number
+from gpulab.classroom.points import Scheme, number
 from gpulab.classroom.submissions import NOT_HANDED_IN, Submission
+from gpulab.grading.criteria import Criterion
 from gpulab.grading.verdict import Verdict
 
 MISSING, UNREAD, NOT_JUDGED = "not handed in", "not read", "not judged"
@@ -101,7 +102,6 @@ def _row(one: Submission, plain: Plain | None, problem: str, scheme: Scheme) -> 
         reason = problem if verdict is None else verdict.reason or verdict.headline
         return Row(one.student, one.exercise, NOT_JUDGED, "Not judged yet: the grading itself failed, not the answer.",
                    reason, "", None, full, (), one.answer)  # fmt: skip
-    criteria = criteria_of(verdict)
-    points = scheme.earned(one.exercise, verdict.passed, criteria)
+    points = scheme.earned(one.exercise, verdict.passed, verdict.criteria)
     return Row(one.student, one.exercise, verdict.status, verdict.headline, verdict.reason, verdict.cause, points, full,
-               criteria, one.answer, verdict)  # fmt: skip
+               verdict.criteria, one.answer, verdict)  # fmt: skip

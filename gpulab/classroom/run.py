@@ -70,7 +70,9 @@ def seed_of(out: Path, wanted: int | None) -> int:
     return seed
 
 
-def jobs_of(submissions: Iterable[Submission], seed: int, seconds: float, trusted: bool) -> dict[Submission, Job]:
+def jobs_of(
+    submissions: Iterable[Submission], seed: int, seconds: float = 60.0, trusted: bool = False, jail: str = "none"
+) -> dict[Submission, Job]:
     """The job of each submission that has an answer."""
     versions: dict[str, str] = {}
     made = {}
@@ -78,7 +80,7 @@ def jobs_of(submissions: Iterable[Submission], seed: int, seconds: float, truste
         if each.answer is not None:
             version = versions.setdefault(each.exercise, "") or version_of(each.exercise)
             versions[each.exercise] = version
-            made[each] = Job(each.exercise, each.answer, seed, version, seconds, trusted)
+            made[each] = Job(each.exercise, each.answer, seed, version, seconds, trusted, jail)
     return made
 
 
@@ -91,6 +93,7 @@ def grade_class(
     *,
     seconds: float = 60.0,
     trusted: bool = False,
+    jail: str = "none",
     say: Callable[[str], None] = lambda text: None,
     progress: Progress | None = None,
 ) -> Run:
@@ -103,7 +106,7 @@ def grade_class(
 
     Raises PoolError, CheckError (another run writes there, or the disk is full); what is done by then is kept.
     """
-    jobs = jobs_of(submissions, seed, seconds, trusted)
+    jobs = jobs_of(submissions, seed, seconds, trusted, jail)
     by_key = {job.key: job for job in jobs.values()}
     run = Run()
     problems: dict[str, str] = {}

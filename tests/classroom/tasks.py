@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpulab.classroom.jobs import Job, OtherVersion, Plain
+from gpulab.classroom.jobs import Job, Plain, Unfit
 from gpulab.classroom.results import Row
 from gpulab.classroom.submissions import Submission
 from gpulab.grading.verdict import Verdict, VerdictRow
@@ -41,7 +41,7 @@ def grade(work: Mapping[str, Any]) -> Plain:
     if "raise" in words:
         raise RuntimeError("the tool is missing")
     if "edition" in words:
-        raise OtherVersion("this worker has another edition")
+        raise Unfit("this worker has another edition")
     if "later" in words:
         return Verdict("first-fill", "not judged", "The disk is full.").as_dict()
     return verdict(answer)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gpulab.classroom.points import Criterion, Scheme, criteria_of, notebook_points, number, scheme_of
+from gpulab.classroom.points import Scheme, notebook_points, number, scheme_of
 from gpulab.errors import CheckError
 from gpulab.grading import exercise_ids
-from gpulab.grading.verdict import Verdict
+from gpulab.grading.criteria import Criterion
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEME = Scheme(points={"a": Fraction(10)})
@@ -91,9 +91,3 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, text: str, said: str) -
         scheme_of(tmp_path / "points.toml")
     with pytest.raises(CheckError, match="cannot be read"):
         scheme_of(tmp_path / "absent.toml")
-
-
-@pytest.mark.parametrize("status", ["does not compile", "wrong signature", "stopped", "wrong", "fault"])
-def test_an_answer_that_was_not_seen_to_be_right_anywhere_has_no_points(status: str) -> None:
-    verdict = Verdict("a", status, "no")
-    assert SCHEME.earned("a", verdict.passed, criteria_of(verdict)) == 0

@@ -173,9 +173,9 @@ def test_a_worker_of_another_edition_ends_the_run() -> None:
 def test_a_real_worker_refuses_another_edition() -> None:
     from dataclasses import asdict
 
-    from gpulab.classroom.jobs import OtherVersion, grade
+    from gpulab.classroom.jobs import Unfit, grade
 
-    with pytest.raises(OtherVersion):
+    with pytest.raises(Unfit):
         grade(asdict(job("x")))
 
 

@@ -50,7 +50,7 @@ def test_a_second_run_takes_everything_from_the_store(tmp_path: Path) -> None:
 
 def test_results_depend_on_answer_exercise_edition_seed_and_limits() -> None:
     def key(answer: str = "a", exercise: str = "first-fill", seed: int = 1, seconds: float = 60.0) -> str:
-        (job,) = jobs_of([Submission("x", exercise, answer, "", "")], seed, seconds, False).values()
+        (job,) = jobs_of([Submission("x", exercise, answer, "", "")], seed, seconds).values()
         return job.key
 
     keys = [key(), key(answer="b"), key(exercise="saxpy-guard"), key(seed=2), key(seconds=5.0)]
