@@ -321,12 +321,11 @@ def confined(start: Callable[[], T], allowed: Mapping[str, Iterable[str]]) -> T:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process that leads a group, with all that it has started, and wait for it."""
-    with contextlib.suppress(OSError):
-        if os.name == "nt":
-            process.kill()
-        else:
+    """End a process, with all that it has started if it leads a group, and wait for it."""
+    if os.name != "nt":
+        with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
 
 
@@ -338,37 +337,59 @@ def level() -> tuple[str, str]:
     return "landlock", "namespaces are not used here"
 
 
+_leads = False
+
+
+def lead_group() -> None:
+    """Make this process the leader of a group, in which all that it starts by `Tie` stays."""
+    global _leads
+    os.setpgid(0, 0)
+    _leads = True
+
+
 class Tie:
     """Ends a process group with SIGKILL when this process ends, also by SIGKILL. Only Linux can do it.
 
     It is a pipe whose reading end the other process holds (`descriptors`, to be inherited); when the last writing end
-    is closed, which this process alone has, the kernel sends the signal.
+    is closed, which this process alone has, the kernel sends the signal. The other process leads a group of its own
+    (`process_group`), and is tied a moment after its start; or, if this process has made a group for itself
+    (`lead_group`), it stays in that, and is tied from its start.
     """
 
     def __init__(self) -> None:
         self._read = self._write = -1
+        self._shared = _leads
+        self.process_group = None if _leads or os.name == "nt" else 0
         if sys.platform.startswith("linux"):
             self._read, self._write = os.pipe()
+            if self._shared:
+                self._arm(os.getpgrp())
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """What the process inherits."""
         return (self._read,) if self._read >= 0 else ()
 
-    def fasten(self, group: int) -> None:
-        """The process has been started as the leader of this group."""
-        if self._read < 0:
-            return
+    def _arm(self, group: int) -> None:
         import fcntl
 
-        fcntl.fcntl(self._read, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(self._read, getattr(fcntl, "F_SETSIG", 10), signal.SIGKILL)
         fcntl.fcntl(self._read, fcntl.F_SETOWN, -group)
         fcntl.fcntl(self._read, fcntl.F_SETFL, os.O_ASYNC)
-        os.close(self._read)
-        self._read = -1
+
+    def fasten(self, process: int) -> None:
+        """The process has been started."""
+        if self._read >= 0 and not self._shared:
+            self._arm(process)
+            os.close(self._read)
+            self._read = -1
 
     def release(self) -> None:
-        """End what is left of the group."""
+        """The process has ended: end what is left of its group, if it is its own."""
+        if self._shared and self._read >= 0:
+            import fcntl
+
+            fcntl.fcntl(self._read, fcntl.F_SETFL, 0)
         for end in (self._read, self._write):
             if end >= 0:
                 os.close(end)

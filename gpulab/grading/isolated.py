@@ -204,6 +204,7 @@ def _program(id: str, source: str, seconds: float, memory_bytes: int, trusted: b
         environment = {
             **os.environ,
             "GPULAB_PROGRESS": str(Path(folder, "progress.json")),
+            "GPULAB_CACHE_OWN": str(Path(folder, "cache")),
             "PYTHONIOENCODING": "utf-8",
             "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")])),
         }

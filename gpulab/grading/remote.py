@@ -99,7 +99,7 @@ class Worker:
         with theirs, (self.folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
                 command(), stdin=theirs.fileno(), stdout=log, stderr=log, cwd=self.folder,
-                env=environment(self.folder), pass_fds=self._tie.descriptors, process_group=0,
+                env=environment(self.folder), pass_fds=self._tie.descriptors, process_group=self._tie.process_group,
             )  # fmt: skip
         self._tie.fasten(self._process.pid)
         self._control = ours
@@ -116,6 +116,8 @@ class Worker:
             said = (self.folder / "log").read_text("utf-8", "replace").strip().splitlines()[-1:]
             raise NotJudged(f"the worker does not start: {said[0] if said else 'it said nothing'}")
         answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise NotJudged(f"the worker does not start: {answer['error']}")
         return answer
 
     @property

@@ -251,7 +251,11 @@ def warm() -> None:
 def main() -> NoReturn:
     """Serve until the grader's end of the socket, which is standard input, is closed."""
     control = socket.socket(fileno=0)
-    warm()
+    try:
+        warm()
+    except Exception as error:
+        control.sendall(json.dumps({"error": f"{type(error).__name__}: {error}"[:4096]}).encode() + b"\n")
+        os._exit(1)
     control.sendall(b"{}\n")
     child = 0
     while True:
@@ -299,7 +303,7 @@ def _child(control: socket.socket, descriptor: int, asked: Mapping[str, Any]) ->
     code = 1
     try:
         walls.end_with_parent()
-        os.setpgid(0, 0)
+        walls.lead_group()
         control.close()
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)

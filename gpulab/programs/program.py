@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from gpulab import walls
 from gpulab.errors import GpulabError
 from gpulab.programs.report import Report, read
 from gpulab.records import Activity, Diagnostic, Fault, Launch
@@ -238,11 +239,13 @@ def _run(
     given = scratch / "stdin"
     given.write_text(stdin, encoding="utf-8", errors="surrogateescape")
     begun = time.monotonic()
+    tie = walls.Tie()
     with given.open("rb") as source:
         process = subprocess.Popen(
             command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=folder,
-            start_new_session=True,
+            start_new_session=True, pass_fds=tie.descriptors,
         )  # fmt: skip
+    tie.fasten(process.pid)
     assert process.stdout is not None
     assert process.stderr is not None
     pieces: queue.Queue[tuple[str, str]] = queue.Queue()
@@ -277,6 +280,7 @@ def _run(
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        tie.release()
         for stream in streams:
             stream.join(5)
         process.stdout.close()

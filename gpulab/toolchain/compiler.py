@@ -212,7 +212,7 @@ def run(
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 pass_fds=tie.descriptors,
-                process_group=None if os.name == "nt" else 0,
+                process_group=tie.process_group,
             )
 
         try:

@@ -1,0 +1,126 @@
+"""What fails of this system is not put down to a submission."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpulab.grading import Grader, isolated, remote
+from gpulab.grading.case import Case
+from gpulab.toolchain import compiler
+
+RIGHT = "__global__ void fill(int n, float value, float* out)\n{\n" \
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = value;\n}\n"  # fmt: skip
+PROGRAM = "int main() { return 0; }\n"
+
+
+def graded(source: str = RIGHT, id: str = "first-fill") -> tuple[str, str]:
+    with Grader(seconds=60) as grader:
+        found = grader.grade(id, source)
+    return found.status, found.verdict.text
+
+
+@pytest.mark.parametrize("source", [RIGHT, RIGHT.replace(";", "")])
+def test_a_compiler_that_is_not_there(source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The worker finds a package ziglang without a program."""
+    (tmp_path / "ziglang").mkdir()
+    (tmp_path / "ziglang" / "__init__.py").touch()
+    broken(monkeypatch, tmp_path)
+    status, said = graded(source)
+    assert (status, "compiler" in said) == ("not judged", True), said
+
+
+@pytest.mark.parametrize("source", [RIGHT, RIGHT.replace(";", "")])
+def test_a_compiler_without_its_headers(source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Then nothing compiles: each source would be refused with messages of Clang's."""
+    package = tmp_path / "ziglang"
+    (package / "lib").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for name in ("zig", "zig.exe"):
+        if (compiler.package_folder() / name).exists():
+            os.link(compiler.executable(), package / name)
+    broken(monkeypatch, tmp_path)
+    assert graded(source)[0] == "not judged"
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have workers find what is in this folder before the installed packages, and an empty cache."""
+    environment = remote.environment
+
+    def changed(own: Path) -> dict[str, str]:
+        found = environment(own)
+        return {**found, "PYTHONPATH": os.pathsep.join([str(folder), found["PYTHONPATH"]]),
+                "GPULAB_CACHE": str(folder / "cache")}  # fmt: skip
+
+    monkeypatch.setattr(remote, "environment", changed)
+
+
+def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be written any more: neither by Python nor by Clang."""
+    monkeypatch.setattr("gpulab.grading.worker.FILE_BYTES", 0)
+    run = "import gpulab.grading.worker as w; w.FILE_BYTES = 0; w.main()"
+    monkeypatch.setattr(remote, "command", lambda: [sys.executable, "-P", "-c", run])
+    for source in (RIGHT, RIGHT.replace(";", "")):
+        status, said = graded(source)
+        assert status == "not judged", said
+
+
+def test_an_exercise_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpulab.grading.exercise import Exercise
+
+    def fails(*arguments: object, **named: object) -> Case:
+        raise ZeroDivisionError("in make")
+
+    monkeypatch.setattr(Exercise, "case", fails)
+    status, said = graded()
+    assert status == "not judged"
+    assert "ZeroDivisionError: in make" in said
+
+
+def test_a_temporary_folder_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    assert graded()[0] == "not judged"
+
+
+def test_a_program_where_the_compiler_is_broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "ziglang").mkdir()
+    (tmp_path / "ziglang" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "cache"))
+    status, said = graded(PROGRAM, "port-a-program")
+    assert status == "not judged", said
+
+
+def test_what_is_wrong_with_the_source_stays_so() -> None:
+    """A source cannot claim that the disk is full."""
+    for text in ("#error LLVM ERROR: IO failure on output stream: No space left on device\n",
+                 '#line 1 "LLVM ERROR: IO failure on output stream"\n#error No space left on device\n'):  # fmt: skip
+        assert graded(text + RIGHT)[0] == "does not compile"
+
+
+def test_levels_that_this_system_lacks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpulab import walls
+    from gpulab.errors import CheckError
+
+    monkeypatch.setattr(walls, "level", lambda: ("limits", "this kernel has no Landlock"))
+    isolated.require("none")
+    isolated.require("limits")
+    with pytest.raises(CheckError, match=r"'limits', and 'landlock' is required\.\nWhy: this kernel has no Landlock"):
+        Grader(jail="landlock")
+    with pytest.raises(CheckError, match="no level 'thick'"):
+        Grader(jail="thick")
+
+
+def test_the_command_refuses(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(RIGHT)
+    command = [sys.executable, "-m", "gpulab", "grade", "first-fill", str(tmp_path / "a.hip"), "--require-jail"]
+    from gpulab import walls
+
+    for level in walls.LEVELS:
+        enough = walls.LEVELS.index(level) <= walls.LEVELS.index(walls.level()[0])
+        found = subprocess.run([*command, level], capture_output=True, text=True, check=False)
+        assert (found.returncode, "is required" in found.stdout + found.stderr) == (0 if enough else 1, not enough)
