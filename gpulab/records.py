@@ -189,8 +189,9 @@ class Writer:
 @dataclass(frozen=True, slots=True)
 class ArrayElement:
     """One element of an array after a failed case, as text. `index` is flat: negative before the array, its size and
-    more after it. `state` is "right", "wrong", "never written" (wrong, too), "written outside" or "read outside".
-    `owner` is the thread whose element it is, `writer` the one that changed it last, as far as known.
+    more after it. `state` is "right", "wrong", "never written" (wrong, too), "written outside", "read outside", or
+    "given" (of an input, as it was before the launch). `owner` is the thread whose element it is, `writer` the one that
+    changed it last, as far as known. `inputs`: names and values of the input elements that belong to it.
     """
 
     index: int
@@ -199,6 +200,7 @@ class ArrayElement:
     found: str
     writer: Writer | None = None
     owner: Writer | None = None
+    inputs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,7 @@ class FailedArray:
             them at row `row` and column `column` of an array of two dimensions; others are cut into rows of `columns`.
         beside: elements outside the array that were used, by index, the first ones.
         overview: the whole array in equal parts of `part` elements: how many are right, wrong, never written.
+        given: it is an input that the kernel left alone; its elements are those beside the wrong ones of an output.
     """
 
     name: str
@@ -230,6 +233,7 @@ class FailedArray:
     beside: tuple[ArrayElement, ...]
     overview: tuple[tuple[int, int, int], ...]
     part: int
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +243,7 @@ class FailedCase:
     Attributes:
         inputs: the case in words. grid, block: of its launch.
         larger: it is not the smallest input that fails, but one in which more is to be seen.
-        arrays: outputs, and other arrays that something is wrong with.
+        arrays: inputs, outputs, and other arrays that something is wrong with.
         stopped: why a checked launch of it was stopped (a `Fault`'s kind), or "".
         place: where that was: an element, or a place in shared memory, in words.
         sides: the access that was stopped; if it needs two, the earlier one before it.

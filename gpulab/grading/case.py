@@ -64,6 +64,12 @@ class Array:
         """What must be there after the launch."""
         return self.data if self.expected is None else self.expected
 
+    @property
+    def is_given(self) -> bool:
+        """Does a launch find something in it that it needs: not only what marks elements that were never written?"""
+        marks = sentinel(str(self.data.dtype), self.data.size)
+        return not self.scratch and not same_bits(self.data.reshape(-1), marks).all()
+
     def index_text(self, flat: int) -> str:
         """How a person names the element with this flat index; also for indices outside the array."""
         if self.data.ndim == 2 and 0 <= flat < self.data.size:
@@ -274,6 +280,16 @@ def guard_values(dtype: str, count: int, number: int) -> np.ndarray:
     bits = edge.view(f"uint{8 * edge.dtype.itemsize}")
     bits ^= bits.dtype.type(number + 1)
     return edge
+
+
+Elements = Sequence[tuple[str, int]]
+"""Elements of arrays: name and flat index of each."""
+
+
+def same_place(case: Case, name: str, index: int) -> Elements:
+    """The input elements with the index of an element of array `name`, of arrays that have its shape."""
+    shape = case.array(name).data.shape
+    return [(array.name, index) for array in case.arrays if array.is_given and array.data.shape == shape]
 
 
 def thread_of(case: Case, index: int) -> tuple[Shape3, Shape3] | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpulab import architectures
 from gpulab.errors import CheckError
-from gpulab.grading.case import Array, Asked, Case, Parameters, Prototype, Shape3, thread_of
+from gpulab.grading.case import Array, Asked, Case, Elements, Parameters, Prototype, Shape3, same_place, thread_of
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program_case import ProgramCase
 
@@ -106,6 +106,8 @@ class Exercise:
         hints: three steps, each tells more.
         smallest: the smallest sensible value of each parameter; failing cases are shrunk down to it.
         owner: (case, flat index of an output element) -> the block and thread that should write it.
+        reads: (case, name of an output, flat index) -> the input elements that its value comes from, which a report
+            shows beside it; by default those with the same index, of inputs of the same shape.
         requirements: beyond output.
         archs: architectures on which every case runs.
         instruction_limit: instructions of one wave after which a launch is stopped; a function of the case where some
@@ -134,6 +136,7 @@ class Exercise:
     owner: Callable[[Case, int], tuple[Shape3, Shape3] | None] = field(
         default=lambda case, index: thread_of(case, index)
     )
+    reads: Callable[[Case, str, int], Elements] = same_place
     requirements: tuple[Requirement[Outcome], ...] = ()
     archs: tuple[str, ...] = architectures.defaults()
     instruction_limit: int | Callable[[Case], int] = 2_000_000

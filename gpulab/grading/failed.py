@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 MOST_ARRAYS = 3
+MOST_INPUTS = 2
+"""Input arrays that are drawn, at most."""
+MOST_READ = 3
+"""Input elements that are named beside an element, at most."""
 SIDE = 16
 """Rows and columns of the rectangle that is kept, at most."""
 MOST_BESIDE = 32
@@ -57,6 +61,8 @@ def failed_case(exercise: Exercise, kernel: Prepared, outcome: Outcome, larger: 
         name: [*region[2], *(index for other, index in used_outside if other == name)]
         for name, region in regions.items()
     }
+    names = {array.name for array in shown}
+    inputs = [array for array in outcome.case.arrays if array.is_given and array.name not in names][:MOST_INPUTS]
     writers = _writers(exercise, kernel, outcome, wanted)
     if place is not None and place in used_outside and place not in writers and fault is not None:
         writers[place] = Writer(
@@ -77,7 +83,10 @@ def failed_case(exercise: Exercise, kernel: Prepared, outcome: Outcome, larger: 
         larger=larger,
         grid=outcome.case.grid,
         block=outcome.case.block,
-        arrays=tuple(_array(exercise, outcome, array, regions[array.name], used_outside, writers) for array in shown),
+        arrays=(
+            *(_given(array, _region_of_input(exercise, outcome, shown[0], array)) for array in inputs),
+            *(_array(exercise, outcome, array, regions[array.name], used_outside, writers) for array in shown),
+        ),
         stopped=fault.kind if fault is not None else "",
         place=_place(outcome),
         sides=sides,
@@ -88,18 +97,33 @@ Region = tuple[tuple[int, int], tuple[int, int], list[int]]
 
 
 def _region(outcome: Outcome, array: Array) -> Region:
-    """(rows, columns), (first row, first column) and the flat indices of the rectangle to draw."""
+    """The rectangle to draw of an output: around what is wrong first."""
+    return _around(array, _first_wrong(outcome, array))
+
+
+def _first_wrong(outcome: Outcome, array: Array) -> int:
     import numpy as np
 
+    bad = np.flatnonzero(outcome.wrong(array.name))
+    place = outcome.faulting_index()
+    return int(bad[0]) if len(bad) else place[1] if place is not None and place[0] == array.name else 0
+
+
+def _region_of_input(exercise: Exercise, outcome: Outcome, output: Array, given: Array) -> Region:
+    """The rectangle to draw of an input: around what the first wrong element of an output comes from."""
+    first = min(max(_first_wrong(outcome, output), 0), max(output.data.size - 1, 0))
+    read = [index for name, index in exercise.reads(outcome.case, output.name, first) if name == given.name]
+    return _around(given, read[0] if read else 0)
+
+
+def _around(array: Array, first: int) -> Region:
+    """(rows, columns), (first row, first column) and the flat indices of a rectangle around an element."""
     shape = array.data.shape
     if len(shape) == 2 and array.data.size:
         height, width = shape
     else:
         width = SIDE if array.data.size > 64 else min(8, max(array.data.size, 1))
         height = -(-array.data.size // width)
-    bad = np.flatnonzero(outcome.wrong(array.name))
-    place = outcome.faulting_index()
-    first = int(bad[0]) if len(bad) else place[1] if place is not None and place[0] == array.name else 0
     first = min(max(first, 0), max(array.data.size - 1, 0))
     rows, columns = min(height, SIDE), min(width, SIDE)
     row = min(max(first // max(width, 1) - SIDE // 4, 0), height - rows)
@@ -163,7 +187,8 @@ def _array(
         writer = writers.get((array.name, index))
         seen = "" if state == "never written" else number_text(found[index])
         owner = _owner(exercise, outcome, array, index)
-        elements.append(ArrayElement(index, state, number_text(wanted[index]), seen, writer, owner))
+        inputs = inputs_of(exercise, outcome, array, index)
+        elements.append(ArrayElement(index, state, number_text(wanted[index]), seen, writer, owner, inputs))
     beside, outside = [], outcome.outside(array.name)
     for (name, index), state in sorted(used_outside.items()):
         if name != array.name:
@@ -184,6 +209,30 @@ def _array(
         bad - empty, empty, len(outside), rows, columns, row, column, tuple(elements),
         tuple(beside[:MOST_BESIDE]), tuple(overview), part,
     )  # fmt: skip
+
+
+def _given(array: Array, region: Region) -> FailedArray:
+    (rows, columns), (row, column), indices = region
+    flat = array.data.reshape(-1)
+    elements = tuple(ArrayElement(index, "given", "", number_text(flat[index])) for index in indices)
+    return FailedArray(
+        array.name, str(array.data.dtype), tuple(int(extent) for extent in array.data.shape), array.data.size, 0, 0, 0,
+        rows, columns, row, column, elements, (), (), 1, True,
+    )  # fmt: skip
+
+
+def inputs_of(exercise: Exercise, outcome: Outcome, array: Array, index: int) -> tuple[tuple[str, str], ...]:
+    """The input elements that belong to an element of an output: their names, and their values before the launch."""
+    if not array.is_output:
+        return ()
+    found = []
+    for name, at in exercise.reads(outcome.case, array.name, index):
+        given = outcome.case.array(name)
+        if 0 <= at < given.data.size:
+            before = " before" if given.is_output else ""
+            found.append((f"{name}[{at}]{before}", number_text(given.data.reshape(-1)[at])))
+    more = len(found) - MOST_READ
+    return (*found[:MOST_READ], (f"{more} more", "")) if more > 0 else tuple(found)
 
 
 def values_found(outcome: Outcome, array: Array) -> np.ndarray:

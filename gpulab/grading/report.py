@@ -13,13 +13,13 @@ from gpulab.grading.case import Array, Parameters
 from gpulab.grading.causes import CHECKED_CAUSES
 from gpulab.grading.criteria import refused
 from gpulab.grading.exercise import Exercise
-from gpulab.grading.failed import values_found
+from gpulab.grading.failed import inputs_of, values_found
 from gpulab.grading.judgement import Failure
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import cut
 from gpulab.grading.verdict import Verdict, VerdictRow
-from gpulab.grading.wording import coordinates, counted, number_text
+from gpulab.grading.wording import coordinates, counted, inputs_words, number_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,6 +99,8 @@ def rejected(
     elif isinstance(outcome, Outcome):
         assert isinstance(exercise, Exercise)
         rows += _seen_of_kernel(exercise, outcome)
+        if failure.cause is None:
+            rows += _indices_of_threads(outcome)
         evidence = "The values above are all the evidence there is."
         advice = "Work out on paper what the first thread with a wrong element computes, line by line."
     else:
@@ -110,7 +112,9 @@ def rejected(
         rows.append(VerdictRow("likely cause", f"{cause.title}. {cause.why}"))
         rows.append(VerdictRow("next", cause.next_step))
     else:
-        rows.append(VerdictRow("likely cause", f"not one of the mistakes known here. {evidence}"))
+        rows.append(
+            VerdictRow("likely cause", f"not known: it is none of the mistakes that this check tells apart. {evidence}")
+        )
         rows.append(VerdictRow("next", advice))
     status = "fault" if outcome.fault is not None else "wrong"
     return _verdict(exercise, status, rows, cause=cause.name if cause else "", smallest=smallest)
@@ -244,20 +248,40 @@ def _table(exercise: Exercise, outcome: Outcome, array: Array, wrong: np.ndarray
 
     found, untouched = values_found(outcome, array), outcome.untouched(array.name).reshape(-1)
     wanted = np.asarray(array.wanted).reshape(-1)
-    rows: list[tuple[str, ...]] = [("element", "expected", "found", "whose it is")]
+    rows: list[tuple[str, ...]] = [("element", "inputs", "expected", "found", "whose it is")]
     for index in np.flatnonzero(wrong)[:SHOWN]:
         index = int(index)
         seen = "never written" if untouched[index] and array.is_output else number_text(found[index])
         owner = exercise.owner(outcome.case, index) if array.is_output else None
         whose = f"thread {coordinates(owner[1])} of block {coordinates(owner[0])}" if owner else ""
-        rows.append((array.index_text(index), number_text(wanted[index]), seen, whose))
-    if not any(row[3] for row in rows[1:]):
-        rows = [row[:3] for row in rows]
+        inputs = inputs_words(inputs_of(exercise, outcome, array, index))
+        rows.append((array.index_text(index), inputs, number_text(wanted[index]), seen, whose))
+    used = [column for column in range(len(rows[0])) if any(row[column] for row in rows[1:])]
+    rows = [tuple(row[column] for column in used) for row in rows]
     widths = [max(len(part) for part in column) for column in zip(*rows, strict=True)]
     lines = ["  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     if wrong.sum() > SHOWN:
         lines.append("...")
     return "\n".join(lines)
+
+
+def _indices_of_threads(outcome: Outcome) -> Iterator[VerdictRow]:
+    """Which elements threads came to write, of outputs with wrong elements: those that wrote wrong ones first."""
+    for array in outcome.case.outputs:
+        wrong = set(outcome.wrong_indices(array.name))
+        seen = sorted(
+            (index not in wrong, block[::-1], thread[::-1], index)
+            for index, block, thread in outcome.writers(array.name)
+        )
+        if not wrong or not seen:
+            continue
+        lines = [
+            f"thread {coordinates(thread[::-1])} of block {coordinates(block[::-1])}: {array.index_text(index)}"
+            + ("" if fine else ", which is wrong")
+            for fine, block, thread, index in seen[:SHOWN]
+        ]
+        more = len(seen) - SHOWN
+        yield VerdictRow("who wrote", "\n".join([*lines, *([f"and {more} more"] if more > 0 else [])]), block=True)
 
 
 def _indices(array: Array, indices: tuple[int, ...]) -> str:

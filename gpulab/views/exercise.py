@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
     from gpulab.records import Access, ArrayElement, FailedArray, FailedCase, Writer
 
-SIGNS = {"right": "✓", "wrong": "✗", "never written": "–", "written outside": "!", "read outside": "?"}
+SIGNS = {"right": "✓", "wrong": "✗", "never written": "–", "written outside": "!", "read outside": "?", "given": ""}
 """One for each state of an element; colour and hatch stand beside it."""
 
 MOST_ROWS = 64
 """Rows of the table."""
+
+UNFOLDED = 8
+"""Rows of a table that is not folded, at most."""
 
 
 def coordinates(place: tuple[int, int, int] | None) -> str:
@@ -37,6 +40,11 @@ def name_of(array: FailedArray, index: int) -> str:
     if len(array.shape) == 2 and 0 <= index < array.shape[0] * array.shape[1]:
         return f"{array.name}[{index}] (row {index // array.shape[1]}, column {index % array.shape[1]})"
     return f"{array.name}[{index}]"
+
+
+def inputs_words(element: ArrayElement) -> str:
+    """ "x[5] = 3, y[5] before = 7"; "" if no input belongs to the element."""
+    return ", ".join(f"{name} = {value}" if value else name for name, value in element.inputs)
 
 
 def who(writer: Writer) -> str:
@@ -70,6 +78,8 @@ def story(array: FailedArray, element: ArrayElement, stopped: bool = False) -> l
     size = 1
     for extent in array.shape:
         size *= extent
+    if element.state == "given":
+        return [f"{name} is {element.found}: an input."]
     if element.state in ("written outside", "read outside"):
         end = f"{array.name} ends at {array.name}[{size - 1}]" if size else f"{array.name} has no elements"
         end = f"{array.name} begins at {array.name}[0]" if element.index < 0 else end
@@ -86,6 +96,8 @@ def story(array: FailedArray, element: ArrayElement, stopped: bool = False) -> l
         lines = [f"{name} should be {element.expected}, but nobody changed it: it is as it was before the launch."]
     else:
         lines = [f"{name} should be {element.expected}, but is {element.found}."]
+    if element.inputs:
+        lines.append(f"Its inputs: {inputs_words(element)}.")
     if writer is not None:
         lines.append(f"{who(writer).capitalize()} wrote it last, in {_at(writer)}.")
         if stopped and element.state != "right":
@@ -145,6 +157,8 @@ def _shift(case: FailedCase, array: FailedArray) -> str:
 
 def _counts(array: FailedArray) -> str:
     total = array.right + array.wrong + array.never
+    if array.given:
+        return f"{array.name} ({total:,} element{'' if total == 1 else 's'}): an input"
     parts = []
     if array.wrong:
         parts.append(f"{array.wrong:,} wrong")
@@ -196,10 +210,11 @@ def _sentence(case: FailedCase) -> str:
     parts = ["Drawn for " + case.inputs + f", on {case.arch} (wave{case.wave_size})."]
     if case.larger:
         parts.append("It is a larger input than the report's, as more of the mistake can be seen in it.")
-    parts += [_counts(array) + "." for array in case.arrays]
+    judged = [array for array in case.arrays if not array.given]
+    parts += [_counts(array) + "." for array in judged]
     parts.append(_stopped(case))
-    parts += [_shift(case, array) for array in case.arrays]
-    for array in case.arrays:
+    parts += [_shift(case, array) for array in judged]
+    for array in judged:
         first = _first(array)
         if first is not None and first.state != "right":
             parts += story(array, first, bool(case.stopped))
@@ -211,11 +226,12 @@ def _table(case: FailedCase) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for array in case.arrays:
         for element in (*array.elements, *array.beside):
-            if element.state == "right":
+            if element.state in ("right", "given"):
                 continue
             writer, owner = element.writer, element.owner
             rows.append((
-                name_of(array, element.index), element.state, element.expected or "–", element.found or "–",
+                name_of(array, element.index), element.state, inputs_words(element) or "–", element.expected or "–",
+                element.found or "–",
                 who(writer) if writer else "–", _at(writer) if writer else "–", who(owner) if owner else "–",
             ))  # fmt: skip
     wrong = sum(array.wrong + array.never + max(array.outside, len(array.beside)) for array in case.arrays)
@@ -224,10 +240,13 @@ def _table(case: FailedCase) -> Table:
         note = f"{wrong - min(len(rows), MOST_ROWS):,} more are not listed."
     if not rows:
         note = f"No element is wrong{': the launch was stopped for another reason' if case.stopped else ''}."
-    if any(row[4] != "–" for row in rows):
+    if any(row[5] != "–" for row in rows):
         note = f"{note} By: seen in a checked launch. Belongs to: by the exercise's own mapping.".strip()
-    columns = ("element", "state", "expected", "found", "by", "at", "belongs to")
-    return Table(columns, tuple(rows[:MOST_ROWS]), note)
+    columns: tuple[str, ...] = ("element", "state", "inputs", "expected", "found", "by", "at", "belongs to")
+    if all(row[2] == "–" for row in rows):
+        columns, rows = (*columns[:2], *columns[3:]), [(*row[:2], *row[3:]) for row in rows]
+    summary = f"All {len(rows[:MOST_ROWS])} elements as a table" if len(rows) > UNFOLDED else ""
+    return Table(columns, tuple(rows[:MOST_ROWS]), note, summary)
 
 
 def _key(writer: Writer | None) -> str:
@@ -247,6 +266,7 @@ def _cells(array: FailedArray, elements: tuple[ArrayElement, ...], stopped: bool
             "index": element.index, "state": element.state, "sign": SIGNS[element.state], "found": element.found,
             "expected": element.expected, "words": story(array, element, stopped), "by": _key(element.writer),
             "writer": _thread(element.writer), "owner": _thread(element.owner),
+            "inputs": [name.split(" ")[0] for name, value in element.inputs if value],
         }
         for element in elements
     ]  # fmt: skip
@@ -268,7 +288,8 @@ def _drawn(array: FailedArray, stopped: bool) -> dict[str, Any]:
     shown = len(array.elements)
     return {
         "name": array.name, "type": f"{array.dtype}, {' × '.join(f'{extent:,}' for extent in array.shape)}",
-        "counts": _counts(array), "two": two, "columns": array.columns, "heads": heads, "rows": rows,
+        "counts": _counts(array), "given": array.given, "two": two, "columns": array.columns, "heads": heads,
+        "rows": rows,
         "cells": _cells(array, array.elements, stopped), "beside": _cells(array, array.beside, stopped),
         "moreBeside": max(0, array.outside - len(array.beside)),
         "first": first.index if first is not None else 0,
@@ -305,6 +326,7 @@ _PAINT = {
     "right": (palette.BLUE, "", "white"), "wrong": ("#FFFFFF", "", "black"),
     "never written": ("#E4E4E4", "///", "black"),
     "written outside": ("#FFFFFF", "", "black"), "read outside": ("#FFFFFF", "", "black"),
+    "given": ("#F2F2F2", "", "black"),
 }  # fmt: skip
 
 
@@ -330,8 +352,9 @@ def _figure(case: FailedCase, title: str) -> Figure:
                 _draw_cell(axes, column, row, element)
     legend = figure.add_subplot(grid[len(lines) - 1, 0])
     legend.axis("off")
+    given = "grey: input    " if any(array.given for array in case.arrays) else ""
     legend.text(
-        0.0, 0.5, "blue: right    ✗ framed: found ≠ what it should be    hatched: never written    "
+        0.0, 0.5, f"{given}blue: right    ✗ framed: found ≠ what it should be    hatched: never written    "
         "dashed: outside of the array, ! written, ? read", fontsize=7.5, va="center", transform=legend.transAxes,
     )  # fmt: skip
     return figure
@@ -356,7 +379,7 @@ def _draw_cell(axes: Any, column: int, row: int, element: ArrayElement) -> None:
     from matplotlib.patches import Rectangle
 
     paint, hatch, ink = _PAINT[element.state]
-    edge = "#666666" if element.state in ("right", "never written") else palette.VERMILLION
+    edge = "#666666" if element.state in ("right", "never written", "given") else palette.VERMILLION
     outside = element.state.endswith("outside")
     axes.add_patch(
         Rectangle(

@@ -42,11 +42,15 @@ def number(value: int | float) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
-    """Rows under column headings; `note` is a line below."""
+    """Rows under column headings; `note` is a line below.
+
+    `summary`: in HTML the table is folded behind this line, which opens it by mouse or keys.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    summary: str = ""
 
     def _cells(self) -> list[list[str]]:
         return [[visible(cell) if isinstance(cell, str) else number(cell) for cell in row] for row in self.rows]
@@ -96,4 +100,7 @@ class Table:
         body = "".join(row("td", values) for values in self._cells())
         note = f"<p>{escape(visible(self.note))}</p>" if self.note else ""
         head = row("th", [visible(column) for column in self.columns])
-        return f'<table class="gpulab-table"><thead>{head}</thead><tbody>{body}</tbody></table>{note}'
+        table = f'<table class="gpulab-table"><thead>{head}</thead><tbody>{body}</tbody></table>{note}'
+        if not self.summary:
+            return table
+        return f'<details class="gpulab-folded"><summary>{escape(visible(self.summary))}</summary>{table}</details>'

@@ -139,7 +139,7 @@ def test_a_store_that_the_compiler_made_of_two_has_no_line() -> None:
     source = wrong_answer("three-point-mean", "missing-parentheses").source
     case = verdict_of("three-point-mean", source).case
     assert case is not None
-    wrong = next(element for element in case.arrays[0].elements if element.state == "wrong")
+    wrong = next(element for element in case.arrays[-1].elements if element.state == "wrong")
     assert wrong.writer is not None
     assert wrong.writer.where is None or "out[i]" in wrong.writer.where.text
     assert wrong.writer.instruction.startswith("global_store")
@@ -165,6 +165,74 @@ def test_in_a_notebook_a_rejected_answer_shows_report_and_picture_and_nothing_on
     assert (error.output_type, error.ename) == ("error", "AnswerRejected")
 
 
+MIRROR = """__global__ void mirror(int width, int height, const int* in, int* out)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column < width && row < height) out[row * width + column] = in[row * width + (column + 1) % width];
+}
+"""
+
+
+@BOTH
+def test_inputs_stand_beside_outputs(arch: str) -> None:
+    """By the exercise's own mapping (of a mirrored image): in the report, in the case's table, in the picture."""
+    verdict = verdict_of("image-mirror", MIRROR, arch)
+    case = verdict.case
+    assert case is not None
+    given, array = case.arrays
+    assert (given.name, given.given) == ("in", True)
+    width = array.shape[1]
+    values = {element.index: element.found for element in given.elements}
+    assert {element.state for element in given.elements} == {"given"}
+    wrong = [element for element in array.elements if element.state == "wrong"]
+    for element in wrong:
+        row, column = divmod(element.index, width)
+        other = row * width + width - 1 - column
+        assert element.inputs == ((f"in[{other}]", element.expected),)
+        assert values[other] == element.expected
+    name, value = wrong[0].inputs[0]
+    small = load("image-mirror").case(verdict.smallest)  # the report's, where the picture has a larger one
+    last = verdict.smallest["width"] - 1
+    assert f"in[{last}] = {small.array('in').data[0, last]}" in verdict.text
+    picture = view.failing(case)
+    place = picture.table.columns.index("inputs")
+    assert picture.table.rows[0][place] == f"{name} = {value}"
+    assert f"Its inputs: {name} = {value}." in picture.sentence
+    assert "in (" not in picture.sentence  # an input is not wrong, and needs no count
+    assert Verdict.from_dict(json.loads(json.dumps(verdict.as_dict()))) == verdict
+
+
+def test_what_an_array_held_before_is_an_input() -> None:
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = a * x[i] - y[i];\n}\n"
+    text = verdict_of(
+        "saxpy-guard", f"__global__ void saxpy(int n, float a, const float* x, float* y)\n{{\n    {body}"
+    ).text
+    exercise = load("saxpy-guard")
+    assert "y[0] before = " in text
+    assert exercise.reads(exercise.case(exercise.cases[0]), "y", 0) == [("x", 0), ("y", 0)]
+
+
+@BOTH
+def test_where_no_cause_is_known_it_says_so_and_who_wrote_what(arch: str) -> None:
+    exercise = replace(load("first-fill"), causes=())
+    text = verdict_of(exercise, fill("    if (i < n) out[i ^ 1] = value + i;"), arch).text
+    assert "likely cause  not known: " in text
+    assert "who wrote     thread 1 of block 0: out[0], which is wrong" in text
+    assert "              thread 0 of block 0: out[1]\n" in text  # the value is the same for all, so it is right
+
+
+def test_a_long_table_is_folded() -> None:
+    case = verdict_of("first-fill", fill("    if (i < n) out[i] = 2 * value;")).case
+    assert case is not None
+    table = view.failing(case).table
+    assert len(table.rows) > view.UNFOLDED
+    assert table.html().startswith(
+        f'<details class="gpulab-folded"><summary>All {len(table.rows)} elements as a table<'
+    )
+    assert "<details" not in replace(table, rows=table.rows[:2], summary="").html()
+
+
 def test_the_same_each_time() -> None:
     source = fill("    if (i < n - 1) out[i + 1] = value + i;")
     assert verdict_of("first-fill", source).as_dict() == verdict_of("first-fill", source).as_dict()
@@ -177,7 +245,8 @@ def test_without_a_shadow_memory_only_the_owner_is_known() -> None:
 
     case = judge(tiny(), "source", PythonBench(skips_last)).case
     assert case is not None
-    (array,) = case.arrays
+    given, array = case.arrays
+    assert (given.name, given.given, array.given) == ("x", True, False)
     assert len(array.elements) == 10
     assert {element.writer for element in array.elements} == {None}
     assert array.elements[3].owner is not None

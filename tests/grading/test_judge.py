@@ -153,7 +153,9 @@ def test_elements_never_written_are_called_so_with_their_owner():
 
     verdict = judge(tiny(cases=({"n": 10},), smallest={"n": 10}), "source", PythonBench(leaves_out_last))
     assert "1 of 10 elements of out" in verdict.text
-    assert "out[9]   90        never written  thread 1 of block 1" in verdict.text
+    given = tiny().case({"n": 10}).array("x").data[9]
+    assert f"out[9]   x[9] = {given:g}" in verdict.text
+    assert "  90        never written  thread 1 of block 1" in verdict.text
 
 
 def test_sentinel_as_a_result_is_not_right_even_if_expected_elsewhere():

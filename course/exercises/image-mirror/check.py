@@ -24,6 +24,12 @@ def make(parameters, random):
     )
 
 
+def reads(case, name, index):
+    """The same row, the mirrored column."""
+    width = case.parameters["width"]
+    return [("in", index - index % width + width - 1 - index % width)]
+
+
 def owner(case, index):
     """The thread with x = column it reads, y = row: it writes the mirrored column."""
     width = case.parameters["width"]
@@ -97,6 +103,7 @@ exercise = Exercise(
     ),
     smallest={"width": 1, "height": 1, "block": 2},
     owner=owner,
+    reads=reads,
     requirements=(work_shared(),),
     causes=(
         Cause(

@@ -2,7 +2,7 @@
 import { choice, el, frame, number, roving } from "./common.js";
 
 const short = (text, most) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
-const STATES = { right: "right", wrong: "wrong", "never written": "never", "written outside": "outside", "read outside": "outside" };
+const STATES = { right: "right", wrong: "wrong", "never written": "never", "written outside": "outside", "read outside": "outside", given: "given" };
 
 function render({ model, el: host }) {
   const data = model.get("data");
@@ -17,19 +17,20 @@ function render({ model, el: host }) {
     for (const other of cells) {
       other.node.classList.toggle("gpulab-exercise-picked", other.cell === cell);
       other.node.classList.toggle("gpulab-exercise-same", Boolean(cell.by) && other.cell !== cell && other.cell.by === cell.by);
+      other.node.classList.toggle("gpulab-exercise-input", other.cell.state === "given" && cell.inputs.includes(other.key));
     }
   }
 
   function box(cell, name, wide) {
     const kind = STATES[cell.state];
-    const found = cell.state === "right" ? cell.found : `${cell.sign} ${cell.found}`;
+    const found = ["right", "given"].includes(cell.state) ? cell.found : `${cell.sign} ${cell.found}`;
     const node = el("div", { class: `gpulab-exercise-cell gpulab-exercise-${kind}`, role: "img", "aria-label": `${name}[${cell.index}], ${cell.state}. ${cell.words.join(" ")}` },
       kind === "outside" ? el("span", { class: "gpulab-exercise-index", text: `[${cell.index}]` }) : null,
       el("span", { class: "gpulab-exercise-value", text: kind === "outside" ? cell.sign : short(found.trim(), wide) }),
       ["wrong", "never"].includes(kind) ? el("span", { class: "gpulab-exercise-not gpulab-exercise-value", text: short(`≠ ${cell.expected}`, wide) }) : null,
       el("span", { class: "gpulab-exercise-writer", text: kind === "never" ? "nobody" : cell.writer || (cell.owner ? `(${cell.owner})` : short(cell.found, wide)) }),
       cell.writer !== cell.owner && cell.owner && (cell.writer || kind === "never") ? el("span", { class: "gpulab-exercise-not gpulab-exercise-writer", text: `≠ ${cell.owner}` }) : null);
-    cells.push({ node, cell });
+    cells.push({ node, cell, key: `${name}[${cell.index}]` });
     node.addEventListener("mouseenter", () => tell(cell));
     node.addEventListener("focus", () => tell(cell));
     return node;
@@ -81,8 +82,9 @@ function render({ model, el: host }) {
     return el("div", {}, el("p", { class: "gpulab-exercise-label", text: `The whole of ${array.name}, ${array.part} a bar: solid right, striped wrong, hatched never written. ${array.window} (underlined).` }), made);
   }
 
+  const given = data.arrays.some((array) => array.given) ? [["given", "7", "an input; dotted: of the chosen element"]] : [];
   const legend = el("ul", { class: "gpulab-exercise-legend", "aria-label": "Legend" },
-    [["right", "8", "right: the value"], ["wrong", "✗ 3 ≠ 8", "wrong: found ≠ what it should be"], ["never", "–", "never written"], ["outside", "!", "outside of the array: ! written, ? read"]]
+    [...given, ["right", "8", "right: the value"], ["wrong", "✗ 3 ≠ 8", "wrong: found ≠ what it should be"], ["never", "–", "never written"], ["outside", "!", "outside of the array: ! written, ? read"]]
       .map(([kind, sign, words]) => el("li", {}, el("span", { class: `gpulab-exercise-sample gpulab-exercise-${kind}`, text: sign, "aria-hidden": "true" }), el("span", { text: words }))));
   const stopped = data.stopped ? el("div", { class: "gpulab-exercise-stopped" },
     el("p", { text: data.stopped }),
@@ -91,7 +93,7 @@ function render({ model, el: host }) {
 
   shown.controls.append(choice("In the cells", [["values", "values"], ["writers", "who wrote (b: block, t: thread)"]], "values", (what) => {
     shown.body.classList.toggle("gpulab-exercise-writers", what === "writers");
-    const wrong = legend.querySelector("li:nth-child(2) span:last-child");
+    const wrong = legend.querySelector(".gpulab-exercise-wrong + span");
     if (wrong) wrong.textContent = what === "writers" ? "wrong: who wrote it ≠ whose it is (in brackets: not seen, whose it is)" : "wrong: found ≠ what it should be";
     shown.say(what === "writers" ? "Cells show who wrote them." : "Cells show values.");
   }));
@@ -100,7 +102,7 @@ function render({ model, el: host }) {
     array.shift ? el("p", { class: "gpulab-exercise-shift", text: array.shift }) : null,
     el("div", { class: "gpulab-exercise-scroll" }, grid(array)), beside(array), overview(array)));
   shown.body.append(...[stopped, legend, ...parts, story].filter(Boolean));
-  const wanted = data.arrays.flatMap((array) => [...array.cells, ...array.beside].filter((cell) => cell.index === array.first));
+  const wanted = data.arrays.filter((array) => !array.given).flatMap((array) => [...array.cells, ...array.beside].filter((cell) => cell.index === array.first));
   const first = wanted.find((cell) => cell.state !== "right") ?? wanted[0];
   if (first) tell(first);
 }
