@@ -45,6 +45,9 @@ class VerdictRow:
     block: bool = False
 
 
+REJECTED = ' class="gpulab-rejected"'
+"""Of a report that has something to say: the editor's extension brings it into sight."""
+
 REASONS = ("likely cause", "stopped", "compiler", "required", "what")
 """Labels of rows that can say why an answer was rejected, the one that says most first."""
 
@@ -127,7 +130,7 @@ class Verdict:
                 f'<tr><th scope="row" style="{cell}">{html.escape(row.label)}</th><td style="{cell}">{value}</td></tr>'
             )
         return (
-            f'<div style="border-left:4px solid {colour};padding:4px 12px">'
+            f'<div{"" if self.passed else REJECTED} style="border-left:4px solid {colour};padding:4px 12px">'
             f"<strong>{html.escape(self.headline)}</strong>"
             f'<table style="border-collapse:collapse">{"".join(rows)}</table></div>'
         )

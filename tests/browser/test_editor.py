@@ -274,6 +274,36 @@ def test_the_panel_has_lessons_progress_and_hints(running: Lab, page: Page) -> N
     (running.folder / "progress.json").unlink()
 
 
+CHECK = """
+import gpulab
+print("\\n" * 30)
+gpulab.check("first-fill", "__global__ void fill(int n, float value, float* out) { if (threadIdx.x < n) out[n] = 1; }")
+"""
+IN_SIGHT = """
+() => {
+  const report = document.querySelector(".gpulab-rejected");
+  if (!report) return false;
+  const box = report.getBoundingClientRect();
+  const around = document.querySelector(".jp-WindowedPanel-outer, .jp-Notebook").getBoundingClientRect();
+  return box.top >= around.top - 1 && box.top + Math.min(box.height, around.height) <= around.bottom + 1;
+}
+"""
+
+
+def test_a_report_comes_into_sight(running: Lab, page: Page) -> None:
+    page.set_viewport_size({"width": 1200, "height": 700})
+    source = cell(page, 2).locator(".cm-content")
+    source.click()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.insert_text(CHECK)
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_selector(".gpulab-rejected", timeout=60_000)
+    page.wait_for_function(IN_SIGHT, timeout=10_000)
+    page.wait_for_timeout(1500)  # pictures below it come later, and must not push it away
+    assert page.evaluate(IN_SIGHT)
+    assert page.evaluate("() => !document.querySelector('.gpulab-rejected').contains(document.activeElement)")
+
+
 def test_other_cells_are_shown_as_python(page: Page) -> None:
     expect(cell(page, 1).locator(".gpulab-qualifier").first).to_be_visible()
     python = cell(page, 2)

@@ -101,7 +101,8 @@ function render({ model, el: host }) {
     el("p", { class: "gpulab-exercise-name" }, el("b", { text: array.counts }), el("span", { class: "gpulab-exercise-label", text: `  ${array.type}` })),
     array.shift ? el("p", { class: "gpulab-exercise-shift", text: array.shift }) : null,
     el("div", { class: "gpulab-exercise-scroll" }, grid(array)), beside(array), overview(array)));
-  shown.body.append(...[stopped, legend, ...parts, story].filter(Boolean));
+  const together = el("div", { class: "gpulab-exercise-arrays" }, parts);
+  shown.body.append(...[stopped, legend, together, story].filter(Boolean));
   const wanted = data.arrays.filter((array) => !array.given).flatMap((array) => [...array.cells, ...array.beside].filter((cell) => cell.index === array.first));
   const first = wanted.find((cell) => cell.state !== "right") ?? wanted[0];
   if (first) tell(first);

@@ -7,6 +7,7 @@
 //   completion.js  HIP's names and the cell's own
 //   lessons.js     finds and opens notebooks of the course
 //   panel.js       the side panel: lessons, exercises, progress, hints
+//   sight.js       brings a check's report into sight
 
 import { provider } from "./completion.js";
 import { explanations } from "./explain.js";
@@ -14,6 +15,7 @@ import { language } from "./language.js";
 import { lessons } from "./lessons.js";
 import { markers } from "./markers.js";
 import { panel } from "./panel.js";
+import { sight } from "./sight.js";
 import { words } from "./words.js";
 
 /** The packages that are taken from the running application, by the name that the other modules use. */
@@ -84,6 +86,14 @@ export async function plugins(shared) {
       requires: [lab.completer.ICompletionProviderManager],
       /** @param {any} _app @param {any} manager */
       activate(_app, manager) { manager.registerProvider(provider(known)); },
+    },
+    {
+      id: "gpulab-editor:sight",
+      description: "A check's report comes into sight when its cell has run.",
+      autoStart: true,
+      requires: [lab.notebook.INotebookTracker],
+      /** @param {any} _app @param {any} tracker */
+      activate(_app, tracker) { sight(lab, tracker); },
     },
     {
       id: "gpulab-editor:panel",
