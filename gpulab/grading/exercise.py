@@ -107,7 +107,8 @@ class Exercise:
         smallest: the smallest sensible value of each parameter; failing cases are shrunk down to it.
         owner: (case, flat index of an output element) -> the block and thread that should write it.
         reads: (case, name of an output, flat index) -> the input elements that its value comes from, which a report
-            shows beside it; by default those with the same index, of inputs of the same shape.
+            shows beside it; by default those with the same index, of inputs of the same shape, where `owner` knows
+            whose element it is.
         requirements: beyond output.
         archs: architectures on which every case runs.
         instruction_limit: instructions of one wave after which a launch is stopped; a function of the case where some
@@ -136,7 +137,7 @@ class Exercise:
     owner: Callable[[Case, int], tuple[Shape3, Shape3] | None] = field(
         default=lambda case, index: thread_of(case, index)
     )
-    reads: Callable[[Case, str, int], Elements] = same_place
+    reads: Callable[[Case, str, int], Elements] | None = None
     requirements: tuple[Requirement[Outcome], ...] = ()
     archs: tuple[str, ...] = architectures.defaults()
     instruction_limit: int | Callable[[Case], int] = 2_000_000
@@ -180,6 +181,12 @@ class Exercise:
             name: Prototype(name, parameters, tuple(passed[name])) for name, parameters in self.kernels.items()
         }
         return Asked(self.id, self.kernel, prototypes)
+
+    def inputs_of(self, case: Case, name: str, index: int) -> Elements:
+        """The input elements that the value of an element of output `name` comes from, as far as the exercise knows."""
+        if self.reads is not None:
+            return self.reads(case, name, index)
+        return () if self.owner(case, index) is None else same_place(case, name, index)
 
     def limit(self, case: Case) -> int:
         """The instructions after which a launch of this case is stopped."""

@@ -112,7 +112,7 @@ def _first_wrong(outcome: Outcome, array: Array) -> int:
 def _region_of_input(exercise: Exercise, outcome: Outcome, output: Array, given: Array) -> Region:
     """The rectangle to draw of an input: around what the first wrong element of an output comes from."""
     first = min(max(_first_wrong(outcome, output), 0), max(output.data.size - 1, 0))
-    read = [index for name, index in exercise.reads(outcome.case, output.name, first) if name == given.name]
+    read = [index for name, index in exercise.inputs_of(outcome.case, output.name, first) if name == given.name]
     return _around(given, read[0] if read else 0)
 
 
@@ -226,7 +226,7 @@ def inputs_of(exercise: Exercise, outcome: Outcome, array: Array, index: int) ->
     if not array.is_output:
         return ()
     found = []
-    for name, at in exercise.reads(outcome.case, array.name, index):
+    for name, at in exercise.inputs_of(outcome.case, array.name, index):
         given = outcome.case.array(name)
         if 0 <= at < given.data.size:
             before = " before" if given.is_output else ""

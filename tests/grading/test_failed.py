@@ -210,7 +210,7 @@ def test_what_an_array_held_before_is_an_input() -> None:
     ).text
     exercise = load("saxpy-guard")
     assert "y[0] before = " in text
-    assert exercise.reads(exercise.case(exercise.cases[0]), "y", 0) == [("x", 0), ("y", 0)]
+    assert list(exercise.inputs_of(exercise.case(exercise.cases[0]), "y", 0)) == [("x", 0), ("y", 0)]
 
 
 @BOTH
