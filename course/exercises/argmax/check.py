@@ -120,8 +120,8 @@ exercise = Exercise(
             "check-then-store",
             "best is compared first, and changed atomically afterwards",
             lambda o: race_with(o, "read", "atomic") or race_with(o, "write", "atomic"),
-            "Each of the two is right for itself, but between them another thread may have stored a larger key.",
-            "Which atomic operation does both? Or: what does atomicCAS give back, and what does it tell you?",
+            "Each of the two is right by itself, but between them another thread may have stored a larger key.",
+            "Which atomic operation does both? Or: what does atomicCAS return?",
         ),
         Cause(
             "sign-bit",
@@ -135,7 +135,7 @@ exercise = Exercise(
             "of equal elements the last one wins, not the first",
             lambda o: o.fault is None and o.looks_like("best", last_of_equals),
             "For the same value the larger lower half decides. With the index itself there, that is the larger index.",
-            "What must stand in the lower half, so that a small index makes a large number?",
+            "What must be in the lower half, so that a small index makes a large number?",
         ),
         Cause(
             "index-above-value",
@@ -146,7 +146,7 @@ exercise = Exercise(
         ),
         Cause(
             "no-second-try",
-            "a thread gives up although another one was faster",
+            "a thread gives up when another thread has changed best meanwhile",
             some_other_element,
             "A compare and swap that failed stored nothing; the element is then forgotten, even if it is the largest.",
             "What does atomicCAS return if it failed? Compare with that, and try again.",
@@ -170,9 +170,11 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Make one 64-bit number of value and index, so that the larger number is the better element. Then the task is a "
+        "Make one 64-bit number of value and index, so that the larger number is the better element. Then the "
+        "task is a "
         "maximum.",
-        "Upper half: the value with its sign bit flipped, (unsigned)v ^ 0x80000000u. Lower half: ~(unsigned)index, which "
+        "Upper half: the value with its sign bit flipped, (unsigned)v ^ 0x80000000u. Lower half: "
+        "~(unsigned)index, which "
         "is larger for smaller indices. Cast the upper half to unsigned long long before you shift it by 32.",
         "if (i < n) atomicMax(&best[row], (unsigned long long)((unsigned)v ^ 0x80000000u) << 32 | ~(unsigned)i); with "
         "row = blockIdx.y and v = in[row * n + i].",

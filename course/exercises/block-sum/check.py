@@ -84,7 +84,7 @@ exercise = Exercise(
             "threads beyond the end of the input read as well",
             lambda o: o.read_outside() is not None and o.read_outside()[0] == "in",
             "The last block has more threads than elements are left.",
-            "What should a thread without an element put into the tile, so that it changes nothing?",
+            "What should a thread without an element store in the tile, so that the sum does not change?",
         ),
         Cause(
             "last-step-missing",

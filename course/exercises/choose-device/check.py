@@ -65,16 +65,16 @@ exercise = ProgramExercise(
         ),
         Cause(
             "memory-in-32-bits",
-            "a device is left out although it has enough memory, or taken although it has not",
+            "a device is left out although it has enough memory, or chosen although it has not",
             lambda o: o.uses(r"\(\s*(int|unsigned)\s*\)\s*\w+\.totalGlobalMem"),
             "Bytes of memory need 64 bits: 4 GiB is one more than the largest unsigned int.",
             "Of which type is totalGlobalMem, and of which is what you compare it with?",
         ),
         Cause(
             "wave-ignored",
-            "the device has another wave size than was asked for",
+            "the device has another wave size than the argument",
             lambda o: asked(o)[1] != 0 and found(o)[0] != "no device" and found(o)[0] != right(*asked(o)).split(":")[0],
-            "A second argument other than 0 is the wave size that is wanted.",
+            "A second argument other than 0 is the wave size that the device must have.",
             "Which property is it?",
         ),
         Cause(
@@ -83,14 +83,14 @@ exercise = ProgramExercise(
             lambda o: found(o)[1] != "" and "threads" in o.stdout and not any(
                 f"{threads} threads" in o.stdout for _, _, threads, _ in devices()
             ),
-            "The rule asks for multiprocessors times threads of a multiprocessor.",
+            "The rule is multiprocessors times threads of a multiprocessor.",
             "Compute it for each device and print it.",
         ),
         Cause(
             "takes-the-first",
             "the first device that fits is taken, not the best of them",
             lambda o: asked(o)[1] == 0 and found(o)[0] in [arch for *_, arch in devices()],
-            "The order of devices says nothing about them, and differs from machine to machine.",
+            "The order of devices differs from machine to machine.",
             "How do you find the largest of several numbers?",
         ),
     ),
@@ -105,11 +105,14 @@ exercise = ProgramExercise(
         ),
     ),
     hints=(
-        "A loop over hipGetDeviceCount devices, hipGetDeviceProperties for each; leave out those that do not fit, and keep "
+        "A loop over hipGetDeviceCount devices, hipGetDeviceProperties for each; leave out those that do not fit, "
+        "and keep "
         "the best of the others.",
-        "totalGlobalMem is in bytes, a size_t; a GiB is 1 << 30 of them. The threads at a time are multiProcessorCount times "
+        "totalGlobalMem is in bytes, a size_t; a GiB is 1 << 30 of them. The threads at a time are "
+        "multiProcessorCount times "
         "maxThreadsPerMultiProcessor.",
-        "After the loop: no device, print it and return 4. Otherwise hipSetDevice(best), then allocate, launch, copy. The "
+        "After the loop: no device, print it and return 4. Otherwise hipSetDevice(best), then allocate, launch, "
+        "copy. The "
         "name is gcnArchName up to the colon: strcspn(name, \":\") counts the letters.",
     ),
 )

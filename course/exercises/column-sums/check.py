@@ -90,9 +90,9 @@ exercise = Exercise(
         ),
         Cause(
             "column-by-column",
-            "the matrix is read as if it lay in memory column by column",
+            "the matrix is read as if it were stored column by column",
             lambda o: o.looks_like("sums", as_if_by_columns),
-            "The matrix lies row by row: the element below is n elements further on.",
+            "The matrix is stored row by row: the element below is n elements further on.",
             "Write down the indices of the first column's elements for rows = 3, n = 4.",
         ),
         Cause(

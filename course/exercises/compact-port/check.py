@@ -111,8 +111,8 @@ exercise = Exercise(
             "no-barrier",
             "the counts of the other waves are read before these have written them",
             lambda o: kind("race")(o) and o.fault.memory != "global",
-            "The waves of a block run at their own speed.",
-            "What has to be between the line that writes counts and the loop that reads it?",
+            "The waves of a block do not run in lockstep with each other.",
+            "What must be between the line that writes counts and the loop that reads it?",
         ),
         Cause(
             "lower-half",
@@ -126,7 +126,7 @@ exercise = Exercise(
             "mask-32-bits",
             "the mask is kept in 32 bits, and the wave has more lanes",
             like(0, lambda b, lane: b & LOW, lambda m, lane: ones(m & ((1 << lane % 32) - 1)), ones),
-            "Putting a 64-bit ballot into an unsigned drops the upper lanes without a word.",
+            "Putting a 64-bit ballot into an unsigned drops the upper lanes without a warning.",
             "Check three things: the type of the mask, the 1 that is shifted, and the function that counts.",
             explains=("race", "lane conflict"),
         ),
@@ -134,7 +134,7 @@ exercise = Exercise(
             "popc-32",
             "the mask has 64 bits, but only the lower 32 are counted",
             like(0, lambda b, lane: b, lambda m, lane: ones(m & ((1 << lane) - 1) & LOW), lambda m: ones(m & LOW)),
-            "__popc takes an unsigned: the upper half is cut off on the way in.",
+            "__popc takes an unsigned: the upper half is cut off.",
             "There is a function that counts 64 bits.",
             explains=("race", "lane conflict"),
         ),
@@ -142,7 +142,7 @@ exercise = Exercise(
             "shift-32",
             "the 1 that is shifted has only 32 bits",
             like(0, lambda b, lane: b, lambda m, lane: ones(m & ((1 << lane % 32) - 1)), ones),
-            "1u << 40 is not 2 to the power of 40: for the hardware it is 1u << 8.",
+            "1u << 40 is not 2 to the power of 40: the hardware computes 1u << 8.",
             "Write a 64-bit one.",
             explains=("race", "lane conflict"),
         ),
@@ -174,10 +174,12 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "As in the kernel before, decide first: are your groups waves, or 32 threads each? In the second case a group's "
+        "As in the kernel before, decide first: are your groups waves, or 32 threads each? In the second case a "
+        "group's "
         "mask is one half of the ballot.",
         "Go through it: the type of mask, what is shifted, how the bits are counted, lane, warp, the size of counts.",
-        "With waves: unsigned long long mask = __ballot(keep); before = __popcll(mask & ((1ull << lane) - 1)); lane and "
+        "With waves: unsigned long long mask = __ballot(keep); before = __popcll(mask & ((1ull << lane) - 1)); "
+        "lane and "
         "warp by warpSize. With groups: unsigned mask = (unsigned)(__ballot(keep) >> (__lane_id() & 32)).",
     ),
 )

@@ -101,14 +101,14 @@ exercise = Exercise(
             "type-ignored",
             "packets of other types are counted as launches",
             looks(up, lambda header: True),
-            "A barrier packet starts no workgroup. Its words mean other things.",
-            "Where do you look at the packet's type?",
+            "A barrier packet starts no workgroup. Its words have other meanings.",
+            "Where does your kernel test the packet's type?",
         ),
         Cause(
             "rounded-down",
             "a workgroup that is not full is forgotten",
             looks(down, lambda header: header & 0xFF == 2),
-            "100 threads in workgroups of 64 need two of them. A division of whole numbers rounds down.",
+            "100 threads in workgroups of 64 need two of them. A division of integers rounds down.",
             "How do you divide rounding up?",
         ),
         Cause(
@@ -139,7 +139,8 @@ exercise = Exercise(
         "packets[16 * i] & 0xFF.",
         "The workgroup's sizes are halves of words 1 and 2: word & 0xFFFF is the lower one, word >> 16 the upper one. "
         "Divide the grid's size along each axis by the workgroup's, rounding up.",
-        "(threads + size - 1) / size rounds up. groups[i] = up(word[3], word[1] & 0xFFFF) * up(word[4], word[1] >> 16) * "
+        "(threads + size - 1) / size rounds up. groups[i] = up(word[3], word[1] & 0xFFFF) * up(word[4], word[1] "
+        ">> 16) * "
         "up(word[5], word[2] & 0xFFFF).",
     ),
 )

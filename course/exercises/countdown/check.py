@@ -42,7 +42,7 @@ exercise = Exercise(
             "missing-guard",
             "threads without an element write too: the guard is gone",
             lambda o: bool(o.outside("out")),
-            "There are more threads than elements, and if (i < n) holds the others back.",
+            "There are more threads than elements, and if (i < n) keeps the others from writing.",
             "Put the line if (i < n) back around your own.",
             guard=("n",),
         ),

@@ -52,23 +52,23 @@ exercise = Exercise(
         ),
         Cause(
             "integer-division",
-            "9 / 5 is 1 in C++: both are whole numbers",
+            "9 / 5 is 1 in C++: both are integers",
             lambda o: computed(o, lambda c: c + 32),
-            "The quotient of two whole numbers is a whole number, rounded towards zero.",
+            "The quotient of two integers is an integer, rounded towards zero.",
             "Write at least one of them as a float: 9.0f.",
         ),
         Cause(
             "rounded",
-            "the results are whole numbers: something was rounded on the way",
+            "the results are integers: something was rounded",
             lambda o: computed(o, lambda c: np.trunc(c * 9 / 5) + 32),
-            "9 * celsius / 5 is computed in whole numbers throughout, because all three of them are.",
+            "9 * celsius / 5 is computed with integers, because all three numbers are integers.",
             "Which of the numbers could be a float, so that the division keeps its fraction?",
         ),
         Cause(
             "order-of-operations",
             "32 is added before the multiplication",
             lambda o: computed(o, lambda c: (c + 32) * 1.8),
-            "The formula is nine fifths of the temperature, and 32 comes on top.",
+            "The formula is nine fifths of the temperature, plus 32.",
             "Which operation should the parentheses hold together, if there are any?",
         ),
         Cause(

@@ -57,7 +57,7 @@ exercise = Exercise(
                 o.works_past("out") and o.written_past("out") == (o.case.parameters["n"],) and o.case.threads > o.case.parameters["n"] + 1
             ),
             "An array of n elements ends at index n - 1, so index n is already outside.",
-            "Read your condition aloud for the thread with number n: should it write?",
+            "Test your condition for the thread with number n: should it write?",
         ),
         Cause(
             "missing-guard",
@@ -79,9 +79,10 @@ exercise = Exercise(
             "wrong-stride",
             "the distance between blocks is wrong: blockIdx.x is multiplied by the number of blocks",
             lambda o: o.looks_like("out", filled_at(lambda b, t, case: b * case.grid[0] + t)),
-            "Neighbouring blocks lie as far apart as a block has threads, and that is blockDim.x; gridDim.x is "
+            "The distance of neighbouring blocks is the number of threads of a block, and that is blockDim.x; "
+            "gridDim.x is "
             "the number of blocks.",
-            "Ask for each of the built-in variables what it counts.",
+            "For each built-in variable: what does it count?",
         ),
         Cause(
             "skips-last",

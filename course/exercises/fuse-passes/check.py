@@ -70,7 +70,7 @@ exercise = Exercise(
             "mask-swapped",
             "the mask weighs the original instead of the new image",
             lambda o: o.looks_like("out", lambda case: blend(case, swapped=True)),
-            "Where the mask is 1 the new pixel is wanted, and where it is 0 the old one.",
+            "Where the mask is 1 the result is the new pixel, and where it is 0 the old one.",
             "Which of the two is multiplied by mask[i] in the text?",
         ),
         Cause(

@@ -64,9 +64,9 @@ exercise = Exercise(
     causes=(
         Cause(
             "never-moves",
-            "the loop does not end: nobody comes to another element",
+            "the loop does not end: no thread goes to another element",
             lambda o: o.timed_out(),
-            "Each round does the same element again, so its condition stays true.",
+            "Each iteration does the same element again, so its condition stays true.",
             "Which part of the for statement takes a thread to its next element?",
         ),
         Cause(
@@ -98,15 +98,15 @@ exercise = Exercise(
             "some elements are changed more than once: the stride or the start is too small",
             changed_again,
             "If the step is smaller than the number of all threads, or if blocks start at the same element, a "
-            "thread comes upon elements of another thread.",
-            "Count the threads of the whole grid. That many elements are done by everybody's first step.",
+            "thread changes elements of another thread.",
+            "Count the threads of the whole grid. That many elements are done in the first iteration.",
             explains=("race",),
         ),
         Cause(
             "stride-too-large",
-            "some elements are left out, though threads go round the loop",
+            "some elements are left out, though the loop repeats",
             lambda o: bool(o.unwritten_indices("x")),
-            "If the step is larger than the number of all threads, nobody comes to the elements between.",
+            "If the step is larger than the number of all threads, no thread does the elements between.",
             "The step is the number of threads in the whole grid.",
         ),
     ),

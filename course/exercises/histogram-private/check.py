@@ -69,32 +69,33 @@ exercise = Exercise(
     causes=(
         Cause(
             "lds-not-zeroed",
-            "counters in LDS are used before anybody set them to zero",
+            "counters in LDS are used before they are set to zero",
             lambda o: o.fault is not None and o.fault.kind == "never written" and o.fault.memory == "lds",
-            "LDS holds at first whatever the block before left there; and a block may have fewer threads than there "
+            "LDS has at first what an earlier block has written; and a block may have fewer threads than there "
             "are counters.",
-            "Who sets own[200] to zero, if the block has 64 threads?",
+            "Which thread sets own[200] to zero, if the block has 64 threads?",
         ),
         Cause(
             "barrier-before-counting",
             "a thread counts into a counter that another one may still set to zero",
             lambda o: race(o, "lds", "write", "atomic"),
-            "The waves of a block run at their own speed: one may count while another has not yet cleared its counters.",
-            "What has to lie between clearing and counting?",
+            "The waves of a block do not run in lockstep with each other: one may count while another has not yet "
+            "cleared its counters.",
+            "What must be between clearing and counting?",
         ),
         Cause(
             "barrier-after-counting",
             "counters are read while other threads still count",
             lambda o: race(o, "lds", "read", "atomic"),
-            "A wave that has done its elements early finds counters that are not complete.",
-            "What has to lie between counting and adding up?",
+            "A wave that finishes its elements early reads counters that are not complete.",
+            "What must be between counting and adding up?",
         ),
         Cause(
             "merge-not-atomic",
             "blocks add to the same counter in global memory without an atomic operation",
             lambda o: race(o, "global", "read", "write") or race(o, "global", "write"),
             "All blocks add up at the end, at the same time.",
-            "Only one line writes to bins. What if two blocks are there at once?",
+            "Only one line writes to bins. What if two blocks execute it at the same time?",
         ),
         Cause(
             "bins-not-merged",

@@ -117,13 +117,13 @@ exercise = Exercise(
             "wrong-pitch",
             "rows are taken to be height elements apart",
             lambda o: writes(o, lambda x, y, w, h: y * h + w - 1 - x),
-            "To get to the next row one has to pass a whole row, and a row has width elements.",
+            "The next row begins a whole row further on, and a row has width elements.",
             "Draw an image of 2 rows and 3 columns and number its elements.",
             explains=("race",),
         ),
         Cause(
             "column-off-by-one",
-            "each element lands one column too far to the right",
+            "each element is one column too far to the right",
             lambda o: writes(o, lambda x, y, w, h: y * w + w - x),
             "The columns are 0 to width - 1, so column 0 has to go to width - 1, not to width.",
             "Put x = 0 into your formula.",
@@ -139,8 +139,8 @@ exercise = Exercise(
             "missing-column-guard",
             "threads right of the last column work too: the guard lets them through",
             lambda o: lets_through(o, lambda x, y, w, h: x >= w and y < h),
-            "A number x of width or more is not refused by memory: it is an element of another row, which is "
-            "overwritten.",
+            "With an x of width or more the address is not outside the array: it is an element of another row, "
+            "which is overwritten.",
             "Which threads does your condition let through when width is 1?",
             explains=("race",),
         ),

@@ -69,54 +69,54 @@ exercise = Exercise(
             "reduction-race",
             "in the sum of a block, threads read what others have not yet written",
             lambda o: race(o, "lds") and o.fault.other is not None and o.fault.bytes >= 4,
-            "Each step of the reduction uses what the step before has left in LDS.",
-            "What has to stand at the end of each step, for all threads?",
+            "Each step of the reduction uses what the step before has written to LDS.",
+            "What must be at the end of each step, for all threads?",
         ),
         Cause(
             "not-announced",
-            "threads look whether their block is the last before that is known",
+            "threads test whether their block is the last before that is known",
             lambda o: (
                 (race(o, "lds") or (o.fault is not None and o.fault.kind == "never written")) and o.fault.bytes < 4
             ),
-            "One thread draws the ticket; the other waves do not wait for it on their own.",
-            "What has to stand between writing the flag in LDS and reading it?",
+            "One thread takes the ticket; the other waves do not wait for it without a barrier.",
+            "What must be between writing the flag in LDS and reading it?",
         ),
         Cause(
             "everyone-draws",
-            "every thread draws a ticket, not every block",
+            "every thread takes a ticket, not every block",
             lambda o: race(o, "global") and where(o) == "partial" and o.fault.access == "write",
-            "A partial sum was read before its block had written it. Whoever draws the number gridDim.x - 1 is far from "
-            "being the last, if there are more tickets than blocks.",
-            "How many tickets should a block draw?",
+            "A partial sum was read before its block had written it. If there are more tickets than blocks, the "
+            "one with the number gridDim.x - 1 is not the last.",
+            "How many tickets should a block take?",
         ),
         Cause(
             "ticket-not-atomic",
             "the ticket is read and changed in two steps",
             lambda o: race(o, "global") and where(o) == "done",
-            "Two blocks may read the same number. Then both, or none, take themselves for the last.",
-            "Which function adds and gives back the old value in one step?",
+            "Two blocks may read the same number. Then both blocks, or none, are the last.",
+            "Which function adds and returns the old value in one step?",
         ),
         Cause(
             "missing-fence",
             "the ticket does not make the block's sum visible",
             lambda o: race(o, "global") and where(o) == "partial",
-            "An atomicAdd is relaxed: it keeps its own address in order, and no other. The last block may see the "
-            "ticket and still the old partial sum.",
-            "Between which two lines must a fence stand, and for which scope?",
+            "An atomicAdd is relaxed: it orders accesses to its own address, and to no other. The last block may "
+            "read the ticket and still the old partial sum.",
+            "Between which two lines must a fence be, and in which scope?",
         ),
         Cause(
             "nobody-is-last",
             "no block found that it is the last",
             lambda o: o.fault is None and bool(o.untouched("out").all()),
             "out was never written.",
-            "With three blocks, which three numbers does atomicAdd give back?",
+            "With three blocks, which three numbers does atomicAdd return?",
         ),
         Cause(
             "counter-not-reset",
             "the counter is not 0 for the next launch",
             lambda o: o.fault is None and not o.wrong_indices("out") and bool(o.wrong_indices("done")),
             "The totals are right, once. With the next launch no block would be the last.",
-            "Who may set the counter back, and when is nobody using it any more?",
+            "Which thread may set the counter back, and when does no block use it any more?",
         ),
     ),
     requirements=(
@@ -167,7 +167,9 @@ exercise = Exercise(
         "partial.",
         "One thread of the block writes partial[blockIdx.x], then __threadfence(), then atomicAdd(done, 1). If that "
         "gives gridDim.x - 1, this block is the last. The others of the block learn it through LDS and a barrier.",
-        "if (threadIdx.x == 0) { partial[blockIdx.x] = sum; __threadfence(); last = atomicAdd(done, 1) == gridDim.x - 1; } "
-        "__syncthreads(); if (last && threadIdx.x == 0) { __threadfence(); running sum over partial into out; *done = 0; }",
+        "if (threadIdx.x == 0) { partial[blockIdx.x] = sum; __threadfence(); last = atomicAdd(done, 1) == "
+        "gridDim.x - 1; } "
+        "__syncthreads(); if (last && threadIdx.x == 0) { __threadfence(); running sum over partial into out; "
+        "*done = 0; }",
     ),
 )

@@ -67,7 +67,7 @@ exercise = Exercise(
     causes=(
         Cause(
             "copied",
-            "the registers are copied in the order in which they lie in held",
+            "the registers are copied in the order of held",
             looks(lambda wave: np.arange(256)),
             "Neighbours in held are registers of one lane. In D they are one below the other, or two rows apart.",
             "Where does register 1 of lane 0 belong? The lesson's table says which row and column.",
@@ -76,16 +76,16 @@ exercise = Exercise(
             "transposed",
             "this is D with rows and columns exchanged",
             looks(lambda wave: order(wave).reshape(16, 16).T.ravel()),
-            "The lane's number modulo 16 is the column; the register and the rest of the lane's number say the row.",
+            "The lane's number modulo 16 is the column; the register and the rest of the lane's number give the row.",
             "Of which of row and column does the lane's number depend on all 16 values?",
         ),
         Cause(
             "layout-of-the-other-gpu",
-            "the places of MFMA are used for WMMA or the other way round",
+            "the places of MFMA are used for WMMA, or those of WMMA for MFMA",
             looks(lambda wave: order(96 - wave)),
-            "The two architectures deal rows to lanes in different ways: MFMA keeps four neighbouring rows in one "
-            "lane, WMMA every other row.",
-            "What does warpSize tell you, and where do you ask for it?",
+            "The two architectures have different layouts: with MFMA one lane has four neighbouring rows, with "
+            "WMMA every other row.",
+            "What is warpSize on each, and where do you use it?",
         ),
         Cause(
             "registers-first",

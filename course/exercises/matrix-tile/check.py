@@ -103,19 +103,20 @@ exercise = Exercise(
             "last-step-only",
             "only the last 16 products of each sum are there",
             lambda o: o.looks_like("d", last_step) or o.looks_like("d", first_step),
-            "Each matrix instruction adds to its third operand. Without the sums so far as C, each step begins anew.",
+            "Each matrix instruction adds to its third operand. Without the sums so far as C, each step begins at "
+            "0 again.",
             "What should be C of the second step?",
         ),
         Cause(
             "b-transposed",
             "this is a times b with every tile of b transposed",
             lambda o: o.looks_like("d", b_transposed),
-            "A lane holds a row of A, but a column of B. Its elements of b lie n apart.",
+            "A lane holds a row of A, but a column of B. Its elements of b are n apart.",
             "Of B[k][j], which of k and j is fixed by the lane's number modulo 16?",
         ),
         Cause(
             "k-disagrees",
-            "A and B number their products differently",
+            "A and B have different orders of k",
             lambda o: o.wave_size == 64 and o.looks_like("d", lambda case: disagree(case, 64)),
             "Element e of a lane of A is multiplied by element e of the lanes of the same group of B. Any order of k "
             "will do, but it must be the same for both.",

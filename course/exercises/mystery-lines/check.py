@@ -59,11 +59,11 @@ exercise = Exercise(
             "some samples are never written",
             lambda o: bool(o.unwritten_indices("out")),
             "There are eight times as many samples as threads (or nearly): each thread has several.",
-            "Write down for 4 threads and 30 samples who does sample 0, 5 and 29.",
+            "Write down for 4 threads and 30 samples which thread does samples 0, 5 and 29.",
         ),
         Cause(
             "sign-lost",
-            "negative samples come out wrong",
+            "negative samples are wrong",
             lambda o: o.looks_like("out", lambda case: softened(case, absolute=False)),
             "The divisor is 1 + |v|, and v may be negative.",
             "Compare your divisor with the text.",
@@ -77,7 +77,8 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "before.memory().show(): somewhere the band becomes much wider than the bytes that lanes requested. Between which two?",
+        "before.memory().show(): somewhere the band becomes much wider than the bytes that lanes requested. "
+        "Between which two?",
         "before.coalescing().show(): how far apart are neighbouring lanes of one instruction?",
         "Let a thread do samples that are gridDim.x * blockDim.x apart, instead of eight neighbours: then neighbouring "
         "lanes have neighbouring samples.",

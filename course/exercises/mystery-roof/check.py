@@ -59,7 +59,7 @@ exercise = Exercise(
             "integer-division",
             "0.25 has become 1 / 4, and in C++ that is 0",
             lambda o: o.looks_like("out", lambda case: curve(case, shift=0.0)),
-            "The quotient of two whole numbers is a whole number, rounded towards zero.",
+            "The quotient of two integers is an integer, rounded towards zero.",
             "Write the number as before, with one letter more.",
         ),
         Cause(
@@ -67,7 +67,7 @@ exercise = Exercise(
             "there are seven steps or nine, not eight",
             lambda o: any(o.looks_like("out", lambda case, steps=steps: curve(case, steps)) for steps in (7, 9)),
             "The loop goes from 0 to 7.",
-            "Leave the loop as it is: the reason is not there.",
+            "Leave the loop as it is: the cause is not there.",
         ),
     ),
     requirements=(

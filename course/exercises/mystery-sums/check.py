@@ -66,8 +66,8 @@ exercise = Exercise(
                 o.looks_like("sums", lambda case: sums(case.array("in").data, 128))
                 or o.looks_like("sums", lambda case: sums(case.array("in").data, 64))
             ),
-            "The first step of the loop brings 256 values together to 128.",
-            "With which step must the loop begin, and who is the last one to be added?",
+            "The first step of the loop makes 128 sums of 256 values.",
+            "With which step must the loop begin, and which element is added last?",
         ),
     ),
     requirements=(

@@ -154,7 +154,7 @@ exercise = Exercise(
             "half-a-mask",
             "only 32 lanes of a wave are counted",
             lambda o: o.wave_size == 64 and o.looks_like("bins", lowest_half),
-            "On this device a mask of lanes has 64 bits. An unsigned, __popc and __ffs know 32 of them.",
+            "On this device a mask of lanes has 64 bits. An unsigned, __popc and __ffs use 32 of them.",
             "Check each step for its width: the variable, and the functions.",
         ),
         Cause(
@@ -166,9 +166,9 @@ exercise = Exercise(
         ),
         Cause(
             "nobody-leads",
-            "some lanes are counted by nobody",
+            "some lanes are not counted",
             lambda o: bool((o.found("bins") < o.case.array("bins").wanted).any()),
-            "For each key exactly one lane must see itself as the leader.",
+            "For each key exactly one lane must be the leader.",
             "__ffs and __ffsll count from 1: the lowest bit of a mask gives 1, and belongs to lane 0.",
         ),
         Cause(

@@ -70,15 +70,16 @@ exercise = Exercise(
             "tiles-left-out",
             "some tiles are done by no block",
             whole_tiles,
-            "The number of tiles need not be a multiple of the number of dies, and then some dies have one tile more "
-            "than others.",
-            "Write down for 11 tiles and 4 dies which block does which tile. Does every tile come up once?",
+            "The number of tiles need not be a multiple of the number of XCDs, and then some XCDs have one tile "
+            "more than others.",
+            "Write down for 11 tiles and 4 XCDs which block does which tile. Does every tile occur once?",
         ),
         Cause(
             "missing-guard",
             "threads beside or below the image work too",
             lambda o: bool(o.outside("out")) or o.fault is not None,
-            "Tiles at the edges stick out, and the window of a row reaches eight rows further down.",
+            "Tiles at the edges are larger than the rest of the image, and the window of a row reaches eight rows "
+            "further down.",
             "Each thread needs an x below width, and a y with y + 8 below height.",
             guard=("width", "height"),
         ),

@@ -97,19 +97,19 @@ exercise = Exercise(
             lambda o: o.looks_like(
                 "end", lambda case: np.where(case.array("outside").data == 0, *both(case)).astype("float32")
             ),
-            "outside[i] is not 0 for a cup that stands outside, where it is 5 degrees.",
-            "Which of the two values stands before the colon of ?:, and for which cups is it taken?",
+            "outside[i] is not 0 for a cup outside, where it is 5 degrees.",
+            "Which of the two values is before the colon of ?:, and for which cups is it used?",
         ),
         Cause(
             "one-for-all",
             "all cups are treated as if they stood in the same place",
             lambda o: any(o.looks_like("end", lambda case, k=k: both(case)[k].astype("float32")) for k in (0, 1)),
             "The choice must be made by each lane for its own cup.",
-            "Where does outside[i] come into your kernel?",
+            "Where does your kernel use outside[i]?",
         ),
         Cause(
             "mixed-numbers",
-            "the share of one place goes with the temperature of the other",
+            "the share of one place is used with the temperature of the other",
             lambda o: any(
                 o.looks_like("end", lambda case, one=one, two=two: mixed(case, one, two))
                 for one, two in (((0.02, 5), (0.05, 21)), ((0.05, 5), (0.05, 21)), ((0.02, 5), (0.02, 21)))

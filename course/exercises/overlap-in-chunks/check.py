@@ -111,7 +111,7 @@ exercise = ProgramExercise(
             "not-begun",
             "no kernel is launched yet",
             lambda o: o.launched_nothing,
-            "The elements still hold what the host put there.",
+            "The elements still have the values of the host.",
             "Begin with one chunk: copy in, launch, copy out, in one stream. Then make more of it.",
         ),
         Cause(
@@ -132,7 +132,7 @@ exercise = ProgramExercise(
             "the elements after the last full chunk are left out",
             rest_left,
             "The number of elements is not a multiple of the number of chunks.",
-            "What are n / chunks and n % chunks here? Whose are the elements that are left over?",
+            "What are n / chunks and n % chunks here? Which chunk has the elements that are left over?",
         ),
     ),
     requirements=(
@@ -143,7 +143,8 @@ exercise = ProgramExercise(
             f"back, of {4 * o.case.parameters['n']:,} each"
             if min(copied(o, "host to device"), copied(o, "device to host")) < 4 * o.case.parameters["n"]
             else "",
-            "A kernel can work in pinned memory of the host, over the link, which the virtual GPU's model does not know. "
+            "A kernel can work in pinned memory of the host, over the link, which the virtual GPU's model does "
+            "not know. "
             "Here the kernels are to work in device memory.",
         ),
         Requirement(
@@ -186,11 +187,14 @@ exercise = ProgramExercise(
         ),
     ),
     hints=(
-        "Three things are needed together: the host's memory is pinned, the copies are asynchronous, and there are several "
+        "Three things are needed together: the host's memory is pinned, the copies are asynchronous, and there "
+        "are several "
         "streams, with a part of the elements in each.",
-        "Allocate with hipHostMalloc instead of a std::vector. Make four streams. For each: hipMemcpyAsync of its part to the "
+        "Allocate with hipHostMalloc instead of a std::vector. Make four streams. For each: hipMemcpyAsync of its "
+        "part to the "
         "device, the launch with <<<grid, block, 0, stream>>>, hipMemcpyAsync of its part back. Wait once, at the end.",
-        "Part c of 4 begins at (long long)n * c / 4 and ends where part c + 1 begins, so that nothing is left over. After the "
+        "Part c of 4 begins at (long long)n * c / 4 and ends where part c + 1 begins, so that nothing is left "
+        "over. After the "
         "loop: CHECK(hipDeviceSynchronize()); then print_sum.",
     ),
 )

@@ -86,7 +86,7 @@ exercise = Exercise(
             "header-taken-along",
             "the header is in out[0], alone or together with setup",
             with_header,
-            "The first 16 bits of the packet are the header, the next 16 are setup. A read of 32 bits gets both.",
+            "The first 16 bits of the packet are the header, the next 16 are setup. A load of 32 bits gets both.",
             "Which type has a field of 16 bits? At which byte does setup begin?",
         ),
         Cause(
@@ -107,7 +107,7 @@ exercise = Exercise(
             "lds-missing",
             "the bytes of LDS are wrong",
             lambda o: found(o)[5] != wanted(o)[5] and found(o)[:5] == wanted(o)[:5],
-            "group_segment_size is the fifth of the five 32-bit fields; private_segment_size stands before it.",
+            "group_segment_size is the fifth of the five 32-bit fields; private_segment_size is before it.",
             "Count bytes: 6 fields of 2, then 4 fields of 4. Where does group_segment_size begin?",
         ),
     ),
@@ -140,9 +140,11 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Declare a structure with the packet's fields in their order, with types of the right sizes (unsigned short for 16 "
+        "Declare a structure with the packet's fields in their order, with types of the right sizes (unsigned "
+        "short for 16 "
         "bits), and cast __builtin_amdgcn_dispatch_ptr() to a pointer to it.",
-        "setup is out[0]; grid_size_x / workgroup_size_x is out[1]; the product of the three workgroup sizes is out[4]; "
+        "setup is out[0]; grid_size_x / workgroup_size_x is out[1]; the product of the three workgroup sizes is "
+        "out[4]; "
         "group_segment_size is out[5]. Only the thread with all indices 0 in the block with all indices 0 writes.",
         "struct packet { unsigned short header, setup, workgroup_size[3], reserved0; unsigned grid_size[3], "
         "private_segment_size, group_segment_size; }; auto p = (const packet*)__builtin_amdgcn_dispatch_ptr();",

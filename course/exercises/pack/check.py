@@ -112,14 +112,14 @@ exercise = Exercise(
             "gap",
             "every place is one too high: the lane counts itself",
             lambda o: leaves(o, gap=1) or bool(o.outside("out")),
-            "The first wanted lane has nobody wanted below it, so its place is 0.",
+            "The first kept element has no kept element before it, so its place is 0.",
             "Which bits has the mask of the lanes *below* the own one? Write it down for lane 0.",
         ),
         Cause(
             "half-a-mask",
             "only the first 32 lanes are counted",
             lambda o: o.wave_size == 64 and (leaves(o, lanes=32) or counts(o, lanes=32)),
-            "On this device a mask of lanes has 64 bits. An int, 1u << lane, __popc and __ffs know 32 of them.",
+            "On this device a mask of lanes has 64 bits. An int, 1u << lane, __popc and __ffs use 32 of them.",
             "Check each step for its width: the variable, the shifted 1, the function that counts.",
             explains=("race", "lane conflict"),
         ),
@@ -127,40 +127,43 @@ exercise = Exercise(
             "same-place",
             "several lanes write to one place",
             lambda o: o.fault is not None and o.fault.kind in ("lane conflict", "race"),
-            "Each wanted element needs a place of its own: the number of wanted lanes below it.",
+            "Each kept element needs a place of its own: the number of kept elements in lower lanes.",
             "Print the places for the votes 1, 0, 1, 1, in your head. Are they 0, 1 and 2?",
         ),
         Cause(
             "not-packed",
-            "the wanted elements stand where they were",
+            "the kept elements are at their old places",
             lambda o: o.looks_like(
                 "out", lambda case: np.where(case.array("in").data > 0, case.array("in").data, case.array("out").data)
             ),
-            "They should stand side by side, without gaps.",
-            "How many wanted elements does a lane have before it in its wave?",
+            "They should be neighbours, without gaps.",
+            "How many kept elements are before a lane in its wave?",
         ),
         Cause(
             "missing-guard",
             "threads past the end of the arrays work too",
             lambda o: bool(o.outside("count")) or o.fault is not None,
             "The last block has more threads than elements are left.",
-            "A thread without an element must not read, vote yes, or write.",
+            "A thread without an element must not read or write, and its bit in the ballot must be 0.",
             guard=("n",),
         ),
         Cause(
             "wrong-count",
             "the elements are right, and count is not",
             lambda o: not o.wrong("out").any() and bool(o.wrong_indices("count")),
-            "count has one number for each wave: how many of its lanes voted yes.",
-            "Who writes it, what, and to which index?",
+            "count has one number for each wave: how many of its elements are kept.",
+            "Which lane writes it, what, and to which index?",
         ),
     ),
     hints=(
-        "Let all lanes call __ballot with the condition that their element is kept. Each lane then has the same mask of 64 "
+        "Let all lanes call __ballot with the condition that their element is kept. Each lane then has the same "
+        "mask of 64 "
         "bits.",
-        "The place of a kept element is the number of set bits below its own: the mask AND all bits lower than 1ull << lane, "
+        "The place of a kept element is the number of set bits below its own: the mask AND all bits lower than "
+        "1ull << lane, "
         "counted by __popcll.",
-        "out[first + __popcll(wanted & ((1ull << lane) - 1))] = v for lanes with a kept element, where first is i - lane; lane 0 "
+        "out[first + __popcll(wanted & ((1ull << lane) - 1))] = v for lanes with a kept element, where first is i "
+        "- lane; lane 0 "
         "writes __popcll(wanted) "
         "to count[first / warpSize].",
     ),

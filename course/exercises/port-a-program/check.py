@@ -196,7 +196,7 @@ exercise = ProgramExercise(
             "the host and the kernel bin count warps differently, and the kernel needs more LDS than it gets",
             lambda o: kind("lds out of bounds")(o) and in_kernel(o, "bin"),
             "The bytes of dynamic LDS come from the launch; how many of them are used is decided in the kernel.",
-            "Which wave size stands in main, and which in bin? They have to be the same one.",
+            "Which wave size is used in main, and which in bin? They have to be the same one.",
         ),
         Cause(
             "no-clamp",
@@ -214,39 +214,39 @@ exercise = ProgramExercise(
         ),
         Cause(
             "barrier-in-branch",
-            "a barrier in block_sum stands where only some threads of the block come",
+            "a barrier in block_sum is in a branch that only some threads of the block take",
             barrier_in_branch,
             "The waves whose threads skip the branch do not wait there. They go on, and read sums that are not ready.",
-            "Which threads have to come to each __syncthreads(), and which of them have to add?",
+            "Which threads must reach each __syncthreads(), and which of them must add?",
         ),
         Cause(
             "lanes-in-step",
             "mass and momentum are wrong: the last steps of block_sum have nothing between them that orders memory",
             lambda o: in_kernel(o, "momentum") or differing(o) == {"sums"},
-            "The lanes run in step, but the compiler may read all the values before it writes the first.",
-            "What belongs between the last six lines of block_sum, or instead of them?",
+            "The lanes run in lockstep, but the compiler may read all the values before it writes the first.",
+            "What must be between the last six lines of block_sum, or in their place?",
         ),
         Cause(
             "salt-of-the-wave",
-            "in a wave of 64 lanes the upper 32 take the salt of the lower 32",
+            "in a wave of 64 lanes the upper 32 use the salt of the lower 32",
             salts_of_waves,
-            "A shuffle from lane 0 asks lane 0 of the wave, unless it has a width.",
-            "How many grains belong to one salt, and how does the shuffle learn that?",
+            "A shuffle from lane 0 reads lane 0 of the wave, unless it has a width.",
+            "How many grains belong to one salt, and which argument of the shuffle says that?",
         ),
         Cause(
             "lane-of-the-wave",
             "the lane's number counts to 63, where the signature means the place among 32 grains",
             every_second_group,
-            "__lane_id() is what the PTX line says, and not what the program means: it works on 32 grains at a time.",
+            "__lane_id() is the literal translation of the PTX line, but the program means the place among 32 grains.",
             "Which threads may be 'lane 0' on a wave of 64?",
         ),
         Cause(
             "groups-of-the-wave",
-            "the signature is wrong on waves of 64 lanes alone: something in sign goes by the wave",
+            "the signature is wrong on waves of 64 lanes alone: something in sign depends on the wave size",
             groups_of_64,
-            "A group of sign has 32 grains, whatever the wave: they share a salt, count their places, and one of them "
+            "A group of sign has 32 grains for every wave size: they share a salt, count their places, and one of them "
             "adds the group's bits. WARP as warpSize makes it 64.",
-            "Which lines of sign say how many grains belong together? And how do the shuffles learn it?",
+            "Which lines of sign say how many grains belong together? And which argument of the shuffles says that?",
         ),
         Cause(
             "highest-bit",
@@ -288,9 +288,11 @@ exercise = ProgramExercise(
         "Begin with gpulab hipify and read its report to the end. Then fix the compiler's errors: PTX, the "
         "texture, 32-bit masks. What is left compiles and is wrong.",
         "Go through the program once for each question: Does this use more lanes than its group of 32? Is this a mask? "
-        "Does this line rely on another one having been done by another lane? Is a number computed on the host and again in a "
+        "Does this line rely on another one having been done by another lane? Is a number computed on the host "
+        "and again in a "
         "kernel?",
-        "The six: WARP where a shuffle or a ballot uses the whole wave (sign), unsigned masks (count_left, move_left), six lines "
+        "The six: WARP where a shuffle or a ballot uses the whole wave (sign), unsigned masks (count_left, "
+        "move_left), six lines "
         "without anything between (block_sum), three functions of PTX, the texture with clamping (push), and "
         "BLOCK / properties.warpSize on the host against BLOCK / WARP in bin.",
     ),

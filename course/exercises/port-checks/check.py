@@ -49,7 +49,7 @@ exercise = ProgramExercise(
             "message-says-cuda",
             "the message still says cuda",
             lambda o: "cuda" in o.stdout,
-            "Names within texts are no code: no translator touches them.",
+            "Names in string literals are not code: a translator does not change them.",
             "Look at the line that prints what failed.",
         ),
         Cause(
@@ -61,10 +61,10 @@ exercise = ProgramExercise(
         ),
         Cause(
             "launch-unchecked",
-            "nobody notices that the kernel never ran",
+            "the program does not notice that the kernel never ran",
             lambda o: too_large(o) and "hipGetLastError failed" not in o.stdout,
-            "A launch has no result of its own: what went wrong with it is asked for afterwards.",
-            "Which line of the CUDA program stands directly after the launch?",
+            "A launch returns nothing: a call after it returns its error.",
+            "Which line of the CUDA program is directly after the launch?",
         ),
         Cause(
             "counts-not-bytes",
@@ -77,15 +77,15 @@ exercise = ProgramExercise(
             "result-not-copied",
             "the numbers on the host are still the input",
             lambda o: line(numbers(o.case.parameters["n"])) in o.stdout,
-            "The kernel's result is in device memory until somebody copies it.",
-            "Which line of the CUDA program brings it back?",
+            "The kernel's result is in device memory until the program copies it.",
+            "Which line of the CUDA program copies it back?",
         ),
         Cause(
             "symbol-by-address",
             "the weights never reached the device",
             lambda o: "failed" in o.stdout and not o.uses(r"MemcpyToSymbol") and not too_large(o),
-            "On the host, the name of a __constant__ variable is not its address on the device. The copy fails, and as "
-            "nobody looks, the next check reports it.",
+            "On the host, the name of a __constant__ variable is not its address on the device. The copy fails, "
+            "and if its error code is not checked, the next check reports it.",
             "There is a call for copies to such a variable.",
         ),
     ),

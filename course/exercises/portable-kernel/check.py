@@ -76,15 +76,15 @@ exercise = ProgramExercise(
             "not-begun",
             "no kernel is launched yet",
             lambda o: o.launched_nothing,
-            "What is printed is what the memory for the sums happened to hold.",
+            "The printed values are the old contents of the memory for the sums.",
             "Begin with one instance, for the device in use; the host's choice comes after that.",
         ),
         Cause(
             "leaves-early",
             "lanes return before the shuffles",
             lambda o: o.fault is not None and o.fault.kind == "shuffle",
-            "A lane that has returned has nothing to give to a shuffle.",
-            "Let every lane of the wave come to the shuffles, with a 0 if it has nothing to add.",
+            "A lane that has returned gives no value to a shuffle.",
+            "Let every lane of the wave execute the shuffles, with a 0 if it has nothing to add.",
         ),
         Cause(
             "steps-from-16",
@@ -98,7 +98,7 @@ exercise = ProgramExercise(
             "the instance for 64 lanes runs on waves of 32",
             doubled,
             "A shuffle by 32 has no lane to read from in a wave of 32, and returns the lane's own value.",
-            "What does the host ask the device before it launches?",
+            "What must the host read from the device before it launches?",
         ),
         Cause(
             "block-not-changed",
@@ -128,10 +128,12 @@ exercise = ProgramExercise(
         ),
     ),
     hints=(
-        "template <int wave> makes the wave size a compile-time constant in the kernel; the host chooses row_sums<64> or "
+        "template <int wave> makes the wave size a compile-time constant in the kernel; the host chooses "
+        "row_sums<64> or "
         "row_sums<32>.",
         "hipGetDeviceProperties, field warpSize. A block has 4 * warpSize threads, and there is a wave for each row.",
-        "Lane l adds up the columns l, l + wave, l + 2 * wave ...; then shuffles from wave / 2 down to 1, by all lanes; then "
+        "Lane l adds up the columns l, l + wave, l + 2 * wave ...; then shuffles from wave / 2 down to 1, by all "
+        "lanes; then "
         "lane 0 writes.",
     ),
 )

@@ -121,7 +121,7 @@ exercise = Exercise(
             ),
             "__lane_id() counts from 0 to 63 in a wave of 64 lanes, so that it is 0 for every 64th thread only. "
             "A word has 32 elements on every GPU.",
-            "What stands for the lane's number in its group of 32?",
+            "What is the lane's number in its group of 32?",
         ),
         Cause(
             "lower-half",
@@ -163,7 +163,7 @@ exercise = Exercise(
             "top is wrong for words without a bit",
             top_is(lambda word: max(highest(word), 0)),
             "For 0, bfind gives a word with all bits set, which is -1 as an int.",
-            "__clz(0) is 32. What is 31 less that?",
+            "__clz(0) is 32. What is 31 minus that?",
         ),
     ),
     hints=(

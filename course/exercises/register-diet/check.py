@@ -68,7 +68,7 @@ exercise = Exercise(
             "divided-by-95",
             "the sum of squares is divided by 95, not by 96",
             lambda o: o.looks_like("variance", lambda case: spread(case, 1)),
-            "This is the estimate for a whole population from a sample. The exercise asks for the mean of the squares.",
+            "This is the estimate for a whole population from a sample. The exercise needs the mean of the squares.",
             "How many squares are there?",
         ),
         Cause(
@@ -85,8 +85,9 @@ exercise = Exercise(
                 bool(o.wrong("variance").any()) and not o.wrong("mean").any() and not o.unwritten_indices("variance")
             ),
             "The mean of the squares and the square of the mean are both near a hundred million here, and a float has "
-            "some seven digits: nothing right is left of their difference.",
-            "Subtract something from each number before you square it. What is near the mean, and known at once?",
+            "some seven digits: no right digit is left of their difference.",
+            "Subtract something from each number before you square it. What is near the mean, and known from the "
+            "start?",
         ),
     ),
     requirements=(

@@ -76,7 +76,7 @@ exercise = Exercise(
             "last-step-only",
             "the sums hold only the last 16 products",
             lambda o: o.looks_like("c", last_step),
-            "The sums must live as long as the loop over all steps of k.",
+            "The sums must be kept over all steps of k.",
             "Where are your sums set to zero?",
         ),
         Cause(
@@ -91,7 +91,7 @@ exercise = Exercise(
             "some elements are right and the others were never written",
             half,
             "256 threads make 4,096 elements: each thread must make 16 of them.",
-            "Which elements does thread 0 write, and which thread 1? Which does nobody?",
+            "Which elements does thread 0 write, and which thread 1? Which elements does no thread write?",
         ),
     ),
     requirements=(
@@ -112,7 +112,8 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Give each thread a square of 4 x 4 results in an array float sum[4][4]. In each iteration of the inner loop read 4 "
+        "Give each thread a square of 4 x 4 results in an array float sum[4][4]. In each iteration of the inner "
+        "loop read 4 "
         "numbers of A's tile and 4 of B's into small arrays, and multiply each with each.",
         "Let the thread's rows be 16 j + threadIdx.x / 16 and its columns 16 l + threadIdx.x % 16, for j and l from 0 "
         "to 3: then neighbouring lanes read neighbouring numbers of B. If A is stored transposed, two numbers of "

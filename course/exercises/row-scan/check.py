@@ -64,14 +64,14 @@ exercise = Exercise(
     causes=(
         Cause(
             "row-not-there",
-            "a thread adds up a row of LDS that nobody has loaded",
+            "a thread adds up a row of LDS that was never written",
             lambda o: (
                 o.fault is not None
                 and o.fault.kind == "never written"
                 and o.case.parameters["n"] % o.case.block[0] != 0
             ),
-            "The last block may have fewer rows than threads. If their elements are not loaded, those places of LDS "
-            "hold what was there before.",
+            "The last block may have fewer rows than threads. If their elements are not loaded, those elements of "
+            "LDS have old values.",
             "Guard the sum as well as the loads: which rows exist? Or put 0 where no element is.",
         ),
         Cause(
@@ -79,7 +79,7 @@ exercise = Exercise(
             "rows beyond the last one are read or written",
             lambda o: o.fault is not None and o.faulting_index() is not None and o.faulting_index()[1] >= 0,
             "The last block may have fewer rows than threads.",
-            "Each access to in and out needs a condition. And a barrier must stand outside of it.",
+            "Each access to in and out needs a condition. And a barrier must be outside of it.",
             guard=("n",),
         ),
         Cause(
@@ -93,7 +93,8 @@ exercise = Exercise(
     hints=(
         "Three steps with barriers between them. First the block loads its 64 rows into a tile, so that a wave "
         "loads whole "
-        "rows. Then each thread adds along one row of the tile. Then the block stores the tile in the same way as it was loaded.",
+        "rows. Then each thread adds along one row of the tile. Then the block stores the tile in the same way as "
+        "it was loaded.",
         "In the first and the last step thread t has the elements t, t + 64, t + 128, ... of the block's 64 * "
         "32 floats: row "
         "k / 32 and column k % 32 of element k. All threads reach all barriers; only accesses have conditions.",

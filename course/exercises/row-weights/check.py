@@ -97,20 +97,20 @@ exercise = Exercise(
             "waves without a row work too",
             lambda o: bool(o.outside("out")) or (o.fault is not None and o.fault.kind == "out of bounds"),
             "Whole blocks are launched, so there can be more waves than rows.",
-            "Let a wave return whose row does not exist. And mind the columns, each row has its own end.",
+            "Let a wave return whose row does not exist. And each access to a column needs its own condition.",
         ),
         Cause(
             "one-column-each",
             "only the first columns of each row are done",
             lambda o: all(rows_written(o)) and not all(columns_written(o)) and columns_written(o)[0],
             "A row can have more columns than the wave has lanes.",
-            "Let the lanes go on through the row, in steps of warpSize.",
+            "Let the lanes continue along the row, in steps of warpSize.",
         ),
         Cause(
             "columns-by-thread",
             "some columns of some rows are left out: lanes start at the wrong column",
             lambda o: bool(o.unwritten_indices("out")) and any(rows_written(o)),
-            "A wave's lanes begin at its row's first column. threadIdx.x counts on through all waves of a block.",
+            "A wave's lanes begin at its row's first column. threadIdx.x counts the threads of all waves of a block.",
             "What is the number of a lane in its wave?",
         ),
         Cause(
@@ -118,11 +118,12 @@ exercise = Exercise(
             "rows are multiplied by the weight of another row",
             lambda o: bool(o.wrong_indices("out")) and not o.unwritten_indices("out"),
             "Each wave needs the weight of its own row.",
-            "Print row for a few threads of the second block, in your head: does it start at 0 again?",
+            "Compute row for a few threads of the second block: does it start at 0 again?",
         ),
     ),
     hints=(
-        "First write the simplest kernel: row from the number of the thread and warpSize, a guard for the row, a loop over the "
+        "First write the simplest kernel: row from the number of the thread and warpSize, a guard for the row, a "
+        "loop over the "
         "columns that begins at "
         "the lane's number.",
         "All lanes have the same row, but it was computed from threadIdx.x, so the compiler keeps it in a vector "

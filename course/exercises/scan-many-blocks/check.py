@@ -101,7 +101,7 @@ exercise = Exercise(
         ),
         Cause(
             "wave-size",
-            "the code counts on a wave size that this device does not have",
+            "the code relies on a wave size that this device does not have",
             lambda o: bool(written_wave_sizes(o)) and o.wave_size not in written_wave_sizes(o),
             "A wave has 64 lanes on one of the two devices and 32 on the other.",
             "Write warpSize where you wrote the number.",
@@ -111,14 +111,16 @@ exercise = Exercise(
             "threads of a block use LDS before the others are done with it",
             lambda o: race(o, "lds"),
             "In a scan each step reads what the step before wrote, and writes what others may still read.",
-            "For each __shared__ variable: who writes it, who reads it, and is there a barrier between, in both directions?",
+            "For each __shared__ variable: which thread writes it, which one reads it, and is there a barrier "
+            "between, in both directions?",
         ),
         Cause(
             "missing-fence",
-            "a flag is set, but what it stands for need not be visible yet",
+            "a flag is set, but the value that it announces may not be visible yet",
             lambda o: race(o, "global") and re.search(r"atomic", code(o)) is not None and "sync()" not in code(o),
-            "The flag itself is atomic and in order; the value beside it is not.",
-            "A __threadfence() or a release before the flag, an acquire after it; or put value and flag into one 64-bit word.",
+            "The accesses to the flag are atomic; those to the value are not ordered.",
+            "A __threadfence() or a release before the flag, an acquire after it; or put value and flag into one "
+            "64-bit word.",
         ),
         Cause(
             "missing-grid-sync",
@@ -147,16 +149,17 @@ exercise = Exercise(
         ),
         Cause(
             "own-sum-too",
-            "what is added to a tile contains its own sum",
+            "the offset of a tile contains its own sum",
             lambda o: steps_are_right(o) and o.found("out")[0] != o.case.array("in").data[0],
-            "Already the first tile is too large by its own total: the sums of the blocks must be scanned exclusively.",
+            "The first tile is too large by its own total: the sums of the blocks must be scanned exclusively.",
             "What comes before tile 0?",
         ),
         Cause(
             "carry-missing",
-            "each tile is right for itself, but not what comes before it",
+            "each tile is right by itself, but not what comes before it",
             lambda o: steps_are_right(o) and o.found("out")[0] == o.case.array("in").data[0],
-            "Within a tile the sums grow as they should. At the beginning of a tile they miss what the tiles before hold.",
+            "Within a tile the sums grow as they should. At the beginning of a tile the sums of the tiles before "
+            "it are missing.",
             "Look at the first wrong element: at which tile does it begin, and where should its offset have come from?",
         ),
     ),
@@ -180,13 +183,17 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Begin with a scan of one block in LDS, right for any block size. Then three phases: every block sums up its part; "
+        "Begin with a scan of one block in LDS, right for any block size. Then three phases: every block sums up "
+        "its part; "
         "all wait; every block adds up the sums of the blocks before it, and scans its part.",
         "Part of block b: the tiles from tiles * b / gridDim.x up to tiles * (b + 1) / gridDim.x, with tiles = "
-        "ceil(n / blockDim.x). After phase one, work[blockIdx.x] = sum; then cooperative_groups::this_grid().sync(). In the "
+        "ceil(n / blockDim.x). After phase one, work[blockIdx.x] = sum; then "
+        "cooperative_groups::this_grid().sync(). In the "
         "last phase keep a carry from tile to tile.",
-        "Phase three, for each tile of the block: s = inclusive scan of the tile in LDS, plus carry; write it if i < n; "
-        "barrier; the last thread sets carry = s; barrier. The scan of a tile: for (step = 1; step < blockDim.x; step *= 2) "
+        "Phase three, for each tile of the block: s = inclusive scan of the tile in LDS, plus carry; write it if "
+        "i < n; "
+        "barrier; the last thread sets carry = s; barrier. The scan of a tile: for (step = 1; step < blockDim.x; "
+        "step *= 2) "
         "read lds[t - step] if there is one; barrier; add; barrier.",
     ),
 )

@@ -74,7 +74,7 @@ exercise = Exercise(
         ),
         Cause(
             "missing-guard",
-            "threads beside the image work too",
+            "threads outside of the image work too",
             lambda o: bool(o.written_past("out")) or (o.fault is not None and o.case.parameters["width"] % 64 != 0),
             "A width that is no multiple of 64 leaves threads without a column.",
             "What should a thread do whose x is width or more?",
@@ -94,7 +94,7 @@ exercise = Exercise(
             "mean-not-sum",
             "this is the mean of the nine, not their sum",
             lambda o: o.looks_like("out", lambda case: window_sum(case.array("in").data) / 9),
-            "The lesson's blur divides by nine; here the sum is asked for.",
+            "The lesson's blur divides by nine; here it is the sum.",
             "One operation is too much.",
         ),
         Cause(

@@ -67,10 +67,10 @@ exercise = Exercise(
         ),
         Cause(
             "cut-in-four",
-            "the input was cut into four pieces, not taken apart",
+            "the input was split into four contiguous parts",
             cut_in_four,
             "Particle i has the four floats 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3 of the input.",
-            "Write down where the x of particle 1 lies in the input.",
+            "Write down the index of the x of particle 1 in the input.",
         ),
         Cause(
             "fields-mixed-up",

@@ -70,7 +70,7 @@ exercise = Exercise(
             "counters-overflow",
             "counters of 8 bits start again at 0 after 255",
             lambda o: o.looks_like("counts", lambda case: counted(case.array("data").data, 8)),
-            "A thread looks at up to 300 bytes, and if all are of one kind, one counter gets them all.",
+            "A thread counts up to 300 bytes, and if all are of one kind, one counter counts them all.",
             "How many bits does a number up to 300 need?",
         ),
         Cause(
@@ -81,7 +81,7 @@ exercise = Exercise(
                 lambda case: np.tile(counted(case.array("data").data)[:1], (len(counted(case.array("data").data)), 1)),
             ),
             "Block b counts the bytes from 76800 * b.",
-            "Where does blockIdx.x come into the addresses that you read?",
+            "Where is blockIdx.x used in the addresses that you read?",
         ),
         Cause(
             "counts-lost",
@@ -93,7 +93,8 @@ exercise = Exercise(
             ),
             "mine[k]++ reads, adds and writes. If two lanes do that with one counter, both read the same number, and "
             "one addition is lost.",
-            "Who else can change the counter that a thread changes? A counter for each thread needs no atomic "
+            "Which other thread can change the counter that a thread changes? A counter for each thread needs no "
+            "atomic "
             "addition, a shared one does.",
         ),
     ),

@@ -82,15 +82,15 @@ exercise = Exercise(
             "ends-of-blocks",
             "an end of each block is copied, not only the ends of the array",
             lambda o: any(o.looks_like("out", ends) for ends in (first_copied, last_copied, both_copied)),
-            "A block is only a piece of the grid. The neighbour of its first element belongs to the block before, and "
-            "lies in the same array.",
+            "A block is only a piece of the grid. The neighbour of its first element belongs to the block before, "
+            "and is in the same array.",
             "Which threads have no left neighbour in the array: those with threadIdx.x == 0, or only one of them?",
         ),
         Cause(
             "reads-before-start",
             "the first thread reads in[-1]",
             lambda o: o.read_outside() is not None and o.read_outside() == ("in", -1),
-            "Element 0 has no left neighbour. Memory before an array is not yours, and it is not zero.",
+            "Element 0 has no left neighbour. Memory before an array does not belong to it, and is not zero.",
             "What should thread 0 do, by the exercise's text?",
         ),
         Cause(
@@ -121,9 +121,9 @@ exercise = Exercise(
         ),
         Cause(
             "integer-division",
-            "1 / 3 is 0 in C++: both are whole numbers",
+            "1 / 3 is 0 in C++: both are integers",
             lambda o: inner_equal(o, lambda data, i: 0.0),
-            "The quotient of two whole numbers is a whole number, rounded towards zero.",
+            "The quotient of two integers is an integer, rounded towards zero.",
             "Write at least one of them as a float: 3.0f.",
         ),
         Cause(

@@ -90,7 +90,7 @@ exercise = Exercise(
             "what is left of k after whole tiles of 16 is not added",
             lambda o: o.case.parameters["k"] > 0 and o.looks_like("c", without_tail),
             "k need not be a multiple of 16. The last tile is not full, but what is in it counts.",
-            "For k = 17: how many turns must the loop have, and what do the tiles hold in the last one?",
+            "For k = 17: how many iterations must the loop have, and what is in the tiles in the last one?",
         ),
         Cause(
             "b-transposed",
@@ -111,7 +111,7 @@ exercise = Exercise(
             "threads without an element of c write, too",
             stores_beside,
             "The blocks at the edges have more threads than elements.",
-            "Where is the row less than m and the column less than n, and where do you ask?",
+            "Where must the row be less than m and the column less than n, and where do you test it?",
             explains=("race",),
         ),
     ),
@@ -128,7 +128,8 @@ exercise = Exercise(
     hints=(
         "Start from the lesson's kernel tiled. Nothing changes but the two loads and the store: each needs a "
         "condition. Which value should the tile have where there is no number?",
-        "Zero: it adds nothing. All threads do all iterations and reach all barriers, also those without an element of c. "
+        "Zero: it adds nothing. All threads do all iterations and reach all barriers, also those without an "
+        "element of c. "
         "The number of iterations depends on k alone, rounded up.",
         "A[y][x] = row < m && step + x < k ? a[row * k + step + x] : 0; the same for B with step + y < k and "
         "column < n; and at the end if (row < m && column < n) c[row * n + column] = sum;",

@@ -110,7 +110,7 @@ exercise = Exercise(
         ),
         Cause(
             "tiles-not-turned",
-            "the tiles are at their new places, but each of them is not turned itself",
+            "the tiles are at their new places, but each of them is not transposed itself",
             lambda o: o.looks_like("out", unturned),
             "What was a row of the tile when it was written must be a column when it is read.",
             "Which of the two indices of the tile goes with the lane when you write to LDS, and which when you read?",
@@ -119,7 +119,7 @@ exercise = Exercise(
             "guard-of-the-input",
             "whole tiles are right, but at the edges elements are missing or written outside",
             edges_alone,
-            "On the way out, rows and columns have changed their roles: out has m rows of n elements.",
+            "In the output rows and columns are exchanged: out has m rows of n elements.",
             "Which condition must hold for row and column of the *output* before it is written?",
         ),
     ),

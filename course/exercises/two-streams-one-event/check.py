@@ -103,7 +103,8 @@ exercise = ProgramExercise(
             "no kernel is launched yet",
             lambda o: o.launched_nothing,
             "The result was never computed.",
-            "Launch the four kernels in the default stream first: then the result is right. After that, make it faster.",
+            "Launch the four kernels in the default stream first: then the result is right. After that, make it "
+            "faster.",
         ),
         Cause(
             "join-missing",
@@ -118,20 +119,23 @@ exercise = ProgramExercise(
             "branch-too-early",
             "left and right start when make is done",
             lambda o: before(o, "make", "left") or before(o, "make", "right"),
-            "The numbers are right here, since the virtual GPU runs kernels in the order of launches; a real one need not. "
+            "The numbers are right here, since the virtual GPU runs kernels in the order of launches; a real one "
+            "need not. "
             "Is the event recorded behind make, and does the other stream wait for it before its kernel?",
         ),
         Requirement(
             "join-too-early",
             "join starts when left and right are done",
             lambda o: before(o, "left", "join") or before(o, "right", "join"),
-            "join needs both. One of them is in another stream: which mark tells that it is done, and who waits for it?",
+            "join needs both. One of them is in another stream: which mark tells that it is done, and who waits "
+            "for it?",
         ),
         Requirement(
             "copied-too-early",
             "the result is copied when join is done",
             copied_too_early,
-            "What is in the default stream does not take part in the order of non-blocking streams. Which call waits for "
+            "What is in the default stream does not take part in the order of non-blocking streams. Which call "
+            "waits for "
             "one stream?",
         ),
         Requirement(
@@ -149,7 +153,8 @@ exercise = ProgramExercise(
         ),
     ),
     hints=(
-        "Draw the four kernels as boxes, with an arrow for each array from the one that writes it to those that read it. "
+        "Draw the four kernels as boxes, with an arrow for each array from the one that writes it to those that "
+        "read it. "
         "Arrows within a stream need nothing; each arrow between streams needs an event.",
         "make, left and join in stream one; right in stream two. Two arrows then cross: from make to right, and from "
         "right to join.",

@@ -112,7 +112,8 @@ exercise = Exercise(
             "partial-too-small",
             "there are more waves than places for their sums",
             kind("lds out of bounds"),
-            "A block of 1024 threads has 16 waves of 64 lanes, or 32 waves of 32 lanes. The array has to hold the most.",
+            "A block of 1024 threads has 16 waves of 64 lanes, or 32 waves of 32 lanes. The array must be large "
+            "enough for the larger number.",
             "Size the array for the smallest wave.",
         ),
         Cause(
@@ -120,43 +121,45 @@ exercise = Exercise(
             "partial sums are read that no wave has written",
             kind("never written"),
             "With waves of 64 lanes a block has half as many waves as with 32, and so half as many partial sums.",
-            "Find the line that says how many partial sums there are, and compute it from the same wave size as the rest.",
+            "Find the line that says how many partial sums there are, and compute it from the same wave size as "
+            "the rest.",
         ),
         Cause(
             "leaves-early",
             "threads without an element return before the shuffles",
             lambda o: (kind("shuffle")(o) or kind("barrier")(o)) and not full(o.case),
-            "A lane that has returned gives no value to a shuffle, and does not come to the barrier.",
+            "A lane that has returned gives no value to a shuffle, and does not reach the barrier.",
             "Give these threads a 0 and let them take part.",
         ),
         Cause(
             "no-width",
-            "the sums are right, but in the last loop lanes ask for values of lanes that take no part",
+            "the sums are right, but in the last loop lanes read from inactive lanes",
             lambda o: kind("shuffle")(o) and full(o.case) and bool((o.found("sums") == expected_sums(o.case)).all()),
-            "The last loop is run by 32 threads. On a wave of 64 lanes a shuffle without a width reaches into the other "
-            "half, which is not there. What such a lane gets is not defined; that nobody uses it is luck.",
-            "Tell the shuffles that their groups have 32 members, or let the whole wave run the last loop.",
+            "The last loop is run by 32 threads. On a wave of 64 lanes a shuffle without a width reads from the "
+            "other half, which is inactive. The value is not defined; here it is not used, by chance.",
+            "Give the shuffles a width of 32, or let the whole wave run the last loop.",
         ),
         Cause(
             "no-barrier",
             "the partial sums are read before all waves have written theirs",
             kind("race"),
-            "The waves of a block run at their own speed.",
-            "What has to be between the line that writes partial and the one that reads it?",
+            "The waves of a block do not run in lockstep with each other.",
+            "What must be between the line that writes partial and the one that reads it?",
         ),
         Cause(
             "starts-at-16",
             "the upper half of each wave is not in the sum",
             like(lambda wave: 16, lambda wave: wave),
             "Shuffles by 16, 8, 4, 2, 1 add up 32 lanes. Here one sum is kept for each wave, and a wave may have 64.",
-            "Where should the first step come from, if lane and wave are counted with warpSize?",
+            "What should the first step be, if lane and wave are counted with warpSize?",
         ),
         Cause(
             "mixed-groups",
             "shuffles over the whole wave, but a partial sum for each 32 threads: lanes are counted twice",
             lambda o: (kind("shuffle")(o) and full(o.case)) or like(lambda wave: wave // 2, lambda wave: 32)(o),
-            "Thread 32 keeps a sum, too, but its lanes are already in the sum of thread 0. And when only 32 threads add "
-            "up the partial sums, a shuffle by 32 asks lanes that take no part.",
+            "Thread 32 keeps a sum, too, but its lanes are already in the sum of thread 0. And when only 32 "
+            "threads add "
+            "up the partial sums, a shuffle by 32 reads from inactive lanes.",
             "Decide: groups of 32 in all lines, or waves in all lines.",
             explains=("shuffle",),
         ),

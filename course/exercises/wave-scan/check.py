@@ -141,10 +141,10 @@ exercise = Exercise(
         ),
         Cause(
             "shuffle-from-nobody",
-            "a shuffle reads a lane that does not take part in it",
+            "a shuffle reads from an inactive lane",
             lambda o: o.fault is not None and o.fault.kind == "shuffle",
-            "Inside an if, only the lanes that took it are there to be read.",
-            "Let all lanes shuffle; decide afterwards who adds.",
+            "Inside an if, only the lanes that take it are active.",
+            "Let all lanes shuffle, and decide afterwards which lanes add.",
         ),
         Cause(
             "missing-guard",
@@ -156,7 +156,7 @@ exercise = Exercise(
         ),
         Cause(
             "for-32-lanes",
-            "the totals begin anew at lane 32",
+            "the totals begin at 0 again at lane 32",
             lambda o: (
                 o.wave_size == 64
                 and o.looks_like("out", lambda case: scanned(case.array("in").data, case.parameters["block"], 32))
@@ -175,7 +175,7 @@ exercise = Exercise(
             "exclusive",
             "each total leaves out the lane's own number",
             lambda o: o.looks_like("out", lambda case: right(case) - case.array("in").data),
-            "This is an exclusive scan. Asked for is the inclusive one.",
+            "This is an exclusive scan. The exercise needs the inclusive one.",
             "What should the first lane write?",
         ),
         Cause(
@@ -185,8 +185,8 @@ exercise = Exercise(
                 o.looks_like("out", without_test(lambda numbers: numbers + 1000))
                 or o.looks_like("out", without_test(lambda numbers: numbers))
             ),
-            "Where no lane lies so far below, __shfl_up gives a lane its own value. threadIdx.x counts on through all "
-            "waves of a block.",
+            "Where there is no lane so many places below, __shfl_up gives a lane its own value. threadIdx.x "
+            "counts the threads of all waves of a block.",
             "Which lanes may add in a step? Test the number of the lane in its wave.",
         ),
         Cause(

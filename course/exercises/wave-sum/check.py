@@ -99,10 +99,10 @@ exercise = Exercise(
     causes=(
         Cause(
             "shuffle-from-nobody",
-            "a lane is asked for its number that does not exist or has returned",
+            "a shuffle reads from a lane that has no thread or has returned",
             lambda o: o.fault is not None and o.fault.kind == "shuffle",
-            "The last wave of a block may have fewer lanes than warpSize, and a lane that has returned is gone as "
-            "well.",
+            "The last wave of a block may have fewer lanes than warpSize, and a lane that has returned is "
+            "inactive as well.",
             "How many lanes has this wave? Let a lane read itself, and not add, where its partner does not exist.",
         ),
         Cause(
@@ -114,7 +114,7 @@ exercise = Exercise(
         ),
         Cause(
             "wrong-wave",
-            "the sums stand in the wrong places",
+            "the sums are in the wrong places",
             lambda o: (
                 (o.fault is not None and o.fault.kind != "never written" and (o.faulting_index() or [""])[0] == "out")
                 or bool(o.outside("out"))
@@ -123,7 +123,7 @@ exercise = Exercise(
             "A block has ceil(blockDim.x / warpSize) waves, and its last one may not be full. The number of the thread "
             "in the grid, "
             "divided by warpSize, is something else.",
-            "Work out the number of waves for blocks of 96 threads and waves of 64 lanes.",
+            "Compute the number of waves for blocks of 96 threads and waves of 64 lanes.",
             explains=("race",),
         ),
         Cause(

@@ -66,7 +66,7 @@ exercise = ProgramExercise(
         ),
         Cause(
             "not-begun",
-            "y and z still hold what they held at the start",
+            "y and z still have their values of the start",
             like(combine=lambda alpha, product, beta, before: before),
             "No kernel has changed them.",
             "Begin with y: a kernel in which each thread computes one element.",
@@ -75,19 +75,19 @@ exercise = ProgramExercise(
             "row-by-row",
             "the matrix is read row by row",
             like(read=by_rows),
-            "cuBLAS comes from Fortran: a matrix lies in memory column after column.",
+            "cuBLAS uses Fortran's order: a matrix is stored column by column.",
             "Where in memory is the element to the right of a[0]?",
         ),
         Cause(
             "lda-forgotten",
-            "the columns are taken to lie next to each other",
+            "the columns are used as if they were next to each other",
             like(read=without_gaps),
             "lda says how far apart two columns begin; it may be more than the rows.",
             "Compute the place of the first element of column 1, for 4 rows and lda 6.",
         ),
         Cause(
             "beta-on-the-sum",
-            "beta is multiplied with the product, not with what was in y",
+            "beta is multiplied with the product, not with the old y",
             like(combine=lambda alpha, product, beta, before: (alpha + beta) * product),
             "y = alpha A x + beta y: the last y is the old one.",
             "What has to be read before y is written?",
@@ -96,7 +96,7 @@ exercise = ProgramExercise(
             "beta-forgotten",
             "what was in y and z before is lost",
             like(combine=lambda alpha, product, beta, before: alpha * product),
-            "y = alpha A x + beta y: with beta other than 0 the old y counts.",
+            "y = alpha A x + beta y: with beta other than 0 the old y is needed.",
             "Look at the arguments after x in the call of cuBLAS.",
         ),
         Cause(
@@ -118,11 +118,14 @@ exercise = ProgramExercise(
         ),
     ),
     hints=(
-        "Each thread computes one element of the result: of y it has as many as the matrix has rows, of z as many as it "
+        "Each thread computes one element of the result: of y it has as many as the matrix has rows, of z as many "
+        "as it "
         "has columns.",
-        "The element in row r and column c is a[c * lda + r]. For y a thread runs over c, for z (the transposed matrix) "
+        "The element in row r and column c is a[c * lda + r]. For y a thread runs over c, for z (the transposed "
+        "matrix) "
         "over r.",
-        "y[r] = alpha * sum + beta * y[r], in one thread, with sum over c of a[c * lda + r] * x[c]. For z: the same with r "
+        "y[r] = alpha * sum + beta * y[r], in one thread, with sum over c of a[c * lda + r] * x[c]. For z: the "
+        "same with r "
         "and c changed, and y in the place of x.",
     ),
 )

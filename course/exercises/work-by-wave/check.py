@@ -93,7 +93,8 @@ exercise = Exercise(
             "both-kinds",
             "each wave has one kind of work",
             both_kinds,
-            "A thread that does first the one and then the other leaves the wave two kinds of work, and half of the threads "
+            "A thread that does first the one and then the other leaves the wave two kinds of work, and half of "
+            "the threads "
             "without any. Which of the two should this wave do?",
             when=lambda case: case.parameters["n"] == 1000,
             shrinks=False,
@@ -127,9 +128,10 @@ exercise = Exercise(
         ),
         Cause(
             "parts-missing",
-            "some results are computed by nobody",
+            "some results are not computed by any thread",
             lambda o: bool(o.unwritten_indices("risen") or o.unwritten_indices("fallen")),
-            "Each of the 2n results needs its thread. When you change who does what, the threads of one kind must "
+            "Each of the 2n results needs a thread. If you assign the work in another way, the threads of one "
+            "kind must "
             "still cover all "
             "numbers from 0 to n - 1.",
             "Take n = 128 and blocks of 64 threads, so four blocks. Write down for each block the kind of its work, "
