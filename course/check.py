@@ -1,7 +1,7 @@
 """Finds what is wrong with the course: `python course/check.py [--only NAME ...] [--no-answers]`; 1 if anything is.
 
 Each rule is a function that gives `Complaint`s: where, what, and what to do. Rules about texts: `of_text` (facts
-without a source, dead links, images without alternative text, folded answers), `of_lesson`. About exercises:
+without a source, dead links, images without alternative text, folded answers, wording), `of_lesson`. About exercises:
 `of_exercise` (hints, picture, answers, section), `of_answers` (runs them: wrong ones must be rejected with their
 cause, right ones pass, the released notebook must fail because nothing is written yet). About the whole: `of_course`,
 `of_words` (terms of the glossary that a lesson uses before one explains them).
@@ -72,6 +72,23 @@ BANNED = {
     ),
     "under way": "loads and copies are in flight",
 }
+_HARDWARE = r"(?:lanes?|threads?|waves?|warps?|blocks?|kernels?|caches?|banks?|registers?|memory|L1|L2|LDS|instructions?)"
+WORDING = (
+    (
+        rf"\b{_HARDWARE} (?:wants?|asks?|knows?|sees?|speaks?|says?|forgets?|remembers?|learns?)\b",
+        "say what it does: it needs, requests, reads, has",
+    ),
+    (r"\b(?:asks?|asked|asking) for\b", "it requests, or needs"),
+    (r"\bwhole numbers\b", "the term is integers"),
+    (r"\bl(?:ies?|ay) in memory\b", "a matrix is stored, an element is in memory"),
+    (r"\binside of\b", "inside"),
+    (r"\blanes?\b[^.]{0,20}\b(?:switched off|are off|is off)\b", "lanes are inactive"),
+    (r"\b(?:run|runs|lanes) in step\b", "lanes run in lockstep"),
+    (r"\b(?:held|holds|hold) \w+ back\b|\bheld back\b", "it is limited by something"),
+    (r"\bwithout a word\b", "without a warning, or a message"),
+    (r"\b(?:turn|turns) of the (?:inner |outer )?loop\b", "the term is iteration"),
+)
+"""Words of lanes, threads and caches as of persons, and others that readers in a second language stumble on."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +153,15 @@ def of_text(job: build.Job) -> Iterator[Complaint]:
     for wrong, right in BANNED.items():
         if wrong in flat:
             yield Complaint(where, f"it says {wrong!r}", right)
+    yield from of_wording(where, LINK.sub(r"\2", FENCE.sub("", text)))
+
+
+def of_wording(where: str, text: str) -> Iterator[Complaint]:
+    """Words for which the course has better ones, outside of code."""
+    plain = " ".join(re.sub(r"`[^`\n]*`", "code", text).split())
+    for pattern, right in WORDING:
+        for found in re.finditer(pattern, plain):
+            yield Complaint(where, f"it says {found[0]!r}: {_around(plain, found)!r}", right)
 
 
 def links(job: build.Job, text: str) -> Iterator[Complaint]:
@@ -269,6 +295,11 @@ def of_exercise(id: str) -> Iterator[Complaint]:
     if differ < FEWEST_RIGHT:
         yield Complaint(where, f"{len(right)} right answers, of which {differ} differ",
                         f"write {FEWEST_RIGHT} that differ into right/")  # fmt: skip
+    said = [exercise.title, *exercise.hints]
+    said += [text for each in causes_of(exercise) for text in (each.title, each.why, each.next_step)]
+    said += [text for each in exercise.requirements for text in (each.title, each.next_step)]
+    for text in said:
+        yield from of_wording(where, text)
     known = {each.name for each in (*causes_of(exercise), *exercise.requirements)}
     for answer in wrong:
         if answer.cause not in known:

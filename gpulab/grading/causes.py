@@ -120,7 +120,7 @@ LAST_KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "lds-out-of-bounds",
         "an index lies outside of the block's shared memory",
         _found("lds out of bounds"),
-        "A block has the arrays that the kernel declares, and as many bytes beside them as the launch asks for.",
+        "A block has the arrays that the kernel declares, and as many bytes in addition as the launch gives.",
         "Compare the largest index that a thread computes with the size of the array.",
     ),
     Cause(

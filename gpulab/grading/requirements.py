@@ -106,7 +106,7 @@ def memory_lines(name: str = "memory-lines", *, minimum: Callable[[Case], float]
     """
     more.setdefault(
         "next_step",
-        "run.coalescing() shows which lines one instruction of a wave asks for. Which index should differ by one from "
+        "run.coalescing() shows the lines that one instruction of a wave requests. Which index should differ by one from "
         "lane to lane?",
     )
     return limited(

@@ -76,6 +76,11 @@ def test_answers_are_judged_side_by_side(mine, monkeypatch):
         ("the [glossary](glossary.ipynb)", "the glossary", "a link to the glossary"),
         ("Something.", "Use rocm-smi.", "amd-smi"),
         ("Something.", "Nobody waits.", "name what is meant"),
+        ("Something.", "A lane wants it.", "it says 'lane wants'"),
+        ("Something.", "The caches\nask for more.", "it says 'caches ask'"),
+        ("Something.", "Add whole numbers.", "the term is integers"),
+        ("Something.", "Its lanes run in step.", "lanes run in lockstep"),
+        ("Something.", "In `a lane wants it` the user wants a whole number of blocks.", ""),
         ("../exercises/three-point-mean/three-point-mean.ipynb", "#Exercises", "does not link to it"),
         ("(20 minutes)", "(25 minutes)", "three-point-mean takes 25 minutes; the exercise says 20"),
         ("## Neighbours", "## Next to it", "has no section “Neighbours”"),
@@ -175,6 +180,8 @@ def test_a_lesson_stands_in_a_syllabus(mine):
             "do not stand in right/usual",
         ),
         ("exercise.md", "# ", "# «title» ", "exercise.md:1: «title» is not filled in"),
+        ("check.py", "The mean of three numbers", "A thread knows that the mean", "it says 'thread knows'"),
+        ("check.py", "There are three kinds of threads", "Ask for whole numbers of threads", "the term is integers"),
     ],
 )
 def test_a_mistake_in_an_exercise_is_found(mine, file, old, new, said):

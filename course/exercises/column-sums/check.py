@@ -72,7 +72,7 @@ exercise = Exercise(
             when=lambda case: (
                 case.parameters["n"] % 64 == 0 and case.parameters["n"] >= 512 and case.parameters["block"] >= 64
             ),
-            next_step="run.coalescing() shows which lines a load asks for. Which columns do neighbouring threads read "
+            next_step="run.coalescing() shows which lines a load requests. Which columns do neighbouring threads read "
             "at the same time, and where do these lie in a row?",
         ),
     ),

@@ -50,7 +50,7 @@ exercise = Exercise(
             minimum=lambda case: 2 * case.parameters["n"],
             when=lambda case: case.parameters["n"] % BLOCK == 0 and case.parameters["n"] > 0,
             next_step="A row is one line of 128 bytes. In run.accesses(), how many lines does each load and "
-            "store ask for? "
+            "store request? "
             "Let a wave load whole rows into a tile first.",
         ),
         bank_conflicts(

@@ -146,7 +146,7 @@ exercise = Exercise(
             when=large,
             title="at least 40 % of the FP32 peak for m = n = 3072, k = 128 (modelled)",
             next_step="The lesson's table has the steps: lines, LDS instructions per multiply-add, waiting. After the "
-            "cell that measures, run.roofline() and run[0].time.parts say which of them holds you back.",
+            "cell that measures, run.roofline() and run[0].time.parts say which of them is the limit.",
         ),
     ),
     hints=(

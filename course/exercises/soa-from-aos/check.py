@@ -51,9 +51,7 @@ exercise = Exercise(
             when=lambda case: (
                 case.parameters["n"] >= 512 and case.parameters["n"] % 256 == 0 and case.parameters["block"] >= 64
             ),
-            next_step="run.accesses() lists every load and store of your kernel. How many loads are there? How "
-            "many lines "
-            "does each of them ask for, and how many of these did another load ask for already?",
+            next_step="run.accesses() lists every load and store of your kernel. How many loads are there? How many lines does each of them request, and how many of these did another load request already?",
         ),
     ),
     causes=(
