@@ -80,9 +80,8 @@ SHARED_ELEMENT: tuple[Cause[Outcome], ...] = (
         "same-element",
         "two threads store to the same element of an output",
         _two_writers,
-        "Which of the two values stays is left to chance. A barrier would not help: each element is to be stored by "
-        "one thread.",
-        "Both threads are named above. Put their numbers into your index: why does the same come out?",
+        "Either of the two values may stay. A barrier does not help: each element must be stored by one thread.",
+        "Both threads are named above. Put their numbers into your index: why is the result the same?",
     ),
     Cause(
         "used-by-two-blocks",
@@ -118,7 +117,7 @@ def _left_out_alone(outcome: Outcome) -> bool:
 LAST_KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
     Cause(
         "lds-out-of-bounds",
-        "an index lies outside of the block's shared memory",
+        "an index is outside of the block's shared memory",
         _found("lds out of bounds"),
         "A block has the arrays that the kernel declares, and as many bytes in addition as the launch gives.",
         "Compare the largest index that a thread computes with the size of the array.",
@@ -130,15 +129,15 @@ LAST_KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
             _found("out of bounds", "null")(outcome)
             or any(outcome.outside(array.name) for array in outcome.case.arrays)
         ),
-        "Either the index is not what it should be, or the thread should not have come so far. Which of the two it is, "
-        "cannot be told from here.",
+        "Either the index is not what it should be, or the thread should not have reached this access. The check "
+        "cannot tell which of the two it is.",
         "Put the numbers of the thread into your formula, and then into your conditions.",
     ),
     Cause(
         "left-out",
         "some elements are never written; all that was written is right",
         _left_out_alone,
-        "Either no thread has the index of these elements, or a condition holds that thread back.",
+        "Either no thread has the index of these elements, or a condition keeps that thread from writing.",
         "Take the first element that is missing. Which thread is it of, and what does that thread compute?",
     ),
 )
@@ -148,39 +147,39 @@ LAST_KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
 CHECKED_CAUSES: tuple[Cause[Outcome | ProgramOutcome], ...] = (
     Cause(
         "data-race",
-        "threads use the same memory and nothing decides who comes first",
+        "threads access the same memory, and the order of the accesses is not defined",
         _found("race", "lane conflict"),
         "On a GPU such a kernel may give the right numbers for a long time, and then wrong ones.",
         "Look at both places: let one thread alone write there, or order them by __syncthreads() or atomic operations.",
     ),
     Cause(
         "never-written",
-        "memory is read that nobody has written",
+        "memory is read that was never written",
         _found("never written"),
-        "What such memory holds is left to chance.",
+        "Such memory can have any value.",
         "Find the line that should have written this element first, and for which threads it does so.",
     ),
     Cause(
         "barrier",
         "a barrier is not reached by all threads of the block",
         _found("barrier"),
-        "__syncthreads() lets no thread go on until all threads of the block have come.",
+        "At __syncthreads() each thread waits until all threads of the block have reached it.",
         "Move it out of the condition or the loop that only some threads run.",
     ),
     Cause(
         "deadlock",
-        "threads wait for something that never comes",
+        "threads wait for something that never happens",
         _found("deadlock"),
         "All that is left of the kernel repeats itself without changing anything.",
-        "Find out who is to change what the loop waits for, and what that thread waits for.",
+        "Find out which thread changes what the loop waits for, and what that thread waits for.",
     ),
     Cause(
         "inactive-lane",
-        "a shuffle reads a lane that does not take part in it",
+        "a shuffle reads from an inactive lane",
         _found("shuffle"),
-        "Inside a branch or a loop only the lanes that came there can be read, and lanes that have returned, or that "
-        "the block never had, cannot be read at all.",
-        "Let all lanes of the wave shuffle, and decide afterwards who uses the result.",
+        "In a branch or a loop only the active lanes can be read. Lanes that have returned, and lanes without a "
+        "thread, cannot be read at all.",
+        "Let all lanes of the wave shuffle, and decide afterwards which lanes use the result.",
     ),
 )
 """Mistakes that checked launches find and no exercise has a better name for."""
@@ -191,8 +190,9 @@ PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
         "never-ends",
         "the program does not end",
         lambda outcome: outcome.timed_out(),
-        "It was stopped after a limit that a right answer stays far below.",
-        "For each loop, on the host and in kernels, find what ends it; then look for a wait that nothing answers.",
+        "It was stopped at a limit; a right answer is far below it.",
+        "For each loop, on the host and in kernels, find what ends it; then look for a wait for something that "
+        "never happens.",
     ),
     Cause(
         "crashed",
@@ -218,14 +218,14 @@ LAST_PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
         "exit-code",
         "the program ends with another exit code than it should",
         lambda outcome: outcome.exit_code != outcome.case.exit_code and not outcome.complaint,
-        "A program tells whoever started it by its exit code whether it succeeded: 0 means yes.",
+        "The exit code of a program tells whether it succeeded: 0 means yes.",
         "What does main return, and what do your error checks pass to exit?",
     ),
     Cause(
         "kernel-fault",
         "a kernel was stopped",
         lambda outcome: outcome.fault is not None,
-        "What it did, and where, stands above.",
+        "The message above says what it did, and in which line.",
         "Start with the line that is named.",
     ),
     Cause(

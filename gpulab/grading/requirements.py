@@ -106,8 +106,8 @@ def memory_lines(name: str = "memory-lines", *, minimum: Callable[[Case], float]
     """
     more.setdefault(
         "next_step",
-        "run.coalescing() shows the lines that one instruction of a wave requests. Which index should differ by one from "
-        "lane to lane?",
+        "run.coalescing() shows the lines that one instruction of a wave requests. Which index should differ by one "
+        "from lane to lane?",
     )
     return limited(
         name, "cache lines asked for by global accesses", lambda outcome: _accesses(outcome, "lines", "global", "flat"),
