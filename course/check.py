@@ -72,7 +72,7 @@ BANNED = {
     ),
     "under way": "loads and copies are in flight",
 }
-_HARDWARE = r"(?:lanes?|threads?|waves?|warps?|blocks?|kernels?|caches?|banks?|registers?|memory|L1|L2|LDS|instructions?)"
+_HARDWARE = r"(?:(?:lane|thread|wave|warp|block|kernel|cache|bank|register|instruction)s?|memory|L1|L2|LDS)"
 WORDING = (
     (
         rf"\b{_HARDWARE} (?:wants?|asks?|knows?|sees?|speaks?|says?|forgets?|remembers?|learns?)\b",
