@@ -1,11 +1,12 @@
 """AMD Radeon RX 7600 (RDNA 3, Navi 33, gfx1102): `ARCHITECTURE`.
 
-Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); AMD's product page (clocks,
-memory rate and bus, PCIe 4.0 x8); Mesa and the Linux driver (chip number, two shader engines with two arrays each);
-LLVM (1024 registers in steps of 16: it does not state `allocate1-5xvgprs`); RDNA 3 ISA guide (LDS granule, banks).
-Taken from the RX 7900 XTX (gfx1100): latencies in ns, shares of peaks, and by share of the Infinity Cache (32 of 96
-MiB) the rates of L2 and Infinity Cache. Total memory: 8 GiB less 16 MiB, as on the RX 7800 XT.
-Not checked against their sources: chip number, shader engines, total memory.
+Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); AMD's product page (clocks, memory
+rate and bus, PCIe 4.0 x8); rocminfo of one in ROCm/pytorch, issue 2730 (two shader engines with two arrays each); the
+Linux driver (chip number); LLVM (1024 registers in steps of 16: it does not state `allocate1-5xvgprs`); RDNA 3 ISA
+guide (LDS granule, banks). Taken from the RX 7900 XTX (gfx1100): latencies in ns, shares of peaks, and by share of
+the Infinity Cache (32 of 96 MiB) the rates of L2 and Infinity Cache. Total memory: 8 GiB less 16 MiB, as on the RX
+7800 XT.
+Not checked against their sources: chip number, total memory.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache

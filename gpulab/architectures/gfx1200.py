@@ -2,10 +2,11 @@
 
 Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); RDNA 4 ISA guide (LDS granule);
 AMD's product page (clocks, memory, matrix rates); LLVM AMDGPUBaseInfo.cpp (1536 registers in steps of 24 for
-wave32, 16 waves a SIMD); the Linux driver (chip number, two shader engines). Line sizes and what the driver keeps
-of the memory are those of the RX 9070 XT (gfx1201), latencies those of the RX 7900 XTX in ns; the rates of L2 and
+wave32, 16 waves a SIMD); rocminfo of one in ROCm/legacy-rocm-build, issue 6342 (chip, revision, L2 and its lines,
+Infinity Cache). The shader engines are half of those of the RX 9070 XT (gfx1201), as the CUs are; other line sizes
+and what the driver keeps of the memory are that card's, latencies those of the RX 7900 XTX in ns; the rates of L2 and
 Infinity Cache are half of the RX 9070 XT's, whose die has twice of each.
-Not checked against their sources: chip number, shader engines, clocks, the rate of FP64, total memory.
+Not checked against their sources: shader engines, the rate of FP64, total memory.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache
@@ -21,7 +22,7 @@ ARCHITECTURE = Architecture(
     minor=0,
     stepping=0,
     pci_chip_id=0x7590,
-    asic_revision=0,
+    asic_revision=1,
     generation="gfx12",
     features=frozenset(("packed-tid", "architected-flat-scratch", "architected-sgprs", "salu-float")),
     matrix_unit="WMMA",

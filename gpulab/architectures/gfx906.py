@@ -2,9 +2,9 @@
 
 Sources: ROCm documentation "GPU hardware specifications" (compute units, caches); AMD's product page (clock, memory,
 PCIe 3.0, FP64 at a quarter of the rate of FP32); rocminfo of one in ROCm/composable_kernel, issue 1140 (chip, revision,
-memory); LLVM AMDGPUBaseInfo.cpp (256 registers in steps of 4, 10 waves a SIMD). Taken from the MI250X (gfx90a):
+memory); rocprofv3-avail of one in ROCm/rocm-systems, pull request 922 (four shader engines of one array each); LLVM
+AMDGPUBaseInfo.cpp (256 registers in steps of 4, 10 waves a SIMD). Taken from the MI250X (gfx90a):
 latencies in clocks, shares of peaks, the set of counters; 16 slices of L2 are taken to give 64 bytes a clock each.
-Not checked against its source: the number of shader engines.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache

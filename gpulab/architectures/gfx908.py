@@ -1,10 +1,11 @@
 """AMD Instinct MI100 (CDNA 1, gfx908): `ARCHITECTURE`.
 
 Sources: ROCm documentation "GPU hardware specifications" and "AMD Instinct MI100 microarchitecture" (compute units,
-caches, peaks, memory); AMD CDNA white paper (32 slices of L2 of 128 bytes a clock); LLVM AMDGPUBaseInfo.cpp (256
-registers in steps of 4, 10 waves a SIMD, accumulation VGPRs in a file of their own). Taken from the MI250X (gfx90a):
-latencies in clocks, shares of peaks, the set of counters.
-Not checked against their sources: chip number, shader engines, total memory, the rate of L2.
+caches, peaks, memory, eight shader engines of 15); clinfo of one in CLRX/CLRX-mirror, issue 34 (chip, clock); AMD
+CDNA white paper (32 slices of L2 of 128 bytes a clock); LLVM AMDGPUBaseInfo.cpp (256 registers in steps of 4, 10
+waves a SIMD, accumulation VGPRs in a file of their own). Taken from the MI250X (gfx90a): latencies in clocks, shares
+of peaks, the set of counters.
+Not checked against their sources: total memory, the rate of L2.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache
