@@ -623,6 +623,25 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Transfer:
+    """Bytes that went from host to device or back in a checked run, or that a kernel left in memory which both see.
+
+    Attributes:
+        direction: "host to device" or "device to host".
+        bytes: how many. stored: of them, how many a kernel was the last to change.
+        data: the bytes, in hexadecimal; "" where they are too many.
+        kernels: a bit for each of them, whether a kernel was the last to change it, the lowest bit of a byte first; in
+            hexadecimal.
+    """
+
+    direction: str
+    bytes: int
+    stored: int
+    data: str = ""
+    kernels: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class KernelResources:
     """What a compiled kernel takes of a compute unit: registers of a lane (VGPRs without AccVGPRs, AccVGPRs) and of a
     wave (SGPRs), static LDS of a workgroup in bytes; `cu_mode`: compiled with -mcumode (RDNA)."""

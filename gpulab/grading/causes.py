@@ -203,6 +203,14 @@ PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
         "Look at each pointer that host code reads or writes through: where does it come from, and how large is what "
         "it points to?",
     ),
+    Cause(
+        "no-report",
+        "the program ended, or closed files that are not its own, before gpulab could note what it launched",
+        lambda outcome: outcome.fault is None and not outcome.run.complete,
+        "A check needs to know what was launched. It is noted when main returns or exit() is called, not after _exit() "
+        "or quick_exit(), and in a file that the program did not open.",
+        "End by return or exit(), and close only what the program has opened.",
+    ),
 )
 """Mistakes of programs, before the exercise's own."""
 

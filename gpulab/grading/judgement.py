@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from gpulab.errors import CheckError
+from gpulab.grading import from_kernels
 from gpulab.grading.causes import causes_of
 from gpulab.grading.criteria import Criterion, Tally
 from gpulab.grading.evidence import allows
 from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
+from gpulab.grading.program_case import ProgramCase
 
 Seen = TypeVar("Seen", Outcome, ProgramOutcome)
 Said = TypeVar("Said", bool, str)
@@ -59,7 +61,8 @@ def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen
             return Failure(outcome, None, speeds[0], TOO_SLOW.format(exercise.limit(outcome.case)))
     if not outcome.passed:
         return Failure(outcome, diagnose(exercise, outcome))
-    for requirement in requirements:
+    everything: Sequence[Requirement[Any]] = [*exercise.requirements, *_asked_of_all(exercise)]
+    for requirement in everything:
         if requirement.applies(outcome):
             complaint = _measured(exercise, outcome, requirement)
             if outcome.unsteady:
@@ -79,6 +82,27 @@ STEADY: Requirement[Outcome | ProgramOutcome] = Requirement(
 """What every answer is asked: a requirement is measured in a run of its own, which has to be as right as the others."""
 
 
+FROM_KERNELS: Requirement[ProgramOutcome] = Requirement(
+    "from-kernels",
+    "what is printed was computed by kernels, and copied from device memory",
+    from_kernels.complaint,
+    "Let kernels store the results in device memory, copy them to the host, and print what was copied.",
+    when=lambda case: isinstance(case, ProgramCase) and bool(case.computed),
+    shrinks=False,
+)
+"""What every program is asked whose cases say what kernels must compute."""
+
+
+def asked(exercise: Exercise | ProgramExercise) -> dict[str, str]:
+    """The requirements of an exercise, title by name: its own, and what all of its kind are asked."""
+    return {each.name: each.title for each in (*exercise.requirements, *_asked_of_all(exercise))}
+
+
+def _asked_of_all(exercise: Exercise | ProgramExercise) -> Sequence[Requirement[Any]]:
+    told = isinstance(exercise, ProgramExercise) and any(case.computed for case in exercise.cases)
+    return (FROM_KERNELS,) if told else ()
+
+
 def _measured(exercise: Exercise | ProgramExercise, outcome: Seen, requirement: Requirement[Seen]) -> str:
     """What a requirement says of an outcome. Of a run that went wrong it may say anything, or fail."""
     try:
@@ -96,8 +120,8 @@ def met(exercise: Exercise | ProgramExercise, outcome: Seen) -> dict[str, bool]:
     """
     if not outcome.passed:
         return {}
-    asked = [each for each in cast("Sequence[Requirement[Seen]]", exercise.requirements) if each.applies(outcome)]
-    complaints = {each.name: _measured(exercise, outcome, each) for each in asked}
+    everything: Sequence[Requirement[Any]] = [*exercise.requirements, *_asked_of_all(exercise)]
+    complaints = {each.name: _measured(exercise, outcome, each) for each in everything if each.applies(outcome)}
     return {name: not (complaint or outcome.unsteady) for name, complaint in complaints.items()}
 
 
@@ -115,7 +139,8 @@ def survey(exercise: Exercise | ProgramExercise, runs: Iterator[Seen], whole: bo
 
     A launch that does not come to its end is always the last. Raises CheckError as `examine` does.
     """
-    tally = Tally({each.name: each.title for each in exercise.requirements})
+    tally = Tally(asked(exercise))
+    requirements: Sequence[Requirement[Any]] = [*exercise.requirements, *_asked_of_all(exercise)]
     tried: list[Seen] = []
     failure: Failure[Seen] | None = None
     finished = True
@@ -123,7 +148,7 @@ def survey(exercise: Exercise | ProgramExercise, runs: Iterator[Seen], whole: bo
         failure = failure or examine(exercise, outcome)
         if failure is None:
             tried.append(outcome)
-            tally.add(outcome, {each.name: True for each in exercise.requirements if each.applies(outcome)})
+            tally.add(outcome, {each.name: True for each in requirements if each.applies(outcome)})
             continue
         finished = whole and not outcome.timed_out()
         if not finished:

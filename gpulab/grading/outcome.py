@@ -371,8 +371,8 @@ class ProgramOutcome:
 
     @property
     def clean(self) -> bool:
-        """Whether no kernel had a fault."""
-        return self.fault is None
+        """Whether no kernel had a fault, as far as the program told to its end what it launched."""
+        return self.fault is None and (self.run.complete or self.exit_code < 0 or self.timed_out())
 
     @property
     def passed(self) -> bool:

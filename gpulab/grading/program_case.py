@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gpulab.grading.case import Parameters
@@ -23,6 +23,7 @@ class ProgramCase:
         exit_code: with which it must end.
         stdin: what it can read.
         parameters: for requirements and causes that depend on the case.
+        computed: what kernels must compute and the host must read: sequences of numbers, each as it lies in memory.
     """
 
     arguments: tuple[str, ...] = ()
@@ -30,6 +31,7 @@ class ProgramCase:
     exit_code: int = 0
     stdin: str = ""
     parameters: Parameters = field(default_factory=dict)
+    computed: tuple[Sequence[float], ...] = ()
 
     def text(self) -> str:
         """The command line, as a person writes it."""

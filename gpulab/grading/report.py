@@ -14,7 +14,7 @@ from gpulab.grading.causes import CHECKED_CAUSES
 from gpulab.grading.criteria import refused
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.failed import inputs_of, values_found
-from gpulab.grading.judgement import Failure
+from gpulab.grading.judgement import Failure, asked
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import cut
@@ -37,7 +37,7 @@ def accepted(exercise: AnyExercise, tried: Sequence[Outcome] | Sequence[ProgramO
     """All cases are right, and all requirements are met."""
     rows = [
         VerdictRow("tried", _tried(tried)),
-        *(VerdictRow("met", requirement.title) for requirement in exercise.requirements),
+        *(VerdictRow("met", title) for title in asked(exercise).values()),
     ]
     return _verdict(exercise, "passed", rows, headline=f"Passed: {exercise.id} ({exercise.title})")
 
@@ -169,7 +169,7 @@ def _verdict(
         f"notebooks/{exercise.lesson}.ipynb#{exercise.section.replace(' ', '-')}",
         exercise.section,
         dict(smallest or {}),
-        criteria=refused({each.name: each.title for each in exercise.requirements}),
+        criteria=refused(asked(exercise)),
     )
 
 

@@ -39,7 +39,7 @@ OPEN_FILES = 256
 
 
 def prepare(
-    command: list[str], environment: Mapping[str, str], folder: Path, report: Path, seconds: float
+    command: list[str], environment: Mapping[str, str], folder: Path, seconds: float
 ) -> tuple[list[str], dict[str, str], Callable[[], str]]:
     """The command and environment of a jailed run, and a function that says why to stop it ("" if not).
 
@@ -47,7 +47,6 @@ def prepare(
         command: the program's file and its arguments.
         environment: of the run; only gpulab's own variables are kept.
         folder: where the program may write.
-        report: the file for the process's records.
         seconds: of the run.
 
     Raises:
@@ -88,13 +87,12 @@ def prepare(
         "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(home.parent),
         "GPULAB_JAIL": json.dumps(
             {
-                "read": read, "list": [str(home.parent)], "write": [str(folder), "/dev/null"], "append": [str(report)],
-                "seconds": seconds,
+                "read": read, "list": [str(home.parent)], "write": [str(folder), "/dev/null"], "seconds": seconds,
             }
         ),
     }  # fmt: skip
     start = "import sys; from gpulab.programs import start; start.main(sys.argv[1:])"
-    return [sys.executable, "-P", "-c", start, command[0], *command], kept, lambda: _too_much(folder, report)
+    return [sys.executable, "-P", "-c", start, command[0], *command], kept, lambda: _too_much(folder)
 
 
 def _without_tmp(prefix: str) -> list[str]:
@@ -105,7 +103,7 @@ def _without_tmp(prefix: str) -> list[str]:
         return []
 
 
-def _too_much(folder: Path, report: Path) -> str:
+def _too_much(folder: Path) -> str:
     """What is too large of what a program has written."""
     total = entries = 0
     for place, folders, files in os.walk(folder):

@@ -19,8 +19,8 @@ from typing import IO, TYPE_CHECKING
 
 from gpulab import walls
 from gpulab.errors import GpulabError
-from gpulab.programs.report import Report, read
-from gpulab.records import Activity, Diagnostic, Fault, Launch
+from gpulab.programs.report import Reader
+from gpulab.records import Activity, Diagnostic, Fault, Launch, Transfer
 
 if TYPE_CHECKING:
     from gpulab.views.timeline import Timeline
@@ -78,9 +78,7 @@ class HostProgram:
             GpulabError: there is no jail on this system, or no such device.
         """
         with tempfile.TemporaryDirectory(prefix="gpulab-run-") as scratch:
-            report = Path(scratch, "report")
-            report.touch()
-            environment = {**os.environ, **self._devices(arch), "GPULAB_REPORT": str(report)}
+            environment = {**os.environ, **self._devices(arch)}
             for name, wanted in (("GPULAB_PROFILE", profiled), ("GPULAB_CHECKED", checked)):
                 environment.pop(name, None)
                 if wanted:
@@ -97,8 +95,8 @@ class HostProgram:
 
                 where = where or Path(scratch, "folder")
                 where.mkdir(exist_ok=True)
-                command, environment, watch = jail.prepare(command, environment, where, report, seconds)
-            return _run(command, environment, where, stdin, seconds, report, output, watch, Path(scratch))
+                command, environment, watch = jail.prepare(command, environment, where, seconds)
+            return _run(command, environment, where, stdin, seconds, output, watch, Path(scratch))
 
     def _devices(self, arch: str | None) -> dict[str, str]:
         """Environment variables that make the wanted device number 0."""
@@ -127,6 +125,7 @@ class ProgramRun:
         unreturned: of `faults`, those whose code no HIP call returned.
         complete: it came to its end; else what it launched is unknown.
         seconds: how long it took.
+        transfers: of a checked run: what went between host and device, and which of it kernels had stored.
     """
 
     stdout: str = field(repr=False)
@@ -140,6 +139,7 @@ class ProgramRun:
     unreturned: tuple[Fault, ...] = field(default=(), repr=False)
     complete: bool = True
     seconds: float = field(default=0.0, repr=False, compare=False)
+    transfers: tuple[Transfer, ...] = field(default=(), repr=False)
 
     @property
     def ending(self) -> str:
@@ -230,7 +230,6 @@ def _run(
     folder: Path | None,
     stdin: str,
     seconds: float,
-    report: Path,
     output: Output | None,
     watch: Callable[[], str] | None,
     scratch: Path,
@@ -239,12 +238,17 @@ def _run(
     given = scratch / "stdin"
     given.write_text(stdin, encoding="utf-8", errors="surrogateescape")
     begun = time.monotonic()
-    tie = walls.Tie()
-    with given.open("rb") as source:
-        process = subprocess.Popen(
-            command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=folder,
-            start_new_session=True, pass_fds=tie.descriptors,
-        )  # fmt: skip
+    report, tie = Reader(), walls.Tie()
+    environment = {**environment, "GPULAB_REPORT": report.place}
+    try:
+        with given.open("rb") as source:
+            process = subprocess.Popen(
+                command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=folder,
+                start_new_session=True, pass_fds=(*tie.descriptors, *report.descriptors),
+            )  # fmt: skip
+        report.started()
+    finally:
+        report.close()
     tie.fasten(process.pid)
     assert process.stdout is not None
     assert process.stderr is not None
@@ -289,9 +293,9 @@ def _run(
         name, text = pieces.get()
         if text:
             output(name, text)
-    found: Report = read(report)
+    found = report.report()
     shutil.rmtree(scratch / "folder", ignore_errors=True)
     return ProgramRun(
         streams[0].text(), streams[1].text(), process.returncode, late, found.faults, found.launches,
-        found.activities, stopped, found.unreturned, found.complete, time.monotonic() - begun,
+        found.activities, stopped, found.unreturned, found.complete, time.monotonic() - begun, found.transfers,
     )  # fmt: skip

@@ -1,44 +1,120 @@
 """What a program's process tells the one that started it: records as JSON, one per line, and back again.
 
 The process writes a line for each fault when it happens and, when it ends, one with all launches and activities.
-`Writer` writes, `read` reads. The reader trusts nothing: only classes of `gpulab.records` are made, and every value is
-checked against the type of its field.
+`Writer` writes, `Reader` collects, `read` reads. The reader trusts nothing: only classes of `gpulab.records` are made,
+and every value is checked against the type of its field.
+
+The lines go through a pipe, which is read as the process goes on: what was written cannot be taken back. Each bears a
+code made with a key, which the process gets by a second pipe before the program is loaded; lines without it, or after
+one that is missing, are not believed. A program that closes the pipe leaves a report without an end (`complete`). One
+that finds the key in the memory of its process can still write lines of its own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
+import hmac
 import json
+import os
+import secrets
+import threading
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from gpulab import records
-from gpulab.records import Activity, Counters, Fault, Later, Launch
+from gpulab.records import Activity, Counters, Fault, Later, Launch, Transfer
 
 _MOST_BYTES = 256 << 20
+_KEY_BYTES = 32
 _FIELDS_LEFT_OUT = frozenset({"sources"})  # the program's own text, which the reader has
 
 
 class Writer:
-    """Writes the report of this process to a file that exists already."""
+    """Writes the report of this process.
 
-    def __init__(self, path: str) -> None:
-        self._file: TextIO = open(path, "a", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+    Args:
+        place: numbers of the descriptors that the key is read from and the report is written to, "7,8".
+    """
+
+    def __init__(self, place: str) -> None:
+        given, self._descriptor = (int(number) for number in place.split(","))
+        with os.fdopen(given, "rb") as file:
+            self._key = file.read(_KEY_BYTES)
+        os.set_inheritable(self._descriptor, False)
+        self._lines = 0
 
     def fault(self, fault: Fault, returned: bool) -> None:
         """A fault; `returned`: a HIP call has returned its code."""
         self._line({"fault": plain(fault), "returned": returned})
 
-    def end(self, launches: Sequence[Launch], activities: Sequence[Activity]) -> None:
-        self._line({"launches": [plain(each) for each in launches], "activities": [plain(each) for each in activities]})
+    def end(
+        self, launches: Sequence[Launch], activities: Sequence[Activity], transfers: Sequence[Transfer] = ()
+    ) -> None:
+        """The process is at its end: all that it did."""
+        lists = {"launches": launches, "activities": activities, "transfers": transfers}
+        self._line({name: [plain(each) for each in records] for name, records in lists.items()})
 
     def _line(self, value: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(value, separators=(",", ":")) + "\n")
-        self._file.flush()
+        text = json.dumps(value, separators=(",", ":")).encode()
+        line = memoryview(_code(self._key, self._lines, text) + b" " + text + b"\n")
+        self._lines += 1
+        with contextlib.suppress(OSError):  # closed by the program: the report then has no end
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+
+
+def _code(key: bytes, number: int, text: bytes) -> bytes:
+    """What proves that a line was written with the key, as the line of this number."""
+    return hmac.new(key, b"%d " % number + text, "sha256").hexdigest().encode()
+
+
+class Reader(threading.Thread):
+    """Collects what a process writes, from a pipe, until nobody can write any more.
+
+    Attributes:
+        place: of the report, for `Writer`. descriptors: that the process must be given.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._key = secrets.token_bytes(_KEY_BYTES)
+        key, give = os.pipe()
+        os.write(give, self._key)
+        os.close(give)
+        self._pipe, write = os.pipe()
+        self.descriptors: tuple[int, ...] = (key, write)
+        self.place = f"{key},{write}"
+        self._kept = bytearray()
+
+    def started(self) -> None:
+        """The process was started, and has its ends of the pipes."""
+        self.close()
+        self.start()
+
+    def close(self) -> None:
+        """Close the process's ends of the pipes here."""
+        for descriptor in self.descriptors:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        self.descriptors = ()
+
+    def run(self) -> None:
+        """Reads; of more than a report may have only the beginning is kept."""
+        with os.fdopen(self._pipe, "rb", buffering=0) as pipe:
+            while piece := pipe.read(1 << 20):
+                self._kept += piece[: max(_MOST_BYTES - len(self._kept), 0)]
+
+    def report(self) -> Report:
+        """What the process said, once it has ended."""
+        if self.ident is None:
+            os.close(self._pipe)
+        else:
+            self.join(5)
+        return read(bytes(self._kept), self._key)
 
 
 def plain(value: Any) -> Any:
@@ -69,21 +145,25 @@ class Report:
     activities: tuple[Activity, ...] = ()
     complete: bool = False
     unreturned: tuple[Fault, ...] = ()  # of `faults`, those whose code no HIP call returned
+    transfers: tuple[Transfer, ...] = ()  # of a checked run
 
 
-def read(path: Path) -> Report:
-    """The report in a file; what is damaged or not of the expected form is left out."""
+def read(raw: bytes, key: bytes) -> Report:
+    """The report that was written with this key; what is damaged or not of the expected form is left out.
+
+    It ends at the first line that is not as the key says: what follows was not written by `Writer`.
+    """
     faults: list[Fault] = []
     unreturned: list[Fault] = []
     launches: tuple[Launch, ...] = ()
     activities: tuple[Activity, ...] = ()
+    transfers: tuple[Transfer, ...] = ()
     complete = False
-    try:
-        with path.open("rb") as file:
-            raw = file.read(_MOST_BYTES)
-    except OSError:
-        return Report()
-    for line in raw.split(b"\n"):
+    for number, whole in enumerate(raw.split(b"\n")[:-1]):
+        code, _, line = whole.partition(b" ")
+        if not hmac.compare_digest(code, _code(key, number, line)):
+            complete = False
+            break
         try:
             found = json.loads(line)
             if "fault" in found:
@@ -94,10 +174,11 @@ def read(path: Path) -> Report:
             elif "launches" in found:
                 launches = tuple(record(Launch, each) for each in found["launches"])
                 activities = tuple(record(Activity, each) for each in found["activities"])
+                transfers = tuple(record(Transfer, each) for each in found["transfers"])
                 complete = True
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
-    return Report(tuple(faults), launches, activities, complete, tuple(unreturned))
+    return Report(tuple(faults), launches, activities, complete, tuple(unreturned), transfers)
 
 
 @functools.cache

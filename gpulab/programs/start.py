@@ -4,9 +4,9 @@ It loads the virtual HIP library and then the program's own file, and calls the 
 standard streams, arguments, exit code and signals are the program's. What kernels print goes through the C library's
 stdout, so that it keeps its order with what the host prints. A kernel's fault is explained on standard error.
 
-Environment: GPULAB_REPORT names a file for the records (report.py); GPULAB_PROFILE and GPULAB_CHECKED (1) have all
-counters collected and launches checked; without a report, a profile is a table on standard error; GPULAB_JAIL
-describes the jail (jail.py).
+Environment: GPULAB_REPORT has the descriptors of the pipes for the records (report.py); GPULAB_PROFILE and
+GPULAB_CHECKED (1) have all counters collected and launches checked; without a report, a profile is a table on standard
+error; GPULAB_JAIL describes the jail (jail.py).
 """
 
 from __future__ import annotations
@@ -119,6 +119,8 @@ class _Process:
         hosting.install(self.fault, self.failure)
         self._open = contextlib.ExitStack()
         if checked:
+            if self._writer is not None:
+                hosting.watch_memory()
             self._open.enter_context(providers.instruments("checked").checking())
         self._tells = profile and self._writer is None
         if self._writer is not None or self._tells:
@@ -193,4 +195,4 @@ class _Process:
         if self._tells:
             self._profile()
         if self._writer is not None:
-            self._writer.end(list(self._records), self._records.activities())
+            self._writer.end(list(self._records), self._records.activities(), self._hosting.transfers())

@@ -227,7 +227,18 @@ def test_without_a_jail_nothing_runs(monkeypatch: pytest.MonkeyPatch, run: Run) 
         "[" * 100_000, '{"fault": null}', "\x00\xff",
     ],
 )  # fmt: skip
-def test_a_forged_report_is_no_danger(tmp_path: Path, line: str) -> None:
-    file = tmp_path / "report"
-    file.write_bytes(line.encode("latin-1"))
-    assert report.read(file) == report.Report()
+def test_a_forged_report_is_no_danger(line: str) -> None:
+    raw = line.encode("latin-1")
+    for written in (raw, raw + b"\n", report._code(b"key", 0, raw) + b" " + raw + b"\n"):
+        assert report.read(written, b"key") == report.Report()
+
+
+def test_a_report_ends_at_the_first_line_that_was_not_written_with_the_key() -> None:
+    def line(key: bytes, number: int) -> bytes:
+        text = b'{"launches": [], "activities": [], "transfers": []}'
+        return report._code(key, number, text) + b" " + text + b"\n"
+
+    assert report.read(line(b"key", 0), b"key").complete
+    assert not report.read(line(b"other", 0), b"key").complete
+    assert not report.read(line(b"key", 1), b"key").complete  # the first line is missing
+    assert not report.read(line(b"key", 0) + line(b"other", 1), b"key").complete

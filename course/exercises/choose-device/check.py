@@ -35,7 +35,16 @@ def case(gib, wave, exit_code=0):
         expected=expected,
         exit_code=exit_code,
         parameters={"gib": gib, "wave": wave},
+        computed=() if exit_code else ((int(right(gib, wave).split()[-1]),),),
     )
+
+
+def drawn(random):
+    """Memory around what the devices have, and either wave size or none."""
+    memory = [each[0] >> 30 for each in devices()]
+    for wave in (0, 32, 64):
+        gib = int(random.integers(2, max(memory) + 9))
+        yield case(gib, wave, exit_code=4 if right(gib, wave) == "no device" else 0)
 
 
 def asked(o):
@@ -55,6 +64,7 @@ exercise = ProgramExercise(
     section="Environment variables",
     minutes=20,
     cases=(case(1, 0), case(20, 32), case(100, 0), case(1000, 0, exit_code=4)),
+    drawn=drawn,
     causes=(
         Cause(
             "device-not-set",

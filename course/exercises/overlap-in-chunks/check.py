@@ -29,7 +29,10 @@ def sum_text(values):
 
 
 def case(n):
-    return ProgramCase(arguments=(str(n),), expected=sum_text(results(n)), parameters={"n": n})
+    values = results(n)
+    return ProgramCase(
+        arguments=(str(n),), expected=sum_text(values), parameters={"n": n}, computed=(values.astype("int64").tolist(),)
+    )
 
 
 def rest_left(o):
@@ -104,6 +107,7 @@ exercise = ProgramExercise(
     section="A pipeline of chunks",
     minutes=30,
     cases=(case(1000), case(LARGE)),
+    drawn=lambda random: [case(int(n)) for n in random.integers(300, 5000, 2)],
     seconds=60.0,
     instruction_limit=50_000_000,
     causes=(

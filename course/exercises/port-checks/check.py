@@ -21,16 +21,31 @@ def line(values):
 
 
 def case(n, block):
-    return ProgramCase(arguments=(str(n), str(block)), expected=line(weighed(n)), parameters={"n": n, "block": block})
+    return ProgramCase(
+        arguments=(str(n), str(block)),
+        expected=line(weighed(n)),
+        parameters={"n": n, "block": block},
+        computed=(weighed(n),),
+    )
 
 
-FAILING = ProgramCase(
-    arguments=("1000", "2048"),
-    expected="hipGetLastError failed",
-    exit_code=3,
-    parameters={"n": 1000, "block": 2048},
-)
+def failing(n, block):
+    return ProgramCase(
+        arguments=(str(n), str(block)),
+        expected="hipGetLastError failed",
+        exit_code=3,
+        parameters={"n": n, "block": block},
+    )
+
+
+FAILING = failing(1000, 2048)
 """No GPU takes blocks of 2048 threads."""
+
+
+def drawn(random):
+    yield case(int(random.integers(2, 3000)), 64 * int(random.integers(1, 17)))
+    yield case(int(random.integers(2, 300)), int(random.integers(20, 300)))
+    yield failing(int(random.integers(2, 3000)), int(random.integers(1025, 5000)))
 
 
 def too_large(o):
@@ -44,6 +59,7 @@ exercise = ProgramExercise(
     section="What hipify does",
     minutes=20,
     cases=(case(1000, 256), case(1, 64), FAILING),
+    drawn=drawn,
     causes=(
         Cause(
             "message-says-cuda",

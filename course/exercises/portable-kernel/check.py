@@ -22,6 +22,7 @@ def case(rows, columns):
         arguments=(str(rows), str(columns)),
         expected=text(matrix(rows, columns).sum(axis=1)),
         parameters={"rows": rows, "columns": columns},
+        computed=(matrix(rows, columns).sum(axis=1).tolist(),),
     )
 
 
@@ -71,6 +72,7 @@ exercise = ProgramExercise(
     section="One file for all GPUs?",
     minutes=25,
     cases=(case(3, 100), case(9, 1000), case(1, 1)),
+    drawn=lambda random: [case(int(random.integers(4, 40)), int(random.integers(1, most))) for most in (64, 1500)],
     causes=(
         Cause(
             "not-begun",

@@ -21,7 +21,12 @@ def case(n):
     made = slow(np.arange(n, dtype="uint32"), 300)
     joined = slow(made, 500) ^ slow(made[::-1], 800)
     total = int((np.arange(1, n + 1, dtype="uint64") * joined.astype("uint64")).sum(dtype="uint64"))
-    return ProgramCase(arguments=(str(n),), expected=f"sum {total}\n", parameters={"n": n})
+    return ProgramCase(
+        arguments=(str(n),),
+        expected=f"sum {total}\n",
+        parameters={"n": n},
+        computed=(joined.astype("int64").tolist(),),
+    )
 
 
 def kernel(o, name):
@@ -96,6 +101,7 @@ exercise = ProgramExercise(
     section="Events: order between streams",
     minutes=25,
     cases=(case(1000), case(16384)),
+    drawn=lambda random: [case(int(random.integers(300, 3000))), case(int(random.integers(8000, 17000)))],
     instruction_limit=50_000_000,
     causes=(
         Cause(

@@ -24,14 +24,20 @@ def usual(alpha, product, beta, before):
     return alpha * product + beta * before
 
 
-def lines(rows, columns, read=by_columns, combine=usual):
-    """What the program prints; `read` and `combine` are for known mistakes."""
+def products(rows, columns, read=by_columns, combine=usual):
+    """y and z; `read` and `combine` are for known mistakes."""
     lda = rows + 2
     memory = np.arange(columns * lda + rows * columns) % 7.0  # longer than needed, for readings that go too far
     a = read(memory, rows, columns, lda)
     x = np.arange(columns) % 5 + 1.0
     y = combine(2, a @ x, 3, np.full(rows, 100.0))
     z = combine(1, a.T @ y, -1, np.full(columns, 1000.0))
+    return y, z
+
+
+def lines(rows, columns, **mistake):
+    """What the program prints."""
+    y, z = products(rows, columns, **mistake)
     return "".join(f"{name} {' '.join(f'{value:g}' for value in values)}\n" for name, values in (("y", y), ("z", z)))
 
 
@@ -45,7 +51,14 @@ def case(rows, columns):
         arguments=(str(rows), str(columns)),
         expected=lines(rows, columns),
         parameters={"rows": rows, "columns": columns},
+        computed=tuple(values.tolist() for values in products(rows, columns)),
     )
+
+
+def drawn(random):
+    """Sums stay below 2**24, so that they are exact."""
+    yield case(int(random.integers(2, 9)), int(random.integers(10, 100)))
+    yield case(int(random.integers(65, 300)), int(random.integers(2, 8)))
 
 
 exercise = ProgramExercise(
@@ -55,6 +68,7 @@ exercise = ProgramExercise(
     section="Libraries",
     minutes=25,
     cases=(case(4, 3), case(5, 70), case(300, 4)),
+    drawn=drawn,
     causes=(
         Cause(
             "missing-guard",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpulab.records import Fault
+from gpulab.records import Fault, Transfer
 from gpulab.toolchain import hosted
 
 
@@ -48,6 +48,23 @@ def install(on_fault: Callable[[Fault], None], on_failure: Callable[[str, str, s
     libraries.load(everywhere=True)
     here = runtime.instance()
     here.announce, here.explain = on_fault, on_failure
+
+
+def watch_memory() -> None:
+    """From now on, note in checked launches which bytes of memory kernels change, and what is copied."""
+    from gpulab.virtual_gpu import runtime
+    from gpulab.virtual_gpu.runtime.provenance import Provenance
+
+    here = runtime.instance()
+    here.provenance = Provenance(here.arena)
+
+
+def transfers() -> tuple[Transfer, ...]:
+    """What went between host and device since `watch_memory`."""
+    from gpulab.virtual_gpu import runtime
+
+    here = runtime.instance()
+    return () if here.provenance is None else tuple(here.provenance.transfers)
 
 
 def finish() -> tuple[Fault, ...]:

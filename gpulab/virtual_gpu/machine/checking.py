@@ -10,8 +10,8 @@ import bisect
 import ctypes
 import mmap
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gpulab.records import Access, Fault
 from gpulab.virtual_gpu import schema
@@ -33,6 +33,9 @@ from gpulab.virtual_gpu.machine.native.structures import (
 from gpulab.virtual_gpu.schema import constant
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, CLOCKS, Decoded, hardware_field
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SLICE = 1 << 14
 """Instructions before a wave of a checked launch lets others run: waiting for ever is seen after a few of these."""
@@ -328,6 +331,25 @@ class Checker:
                 "",
             )
         return _access(found.other_access, group, int(found.other_wave), int(found.other_lane), kernel, code, block)
+
+    def changed(self) -> Iterator[tuple[int, np.ndarray]]:
+        """The allocations that the launch that was checked last has changed: address, and a bool for each byte.
+
+        A byte counts as changed with those that share its granule.
+        """
+        import numpy as np
+
+        if self._last is None or not self._kept:
+            return
+        state, regions = self.state, self._kept[0]
+        for n in range(0, len(regions), 4):
+            address, size, cell = regions[n : n + 3]
+            if cell == _NOWHERE or not size:
+                continue
+            cells = (ctypes.c_uint32 * (((size - 1) >> state.shift) + 1)).from_address(state.write + 4 * cell)
+            found = np.frombuffer(cells, np.uint32) > state.launch_start
+            if found.any():
+                yield address, np.repeat(found, 1 << state.shift)[:size]
 
     def last_writers(self, address: int, size: int, count: int) -> list[Access | None]:
         """Who was the last to change each of `count` elements of `size` bytes from `address` on, in the launch that was

@@ -45,6 +45,8 @@ from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.memory import row_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from gpulab.virtual_gpu.machine.checking import Checker
 
 DEFAULT_LIMIT = 1 << 29
@@ -170,6 +172,11 @@ class VirtualDevice:
         """Who was the last to change each of `count` elements of `size` bytes, in the launch that was checked last."""
         with self._lock:
             return self._checks().last_writers(address, size, count)
+
+    def changed(self) -> list[tuple[int, np.ndarray]]:
+        """The allocations that the launch that was checked last has changed: address, and a bool for each byte."""
+        with self._lock:
+            return list(self._checks().changed())
 
     def _checks(self) -> Checker:
         if self._checker is None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gpulab.records import Fault, Launch
     from gpulab.virtual_gpu.machine.arena import Arena
     from gpulab.virtual_gpu.machine.device import VirtualDevice
+    from gpulab.virtual_gpu.runtime.provenance import Provenance
 
 NO_LIMIT = 1 << 61  # more wave instructions than anyone can wait for
 
@@ -64,6 +65,7 @@ class Context:
         self._listeners: list[tuple[Callable[[Launch], None], bool]] = []
         self.profiling = False
         self.checking = 0  # how many `with gpulab.checked()` blocks are open
+        self.provenance: Provenance | None = None  # in checked launches: where the bytes of memory come from
         self.explain: Callable[[str, str, str], None] | None = None  # told why a call failed
         self.announce: Callable[[Fault], None] | None = None  # told of each fault when a call returns its code
         self.reports_faults = False  # whoever uses this runtime makes exceptions of faults

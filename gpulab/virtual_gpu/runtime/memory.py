@@ -200,6 +200,8 @@ class Memory:
         _memmove(target, source, size)
         if to is not None:
             self._arena.written(target, size)
+        if self._context.provenance is not None:
+            self._context.provenance.copied(target, to, source, origin, size)
         if self._context.checking:
             self._look_at_copy(to, origin, source, size)
         if stream is not None:
@@ -248,9 +250,12 @@ class Memory:
                     _memmove(row + y * target_pitch, column + y * source_pitch, width)
         if to is not None:
             self._arena.written(target, target_bytes)
-        if self._context.checking:
-            for row in range(height * depth):
-                at = source + row // height * source_slice + row % height * source_pitch
+        for row in range(height * depth) if self._context.checking or self._context.provenance is not None else ():
+            at = source + row // height * source_slice + row % height * source_pitch
+            if self._context.provenance is not None:
+                place = target + row // height * target_slice + row % height * target_pitch
+                self._context.provenance.copied(place, to, at, origin, width)
+            if self._context.checking:
                 self._look_at_copy(to, origin, at, width)
         waits = waits or self._is_pageable(target, to, source, origin)
         self._submit(stream, to, origin, width * height * depth, waits)
@@ -300,6 +305,8 @@ class Memory:
         for z in range(depth):
             for y in range(height):
                 at = address + z * slice_ + y * pitch
+                if self._context.provenance is not None:
+                    self._context.provenance.overwritten(at, width)
                 if row:
                     _memmove(at, row, width)
                 else:

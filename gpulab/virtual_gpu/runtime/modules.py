@@ -460,6 +460,8 @@ class Modules:
                 cooperative=cooperative,
                 checked=context.checking > 0,
             )
+            if context.provenance is not None and context.checking:
+                context.provenance.launched(device.machine.changed())
             if registered is not None:
                 self._memory.registered_to_host(registered)
             if function.prints:

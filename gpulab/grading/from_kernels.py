@@ -1,0 +1,86 @@
+"""Did kernels compute what a program prints? `complaint` looks at what came to the host, and where its bytes are from.
+
+A case says which numbers kernels must store and the host must read (`ProgramCase.computed`). In a checked run the
+virtual GPU notes what was copied, and which bytes of it a kernel was the last to change (`records.Transfer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gpulab.grading.outcome import ProgramOutcome
+from gpulab.records import Transfer
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+TYPES = ("int32", "int64", "float32", "float64")
+"""What a program may hold the numbers in; unsigned ones look the same."""
+
+TELLING = 4
+"""Numbers that a result must have, if finding it in what was copied to the device is to say something."""
+
+SHARE = 0.75
+"""Of the numbers, zeros left out, that kernels must have stored: a store of what was there already is not seen."""
+
+
+def complaint(outcome: ProgramOutcome) -> str:
+    """What is wrong with where the results come from; "" if nothing is."""
+    out = [each for each in outcome.run.transfers if each.direction == "device to host"]
+    sent = [bytes.fromhex(each.data) for each in outcome.run.transfers if each.direction == "host to device"]
+    results = [numbers for numbers in outcome.case.computed if any(numbers)]
+    if results and not any(each.stored for each in out):
+        return "nothing that a kernel stored came to the host"
+    for numbers in results:
+        telling = len(set(numbers)) >= TELLING
+        encoded = [_encoded(numbers, dtype) for dtype in TYPES]
+        if telling and any(raw in data for raw in encoded for data in sent):
+            return "the host copied the results to the device, where kernels are to compute them"
+        shares = [_share(raw, len(raw) // len(numbers), out) for raw in encoded]
+        if max(shares) >= SHARE:
+            continue
+        if max(shares) >= 0:
+            return "the results came to the host as the host had put them into device memory: no kernel stored them"
+        if sum(each.stored for each in out if not each.data) < SHARE * 4 * len(numbers):
+            return "what kernels stored and the host copied does not hold the results that are printed"
+    return ""
+
+
+def _encoded(numbers: Sequence[float], dtype: str) -> bytes:
+    import numpy as np
+
+    whole = all(isinstance(number, (int, np.integer)) for number in numbers)
+    with np.errstate(all="ignore"):
+        return np.array(numbers, "int64" if whole else "float64").astype(dtype).tobytes()
+
+
+def _share(raw: bytes, size: int, transfers: Sequence[Transfer]) -> float:
+    """Which share of the numbers, zeros left out, kernels had stored when they came to the host; -1: not all came.
+
+    They may come in one piece, with others around them, or in several.
+    """
+    import numpy as np
+
+    came, stored = np.zeros(len(raw), bool), np.zeros(len(raw), bool)
+    for each in transfers:
+        data, kernels = bytes.fromhex(each.data), _bits(each)
+        place = data.find(raw)
+        if place >= 0:
+            came[:] = True
+            stored |= kernels[place : place + len(raw)]
+        elif size <= len(data) < len(raw) and (place := raw.find(data)) >= 0:
+            came[place : place + len(data)] = True
+            stored[place : place + len(data)] |= kernels
+    if not came.all():
+        return -1.0
+    not_zero = np.frombuffer(raw, np.uint8).reshape(-1, size).max(axis=1) > 0
+    return float(stored.reshape(-1, size).max(axis=1)[not_zero].mean())
+
+
+def _bits(transfer: Transfer) -> npt.NDArray[np.bool_]:
+    import numpy as np
+
+    raw = np.frombuffer(bytes.fromhex(transfer.kernels), np.uint8)
+    return np.unpackbits(raw, bitorder="little")[: transfer.bytes].astype(bool)
