@@ -64,13 +64,23 @@ _SAME = {
 }  # fmt: skip
 
 
+_EITHER_WAY = {"*", "+", "<", "<=", "==", "!="}
+"""Between a name and a number, whose order says nothing here."""
+
+
 def tokens(source: str) -> list[str]:
     """The tokens of C++ text in one spelling: no comments, includes, parentheses or qualifiers."""
     text = re.sub(r"^[ \t]*#[ \t]*(?:include|pragma)\b[^\n]*", "", without_comments(source), flags=re.MULTILINE)
     found = []
     for token in _TOKEN.findall(text):
         if token not in _DROPPED:
-            found.append(_SAME.get(token, token) if not token[0].isdigit() and token[0] != "." else _number(token))
+            number = token[0].isdigit() or (token[0] == "." and len(token) > 1)
+            found.append(_number(token) if number else _SAME.get(token, token))
+    for at in range(1, len(found)):
+        if found[at] in ("+1", "-1") and _is_name(found[at - 1]):  # i++ is ++i
+            found[at - 1], found[at] = found[at], found[at - 1]
+        elif found[at - 1] in _EITHER_WAY and at > 1 and found[at - 2][0].isdigit() and _is_name(found[at]):
+            found[at - 2], found[at] = found[at], found[at - 2]  # 2 * i is i * 2, 32 > i is i < 32
     return found
 
 
@@ -83,7 +93,7 @@ def _number(token: str) -> str:
         value = float(int(plain, 16) if plain.startswith("0x") else float(plain))
     except (ValueError, OverflowError):
         return token
-    return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return repr(int(value)) if abs(value) < 1e15 and value == int(value) else repr(value)
 
 
 def features(source: str) -> frozenset[object]:
