@@ -57,6 +57,7 @@ def examine() -> Iterator[Finding]:
         ("devices", _devices, "gpulab setup"),
         ("hip-python", _hip_python, "make lab   (or: pip install hip-python)"),
         ("whole programs", _programs, "gpulab hipcc program.hip -o program"),
+        ("walls", _walls, "nothing: grade submissions on Linux 6.2 or later"),
         ("JupyterLab", _jupyter, "make lab   (or: pip install jupyterlab ipywidgets anywidget nbgrader)"),
     )
     for part, function, advice in parts:
@@ -186,6 +187,14 @@ def _programs() -> Iterator[Finding]:
     yield Finding(
         "whole programs", True, f"{ready}; {f'no jail: {missing}' if missing else 'with a jail'}", needed=False
     )
+
+
+def _walls() -> Iterator[Finding]:
+    from gpulab import walls
+
+    level, why = walls.level()
+    compilers = "compilers reach their own files alone" if not walls.available() else "compilers have limits alone"
+    yield Finding("walls", not walls.available(), f"{level}{f' ({why})' if why else ''}; {compilers}", needed=False)
 
 
 def _hip_python() -> Iterator[Finding]:

@@ -17,12 +17,13 @@ import errno
 import functools
 import os
 import platform
+import shutil
 import signal
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -83,6 +84,7 @@ REFUSED: dict[str, Call] = {
 #: Calls with an argument that decides.
 KILL, CLONE, CLONE3, TGKILL, TKILL = (62, 129), (56, 220), (435, 435), (234, 131), (200, 130)
 SETRLIMIT, PRLIMIT, MEMFD, FCNTL, IOCTL = (160, 164), (302, 261), (319, 279), (72, 25), (16, 29)
+SETPGID, SETSID = (109, 154), (112, 157)
 CLONE_THREAD, CLONE_NAMESPACES = 0x10000, 0x7E020000
 #: fcntl's F_SETOWN, F_SETSIG, F_SETOWN_EX: they have the kernel send signals, which no rule on kill sees.
 _SENDING_FCNTL = (8, 10, 15)
@@ -279,8 +281,8 @@ def tool_filter(ties: bool = False) -> bytes:
             rules.on(call, ERROR | errno.EPERM)
     rules.on(CLONE3, ERROR | errno.ENOSYS)  # its flags are in memory; the C library then takes clone
     rules.where(CLONE, 0, ANY_BITS, CLONE_NAMESPACES, ERROR | errno.EPERM)
-    rules.unless((109, 154), 1, EQUAL, 0, ERROR | errno.EPERM)  # setpgid: to lead a group, not to join one
-    rules.on((112, 157), ERROR | errno.EPERM)  # setsid
+    rules.unless(SETPGID, 1, EQUAL, 0, ERROR | errno.EPERM)  # to lead a group, not to join one
+    rules.on(SETSID, ERROR | errno.EPERM)
     if ties:
         return rules.bytes()
     rules.refuse_sending()
@@ -334,7 +336,40 @@ def level() -> tuple[str, str]:
     missing = available()
     if missing:
         return ("none" if os.name == "nt" else "limits"), missing
-    return "landlock", "namespaces are not used here"
+    if not shutil.which("bwrap"):
+        return "landlock", "bubblewrap (the program bwrap) is not installed"
+    return ("bubblewrap", "") if bubblewrap() else ("landlock", "bubblewrap is installed, but cannot make namespaces")
+
+
+_NAMESPACES = (
+    "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--die-with-parent",
+    "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+)  # fmt: skip
+
+
+@functools.cache
+def bubblewrap() -> str:
+    """The path of bubblewrap's program, if there is one that works here; else ""."""
+    path = shutil.which("bwrap") if sys.platform.startswith("linux") else None
+    if path is None:
+        return ""
+    try:
+        tried = subprocess.run(
+            [path, *_NAMESPACES, "--", sys.executable, "-c", ""], capture_output=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return path if tried.returncode == 0 else ""
+
+
+def wrapped(command: Sequence[str], write: Iterable[str]) -> list[str]:
+    """The command in namespaces of its own, where there is bubblewrap: no network, no other processes, and all files
+    but those folders read-only."""
+    path = bubblewrap()
+    if not path or available():
+        return list(command)
+    binds = [word for folder in write for word in ("--bind", folder, folder)]
+    return [path, *_NAMESPACES, *binds, "--", *command]
 
 
 _leads = False

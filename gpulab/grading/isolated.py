@@ -81,7 +81,7 @@ class Grader:
         self, *, seconds: float = 60.0, memory_bytes: int = 16 << 30, trusted: bool = False, jail: str = "none"
     ) -> None:
         require(jail)
-        self.seconds, self.memory_bytes, self.trusted = seconds, memory_bytes, trusted
+        self.seconds, self.memory_bytes, self.trusted, self.jail = seconds, memory_bytes, trusted, jail
         self._worker: Worker | None = None
 
     def __enter__(self) -> Grader:
@@ -109,6 +109,8 @@ class Grader:
         try:
             if isinstance(exercise, Exercise):
                 verdict = self._kernel(exercise, source, seed)
+            elif self.jail == "bubblewrap":
+                raise NotJudged("programs run behind Landlock and seccomp alone, not in namespaces")
             else:
                 verdict = _program(id, source, self.seconds, self.memory_bytes, self.trusted, seed)
             if verdict.status == "does not compile" and (broken := self._broken(exercise)):

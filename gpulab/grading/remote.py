@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 STARTING = 300.0
 """Seconds that a worker may take to start: the first one ever builds what submissions share."""
+FORKS = sys.platform.startswith("linux")
+"""Whether submissions' processes are forked. Elsewhere it does not exist, or not for processes with much loaded."""
 _PREFIX = "gpulab-grader-"
 _TYPES: dict[str, Any] = {
     "fault": Fault | None, "counters": Mapping[str, int], "lines": tuple[LineCost, ...],
@@ -88,17 +90,21 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         try:
-            if hasattr(os, "fork") and sys.platform.startswith("linux"):
+            if FORKS:
                 self._start()
         except BaseException:
             self.close()
             raise
 
     def _start(self) -> None:
+        from gpulab.toolchain import cache
+
+        cache.folder().mkdir(parents=True, exist_ok=True)
+        started = walls.wrapped(command(), (str(self.folder), str(cache.folder())))
         ours, theirs = socket.socketpair()
         with theirs, (self.folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                command(), stdin=theirs.fileno(), stdout=log, stderr=log, cwd=self.folder,
+                started, stdin=theirs.fileno(), stdout=log, stderr=log, cwd=self.folder,
                 env=environment(self.folder), pass_fds=self._tie.descriptors, process_group=self._tie.process_group,
             )  # fmt: skip
         self._tie.fasten(self._process.pid)

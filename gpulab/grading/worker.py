@@ -326,6 +326,7 @@ def serve_one() -> None:
     out = os.dup(1)
     os.dup2(2, 1)
     asked = json.loads(sys.argv[2])
+    warm()
     step = confine(Path(asked["folder"]), asked["memory_bytes"], asked["seconds"])
     channel = Channel(0, out)
     channel.send({})

@@ -26,6 +26,7 @@ from gpulab.errors import CompileError, GpulabError, InternalError
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/proc", "/sys/devices/system")
 """What a compiler reads beside its own installation to make code for this machine of gpulab's own sources."""
+_ROOM = 8 << 20  # bytes; more than what a compile leaves
 _OWN = str(Path(__file__).parent)
 _PATH = re.compile(r"(?:-[A-Za-z]*)?=?(/.+)")
 
@@ -172,6 +173,27 @@ def _allowed(
     }
 
 
+def _expect_room(folder: str | os.PathLike[str]) -> None:
+    """A compiler has failed: see that it was not for want of room, which it would report as an error of the source.
+
+    Raises:
+        GpulabError: nothing more can be written.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, _ROOM)
+            else:
+                file.write(bytes(_ROOM))
+                file.flush()
+    except OSError as error:
+        raise GpulabError(
+            f"the compiler had no room for its files: {error.strerror or error}.",
+            why=f"less than {_ROOM >> 20} MiB can be written in {folder}.",
+            hint="make room on the disk of temporary files, or set TMPDIR to a folder on another one.",
+        ) from error
+
+
 def run(
     arguments: Sequence[str],
     *,
@@ -242,6 +264,8 @@ def run(
             raise
         finally:
             tie.release()
+        if code != 0 and folder is not None:
+            _expect_room(folder)
         log.seek(0)
         raw = log.read(limits.log_bytes)
         cut = bool(log.read(1))

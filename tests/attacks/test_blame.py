@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from gpulab import walls
+from gpulab.errors import CheckError, CompileError, GpulabError
 from gpulab.grading import Grader, isolated, remote
 from gpulab.grading.case import Case
-from gpulab.toolchain import compiler
+from gpulab.toolchain import cache, compile, compiler
 
 RIGHT = "__global__ void fill(int n, float value, float* out)\n{\n" \
         "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = value;\n}\n"  # fmt: skip
@@ -68,6 +71,59 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         assert status == "not judged", said
 
 
+def test_a_full_disk_is_no_error_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(GpulabError, match="no room for its files: No space left on device") as caught:
+        compile("no C++", arch="gfx942", use_cache=False)
+    assert not isinstance(caught.value, CompileError)
+    assert compile(RIGHT, arch="gfx942", use_cache=False).kernels
+
+
+BWRAP = """#!/bin/sh
+# In place of bubblewrap: notes its options, and runs the command.
+for word in "$@"; do
+    echo "$word" >> "$(dirname "$0")/said"
+    shift
+    [ "$word" = -- ] && exec "$@"
+done
+"""
+
+
+@pytest.mark.skipif(bool(walls.available()), reason=walls.available() or "there are walls")
+def test_bubblewrap_is_used_where_it_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "bwrap"
+    path.write_text(BWRAP)
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    walls.bubblewrap.cache_clear()
+    try:
+        assert walls.level() == ("bubblewrap", "")
+        assert graded()[0] == "accepted"
+        path.write_text("#!/bin/sh\nexit 1\n")
+        walls.bubblewrap.cache_clear()
+        assert walls.level()[0] == "landlock"
+        assert graded()[0] == "accepted"
+    finally:
+        walls.bubblewrap.cache_clear()
+    said = (tmp_path / "said").read_text().splitlines()
+    assert {"--unshare-net", "--unshare-pid", "--unshare-user", "--die-with-parent"} <= set(said)
+    writable = {said[i + 1] for i, word in enumerate(said) if word == "--bind"}
+    assert len(writable) == 2
+    assert str(cache.folder()) in writable
+
+
+def test_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS and Windows: a process for each submission, started anew."""
+    monkeypatch.setattr(remote, "FORKS", False)
+    assert graded()[0] == "accepted"
+    assert graded("no C++")[0] == "does not compile"
+    with Grader(seconds=0.5) as grader:
+        assert grader.grade("first-fill", RIGHT).status == "stopped"
+
+
 def test_an_exercise_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpulab.grading.exercise import Exercise
 
@@ -102,9 +158,6 @@ def test_what_is_wrong_with_the_source_stays_so() -> None:
 
 
 def test_levels_that_this_system_lacks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpulab import walls
-    from gpulab.errors import CheckError
-
     monkeypatch.setattr(walls, "level", lambda: ("limits", "this kernel has no Landlock"))
     isolated.require("none")
     isolated.require("limits")
