@@ -181,6 +181,63 @@ def test_errors_are_marked_on_their_lines(running: Lab, page: Page) -> None:
     expect(broken.locator(".gpulab-mark-warning")).to_have_text("unused")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_boxes_can_be_read_in_both_themes(
+    running: Lab, browser_gallery: galleries.Gallery, request: pytest.FixtureRequest, theme: str
+) -> None:
+    """Names and roles, text with a contrast of 4.5 to 1: the message, the explanation, the margin. The list of
+    completions is JupyterLab's own."""
+    with galleries.limit(galleries.LAB_SECONDS, request.node.name):
+        page = running.open(browser_gallery, "kernels.ipynb", theme=theme)
+        hip = cell(page, 1)
+        expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
+        hip.locator(".gpulab-function").first.click()
+        page.mouse.move(2, 2)
+        page.keyboard.press("Shift+F1")
+        box = page.locator(".gpulab-tip-box")
+        expect(box).to_have_attribute("role", "tooltip")
+        galleries.accessible(page, ".gpulab-tip-box")
+        page.keyboard.press("Escape")
+        running.run_all(page)
+        broken = cell(page, 3)
+        expect(broken.locator(".gpulab-sign-error")).to_be_visible()
+        galleries.accessible(page, ".gpulab-sign")
+        broken.locator(".gpulab-mark-error").hover()
+        expect(box).to_be_visible()
+        galleries.accessible(page, ".gpulab-tip-box")
+        page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+        page.context.close()
+
+
+CUDA = """%%cuda
+__global__ void broken(int n, float* out)
+{
+    int lane = threadIdx.x;
+    out[lane] = __missing(n);
+}"""
+
+
+def test_a_cuda_cell_is_marked_and_keeps_its_marks_when_it_is_opened_again(running: Lab, page: Page) -> None:
+    text = cell(page, 3).locator(".cm-content")
+    text.click()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.insert_text(CUDA)
+    expect(cell(page, 3).locator(".gpulab-qualifier").first).to_be_visible()
+    running.run_all(page)
+    sign, mark = cell(page, 3).locator(".gpulab-sign-error"), cell(page, 3).locator(".gpulab-mark-error")
+    expect(sign).to_have_attribute("title", re.compile("^Error in line 5: use of undeclared identifier '__missing'"))
+    expect(mark).to_have_text("__missing")
+    before = (running.root / "kernels.ipynb").read_bytes()
+    try:
+        page.keyboard.press("ControlOrMeta+S")
+        page.wait_for_timeout(1500)
+        page.reload()
+        expect(sign).to_have_attribute("title", re.compile("Error in line 5"), timeout=30_000)
+        expect(mark).to_have_text("__missing")
+    finally:
+        (running.root / "kernels.ipynb").write_bytes(before)
+
+
 def proposed(page: Page) -> list[str]:
     """The completer's labels."""
     expect(page.locator(".jp-Completer")).to_be_visible()
