@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import overload
 
+from gpulab.grading import patterns
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
@@ -18,7 +19,7 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
     """All mistakes that a check of this exercise can name; the first that fits is named."""
     if isinstance(exercise, Exercise):
         of_kernels: tuple[Cause[Outcome], ...] = (
-            *KERNEL_CAUSES, *exercise.causes, *SHARED_ELEMENT, *CHECKED_CAUSES, *LAST_KERNEL_CAUSES,
+            *KERNEL_CAUSES, *exercise.causes, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES, *LAST_KERNEL_CAUSES,
         )  # fmt: skip
         return of_kernels
     found: tuple[Cause[ProgramOutcome], ...]
@@ -101,6 +102,115 @@ SHARED_ELEMENT: tuple[Cause[Outcome], ...] = (
 """Mistakes of two threads in global memory."""
 
 
+VALUE_CAUSES: tuple[Cause[Outcome], ...] = (
+    Cause(
+        "no-numbers",
+        "results are infinite, or not a number",
+        patterns.holds(patterns.no_numbers, 1),
+        "That comes of a division by 0, of a sum that grows beyond what the type can hold, or of a value that never "
+        "was a number.",
+        "Find the first step of your computation after which a value is infinite or not a number.",
+    ),
+    Cause(
+        "all-zero",
+        "where the results are wrong, they are 0",
+        patterns.holds(patterns.zeros),
+        "Nothing was added up there, or what was computed became 0: a loop without a turn, a condition that is never "
+        "true, a type that cannot hold the value.",
+        "Take the first of these elements. Which line should have given it its value, and is that line reached?",
+    ),
+    Cause(
+        "copied-input",
+        "the output is an input as it was",
+        patterns.holds(patterns.copied),
+        "What was read is written again, and what was to be done with it in between has no effect.",
+        "Which line changes the value, and is what it computes the value that is written?",
+    ),
+    Cause(
+        "other-sign",
+        "every wrong result has the other sign",
+        patterns.holds(patterns.negated),
+        "Apart from the sign the values are right.",
+        "Look for a difference whose two sides are exchanged, and for a minus in place of a plus.",
+    ),
+    Cause(
+        "same-difference",
+        "every wrong result is off by the same number",
+        patterns.holds(patterns.same_difference),
+        "So what depends on the element is right, and a number that is the same for all of them is not: a constant, or "
+        "the value with which a sum begins.",
+        "How large is the difference, and where does such a number stand in your formula?",
+    ),
+    Cause(
+        "without-fraction",
+        "the results are right but for their fractions, which are lost",
+        patterns.holds(patterns.whole_part),
+        "A whole number was made on the way: by the type of a variable, or by a division of two whole numbers.",
+        "Of which type is each variable and each number that the result is made from?",
+    ),
+    Cause(
+        "same-factor",
+        "every wrong result is the right one times the same number",
+        patterns.holds(patterns.same_factor),
+        "So all that was to be added is there, in the right proportion. A factor or a divisor is not the right one, "
+        "or everything was added more than once.",
+        "Divide what was found by what was expected: where could this number come from?",
+    ),
+    Cause(
+        "same-value",
+        "all wrong results are the same number",
+        patterns.holds(patterns.same_value),
+        "So they do not depend on the element: either all of them come from the same place, or the value is replaced "
+        "by another on the way.",
+        "Which number is it, and where does it stand in your kernel or in the input?",
+    ),
+    Cause(
+        "moved",
+        "the values are right, but they stand at other places, all of them as far from their own",
+        patterns.holds(patterns.moved),
+        "An index, or the limit of a loop, is off by the same number for all.",
+        "Where does the value stand that was expected first? Put the numbers of its thread into your indices and "
+        "limits.",
+    ),
+    Cause(
+        "reordered",
+        "all values are there, but not in their places",
+        patterns.holds(patterns.reordered),
+        "What is computed is right. Which thread writes it where, or which one computes it, is not.",
+        "Take one value, and find out where it should stand and where it does.",
+    ),
+    Cause(
+        "one-element",
+        "all elements are right but one",
+        patterns.holds(patterns.one_element, 1),
+        "The formula is right for all others: only this one is treated in another way.",
+        "What is special about it: its place, or its value? Which of your conditions is true for it alone?",
+    ),
+    Cause(
+        "at-one-end",
+        "a few elements at one end are wrong, all others are right",
+        patterns.holds(patterns.at_one_end, 2),
+        "The formula is right. What is different at this end is the limit of an array, or of a loop.",
+        "Compare each limit in your conditions with the first of these elements.",
+    ),
+    Cause(
+        "first-block-alone",
+        "the elements of block 0 are right, those of the other blocks are not",
+        patterns.holds(patterns.first_block_right),
+        "So all is right where blockIdx.x is 0.",
+        "Find each index that should depend on the block, and put in 1 for blockIdx.x.",
+    ),
+    Cause(
+        "first-row-alone",
+        "row 0 is right, the other rows are not",
+        patterns.holds(patterns.first_row_right),
+        "So all is right where the number of the row is 0.",
+        "Find each index that should depend on the row: how far is it from one row to the next?",
+    ),
+)
+"""What the values themselves tell, where no exercise has a better name for it: each title is what was seen."""
+
+
 def _left_out_alone(outcome: Outcome) -> bool:
     """Were some elements never written, and is all that was written right?"""
     return (
@@ -168,10 +278,11 @@ CHECKED_CAUSES: tuple[Cause[Outcome | ProgramOutcome], ...] = (
     ),
     Cause(
         "deadlock",
-        "threads wait for something that never happens",
+        "a loop repeats without an end, and nothing changes any more",
         _found("deadlock"),
         "All that is left of the kernel repeats itself without changing anything.",
-        "Find out which thread changes what the loop waits for, and what that thread waits for.",
+        "What ends the loop? If another thread has to change it, find out which thread that is, and what that thread "
+        "waits for.",
     ),
     Cause(
         "inactive-lane",

@@ -32,9 +32,16 @@ def allows(exercise: Exercise, cause: Cause[Outcome], outcome: Outcome) -> bool:
         return False
     if not cause.guard:
         return True
-    if outcome.left_out():
+    if outcome.left_out() or _nothing_inside(outcome):
         return False
     return right_inside(outcome) or seen_past(exercise, outcome) or not compares(outcome.source, cause.guard)
+
+
+def _nothing_inside(outcome: Outcome) -> bool:
+    """Of several blocks, did none write an element of an output? Then more than the threads beyond the end is wrong."""
+    outputs = [array for array in outcome.case.outputs if array.data.size]
+    blocks = outcome.case.grid[0] * outcome.case.grid[1] * outcome.case.grid[2]
+    return blocks > 1 and bool(outputs) and all(bool(outcome.untouched(array.name).all()) for array in outputs)
 
 
 def right_inside(outcome: Outcome) -> bool:

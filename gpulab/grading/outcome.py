@@ -261,6 +261,26 @@ class Outcome:
             return None
         return array.name, (address - addresses[array.name]) // array.data.itemsize
 
+    def faulting_number(self) -> Shape3 | None:
+        """Number in the whole grid of the thread whose access stopped the tight run, as in `numbers`; else None."""
+        fault = self.tight.fault
+        if fault is None or fault.thread is None:
+            return None
+        x, y, z = (
+            block * size + thread
+            for block, size, thread in zip(fault.workgroup, self.case.block, fault.thread, strict=True)
+        )
+        return x, y, z
+
+    def read_past(self, name: str) -> bool:
+        """Did a thread that lies past the end of this array read there, the element with its own number?"""
+        number, place = self.faulting_number(), self.read_outside()
+        return number is not None and place == (name, number[0]) and place[1] >= self.case.array(name).data.size
+
+    def uses(self, pattern: str) -> bool:
+        """Is the regular expression found in the source without comments and texts?"""
+        return re.search(pattern, code_only(self.source)) is not None
+
     def read_outside(self) -> tuple[str, int] | None:
         """Array and index of a bad *read*, else None."""
         fault = self.tight.fault

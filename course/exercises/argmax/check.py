@@ -5,6 +5,7 @@ import numpy as np
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import limited
+from gpulab.grading.sources import in_loop
 
 ROWS = 3
 
@@ -77,8 +78,16 @@ def index_above(case):
     return best_of((~np.arange(data.shape[1], dtype="uint32")).astype("uint64") << np.uint64(32) | low)
 
 
-def some_other_element(o):
-    """Every wrong result is the key of an element of its row, but not of the largest."""
+COMPARE_AND_SWAP = r"\batomicCAS\w*|compare_exchange|compare_and_swap"
+
+
+def gives_up(o):
+    """Another element wins, and there is a compare and swap that is never tried again."""
+    return other_element(o) and o.uses(COMPARE_AND_SWAP) and not in_loop(o.source, COMPARE_AND_SWAP)
+
+
+def other_element(o):
+    """Is every wrong result the key of an element of its row, though not of the largest?"""
     keys, found = keys_of(o.case), o.found("best")
     return (
         o.fault is None
@@ -147,9 +156,17 @@ exercise = Exercise(
         Cause(
             "no-second-try",
             "a thread gives up when another thread has changed best meanwhile",
-            some_other_element,
+            gives_up,
             "A compare and swap that failed stored nothing; the element is then forgotten, even if it is the largest.",
             "What does atomicCAS return if it failed? Compare with that, and try again.",
+        ),
+        Cause(
+            "smaller-element",
+            "a smaller element of the row wins",
+            other_element,
+            "The keys that were found are well made. But the largest one was not compared with them, or a smaller one "
+            "took its place.",
+            "Which thread has the largest element? Follow its key from line to line.",
         ),
     ),
     requirements=(

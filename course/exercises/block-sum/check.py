@@ -82,7 +82,7 @@ exercise = Exercise(
         Cause(
             "past-the-end",
             "threads beyond the end of the input read as well",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in",
+            lambda o: o.read_past("in"),
             "The last block has more threads than elements are left.",
             "What should a thread without an element store in the tile, so that the sum does not change?",
         ),

@@ -31,6 +31,26 @@ def computed(o, formula):
     )
 
 
+def another_limit(o):
+    """Is 255 wanted wherever an element is wrong, and the same number found?"""
+    wrong, found = o.wrong("out"), o.found("out")
+    return (
+        o.fault is None
+        and not o.outside("out")
+        and bool(wrong.any())
+        and not o.unwritten_indices("out")
+        and bool((o.case.array("out").wanted[wrong] == 255).all())
+        and len(set(found[wrong].tolist())) == 1
+    )
+
+
+def too_bright_not_written(o):
+    """Are the elements that were never written the pixels that would be larger than 255, and no others wrong?"""
+    sums = o.case.array("in").data + o.case.parameters["amount"]
+    missing = o.unwritten_indices("out")
+    return missing == o.wrong_indices("out") == tuple(np.flatnonzero(sums > 255)) != ()
+
+
 exercise = Exercise(
     id="brighten",
     title="a brighter picture",
@@ -75,13 +95,17 @@ exercise = Exercise(
             "pixels that would become too bright are left as they are, or not written",
             lambda o: (
                 computed(o, lambda pixel, amount: np.where(pixel + amount > 255, pixel, pixel + amount))
-                or (
-                    bool(o.unwritten_indices("out"))
-                    and all(o.case.array("out").wanted[k] == 255 for k in o.unwritten_indices("out"))
-                )
+                or (o.fault is None and not o.outside("out") and too_bright_not_written(o))
             ),
             "Every pixel has a new value. One that would be larger than 255 becomes 255.",
             "What does your kernel write for a pixel of 250?",
+        ),
+        Cause(
+            "other-limit",
+            "pixels that should be 255 all hold the same other number",
+            another_limit,
+            "The limit is the largest value that a pixel can have: 255.",
+            "Which number do these pixels hold, and where does it come from?",
         ),
         Cause(
             "maximum",

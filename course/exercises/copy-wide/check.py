@@ -31,6 +31,13 @@ def tail(case):
     return tuple(range(n // 4 * 4, n))
 
 
+def last_group_reaches_beyond(o):
+    """Did a thread use the group of four that is its own, all at once, where the array ends within it or before?"""
+    fault, place, number = o.tight.fault, o.faulting_index(), o.faulting_number()
+    wide = fault is not None and fault.bytes == 16
+    return wide and place is not None and number is not None and place[1] == 4 * number[0]
+
+
 exercise = Exercise(
     id="copy-wide",
     title="a copy with four floats a lane",
@@ -68,7 +75,7 @@ exercise = Exercise(
         Cause(
             "past-the-end",
             "the last float4 reaches beyond the end of the array",
-            lambda o: o.fault is not None and o.faulting_index() is not None and o.faulting_index()[1] >= 0,
+            last_group_reaches_beyond,
             "If n is no multiple of 4, the last group of four is not whole: it must not be read or written as "
             "a float4.",
             "How many whole groups of four does an array of 7 elements have?",
@@ -76,7 +83,7 @@ exercise = Exercise(
         Cause(
             "tail-missing",
             "the elements after the last whole group of four are not copied",
-            lambda o: bool(o.wrong_indices("out")) and o.wrong_indices("out") == tail(o.case),
+            lambda o: o.fault is None and o.unwritten_indices("out") == o.wrong_indices("out") == tail(o.case) != (),
             "n / 4 is rounded down: up to three elements are left over.",
             "Which indices are they, for n = 7? Some thread has to copy them one by one.",
         ),

@@ -65,10 +65,42 @@ def looks(divide, launches):
 
 def faulting_thread(o):
     """Number in the grid of the thread that was stopped; -1 if none was."""
-    fault = o.tight.fault
-    if fault is None or fault.thread is None:
-        return -1
-    return fault.workgroup[0] * o.case.block[0] + fault.thread[0]
+    number = o.faulting_number()
+    return -1 if number is None else number[0]
+
+
+def sizes_of(case):
+    """Workgroups along x, y and z of each packet, in three columns; zeros for packets of other types."""
+    rows = []
+    for raw in case.array("packets").data.reshape(-1, 16):
+        header, _, *sizes = struct.unpack(LAYOUT, raw.tobytes())[:9]
+        launch = header & 0xFF == 2
+        rows.append([up(threads, size) if launch else 0 for threads, size in zip(sizes[4:7], sizes[:3], strict=True)])
+    return np.array(rows, "int64").reshape(-1, 3)
+
+
+def one_axis_wrong(o):
+    """Are all results multiples of the right numbers along two axes, of eight launches or more?"""
+    if o.fault is not None or o.unwritten_indices("groups") or not o.wrong_indices("groups"):
+        return False
+    found, sizes = o.found("groups").astype("int64"), sizes_of(o.case)
+    launches = sizes.prod(axis=1) > 0
+    if launches.sum() < 8 or found[~launches].any() or not found.any():
+        return False
+    pairs = [np.delete(sizes[launches], axis, axis=1).prod(axis=1) for axis in range(3)]
+    if (found[launches] % sizes[launches].prod(axis=1) == 0).all():  # then all three are there, and something else
+        return False
+    return any(((found[launches] % two == 0).all() and (two > 1).sum() >= 8) for two in pairs)
+
+
+def added(o):
+    """Are two of the three numbers of workgroups added up, or all of them, where they should be multiplied?"""
+
+    def sums(x, y, z):
+        return x + y + z, x * y + z, x + y * z, x * z + y, (x + y) * z, x * (y + z), (x + z) * y
+
+    count = len(sums(0, 0, 0))
+    return any(o.looks_like("groups", lambda case, k=k: sums(*sizes_of(case).T)[k]) for k in range(count))
 
 
 def threads_only(packets):
@@ -119,6 +151,28 @@ exercise = Exercise(
             "By what must each of the three grid sizes be divided?",
         ),
         Cause(
+            "types-exchanged",
+            "packets of other types are counted, and launches are not",
+            looks(up, lambda header: header & 0xFF != 2),
+            "A packet that launches a kernel has type 2.",
+            "For which packets is your condition true, and what happens then?",
+        ),
+        Cause(
+            "added-not-multiplied",
+            "the numbers of workgroups along the axes are added, where they should be multiplied",
+            added,
+            "A grid of 3 x 2 x 1 workgroups has 6 of them.",
+            "Which operations stand between your three quotients?",
+        ),
+        Cause(
+            "one-axis-wrong",
+            "the number of workgroups is wrong along one axis, and right along the other two",
+            one_axis_wrong,
+            "Each result is a multiple of two of the three numbers that it should be the product of.",
+            "Take a packet with a wrong result, and compute the three quotients by hand. Which one differs from yours, "
+            "and which words does it come from?",
+        ),
+        Cause(
             "missing-guard",
             "threads without a packet work too",
             lambda o: bool(o.written_past("groups")) or faulting_thread(o) >= o.case.parameters["n"],
@@ -129,7 +183,9 @@ exercise = Exercise(
         Cause(
             "wrong-stride",
             "packets are looked for too far apart",
-            lambda o: o.read_outside() is not None,
+            lambda o: (
+                o.read_outside() is not None and 0 <= o.read_outside()[1] - 64 * faulting_thread(o) < 16
+            ),
             "packets is an array of 32-bit numbers: a packet of 64 bytes is 16 of them.",
             "At which index does packet 1 begin?",
         ),

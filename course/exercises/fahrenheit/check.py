@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.patterns import combination
 from gpulab.grading.requirements import work_shared
 
 
@@ -26,6 +27,14 @@ def make(parameters, random):
 def computed(o, formula):
     """Is every element what `formula` makes of its temperature?"""
     return o.looks_like("fahrenheit", lambda case: formula(case.array("celsius").data.astype("float64")))
+
+
+def straight_line(o):
+    """Is every result the same multiple of its temperature, plus the same number?"""
+    if o.fault is not None or o.unwritten_indices("fahrenheit") or not o.wrong_indices("fahrenheit"):
+        return False
+    celsius = o.case.array("celsius").data
+    return combination(o.found("fahrenheit"), (celsius, np.ones(celsius.size))) is not None
 
 
 exercise = Exercise(
@@ -85,9 +94,17 @@ exercise = Exercise(
                 o.fault is None
                 and bool(o.wrong_indices("fahrenheit"))
                 and o.wrong_indices("fahrenheit") == tuple(range(o.case.block[0], o.case.parameters["n"]))
+                and not o.uses(r"\bblockIdx\s*\.\s*x\b")
             ),
             "threadIdx.x starts at 0 again in every block.",
             "Add to it the number of threads in all blocks before this one.",
+        ),
+        Cause(
+            "other-numbers",
+            "each result is a multiple of its temperature plus a number, but not 9 / 5 of it plus 32",
+            straight_line,
+            "Index and guard are right. The formula is not.",
+            "What comes out for 0 degrees, and what for 5? Compare with the formula, operation by operation.",
         ),
     ),
     hints=(

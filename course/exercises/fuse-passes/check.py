@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpulab.grading import requirements
+from gpulab.grading import patterns, requirements
 from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise
 
@@ -26,7 +26,7 @@ def make(parameters, random):
             Value("n", np.int32(n)),
             Value("a", np.float32(0.5)),
             Value("b", np.float32(3)),
-            Array("in", distinct(random, n)),
+            Array("in", distinct(random, n) * np.float32(1 if n < 100 else 0.25)),  # fractions, which an int would lose
             Array("mask", (random.integers(1, 8, n) / 8).astype("float32")),
             Array("out", sentinel("float32", n)),
         ),
@@ -34,6 +34,17 @@ def make(parameters, random):
     expected = blend(case).astype("float32")
     out = Array("out", sentinel("float32", n), expected, relative=1e-5)
     return Case(parameters, case.grid, case.block, (*case.arguments[:-1], out))
+
+
+def other_formula(o):
+    """Is every result made of its own pixel and mask in the same way, though not in the right one?"""
+    out, pixel, mask = (o.case.array(name) for name in ("out", "in", "mask"))
+    if o.fault is not None or o.unwritten_indices("out") or not o.wrong_indices("out"):
+        return False
+    if (o.found("out") == pixel.data).all() or o.wrong("out").sum() < out.data.size // 2:
+        return False
+    p, m = pixel.data.astype("float64"), mask.data.astype("float64")
+    return patterns.combination(o.found("out"), (m * p * p, m * p, m, p * p, p, np.ones(p.size))) is not None
 
 
 exercise = Exercise(
@@ -86,6 +97,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", lambda case: blend(case, square=False)),
             "Between stretching and blending the value is squared.",
             "Go through the three lines of the text one by one.",
+        ),
+        Cause(
+            "other-formula",
+            "each result is made of its own pixel and mask, but by another formula",
+            other_formula,
+            "Indices and guard are right. In the arithmetic an operator or a number is another one than in the text.",
+            "Go through the three lines of the text one by one, for a pixel of 1 and a mask of 0.5.",
         ),
     ),
     requirements=(

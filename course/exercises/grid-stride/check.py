@@ -28,14 +28,14 @@ def owner(case, index):
 
 
 def changed_again(o):
-    """Is some wrong element what two or more changes leave?"""
-    before, found = o.case.array("x").data, o.found("x")
+    """Is every wrong element what two or more changes leave, or none, and is it two or more for some?"""
+    before, found, wrong = o.case.array("x").data, o.found("x"), o.wrong("x")
+    again = np.zeros(before.shape, bool)
     several = step(before)
     for _ in range(6):
         several = step(several)
-        if (o.wrong("x") & (found == several)).any():
-            return True
-    return False
+        again |= wrong & (found == several)
+    return bool(again.any()) and bool((again | o.untouched("x"))[wrong].all())
 
 
 exercise = Exercise(
@@ -105,7 +105,7 @@ exercise = Exercise(
         Cause(
             "stride-too-large",
             "some elements are left out, though the loop repeats",
-            lambda o: bool(o.unwritten_indices("x")),
+            lambda o: o.fault is None and o.unwritten_indices("x") == o.wrong_indices("x") != (),
             "If the step is larger than the number of all threads, no thread does the elements between.",
             "The step is the number of threads in the whole grid.",
         ),

@@ -84,7 +84,12 @@ exercise = Exercise(
         Cause(
             "outside-the-array",
             "the halo of the first or of the last block reaches outside of the array",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in",
+            lambda o: (
+                o.read_outside() is not None
+                and o.read_outside()[0] == "in"
+                and -o.case.parameters["r"] <= o.read_outside()[1] < o.case.parameters["n"] + o.case.parameters["r"]
+                and not o.outside("out")
+            ),
             "Element 0 has no left neighbours, and element n - 1 no right ones. Their places in the tile need "
             "a value that adds "
             "nothing.",
@@ -99,14 +104,8 @@ exercise = Exercise(
         ),
         Cause(
             "halo-missing",
-            "the tile has no halo, or only on one side",
-            lambda o: (
-                o.case.parameters["r"] > 0
-                and (
-                    (o.fault is not None and o.fault.kind in ("never written", "lds out of bounds"))
-                    or (o.fault is None and bool(o.wrong_indices("out")) and at_seams(o))
-                )
-            ),
+            "the tile's halo is missing, is not filled, or holds other elements than it should",
+            lambda o: reads_an_empty_halo(o) or (o.fault is None and at_seams(o)),
             "The first and last threads of a block need elements that belong to the neighbouring blocks.",
             "Which elements of in does block 1 need, for blocks of 8 threads and r = 2? Which thread loads "
             "each of them?",
@@ -126,6 +125,16 @@ exercise = Exercise(
 
 
 def at_seams(o):
-    """Is every wrong element within r of the beginning or the end of a block?"""
-    r, block = o.case.parameters["r"], o.case.parameters["block"]
-    return all(index % block < r or index % block >= block - r for index in o.wrong_indices("out"))
+    """Is every wrong element within r of the beginning or the end of a block, and one of them not at the array's ends?"""
+    n, r, block = (o.case.parameters[name] for name in ("n", "r", "block"))
+    wrong = o.wrong_indices("out")
+    near = all(index % block < r or index % block >= block - r for index in wrong)
+    return 4 * r <= block and near and any(r <= index < n - r for index in wrong)
+
+
+def reads_an_empty_halo(o):
+    """Was a place of the tile that belongs to the halo read, though nobody had written it?"""
+    fault, r, block = o.fault, o.case.parameters["r"], o.case.parameters["block"]
+    if fault is None or fault.kind != "never written" or fault.memory != "lds" or fault.address is None:
+        return False
+    return not r <= fault.address // 4 < r + block

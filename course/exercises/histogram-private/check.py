@@ -42,8 +42,14 @@ def first_round(case):
 
 
 def counts_lost(o):
-    """Some counters are too small, and none is too large."""
-    return o.fault is None and o.found("bins").sum() > 0 and bool((o.found("bins") <= o.case.array("bins").wanted).all())
+    """Are some counters too small and none too large, though no atomic operation was done in LDS?"""
+    found, wanted = o.found("bins"), o.case.array("bins").wanted
+    return (
+        o.fault is None
+        and found.sum() > 0
+        and bool((found <= wanted).all() and (found < wanted).any())
+        and not any(access.action == "atomic" and access.space == "lds" for each in o.measured for access in each.accesses)
+    )
 
 
 exercise = Exercise(

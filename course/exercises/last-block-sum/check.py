@@ -37,6 +37,16 @@ def where(o):
     return place[0] if place is not None else ""
 
 
+def read_by_the_last(o):
+    """Did the block that ran last read a sum that another block had written before, in no order?"""
+    return (
+        race(o, "global")
+        and where(o) == "partial"
+        and (o.fault.access, o.fault.other and o.fault.other.access) == ("read", "write")
+        and o.fault.workgroup[0] == o.case.grid[0] - 1
+    )
+
+
 exercise = Exercise(
     id="last-block-sum",
     title="the last block adds up",
@@ -68,7 +78,12 @@ exercise = Exercise(
         Cause(
             "reduction-race",
             "in the sum of a block, threads read what others have not yet written",
-            lambda o: race(o, "lds") and o.fault.other is not None and o.fault.bytes >= 4,
+            lambda o: (
+                race(o, "lds")
+                and o.fault.other is not None
+                and o.fault.bytes >= 4
+                and {o.fault.access, o.fault.other.access} == {"read", "write"}
+            ),
             "Each step of the reduction uses what the step before has written to LDS.",
             "What must be at the end of each step, for all threads?",
         ),
@@ -82,12 +97,12 @@ exercise = Exercise(
             "What must be between writing the flag in LDS and reading it?",
         ),
         Cause(
-            "everyone-draws",
-            "every thread takes a ticket, not every block",
+            "too-early",
+            "a block adds up the sums before another block has written its own",
             lambda o: race(o, "global") and where(o) == "partial" and o.fault.access == "write",
-            "A partial sum was read before its block had written it. If there are more tickets than blocks, the "
-            "one with the number gridDim.x - 1 is not the last.",
-            "How many tickets should a block take?",
+            "So it is not the last one. Either more tickets are taken than there are blocks, or the condition on the "
+            "ticket is wrong.",
+            "How many tickets does a block take, and for which of them is your condition true?",
         ),
         Cause(
             "ticket-not-atomic",
@@ -99,7 +114,7 @@ exercise = Exercise(
         Cause(
             "missing-fence",
             "the ticket does not make the block's sum visible",
-            lambda o: race(o, "global") and where(o) == "partial",
+            read_by_the_last,
             "An atomicAdd is relaxed: it orders accesses to its own address, and to no other. The last block may "
             "read the ticket and still the old partial sum.",
             "Between which two lines must a fence be, and in which scope?",

@@ -5,6 +5,7 @@ import numpy as np
 from gpulab.grading import requirements
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.patterns import combination
 
 
 def softened(case, absolute=True):
@@ -23,6 +24,15 @@ def make(parameters, random):
     )
     out = Array("out", sentinel("float32", n), softened(case).astype("float32"), relative=1e-5)
     return Case(parameters, case.grid, case.block, (*case.arguments, out))
+
+
+def other_divisor(o):
+    """Is every result v / (p + q * |v|), with the same p and q for all?"""
+    case, found = o.case, o.found("out").astype("float64")
+    if o.fault is not None or o.unwritten_indices("out") or not o.wrong_indices("out") or not found.all():
+        return False
+    v = float(case.value("gain")) * case.array("in").data.astype("float64")
+    return combination(v / found, (np.ones(v.size), np.abs(v))) is not None
 
 
 exercise = Exercise(
@@ -53,11 +63,12 @@ exercise = Exercise(
             lambda o: bool(o.written_past("out")) or (o.fault is not None and o.fault.kind == "out of bounds"),
             "The threads together have places for more samples than there are.",
             "Each access needs its own guard: which index does it use?",
+            guard=("n",),
         ),
         Cause(
             "samples-left-out",
             "some samples are never written",
-            lambda o: bool(o.unwritten_indices("out")),
+            lambda o: o.fault is None and o.unwritten_indices("out") == o.wrong_indices("out") != (),
             "There are eight times as many samples as threads (or nearly): each thread has several.",
             "Write down for 4 threads and 30 samples which thread does samples 0, 5 and 29.",
         ),
@@ -66,6 +77,13 @@ exercise = Exercise(
             "negative samples are wrong",
             lambda o: o.looks_like("out", lambda case: softened(case, absolute=False)),
             "The divisor is 1 + |v|, and v may be negative.",
+            "Compare your divisor with the text.",
+        ),
+        Cause(
+            "other-divisor",
+            "each result is its own v over a sum of a number and |v|, but not over 1 + |v|",
+            other_divisor,
+            "Indices and guards are right. The divisor has another number, another factor or another sign.",
             "Compare your divisor with the text.",
         ),
     ),

@@ -55,7 +55,7 @@ exercise = Exercise(
         Cause(
             "reads-past-end",
             "elements after the end of the array are read",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in",
+            lambda o: o.read_past("in"),
             "The last block may have fewer than 256 elements.",
             "What should a thread without an element put into the sum?",
         ),

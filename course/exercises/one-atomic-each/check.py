@@ -68,6 +68,20 @@ def first_key_only(case):
     return found
 
 
+def too_few_or_many(o):
+    """Are bins too small and none too large ("few"), or too large and none too small ("many")? "" for neither."""
+    found, wanted = o.found("bins"), o.case.array("bins").wanted
+    if o.fault is not None or o.outside("bins") or (found == wanted).all():
+        return ""
+    return "few" if (found <= wanted).all() else "many" if (found >= wanted).all() else ""
+
+
+def past_the_end(o):
+    """Are there as many too many as the grid has threads without a key?"""
+    more = o.found("bins").sum() - o.case.array("bins").wanted.sum()
+    return too_few_or_many(o) == "many" and more == o.case.threads - o.case.parameters["n"]
+
+
 exercise = Exercise(
     id="one-atomic-each",
     title="one atomic addition for each key of a wave",
@@ -165,16 +179,24 @@ exercise = Exercise(
             "Which lane leads the lanes that have *my* key?",
         ),
         Cause(
+            "counts-past-end",
+            "lanes without a key are counted, too",
+            past_the_end,
+            "The last block can have more threads than keys are left.",
+            "What does a thread whose number is n or more have as its key? No key that can occur should be it.",
+        ),
+        Cause(
             "nobody-leads",
             "some lanes are not counted",
-            lambda o: bool((o.found("bins") < o.case.array("bins").wanted).any()),
-            "For each key exactly one lane must be the leader.",
-            "__ffs and __ffsll count from 1: the lowest bit of a mask gives 1, and belongs to lane 0.",
+            lambda o: too_few_or_many(o) == "few",
+            "Their key has no leader, or they do not take part.",
+            "For each key exactly one lane must be the leader. (__ffs and __ffsll count from 1: the lowest bit of a mask "
+            "gives 1, and belongs to lane 0.)",
         ),
         Cause(
             "counted-twice",
             "some lanes are counted more than once",
-            lambda o: bool((o.found("bins") > o.case.array("bins").wanted).any()),
+            lambda o: too_few_or_many(o) == "many",
             "If every lane adds the size of its group, the group is counted as often as it has lanes.",
             "Which lanes may add?",
         ),

@@ -21,8 +21,7 @@ def make(parameters, random):
     n, block, steps = parameters["n"], parameters["block"], parameters["steps"]
     outside = random.integers(0, 2, n).astype("int32")
     start = random.uniform(60, 90, n).astype("float32")
-    end = np.where(outside != 0, cooled(start, 0.05, 5, steps), cooled(start, 0.02, 21, steps)).astype("float32")
-    return Case(
+    case = Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
         block=(block, 1, 1),
@@ -31,9 +30,16 @@ def make(parameters, random):
             Value("steps", np.int32(steps)),
             Array("outside", outside),
             Array("start", start),
-            Array("end", sentinel("float32", n), end, relative=1e-4),
         ),
     )
+    end = Array("end", sentinel("float32", n), each_in_its_place(case, steps), relative=1e-4)
+    return Case(parameters, case.grid, case.block, (*case.arguments, end))
+
+
+def each_in_its_place(case, steps):
+    """Temperatures after so many steps, of each cup where it stands."""
+    start, outside = case.array("start").data, case.array("outside").data
+    return np.where(outside != 0, cooled(start, 0.05, 5, steps), cooled(start, 0.02, 21, steps)).astype("float32")
 
 
 def waves(case, arch):
@@ -106,6 +112,16 @@ exercise = Exercise(
             lambda o: any(o.looks_like("end", lambda case, k=k: both(case)[k].astype("float32")) for k in (0, 1)),
             "The choice must be made by each lane for its own cup.",
             "Where does your kernel use outside[i]?",
+        ),
+        Cause(
+            "one-step-off",
+            "there is one step too many, or one too few",
+            lambda o: any(
+                o.looks_like("end", lambda case, more=more: each_in_its_place(case, case.parameters["steps"] + more))
+                for more in (1, -1)
+            ),
+            "A loop from 0 to steps - 1 has as many turns as there are steps.",
+            "How often does your loop run for steps = 1?",
         ),
         Cause(
             "mixed-numbers",

@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.patterns import combination
 from gpulab.grading.requirements import work_shared
 
 
@@ -16,7 +17,7 @@ def smooth(data):
 
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
-    data = distinct(random, n)
+    data = distinct(random, n) * np.float32(1 if n < 100 else 0.25)  # fractions, which an int would lose
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -41,6 +42,14 @@ def inner_equal(o, prediction):
     return len(inner(o.case)) > 0 and all(
         abs(found[i] - prediction(data, i)) <= 1e-5 * abs(prediction(data, i)) for i in inner(o.case)
     )
+
+
+def otherwise_weighted(o):
+    """Are the inner elements made of the three neighbours, in the same proportion everywhere?"""
+    data = o.case.array("in").data
+    if o.fault is not None or data.size < 3 or o.unwritten_indices("out") or not o.wrong("out")[1:-1].any():
+        return False
+    return combination(o.found("out")[1:-1], (data[:-2], data[1:-1], data[2:])) is not None
 
 
 def first_copied(case):
@@ -89,14 +98,19 @@ exercise = Exercise(
         Cause(
             "reads-before-start",
             "the first thread reads in[-1]",
-            lambda o: o.read_outside() is not None and o.read_outside() == ("in", -1),
+            lambda o: o.read_outside() == ("in", -1) and o.faulting_number()[0] == 0,
             "Element 0 has no left neighbour. Memory before an array does not belong to it, and is not zero.",
             "What should thread 0 do, by the exercise's text?",
         ),
         Cause(
             "reads-past-end",
             "the last thread reads beyond the end of in",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in" and not o.outside("out"),
+            lambda o: (
+                o.read_outside() is not None
+                and o.read_outside()[0] == "in"
+                and o.faulting_number()[0] == o.case.parameters["n"] - 1
+                and not o.outside("out")
+            ),
             "Element n - 1 has no right neighbour.",
             "What should the thread with number n - 1 do, by the exercise's text?",
         ),
@@ -141,10 +155,21 @@ exercise = Exercise(
             "Which part of your line should be divided?",
         ),
         Cause(
+            "other-weights",
+            "the three elements are the right ones, but they do not count a third each",
+            otherwise_weighted,
+            "Index and guard are right. In the sum one of them is missing, is there twice, has the other sign, or the "
+            "divisor is another.",
+            "Put in 1, 10 and 100 for the three elements: what does your line make of them?",
+        ),
+        Cause(
             "ends-wrong",
             "the inner elements are right, but the ends are not copied",
             lambda o: (
-                len(o.wrong_indices("out")) > 0 and set(o.wrong_indices("out")) <= {0, o.case.parameters["n"] - 1}
+                o.fault is None
+                and len(o.wrong_indices("out")) > 0
+                and set(o.wrong_indices("out")) <= {0, o.case.parameters["n"] - 1}
+                and not o.unwritten_indices("out")
             ),
             "An element without two neighbours keeps its value.",
             "Write down what out[0] and out[n - 1] should be, for n = 1, 2 and 3.",
