@@ -18,9 +18,9 @@ Around it: `library` (where exercises are found), `answers` (right and wrong one
 learner passes to a verdict), `task` (the picture of an exercise), `history`, `hints`, `sources`, `wording`.
 
 For a class, `isolated` has the `Grader`. The judge stays in its process; kernels are compiled and run elsewhere: `remote`
-is a bench that hands source, arrays and launches to `worker`, a process that knows no exercise, as messages of plain data
-(`wire`). A grader on many machines is given an exercise's id and a source, and loads the exercise from its own copy of the
-course. pyproject.toml holds the order of the modules.
+is a bench that hands source, arrays and launches to `worker`, a process that knows no exercise, as messages of plain
+data (`wire`). A grader on many machines is given an exercise's id and a source, and loads the exercise from its own
+copy of the course. pyproject.toml holds the order of the modules.
 """
 
 from __future__ import annotations
