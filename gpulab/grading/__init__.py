@@ -17,8 +17,8 @@ A check goes through these pieces, each of which knows only those before it:
 Around it: `library` (where exercises are found), `answers` (right and wrong ones), `submission` (`check`: from what a
 learner passes to a verdict), `task` (the picture of an exercise), `history`, `hints`, `sources`, `wording`.
 
-For a class, `isolated` has the `Grader`. The judge stays in its process; kernels are compiled and run elsewhere: `remote`
-is a bench that hands source, arrays and launches to `worker`, a process that knows no exercise, as messages of plain
+For a class, `isolated` has the `Grader`. The judge stays in its process; kernels are compiled and run elsewhere:
+`remote` is a bench that hands source, arrays and launches to `worker`, a process that knows no exercise, as plain
 data (`wire`). A grader on many machines is given an exercise's id and a source, and loads the exercise from its own
 copy of the course. pyproject.toml holds the order of the modules.
 """
