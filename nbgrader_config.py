@@ -2,23 +2,9 @@
 
 `nbgrader generate_assignment ID` makes the same notebook as `make notebooks` and notes its cells in gradebook.db;
 with --no-db it leaves the gradebook alone. Collected answers go to submitted/STUDENT/ID/ID.ipynb; `nbgrader autograde
-ID --create` runs them.
+ID --create` runs them. A copy of this file works in any folder, with the Python that has gpulab.
 """
 
-import sys
-from pathlib import Path
+from gpulab.classroom import assignments
 
-from nbgrader.preprocessors import ClearHiddenTests, SaveCells
-
-sys.path.insert(0, str(Path(__file__).resolve().parent / "course"))
-
-from nbgrader_stubs import PREPROCESSORS  # found by the line above
-
-c = get_config()  # noqa: F821 (nbgrader defines it)
-
-c.CourseDirectory.source_directory = "solutions"
-c.CourseDirectory.release_directory = "exercises"
-# SaveCells needs checksums, and has to come before hidden tests are taken out.
-before = PREPROCESSORS.index(ClearHiddenTests)
-c.GenerateAssignment.preprocessors = [*PREPROCESSORS[:before], SaveCells, *PREPROCESSORS[before:]]
-c.Execute.timeout = 300
+assignments.configure(get_config())  # noqa: F821 (nbgrader defines it)

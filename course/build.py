@@ -226,11 +226,8 @@ def texts_of(output: nbformat.NotebookNode) -> list[tuple[dict, str]]:
 
 def release(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The learner's version of an exercise, made as nbgrader's generate_assignment makes it."""
-    sys.path.insert(0, str(COURSE))
-    try:
-        from nbgrader_stubs import PREPROCESSORS
-    finally:
-        sys.path.remove(str(COURSE))
+    from gpulab.classroom.assignments import PREPROCESSORS
+
     resources: dict = {}
     for preprocessor in PREPROCESSORS:
         notebook, resources = preprocessor().preprocess(notebook, resources)

@@ -43,7 +43,7 @@ SOURCES = ("gpulab", "course")
 LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
 # Whose tests are mostly those of `make test-rest`:
-WITH_FULL = ("gpulab/views/static", "gpulab/editor", "course/nbgrader_stubs.py")
+WITH_FULL = ("gpulab/views/static", "gpulab/editor", "gpulab/classroom/assignments.py")
 
 TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/virtual_gpu/isa", "tests/isa tests/reference tests/translate tests/architectures tests/kernels"),

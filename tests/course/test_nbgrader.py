@@ -68,31 +68,47 @@ def test_solution_validates_and_release_does_not(job, quick_kernels, monkeypatch
 
 
 def test_autograde_gives_points_to_a_right_answer_and_none_to_an_empty_or_broken_one(course, quick_kernels):
-    """One batch with three students: a right kernel, an untouched release, and one that does not compile."""
+    """One batch: a right kernel, the same with a cell copied, an untouched release, one that does not compile, no
+    notebook at all; and once more, after the assignment was made a second time."""
     job = next(job for job in RELEASED if job.name == "first-fill")
-    code, output = nbgrader("generate_assignment", job.name, "--force")
-    assert code == 0, output
-    answers = {
-        "right": "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = value;\n",
-        "untouched": MARK,
-        "broken": "    int i = \n",
-    }
+    for _ in range(2):
+        code, output = nbgrader("generate_assignment", job.name)
+        assert code == 0, output
+    right = "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = value;\n"
+    answers = {"broken": "    int i = \n", "copied": right, "right": right, "untouched": MARK}
     for student, answer in answers.items():
         notebook = nbformat.read(course / job.released, as_version=4)
-        for cell in notebook.cells:
+        for cell in list(notebook.cells):
             if MARK in cell.source:
                 cell.source = cell.source.replace(MARK, answer)
+            if student == "copied" and "nbgrader" in cell.metadata:
+                notebook.cells.insert(notebook.cells.index(cell), nbformat.from_dict({**cell, "id": f"{cell.id}-2"}))
         target = course / "submitted" / student / job.name / job.released.name
         target.parent.mkdir(parents=True)
         nbformat.write(notebook, target)
+    empty = course / "submitted" / "empty" / job.name / job.released.name
+    empty.parent.mkdir(parents=True)
+    empty.touch()
     code, output = nbgrader("autograde", job.name, "--create")
-    assert code == 0, output
+    assert "empty" in output
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         scores = {student: gradebook.find_submission(job.name, student).score for student in answers}
         assert gradebook.find_assignment(job.name).max_score == 1
-    assert scores == {"right": 1, "untouched": 0, "broken": 0}
+    assert scores == {"right": 1, "copied": 1, "untouched": 0, "broken": 0}
+
+
+def test_the_settings_work_in_a_folder_that_has_nothing_else(tmp_path, monkeypatch):
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    code, output = nbgrader("generate_assignment", "saxpy-guard")
+    assert code == 0, output
+    made = nbformat.read(tmp_path / "exercises" / "saxpy-guard" / "saxpy-guard.ipynb", as_version=4)
+    assert any(MARK in cell.source for cell in made.cells)
+    assert (tmp_path / "gradebook.db").is_file()
 
 
 def test_answers_cannot_be_given_away_by_a_release():

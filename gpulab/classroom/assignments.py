@@ -1,0 +1,101 @@
+"""nbgrader's settings for the course, `configure`, and its preprocessors for notebooks with cells in C++ and Python.
+
+`ClearSolutions` puts a stub of the cell's own language in the place of a solution, `DropSolutionOnly` leaves out the
+cells that are for instructors: course/build.py makes exercises/ with `PREPROCESSORS`, and `configure` gives nbgrader
+the same ones and SaveCells, which notes the cells in the gradebook. `DeduplicateIds` takes the mark from a cell that a
+student has copied; nbgrader's own leaves an empty one, which ends the batch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ClearOutput,
+    ComputeChecksums,
+    IncludeHeaderFooter,
+    LockCells,
+    NbGraderPreprocessor,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveCells,
+)
+from nbgrader.preprocessors import ClearSolutions as PythonClearSolutions
+from nbgrader.preprocessors import DeduplicateIds as LeavingEmptyMarks
+
+CELL_LANGUAGES = {"%%hip": "c++", "%%cuda": "c++", "%%hipcc": "c++"}
+STUBS = {
+    "c++": "// YOUR CODE HERE",
+    "python": "# YOUR CODE HERE\nraise NotImplementedError()",
+}
+
+
+def language(source: str) -> str:
+    """ "c++" for a cell that starts with one of gpulab's compiling magics, else "python"."""
+    words = source.split(None, 1)
+    return CELL_LANGUAGES.get(words[0], "python") if words else "python"
+
+
+class ClearSolutions(PythonClearSolutions):
+    """nbgrader's own, with the stub of the language that the cell is written in."""
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> Any:
+        self.code_stub = STUBS
+        return super().preprocess_cell(cell, {**resources, "language": language(cell.source)}, cell_index)
+
+
+class DropSolutionOnly(NbGraderPreprocessor):
+    """Removes cells tagged solution-only: explanations that belong to the solution."""
+
+    def preprocess(self, nb: Any, resources: Any) -> Any:
+        nb.cells = [cell for cell in nb.cells if "solution-only" not in cell.metadata.get("tags", ())]
+        return nb, resources
+
+
+class DeduplicateIds(LeavingEmptyMarks):
+    """nbgrader's own, without the empty mark that it leaves in the copy of a cell."""
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> Any:
+        cell, resources = super().preprocess_cell(cell, resources, cell_index)
+        if not cell.metadata.get("nbgrader", True):
+            del cell.metadata["nbgrader"]
+        return cell, resources
+
+
+PREPROCESSORS = [
+    IncludeHeaderFooter,
+    DropSolutionOnly,
+    LockCells,
+    ClearSolutions,
+    ClearOutput,
+    CheckCellMetadata,
+    ComputeChecksums,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ComputeChecksums,
+    CheckCellMetadata,
+]
+
+SANITIZERS = [ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
+"""What nbgrader does with a submission before it runs it."""
+
+
+def configure(c: Any) -> None:
+    """Settings for nbgrader, in whatever folder it runs: `c` is what ``get_config()`` gives in nbgrader_config.py.
+
+    Solutions are those of the folder; where it has none, those of the clone that gpulab is imported from. What learners
+    get is made anew each time, as if by --force.
+    """
+    clone = Path(__file__).resolve().parents[2]
+    c.CourseDirectory.source_directory = "solutions" if Path("solutions").is_dir() else str(clone / "solutions")
+    c.CourseDirectory.release_directory = "exercises"
+    # SaveCells needs checksums, and has to come before hidden tests are taken out.
+    before = PREPROCESSORS.index(ClearHiddenTests)
+    c.GenerateAssignment.preprocessors = [*PREPROCESSORS[:before], SaveCells, *PREPROCESSORS[before:]]
+    c.GenerateAssignment.force = True
+    c.Autograde.sanitize_preprocessors = SANITIZERS
+    c.Execute.timeout = 300
