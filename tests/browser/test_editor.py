@@ -297,7 +297,10 @@ def test_f1_opens_the_section_that_explains_the_word(running: Lab, page: Page) -
     if running.app == "notebook":
         with page.context.expect_page() as opened:
             page.keyboard.press("F1")
-        assert opened.value.url.endswith("/notebooks/notebooks/06_lds.ipynb#Barriers-and-races")
+        lesson = opened.value
+        assert lesson.url.endswith("/notebooks/notebooks/06_lds.ipynb#Barriers-and-races")
+        expect(lesson.get_by_role("heading", name="Barriers and races")).to_be_in_viewport(timeout=20_000)
+        lesson.close()
         return
     page.keyboard.press("F1")
     heading = page.get_by_role("heading", name="Barriers and races")

@@ -69,6 +69,17 @@ export function lessons(app, lab, current) {
       const widget = await app.commands.execute("docmanager:open", { path });
       if (widget && fragment) await reveal(widget, fragment);
     },
+    /** In Notebook 7, where the address alone says which section: show it once the page has its notebook. @param {any} tracker */
+    arrive(tracker) {
+      const fragment = decodeURIComponent(globalThis.location.hash.slice(1));
+      if (app.name !== "Jupyter Notebook" || !fragment) return;
+      const show = (/** @type {any} */ _, /** @type {any} */ panel) => {
+        tracker.widgetAdded.disconnect(show);
+        void reveal(panel, fragment);
+      };
+      if (tracker.currentWidget) show(tracker, tracker.currentWidget);
+      else tracker.widgetAdded.connect(show);
+    },
     /** @param {string} word @param {string[]} place */
     openWord(word, place) {
       if (place.length) return this.open(`notebooks/${place[0]}.ipynb`, place[1]);

@@ -61,6 +61,7 @@ export async function plugins(shared) {
       /** @param {any} app @param {any} extensions @param {any} tracker @param {any} palette */
       activate(app, extensions, tracker, palette) {
         const course = lessons(app, lab, () => tracker?.currentWidget ?? null);
+        if (tracker) course.arrive(tracker);
         const marks = markers(lab);
         const about = explanations(lab, known, marks.field, (word, place) => { course.openWord(word, place); });
         extensions.addExtension({
