@@ -84,7 +84,7 @@ class Worker:
     def __init__(self) -> None:
         _remove_left()
         self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        (self.folder / "owner").write_text(str(os.getpid()), encoding="ascii")
+        (self.folder / "owner").write_text(f"{os.getpid()} {socket.gethostname()}", encoding="utf-8")
         self._sessions = 0
         self._tie = walls.Tie()
         self._process: subprocess.Popen[bytes] | None = None
@@ -218,7 +218,8 @@ def _remove_left() -> None:
     """Remove the folders of graders that ended without doing it."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, ValueError):
-            if not _is_running(int((folder / "owner").read_text(encoding="ascii"))):
+            process, _, host = (folder / "owner").read_text(encoding="utf-8").partition(" ")
+            if host == socket.gethostname() and not _is_running(int(process)):  # containers may share the folder
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -222,6 +222,54 @@ def test_kill_9_of_the_grader_leaves_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("gpulab-grader-*"))
 
 
+COMPILES = """
+import sys
+from gpulab.toolchain import compile
+compile("__global__ void k() {}", arch="gfx942")
+print("begun", flush=True)
+compile(sys.stdin.read(), arch="gfx942", use_cache=False)
+"""
+
+
+@walled
+def test_kill_9_of_a_notebook_leaves_no_compiler() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMPILES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(LARGE)
+    process.stdin.close()
+    assert process.stdout.readline() == "begun\n"
+    until = time.monotonic() + 30
+    while time.monotonic() < until and not descendants(process.pid):
+        time.sleep(0.02)
+    time.sleep(0.2)  # they are tied a moment after they were started
+    found = descendants(process.pid)
+    process.kill()
+    process.wait()
+    assert found
+    assert all(ended(child) for child in found)
+
+
+@walled
+def test_folders_of_others_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of graders that run, and of those on other machines that share the folder."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    host = os.uname().nodename
+    owners = {
+        "running": f"{os.getpid()} {host}",
+        "elsewhere": "999999999 other",
+        "none": "",
+        "left": f"999999999 {host}",
+    }
+    for name, owner in owners.items():
+        (tmp_path / f"gpulab-grader-{name}").mkdir()
+        (tmp_path / f"gpulab-grader-{name}" / "owner").write_text(owner)
+    remote._remove_left()
+    assert {path.name.rpartition("-")[2] for path in tmp_path.iterdir()} == {"running", "elsewhere", "none"}
+
+
 @walled
 def test_a_time_out_ends_the_compiler() -> None:
     with Grader(seconds=20) as grader:
