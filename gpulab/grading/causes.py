@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import overload
 
@@ -9,6 +10,7 @@ from gpulab.grading import patterns
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
+from gpulab.grading.sources import code_only
 
 
 @overload
@@ -27,7 +29,29 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
     return found
 
 
+def _no_dynamic_lds(outcome: Outcome) -> bool:
+    """Does a kernel without shared memory of its own use that of the launch, which passes none?"""
+    fault = outcome.fault
+    if fault is None or fault.kind != "lds out of bounds" or not re.search(EXTERN_LDS, code_only(outcome.source)):
+        return False
+    declared = outcome.resources.get(fault.kernel)
+    passed = [step.lds for step in outcome.case.launches(fault.kernel) if step.kernel == fault.kernel]
+    return declared is not None and not declared.lds_bytes and not any(passed)
+
+
+EXTERN_LDS = r"\bextern\s+(?:__shared__|__attribute__\s*\(\(\s*shared\s*\)\))|\bHIP_DYNAMIC_SHARED\b"
+"""Shared memory whose size is an argument of the launch."""
+
+
 KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
+    Cause(
+        "no-dynamic-lds",
+        "the kernel uses shared memory that the launch is to pass, and this launch passes 0 bytes",
+        _no_dynamic_lds,
+        "An array that is declared by extern __shared__ has as many bytes as the launch says. Here the launch is given, "
+        "and says none.",
+        "Give the array a size that is known when the kernel is compiled: __shared__ float tile[256], for example.",
+    ),
     Cause(
         "never-ends",
         "a loop does not end",

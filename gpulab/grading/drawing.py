@@ -2,7 +2,8 @@
 
 Their sizes and data follow from the exercise and a seed, which is the instructor's secret. They stay within what the
 exercise promises: blocks have sizes that its own cases have, other parameters are near those of one of its cases, and
-not below the smallest. An exercise that promises more has a function of its own (`Exercise.drawn`).
+not below the smallest. What breaks a promise of the exercise (`Exercise.promises`) is drawn again. An exercise whose
+sizes depend on each other has a function of its own (`Exercise.drawn`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ FEW = 256
 
 WHOLE = 64
 """What divides the sizes of the largest case and this number divides them as they are drawn, too."""
+
+
+TRIES = 100
+"""How often a case is drawn that breaks a promise, before one of the exercise's own sizes is taken."""
 
 
 def generator(id: str, seed: Seed) -> np.random.Generator:
@@ -66,6 +71,11 @@ def _usual(exercise: Exercise, random: np.random.Generator) -> Sequence[Paramete
 
 
 def _near(exercise: Exercise, base: Parameters, random: np.random.Generator, large: bool = False) -> Parameters:
+    tries = (_sizes(exercise, base, random, large) for _ in range(TRIES))
+    return next((found for found in tries if exercise.promised(found)), base)
+
+
+def _sizes(exercise: Exercise, base: Parameters, random: np.random.Generator, large: bool) -> Parameters:
     found = dict(base)
     for name, value in base.items():
         if name in exercise.kept:

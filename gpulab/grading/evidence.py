@@ -16,7 +16,10 @@ from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.outcome import Outcome
 from gpulab.grading.sources import code_only
 
-CERTAIN = ("race", "lane conflict", "never written", "barrier", "deadlock", "shuffle", "register", "missing wait")
+CERTAIN = (
+    "race", "lane conflict", "never written", "barrier", "deadlock", "shuffle", "register", "missing wait",
+    "lds out of bounds",
+)  # fmt: skip
 """Kinds of faults that say by themselves what is wrong."""
 
 

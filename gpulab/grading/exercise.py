@@ -88,6 +88,29 @@ class Requirement(Generic[Seen]):
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What an exercise promises of its inputs. No input that breaks it is tried, drawn or shown as the smallest.
+
+    Args:
+        text: words that stand in the exercise's text, too ("multiple of 64").
+        holds: is it kept by these parameters?
+    """
+
+    text: str
+    holds: Callable[[Parameters], bool]
+
+
+def multiple_of(number: int, parameter: str = "block") -> Promise:
+    """The parameter is a multiple of `number`."""
+    return Promise(f"multiple of {number}", lambda given: given[parameter] % number == 0)
+
+
+def power_of_two(parameter: str = "block") -> Promise:
+    """The parameter is a power of two."""
+    return Promise("power of two", lambda given: given[parameter] > 0 and given[parameter].bit_count() == 1)
+
+
+@dataclass(frozen=True)
 class Exercise:
     """One exercise.
 
@@ -116,6 +139,7 @@ class Exercise:
         by_wave: `make` finds the wave size of the device as parameters["wave"], for results that depend on it.
         fixed_sizes: why the kernel need not be right for every size, 0 and 1 included ("n is a multiple of 16"); the
             text of the exercise says so too.
+        promises: what all inputs keep to (`multiple_of`, `power_of_two`), smaller and drawn ones too.
         shown: parameters of the case that the picture shows; by default the smallest of `cases` that has something to
             show.
         kept: parameters that drawn cases (`drawing`) take from one of `cases` as they are: sizes of blocks.
@@ -148,6 +172,7 @@ class Exercise:
     signatures: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ("block",)
     drawn: Callable[[np.random.Generator], Sequence[Parameters]] | None = None
+    promises: tuple[Promise, ...] = ()
 
     def __post_init__(self) -> None:
         complaints = []
@@ -155,6 +180,12 @@ class Exercise:
             complaints.append("it needs either a signature or signatures")
         if self.signatures and self.kernel not in self.signatures:
             complaints.append(f"its kernel {self.kernel} is not among its signatures")
+        complaints += [
+            f"{dict(parameters)} is no input that it promises: {promise.text}"
+            for parameters in self.cases
+            for promise in self.promises
+            if not promise.holds(parameters)
+        ]
         complaints += complaints_of(self)
         if complaints:
             raise CheckError(f"Exercise {self.id!r} is not well formed: {'; '.join(complaints)}.")
@@ -163,6 +194,10 @@ class Exercise:
     def kernels(self) -> Mapping[str, str]:
         """The parameters of each kernel that is launched, by its name, as C++ text."""
         return self.signatures or {self.kernel: self.signature}
+
+    def promised(self, parameters: Parameters) -> bool:
+        """Do these parameters keep to what the exercise promises?"""
+        return all(promise.holds(parameters) for promise in self.promises)
 
     def asked(self) -> Asked:
         """The kernels that a source must have, and what they are launched with."""

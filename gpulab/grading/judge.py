@@ -172,13 +172,18 @@ def shrink(
     failure: Failure[Outcome],
     allowed: Callable[[Case], bool] = lambda case: True,
 ) -> Failure[Outcome]:
-    """The smallest allowed input found that fails in the same way: each parameter in turn as small as it goes."""
+    """The smallest allowed input found that fails in the same way: each parameter in turn as small as it goes.
+
+    Inputs that the exercise promises not to give are not tried.
+    """
     best, launches, improved = failure, 0, failure.requirement is None or failure.requirement.shrinks
     while improved and launches < SHRINK_LAUNCHES:
         improved = False
         for parameters in smaller(best.outcome.case.parameters, exercise.smallest):
             if launches >= SHRINK_LAUNCHES:
                 break
+            if not exercise.promised(parameters):
+                continue
             case = exercise.case(parameters, kernel.wave_size)
             if not allowed(case):
                 continue

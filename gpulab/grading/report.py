@@ -227,6 +227,9 @@ def _fault_text(outcome: Outcome) -> str:
     who = ""
     if fault.thread is not None:
         who = f"thread {coordinates(fault.thread)} of block {coordinates(fault.workgroup)} "
+    if fault.kind == "lds out of bounds" and who and fault.address is not None:
+        last = fault.address + max(fault.bytes, 1) - 1
+        return f"{who}{verb} bytes {fault.address:,} to {last:,} of the block's shared memory, but {fault.detail}"
     if place is None:
         return f"{who}{verb} a bad address ({fault.kind})" if who else f"{fault.kind} in {fault.kernel}"
     name, index = place

@@ -97,3 +97,31 @@ def test_a_mutant_that_compiles_to_the_same_code_is_none():
     same = answer_mutants.Mutant(*[getattr(mutant, name) for name in mutant.__slots__[:-1]], "i < (n)")
     assert answer_mutants.judge(exercise, same) is None
     assert answer_mutants.judge(exercise, mutant).cause == "missing-guard"
+
+
+DYNAMIC = """__global__ void reverse_parts(int n, float* data)
+{
+    extern __shared__ float tile[];
+    int first = blockIdx.x * blockDim.x, size = min((int)blockDim.x, n - first), t = threadIdx.x;
+    if (t < size) tile[t] = data[first + t];
+    __syncthreads();
+    if (t < size) data[first + t] = tile[size - 1 - t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "cause", "said"),
+    [
+        ("extern __shared__ float tile[];", "no-dynamic-lds", "but a block has 0 bytes of shared memory here: 0 that"),
+        ("__shared__ float tile[32];", "lds-out-of-bounds", "has 128 bytes of shared memory here: 128 that the kernel"),
+    ],
+)
+def test_shared_memory_that_is_too_small_is_told_with_both_sizes(declared, cause, said):
+    exercise = load("reverse-in-block")
+    source = DYNAMIC.replace("extern __shared__ float tile[];", declared)
+    verdict = judged(exercise, source, explained=False)
+    assert verdict.cause == cause
+    text = " ".join(verdict.text.split())
+    assert said in text
+    assert "and 0 that the launch passes" in text

@@ -84,6 +84,9 @@ class TestFaults:
         fault = run(arch, "lds_overrun", 1, 64, zeros(64), 1).fault
         assert (fault.kind, fault.address, fault.thread) == ("lds out of bounds", 256, (63, 0, 0))
         assert fault.instruction.startswith("ds_")
+        assert fault.detail == (
+            "a block has 256 bytes of shared memory here: 256 that the kernel declares and 0 that the launch passes"
+        )
         self.still_works(arch)
 
     def test_trap(self, arch):

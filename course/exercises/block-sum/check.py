@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, power_of_two
 from gpulab.grading.requirements import limited
 
 
@@ -62,6 +62,7 @@ exercise = Exercise(
         {"n": 0, "block": 64},
         {"n": 4096, "block": 1024},
     ),
+    promises=(power_of_two("block"),),
     smallest={"n": 1, "block": 64},
     shown={"n": 11, "block": 4},
     owner=lambda case, index: ((index, 0, 0), (0, 0, 0)),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, multiple_of
 
 UNUSED = -1
 
@@ -104,6 +104,7 @@ exercise = Exercise(
         {"n": 1, "block": 64},
         {"n": 0, "block": 64},
     ),
+    promises=(multiple_of(64, "block"),),
     smallest={"n": 0, "block": 64},
     shown={"n": 64, "block": 64},
     causes=(

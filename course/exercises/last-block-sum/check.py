@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, power_of_two
 from gpulab.grading.requirements import executed, limited, memory_lines, source
 
 
@@ -63,6 +63,7 @@ exercise = Exercise(
         {"n": 1, "block": 64},
         {"n": 0, "block": 256},
     ),
+    promises=(power_of_two("block"),),
     smallest={"n": 1, "block": 64},
     owner=lambda case, index: None,
     shown={"n": 300, "block": 128},

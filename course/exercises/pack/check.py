@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import limited, per_wave
 
 
@@ -74,6 +74,7 @@ exercise = Exercise(
     owner=lambda case, index: None,
     by_wave=True,
     cases=(*combinations(n=(1000, 65, 64, 1), block=(64, 256)), {"n": 0, "block": 64}),
+    promises=(multiple_of(64, "block"),),
     smallest={"n": 1, "block": 64},
     shown={"n": 12, "block": 64},
     requirements=(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, multiple_of
 
 LOW = 0xFFFFFFFF
 
@@ -99,6 +99,7 @@ exercise = Exercise(
         {"n": 1, "block": 64},
         {"n": 0, "block": 64},
     ),
+    promises=(multiple_of(64, "block"),),
     smallest={"n": 0, "block": 64},
     shown={"n": 100, "block": 64},
     causes=(

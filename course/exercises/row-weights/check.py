@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import limited
 
 
@@ -69,6 +69,7 @@ exercise = Exercise(
         {"rows": 5, "columns": 64, "block": 64},
         {"rows": 40, "columns": 300, "block": 256},
     ),
+    promises=(multiple_of(64, "block"),),
     smallest={"rows": 1, "columns": 1, "block": 64},
     shown={"rows": 4, "columns": 6, "block": 256},
     requirements=(

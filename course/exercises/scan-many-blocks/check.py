@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
-from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.exercise import Cause, Exercise, Requirement, power_of_two
 from gpulab.grading.requirements import memory_lines, writers
 from gpulab.grading.sources import code_only
 
@@ -87,7 +87,8 @@ exercise = Exercise(
         {"n": 1, "block": 64, "blocks": 2},
         {"n": 0, "block": 64, "blocks": 2},
     ),
-    smallest={"n": 1, "block": 64, "blocks": 1},
+    promises=(power_of_two("block"),),
+    smallest={"n": 1, "block": 64, "blocks": 2},
     owner=lambda case, index: None,
     shown={"n": 100, "block": 64, "blocks": 2},
     causes=(

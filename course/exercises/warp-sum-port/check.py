@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import active_lanes, loaded_by_lanes, source
 
 
@@ -105,6 +105,7 @@ exercise = Exercise(
         {"n": 1, "block": 64},
         {"n": 0, "block": 64},
     ),
+    promises=(multiple_of(64, "block"),),
     smallest={"n": 0},
     shown={"n": 128, "block": 64},
     causes=(

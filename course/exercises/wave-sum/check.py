@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import lds_bytes, limited, per_wave
 
 
@@ -68,6 +68,7 @@ exercise = Exercise(
     owner=lambda case, index: None,
     by_wave=True,
     cases=(*combinations(n=(1000, 65, 64, 1), block=(64, 256, 96)), {"n": 300, "block": 32}, {"n": 0, "block": 64}),
+    promises=(multiple_of(32, "block"),),
     smallest={"n": 1, "block": 32},
     shown={"n": 200, "block": 128},
     requirements=(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
-from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.exercise import Cause, Exercise, Requirement, multiple_of
 from gpulab.grading.requirements import active_lanes, writers
 
 
@@ -77,6 +77,7 @@ exercise = Exercise(
         {"n": 4096, "block": 64, "steps": 40},
         {"n": 0, "block": 64, "steps": 3},
     ),
+    promises=(multiple_of(64, "block"),),
     smallest={"n": 1, "block": 64, "steps": 1},
     shown={"n": 8, "block": 64, "steps": 3},
     requirements=(

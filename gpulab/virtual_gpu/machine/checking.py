@@ -211,9 +211,11 @@ class Checker:
         launch.observer = build.functions().check
         launch.slice = SLICE
 
-    def faults(self, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3, cooperation: int) -> list[Fault]:
+    def faults(
+        self, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3, cooperation: int, dynamic_lds: int
+    ) -> list[Fault]:
         """What is wrong with the launch that has run: the fault that it is stopped for, and what else was found in the
-        same workgroup. `cooperation` is the address of a cooperative launch's record, or 0."""
+        same workgroup. `cooperation` is the address of a cooperative launch's record, or 0; `dynamic_lds` counts bytes."""
         state = self.state
         found: list[FoundStruct] = list(state.found[: state.found_count])
         if state.pending.finding.kind:
@@ -223,7 +225,7 @@ class Checker:
             found.insert(len(found) if known or later else 0, state.pending)
         faults = []
         for one in found:
-            fault = words.fault(kernel, code, one.fault, block, cooperation)
+            fault = words.fault(kernel, code, one.fault, block, cooperation, dynamic_lds)
             faults.append(self._fault(fault, one.finding, kernel, code, grid, block) if one.finding.kind else fault)
         return faults
 

@@ -463,15 +463,15 @@ class VirtualDevice:
 
     def _fault(self, request: Request, code: Code, contexts: list[Context]) -> Fault | None:
         """Why the kernel was stopped, if it was: of several faults the one in the workgroup with the lowest number."""
+        cooperation, dynamic = request.hidden.multigrid_sync, request.dynamic_lds
         if request.checked:
-            cooperation = request.hidden.multigrid_sync
-            every = self._checks().faults(request.kernel, code, request.grid, request.block, cooperation)
+            every = self._checks().faults(request.kernel, code, request.grid, request.block, cooperation, dynamic)
             return replace(every[0], further=tuple(every[1:])) if every else None
         found = [context.thread.fault for context in contexts if context.thread.fault.kind]
         if not found:
             return None
         raw = min(found, key=lambda fault: int(fault.number))
-        return faults.fault(request.kernel, code, raw, request.block, request.hidden.multigrid_sync)
+        return faults.fault(request.kernel, code, raw, request.block, cooperation, dynamic)
 
     def _no_allocations(self, slots: int) -> int:
         """The address of an empty table of so many allocations."""

@@ -53,9 +53,17 @@ def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 
     return flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
 
 
-def _in_words(kernel: LoadedKernel, decoded: Decoded | None, raw: FaultStruct, cooperation: int) -> tuple[str, str]:
+def _in_words(
+    kernel: LoadedKernel, decoded: Decoded | None, raw: FaultStruct, cooperation: int, dynamic_lds: int
+) -> tuple[str, str]:
     """(kind, detail) of a fault. `cooperation` is the address of a cooperative launch's record, or 0."""
     kind = layout.FAULTS[raw.kind]
+    if kind == "lds out of bounds":
+        declared = kernel.descriptor.lds_bytes
+        return kind, (
+            f"a block has {declared + dynamic_lds:,} bytes of shared memory here: {declared:,} that the kernel "
+            f"declares and {dynamic_lds:,} that the launch passes"
+        )
     atomic = raw.access == layout.ACCESSES["atomic"]
     uses_grid = any(a.kind == "hidden_multigrid_sync_arg" for a in kernel.descriptor.arguments)
     if kind == "null" and uses_grid and not cooperation and raw.address < dispatch.COOPERATION_BYTES:
@@ -75,11 +83,16 @@ def _in_words(kernel: LoadedKernel, decoded: Decoded | None, raw: FaultStruct, c
     return kind, ""
 
 
-def fault(kernel: LoadedKernel, code: Code, raw: FaultStruct, block: Dim3, cooperation: int) -> Fault:
-    """records.Fault of a launch's fault. `cooperation` is the address of a cooperative launch's record, or 0."""
+def fault(
+    kernel: LoadedKernel, code: Code, raw: FaultStruct, block: Dim3, cooperation: int, dynamic_lds: int
+) -> Fault:  # fmt: skip
+    """records.Fault of a launch's fault.
+
+    `cooperation` is the address of a cooperative launch's record, or 0; `dynamic_lds` counts bytes.
+    """
     home = kernel.module.device
     decoded = code.translation.decoded.get(raw.instruction)
-    kind, detail = _in_words(kernel, decoded, raw, cooperation)
+    kind, detail = _in_words(kernel, decoded, raw, cooperation, dynamic_lds)
     lane = None if raw.lane == NONE else int(raw.lane)
     access = next((n for n, v in layout.ACCESSES.items() if v == raw.access), "")
     nearest = None
