@@ -355,7 +355,9 @@ def of_kernels(exercise: Exercise, text: str) -> Iterator[Complaint]:
             )
     for promise in exercise.promises:
         if promise.text not in " ".join(text.split()):
-            yield Complaint(where, f"the text does not say “{promise.text}”", "promise learners what the check keeps to")
+            yield Complaint(
+                where, f"the text does not say “{promise.text}”", "promise learners what the check keeps to"
+            )
     sizes = [row["n"] for row in exercise.cases if "n" in row]
     if sizes and not exercise.fixed_sizes:
         if not {0, 1} <= set(sizes):

@@ -48,8 +48,8 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "no-dynamic-lds",
         "the kernel uses shared memory that the launch is to pass, and this launch passes 0 bytes",
         _no_dynamic_lds,
-        "An array that is declared by extern __shared__ has as many bytes as the launch says. Here the launch is given, "
-        "and says none.",
+        "An array that is declared by extern __shared__ has as many bytes as the launch says. Here the launch is "
+        "given, and says none.",
         "Give the array a size that is known when the kernel is compiled: __shared__ float tile[256], for example.",
     ),
     Cause(

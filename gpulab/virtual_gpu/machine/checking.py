@@ -215,7 +215,8 @@ class Checker:
         self, kernel: LoadedKernel, code: Code, grid: Dim3, block: Dim3, cooperation: int, dynamic_lds: int
     ) -> list[Fault]:
         """What is wrong with the launch that has run: the fault that it is stopped for, and what else was found in the
-        same workgroup. `cooperation` is the address of a cooperative launch's record, or 0; `dynamic_lds` counts bytes."""
+        same workgroup. `cooperation` is the address of a cooperative launch's record, or 0; `dynamic_lds` counts bytes.
+        """
         state = self.state
         found: list[FoundStruct] = list(state.found[: state.found_count])
         if state.pending.finding.kind:
