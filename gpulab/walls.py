@@ -109,7 +109,26 @@ def available() -> str:
         return f"it takes Landlock of version {_OLDEST_LANDLOCK} (Linux 6.2 and later); this kernel {found}"
     if _library().prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) < 0:
         return "this kernel has no seccomp"
-    return ""
+    refused = _refused()
+    return f"this system refuses it ({refused})" if refused else ""
+
+
+def _refused() -> str:
+    """What the kernel says to a thread that raises the walls around itself; "" if it does."""
+    said: list[str] = []
+
+    def run() -> None:
+        try:
+            give_up_privileges()
+            restrict({})
+            install(tool_filter(), all_threads=False)
+        except OSError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return "".join(said)
 
 
 @functools.cache

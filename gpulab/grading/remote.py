@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -152,7 +153,15 @@ class Worker:
             assert process.stdin is not None
             assert process.stdout is not None
             channel = Channel(process.stdout.fileno(), process.stdin.fileno())
-            return Session(channel, until, seconds, folder, lambda: _finish(process))
+            late = threading.Timer(max(until - time.monotonic(), 0), process.kill)
+            late.daemon = True
+            late.start()
+
+            def finish() -> int:
+                late.cancel()
+                return _finish(process)
+
+            return Session(channel, until, seconds, folder, finish)
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self._control, [json.dumps(asked).encode()], [theirs.fileno()])
@@ -258,7 +267,8 @@ class Session:
         try:
             self._channel.send({**header, "forget": forgotten}, arrays)
         except Ended:
-            raise self._ended() from None
+            self.failure = self._ended()
+            raise self.failure from None
         answer, found = self._receive()
         if "error" in answer:
             raise _error(answer)
@@ -268,8 +278,8 @@ class Session:
         try:
             return self._channel.receive(self._until)
         except Late:
-            self.failure = Stopped(f"it took longer than {self._seconds:g} seconds and was stopped")
             self.close()
+            self.failure = self._late()
         except Ended:
             self.failure = self._ended()
         except BadMessage as error:
@@ -277,8 +287,13 @@ class Session:
             self.close()
         raise self.failure
 
+    def _late(self) -> Exception:
+        return Stopped(f"it took longer than {self._seconds:g} seconds and was stopped")
+
     def _ended(self) -> Exception:
         code = self.close()
+        if time.monotonic() >= self._until:
+            return self._late()
         how = f"exit code {code}"
         if code < 0:
             how = f"signal {-code}"

@@ -122,6 +122,8 @@ def test_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     assert graded("no C++")[0] == "does not compile"
     with Grader(seconds=0.5) as grader:
         assert grader.grade("first-fill", RIGHT).status == "stopped"
+        monkeypatch.setattr("select.select", lambda read, write, other, seconds: (read, write, other))  # as on Windows
+        assert "longer than 0.5 seconds" in grader.grade("first-fill", RIGHT).verdict.text
 
 
 def test_an_exercise_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
