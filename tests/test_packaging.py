@@ -18,7 +18,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PINNED = re.compile(r"^([A-Za-z0-9][\w.-]*)==([\w.]+)(?: ; .*)?$")
-ALL = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["test"]
+EXTRAS = PROJECT["optional-dependencies"]
+ALL = PROJECT["dependencies"] + [line for extra in EXTRAS.values() for line in extra]
 
 
 def constraints() -> dict[str, str]:
@@ -48,13 +49,19 @@ def test_constraints_agree_with_the_pins() -> None:
     assert {name: known.get(name) for name in pinned} == pinned
 
 
+def test_what_grading_a_class_needs_is_tested_and_not_needed_by_learners() -> None:
+    assert set(EXTRAS["class"]) <= set(EXTRAS["test"])
+    assert not set(EXTRAS["class"]) & set(PROJECT["dependencies"])
+
+
 def test_constraints_cover_what_is_installed() -> None:
     """Each package that a pinned one brings along on this machine is in constraints.txt, at the installed version."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
     known = {canonicalize_name(name): version for name, version in constraints().items()}
-    todo = [canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]]
+    wanted = PROJECT["dependencies"] + EXTRAS["class"]
+    todo = [canonicalize_name(Requirement(line).name) for line in wanted]
     seen: set[str] = set()
     while todo:
         name = todo.pop()

@@ -23,6 +23,7 @@ TESTED = {
     "README.md": __file__,
     "docs/exercises.md": __file__,
     "docs/assembly.md": str(ROOT / "tests" / "languages" / "test_assembly_page.py"),
+    "docs/grading.md": str(ROOT / "tests" / "classroom" / "test_command.py"),
     "docs/add-a-language.md": str(ROOT / "tests" / "languages" / "test_adding.py"),
 }
 """Page with blocks -> the test that runs them."""

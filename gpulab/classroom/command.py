@@ -145,10 +145,11 @@ def _one_line(verdict: Verdict) -> str:
 
 def _summary(rows: Sequence[Row]) -> None:
     from gpulab.classroom.tables import exercises_of, students_of, total
+    from gpulab.grading.wording import counted
 
     counts = Counter(row.status for row in rows)
     _say(
-        f"{len(students_of(rows))} students, {len(exercises_of(rows))} exercises: "
+        f"{counted(len(students_of(rows)), 'student')}, {counted(len(exercises_of(rows)), 'exercise')}: "
         + ", ".join(
             f"{times} {status}" for status, times in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         )

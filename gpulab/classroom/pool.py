@@ -136,9 +136,10 @@ class DaskPool:
     """
 
     def __init__(
-        self, address: str = "", workers: int = 0, task: Task = jobs.grade, patience: float = PATIENCE
+        self, address: str = "", workers: int = 0, task: Task = jobs.grade, patience: float | None = None
     ) -> None:
-        self._address, self._workers, self._task, self._patience = address, workers or cores(), task, patience
+        self._address, self._workers, self._task = address, workers or cores(), task
+        self._patience = PATIENCE if patience is None else patience
         self._cluster: Any = None
         self._client: Any = None
         self._ends: queue.Queue[Any] = queue.Queue()
