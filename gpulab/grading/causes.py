@@ -169,7 +169,7 @@ VALUE_CAUSES: tuple[Cause[Outcome], ...] = (
         "without-fraction",
         "the results are right but for their fractions, which are lost",
         patterns.holds(patterns.whole_part),
-        "A whole number was made on the way: by the type of a variable, or by a division of two whole numbers.",
+        "A number was rounded to an integer: by the type of a variable, or by a division of two integers.",
         "Of which type is each variable and each number that the result is made from?",
     ),
     Cause(
