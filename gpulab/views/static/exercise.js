@@ -102,7 +102,8 @@ function render({ model, el: host }) {
     array.shift ? el("p", { class: "gpulab-exercise-shift", text: array.shift }) : null,
     el("div", { class: "gpulab-exercise-scroll" }, grid(array)), beside(array), overview(array)));
   const together = el("div", { class: "gpulab-exercise-arrays" }, parts);
-  shown.body.append(...[stopped, legend, together, story].filter(Boolean));
+  if (stopped) shown.body.append(stopped);
+  shown.body.append(legend, together, story);
   const wanted = data.arrays.filter((array) => !array.given).flatMap((array) => [...array.cells, ...array.beside].filter((cell) => cell.index === array.first));
   const first = wanted.find((cell) => cell.state !== "right") ?? wanted[0];
   if (first) tell(first);
