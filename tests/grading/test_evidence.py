@@ -57,6 +57,28 @@ def test_a_mirror_with_a_right_guard_is_not_told_that_it_lacks_one(old, new, cau
     assert cause_of("image-mirror", "usual", (old, new)) == cause
 
 
+@pytest.mark.parametrize(
+    ("id", "answer", "old", "new", "cause"),
+    [
+        ("argmax", "compare-and-swap", "half > 0;", "half > 1;", "smaller-element"),  # not: a thread gives up
+        ("brighten", "usual", "out[i] = pixel", "out[i + 1] = pixel", "out-of-bounds"),  # not: left dark
+        ("copy-wide", "one-thread-tail", "out4[i] =", "out4[i + 1] =", "out-of-bounds"),  # not: the last group
+        ("count-workgroups", "halves", "all[i].header", "all[i + 1].header", "out-of-bounds"),  # not: the stride
+        ("first-fill", "usual", "i < n", "i < n && blockIdx.x == 0", "left-out"),  # not: threadIdx alone
+        ("grid-stride", "chunks", "+ 1.0f", "- 1.0f", ""),  # not: the stride
+        ("halo-mean", "three-parts", "i = start + t", "i = start - t", "out-of-bounds"),  # not: the halo
+        ("histogram-private", "usual", "own[b] = 0", "own[b] = 5", "same-difference"),  # not: added again
+        ("histogram-private", "usual", "own[b] = 0", "own[b] = -1", ""),  # not: without atomic operations
+        ("last-block-sum", "a-thread-for-each-total", "if (last) {", "if (!last) {", "too-early"),  # not: the tickets
+        ("mystery-lines", "grid-stride", "in[i]", "in[i + 1]", "out-of-bounds"),  # not: the guard
+        ("one-atomic-each", "one-key-after-another", "left = i < n", "left = i > n", "out-of-bounds"),  # nor here
+        ("three-point-mean", "usual", "int i = blockIdx.x", "int i = blockIdx.y", "left-out"),  # not: the ends
+    ],
+)
+def test_a_cause_is_named_only_if_nothing_else_leaves_the_same(id, answer, old, new, cause):
+    assert cause_of(id, answer, (old, new)) == cause
+
+
 @pytest.mark.parametrize("id", ["fahrenheit", "image-mirror", "saxpy-guard", "wave-sum", "tiled-matmul"])
 def test_a_loop_without_an_end_is_named_before_causes_of_the_exercise(id):
     source = next(iter(right_answers(id).values()))
