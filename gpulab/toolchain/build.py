@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -99,6 +100,17 @@ def compile_request(asked: Request, program: hosted.Hosted | None = None) -> Cod
     )
 
 
+def unit(asked: Request) -> tuple[bytes, dict[str, str]]:
+    """LLVM bitcode of one of several sources of a program (-fgpu-rdc), not optimised, and the symbol of each name
+    expression. `linking.link` makes a code object of such units.
+
+    Raises:
+        CompileError: the compiler refused the source, or took too long.
+    """
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
+        return _FrontEnd(asked, Path(folder), None).unit()
+
+
 class _FrontEnd:
     """One compile: what was asked for, the folder it works in, and the steps."""
 
@@ -106,7 +118,8 @@ class _FrontEnd:
         self.asked, self.folder, self.program = asked, folder, program
         self.read = program.reads() if program is not None else ()
 
-    def compile(self) -> CodeObject:
+    def _main(self) -> Path:
+        """The file that Clang reads: the source, and a use of each name expression."""
         asked = self.asked
         text = f'#line {asked.first_line} "{_c_string(asked.name)}"\n' + asked.source
         if asked.expressions:
@@ -115,7 +128,32 @@ class _FrontEnd:
                 f"{_HELPER}{i} = (const void *)&{request.bare(expression)};\n"
                 for i, expression in enumerate(asked.expressions)
             )
-        main = assemble.write(self.folder, "source.hip", text)
+        return assemble.write(self.folder, "source.hip", text)
+
+    def unit(self) -> tuple[bytes, dict[str, str]]:
+        asked, out, ir = self.asked, self.folder / "unit.bc", self.folder / "unit.ll"
+        main = self._main()
+        mark = cache.key(asked.key())[:16]  # the unit's own: names of what it shares with the host end in it
+        common = (
+            *self._common(), "-include", "hip/hip_runtime.h", "-fgpu-rdc", f"-cuid={mark}", "-g", "-emit-llvm",
+            "-Xclang", "-disable-llvm-passes",
+        )  # fmt: skip
+        for kind, made in (("-c", out), ("-S", ir)) if asked.expressions else (("-c", out),):
+            run = compiler.run(
+                (*common, kind, "-o", str(made), "-"), folder=self.folder, limits=asked.limits, stdin=main
+            )
+            if run.code != 0 or not made.exists():
+                assemble.fail(asked.name, run, diagnostics.parse(run.log, assemble.view_of(asked)))
+        text = ir.read_text("utf-8", "replace") if asked.expressions else ""
+        names = {}
+        for i, expression in enumerate(asked.expressions):
+            found = re.search(rf"^@_ZL\d+{_HELPER}{i} = .*?constant ptr (?:addrspacecast \(.*?)?@([\w.$]+)", text, re.M)
+            names[expression] = found[1] if found else ""
+        return out.read_bytes(), names
+
+    def compile(self) -> CodeObject:
+        asked = self.asked
+        main = self._main()
         out = self.folder / "out.s"
         library = device_library.bitcode(asked.arch, asked.options.assembler)
         (self.folder / "library.bc").write_bytes(library)
@@ -150,7 +188,7 @@ class _FrontEnd:
         functions = debug_info.functions(front)
 
         def finish() -> CodeObject:
-            assembly, pointed = self._listing(out, helpers, front)
+            assembly, pointed = read_listing(asked, out, helpers, front)
             names = {e: pointed.get(helper, "") for e, helper in zip(asked.expressions, helpers, strict=True)}
             made = assemble.code_object_of(
                 asked, self.folder, assembly, ALL_GUARANTEES, functions=functions, pointed=names, messages=outcome.log,
@@ -168,13 +206,6 @@ class _FrontEnd:
             if compiler.run(separate, folder=self.folder, limits=asked.limits, stdin=main, read=self.read).code != 0:
                 raise
             return finish()
-
-    def _listing(self, out: Path, helpers: tuple[str, ...], front: str) -> tuple[str, dict[str, str]]:
-        """The assembly that Clang wrote, cleaned, and what the helpers of name expressions point to."""
-        text = out.read_text("utf-8", "replace")
-        listing.refuse_file_access(text, self.asked.name)
-        assembly, pointed = listing.clean(text, helpers=(*helpers, _UNIT_MARK))
-        return listing.mark_orders(assembly, memory_order.places(front), memory_order.orders(front)), pointed
 
     def _common(self) -> tuple[str, ...]:
         """Clang's options, the same for a source and for a precompiled header."""
@@ -235,6 +266,18 @@ class _FrontEnd:
             "version": 0, "case-sensitive": True, "redirecting-with": "redirect-only", "overlay-relative": False,
             "use-external-names": False, "roots": roots,
         }  # fmt: skip
+
+
+def read_listing(asked: Request, out: Path, helpers: Sequence[str], front: str) -> tuple[str, dict[str, str]]:
+    """The assembly that Clang wrote, cleaned, and what the helpers of name expressions point to.
+
+    Args:
+        front: the intermediate code before optimisation, as text.
+    """
+    text = out.read_text("utf-8", "replace")
+    listing.refuse_file_access(text, asked.name)
+    assembly, pointed = listing.clean(text, helpers=(*helpers, _UNIT_MARK))
+    return listing.mark_orders(assembly, memory_order.places(front), memory_order.orders(front)), pointed
 
 
 def _c_string(text: str) -> str:

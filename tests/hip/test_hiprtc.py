@@ -4,8 +4,9 @@ import ctypes
 
 import numpy as np
 import pytest
+from hip import hip as hip_module
 
-from tests.hip.conftest import ok, run_python
+from tests.hip.conftest import ok
 
 SOURCE = b"""
 #include "scale.h"
@@ -106,9 +107,110 @@ def test_there_is_no_bitcode(hiprtc):
     assert hiprtc.hiprtcGetBitcodeSize(program)[0] == hiprtc.hiprtcResult.HIPRTC_ERROR_INVALID_PROGRAM
 
 
-def test_linking_is_answered_with_its_own_code_and_a_reason(hiprtc):
-    result, _ = hiprtc.hiprtcLinkCreate(0, None, None)
-    assert result == hiprtc.hiprtcResult.HIPRTC_ERROR_LINKING
-    done = run_python("from hip import hiprtc\nimport gpulab\nprint(int(hiprtc.hiprtcLinkCreate(0, None, None)[0]))")
-    assert done.stdout == "100\n"
-    assert "links no bitcode" in done.stderr
+BITCODE = hip_module.hipJitInputType.hipJitInputLLVMBitcode
+FIRST = b"""
+extern __device__ int twice(int);
+extern __device__ int table[4];
+template <typename T> __global__ void fill(T* x) {
+  x[threadIdx.x] = twice(threadIdx.x) + table[threadIdx.x & 3];
+}
+"""
+SECOND = b"""
+__device__ int table[4] = {100, 200, 300, 400};
+static __device__ int factor() { return 2; }
+__device__ int twice(int x) { return factor() * x; }
+__global__ void plain(int* x) { x[0] = 7; }
+"""
+
+
+def unit(hiprtc, source, arch, expression=None):
+    """Bitcode of a source, and the symbol of a name expression."""
+    program = ok(hiprtc.hiprtcCreateProgram(source, b"unit.hip", 0, None, None))
+    if expression is not None:
+        ok(hiprtc.hiprtcAddNameExpression(program, expression))
+    result = hiprtc.hiprtcCompileProgram(program, 2, [b"-fgpu-rdc", b"--gpu-architecture=" + arch.encode()])[0]
+    assert int(result) == 0, log_of(hiprtc, program)
+    raw = bytearray(ok(hiprtc.hiprtcGetBitcodeSize(program)))
+    ok(hiprtc.hiprtcGetBitcode(program, raw))
+    assert hiprtc.hiprtcGetCodeSize(program)[0] == hiprtc.hiprtcResult.HIPRTC_ERROR_INVALID_PROGRAM
+    return bytes(raw), str(ok(hiprtc.hiprtcGetLoweredName(program, expression))) if expression else ""
+
+
+def begin(hiprtc, *units):
+    state = ok(hiprtc.hiprtcLinkCreate(0, None, None))
+    for raw in units:
+        ok(hiprtc.hiprtcLinkAddData(state, BITCODE, raw, len(raw), b"unit", 0, None, None))
+    return state
+
+
+@pytest.mark.parametrize("device", [0, 1])
+def test_units_are_linked(hip, hiprtc, device, tmp_path):
+    ok(hip.hipSetDevice(device))
+    arch = ok(hip.hipGetDeviceProperties(device)).gcnArchName
+    first, symbol = unit(hiprtc, FIRST, arch, b"fill<int>")
+    assert symbol == "_Z4fillIiEvPT_"
+    second, _ = unit(hiprtc, SECOND, arch)
+    (tmp_path / "second.bc").write_bytes(second)
+    state = begin(hiprtc, first)
+    ok(
+        hiprtc.hiprtcLinkAddFile(
+            state,
+            BITCODE,
+            str(tmp_path / "second.bc").encode(),
+            0,
+            None,
+            None,
+        )
+    )
+    image, size = ok(hiprtc.hiprtcLinkComplete(state))
+    assert size > 1000
+    module = ok(hip.hipModuleLoadData(image))
+    ok(hiprtc.hiprtcLinkDestroy(state))
+    data = np.zeros(8, dtype=np.int32)
+    pointer = ok(hip.hipMalloc(32))
+    ok(hip.hipModuleLaunchKernel(ok(hip.hipModuleGetFunction(module, symbol.encode())), 1, 1, 1, 8, 1, 1, 0, None, None,
+                                 (pointer,)))  # fmt: skip
+    ok(hip.hipMemcpy(data, pointer, 32, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+    assert list(data) == [100, 202, 304, 406, 108, 210, 312, 414]
+    ok(hip.hipModuleGetFunction(module, b"_Z5plainPi"))
+    ok(hip.hipFree(pointer))
+    ok(hip.hipModuleUnload(module))
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ([FIRST], "twice"),
+        ([SECOND, SECOND + b"// again"], "'table': symbol multiply defined"),
+        ([], "nothing was added"),
+    ],
+)
+def test_what_does_not_link_says_why(hiprtc, capfd, sources, said):
+    units = [unit(hiprtc, source, "gfx942", b"fill<int>" if source == FIRST else None)[0] for source in sources]
+    state = begin(hiprtc, *units)
+    assert hiprtc.hiprtcLinkComplete(state)[0] == hiprtc.hiprtcResult.HIPRTC_ERROR_LINKING
+    assert said in capfd.readouterr().err
+    ok(hiprtc.hiprtcLinkDestroy(state))
+
+
+def test_units_of_another_device_do_not_link(hip, hiprtc, capfd):
+    ok(hip.hipSetDevice(0))
+    state = begin(hiprtc, unit(hiprtc, SECOND, "gfx1100")[0])
+    assert hiprtc.hiprtcLinkComplete(state)[0] == hiprtc.hiprtcResult.HIPRTC_ERROR_LINKING
+    assert "gfx1100" in capfd.readouterr().err
+
+
+def test_a_finished_code_object_is_no_unit(hiprtc, capfd):
+    program = ok(hiprtc.hiprtcCreateProgram(b"__global__ void k() {}", b"k.hip", 0, None, None))
+    ok(hiprtc.hiprtcCompileProgram(program, 0, None))
+    code = bytes(code_of(hiprtc, program))
+    state = begin(hiprtc)
+    r = hiprtc.hiprtcResult
+    result = hiprtc.hiprtcLinkAddData(state, BITCODE, code, len(code), b"k", 0, None, None)[0]
+    assert result == r.HIPRTC_ERROR_INVALID_INPUT
+    assert "-fgpu-rdc" in capfd.readouterr().err
+    assert hiprtc.hiprtcLinkAddFile(state, BITCODE, b"/not/there.bc", 0, None, None)[0] == (
+        r.HIPRTC_ERROR_INVALID_INPUT
+    )
+    ok(hiprtc.hiprtcLinkDestroy(state))
+    assert hiprtc.hiprtcLinkDestroy(state)[0] == r.HIPRTC_ERROR_INVALID_INPUT

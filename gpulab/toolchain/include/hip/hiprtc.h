@@ -19,6 +19,24 @@ enum hiprtcResult {
   HIPRTC_ERROR_LINKING = 100
 };
 typedef struct _hiprtcProgram* hiprtcProgram;
+typedef struct ihiprtcLinkState* hiprtcLinkState;
+
+enum hiprtcJITInputType {
+  HIPRTC_JIT_INPUT_CUBIN = 0,
+  HIPRTC_JIT_INPUT_PTX = 1,
+  HIPRTC_JIT_INPUT_FATBINARY = 2,
+  HIPRTC_JIT_INPUT_OBJECT = 3,
+  HIPRTC_JIT_INPUT_LIBRARY = 4,
+  HIPRTC_JIT_INPUT_NVVM = 5,
+  HIPRTC_JIT_INPUT_LLVM_BITCODE = 100,
+  HIPRTC_JIT_INPUT_LLVM_BUNDLED_BITCODE = 101,
+  HIPRTC_JIT_INPUT_LLVM_ARCHIVES_OF_BUNDLED_BITCODE = 102
+};
+enum hiprtcJIT_option {
+  HIPRTC_JIT_OPTIMIZATION_LEVEL = 7,
+  HIPRTC_JIT_IR_TO_ISA_OPT_EXT = 10000,
+  HIPRTC_JIT_IR_TO_ISA_OPT_COUNT_EXT = 10001
+};
 
 extern "C" {
 const char* hiprtcGetErrorString(hiprtcResult result);
@@ -33,6 +51,15 @@ hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char* log);
 hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t* bytes);
 hiprtcResult hiprtcGetCode(hiprtcProgram program, char* code);
 hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t* bytes);
+hiprtcResult hiprtcGetBitcode(hiprtcProgram program, char* bitcode);
+hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram program, size_t* bytes);
+hiprtcResult hiprtcLinkCreate(unsigned int count, hiprtcJIT_option* options, void** values, hiprtcLinkState* state);
+hiprtcResult hiprtcLinkAddFile(hiprtcLinkState state, hiprtcJITInputType type, const char* path, unsigned int count,
+                               hiprtcJIT_option* options, void** values);
+hiprtcResult hiprtcLinkAddData(hiprtcLinkState state, hiprtcJITInputType type, void* image, size_t bytes,
+                               const char* name, unsigned int count, hiprtcJIT_option* options, void** values);
+hiprtcResult hiprtcLinkComplete(hiprtcLinkState state, void** binary, size_t* bytes);
+hiprtcResult hiprtcLinkDestroy(hiprtcLinkState state);
 }
 #else
 #error "hip/hiprtc.h belongs to host programs (%%hipcc, gpulab hipcc)."

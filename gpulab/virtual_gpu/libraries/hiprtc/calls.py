@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import os
 
+from gpulab.errors import GpulabError
 from gpulab.virtual_gpu.libraries.hiprtc import results
-from gpulab.virtual_gpu.libraries.hiprtc.programs import RtcPrograms
+from gpulab.virtual_gpu.libraries.hiprtc.programs import Links, RtcPrograms
 from gpulab.virtual_gpu.libraries.values import get64, need, put32, put64, rt, text
 
 _programs = RtcPrograms(rt)
+_links = Links(rt)
+_BITCODE = b"BC\xc0\xde"  # how LLVM bitcode begins
 _names: dict[int, ctypes.Array[ctypes.c_char]] = {}
 
 
@@ -93,44 +97,70 @@ def hiprtcGetCode(program: int, code: int) -> int:
 
 
 def hiprtcGetBitcode(program: int, bitcode: int) -> int:
-    # There is bitcode only for programs compiled with -fgpu-rdc, which is not supported.
-    _programs.find(program)
-    return results.INVALID_PROGRAM
+    need(bitcode)
+    raw = _programs.bitcode(program)
+    ctypes.memmove(bitcode, raw, len(raw))
+    return 0
 
 
 def hiprtcGetBitcodeSize(program: int, size: int) -> int:
-    _programs.find(program)
-    return results.INVALID_PROGRAM
-
-
-# Linking takes bitcode, and the virtual GPU runs what a compiler made of one whole program.
-
-
-def _no_linking(call: str) -> int:
-    rt.tell(
-        call, results.NAMES[results.LINKING],
-        "the virtual GPU links no bitcode; give hiprtcCreateProgram the whole source, with what it includes as headers",
-    )  # fmt: skip
-    return results.LINKING
+    need(size)
+    put64(size, len(_programs.bitcode(program)))
+    return 0
 
 
 def hiprtcLinkCreate(count: int, options: int, values: int, state: int) -> int:
-    return _no_linking("hiprtcLinkCreate")
+    need(state)  # options tell the linker how to optimise: they change no result
+    put64(state, _links.create())
+    return 0
+
+
+def _add(call: str, state: int, unit: bytes) -> int:
+    units = _links.find(state)
+    if not unit.startswith(_BITCODE):
+        what = "a finished code object" if unit.startswith(b"\x7fELF") else "no LLVM bitcode"
+        rt.tell(
+            call, results.NAMES[results.INVALID_INPUT],
+            f"this is {what}: compile each source with -fgpu-rdc and add what hiprtcGetBitcode gives",
+        )  # fmt: skip
+        return results.INVALID_INPUT
+    units.append(unit)
+    return 0
 
 
 def hiprtcLinkAddFile(state: int, kind: int, file: int, count: int, options: int, values: int) -> int:
-    return _no_linking("hiprtcLinkAddFile")
+    try:
+        with open(os.fsdecode(ctypes.string_at(file)) if file else "", "rb") as opened:
+            unit = opened.read()
+    except OSError as error:
+        rt.tell("hiprtcLinkAddFile", results.NAMES[results.INVALID_INPUT], f"the file cannot be read: {error}")
+        return results.INVALID_INPUT
+    return _add("hiprtcLinkAddFile", state, unit)
 
 
 def hiprtcLinkAddData(
     state: int, kind: int, image: int, size: int, name: int, count: int, options: int, values: int
 ) -> int:
-    return _no_linking("hiprtcLinkAddData")
+    if not image or size <= 0:
+        return results.INVALID_INPUT
+    return _add("hiprtcLinkAddData", state, ctypes.string_at(image, size))
 
 
 def hiprtcLinkComplete(state: int, binary: int, size: int) -> int:
-    return _no_linking("hiprtcLinkComplete")
+    need(binary, size)
+    if not _links.find(state):
+        rt.tell("hiprtcLinkComplete", results.NAMES[results.LINKING], "nothing was added to link")
+        return results.LINKING
+    try:
+        address, length = _links.complete(state)
+    except GpulabError as error:
+        rt.tell("hiprtcLinkComplete", results.NAMES[results.LINKING], str(error))
+        return results.LINKING
+    put64(binary, address)
+    put64(size, length)
+    return 0
 
 
 def hiprtcLinkDestroy(state: int) -> int:
-    return _no_linking("hiprtcLinkDestroy")
+    _links.destroy(state)
+    return 0

@@ -25,6 +25,8 @@ class RtcProgram:
         self.expressions: list[str] = []
         self.log = ""
         self.code: CodeObject | None = None
+        self.bitcode = b""  # of a program compiled with -fgpu-rdc, in place of code
+        self.symbols: dict[str, str] = {}  # of its name expressions
         self.compiled = False
         self.names: dict[str, ctypes.Array[ctypes.c_char]] = {}  # kept: callers hold their addresses
 
@@ -65,10 +67,12 @@ class RtcPrograms:
     def compile(self, handle: int, options: list[str]) -> int:
         """hiprtcCompileProgram: the hiprtcResult; the log tells what the compiler said."""
         from gpulab import toolchain
+        from gpulab.toolchain import build, request
 
         program = self.find(handle)
         arch = self._context.current.architecture.name
         passed = []
+        parts = False
         place = 0
         while place < len(options):
             option = options[place]
@@ -78,11 +82,21 @@ class RtcPrograms:
                     place += 1
                     value = options[place] if place < len(options) else ""
                 arch = value
+            elif name in ("-fgpu-rdc", "-fno-gpu-rdc"):
+                parts = name == "-fgpu-rdc"
             else:
                 passed.append(option)
             place += 1
         program.compiled = True
         try:
+            if parts:
+                program.bitcode, program.symbols = build.unit(
+                    request.request(
+                        program.source, arch=arch, language="hip", options=passed, name=program.name,
+                        headers=program.headers, name_expressions=program.expressions,
+                    )
+                )  # fmt: skip
+                return results.SUCCESS
             program.code = toolchain.compile(
                 program.source,
                 arch=arch,
@@ -97,6 +111,7 @@ class RtcPrograms:
         except GpulabError as error:
             program.log = str(error)
             return results.INVALID_OPTION
+        program.symbols = dict(program.code.name_expressions)
         program.log = program.code.log
         return results.SUCCESS
 
@@ -105,10 +120,10 @@ class RtcPrograms:
         program = self.find(handle)
         if not program.compiled:
             raise StatusFailure(results.NO_NAMES_BEFORE)
-        if program.code is None:
+        if program.code is None and not program.bitcode:
             raise StatusFailure(results.COMPILATION)
         expression = expression.strip()
-        symbol = program.code.name_expressions.get(expression)
+        symbol = program.symbols.get(expression)
         if symbol is None:
             raise StatusFailure(results.BAD_NAME)
         kept = program.names.get(expression)
@@ -122,3 +137,49 @@ class RtcPrograms:
         if program.code is None:
             raise StatusFailure(results.INVALID_PROGRAM)
         return program.code.elf
+
+    def bitcode(self, handle: int) -> bytes:
+        """LLVM bitcode of a program compiled with -fgpu-rdc."""
+        program = self.find(handle)
+        if not program.bitcode:
+            raise StatusFailure(results.INVALID_PROGRAM)
+        return program.bitcode
+
+
+class Links:
+    """What hiprtcLinkCreate began, by handle: units of bitcode, and the code object that they gave."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._units: dict[int, list[bytes]] = {}
+        self._linked: dict[int, ctypes.Array[ctypes.c_char]] = {}  # callers hold their addresses
+        self._handles = itertools.count(0x7_8000_0010, 16)
+
+    def create(self) -> int:
+        handle = next(self._handles)
+        self._units[handle] = []
+        return handle
+
+    def find(self, handle: int) -> list[bytes]:
+        """The units added so far."""
+        found = self._units.get(handle)
+        if found is None:
+            raise StatusFailure(results.INVALID_INPUT)
+        return found
+
+    def complete(self, handle: int) -> tuple[int, int]:
+        """Address and size of the code object, valid until `destroy`.
+
+        Raises:
+            CompileError: the units do not link.
+        """
+        from gpulab.toolchain import linking
+
+        elf = linking.link(self.find(handle), self._context.current.architecture.name).elf
+        made = self._linked[handle] = ctypes.create_string_buffer(elf, len(elf))
+        return ctypes.addressof(made), len(elf)
+
+    def destroy(self, handle: int) -> None:
+        self.find(handle)
+        del self._units[handle]
+        self._linked.pop(handle, None)
