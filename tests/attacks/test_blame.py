@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -154,6 +155,7 @@ def test_a_program_where_the_compiler_is_broken(monkeypatch: pytest.MonkeyPatch,
 
 def test_what_is_wrong_with_the_source_stays_so() -> None:
     """A source cannot claim that the disk is full."""
+    assert graded("int main( {", "port-a-program")[0] == "does not compile"
     for text in ("#error LLVM ERROR: IO failure on output stream: No space left on device\n",
                  '#line 1 "LLVM ERROR: IO failure on output stream"\n#error No space left on device\n'):  # fmt: skip
         assert graded(text + RIGHT)[0] == "does not compile"
@@ -167,3 +169,13 @@ def test_levels_that_this_system_lacks_are_refused(monkeypatch: pytest.MonkeyPat
         Grader(jail="landlock")
     with pytest.raises(CheckError, match="no level 'thick'"):
         Grader(jail="thick")
+
+
+def test_the_command_refuses(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(RIGHT)
+    command = [sys.executable, "-m", "gpulab", "grade", "first-fill", str(tmp_path / "a.hip"), "--require-jail"]
+    here = walls.LEVELS.index(walls.level()[0])
+    for number, level in enumerate(walls.LEVELS):
+        found = subprocess.run([*command, level], capture_output=True, text=True, check=False)
+        refused = f"{level!r} is required" in found.stdout + found.stderr
+        assert (found.returncode == 0, refused) == (number <= here, number > here), found.stdout + found.stderr
