@@ -155,7 +155,8 @@ class Grader:
                 from gpulab import programs
 
                 with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
-                    text = f"#include <hip/hip_runtime.h>\n{_CANARY}// {folder}\nint main() {{ return 0; }}\n"  # not one that the cache has
+                    own = f"// {folder}\nint main() {{ return 0; }}\n"  # not one that the cache has
+                    text = f"#include <hip/hip_runtime.h>\n{_CANARY}{own}"
                     programs.build(text, archs=exercise.archs[:1], output=Path(folder, "canary"))
         except (CompileError, NotJudged, Stopped, OSError) as error:
             return f"the compiler does not work: {error}"
