@@ -143,7 +143,7 @@ def test_of_several_accesses_the_worst_is_named(load, store, worst):
     asked = exercise(ask.memory_lines(minimum=lines, shrinks=False))
     text = " ".join(judge(asked, source, GpuBench()).text.split())
     assert f"The worst is the {worst}: if (first" in text
-    assert "run.coalescing() shows which lines one instruction of a wave asks for." in text
+    assert "run.coalescing() shows the lines that one instruction of a wave requests." in text
     assert "Which index should differ by one from lane to lane?" in text
 
 
