@@ -354,7 +354,7 @@ def _shape(shape: Any) -> tuple[int, ...]:
     except TypeError:
         good = False
     if not good:
-        hint = f"write {int(shape)} or use // to divide." if isinstance(shape, float) and shape == int(shape) else ""
+        hint = f"write {int(shape)} or use // to divide." if isinstance(shape, float) and shape.is_integer() else ""
         raise DeviceMemoryError(
             f"a shape is a whole number or a tuple of them, none negative; this is {shape!r}.", hint=hint
         )
@@ -386,6 +386,12 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArr
     extents, kind = _shape(shape), _dtype(dtype)
     release_dropped()
     nbytes = math.prod(extents) * kind.itemsize
+    if nbytes >> 63:
+        raise DeviceMemoryError(
+            f"an array of {nbytes:,} bytes is more than any device can address.",
+            why=f"its shape is {extents}, of {kind}.",
+            hint="look at how the shape is computed.",
+        )
     address = providers.selected().malloc(nbytes) if nbytes else 0
     return DeviceArray(address, extents, kind, providers.current(), owns=True)
 

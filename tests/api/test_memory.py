@@ -228,3 +228,12 @@ def test_a_copy_of_another_size_is_not_told_to_reshape() -> None:
     assert "reshape" not in str(error.value)
     with pytest.raises(DeviceMemoryError, match=r"\.reshape\(\(4,\)\)"):
         gpulab.zeros(4).copy_from(np.zeros((2, 2), "float32"))
+
+
+@pytest.mark.parametrize(
+    "shape", [1 << 62, 1 << 64, (1 << 40, 1 << 40), -1, float("nan"), float("inf"), 2.5, (3, -1), "5", None]
+)
+def test_odd_sizes_are_explained(shape: object) -> None:
+    for make in (gpulab.zeros, gpulab.empty):
+        with pytest.raises(DeviceMemoryError):
+            make(shape)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel, thread_of
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import memory_lines
+from gpulab.grading.requirements import memory_lines, work_shared
 
 COLUMNS_PER_THREAD = 4
 
@@ -75,6 +75,7 @@ exercise = Exercise(
             next_step="run.coalescing() shows which lines a load requests. Which columns do neighbouring threads read "
             "at the same time, and where do these lie in a row?",
         ),
+        work_shared(rounds=lambda case: COLUMNS_PER_THREAD),
     ),
     causes=(
         Cause(

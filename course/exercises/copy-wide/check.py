@@ -5,7 +5,7 @@ import numpy as np
 from gpulab import architectures
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import executed
+from gpulab.grading.requirements import executed, work_shared
 
 
 def make(parameters, random):
@@ -70,6 +70,7 @@ exercise = Exercise(
             when=lambda case: case.parameters["n"] >= 1024 and case.parameters["block"] >= 64,
             next_step="Look at copy_wide.isa: is there a store of 16 bytes (dwordx4 or b128)?",
         ),
+        work_shared(rounds=lambda case: 4),
     ),
     causes=(
         Cause(

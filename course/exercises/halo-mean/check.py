@@ -72,13 +72,13 @@ exercise = Exercise(
             "loaded-again",
             "global loads",
             at_most=most_loads,
-            when=lambda case: case.parameters["n"] == 1000 and case.parameters["block"] >= 64,
+            when=lambda case: case.parameters["n"] >= 500 and case.parameters["block"] >= 64,
             title="each block loads its elements and its halo once",
             next_step="run.instructions() shows how often each load is executed. Is there a load of global "
             "memory in the loop "
             "over the window?",
         ),
-        loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] == 1000),
+        loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] >= 500),
     ),
     causes=(
         Cause(

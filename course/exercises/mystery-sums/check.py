@@ -80,7 +80,7 @@ exercise = Exercise(
             next_step="There are no conflicts, but every wave takes part to the end. Which threads are active in the "
             "last steps, and in how many waves are they?",
         ),
-        requirements.loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] == 20_000),
+        requirements.loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] >= 20_000),
     ),
     hints=(
         'before.source(by="conflicts").show() names the line. before.lds_banks().show() shows the lanes of one of its '

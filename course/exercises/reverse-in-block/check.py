@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import source
+from gpulab.grading.requirements import source, work_shared
 
 
 def pieces(n, block):
@@ -64,6 +64,7 @@ exercise = Exercise(
             "and reads one, "
             "and after that nobody uses the tile again.",
         ),
+        work_shared(),
     ),
     causes=(
         Cause(

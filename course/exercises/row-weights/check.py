@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import limited
+from gpulab.grading.requirements import limited, work_shared
 
 
 def make(parameters, random):
@@ -83,6 +83,7 @@ exercise = Exercise(
             "would have to be "
             "in a scalar register for the weight's load to be one?",
         ),
+        work_shared(rounds=lambda case: -(-case.parameters["columns"] // case.parameters["wave"])),
     ),
     causes=(
         Cause(

@@ -30,6 +30,14 @@ def make(parameters, random):
     )
 
 
+def drawn(random):
+    """Small ones: the share of the peak is asked for m = n = 3072, k = 128 alone."""
+    for most in (40, 150, 300):
+        m, n, k = (int(size) for size in random.integers(1, most, 3))
+        yield {"m": m, "n": n, "k": k, "block": 128}
+    yield {"m": 128 * int(random.integers(1, 4)), "n": 128, "k": 8 * int(random.integers(1, 9)), "block": 128}
+
+
 def large(case):
     return case.parameters["m"] >= LARGE
 
@@ -99,6 +107,7 @@ exercise = Exercise(
     cases=tuple({**dict(zip("mnk", sizes, strict=True)), "block": 128} for sizes in SIZES),
     instruction_limit=lambda case: 400_000_000 if large(case) else 10_000_000,
     smallest={"m": 1, "n": 1, "k": 1, "block": 128},
+    drawn=drawn,
     shown={"m": 3, "n": 4, "k": 2, "block": 128},
     causes=(
         Cause(

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import memory_lines
+from gpulab.grading.requirements import memory_lines, work_shared
 
 FIELDS = ("x", "y", "z", "mass")
 
@@ -53,6 +53,7 @@ exercise = Exercise(
             ),
             next_step="run.accesses() lists every load and store of your kernel. How many loads are there? How many lines does each of them request, and how many of these did another load request already?",
         ),
+        work_shared(rounds=lambda case: 4, room=1),
     ),
     causes=(
         Cause(
