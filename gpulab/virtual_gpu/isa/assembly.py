@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from gpulab import architectures
 from gpulab.errors import AssemblyError
 from gpulab.records import NO_GUARANTEES, Guarantees, SourceLine
+from gpulab.virtual_gpu.isa.generation import generation
 from gpulab.virtual_gpu.isa.instruction import (
     Argument,
     DataObject,
@@ -831,7 +832,7 @@ class _Reader:
         if item.mnemonic.startswith("v_cmp_"):
             implied = count == 2
         elif item.mnemonic.startswith("v_cmpx_"):
-            implied = count == 2 and device is not None and device.generation == "gfx9"
+            implied = count == 2 and device is not None and generation(device.generation).cmpx_names_mask
         else:
             implied, place = count == 3, 3 if item.mnemonic == "v_cndmask_b32" else 1
         if not implied or item.encoding in ("e64", "dual"):

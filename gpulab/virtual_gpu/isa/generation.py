@@ -60,6 +60,7 @@ class Generation:
         buffers: where the fields of a buffer resource lie.
         clears_high_half: 16-bit results of VOP1 and VOP2 clear the other half of their register; see `isa.high_half`.
         clamp_and_ieee_modes: MODE has DX10_CLAMP and IEEE.
+        cmpx_names_mask: v_cmpx writes a mask of scalar registers beside EXEC, VCC in its short form.
         names: the mnemonics; where two entries have the same one, the later entry's row holds.
     """
 
@@ -67,6 +68,7 @@ class Generation:
     buffers: Rules
     clears_high_half: bool
     clamp_and_ieee_modes: bool
+    cmpx_names_mask: bool
     names: tuple[Names, ...]
 
 

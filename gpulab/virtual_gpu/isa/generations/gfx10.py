@@ -8,6 +8,7 @@ GENERATION = Generation(
     buffers=Rules(31, (0, 4), True),
     clears_high_half=False,
     clamp_and_ieee_modes=True,
+    cmpx_names_mask=False,
     names=(
         Names("", ("gfx10", "gfx11", "common", "gfx9"), """
         buffer_atomic_add buffer_atomic_add_x2 buffer_atomic_and buffer_atomic_and_x2 buffer_atomic_cmpswap

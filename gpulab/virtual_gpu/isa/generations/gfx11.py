@@ -8,6 +8,7 @@ GENERATION = Generation(
     buffers=Rules(30, (0, 4, 8, 16), True),
     clears_high_half=False,
     clamp_and_ieee_modes=True,
+    cmpx_names_mask=False,
     names=(
         Names("", ("gfx11", "common", "gfx9"), """
         buffer_atomic_add buffer_atomic_add_f32 buffer_atomic_add_u32 buffer_atomic_add_u64 buffer_atomic_add_x2

@@ -8,6 +8,7 @@ GENERATION = Generation(
     buffers=Rules(31, (0, 4), False),
     clears_high_half=True,
     clamp_and_ieee_modes=True,
+    cmpx_names_mask=True,
     names=(
         Names("", ("gfx9", "common"), """
         buffer_atomic_add buffer_atomic_add_x2 buffer_atomic_and buffer_atomic_and_x2 buffer_atomic_cmpswap
