@@ -8,8 +8,9 @@
 
 `points` finds what can be changed, by kind; `sample` takes them from the kinds in turn, so that a rare kind is seen. A
 mutant is judged without an explanation. One whose machine code is that of the right answer is no mutant. One that
-passes is run beside the right answer on all cases: memory that differs is reported as "passes, but differs" and
-makes the exit code 1. Whether a cause that is named is the right one, a person has to say: the list is made for that.
+passes is run beside the right answer on all cases, and on inputs that are drawn within what the exercise promises
+(`inputs`, the same ones each time): memory that differs is reported as "passes, but differs" and makes the exit code 1.
+Whether a cause that is named is the right one, a person has to say: the list is made for that.
 
 `--review` keeps the judgements as a table (`Row`), one file for each exercise, which a test compares with the check.
 Its last column is a person's: "?" where a cause was named that nobody has looked at yet, then "right". A cause that is
@@ -33,7 +34,8 @@ from pathlib import Path
 from gpulab.errors import CompileError, GpulabError
 from gpulab.grading import exercise_ids, load
 from gpulab.grading.answers import right_answers
-from gpulab.grading.case import Buffer
+from gpulab.grading.case import Buffer, Parameters
+from gpulab.grading.drawing import drawn
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.judge import judged
@@ -259,6 +261,16 @@ def _code(source: str, arch: str) -> str:
     return re.sub(r"(?m)^\s*\.(?:loc|file|ident|section\s+\.debug|asciz|long\s+\.L)[^\n]*|;[^\n]*|\.L\w+", "", assembly)
 
 
+DRAWN = 3
+"""From how many seeds inputs are drawn, beside the exercise's cases."""
+
+
+def inputs(exercise: Exercise) -> list[tuple[Parameters, int | None]]:
+    """The exercise's cases, and inputs that are drawn as for a grading, but always the same ones."""
+    found: list[tuple[Parameters, int | None]] = [(parameters, None) for parameters in exercise.cases]
+    return found + [each for seed in range(DRAWN) for each in drawn(exercise, seed)]
+
+
 def differs(exercise: Exercise, right: str, source: str) -> bool:
     """Does it leave other memory than the right answer, beyond the error that the exercise allows?"""
     from gpulab.grading.case import differs as other
@@ -267,8 +279,8 @@ def differs(exercise: Exercise, right: str, source: str) -> bool:
     for arch in exercise.archs:
         kernels = [bench.prepare(text, asked, arch) for text in (right, source)]
         try:
-            for parameters in exercise.cases:
-                case = exercise.case(parameters, kernels[0].wave_size)
+            for parameters, secret in inputs(exercise):
+                case = exercise.case(parameters, kernels[0].wave_size, secret)
                 buffers = [Buffer(array, 64, number) for number, array in enumerate(case.arrays)]
                 first, second = (kernel.run(case, buffers, exercise.limit(case)) for kernel in kernels)
                 for array in case.arrays:

@@ -147,3 +147,14 @@ def test_shared_memory_that_is_too_small_is_told_with_both_sizes(declared, cause
     text = " ".join(verdict.text.split())
     assert said in text
     assert "and 0 that the launch passes" in text
+
+
+def test_a_mutant_that_is_wrong_at_another_size_alone_is_found():
+    exercise, right = load("fahrenheit"), right_answers("fahrenheit")["usual"]
+    own = {case["n"] for case in exercise.cases}
+    other = next(given["n"] for given, _ in answer_mutants.inputs(exercise) if given["n"] not in own)
+    source = right.replace("i < n", f"i < n && n != {other}")
+    assert source != right
+    assert judged(exercise, source, explained=False).passed
+    assert answer_mutants.differs(exercise, right, source)
+    assert not answer_mutants.differs(exercise, right, right.replace("i < n", "n > i"))

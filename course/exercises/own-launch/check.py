@@ -51,7 +51,21 @@ def threads_not_blocks(o):
 
 def two_sizes_in_one(o):
     """The block's size computed from 32-bit words of the packet."""
-    return found(o)[4] != wanted(o)[4] and abs(found(o)[4]) >= 1 << 16
+    x, y, z = (o.case.parameters[f"threads_{axis}"] for axis in "xyz")
+    taken = ((x, x | y << 16), (1, y, y | z << 16), (1, z))
+    products = {(a * b * c) & 0xFFFFFFFF for a in taken[0] for b in taken[1] for c in taken[2]}
+    other = found(o)[4] & 0xFFFFFFFF
+    return finished(o) and other >= 1 << 16 and other != wanted(o)[4] and other in products
+
+
+def finished(o):
+    """Did the launch come to its end, and write all six numbers and nothing else?"""
+    return o.fault is None and not o.left_out() and not o.outside("out")
+
+
+def alone(*places):
+    """Are only these of the six numbers wrong, one of them or more?"""
+    return lambda o: finished(o) and {k for k in range(6) if found(o)[k] != wanted(o)[k]} <= set(places)
 
 
 def setup_loads(o):
@@ -106,9 +120,31 @@ exercise = Exercise(
         Cause(
             "lds-missing",
             "the bytes of LDS are wrong",
-            lambda o: found(o)[5] != wanted(o)[5] and found(o)[:5] == wanted(o)[:5],
+            alone(5),
             "group_segment_size is the fifth of the five 32-bit fields; private_segment_size is before it.",
             "Count bytes: 6 fields of 2, then 4 fields of 4. Where does group_segment_size begin?",
+        ),
+        Cause(
+            "blocks-wrong",
+            "numbers of blocks are wrong, and all else is right",
+            alone(1, 2, 3),
+            "The packet has the threads of the grid in x, y and z, and those of a workgroup.",
+            "Take the first number that is wrong. Which two fields of the packet does it come from, and at which "
+            "bytes are they?",
+        ),
+        Cause(
+            "threads-wrong",
+            "the number of threads in a block is wrong, and all else is right",
+            alone(4),
+            "It is the product of three sizes.",
+            "At which bytes do the three sizes begin, how long is each, and what do you do with them?",
+        ),
+        Cause(
+            "not-all-written",
+            "some of the six numbers are never written",
+            lambda o: o.fault is None and o.left_out() and not o.nothing_written(),
+            "out has six elements: the dimensions, three numbers of blocks, the threads of a block, the bytes of LDS.",
+            "Which line should write the first element that is missing, and which index does it use?",
         ),
     ),
     requirements=(

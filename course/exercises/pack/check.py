@@ -52,6 +52,17 @@ def counts(o, **other):
     )
 
 
+def same_wave(o):
+    """Do two lanes of one wave write to the same element?"""
+    fault = o.fault
+    if fault is None or fault.kind not in ("lane conflict", "race") or fault.access != "write":
+        return False
+    other = fault.other
+    return fault.kind == "lane conflict" or (
+        other is not None and other.access == "write" and (other.workgroup, other.wave) == (fault.workgroup, fault.wave)
+    )
+
+
 def others(o):
     """Shuffles, accesses to shared memory, and atomic operations that waves executed."""
     return sum(
@@ -112,7 +123,7 @@ exercise = Exercise(
         Cause(
             "gap",
             "every place is one too high: the lane counts itself",
-            lambda o: leaves(o, gap=1) or bool(o.outside("out")),
+            lambda o: leaves(o, gap=1),
             "The first kept element has no kept element before it, so its place is 0.",
             "Which bits has the mask of the lanes *below* the own one? Write it down for lane 0.",
         ),
@@ -127,7 +138,7 @@ exercise = Exercise(
         Cause(
             "same-place",
             "several lanes write to one place",
-            lambda o: o.fault is not None and o.fault.kind in ("lane conflict", "race"),
+            same_wave,
             "Each kept element needs a place of its own: the number of kept elements in lower lanes.",
             "Print the places for the votes 1, 0, 1, 1, in your head. Are they 0, 1 and 2?",
         ),

@@ -166,10 +166,23 @@ exercise = Exercise(
             "For 0, bfind gives a word with all bits set, which is -1 as an int.",
             "__clz(0) is 32. What is 31 minus that?",
         ),
+        Cause(
+            "rank-alone",
+            "rank is wrong, and the words and top are right",
+            lambda o: o.fault is None and only(o, "rank"),
+            "So the word is right; the bits below the element's own are not the right ones, or are not counted right.",
+            "Take the first wrong element: which bits of its word are below its own, and how many of them are set?",
+        ),
+        Cause(
+            "top-alone",
+            "top is wrong, and the words and rank are right",
+            lambda o: o.fault is None and only(o, "top"),
+            "So the word is right; the number of its highest bit is not.",
+            "Take the first wrong word. Which number has its highest bit, and what does your formula give?",
+        ),
     ),
     hints=(
-        "Find out what each PTX line does. The lines about lanes mean: the place in the group of 32 that makes "
-        "a word.",
+        "Find out what each PTX line does. The lines about lanes mean: the place in the group of 32 that makes a word.",
         "The lane is threadIdx.x % 32 on every GPU. The word is one half of the wave's ballot: the upper half for the "
         "threads whose __lane_id() is 32 or more.",
         "unsigned word = (unsigned)(__ballot(bit) >> (__lane_id() & 32)); rank is __popc(word & ((1u << lane) - 1)); "

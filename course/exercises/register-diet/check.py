@@ -30,6 +30,30 @@ def spread(case, left_out=0):
     return case.array("in").data.var(0, dtype="float64", ddof=left_out)
 
 
+def variance_alone(o):
+    """Is the mean right, and the variance, which was written, not?"""
+    return (
+        o.fault is None
+        and bool(o.wrong("variance").any())
+        and not o.wrong("mean").any()
+        and not o.unwritten_indices("variance")
+    )
+
+
+def digits_lost(o):
+    """Is the variance wrong by chance: often too large, often too small, and by as much as sums of squares lose?"""
+    error = o.found("variance").astype("float64") - spread(o.case)
+    error = error[o.wrong("variance")]
+    largest = float((o.case.array("in").data.astype("float64") ** 2).max(initial=0))
+    return (
+        variance_alone(o)
+        and error.size >= 4
+        and bool((np.abs(error) <= 2**-18 * largest).all())
+        and bool(np.median(np.abs(error)) >= 2**-26 * largest)
+        and min((error > 0).mean(), (error < 0).mean()) > 0.1
+    )
+
+
 def large(case):
     return case.parameters["n"] >= 512 and case.parameters["n"] % 64 == 0
 
@@ -81,13 +105,18 @@ exercise = Exercise(
         Cause(
             "cancellation",
             "the mean is right, but the variance has lost its digits",
-            lambda o: (
-                bool(o.wrong("variance").any()) and not o.wrong("mean").any() and not o.unwritten_indices("variance")
-            ),
+            digits_lost,
             "The mean of the squares and the square of the mean are both near a hundred million here, and a float has "
             "some seven digits: no right digit is left of their difference.",
             "Subtract something from each number before you square it. What is near the mean, and known from the "
             "start?",
+        ),
+        Cause(
+            "variance-alone",
+            "the mean is right, and the variance is not",
+            variance_alone,
+            "So the numbers that are read are the right ones.",
+            "Take two numbers, for example 3 and 5. Which squares does your kernel add up, and what does it subtract?",
         ),
     ),
     requirements=(

@@ -31,6 +31,24 @@ def last_part_alone_wrong(o):
     return n > block and n % block > 0 and all(index >= full for index in o.wrong_indices("data"))
 
 
+def reversed_as_whole(o):
+    """Did a thread of the last part use the element that would be its partner's if the part were full?"""
+    n, block, fault = o.case.parameters["n"], o.case.parameters["block"], o.fault
+    if not last_part_alone_wrong(o) or fault is None or fault.thread is None or fault.address is None:
+        return False
+    place = o.faulting_index()
+    index = fault.address // 4 if fault.memory == "lds" else None if place is None else place[1] - n // block * block
+    return fault.workgroup[0] == n // block and index == block - 1 - fault.thread[0] != fault.thread[0]
+
+
+def own_past_end(o):
+    """Did a thread past the end use the element that would be its own?"""
+    fault, place = o.fault, o.faulting_index()
+    if fault is None or place is None or fault.thread is None or fault.kind != "out of bounds":
+        return False
+    return place[1] == fault.workgroup[0] * o.case.block[0] + fault.thread[0] >= o.case.parameters["n"]
+
+
 def one_too_far(o):
     """Does element t of each part hold what element `size - t` held, where there is such an element?"""
     n, block = o.case.parameters["n"], o.case.parameters["block"]
@@ -73,19 +91,25 @@ exercise = Exercise(
             one_too_far,
             "Of a part with 4 elements the last one has index 3. Element t changes places with element 3 - t.",
             "Which element does thread 0 take, in your formula?",
-            explains=("never written",),
+            explains=("never written", "lds out of bounds"),
         ),
         Cause(
             "last-part",
             "the last part, which is shorter, is reversed as if it were whole",
-            lambda o: (
-                last_part_alone_wrong(o)
-                and (o.fault is None or o.fault.kind in ("never written", "out of bounds", "lds out of bounds"))
-            ),
+            reversed_as_whole,
             "If n is no multiple of the block size, the last block has fewer elements than threads. It "
             "reverses the elements "
             "that it has.",
             "How many elements has block b, in terms of n and blockDim.x?",
+            explains=("never written", "lds out of bounds"),
+        ),
+        Cause(
+            "missing-guard",
+            "threads past the end of data work too",
+            own_past_end,
+            "The last block has more threads than elements are left.",
+            "Which accesses must only be made by threads whose number is less than n?",
+            guard=("n",),
         ),
     ),
     hints=(

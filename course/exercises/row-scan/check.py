@@ -40,7 +40,7 @@ exercise = Exercise(
     signature="int n, const float* in, float* out",
     minutes=30,
     make=make,
-    cases=({"n": 100}, {"n": 256}, {"n": 64}, {"n": 3}, {"n": 1}, {"n": 0}),
+    cases=({"n": 100}, {"n": 256}, {"n": 64}, {"n": 3}, {"n": 1}, {"n": 0}, {"n": 300}),
     smallest={"n": 1},
     fixed_sizes="blocks always have 64 threads",
     shown={"n": 3},
@@ -68,7 +68,8 @@ exercise = Exercise(
             lambda o: (
                 o.fault is not None
                 and o.fault.kind == "never written"
-                and o.case.parameters["n"] % o.case.block[0] != 0
+                and o.fault.thread is not None
+                and o.fault.workgroup[0] * BLOCK + o.fault.thread[0] >= o.case.parameters["n"]
             ),
             "The last block may have fewer rows than threads. If their elements are not loaded, those elements of "
             "LDS have old values.",

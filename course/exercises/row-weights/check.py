@@ -43,12 +43,37 @@ def owner(case, index):
     return (thread // case.block[0], 0, 0), (thread % case.block[0], 0, 0)
 
 
-def rows_written(o):
-    return [bool(row.any()) for row in ~o.untouched("out")]
+def right_but(o, missing):
+    """Are the elements where `missing` is True never written, and all others right?"""
+    wrong, untouched = o.wrong("out"), o.untouched("out")
+    return o.fault is None and bool(missing.any() and (wrong == missing).all() and (untouched[missing]).all())
 
 
-def columns_written(o):
-    return [bool(column.any()) for column in (~o.untouched("out")).T]
+def first_columns_alone(o):
+    """Is each lane's first column right, and all others not written?"""
+    missing = np.zeros(o.wrong("out").shape, bool)
+    missing[:, o.wave_size :] = True
+    return right_but(o, missing)
+
+
+def late_start(o):
+    """Do the lanes of each wave begin at the number of their thread in the block?"""
+    missing = np.zeros(o.wrong("out").shape, bool)
+    waves = o.case.block[0] // o.wave_size
+    for row in range(len(missing)):
+        missing[row, : row % waves * o.wave_size] = True
+    return right_but(o, missing)
+
+
+def weight_of_another(o):
+    """Is each wrong row the input times one of the weights?"""
+    matrix, weights = o.case.array("in").data.astype("float64"), o.case.array("weight").data.astype("float64")
+    if o.fault is not None or o.left_out() or o.outside("out") or not o.wrong("out").any():
+        return False
+    rows = [row for row in range(len(matrix)) if o.wrong("out")[row].any()]
+    products = matrix[rows][:, None, :] * weights[None, :, None]
+    close = np.isclose(o.found("out")[rows][:, None, :], products, rtol=1e-5, atol=0)
+    return bool(close.all(axis=2).any(axis=1).all())
 
 
 exercise = Exercise(
@@ -100,25 +125,26 @@ exercise = Exercise(
             lambda o: bool(o.outside("out")) or (o.fault is not None and o.fault.kind == "out of bounds"),
             "Whole blocks are launched, so there can be more waves than rows.",
             "Let a wave return whose row does not exist. And each access to a column needs its own condition.",
+            guard=("rows",),
         ),
         Cause(
             "one-column-each",
             "only the first columns of each row are done",
-            lambda o: all(rows_written(o)) and not all(columns_written(o)) and columns_written(o)[0],
+            first_columns_alone,
             "A row can have more columns than the wave has lanes.",
             "Let the lanes continue along the row, in steps of warpSize.",
         ),
         Cause(
             "columns-by-thread",
             "some columns of some rows are left out: lanes start at the wrong column",
-            lambda o: bool(o.unwritten_indices("out")) and any(rows_written(o)),
+            late_start,
             "A wave's lanes begin at its row's first column. threadIdx.x counts the threads of all waves of a block.",
             "What is the number of a lane in its wave?",
         ),
         Cause(
             "wrong-weight",
             "rows are multiplied by the weight of another row",
-            lambda o: bool(o.wrong_indices("out")) and not o.unwritten_indices("out"),
+            weight_of_another,
             "Each wave needs the weight of its own row.",
             "Compute row for a few threads of the second block: does it start at 0 again?",
         ),

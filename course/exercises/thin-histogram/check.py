@@ -37,6 +37,13 @@ def make(parameters, random):
     )
 
 
+def reads_past_end(o):
+    """Did a thread of the last block read after the end of the data?"""
+    place = o.read_outside()
+    last = o.fault is not None and o.fault.workgroup[0] == o.case.grid[0] - 1
+    return last and place is not None and place[0] == "data" and place[1] >= o.case.parameters["n"]
+
+
 exercise = Exercise(
     id="thin-histogram",
     title="a thin histogram",
@@ -62,7 +69,7 @@ exercise = Exercise(
         Cause(
             "reads-past-end",
             "bytes after the end of the data are read",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "data",
+            reads_past_end,
             "The last block's part is not full.",
             "Where does the part of the last block end if n is no multiple of 76,800?",
         ),

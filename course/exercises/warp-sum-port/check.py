@@ -73,6 +73,23 @@ def kind(name):
     return lambda o: o.fault is not None and o.fault.kind == name
 
 
+def read_and_written(o):
+    """Is there a race of one thread that reads and one that writes?"""
+    return kind("race")(o) and o.fault.other is not None and {o.fault.access, o.fault.other.access} == {"read", "write"}
+
+
+def differs_by(sign):
+    """Is each wrong sum larger (1), or smaller (-1), than it should be?"""
+
+    def test(o):
+        wrong = o.wrong("sums")
+        difference = o.found("sums")[wrong].astype("int64") - expected_sums(o.case)[wrong]
+        ended = o.fault is None and not o.left_out() and not o.outside("sums")
+        return ended and bool(wrong.any() and (np.sign(difference) == sign).all())
+
+    return test
+
+
 def expected_sums(case):
     return case.array("sums").wanted
 
@@ -112,7 +129,7 @@ exercise = Exercise(
         Cause(
             "partial-too-small",
             "there are more waves than places for their sums",
-            kind("lds out of bounds"),
+            lambda o: kind("lds out of bounds")(o) and o.fault.access == "write" and o.fault.wave > 0,
             "A block of 1024 threads has 16 waves of 64 lanes, or 32 waves of 32 lanes. The array must be large "
             "enough for the larger number.",
             "Size the array for the smallest wave.",
@@ -143,7 +160,7 @@ exercise = Exercise(
         Cause(
             "no-barrier",
             "the partial sums are read before all waves have written theirs",
-            kind("race"),
+            read_and_written,
             "The waves of a block do not run in lockstep with each other.",
             "What must be between the line that writes partial and the one that reads it?",
         ),
@@ -170,6 +187,20 @@ exercise = Exercise(
             lambda o: o.wave_size == 32 and like(lambda wave: 32, lambda wave: 64)(o),
             "In a wave of 32, a shuffle by 32 has no lane to read from and returns the lane's own value.",
             "Use warpSize, or groups of 32 with a width.",
+        ),
+        Cause(
+            "sums-too-small",
+            "all wrong sums are too small",
+            differs_by(-1),
+            "All numbers are positive. So some of them are not in the sum, or what is added is something else.",
+            "Give each thread the number 1. Which sum should a wave have, and which one does it have after each step?",
+        ),
+        Cause(
+            "sums-too-large",
+            "all wrong sums are too large",
+            differs_by(1),
+            "All numbers are positive. So some of them are in the sum more than once, or what is added is something else.",
+            "Give each thread the number 1. Which sum should a wave have, and which one does it have after each step?",
         ),
     ),
     requirements=(

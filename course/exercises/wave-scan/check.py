@@ -192,7 +192,7 @@ exercise = Exercise(
         Cause(
             "wrong-totals",
             "some totals are wrong",
-            lambda o: bool(o.wrong_indices("out")),
+            lambda o: o.fault is None and bool(o.wrong_indices("out")) and not o.left_out(),
             "Lanes are left out, or counted twice.",
             "Give each lane the number 1: lane k should write k + 1.",
         ),
