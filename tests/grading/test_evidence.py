@@ -68,6 +68,7 @@ def test_a_mirror_with_a_right_guard_is_not_told_that_it_lacks_one(old, new, cau
         ("grid-stride", "chunks", "+ 1.0f", "- 1.0f", ""),  # not: the stride
         ("halo-mean", "three-parts", "i = start + t", "i = start - t", "out-of-bounds"),  # not: the halo
         ("histogram-private", "usual", "own[b] = 0", "own[b] = 5", "same-difference"),  # not: added again
+        ("histogram-private", "usual", "i = blockIdx.x * blockDim.x", "i = blockIdx.x * gridDim.x", ""),  # nor here
         ("histogram-private", "usual", "own[b] = 0", "own[b] = -1", ""),  # not: without atomic operations
         ("last-block-sum", "a-thread-for-each-total", "if (last) {", "if (!last) {", "too-early"),  # not: the tickets
         ("mystery-lines", "grid-stride", "in[i]", "in[i + 1]", "out-of-bounds"),  # not: the guard
