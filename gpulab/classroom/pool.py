@@ -162,7 +162,6 @@ class DaskPool:
                     "distributed.scheduler.allowed-failures": 0,
                     "distributed.scheduler.http.routes": [],
                     "distributed.worker.http.routes": [],
-                    "distributed.comm.retry.count": 3,
                 }
             )
         )
@@ -291,7 +290,7 @@ class DaskPool:
         try:
             if future.status == "cancelled":  # the scheduler was lost, with all that it knew
                 return None
-            return Done(job, dict(future.result(timeout=60)))
+            return Done(job, dict(future.result(timeout=15)))
         except KilledWorker as error:
             deaths[job.key] += error.allowed_failures + 1
             if deaths[job.key] < DEATHS or not solo:
@@ -302,7 +301,7 @@ class DaskPool:
         except Exception as error:
             if future.status == "error":
                 return Done(job, None, _problem(error))
-            return None  # the result was lost on its way
+            return None  # the worker that held the result died before it was fetched: graded again
         finally:
             with contextlib.suppress(Exception):
                 future.release()
