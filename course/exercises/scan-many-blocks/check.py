@@ -31,7 +31,17 @@ def make(parameters, random):
 
 
 def race(o, memory):
-    return o.fault is not None and o.fault.kind in ("race", "lane conflict", "never written") and o.fault.memory == memory
+    return (
+        o.fault is not None and o.fault.kind in ("race", "lane conflict", "never written") and o.fault.memory == memory
+    )
+
+
+def race_for_sums(o):
+    """Is one word of `work` written by one thread and read by another?"""
+    place = o.faulting_index()
+    if not race(o, "global") or place is None or place[0] != "work":
+        return False
+    return o.fault.other is None or {o.fault.access, o.fault.other.access} != {"write"}
 
 
 def code(o):
@@ -110,7 +120,7 @@ exercise = Exercise(
         Cause(
             "missing-barrier",
             "threads of a block use LDS before the others are done with it",
-            lambda o: race(o, "lds"),
+            lambda o: race(o, "lds") and o.fault.kind != "lane conflict",
             "In a scan each step reads what the step before wrote, and writes what others may still read.",
             "For each __shared__ variable: which thread writes it, which one reads it, and is there a barrier "
             "between, in both directions?",
@@ -118,7 +128,7 @@ exercise = Exercise(
         Cause(
             "missing-fence",
             "a flag is set, but the value that it announces may not be visible yet",
-            lambda o: race(o, "global") and re.search(r"atomic", code(o)) is not None and "sync()" not in code(o),
+            lambda o: race_for_sums(o) and re.search(r"atomic", code(o)) is not None and "sync()" not in code(o),
             "The accesses to the flag are atomic; those to the value are not ordered.",
             "A __threadfence() or a release before the flag, an acquire after it; or put value and flag into one "
             "64-bit word.",
@@ -126,7 +136,7 @@ exercise = Exercise(
         Cause(
             "missing-grid-sync",
             "blocks use each other's sums without waiting for them",
-            lambda o: race(o, "global"),
+            race_for_sums,
             "The blocks of a grid run in any order. Between writing the sums and reading them nothing makes them wait.",
             "The launch is cooperative: which call waits for the whole grid?",
         ),
@@ -140,11 +150,13 @@ exercise = Exercise(
         Cause(
             "no-loop",
             "only as many elements are done as the grid has threads",
-            lambda o: o.fault is None
-            and o.case.parameters["n"] > o.case.threads
-            and bool(o.wrong_indices("out"))
-            and o.unwritten_indices("out") == o.wrong_indices("out")
-            and min(o.wrong_indices("out")) >= o.case.threads,
+            lambda o: (
+                o.fault is None
+                and o.case.parameters["n"] > o.case.threads
+                and bool(o.wrong_indices("out"))
+                and o.unwritten_indices("out") == o.wrong_indices("out")
+                and min(o.wrong_indices("out")) >= o.case.threads
+            ),
             "The grid is limited, since all its blocks must run at the same time.",
             "Let each block do several tiles.",
         ),

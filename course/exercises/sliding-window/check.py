@@ -44,6 +44,16 @@ def later_rows_wrong(o):
     return bool(rows) and not any(row % 32 == 0 for row in rows)
 
 
+def reads_below(o):
+    """Did a thread of the last strip, with a column of its own, read after the last row, and was all else right?"""
+    place, fault = o.read_outside(), o.fault
+    if place is None or fault is None or fault.thread is None or o.outside("out"):
+        return False
+    x = fault.workgroup[0] * 64 + fault.thread[0]
+    last = fault.workgroup[1] == o.case.grid[1] - 1 and x < o.case.parameters["width"]
+    return last and place[0] == "in" and place[1] >= o.case.array("in").data.size and not o.wrong("out").any()
+
+
 exercise = Exercise(
     id="sliding-window",
     title="a window that slides",
@@ -68,7 +78,7 @@ exercise = Exercise(
         Cause(
             "reads-past-end",
             "the window reads below the last row of the image",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in" and not o.outside("out"),
+            reads_below,
             "The last strip may have fewer than 32 rows, and the window of a row reaches eight rows further down.",
             "Which row of in does the window need next when y is the last row of out, height - 9?",
         ),

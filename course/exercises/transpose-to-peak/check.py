@@ -46,11 +46,15 @@ def unturned(case):
     return tiles.reshape(padded.shape[1], padded.shape[0])[:m, :n]
 
 
+def whole_tiles_right(o):
+    n, m = o.case.parameters["n"], o.case.parameters["m"]
+    return not o.wrong("out")[: m // TILE * TILE, : n // TILE * TILE].any()
+
+
 def edges_alone(o):
     """Was something not written, or something written outside, though all whole tiles are right?"""
-    n, m = o.case.parameters["n"], o.case.parameters["m"]
-    wrong = o.wrong("out")[: m // TILE * TILE, : n // TILE * TILE]
-    return not wrong.any() and bool(o.unwritten_indices("out") or o.outside("out"))
+    ended = o.fault is None or o.fault.kind == "out of bounds"
+    return ended and whole_tiles_right(o) and bool(o.unwritten_indices("out") or o.outside("out"))
 
 
 exercise = Exercise(
@@ -104,7 +108,7 @@ exercise = Exercise(
         Cause(
             "outside-the-matrix",
             "the last tiles reach beyond the end of the input",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in",
+            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in" and whole_tiles_right(o),
             "If n or m is no multiple of 64, some tiles are not whole.",
             "Which condition must hold for row and column of the input before it is read?",
         ),
