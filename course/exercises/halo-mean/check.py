@@ -46,6 +46,12 @@ def by_full_window(case):
     return windows(case.array("in").data, r)[0] / (2 * r + 1)
 
 
+def reads(case, name, index):
+    """The window around the element."""
+    r = case.parameters["r"]
+    return [("in", i) for i in range(max(index - r, 0), min(index + r + 1, case.parameters["n"]))]
+
+
 exercise = Exercise(
     id="halo-mean",
     title="a mean over a window, loaded once",
@@ -66,6 +72,7 @@ exercise = Exercise(
         {"n": 0, "r": 1, "block": 64},
     ),
     smallest={"n": 1, "r": 0, "block": 8},
+    reads=reads,
     shown={"n": 11, "r": 1, "block": 4},
     requirements=(
         executed(

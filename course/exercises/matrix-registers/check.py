@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpulab.grading.case import Array, Case, Value, distinct, sentinel
+from gpulab.grading.case import Array, Case, Value, distinct, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
 
 
@@ -63,6 +63,7 @@ exercise = Exercise(
     by_wave=True,
     cases=({"tiles": 1}, {"tiles": 2}, {"tiles": 5}, {"tiles": 0}),
     smallest={"tiles": 1},
+    reads=no_inputs,
     shown={"tiles": 1},
     causes=(
         Cause(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
+from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
 
 LOW = 0xFFFFFFFF
@@ -101,6 +101,7 @@ exercise = Exercise(
     ),
     promises=(multiple_of(64, "block"),),
     smallest={"n": 0, "block": 64},
+    reads=no_inputs,
     shown={"n": 100, "block": 64},
     causes=(
         Cause(

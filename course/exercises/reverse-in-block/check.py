@@ -59,6 +59,12 @@ def one_too_far(o):
     )
 
 
+def reads(case, name, index):
+    """The element at the mirrored place of the block's part."""
+    first, size = next(piece for piece in pieces(case.parameters["n"], case.parameters["block"]) if sum(piece) > index)
+    return [("data", 2 * first + size - 1 - index)]
+
+
 exercise = Exercise(
     id="reverse-in-block",
     title="reverse in place, with one barrier",
@@ -70,6 +76,7 @@ exercise = Exercise(
     make=make,
     cases=(*combinations(n=(1000, 512, 100, 65, 3, 1), block=(64, 256)), {"n": 0, "block": 64}),
     smallest={"n": 1, "block": 4},
+    reads=reads,
     shown={"n": 11, "block": 4},
     requirements=(
         source(

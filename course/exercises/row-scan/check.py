@@ -31,6 +31,11 @@ def without_itself(case):
     return case.array("out").wanted - case.array("in").data
 
 
+def reads(case, name, index):
+    """The element and those of its row before it."""
+    return [("in", i) for i in range(index, index // WIDTH * WIDTH - 1, -1)]
+
+
 exercise = Exercise(
     id="row-scan",
     title="running sums along short rows",
@@ -42,6 +47,7 @@ exercise = Exercise(
     make=make,
     cases=({"n": 100}, {"n": 256}, {"n": 64}, {"n": 3}, {"n": 1}, {"n": 0}, {"n": 300}),
     smallest={"n": 1},
+    reads=reads,
     fixed_sizes="blocks always have 64 threads",
     shown={"n": 3},
     owner=lambda case, index: ((index // WIDTH // BLOCK, 0, 0), (index // WIDTH % BLOCK, 0, 0)),

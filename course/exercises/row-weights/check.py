@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel
+from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import limited, work_shared
 
@@ -96,6 +96,7 @@ exercise = Exercise(
     ),
     promises=(multiple_of(64, "block"),),
     smallest={"rows": 1, "columns": 1, "block": 64},
+    reads=no_inputs,
     shown={"rows": 4, "columns": 6, "block": 256},
     requirements=(
         limited(

@@ -73,6 +73,12 @@ def both_copied(case):
     return out
 
 
+def reads(case, name, index):
+    """The element and its two neighbours; at an end the element alone."""
+    n = case.parameters["n"]
+    return [("in", i) for i in ((index - 1, index, index + 1) if 0 < index < n - 1 else (index,))]
+
+
 exercise = Exercise(
     id="three-point-mean",
     title="the mean of three neighbours",
@@ -84,6 +90,7 @@ exercise = Exercise(
     make=make,
     cases=(*combinations(n=(65, 1000, 64, 63, 3, 2, 1), block=(64, 256)), {"n": 0, "block": 64}),
     smallest={"n": 1, "block": 4},
+    reads=reads,
     shown={"n": 7, "block": 4},
     requirements=(work_shared(),),
     causes=(

@@ -87,6 +87,12 @@ def lanes_of_the_grid(case):
     return totals[: data.size].astype("int32")
 
 
+def reads(case, name, index):
+    """The element and those of its wave below it."""
+    block, wave = case.parameters["block"], case.parameters["wave"]
+    return [("in", i) for i in range(index, index - index % block % wave - 1, -1)]
+
+
 exercise = Exercise(
     id="wave-scan",
     title="running totals of each wave",
@@ -99,6 +105,7 @@ exercise = Exercise(
     by_wave=True,
     cases=(*combinations(n=(1000, 65, 64, 1), block=(64, 256, 100)), {"n": 300, "block": 20}, {"n": 0, "block": 64}),
     smallest={"n": 1, "block": 4},
+    reads=reads,
     shown={"n": 10, "block": 10},
     requirements=(
         per_wave(
