@@ -264,7 +264,7 @@ def _table(exercise: Exercise, outcome: Outcome, array: Array, wrong: np.ndarray
     widths = [max(len(part) for part in column) for column in zip(*rows, strict=True)]
     lines = ["  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     if wrong.sum() > SHOWN:
-        lines.append("...")
+        lines.append(f"... and {int(wrong.sum()) - SHOWN:,} more")
     return "\n".join(lines)
 
 
