@@ -51,6 +51,8 @@ FULL = (
     r"^tests/porting/test_programs\.py::test_(builds_for_both|runs_and_prints).*\[(?![ab])",
     r"^tests/programs/test_sources\.py::test_program\[(?![ab])",
     r"^tests/providers/test_registry\.py::test_(several_processes_build|a_cache_folder_that_cannot)",
+    r"^tests/classroom/test_pool\.py::test_(workers_and_scheduler|without_scheduler|a_cluster_that_only|a_local_cluster_takes)",
+    r"^tests/attacks/test_worker\.py::test_nothing_stops_the_grader\[a (bomb|flood)",
     r"^tests/test_packaging\.py::test_the_wheel",
     r"^tests/test_(bench|style)\.py",
 )

@@ -129,6 +129,14 @@ def _problem(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
+def _started(make: Callable[[], Any]) -> Any:
+    """What `make` makes. Dask gives a thread of its own ten seconds to start, too few on a very busy machine."""
+    for _ in range(3):
+        with contextlib.suppress(AssertionError):
+            return make()
+    return make()
+
+
 class DaskPool:
     """Workers of Dask: a local cluster that lives as long as the pool, or those of a scheduler.
 
@@ -166,15 +174,17 @@ class DaskPool:
             )
         )
         if not self._address:
-            self._cluster = distributed.LocalCluster(
-                n_workers=self._workers,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                security=True,
-                dashboard_address="127.0.0.1:0",
-                memory_limit=0,  # a worker holds little; the graders that it starts have limits of their own
-                silence_logs=logging.CRITICAL,
+            self._cluster = _started(
+                lambda: distributed.LocalCluster(
+                    n_workers=self._workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    security=True,
+                    dashboard_address="127.0.0.1:0",
+                    memory_limit=0,  # a worker holds little; the graders that it starts have limits of their own
+                    silence_logs=logging.CRITICAL,
+                )
             )
         try:
             self._connect()
@@ -204,8 +214,10 @@ class DaskPool:
         until = time.monotonic() + self._patience
         while True:
             try:
-                self._client = distributed.Client(
-                    self._address or self._cluster, timeout=min(10.0, self._patience), set_as_default=False
+                self._client = _started(
+                    lambda: distributed.Client(
+                        self._address or self._cluster, timeout=min(10.0, self._patience), set_as_default=False
+                    )
                 )
                 return
             except (OSError, TimeoutError, ValueError) as error:

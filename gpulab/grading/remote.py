@@ -255,6 +255,8 @@ class Session:
         header, _ = self._receive()
         if "error" in header:
             self.close()
+            if header["error"] == "MemoryError":
+                raise Stopped("the limit on memory is too small to begin")
             raise NotJudged(f"the walls around a submission cannot be raised: {_text(header['parts'][0])}")
 
     def ask(self, header: Mapping[str, Any], arrays: Sequence[Any] = ()) -> Message:

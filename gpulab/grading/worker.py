@@ -12,6 +12,7 @@ import array
 import contextlib
 import errno
 import json
+import mmap
 import os
 import signal
 import socket
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from gpulab.records import Access, Launch
 
 OPEN_FILES, FILE_BYTES = 256, 256 << 20
+ROOM_BYTES = 64 << 20
+"""What a child must still be able to map."""
 BASE = ("kernel", "arch", "device", "grid", "block", "lds_bytes", "waves", "sampled", "measured_us", "time_is_modelled",
         "host_us", "printed", "fault", "constants", "metrics")  # fmt: skip
 """Fields of a launch that are sent at once."""
@@ -155,6 +158,7 @@ def confine(folder: Path, memory_bytes: int, seconds: int) -> Callable[[], None]
 
     Raises:
         OSError: the kernel refused a step.
+        MemoryError: the limit leaves no room for a thread: where one cannot start, Python waits for it without end.
     """
     for name in ("work", "cache"):
         (folder / name).mkdir(exist_ok=True)
@@ -164,6 +168,8 @@ def confine(folder: Path, memory_bytes: int, seconds: int) -> Callable[[], None]
     os.environ["GPULAB_CACHE_OWN"] = str(folder / "cache")
     tempfile.tempdir = None
     _limit(memory_bytes, seconds)
+    with contextlib.closing(_room()):
+        pass
     if walls.available():
         return lambda: None
     read = _needed()
@@ -178,6 +184,13 @@ def confine(folder: Path, memory_bytes: int, seconds: int) -> Callable[[], None]
         walls.install(jail.first_filter())
 
     return last_step
+
+
+def _room() -> mmap.mmap:
+    try:
+        return mmap.mmap(-1, ROOM_BYTES)
+    except OSError:
+        raise MemoryError from None
 
 
 def _limit(memory_bytes: int, seconds: int) -> None:
@@ -310,7 +323,7 @@ def _child(control: socket.socket, descriptor: int, asked: Mapping[str, Any]) ->
         channel = Channel(descriptor, descriptor)
         try:
             step = confine(Path(asked["folder"]), asked["memory_bytes"], asked["seconds"])
-        except OSError as error:
+        except (OSError, MemoryError) as error:
             channel.send(_failure(error))
             os._exit(1)
         channel.send({})

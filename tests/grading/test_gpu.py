@@ -98,6 +98,7 @@ def test_a_submission_that_takes_too_long_or_dies_is_a_row():
     assert "longer than 0.01 seconds" in slow.verdict.text
     starved = run_isolated("first-fill", RIGHT, memory_bytes=1 << 26)
     assert starved.verdict.status == "stopped"
+    assert "limit on memory" in starved.verdict.text  # at once, not after the limit on time
     assert not starved.passed
     with pytest.raises(CheckError, match="no exercise"):
         run_isolated("no-such", RIGHT)
