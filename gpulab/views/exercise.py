@@ -261,6 +261,11 @@ def _thread(writer: Writer | None) -> str:
 
 
 def _cells(array: FailedArray, elements: tuple[ArrayElement, ...], stopped: bool) -> list[dict[str, Any]]:
+    if array.given:
+        return [
+            {"index": each.index, "state": each.state, "found": each.found, "words": story(array, each)}
+            for each in elements
+        ]
     return [
         {
             "index": element.index, "state": element.state, "sign": SIGNS[element.state], "found": element.found,

@@ -61,6 +61,7 @@ exercise = Exercise(
         {"width": 65, "height": 13},
         {"width": 3, "height": 12},
         {"width": 1, "height": 9},
+        {"width": 3, "height": 1100},  # more than 255 tiles
         {"width": 576, "height": 116},
     ),
     smallest={"width": 1, "height": 9},

@@ -17,7 +17,7 @@ function render({ model, el: host }) {
     for (const other of cells) {
       other.node.classList.toggle("gpulab-exercise-picked", other.cell === cell);
       other.node.classList.toggle("gpulab-exercise-same", Boolean(cell.by) && other.cell !== cell && other.cell.by === cell.by);
-      other.node.classList.toggle("gpulab-exercise-input", other.cell.state === "given" && cell.inputs.includes(other.key));
+      other.node.classList.toggle("gpulab-exercise-input", other.cell.state === "given" && (cell.inputs ?? []).includes(other.key));
     }
   }
 
