@@ -207,7 +207,7 @@ def zip_entries(data: bytes, inside: tuple[str, ...]) -> Iterator[Entry]:
         zipfile.LargeZipFile,
         ValueError,
         OverflowError,
-        NotImplementedError,
+        RuntimeError,  # of packings that zipfile does not know, and of encrypted files
         EOFError,
         OSError,
     ):
@@ -268,7 +268,7 @@ def _unpacker(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: list[int]) 
         try:
             with archive.open(info) as file:
                 data = _limited(file, FILE_BYTES)
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OSError):
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError):
             raise Unreadable("the zip is damaged at this file") from None
         left[0] -= len(data)
         return data
