@@ -19,7 +19,8 @@ from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import cut
 from gpulab.grading.verdict import Verdict, VerdictRow
-from gpulab.grading.wording import coordinates, counted, inputs_words, number_text
+from gpulab.grading.wording import coordinates, counted, number_text
+from gpulab.views.exercise import inputs_words
 
 if TYPE_CHECKING:
     import numpy as np

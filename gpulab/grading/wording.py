@@ -15,11 +15,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def inputs_words(inputs: tuple[tuple[str, str], ...]) -> str:
-    """ "x[5] = 3, y[5] before = 7" for names and values."""
-    return ", ".join(f"{name} = {value}" if value else name for name, value in inputs)
-
-
 def coordinates(place: tuple[int, int, int]) -> str:
     """ "5" for (5, 0, 0), "(5, 2)" for (5, 2, 0)."""
     if place[1:] == (0, 0):

@@ -42,9 +42,9 @@ def name_of(array: FailedArray, index: int) -> str:
     return f"{array.name}[{index}]"
 
 
-def inputs_words(element: ArrayElement) -> str:
-    """ "x[5] = 3, y[5] before = 7"; "" if no input belongs to the element."""
-    return ", ".join(f"{name} = {value}" if value else name for name, value in element.inputs)
+def inputs_words(inputs: tuple[tuple[str, str], ...]) -> str:
+    """ "x[5] = 3, y[5] before = 7" for names and values; "" for none."""
+    return ", ".join(f"{name} = {value}" if value else name for name, value in inputs)
 
 
 def who(writer: Writer) -> str:
@@ -97,7 +97,7 @@ def story(array: FailedArray, element: ArrayElement, stopped: bool = False) -> l
     else:
         lines = [f"{name} should be {element.expected}, but is {element.found}."]
     if element.inputs:
-        lines.append(f"Its inputs: {inputs_words(element)}.")
+        lines.append(f"Its inputs: {inputs_words(element.inputs)}.")
     if writer is not None:
         lines.append(f"{who(writer).capitalize()} wrote it last, in {_at(writer)}.")
         if stopped and element.state != "right":
@@ -230,8 +230,8 @@ def _table(case: FailedCase) -> Table:
                 continue
             writer, owner = element.writer, element.owner
             rows.append((
-                name_of(array, element.index), element.state, inputs_words(element) or "–", element.expected or "–",
-                element.found or "–",
+                name_of(array, element.index), element.state, inputs_words(element.inputs) or "–",
+                element.expected or "–", element.found or "–",
                 who(writer) if writer else "–", _at(writer) if writer else "–", who(owner) if owner else "–",
             ))  # fmt: skip
     wrong = sum(array.wrong + array.never + max(array.outside, len(array.beside)) for array in case.arrays)
