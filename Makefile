@@ -10,7 +10,7 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test test-rest test-all bench fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment constraints clean help
+.PHONY: lab test test-rest test-all bench bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment constraints clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -33,6 +33,9 @@ test-all:  ## the whole test suite
 
 bench:  ## the measures: start-up, latency, kernels beside the host, translation, memory
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)
+
+bench-grading:  ## a class of 30 students and 10 exercises is graded: rate, memory, workers, kills, and what saturates first
+	@$(BOOTSTRAP) --extra test -- python bench/grading.py $(BENCH_ARGS)
 
 fuzz:  ## random programs on both devices against the host, until stopped: FUZZ_ARGS="SECONDS FIRST_SEED"
 	@$(BOOTSTRAP) --extra test -- python -m tests.fuzz.run $(FUZZ_ARGS)
