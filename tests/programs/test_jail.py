@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,7 @@ MISDEEDS = r"""
 #include <vector>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -71,6 +73,16 @@ int main(int argc, char** argv) {
   if (what == "limits") {
     rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
     return said(setrlimit(RLIMIT_AS, &none) == 0);
+  }
+  if (what == "state") {
+    for (int kind : {RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_CPU}) {
+      rlimit found = {};
+      getrlimit(static_cast<__rlimit_resource>(kind), &found);
+      std::printf("%lu %lu\n", static_cast<unsigned long>(found.rlim_cur), static_cast<unsigned long>(found.rlim_max));
+    }
+    std::printf("%d\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
+    for (char** each = environ; *each; ++each) std::printf("%s\n", std::string(*each).substr(0, std::string(*each).find('=')).c_str());
+    return 0;
   }
   if (what == "memory file") return said(syscall(SYS_memfd_create, "x", 0) >= 0);
   if (what == "disk") {
@@ -142,6 +154,47 @@ def test_a_program_that_does_nothing_wrong(run: Run, monkeypatch: pytest.MonkeyP
     assert (found.stdout, found.exit_code, found.stderr) == ("8 clean\n", 0, "")
     assert [launch.kernel for launch in found.launches] == ["twice"]
     assert found.complete
+
+
+def test_limits_rights_and_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Core files, bytes of a file, open files, processor seconds: the same soft and hard; and no new privileges."""
+    for name in ("SECRET", "GPULAB_COURSE", "GPULAB_PROGRESS", "LD_PRELOADED"):
+        monkeypatch.setenv(name, "1")
+    lines = run("state", seconds=7).stdout.splitlines()
+    assert lines[:4] == [
+        "0 0",
+        f"{128 << 20} {128 << 20}",
+        "256 256",
+        " ".join([str(7 * (os.cpu_count() or 1) + 5)] * 2),
+    ]
+    assert lines[4] == "1"
+    assert {"HOME", "TMPDIR", "PATH", "GPULAB_CACHE"} <= set(lines[5:])
+    assert not {"SECRET", "GPULAB_COURSE", "GPULAB_PROGRESS", "GPULAB_PYTHON", "LD_PRELOADED"} & set(lines[5:])
+
+
+def test_what_a_program_may_leave_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 MiB and 4,096 entries, folders among them; one more is too much."""
+    assert (jail.FOLDER_BYTES, jail.FOLDER_ENTRIES, jail.FILE_BYTES, jail.MEMORY_BYTES) == (
+        1 << 26,
+        4096,
+        1 << 27,
+        1 << 31,
+    )
+    monkeypatch.setattr(jail, "FOLDER_ENTRIES", 5)
+    monkeypatch.setattr(jail, "FOLDER_BYTES", 8 * 4096)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(bytes(3 * 4096))
+    assert jail._too_much(tmp_path) == ""
+    (tmp_path / "three").mkdir()
+    assert jail._too_much(tmp_path) == ""
+    (tmp_path / "two" / "empty").touch()
+    assert jail._too_much(tmp_path) == "it made more than 5 files"
+    (tmp_path / "two" / "empty").unlink()
+    (tmp_path / "one" / "file").write_bytes(bytes(5 * 4096))
+    assert jail._too_much(tmp_path) == ""
+    (tmp_path / "one" / "file").write_bytes(bytes(6 * 4096))
+    assert jail._too_much(tmp_path) == "it wrote more than 0 MiB into files"
 
 
 @pytest.mark.parametrize("how", ["read", "write", "thread", "remove", "chmod"])
