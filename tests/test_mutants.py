@@ -38,6 +38,7 @@ def changed(points: Any, source: str) -> list[str]:
         ("def f(a: int = 0) -> str | None:\n    'One + 1.'\n    g(a)", ["pass", "(0 + 1)"]),
         ("x = f(99, 4_096, 0o600)", ["f((99 + 1),", "(4_096 * 2)", "(0o600 + 1)"]),
         ("if x:\n    y += 1", ["if (not x):", "y -= 1", "y += (1 + 1)"]),
+        ("@dataclass(frozen=True, order=True)\nclass A: pass", ["frozen=True, order=False"]),
         ("def f():\n    return not x", ["return None", "return bool(x)"]),
     ],
 )
@@ -56,6 +57,42 @@ def test_words_of_c(mutants: Any) -> None:
         'a <= 2 ? g("3 + 4") : a; }',
         'a < (2 + 1) ? g("3 + 4") : a; }',
     ]
+
+
+def test_hints_for_speed_stay(mutants: Any) -> None:
+    assert list(mutants.text_points("  __builtin_prefetch(a + 8, 1); __builtin_prefetch(b + 8);\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"), [(1, (1, 1)), (2, (2, 3)), (3, (2, 3)), (4, (4, 6)), (5, (4, 6)), (7, (7, 7))]
+)
+def test_the_statement_of_a_line(
+    mutants: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: int, lines: tuple[int, int]
+) -> None:
+    (tmp_path / "a.py").write_text("import b\nif (b.c and\n        b.d):\n    b.e(\n        b.f,\n    )\n    b.g()\n")
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    assert mutants.statement("a.py", line) == lines
+
+
+def test_tests_that_run_a_line(mutants: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of its own file first; none if nothing runs it; the usual ones if a module's import does."""
+    found = mutants.Coverage.__new__(mutants.Coverage)
+    contexts = {
+        3: ["tests.views.test_memory.test_one", "tests.api.test_trace.test_two", "tests.views.test_memory.test_b"],
+        4: ["", "tests.api.test_trace.test_two"],
+    }
+    monkeypatch.setattr(found, "_of", lambda path: contexts, raising=False)
+    monkeypatch.setattr(mutants, "statement", lambda path, line: (line, line))
+    texts = {"tests/api/test_trace.py": "", "tests/views/test_memory.py": ""}
+    monkeypatch.setattr(mutants, "test_texts", lambda: texts)
+    words = [
+        "tests/views/test_memory.py::test_b tests/views/test_memory.py::test_one",
+        "tests/api/test_trace.py::test_two",
+    ]
+    assert found.tests("gpulab/views/memory.py", 3) == words
+    assert found.tests("gpulab/views/memory.py", 4) is None
+    assert found.tests("gpulab/views/memory.py", 5) == []
+    assert found.tests("gpulab/virtual_gpu/machine/native/lanes.c", 3) is None
 
 
 def test_a_statement_of_c_goes(mutants: Any) -> None:

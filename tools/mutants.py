@@ -6,12 +6,15 @@
     make mutants MUTANTS="--in gpulab/virtual_gpu/isa"       of one folder or file
     make mutants MUTANTS="--changed main"                    of lines that differ from a commit
     make mutants MUTANTS="--only gpulab/metrics.py:120"      of one line, each mutant of it
+    make mutants MUTANTS="--coverage FILE"                   with what coverage.py measured, as below
 
 Moving parts: `points` finds what can be changed in a file (`python_points` by its syntax tree, `text_points` by words
 in C, headers and scripts); `TESTS` says which tests ought to see a folder's mutants, the mirrored file before the rest;
 `Worker` has a copy of the clone and runs them until one fails. A mutant that no test sees has survived. The tests that
 killed mutants run once more on the clone as it is: what fails there too has killed nothing. A mutant whose tests took
 too long without a failure is "stopped", and does not count as killed.
+`Coverage` makes it quicker for Python: coverage.py (not among the project's packages) has noted which test runs which
+line (`dynamic_context = test_function`), and a mutant's tests are those that run its line, its own file's first.
 Survivors are to be judged: some change nothing that anyone could see. The exit code is 0 whatever survived, unless
 --least is given: the share to be killed, in percent.
 """
@@ -121,6 +124,10 @@ ARITHMETIC = {
 }  # fmt: skip
 
 
+UNSEEN = {"frozen", "slots", "maxsize", "timeout", "daemon", "stacklevel"}
+"""Arguments that no result shows: what may be assigned to, sizes of caches, limits on waiting, and the like."""
+
+
 def other_number(text: str) -> str:
     """One more; or, of a large decimal number (a limit, a size, where one more changes next to nothing), the double."""
     large = not re.match("0[xob]", text.lower()) and float(text.replace("_", "")) >= 100
@@ -168,6 +175,8 @@ def python_points(source: str) -> Iterator[tuple[int, int, str]]:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in text(node.test):
             return
         if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)):
+            return
+        if isinstance(node, ast.keyword) and node.arg in UNSEEN:
             return
         if isinstance(node, ast.Expr):
             if isinstance(node.value, ast.Call):
@@ -226,6 +235,7 @@ STATEMENT = re.compile(r"^[ \t]+(?!return\b|else\b|case\b|break\b|continue\b|con
 def text_points(source: str) -> Iterator[tuple[int, int, str]]:
     """The same for C, C++, headers and JavaScript, by their words; comments, strings and #include lines stay."""
     blank = HIDDEN.sub(lambda match: " " * len(match[0]), source)
+    blank = re.sub(r"__builtin_prefetch\([^;]*;", lambda match: " " * len(match[0]), blank)  # changes speed alone
     blank = re.sub(
         r"^[ \t]*(#\s*(include|pragma|if|ifdef|ifndef|error)|import\b)[^\n]*",
         lambda m: " " * len(m[0]),
@@ -275,6 +285,64 @@ def tests_of(path: str) -> list[str]:
     own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
     return [*own[:3], *(name for name in naming(path) if name not in own), *folders]
+
+
+class Coverage:
+    """Which tests run a line of Python, as a file of coverage.py says (its setting `dynamic_context = test_function`)."""
+
+    def __init__(self, file: str) -> None:
+        from coverage import CoverageData
+
+        self._data = CoverageData(file)
+        self._data.read()
+        self._files = {Path(name).as_posix(): name for name in self._data.measured_files()}
+        self._contexts: dict[str, dict[int, list[str]]] = {}
+
+    def _of(self, path: str) -> dict[int, list[str]] | None:
+        """The contexts of each line of a file of the clone; None for one that was not measured."""
+        if path not in self._contexts:
+            name = next((full for posix, full in self._files.items() if posix.endswith("/" + path)), "")
+            if not name:
+                return None
+            self._contexts[path] = self._data.contexts_by_lineno(name)
+        return self._contexts[path]
+
+    def tests(self, path: str, line: int) -> list[str] | None:
+        """Words for pytest, some tests each, the likeliest first; None if other code than tests runs the line too."""
+        contexts = self._of(path) if path.endswith(".py") else None
+        if contexts is None:
+            return None
+        first, last = statement(path, line)
+        found = {each for at in range(first, last + 1) for each in contexts.get(at, ())}
+        if "" in found:
+            return None  # it runs when a module is imported, in a fixture, or in another process
+        chosen: dict[str, list[str]] = defaultdict(list)
+        for context in found:
+            module, _, function = context.rpartition(".")
+            file = next(
+                (name for name in test_texts() if name.removesuffix(".py").replace("/", ".").endswith(module)), ""
+            )
+            if not file:
+                return None
+            chosen[file].append(f"{file}::{function}")
+        usual = tests_of(path)
+        place = {name: number for number, words in enumerate(usual) for name in [words.split()[0]]}
+        order = sorted(
+            chosen, key=lambda file: min(place.get(file, 99), place.get(str(Path(file).parent.as_posix()), 99))
+        )
+        return [" ".join(sorted(chosen[file])) for file in order]
+
+
+def statement(path: str, line: int) -> tuple[int, int]:
+    """The lines of the innermost statement that holds a line; of one with a body, those before it."""
+    found = []
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
+            if node.lineno <= line <= last:
+                found.append((node.lineno, last))
+    return min(found, key=lambda lines: lines[1] - lines[0], default=(line, line))
 
 
 def importers(path: str) -> set[str]:
@@ -356,8 +424,8 @@ def sample(asked: argparse.Namespace) -> list[Mutant]:
 class Worker:
     """A copy of the clone, with a copy of a warm cache for each mutant, in which tests run."""
 
-    def __init__(self, folder: Path, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, folder: Path, seconds: float, coverage: Coverage | None = None) -> None:
+        self.seconds, self.coverage = seconds, coverage
         self.folder, self.cache, self.warm = folder / "clone", folder / "cache", folder / "warm"
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         for name in filter(None, listed.decode().split("\0")):
@@ -415,7 +483,8 @@ class Worker:
         target.write_bytes(data[: mutant.start] + mutant.new.encode() + data[mutant.end :])
         try:
             full = mutant.path.startswith(WITH_FULL)
-            verdict, test = self.run(tests_of(mutant.path), self.seconds, full)
+            tests = self.coverage.tests(mutant.path, mutant.line) if self.coverage else None
+            verdict, test = self.run(tests_of(mutant.path) if tests is None else tests, self.seconds, full)
         finally:
             target.write_bytes(data)
         return Outcome(mutant, verdict, test, time.monotonic() - began)
@@ -439,6 +508,7 @@ def main() -> int:
     ask.add_argument("--seconds", type=float, default=SECONDS, help="for the tests of one mutant")
     ask.add_argument("--least", type=float, default=0.0, help="fail if a smaller share is killed, in percent")
     ask.add_argument("--report", default="", help="a file for the outcomes, as JSON lines")
+    ask.add_argument("--coverage", default="", help="a file of coverage.py that says which test runs which line")
     ask.add_argument("--list", action="store_true", help="only list the mutants")
     asked = ask.parse_args()
     mutants = sample(asked)[asked.first :]
@@ -446,9 +516,10 @@ def main() -> int:
         print(*mutants, sep="\n")
         return 0
     print(f"{len(mutants)} mutants, {asked.jobs} at a time", flush=True)
+    coverage = Coverage(asked.coverage) if asked.coverage else None
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="gpulab-mutants-") as folder:
-        workers = [Worker(Path(folder) / str(number), asked.seconds) for number in range(asked.jobs)]
+        workers = [Worker(Path(folder) / str(number), asked.seconds, coverage) for number in range(asked.jobs)]
         free, lock = list(workers), threading.Lock()
 
         def one(mutant: Mutant) -> None:
