@@ -1,4 +1,4 @@
-"""Each picture as text: its sentence, its table, and what is drawn where, as stored in pictures/.
+"""Each picture as text: its sentence, its table, what is drawn where and what a browser gets, as stored in pictures/.
 
 A changed picture shows here which of its parts has moved or says something else. With GPULAB_SCREENSHOTS=write the
 texts are stored anew: look at the pictures first.
@@ -6,6 +6,8 @@ texts are stored anew: look at the pictures first.
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,6 +102,42 @@ MADE: dict[str, Callable[[], Instrument]] = {
 }
 
 
+SHORT: dict[str, tuple[Callable[[], Instrument], dict[str, int]]] = {
+    "coalescing": (strided, {"coalescing.MOST": 2, "coalescing._TEXT": 20}),
+    "divergence": (
+        lambda: divergence(test_divergence.launch()),
+        {"divergence.MOST_INSTRUCTIONS": 2, "divergence._STATIC_ROWS": 2, "listing.MOST_LINES": 3,
+         "listing._AROUND": 1},
+    ),
+    "divergence-of-a-wave": (lambda: divergence(test_divergence.trace()), {"divergence.MOST_COLUMNS": 3}),
+    "exercise": (lambda: failing(shifted()), {"exercise.MOST_ROWS": 5, "exercise.UNFOLDED": 3}),
+    "lds-banks": (
+        lambda: test_lds_banks.of_launch(test_lds_banks.launch([test_lds_banks.access(), test_lds_banks.access(1)])),
+        {"lds_banks.MOST": 1, "lds_banks._TEXT": 20},
+    ),
+    "memory": (lambda: hierarchy("gfx942"), {"memory.MOST_CHOICES": 1}),
+    "roofline": (
+        lambda: roofline([test_roofline.made(kernel=f"k{n}", us=5.0 * n) for n in (1, 2, 3)]),
+        {"roofline.MOST_POINTS": 2},
+    ),
+    "source": (
+        lambda: source(test_source.launch()),
+        {"source.MOST_INSTRUCTIONS": 2, "source._STATIC_ROWS": 2, "listing.MOST_LINES": 3, "listing._AROUND": 1},
+    ),
+    "stepper": (
+        lambda: stepper(small()),
+        {"stepper.WINDOW": 4, "stepper.NEAR": 2, "stepper.MOST_ROWS": 3, "stepper.LONGEST_LINE": 20,
+         "stepper.MOST_COLUMNS": 3, "stepper.LONG_FILE": 4},
+    ),
+    "timeline": (
+        lambda: timeline.timeline(test_timeline.SMALL, test_timeline.launches()),
+        {"timeline.MOST_ITEMS": 3, "timeline.MOST_GROUPS": 2, "timeline.MOST_ROWS": 2, "timeline.MOST_BARS": 2,
+         "timeline.UNITS_SHOWN": 1, "timeline.NAME_LENGTH": 5},
+    ),
+}  # fmt: skip
+"""Instruments where little may be shown: what they leave out, and what they say of it."""
+
+
 def described(figure: Figure) -> list[str]:
     """A line for each thing that is drawn: its kind, words, colours, pattern, width and place in pixels."""
     figure.set_dpi(50)
@@ -127,9 +165,32 @@ def _line(drawn: Artist) -> str:
     return " ".join(map(str, said))
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_picture(name: str) -> None:
-    made = MADE[name]()
+def told(data: Any, name: str = "", depth: int = 3) -> list[str]:
+    """What a browser gets, a line for each part that is not larger than three levels."""
+    if depth and data and isinstance(data, dict):
+        return [line for key, value in data.items() for line in told(value, f"{name}.{key}", depth - 1)]
+    if depth and data and isinstance(data, (list, tuple)) and isinstance(data[0], (dict, list, tuple)):
+        return [line for at, value in enumerate(data) for line in told(value, f"{name}[{at}]", depth - 1)]
+    return [f"{name} = {json.dumps(data, ensure_ascii=False)}"]
+
+
+def compare(made: Instrument, name: str) -> None:
     lines = [made.title, "", *made.sentence.splitlines(), "", *str(made.table).splitlines(), ""]
     drawn = described(made.figure()) if made.figure is not None else []
     compare_texts([line.rstrip() for line in [*lines, *drawn]], PICTURES / f"{name}.txt", exact=len(lines))
+    sent = told(made.data)
+    compare_texts(sent, PICTURES / f"{name}.data.txt", exact=len(sent))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_picture(name: str) -> None:
+    compare(MADE[name](), name)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_what_is_left_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    make, limits = SHORT[name]
+    for limit, value in limits.items():
+        module, _, constant = limit.partition(".")
+        monkeypatch.setattr(sys.modules[f"gpulab.views.{module}"], constant, value)
+    compare(make(), f"{name}-shortened")
