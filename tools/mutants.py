@@ -288,7 +288,7 @@ def tests_of(path: str) -> list[str]:
 
 
 class Coverage:
-    """Which tests run a line of Python, as a file of coverage.py says (its setting `dynamic_context = test_function`)."""
+    """Which tests run a line of Python, as a file of coverage.py says (`dynamic_context = test_function`)."""
 
     def __init__(self, file: str) -> None:
         from coverage import CoverageData

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
       std::printf("%lu %lu\n", static_cast<unsigned long>(found.rlim_cur), static_cast<unsigned long>(found.rlim_max));
     }
     std::printf("%d\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
-    for (char** each = environ; *each; ++each) std::printf("%s\n", std::string(*each).substr(0, std::string(*each).find('=')).c_str());
+    for (char** each = environ; *each; ++each) std::printf("%.*s\n", int(std::strcspn(*each, "=")), *each);
     return 0;
   }
   if (what == "memory file") return said(syscall(SYS_memfd_create, "x", 0) >= 0);
