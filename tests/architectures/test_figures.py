@@ -321,3 +321,144 @@ def test_peaks(a: Architecture) -> None:
     for kind, peak in PEAKS[a.name].items():
         found = a.flops_per_clock_per_cu[kind] * a.compute_units * a.clock_mhz * 1e6
         assert found == pytest.approx(peak * 1e12, rel=5e-3), kind
+
+
+CDNA3 = ("gfx942", "gfx950")
+GCN_AND_CDNA = ("gfx906", "gfx908", "gfx90a", *CDNA3)
+
+
+@each
+def test_what_hip_says_of_launches_and_versions(a: Architecture) -> None:
+    """hipDeviceProp_t on all of them: 1,024 threads, a grid of 2³¹ − 1 by 65,536 by 65,536; gfx ids are their versions."""
+    assert (a.max_threads_per_block, a.max_block) == (1024, (1024, 1024, 1024))
+    assert a.max_grid == (2**31 - 1, 65536, 65536)
+    digits = a.name.removeprefix("gfx")
+    assert (a.major, a.minor, a.stepping) == (int(digits[:-2]), int(digits[-2], 16), int(digits[-1], 16))
+    assert a.image_support == (a.name not in GCN_AND_CDNA)  # CDNA has no texture units
+    # s_memrealtime: ROCm, wall_clock64 and hipDeviceAttributeWallClockRate
+    assert a.wall_clock_khz == (25_000 if a.name in ("gfx906", "gfx908", "gfx90a") else 100_000)
+    assert a.barriers_per_cu == 16  # "CDNA 3" and "RDNA 3" ISA guides, workgroups with barriers
+
+
+@each
+def test_counters_and_waits(a: Architecture) -> None:
+    """LLVM, "User Guide for AMDGPU Backend", memory model: vscnt from gfx10 on, dscnt and kmcnt apart from gfx12 on."""
+    assert a.separate_store_counter == (a.major >= 10)
+    assert a.separate_lds_counter == (a.major >= 12)
+    assert a.flat_counts_as_lds == (a.name in ("gfx906", "gfx908", "gfx90a"))
+    assert a.lds_reads_grouped == (a.name in ("gfx906", "gfx908", "gfx90a", "gfx942"))
+
+
+@each
+def test_issue(a: Architecture) -> None:
+    """LLVM, SISchedule.td; "CDNA 3" guide: a wave of 64 on 16 lanes takes 4 clocks, "RDNA 3": one of 32 takes one."""
+    old = a.name in GCN_AND_CDNA
+    assert (a.vector_issue_clocks, a.scalar_issue_clocks, a.wave_cycle_clocks) == ((4, 4, 4) if old else (1, 1, 1))
+    assert (a.vector_latency_clocks, a.wide_issue_clocks) == ((4, 4) if old else (5, 2))
+    assert (a.transcendental_issue_clocks, a.multiply_issue_clocks) == ((16, 4) if old else (4, 4))
+    assert a.separate_transcendental_unit == (not old)
+    assert a.double_issue_clocks == {"gfx906": 16, "gfx908": 8}.get(a.name, 4 if old else 16 if a.major < 12 else 32)
+    assert (a.barrier_clocks, a.branch_clocks, a.atomic_clocks) == ((16, 16, 4) if old else (8, 8, 4))
+    assert a.mfma_f64_passes == (16 if a.name == "gfx950" else 8)  # of 4 clocks, for 16x16x4: LLVM, SISchedule.td
+    assert a.mfma_halved == (a.name not in ("gfx906", "gfx908", "gfx90a"))
+
+
+@each
+def test_what_was_measured(a: Architecture) -> None:
+    """docs/timing.md, "Constants": latencies, shares of peaks and rates, with their sources there."""
+    old, new = a.name in GCN_AND_CDNA, a.name in CDNA3
+    assert a.lds_latency_clocks == (51 if new else 50 if old else 31)
+    assert a.vector_cache.latency_clocks == (116 if new else 124 if old else 73)
+    assert a.l2_cache.latency_clocks == (287 if new else 302 if old else 210)
+    assert a.shader_array_cache is None or a.shader_array_cache.latency_clocks == 110
+    assert (a.launch_latency_us, a.workgroups_per_clock) == ((1.5, 0.5) if old else (2.9, 1.8))
+    assert (a.workgroup_start_clocks, a.waves_per_clock) == (150, 1.0)
+    assert (a.l1_bytes_per_clock, a.l1_fill_bytes_per_clock) == (128 if new else 64, 64)
+    assert (a.l1_lane_clocks, a.l1_scattered_clocks) == ((1.0, 2.0) if old else (2.0, 1.0))
+    assert a.vector_cache.bytes_per_clock == (128 if new or a.major > 10 else 64)
+    assert a.l2_efficiency == (0.45 if new else 0.73 if old else 0.88)
+    like_gfx1030 = a.major in (10, 12)
+    assert a.memory_efficiency == (0.82 if new else 0.83 if old else 0.89 if like_gfx1030 else 0.87)
+    if old:
+        assert (a.memory_latency_clocks, a.scalar_cache.latency_clocks) == (876 if new else 741, 48)
+    else:  # nanoseconds of an RX 7900 XTX and an RX 6900 XT
+        assert a.memory_latency_clocks == pytest.approx(235 * a.clock_mhz / 1000, abs=0.6)
+        assert a.scalar_cache.latency_clocks == pytest.approx(15.5 * a.clock_mhz / 1000, abs=0.9)
+    last = a.last_level_cache
+    if new:
+        assert last is not None
+        assert (last.latency_clocks, last.bytes_per_clock, a.last_level_bandwidth) == (458, 8192, 11.9e12)
+    elif last is not None:
+        assert last.latency_clocks == pytest.approx(150 * a.clock_mhz / 1000, abs=0.6)
+        assert a.last_level_bandwidth == {
+            "gfx1030": 1.95e12, "gfx1100": 2.9e12, "gfx1101": 1.9e12, "gfx1201": 1.95e12
+        }.get(a.name, 0.97e12)  # fmt: skip
+
+
+@each
+def test_buses(a: Architecture) -> None:
+    """PCIe 3, 4 or 5 with its lanes, both ways counted once: 16, 32 or 64 GB/s; gfx1151 shares the host's memory."""
+    rate = {"gfx906": 16, "gfx1102": 16, "gfx942": 64, "gfx950": 64, "gfx1200": 64, "gfx1201": 64, "gfx1151": 128}
+    assert a.copy_bandwidth == rate.get(a.name, 32) * 1e9
+    # data rate a pin: HBM2 two transfers a clock, HBM3 four, GDDR6 sixteen, LPDDR5X eight
+    transfers = (
+        4
+        if a.memory_kind.startswith("HBM3")
+        else 2
+        if a.memory_kind.startswith("HBM")
+        else 16
+        if a.memory_kind.startswith("GDDR")
+        else 8
+    )
+    assert a.memory_clock_mhz * 1e6 * transfers * a.memory_bus_bits / 8 == pytest.approx(a.memory_bandwidth, rel=0.03)
+
+
+@each
+def test_rates_of_other_types(a: Architecture) -> None:
+    """Operations a clock and CU beside those of FP32: the data sheets' ratios (half rate, double rate, ...)."""
+    rates = a.flops_per_clock_per_cu
+    assert (rates["fp32 unpacked"], rates["fp16"]) == (128, 256)
+    if a.name not in GCN_AND_CDNA:  # RDNA 2: 1/16 of FP32; RDNA 3: 1/32; RDNA 4: 1/64
+        assert rates["fp64"] == {10: rates["fp32"] / 16, 11: rates["fp32"] / 32, 12: rates["fp32"] / 64}[a.major]
+    if "matrix fp16" in rates:
+        half = rates["matrix fp16"]
+        assert half == {"gfx908": 1024, "gfx90a": 1024, "gfx942": 2048, "gfx950": 4096}.get(
+            a.name, 512 * (a.major - 10)
+        )
+        assert rates["matrix bf16"] == (half / 2 if a.name == "gfx908" else half)
+        double = a.major == 12 or a.name in CDNA3
+        assert rates["matrix int8"] == (2 * half if double else half)
+        assert rates.get("matrix fp8", 0) == (2 * half if double else 0)
+    assert rates.get("matrix fp32", 0) == (256 if a.name in GCN_AND_CDNA[1:] else 0)
+
+
+@each
+def test_parts_of_caches(a: Architecture) -> None:
+    """Shader arrays: two an engine. L2 of RDNA: so many slices of 64 bytes each way. Ways of L1: docs/counters.md."""
+    if a.shader_array_cache is not None:
+        assert a.shader_array_cache.instances == 2 * a.shader_engines
+    slices = {"gfx1030": 32, "gfx1100": 48, "gfx1101": 32, "gfx1102": 16, "gfx1151": 16, "gfx1200": 16, "gfx1201": 32}
+    if a.name in slices:
+        assert a.l2_cache.bytes_per_clock == 64 * slices[a.name]
+    if a.name == "gfx906":
+        assert a.l2_cache.bytes_per_clock == 16 * 64  # 16 channels, as L2_RATES has of gfx908
+    assert a.vector_cache.ways == (64 if a.name in GCN_AND_CDNA else {10: 4, 11: 32, 12: 0}[a.major])
+    assert a.instruction_cache.ways == (8 if a.name in CDNA3 else 0)
+    # What is not stated, or has no rate of its own, is 0.
+    unknown = [a.scalar_cache.ways, a.scalar_cache.bytes_per_clock]
+    unknown += [a.instruction_cache.bytes_per_clock, a.instruction_cache.latency_clocks]
+    unknown += [a.shader_array_cache.bytes_per_clock] if a.shader_array_cache else []
+    unknown += [a.last_level_cache.bytes_per_clock] if a.last_level_cache and a.name not in CDNA3 else []
+    unknown += [a.last_level_bandwidth] if a.last_level_cache is None else []
+    assert not any(unknown)
+    assert a.instruction_cache.line_bytes == (128 if a.major == 11 or a.major == 12 or a.name in CDNA3 else 64)
+
+
+def test_the_devices_that_are_there_when_nobody_asks_for_others() -> None:
+    assert {a.name: a.default_place for a in DEVICES if a.default_place} == {"gfx942": 1, "gfx1100": 2}
+
+
+@each
+def test_revisions(a: Architecture) -> None:
+    """rocminfo, "ASIC Revision"."""
+    assert a.asic_revision == (0 if a.major == 11 or a.name == "gfx950" else 1)
