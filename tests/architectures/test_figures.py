@@ -329,7 +329,7 @@ GCN_AND_CDNA = ("gfx906", "gfx908", "gfx90a", *CDNA3)
 
 @each
 def test_what_hip_says_of_launches_and_versions(a: Architecture) -> None:
-    """hipDeviceProp_t on all of them: 1,024 threads, a grid of 2³¹ − 1 by 65,536 by 65,536; gfx ids are their versions."""
+    """hipDeviceProp_t on all: 1,024 threads, grids of 2³¹ − 1 by 65,536 by 65,536; gfx ids are their versions."""
     assert (a.max_threads_per_block, a.max_block) == (1024, (1024, 1024, 1024))
     assert a.max_grid == (2**31 - 1, 65536, 65536)
     digits = a.name.removeprefix("gfx")
