@@ -308,14 +308,14 @@ class Coverage:
         return self._contexts[path]
 
     def tests(self, path: str, line: int) -> list[str] | None:
-        """Words for pytest, some tests each, the likeliest first; None if other code than tests runs the line too."""
+        """Words for pytest, some tests each, the likeliest first; None if other code than tests runs the line."""
         contexts = self._of(path) if path.endswith(".py") else None
         if contexts is None:
             return None
         first, last = statement(path, line)
         found = {each for at in range(first, last + 1) for each in contexts.get(at, ())}
-        if "" in found:
-            return None  # it runs when a module is imported, in a fixture, or in another process
+        if "" in found or not found:
+            return None  # it runs when a module is imported, in a fixture, or in another process; or not at all
         chosen: dict[str, list[str]] = defaultdict(list)
         for context in found:
             module, _, function = context.rpartition(".")
