@@ -91,8 +91,8 @@ def request(
             hint="for a file: gpulab.compile(pathlib.Path('kernel.hip').read_text()).",
         )
     if len(source) > _MOST_SOURCE or "\0" in source:
-        what = "holds a null character" if "\0" in source else f"is {len(source)} characters long"
-        raise CompileError(f"the source {what}.", why="a kernel's source is text of moderate length.")
+        what = "holds a null character" if "\0" in source else f"is {len(source):,} characters long"
+        raise CompileError(f"the source {what}.", why=f"a source is text of at most {_MOST_SOURCE:,} characters.")
     accepted = option_check.check(options)
     headers = dict(headers or {})
     for header in headers:

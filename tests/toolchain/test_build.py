@@ -336,5 +336,9 @@ def test_arguments_that_are_no_sources() -> None:
         compile(b"x", arch="gfx942")  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="null character"):
         compile("int x;\0", arch="gfx942")
+    with pytest.raises(CompileError, match=r"16,777,217 characters long(.|\n)*at most 16,777,216"):
+        compile("x" * (2**24 + 1), arch="gfx942", options=["-I/"])
+    with pytest.raises(GpulabError, match="-I/"):  # the length is not too much
+        compile("x" * 2**24, arch="gfx942", options=["-I/"])
     with pytest.raises(GpulabError, match="one by one"):
         compile(SAXPY, arch="gfx942", options="-O3 -g")

@@ -762,7 +762,10 @@ class _Reader:
                     continue
                 first = stripped[0]
             if first == "." and not stripped.startswith(".L"):
-                self.directive(stripped)
+                try:
+                    self.directive(stripped)
+                except _Bad as bad:
+                    self.fail(str(bad))
             elif re.match(r'[\w.$"]+\s*=(?!=)', stripped):
                 name, _, value = _without_comment(stripped).partition("=")
                 self.assign(name.strip().strip('"'), value.strip())
