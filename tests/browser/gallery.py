@@ -43,6 +43,7 @@ STORED = Path(__file__).parent / "screenshots"
 LAB_SECONDS = 400  # for a test in JupyterLab, with starting the server and running a lesson
 CHECKS = Path(__file__).parent / "checks.js"
 DRAWN = Path(__file__).parent / "drawn.js"
+WALK = Path(__file__).parent / "walk.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -267,6 +268,23 @@ class Gallery:
         """
         found = page.locator(selector).first.evaluate(DRAWN.read_text(encoding="utf-8").rstrip())
         compare_texts(found, STORED / f"{name}.txt")
+
+    def walk(self, page: Page, name: str, steps: list[tuple[Any, ...]], most: int = 60) -> None:
+        """Go through the page's instrument step by step (walk.js says which steps there are), and compare what each
+        step changes among its elements with screenshots/walk-NAME.txt, as `compare_elements` does.
+
+        Args:
+            most: how many new elements of a step are compared, the first ones.
+
+        Raises:
+            AssertionError: with the first lines that differ.
+        """
+        drawn, script = (path.read_text(encoding="utf-8").rstrip() for path in (DRAWN, WALK))
+        found = page.evaluate(
+            f"(given) => ({script[script.index('async (') :]})([({drawn[drawn.index('(root)') :]}), ...given])",
+            [steps, most],
+        )
+        compare_texts(found, STORED / f"walk-{name}.txt")
 
     def accessible(self, page: Page, selector: str = ".gpulab") -> None:
         """See `accessible`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gpulab.views.coalescing import coalescing
 from tests.browser.gallery import Gallery
 from tests.views.test_coalescing import HOSTILE, LANES, access, launch
@@ -81,3 +83,32 @@ def test_a_narrow_page_is_drawn_to_fit(gallery: Gallery) -> None:
 def test_a_launch_without_records(gallery: Gallery) -> None:
     page = gallery.mount(coalescing(launch([])))
     assert "gpulab.profile()" in page.locator(".gpulab").inner_text()
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each way to choose and to point: lanes that "
+    "straddle two lines, that are not active, that share."""
+    shown = coalescing(
+        launch(
+            [
+                access([8 * n + 124 for n in LANES], 7, bytes=8, text="y = pair[i];"),
+                access([4 * (n // 16) for n in LANES], 8, "store"),
+                access([None] * 63 + [4096], 9),
+                access([512 * (n % 20) + 4 * n for n in LANES], 10, "atomic"),
+            ],
+            "mixed",
+        )
+    )
+    page = gallery.mount(shown)
+    steps: list[tuple[Any, ...]] = [("choose", "select", 0)]
+    for n in (1, 2, 3, 0):
+        steps += [("set", "select", 0, str(n))]
+        steps += [("point", ".coalescing-lane", 0), ("point", ".coalescing-lane", 63), ("leave", ".coalescing-lane", 0)]
+        steps += [("point", ".coalescing-bar", 0), ("point", ".coalescing-bar", -1)]
+    steps += [
+        ("keys", ".coalescing-lane", 0, "ArrowRight End ArrowLeft Home ArrowLeft Escape"),
+        ("keys", ".coalescing-bar", 0, "ArrowRight ArrowRight End Escape"),
+        ("wide", 350),
+        ("wide", 700),
+    ]
+    gallery.walk(page, "coalescing", steps, most=75)

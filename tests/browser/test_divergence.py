@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpulab.views.divergence import divergence
@@ -93,3 +95,35 @@ def test_hostile_text_is_text(gallery: Gallery) -> None:
         page = gallery.mount(shown)
         assert page.locator(".gpulab img, .gpulab script").count() == 0
         assert visible(HOSTILE) in (page.locator(".lines-table").text_content() or "")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each way to choose, to open and to go through the time."""
+    for name, shown in (("one", ONE), ("two", TWO), ("wave", WAVE)):
+        page = gallery.mount(shown)
+        steps: list[tuple[Any, ...]] = [
+            ("choose", "select", 0),
+            ("click", "[aria-label='Open all lines into their instructions']", 0),
+        ]
+        steps += [
+            (
+                "keys",
+                ".lines-table [tabindex='0']",
+                0,
+                "Home ArrowDown ArrowDown ArrowRight ArrowRight ArrowDown ArrowLeft "
+                "ArrowLeft ArrowUp Enter Space End ArrowUp x",
+            )
+        ]
+        steps += [("click", ".lines-table tbody tr", n) for n in (1, 2, 2)]
+        if page.locator(".divergence-branches").count():
+            heads = page.locator(".divergence-branches th button").count()
+            steps += [("click", ".divergence-branches th button", n) for n in range(heads)]
+            steps += [
+                ("click", ".divergence-branches tbody tr", 0),
+                ("keys", ".divergence-branches tbody tr", 0, "x Enter"),
+            ]
+        if page.locator(".divergence-time").count():
+            last = int(page.get_by_role("slider").first.get_attribute("max") or 0)
+            steps += [("set", "input", 0, str(k)) for k in range(last + 1)]
+            steps += [("click", ".divergence-time", 0, share) for share in (0.01, 0.08, 0.3, 0.5, 0.7, 0.97, 0.995)]
+        gallery.walk(page, f"divergence-{name}", steps, most=80)

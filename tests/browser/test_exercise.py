@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -82,3 +83,16 @@ def test_it_looks_as_before(gallery: Gallery, theme: str) -> None:
     gallery.accessible(page)
     gallery.readable(page)
     gallery.compare(page, f"exercise-{theme}")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each cell by mouse, keys through them, who wrote what."""
+    page = gallery.mount(exercise.failing(shifted()))
+    cells = page.locator(".gpulab-exercise-cell").count()
+    steps: list[tuple[Any, ...]] = [("point", ".gpulab-exercise-cell", n) for n in range(cells)]
+    steps += [
+        ("choose", "select", 0),
+        ("keys", ".gpulab-exercise-cell[tabindex='0']", 0, "End ArrowLeft ArrowUp Home ArrowRight ArrowDown x"),
+        ("keys", ".gpulab-exercise-cell[tabindex='0']", -1, "End ArrowLeft Home"),
+    ]
+    gallery.walk(page, "exercise", steps)

@@ -124,3 +124,15 @@ def test_hostile_names_stay_text(gallery: Gallery) -> None:
     assert page.locator("img, script").count() == 0
     assert visible(HOSTILE) in (page.locator(".gpulab-title").text_content() or "")
     assert visible(HOSTILE) in (page.locator(".gpulab-words").text_content() or "")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each way through the time and the units."""
+    for name, shown in (("many", made(5000, 3.617)), ("few", made(40, 2.205)), ("one", made(1, 2.2, RX7900))):
+        page = gallery.mount(shown)
+        last = int(page.get_by_role("slider").get_attribute("max") or 0)
+        steps: list[tuple[Any, ...]] = [("set", "input", 0, str(k)) for k in (0, last // 3, last // 2, last - 1, last)]
+        steps += [("click", ".gpulab-controls button", n) for n in (2, 1, 1, 3, 2)]
+        steps += [("keys", ".gpu-map-cell", 0, "ArrowRight ArrowDown ArrowUp ArrowLeft End Home . , x")]
+        steps += [("click", ".gpu-map-cell", n) for n in (1, 30)] + [("wide", 500), ("wide", 410), ("wide", 858)]
+        gallery.walk(page, f"gpu-map-{name}", steps, most=50)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpulab.records import AccessCost, AccessSample, SourceLine
@@ -159,3 +161,47 @@ def test_choosing_an_instruction_keeps_the_focus(gallery: Gallery, kernel: Instr
 def test_a_launch_without_lds(gallery: Gallery) -> None:
     page = gallery.mount(of_launch(launch([])))
     assert "gpulab.profile()" in page.locator(".gpulab").inner_text()
+
+
+def test_a_walk(gallery: Gallery, kernel: Instrument) -> None:
+    """Each way to choose, to type and to "
+    "point, of a launch and of an index."""
+    page = gallery.mount(kernel)
+    steps: list[tuple[Any, ...]] = [("click", ".lds-tries button", n) for n in (1, 2, 0)]
+    steps += [("choose", "select", 0), ("choose", "select", 1), ("set", "select", 0, "0"), ("set", "select", 1, "1")]
+    steps += [
+        ("click", ".lds-phases button", -1),
+        ("point", ".lds-lane", 0),
+        ("point", ".lds-lane", 40),
+        ("point", ".lds-lane", 63),
+        ("leave", ".lds-lanes", 0),
+        ("point", ".lds-box", 0),
+        ("point", ".lds-box", -1),
+        ("leave", ".lds-piles", 0),
+    ]
+    gallery.walk(page, "lds-banks-launch", steps, most=60)
+    page = gallery.mount(lds_banks("x"))
+    steps = []
+    for index in ("x * 16", "(x % 5) * 32", "x / 3", "x * y", "x +", "  nothing(x)", "x * 64", "32 * (x % 2)"):
+        steps += [("set", ".lds-index", 0, index)]
+    steps += [("point", ".lds-box", n) for n in (0, 1, -1)] + [("point", ".lds-lane", n) for n in (0, 33)]
+    steps += [("choose", "select", n) for n in (0, 1)] + [
+        ("set", "select", 2, "gfx1100"),
+        ("set", ".lds-width", 0, "8"),
+    ]
+    steps += [
+        ("set", "select", 1, "atomic"),
+        ("set", ".lds-index", 0, "x * 0"),
+        ("point", ".lds-box", 0),
+        ("point", ".lds-box", -1),
+        ("point", ".lds-lane", 5),
+    ]
+    steps += [
+        ("keys", ".lds-lane", 0, "ArrowRight End ArrowLeft Home Escape"),
+        ("keys", ".lds-box", 0, "ArrowDown ArrowRight End Escape"),
+        ("keys", ".lds-phases button", 0, "ArrowRight"),
+        ("keys", ".lds-index", 0, "Enter x"),
+        ("wide", 600),
+        ("wide", 860),
+    ]
+    gallery.walk(page, "lds-banks-index", steps, most=60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
@@ -85,3 +87,25 @@ def test_it_looks_as_before(gallery: Gallery, theme: str) -> None:
 def test_narrow(gallery: Gallery) -> None:
     page = gallery.mount(memory.memory_hierarchy(launch()), width=600)
     assert page.evaluate("document.documentElement.scrollWidth <= 600")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each choice, thick and thin, each kind and level."""
+    for name, shown in (
+        ("one", memory.memory_hierarchy(launch("gfx942"))),
+        ("two", memory.memory_hierarchy(launch(), launch("gfx942"))),
+    ):
+        page = gallery.mount(shown)
+        steps: list[tuple[Any, ...]] = [("choose", "select", n) for n in range(1 if name == "one" else 2)]
+        steps += [("click", ".gpulab-controls button", 0), ("choose", "select", 0)]
+        steps += [
+            (
+                "keys",
+                ".gpulab-memory-cell",
+                0,
+                "ArrowRight ArrowDown ArrowDown ArrowRight ArrowUp ArrowUp "
+                "ArrowLeft End ArrowUp Home ArrowLeft x Escape",
+            )
+        ]
+        steps += [("point", ".gpulab-memory-cell", n) for n in (0, 2, -1)] + [("click", ".gpulab-controls button", 0)]
+        gallery.walk(page, f"memory-{name}", steps, most=80)

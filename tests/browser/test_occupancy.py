@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from playwright.sync_api import Page
 
 from gpulab.architectures.residency import Demand
@@ -102,3 +104,54 @@ def test_names_are_text(gallery: Gallery) -> None:
     assert page.locator("img").count() == 0
     assert page.locator(".gpulab script").count() == 0
     assert visible(name) in page.locator(".gpulab-title").inner_text()
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each control, each step of a curve, narrow and wide."""
+    page = gallery.mount(occupancy("gfx942", POINT, KERNEL))
+    steps: list[tuple[Any, ...]] = [("choose", "select", 2)]
+    for n, value in (
+        (1, "64.4"),
+        (1, "0"),
+        (3, "17"),
+        (5, "107"),
+        (7, "65536"),
+        (9, "1"),
+        (9, ""),
+        (9, "1024"),
+        (0, "128"),
+        (6, "4096"),
+        (8, "320"),
+    ):
+        steps.append(("set", "input", n, value))
+    steps += [
+        ("click", ".gpulab-controls button", 0),
+        ("set", "select", 0, "gfx1100"),
+        ("choose", "select", 1),
+        ("set", "select", 2, "block_threads"),
+        ("set", "select", 1, "cu"),
+        ("set", "select", 0, "gfx90a"),
+        ("click", ".gpulab-controls button", 0),
+    ]
+    steps += [
+        ("keys", ".gpulab-occ-step", 0, "ArrowRight End ArrowLeft Home Escape"),
+        ("point", ".gpulab-occ-step", 0),
+        ("point", ".gpulab-occ-step", -1),
+    ]
+    steps += [
+        ("set", "select", 2, "vgprs"),
+        ("point", ".gpulab-occ-step", -1),
+        ("set", "input", 1, "101"),
+        ("set", "input", 1, "120"),
+        ("wide", 340),
+        ("wide", 690),
+        ("wide", 1300),
+    ]
+    gallery.walk(page, "occupancy", steps, most=90)
+    page = gallery.mount(occupancy("gfx1030", Demand(24), None))
+    gallery.walk(
+        page,
+        "occupancy-free",
+        [("choose", "select", 2), ("set", "input", 1, "25"), ("click", ".gpulab-controls button", 0)],
+        most=90,
+    )

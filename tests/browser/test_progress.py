@@ -45,3 +45,15 @@ def test_refresh_reads_again(gallery: Gallery) -> None:
     gallery.accessible(page)
     gallery.readable(page)
     gallery.compare(page, "progress-dark")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each choice, and reading again."""
+    page = gallery.mount(progress(lambda: (entries(), "")))
+    gallery.walk(
+        page,
+        "progress",
+        [("choose", "select", 0), ("click", ".gpulab-controls button", 0), ("set", "select", 0, "open")],
+    )
+    solved = [entry for entry in entries() if entry.state == "solved"]
+    gallery.walk(gallery.mount(progress(lambda: (solved, ""))), "progress-solved", [("choose", "select", 0)])

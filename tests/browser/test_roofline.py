@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gpulab.records import AccessCost, Counters, InstructionCost, Launch, ModelledTime
 from gpulab.views.roofline import roofline
 from gpulab.views.table import visible
@@ -115,3 +117,22 @@ def test_names_are_text(gallery: Gallery) -> None:
     page.locator(".gpulab-roof-point").first.hover()
     assert visible(HOSTILE) in page.get_by_role("tooltip").inner_text()
     assert visible(HOSTILE) in page.locator(".gpulab-words").inner_text()
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each way to choose and to point, one after the other."""
+    for number, shown in enumerate((roofline(MANY), roofline([NAIVE, MANY[0]], [TILED, MANY[1]]))):
+        page = gallery.mount(shown)
+        steps: list[tuple[Any, ...]] = [("choose", "select", 0), ("choose", "select", 1)]
+        steps += [("choose", "select", 2)] if number == 0 else []
+        steps += [("set", "input", n, True) for n in (0, 1, 4, 6, 8)] + [("set", "input", n, False) for n in (0, 6)]
+        steps += [
+            ("set", "select", 0, "memory"),
+            ("keys", ".gpulab-roof-point", 0, "End ArrowLeft Home Escape"),
+            ("keys", ".gpulab-roof-hit", 0, "ArrowRight End Escape"),
+        ]
+        steps += [("click", ".gpulab-roof-point", n) for n in (0, -1)] + [
+            ("point", ".gpulab-roof-point", n) for n in (0, -1)
+        ]
+        steps += [("wide", 330), ("wide", 1200)]
+        gallery.walk(page, f"roofline-{number}", steps, most=120)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpulab.views.source import source
@@ -79,3 +81,34 @@ def test_hostile_text_is_text(gallery: Gallery) -> None:
     page = gallery.mount(source(launch(TEXT.replace("a = t[i];", f"a = t[i]; // {HOSTILE}"), kernel=HOSTILE)))
     assert page.locator(".gpulab img, .gpulab script").count() == 0
     assert visible(HOSTILE) in (page.locator(".lines-table").text_content() or "")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each way to choose, to sort and to open, of one launch and of two."""
+    for name, shown in (("one", ONE), ("two", TWO)):
+        page = gallery.mount(shown)
+        steps: list[tuple[Any, ...]] = [("choose", "select", n) for n in range(3)] + [
+            ("set", "select", 1, "cost"),
+            ("choose", "select", 0),
+        ]
+        steps += [
+            ("click", "[aria-label='Open all lines into their instructions']", 0),
+            ("click", "[aria-label='Close all lines']", 0),
+        ]
+        steps += [
+            ("set", "select", 1, "source"),
+            (
+                "keys",
+                ".lines-table [tabindex='0']",
+                0,
+                "Home ArrowDown ArrowRight ArrowDown ArrowLeft ArrowLeft ArrowUp End Enter Space ArrowDown x",
+            ),
+        ]
+        heads = page.locator(".source-table th button").count()
+        steps += [("click", ".source-table th button", n) for n in range(heads) for _ in range(2)]
+        steps += [
+            ("click", ".source-table tbody tr", 1),
+            ("keys", ".source-table tbody tr", 0, "x Space"),
+            ("keys", ".source-table tbody tr", 1, "Enter"),
+        ]
+        gallery.walk(page, f"source-{name}", steps, most=80)

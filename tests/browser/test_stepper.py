@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
 from playwright.sync_api import Page
 
@@ -257,3 +258,34 @@ def test_several_files_and_a_trace_that_ends_early(gallery: Gallery) -> None:
     assert "The trace ends before the wave does." in page.locator(".gpulab-words").inner_text()
     gallery.readable(page)
     gallery.compare_elements(page, "stepper-several-files-and-a-trace-that-ends-earl")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each step, each way to move, each form of numbers."""
+    for name, trace in (("wave32", small()), ("wave64", small(64, fault=True))):
+        page = gallery.mount(stepper(trace))
+        steps: list[tuple[Any, ...]] = [
+            (
+                "keys",
+                ".gpulab-controls button",
+                0,
+                "ArrowRight " * 9 + "ArrowRight ArrowLeft Home d d d Shift+D Shift+D "
+                "Shift+D b b Shift+B Shift+B n n n n Shift+N Shift+N f x End",
+            )
+        ]
+        steps += [("click", ".gpulab-controls button", n) for n in (0, 2, 1, 4, 5, 6, 3)]
+        steps += [("set", ".gpulab-time-slider", 0, "6")] + [("choose", "select", n) for n in (0, 1)]
+        steps += [
+            ("keys", "[data-lane='0']", 0, "ArrowRight ArrowDown End Home"),
+            ("click", "[data-lane='1']", 0),
+            ("click", "[data-lane='20']", 0),
+        ]
+        steps += [("click", ".gpulab-state button", n) for n in (0, 0)]
+        for lists in (0, 1):
+            steps += [
+                ("keys", ".gpulab-list", lists, "ArrowDown ArrowDown ArrowUp PageDown PageUp Enter ArrowDown Space x")
+            ]
+            steps += [("point", ".gpulab-list .gpulab-line", n) for n in (0, 2)]
+        steps += [("click", ".gpulab-overview svg", 0, share) for share in (0.001, 0.2, 0.5, 0.9, 0.999)]
+        steps += [("wide", 330), ("wide", 860)]
+        gallery.walk(page, f"stepper-{name}", steps, most=30)

@@ -161,3 +161,47 @@ def test_hostile_names_stay_text(gallery: Gallery) -> None:
     page.get_by_text("100 of 304 CUs had work").wait_for()
     assert page.locator("img, script").count() == 0
     assert visible(HOSTILE) in (page.locator(".timeline-facts").text_content() or "")
+
+
+def test_a_walk(gallery: Gallery) -> None:
+    """Each way to choose, zoom and move, one after the other."""
+    rows = (
+        *small(),
+        Activity("copy", "device to device", 0, 3, 26.0, 26.01, bytes=3_000_000),
+        Activity("copy", "x" * 40, 0, 5, 27.0, 35.0, bytes=5 << 30),
+        Activity("wait", "event 1", 0, 5, 22.0, 22.0, waits_for=3),
+    )
+    page = gallery.mount(timeline(rows, [launch("saxpy", 10.0), launch("scale", 5.0), launch("total", 9.0)]))
+    steps: list[tuple[Any, ...]] = [("click", ".timeline-thing", n) for n in range(11)]
+    steps += [
+        (
+            "keys",
+            ".timeline-thing[tabindex='0']",
+            0,
+            "Home ArrowLeft ArrowUp ArrowDown ArrowDown ArrowDown ArrowLeft "
+            "ArrowLeft ArrowLeft ArrowRight ArrowUp ArrowUp Space Enter "
+            "+ = ] [ - 0 x",
+        )
+    ]
+    steps += [("click", ".timeline-thing", 2), ("choose", ".timeline-inside select", 0)]
+    steps += [("click", ".gpulab-controls button", n) for n in (0, 0, 2, 3, 3, 1, 4)]
+    steps += [
+        ("wheel", ".timeline-picture", 0.9, -100),
+        ("wheel", ".timeline-picture", 0.05, 100),
+        ("wheel", ".timeline-picture", 0.5, -100),
+    ]
+    steps += [("wide", 420), ("wide", 600), ("click", ".gpulab-controls button", 4)]
+    gallery.walk(page, "timeline", steps)
+
+
+def test_times_of_every_size(gallery: Gallery) -> None:
+    """Marks, widths and units of the shortest and the longest times."""
+    for name, unit in (("nanoseconds", 0.00004), ("seconds", 40_000.0)):
+        rows = (
+            Activity("kernel", "saxpy", 0, 0, 0.0, 10 * unit, launch=0),
+            Activity("copy", "host to device", 0, 0, 11 * unit, 11.01 * unit, bytes=1_500),
+            Activity("fill", "memset", 0, 3, 40 * unit, 80 * unit, bytes=2 << 20),
+        )
+        page = gallery.mount(timeline(rows, [launch("saxpy", 10.0)]))
+        gallery.walk(page, f"timeline-{name}", [("click", ".timeline-thing", n) for n in range(3)])
+    gallery.walk(gallery.mount(timeline((), [])), "timeline-nothing", [])
