@@ -52,10 +52,31 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/virtual_gpu/isa", "tests/isa tests/reference tests/translate tests/architectures tests/kernels"),
     ("gpulab/virtual_gpu/translate", "tests/translate tests/isa tests/kernels tests/machine tests/checked"),
     ("gpulab/virtual_gpu/reference", "tests/reference tests/isa tests/api"),
+    *(
+        (f"gpulab/virtual_gpu/machine/native/{name}", "tests/checked/test_checked.py tests/checked tests/machine")
+        for name in ("races.c", "lanes.c", "written.c", "findings.c", "checked.h", "waits.c", "shuffles.c")
+    ),
+    *(
+        (
+            f"gpulab/virtual_gpu/machine/native/{name}",
+            "tests/isa/test_memory_rows.py tests/isa/test_lds_forms.py tests/isa/test_atomics.py "
+            "tests/isa/test_buffers.py tests/machine tests/checked tests/isa tests/hip",
+        )
+        for name in ("memory.c", "support.h")
+    ),
+    (
+        "gpulab/virtual_gpu/machine/native/barriers.c",
+        "tests/checked/test_checked.py tests/hip/test_launches.py tests/machine tests/checked tests/api tests/isa",
+    ),
+    *(
+        (f"gpulab/virtual_gpu/machine/{name}.py", "tests/checked tests/machine tests/api")
+        for name in ("checking", "steps")
+    ),
     (
         "gpulab/virtual_gpu/machine",
         "tests/machine tests/checked tests/api tests/isa tests/kernels tests/test_metrics.py",
     ),
+    ("gpulab/virtual_gpu/libraries", "tests/hip tests/libraries tests/api tests/programs"),
     ("gpulab/virtual_gpu", "tests/hip tests/api tests/programs"),
     ("gpulab/architectures", "tests/architectures tests/machine tests/views tests/isa tests/test_metrics.py tests/hip"),
     ("gpulab/toolchain/include", "tests/headers tests/kernels tests/programs tests/checked"),

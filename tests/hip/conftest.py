@@ -1,8 +1,10 @@
 """The unmodified hip-python on the virtual library, in this process, and code objects for it."""
 
+import ctypes
 import functools
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,45 @@ def kernels(hip):
     find.module = module
     yield find
     hip.hipModuleUnload(module)
+
+
+class Calls:
+    """A library's C functions with the types of its table, without hip-python: numbers and addresses in, a code out."""
+
+    TYPES: typing.ClassVar = {
+        "p": ctypes.c_void_p, "z": ctypes.c_size_t, "q": ctypes.c_uint64, "l": ctypes.c_int64, "i": ctypes.c_int,
+        "u": ctypes.c_uint, "h": ctypes.c_ushort, "b": ctypes.c_ubyte, "f": ctypes.c_float, "d": ctypes.c_double,
+    }  # fmt: skip
+
+    def __init__(self, name):
+        from gpulab.virtual_gpu import libraries
+
+        library = libraries.find(name)
+        self._loaded = ctypes.PyDLL(str(libraries.path(name)))
+        self._prototypes = {one.name: one for one in library.prototypes()}
+        self._types = {**self.TYPES, **library.structures}
+        self._results = {"e": ctypes.c_int, "i": ctypes.c_int, "s": ctypes.c_char_p, "p": ctypes.c_void_p}
+
+    def __getattr__(self, name):
+        one = self._prototypes[name]
+        function = self._loaded[name]  # an own one: others may have set types of the attribute
+        function.argtypes = [self._types[code] for code in one.arguments]
+        function.restype = self._results[one.result] if one.result in self._results else self._types[one.result]
+        setattr(self, name, function)
+        return function
+
+    def number(self, name, *arguments, kind=ctypes.c_int, first=True):
+        """The number that a successful call leaves where its first (or last) argument says."""
+        cell = kind(0x55)
+        given = (ctypes.byref(cell), *arguments) if first else (*arguments, ctypes.byref(cell))
+        assert getattr(self, name)(*given) == 0, name
+        return cell.value
+
+    def address(self, name, *arguments):
+        """The same for an address, handle or size."""
+        return self.number(name, *arguments, kind=ctypes.c_uint64)
+
+
+@pytest.fixture
+def call(hip):
+    return Calls("hip")

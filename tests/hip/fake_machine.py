@@ -14,6 +14,10 @@ from gpulab.records import Counters, Fault, Launch, SourceLine
 class FakeKernel:
     descriptor: Any
 
+    @property
+    def title(self):
+        return self.descriptor.name
+
 
 class FakeModule:
     def __init__(self, device, program):

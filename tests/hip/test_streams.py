@@ -205,3 +205,85 @@ def test_a_moment_after_known_ones_is_known_at_once():
     following = Moment((later,), 1.0)
     assert (later.length, following.length, reads) == (1, 2, [])
     assert (following.us, later.us, reads) == (13.0, 12.0, [1])
+
+
+def test_calls_on_streams_from_c(call, memory):
+    """hip_runtime_api.h: 1 invalid value, 400 invalid handle, 709 a stream that is not there."""
+    byref, place = ctypes.byref, ctypes.c_uint64()
+    numbers = set()
+    for name, more, flags, priority in (
+        ("hipStreamCreate", (), 0, 0), ("hipStreamCreateWithFlags", (1,), 1, 0),
+        ("hipStreamCreateWithFlags", (0,), 0, 0),
+        ("hipStreamCreateWithPriority", (1, -1), 1, -1), ("hipStreamCreateWithPriority", (0, 1), 0, 1),
+        ("hipStreamCreateWithPriority", (0, 0), 0, 0), ("hipStreamCreateWithPriority", (0, 9), 0, 1),
+    ):  # fmt: skip
+        stream = call.address(name, *more)
+        for getter, wanted in (("Flags", flags), ("Priority", priority), ("Device", 0)):
+            assert call.number(f"hipStreamGet{getter}", stream, first=False) == wanted
+        numbers.add(call.number("hipStreamGetId", stream, kind=ctypes.c_uint64, first=False))
+        assert call.number("hipStreamIsCapturing", stream, first=False) == 0
+        assert call.hipStreamDestroy(stream) == 0
+        assert call.hipStreamQuery(stream) == call.hipStreamIsCapturing(stream, byref(ctypes.c_int())) == 709
+    assert len(numbers) == 7
+    assert call.number("hipStreamGetId", None, kind=ctypes.c_uint64, first=False) not in numbers
+    mask = (ctypes.c_uint * 1)(1)
+    stream = call.address("hipExtStreamCreateWithCUMask", 1, mask)
+    assert call.number("hipStreamGetFlags", stream, first=False) == 0
+    assert call.hipStreamDestroy(stream) == 0
+    for arguments in ((None, 1, mask), (byref(place), 0, mask), (byref(place), 1, None)):
+        assert call.hipExtStreamCreateWithCUMask(*arguments) == 1
+    assert call.hipSetDevice(1) == 0
+    stream = call.address("hipStreamCreate")
+    assert call.hipSetDevice(0) == 0
+    assert call.hipGetStreamDeviceId(stream) == call.number("hipStreamGetDevice", stream, first=False) == 1
+    assert call.hipGetStreamDeviceId(None) == 0
+    event = call.address("hipEventCreate")
+    assert call.hipEventRecord(event, stream) == 400  # of another device
+    assert call.hipStreamDestroy(stream) == 0
+    for flags, code in ((0, 0), (1, 0), (2, 1)):  # hipEventRecordExternal, hipEventWaitExternal
+        assert call.hipEventRecordWithFlags(event, None, flags) == code
+        assert call.hipStreamWaitEvent(None, event, flags) == code
+    assert call.hipStreamWaitEvent(None, None, 0) == call.hipStreamWaitEvent(None, 0x1230, 0) == 400
+    assert call.hipStreamWaitEvent(0x1230, event, 0) == call.hipEventRecord(event, 0x1230) == 709
+    assert call.hipEventQuery(event) == 0
+    assert call.hipEventDestroy(event) == 0
+    assert call.hipEventQuery(event) == call.hipEventSynchronize(event) == call.hipEventDestroy(event) == 400
+    assert call.hipThreadExchangeStreamCaptureMode(byref(ctypes.c_int())) == 0
+    for name, value in (("hipStreamWriteValue32", 5), ("hipStreamWriteValue64", 5)):
+        assert getattr(call, name)(0x1230, int(memory), value, 0) == 709
+    seen = []
+    host = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: seen.append(data))
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(lambda *given: seen.append(given))
+    assert call.hipLaunchHostFunc(0x1230, host, None) == 709
+    assert call.hipStreamAddCallback(None, callback, None, 1) == call.hipStreamAddCallback(None, None, None, 0) == 1
+    assert call.hipStreamAddCallback(0x1230, callback, None, 0) == 709
+    assert seen == []
+
+
+def test_events_of_two_devices_have_no_time_between_them(call):
+    first, second = call.address("hipEventCreate"), 0
+    assert call.hipEventRecord(first, None) == 0
+    assert call.hipSetDevice(1) == 0
+    second = call.address("hipEventCreate")
+    assert call.hipEventRecord(second, None) == 0
+    passed = ctypes.c_float()
+    assert call.hipEventElapsedTime(ctypes.byref(passed), first, second) == 400
+    assert call.hipEventElapsedTime(ctypes.byref(passed), first, first) == 0
+    assert passed.value == 0
+    assert call.hipEventDestroy(first) == call.hipEventDestroy(second) == 0
+
+
+@pytest.mark.parametrize("name", ["hipEventSynchronize", "hipStreamSynchronize"])
+def test_what_the_host_waits_for(call, memory, name):
+    from gpulab.virtual_gpu import runtime
+
+    stream, event = call.address("hipStreamCreateWithFlags", 1), call.address("hipEventCreate")
+    host = runtime.instance().streams
+    assert call.hipDeviceSynchronize() == 0
+    before = host.host.us
+    assert call.hipMemsetAsync(int(memory), 0, 64, stream) == 0
+    assert call.hipEventRecord(event, stream) == 0
+    assert host.host.us == before
+    assert getattr(call, name)(event if "Event" in name else stream) == 0
+    assert host.host.us == host.find(stream).time > before
+    assert call.hipStreamDestroy(stream) == call.hipEventDestroy(event) == 0
