@@ -191,7 +191,7 @@ class GpuKernel:
 def _writers(
     buffers: Sequence[Buffer], addresses: Mapping[str, int], wanted: Mapping[str, Sequence[int]]
 ) -> dict[tuple[str, int], Access]:
-    """Who was the last to change the wanted elements, those that nobody changed left out."""
+    """Who was the last to change the wanted elements, those that were not changed left out."""
     from gpulab import providers
 
     instruments = providers.instruments("writers")

@@ -89,7 +89,7 @@ def _race(fault: Fault, name: str) -> tuple[str, str, str]:
     pair = "two waves of a block" if inside else "two blocks"
     what = (
         f"Kernel {name} has a data race in {kind} memory: {pair} use the same {fault.bytes or 4} bytes, and "
-        f"nothing decides who comes first.\n"
+        f"no synchronisation orders them.\n"
         f"  {_ACTIONS.get(fault.access, 'access')} of {place(fault)}\n{side(fault)}\n"
         f"  the other access, {_article(_ACTIONS.get(other.access, 'access'))}\n{side(other)}"
     )
@@ -198,13 +198,13 @@ def _sentence(text: str) -> str:
 def _never_written(fault: Fault, name: str) -> tuple[str, str, str]:
     if fault.access == "copy":
         return (
-            f"A copy to the host reads global memory that nobody has written: {place(fault)}.",
+            f"A copy to the host reads global memory that was never written: {place(fault)}.",
             "memory from gpulab.empty or hipMalloc holds whatever was there before.",
             "let the kernel write each element (check its guard and the size of the grid), set the memory before, or "
             "copy only what was written.",
         )
     kind = {"lds": "shared", "scratch": "local"}.get(fault.memory, "global")
-    what = f"Kernel {name} reads {kind} memory that nobody has written: {_ACTIONS.get(fault.access, 'read')} of "
+    what = f"Kernel {name} reads {kind} memory that was never written: {_ACTIONS.get(fault.access, 'read')} of "
     what += f"{place(fault)}.\n{side(fault)}"
     if fault.memory == "lds":
         why = "shared memory holds whatever was there before, from this or another kernel, when a block starts."

@@ -93,7 +93,7 @@ def story(array: FailedArray, element: ArrayElement, stopped: bool = False) -> l
     if element.state == "right":
         lines = [f"{name} is {element.found}, as it should be."]
     elif element.state == "never written":
-        lines = [f"{name} should be {element.expected}, but nobody changed it: it is as it was before the launch."]
+        lines = [f"{name} should be {element.expected}, but it was not changed: it is as it was before the launch."]
     else:
         lines = [f"{name} should be {element.expected}, but is {element.found}."]
     if element.inputs:
@@ -176,7 +176,7 @@ def _counts(array: FailedArray) -> str:
 STOPPED = {
     "race": "a data race: nothing decides which of these comes first",
     "lane conflict": "lanes of one wave store different values to the same place at once",
-    "never written": "memory is read that nobody has written",
+    "never written": "memory is read that was never written",
     "barrier": "a barrier is not reached by all threads of the block",
     "deadlock": "threads wait for something that never comes",
     "timeout": "the kernel did not end",

@@ -646,7 +646,7 @@ CHECK = _structure(
     u64 chained: Observer that is to be told, too; 0: none
     u64 all_lanes, wave_size
     View lds: the running wave's LDS
-    Found pending: the first read of memory that nobody has written; it waits for what says more
+    Found pending: the first read of memory that was never written; it waits for what says more
     u64 found_count
     Found[16] found: the faults of the workgroup with the lowest number that has one, one for each instruction and kind
     """,

@@ -175,7 +175,7 @@ def test_truncated_and_damaged_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_random_steps_are_refused_or_loaded(tmp_path: Path) -> None:
-    """Words that nobody wrote: nothing but TraceError comes of them."""
+    """Words of no trace: nothing but TraceError comes of them."""
     chance = random.Random(3)
     path = saved(FULL, tmp_path / "t")
     for _ in range(100):

@@ -19,7 +19,7 @@ def test_with_the_mouse(gallery: Gallery) -> None:
     story = page.locator(".gpulab-exercise-story")
     assert story.inner_text().startswith("out[1] should be 2, but is 1.")  # the first with a wrong writer
     page.locator('[aria-label^="out[0], never written"]').hover()
-    assert story.inner_text().startswith("out[0] should be 1, but nobody changed it")
+    assert story.inner_text().startswith("out[0] should be 1, but it was not changed")
     page.locator('[aria-label^="out[5], wrong"]').hover()
     assert "Thread 0 of block 1 (wave 0, lane 0) wrote it last" in story.inner_text()
     assert "By the exercise it belongs to thread 1 of block 1." in story.inner_text()

@@ -53,7 +53,7 @@ def test_only_inside_the_block() -> None:
 
 MESSAGE = """\
 Kernel reversed_without_barrier has a data race in shared memory: two waves of a block use the same 4 bytes, and \
-nothing decides who comes first.
+no synchronisation orders them.
   write of 4 bytes at byte 512 of the block's shared memory
     planted.hip, line 10:  tile[t] = t;  // <1>
     in block (0, 0, 0), thread (128, 0, 0), wave 2, lane 0

@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     arch, options = request.param
-    # GPULAB_CHECKED=1 runs the corpus checked: none of its kernels has a race, or reads what nobody wrote.
+    # GPULAB_CHECKED=1 runs the corpus checked: none of its kernels has a race, or reads what was never written.
     with gpulab.checked() if os.environ.get("GPULAB_CHECKED") else contextlib.nullcontext():
         yield from Gpu.opened(arch, options)
 

@@ -33,7 +33,7 @@ def make(parameters, random):
 
 
 def whole_tiles(o):
-    """Are the elements that nobody wrote exactly those of some tiles?"""
+    """Are the elements that were not written exactly those of some tiles?"""
     missing = o.unwritten_indices("out")
     if not missing or missing != o.wrong_indices("out"):
         return False

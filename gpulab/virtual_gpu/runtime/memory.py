@@ -208,7 +208,7 @@ class Memory:
             self._submit(stream, to, origin, size, waits or self._is_pageable(target, to, source, origin))
 
     def _look_at_copy(self, to: Allocation | None, origin: Allocation | None, source: int, size: int) -> None:
-        """In a checked block: a copy to the host of what nobody has written is a finding."""
+        """In a checked block: a copy to the host of what was never written is a finding."""
         device = self._context.current
         if origin is None or (to is not None and to.kind == "device") or device.fault is not None:
             return

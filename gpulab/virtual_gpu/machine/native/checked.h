@@ -57,7 +57,7 @@ INTERNAL int finished(Check *c, Thread *thread);
 /* The earlier access that left an epoch becomes the finding's other side. (findings.c) */
 INTERNAL void add_other(Check *c, Finding *found, u32 epoch);
 
-/* A read of memory that nobody has written yet. Another wave may still write it: that is a race then, and says more. So
+/* A read of memory that was never written yet. Another wave may still write it: that is a race then, and says more. So
    the first such read is kept until its workgroup's next barrier (LDS), else to the end. (findings.c) */
 INTERNAL void keep_unwritten(Check *c, Wave *wave, u32 access, u32 lane, u64 address);
 

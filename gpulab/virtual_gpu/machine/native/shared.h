@@ -964,7 +964,7 @@ struct Check {
   u64 all_lanes;
   u64 wave_size;
   View lds; /* the running wave's LDS */
-  Found pending; /* the first read of memory that nobody has written; it waits for what says more */
+  Found pending; /* the first read of memory that was never written; it waits for what says more */
   u64 found_count;
   /* the faults of the workgroup with the lowest number that has one, one for each instruction and kind */
   Found found[16];
