@@ -16,8 +16,8 @@ from gpulab import providers
 def checked() -> Iterator[None]:
     """Every launch on a virtual device inside the block is checked, and stopped soon after the first mistake.
 
-    Found are data races (within a wave, a block, the grid), reads of memory that was never written, barriers that not all
-    threads of a block reach, and waiting that never ends; the error names both places. Checked launches run on one
+    Found are data races (within a wave, a block, the grid), reads of memory that was never written, barriers that not
+    all threads of a block reach, and waiting that never ends; the error names both places. Checked launches run on one
     core and take a few times as long. docs/checked.md says what is found and what is not.
 
     Raises:

@@ -9,7 +9,7 @@
     │   ├── MemoryFault         bad address: out of bounds, null, misaligned, freed
     │   ├── KernelTimeout       the instruction limit was reached (a loop that never ends)
     │   ├── KernelTrap          the kernel itself asked to stop (trap, failed assert)
-    │   └── CheckedFault        a checked launch found a race, a read of what was never written, waiting without an end ...
+    │   └── CheckedFault        a checked launch found a race, a read of memory never written, waiting without end ...
     ├── UnsupportedInstruction  the virtual GPU has no row for an instruction of this kernel
     ├── AssemblyError           assembly text that cannot be read
     ├── DeviceMemoryError       allocation and copy errors (out of memory, double free, wrong shape)

@@ -80,6 +80,8 @@ def main(words: Sequence[str]) -> NoReturn:
     process.watch(library)
     if jail:
         jails.close()
+    else:
+        process.translate_ahead()
     program = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     given = [os.fsencode(word) for word in arguments]
     values = (ctypes.c_char_p * (len(given) + 1))(*given, None)
@@ -125,6 +127,10 @@ class _Process:
         self._tells = profile and self._writer is None
         if self._writer is not None or self._tells:
             self._records = self._open.enter_context(providers.recording(profile=profile))
+
+    def translate_ahead(self) -> None:
+        """Have a second process translate kernels that come later."""
+        self._hosting.translate_ahead()
 
     def fault(self, fault: Any, returned: bool = True) -> None:
         """Explain a fault."""

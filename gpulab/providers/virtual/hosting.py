@@ -50,6 +50,13 @@ def install(on_fault: Callable[[Fault], None], on_failure: Callable[[str, str, s
     here.announce, here.explain = on_fault, on_failure
 
 
+def translate_ahead() -> None:
+    """From now on, kernels of programs that are loaded are translated by a second process too. Not for jailed ones."""
+    from gpulab.virtual_gpu import runtime
+
+    runtime.instance().modules.translate_ahead = True
+
+
 def watch_memory() -> None:
     """From now on, note in checked launches which bytes of memory kernels change, and what is copied."""
     from gpulab.virtual_gpu import runtime

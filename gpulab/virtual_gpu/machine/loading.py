@@ -57,6 +57,14 @@ class Home(Protocol):
     def caches(self) -> Caches: ...
 
 
+class Beside(Protocol):
+    """Another process that translates kernels of the same program."""
+
+    def wanted(self, kernel: str) -> None:
+        """This process is about to translate a kernel."""
+        ...
+
+
 class Hidden(NamedTuple):
     """What stands in the hidden arguments of a launch: addresses, 0 for none."""
 
@@ -207,21 +215,35 @@ class LoadedKernel:
             self._lock.release()
         return time.perf_counter() - began
 
-    def _link(self, translation: Translation, quick: bool) -> int:
-        """The address of a translated kernel's function."""
+    def compile(self) -> None:
+        """Translate and compile it as its first launch would, and keep the code on disk alone."""
+        translation = self._translation(False, False, quick=True)
+        self._objects(translation, not jit.is_kept(translation.ir))
+
+    def _objects(self, translation: Translation, quick: bool) -> list[bytes]:
         objects = [jit.compile_object(translation.ir, quick=quick)]
         if translation.quick:
             objects.append(jit.compile_object(translation.quick, quick=True))
-        (entry,) = jit.load(objects, translation.name)
+        return objects
+
+    def _link(self, translation: Translation, quick: bool) -> int:
+        """The address of a translated kernel's function."""
+        (entry,) = jit.load(self._objects(translation, quick), translation.name)
         return entry
+
+    def _translation(self, profile: bool, checked: bool, quick: bool) -> Translation:
+        program = self.module.program
+        return translate(
+            program, self.descriptor, self.module.decoder, self.mode, profile,
+            check_alignment=program.guarantees.alignment, checked=checked, quick=quick,
+        )  # fmt: skip
 
     def _translate(self, profile: bool, checked: bool, quick: bool) -> Code:
         module = self.module
         program = module.program
-        translation = translate(
-            program, self.descriptor, module.decoder, self.mode, profile, check_alignment=program.guarantees.alignment,
-            checked=checked, quick=quick,
-        )  # fmt: skip
+        if module.beside is not None and quick and not profile and not checked:
+            module.beside.wanted(self.name)
+        translation = self._translation(profile, checked, quick)
         addresses = self.addresses()
         symbols = [dispatch.relocated(symbol, index, program, addresses) for symbol, index in translation.symbols]
         highest = 0
@@ -255,6 +277,7 @@ class LoadedModule:
 
     def __init__(self, device: Home, program: Program) -> None:
         self.device, self.program = device, program
+        self.beside: Beside | None = None
         self.decoder = Decoder(program, isa.table(program.arch))
         # Every kernel is looked through first, so that nothing is allocated for a program that is refused.
         for descriptor in program.kernels.values():

@@ -89,6 +89,7 @@ class Modules:
         self.functions: dict[int, Function] = {}
         self._handles = itertools.count(0x6_0000_0010, 16)
         self._programs: dict[bytes, Program] = {}
+        self.translate_ahead = False  # kernels of whole programs, by a process beside them
 
     # Loading
 
@@ -105,6 +106,10 @@ class Modules:
         program = self._program(image, device)
         with self._context.lock:
             loaded = device.machine.load(program)
+            if self.translate_ahead:
+                from gpulab.virtual_gpu.runtime.ahead import Ahead
+
+                loaded.beside = Ahead(image, device.architecture.name, list(loaded.kernels))
             module = Module(next(self._handles), device, loaded, program.printf_formats)
             self._modules[module.handle] = module
         return module

@@ -1,0 +1,132 @@
+"""Kernels of a whole program are translated by two processes: by the program's own, and by one beside it.
+
+A kernel is translated at its first launch, and a program with many kernels would wait for one after the other. So when
+a program has had to translate two, a process of its own begins with those that stand behind them, and keeps the code
+on disk, where the program finds it. `Ahead` is the program's side: it tells the other process of each kernel that the
+program itself needs, and waits where that kernel is under way there. The other process (`main`) is never more than
+`FIRST` kernels ahead of what was launched, so that a program that launches few of many costs little.
+
+Between the two: lines "begin K" and "done K" (K: the kernel's number) come back, and a byte goes out for each kernel
+that is needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Sequence
+
+LEAST = 4
+"""Kernels that a program must have left, that it is worth it."""
+
+FIRST = 4
+"""Kernels that may be translated ahead of what was launched."""
+
+PATIENCE = 30.0
+"""Seconds to wait for a kernel that is under way; after that it is translated here."""
+
+
+class Ahead:
+    """The program's side, for one module.
+
+    Args:
+        image: the code object.
+        arch: the device, as in "gfx942".
+        kernels: all of its kernels, in order.
+    """
+
+    def __init__(self, image: bytes, arch: str, kernels: Sequence[str]) -> None:
+        self._image, self._arch, self._kernels = image, arch, list(kernels)
+        self._needed: set[str] = set()
+        self._begun: set[str] = set()
+        self._done: set[str] = set()
+        self._other: subprocess.Popen[bytes] | None = None
+        self._text = b""
+        self._tried = False
+
+    def wanted(self, kernel: str) -> None:
+        """The program is about to translate this kernel: returns as soon as it may look for its code on disk."""
+        self._needed.add(kernel)
+        if self._other is None:
+            if not self._tried and len(self._needed) > 1:
+                self._start(kernel)
+            return
+        try:
+            assert self._other.stdin is not None
+            self._other.stdin.write(b".")
+            self._read(0.0)
+            while kernel in self._begun and kernel not in self._done:
+                if not self._read(PATIENCE):
+                    break
+        except OSError:
+            self.close()
+
+    def _start(self, kernel: str) -> None:
+        at = self._kernels.index(kernel)
+        left = [name for name in self._kernels[at + 1 :] + self._kernels[:at] if name not in self._needed]
+        if len(left) < LEAST or (os.cpu_count() or 1) < 2:
+            return
+        self._tried = True
+        head = json.dumps({"arch": self._arch, "kernels": left[1:], "bytes": len(self._image)}).encode()
+        with contextlib.suppress(OSError):
+            self._other = subprocess.Popen(
+                [sys.executable, "-c", "from gpulab.virtual_gpu.runtime import ahead; ahead.main()"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+            )  # fmt: skip
+            assert self._other.stdin is not None
+            self._other.stdin.write(head + b"\n" + self._image)
+        self._kernels = left[1:]
+
+    def _read(self, seconds: float) -> bool:
+        """Take in what the other process says; wait for so long if it says nothing. False: it said nothing."""
+        assert self._other is not None
+        assert self._other.stdout is not None
+        out = self._other.stdout.fileno()
+        ready, _, _ = select.select([out], [], [], seconds)
+        if not ready:
+            return False
+        data = os.read(out, 65536)
+        if not data:
+            raise OSError("it has ended")
+        *lines, self._text = (self._text + data).split(b"\n")
+        for line in lines:
+            word, _, number = line.partition(b" ")
+            (self._begun if word == b"begin" else self._done).add(self._kernels[int(number)])
+        return True
+
+    def close(self) -> None:
+        """End the other process."""
+        other, self._other = self._other, None
+        if other is not None:
+            other.kill()
+            other.wait()
+            for pipe in (other.stdin, other.stdout):
+                if pipe is not None:
+                    pipe.close()
+        self._begun.clear()
+
+
+def main() -> None:
+    """The other process: translate the kernels that standard input names, as far as it allows. Ends with its parent."""
+    from gpulab.virtual_gpu.runtime.runtime import Runtime
+
+    given, out = sys.stdin.buffer, sys.stdout.buffer
+    head = json.loads(given.readline())
+    image = given.read(head["bytes"])
+    kernels = Runtime(head["arch"]).modules.load(image).loaded.kernels
+    allowed = FIRST
+    for number, name in enumerate(head["kernels"]):
+        while allowed <= number:
+            more = os.read(given.fileno(), 4096)
+            if not more:
+                return
+            allowed += len(more)
+        out.write(b"begin %d\n" % number)
+        out.flush()
+        kernels[name].compile()
+        out.write(b"done %d\n" % number)
+        out.flush()
