@@ -53,8 +53,9 @@ def install(on_fault: Callable[[Fault], None], on_failure: Callable[[str, str, s
 def translate_ahead() -> None:
     """From now on, kernels of programs that are loaded are translated by a second process too. Not for jailed ones."""
     from gpulab.virtual_gpu import runtime
+    from gpulab.virtual_gpu.runtime.ahead import Ahead
 
-    runtime.instance().modules.translate_ahead = True
+    runtime.instance().modules.beside = Ahead
 
 
 def watch_memory() -> None:

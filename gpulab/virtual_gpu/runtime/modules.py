@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpulab.records import Launch, Trace
     from gpulab.toolchain.code_object import KernelSignature
     from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
-    from gpulab.virtual_gpu.machine.loading import LoadedKernel, LoadedModule
+    from gpulab.virtual_gpu.machine.loading import Beside, LoadedKernel, LoadedModule
 
 Triple = tuple[int, int, int]
 
@@ -89,7 +89,8 @@ class Modules:
         self.functions: dict[int, Function] = {}
         self._handles = itertools.count(0x6_0000_0010, 16)
         self._programs: dict[bytes, Program] = {}
-        self.translate_ahead = False  # kernels of whole programs, by a process beside them
+        #: makes what translates kernels beside this process, from a code object, its device and its kernels
+        self.beside: Callable[[bytes, str, list[str]], Beside] | None = None
 
     # Loading
 
@@ -106,10 +107,8 @@ class Modules:
         program = self._program(image, device)
         with self._context.lock:
             loaded = device.machine.load(program)
-            if self.translate_ahead:
-                from gpulab.virtual_gpu.runtime.ahead import Ahead
-
-                loaded.beside = Ahead(image, device.architecture.name, list(loaded.kernels))
+            if self.beside is not None:
+                loaded.beside = self.beside(image, device.architecture.name, list(loaded.kernels))
             module = Module(next(self._handles), device, loaded, program.printf_formats)
             self._modules[module.handle] = module
         return module
