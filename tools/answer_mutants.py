@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`make answer-mutants`: changes one place of a right answer at a time, and lists what the check says of each.
 
-    make answer-mutants                                                20 mutants of each exercise of kernels
+    make answer-mutants                                                20 mutants of each exercise
     make answer-mutants ANSWERS="--count 6 --seed 3 saxpy-guard"       fewer, others, of one exercise
     make answer-mutants ANSWERS="--seconds 120 --to list.json"         stops after two minutes of processor time
     make answer-mutants ANSWERS="--review saxpy-guard"                 renews its list in tests/grading/mutants
@@ -10,6 +10,7 @@
 mutant is judged without an explanation. One whose machine code is that of the right answer is no mutant. One that
 passes is run beside the right answer on all cases, and on inputs that are drawn within what the exercise promises
 (`inputs`, the same ones each time): memory that differs is reported as "passes, but differs" and makes the exit code 1.
+Of whole programs the host's part is changed, too (`HOST_SWAPS`), and one that passes is judged on drawn cases.
 Whether a cause that is named is the right one, a person has to say: the list is made for that.
 
 `--review` keeps the judgements as a table (`Row`), one file for each exercise, which a test compares with the check.
@@ -22,27 +23,30 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import random
 import re
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 
+from gpulab import programs
 from gpulab.errors import CompileError, GpulabError
 from gpulab.grading import exercise_ids, load
 from gpulab.grading.answers import right_answers
 from gpulab.grading.case import Buffer, Parameters
-from gpulab.grading.drawing import drawn
+from gpulab.grading.drawing import drawn, drawn_runs
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.judge import judged
+from gpulab.grading.judge_program import run_everywhere
+from gpulab.grading.program import ProgramExercise
 from gpulab.toolchain import compile
 
 NO_CODE = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|^\s*#[^\n]*|template\s*<[^>]*>|_cast<[^>]*>", re.M | re.S
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|^\s*#(?:[^\n]*\\\n)*[^\n]*|template\s*<[^>]*>|_cast<[^>]*>", re.M | re.S
 )
 
 SWAPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -72,6 +76,24 @@ SWAPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("type", r"\bunsigned (?=\w+ =)", ("unsigned char ",)),
 )
 """Kind, what is changed, and what may stand in its place."""
+
+OPERAND = r"(?:[^(),<>;]|\([^()<>;]*\))+"
+HOST_SWAPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("operator", r"==", ("!=",)),
+    ("operator", r"!=", ("==",)),
+    ("call", r"(?<=\s)(?:[A-Z]+\(|hip[A-Z]\w*\()[^;{}]*;", (";",)),
+    ("launch", r"(?<=\s)\w+(?:<\w+>)?<<<[^;]*;", (";",)),
+    ("bytes", r" \* sizeof\([^()]*\)", ("",)),
+    ("direction", r"\bhipMemcpyHostToDevice\b", ("hipMemcpyDeviceToHost",)),
+    ("direction", r"\bhipMemcpyDeviceToHost\b", ("hipMemcpyHostToDevice",)),
+    ("arguments", rf"(?<=<<<)(?P<first>{OPERAND}), (?P<second>{OPERAND})", ("{second}, {first}",)),
+    (
+        "arguments",
+        rf"(?<=[\s(])(?P<call>hip\w+\()(?P<first>{OPERAND}), (?P<second>{OPERAND})",
+        ("{call}{second}, {first}",),
+    ),
+)
+"""As `SWAPS`, for whole programs alone: what the host asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +151,16 @@ class Row:
         return self.answer, self.kind, self.place, self.old, self.new
 
 
-def points(source: str) -> Iterator[tuple[str, int, int, str]]:
-    """(kind, start, end, new text) for each change of a text; comments, texts and types in <> stay."""
+def points(source: str, program: bool = False) -> Iterator[tuple[str, int, int, str]]:
+    """(kind, start, end, new text) for each change of a text; comments, macros, texts and types in <> stay."""
     code = NO_CODE.sub(lambda found: re.sub(r"[^\n]", "\0", found[0]), source)
     begin = code.find("{")
-    for kind, pattern, news in SWAPS:
+    for kind, pattern, news in SWAPS + (HOST_SWAPS if program else ()):
         for found in re.finditer(pattern, code):
             if found.start() > begin:
+                parts = {name: source[slice(*found.span(name))] for name in found.groupdict()}
                 for new in news:
-                    yield kind, found.start(), found.end(), new.format(found[0])
+                    yield kind, found.start(), found.end(), new.format(found[0], **parts)
     for found in re.finditer(r"\bif \(", code):
         end = _closing(code, found.end() - 1)
         returns = re.match(r"\s*return;", code[end + 1 :])
@@ -145,7 +168,7 @@ def points(source: str) -> Iterator[tuple[str, int, int, str]]:
         yield "guard", found.end(), end, f"!({source[found.end() : end]})"
     for found in re.finditer(r"\b(\w+)\((\w+), (\w+)\)", code):
         yield "arguments", found.start(2), found.end(3), f"{found[3]}, {found[2]}"
-    for kind, name, other in ((k, n, o) for k, n, o in _scalars(code)):
+    for kind, name, other in (*_scalars(code), *(_handles(code) if program else ())):
         for found in re.finditer(rf"\b{name}\b", code[begin:]):
             yield kind, begin + found.start(), begin + found.end(), other
     for found in re.finditer(r"(?<=\n)([ ]+)([^\s{}][^\n{}]*;)\n\1([^\s{}][^\n{}]*;)(?=\n)", code):
@@ -153,7 +176,21 @@ def points(source: str) -> Iterator[tuple[str, int, int, str]]:
             indent = found[1]
             first, second = (source[slice(*found.span(group))] for group in (2, 3))
             yield "order", found.start(), found.end(), f"{indent}{second}\n{indent}{first}"
-    yield "loop", begin + 1, begin + 1, "\n    while (true) {}"
+    for body in _kernels(code) if program else [begin + 1]:
+        yield "loop", body, body, "\n    while (true) {}"
+
+
+def _kernels(code: str) -> list[int]:
+    """Where the body of each kernel of a program begins."""
+    return [found.end() for found in re.finditer(r"\b__global__[^{};]*\{", code)]
+
+
+def _handles(code: str) -> Iterator[tuple[str, str, str]]:
+    """Streams and events that are declared together, each with the next one, which may stand in its place."""
+    for found in re.finditer(r"\bhip(?:Stream|Event)_t (\w+(?:, \w+)+);", code):
+        names = found[1].split(", ")
+        for name, other in zip(names, names[1:] + names[:1], strict=True):
+            yield "arguments", name, other
 
 
 def _scalars(code: str) -> Iterator[tuple[str, str, str]]:
@@ -176,10 +213,12 @@ def _closing(code: str, start: int) -> int:
 
 def mutants(id: str) -> list[Mutant]:
     """All mutants of an exercise's right answers."""
+    program = isinstance(load(id), ProgramExercise)
     return [
         Mutant(id, answer, kind, source.count("\n", 0, start) + 1, start, end, source[start:end], new)
         for answer, source in right_answers(id).items()
-        for kind, start, end, new in points(source)
+        for kind, start, end, new in points(source, program)
+        if source[start:end] != new
     ]
 
 
@@ -240,20 +279,29 @@ def write(id: str, rows: Sequence[Row]) -> None:
         table.writerows(astuple(row) for row in rows)
 
 
-def judge(exercise: Exercise, mutant: Mutant) -> Judged | None:
-    """What the check says of it; None if it does not compile, or to the same machine code as the right answer."""
+def judge(exercise: Exercise | ProgramExercise, mutant: Mutant) -> Judged | None:
+    """What the check says of it; None if it does not compile, or, of a kernel, to the right answer's machine code."""
     right, source = right_answers(exercise.id)[mutant.answer], text_of(mutant)
-    began = time.process_time()
+    began = spent()
     try:
-        if all(_code(source, arch) == _code(right, arch) for arch in exercise.archs):
+        if isinstance(exercise, Exercise) and all(_code(source, arch) == _code(right, arch) for arch in exercise.archs):
             return None
     except CompileError:
         return None
     verdict = judged(exercise, source, explained=False)
     status = verdict.status
-    if verdict.passed and differs(exercise, right, source):
-        status = "passes, but differs"
-    return Judged(mutant, status, verdict.cause, round(time.process_time() - began, 1))
+    if status == "does not compile":
+        return None
+    if verdict.passed:
+        other = differs(exercise, right, source) if isinstance(exercise, Exercise) else fails_drawn(exercise, source)
+        status = "passes, but differs" if other else status
+    return Judged(mutant, status, verdict.cause, round(spent() - began, 1))
+
+
+def spent() -> float:
+    """Processor time of this process and of those that have ended, in seconds."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def _code(source: str, arch: str) -> str:
@@ -269,6 +317,16 @@ def inputs(exercise: Exercise) -> list[tuple[Parameters, int | None]]:
     """The exercise's cases, and inputs that are drawn as for a grading, but always the same ones."""
     found: list[tuple[Parameters, int | None]] = [(parameters, None) for parameters in exercise.cases]
     return found + [each for seed in range(DRAWN) for each in drawn(exercise, seed)]
+
+
+def fails_drawn(exercise: ProgramExercise, source: str) -> bool:
+    """Is a program that passes all cases wrong in a drawn one? The same ones are drawn each time."""
+    program = programs.build(source, name=exercise.id, archs=exercise.archs, options=exercise.options)
+    return not all(
+        outcome.passed
+        for case in drawn_runs(exercise, 0)
+        for outcome in run_everywhere(exercise, program, source, case)
+    )
 
 
 def differs(exercise: Exercise, right: str, source: str) -> bool:
@@ -296,21 +354,18 @@ def differs(exercise: Exercise, right: str, source: str) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("exercises", nargs="*", help="their ids; all exercises of kernels without")
+    parser.add_argument("exercises", nargs="*", help="their ids; all exercises without")
     parser.add_argument("--count", type=int, default=20, help="mutants of each exercise")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3600, help="of processor time, of all together")
     parser.add_argument("--to", type=Path, help="a file for the list, as JSON")
     parser.add_argument("--review", action="store_true", help="renew the reviewed lists of these exercises")
     asked = parser.parse_args(arguments)
-    began, listed, holes = time.process_time(), list[Judged](), 0
+    began, listed, holes = spent(), list[Judged](), 0
     for id in asked.exercises or exercise_ids():
-        exercise = load(id)
-        if not isinstance(exercise, Exercise):
-            continue
-        found = list[Judged]()
+        exercise, found = load(id), list[Judged]()
         for mutant in sample(mutants(id), asked.seed):
-            if len(found) >= asked.count or time.process_time() - began > asked.seconds:
+            if len(found) >= asked.count or spent() - began > asked.seconds:
                 break
             try:
                 one = judge(exercise, mutant)

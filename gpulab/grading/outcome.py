@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gpulab.errors import CheckError
 from gpulab.grading.bench import Prepared
-from gpulab.grading.case import Array, Case, Run, Shape3, differs, guard_values, same_bits
+from gpulab.grading.case import Array, Buffer, Case, Run, Shape3, differs, guard_values, same_bits
 from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.sources import code_only
 from gpulab.records import Activity, Fault, Launch
@@ -114,6 +114,16 @@ class Outcome:
     def clean(self) -> bool:
         """Whether nothing was found that is a mistake whatever comes out: a fault, or writing beside an array."""
         return self.fault is None and not any(self.outside(array.name) for array in self.case.arrays)
+
+    def with_room(self, guard: int, limit: int) -> Outcome:
+        """The same with another guarded run, with so many guard elements: for kernels whose threads reach far.
+
+        Raises CheckError where there is nothing that could be run.
+        """
+        if self.prepared is None:
+            raise CheckError(f"There is no kernel for {self.case.text()} on {self.arch}.")
+        buffers = [Buffer(array, guard, number) for number, array in enumerate(self.case.arrays)]
+        return replace(self, guarded=self.prepared.run(self.case, buffers, limit), guard=guard)
 
     # -- what is in memory? --------------------------------------------------------------------------------
     def found(self, name: str) -> np.ndarray:

@@ -49,6 +49,15 @@ __global__ void halves(int* x, int* y) {
     grid.barrier_wait(static_cast<cg::grid_group::arrival_token&&>(token));
     y[grid.thread_rank()] = own + x[grid.size() - 1 - grid.thread_rank()];
 }
+__global__ void wait_for_first(int rounds, int* sums, int* ready) {
+    if (blockIdx.x == 0) {
+        for (int i = 0; i < rounds; i++) atomicAdd(&sums[threadIdx.x * 33 + i % 32], 1);
+        __threadfence();
+        __hip_atomic_store(ready, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    } else if (blockIdx.x == gridDim.x - 1) {
+        while (__hip_atomic_load(ready, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) == 0) __builtin_amdgcn_s_sleep(1);
+    }
+}
 __device__ void any(const cg::thread_group& group) { group.sync(); }
 __global__ void valid(unsigned* out) {
     auto grid = cg::this_grid();
@@ -141,6 +150,17 @@ def test_hand_made_waiting_between_workgroups(module: gpulab.Module) -> None:
     flag, out = gpulab.zeros(1, "uint32"), gpulab.zeros(200, "uint32")
     module["flags"].cooperative[200, 64](flag, out)
     assert out.to_host().tolist() == list(range(200, 0, -1))
+
+
+def test_waiting_is_no_matter_of_the_host_threads_speed(module: gpulab.Module) -> None:
+    # On a thread of its own the wave that waits would reach the limit before the first block, which stays below it.
+    sums, ready = gpulab.zeros(33 * 64 + 32, "int32"), gpulab.zeros(1, "int32")
+    gpulab.set_limit(40_000)
+    try:
+        module["wait_for_first"].cooperative[64, 64](4_000, sums, ready)
+    finally:
+        gpulab.set_limit(None)
+    assert sums.to_host().sum() == 4_000 * 64
 
 
 def test_waiting_without_a_cooperative_launch(module: gpulab.Module) -> None:

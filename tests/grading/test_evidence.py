@@ -74,6 +74,9 @@ def test_a_mirror_with_a_right_guard_is_not_told_that_it_lacks_one(old, new, cau
         ("mystery-lines", "grid-stride", "in[i]", "in[i + 1]", "out-of-bounds"),  # not: the guard
         ("one-atomic-each", "one-key-after-another", "left = i < n", "left = i > n", "out-of-bounds"),  # nor here
         ("three-point-mean", "usual", "int i = blockIdx.x", "int i = blockIdx.y", "left-out"),  # not: the ends
+        ("row-weights", "usual", "if (row >= rows) return;", "// 32", "too-many-rows"),  # not: waves of 32
+        ("sgemm-share-of-peak", "doubled", "n + across]", "n + across - 1]", "out-of-bounds"),  # not: the conditions
+        ("transpose-to-peak", "padded", "blockIdx.x * 64,", "blockIdx.x * 64 - 1,", "out-of-bounds"),  # nor here
     ],
 )
 def test_a_cause_is_named_only_if_nothing_else_leaves_the_same(id, answer, old, new, cause):

@@ -90,8 +90,10 @@ exercise = ProgramExercise(
         Cause(
             "by-clock",
             "another property decides than the number of threads at a time",
-            lambda o: found(o)[1] != "" and "threads" in o.stdout and not any(
-                f"{threads} threads" in o.stdout for _, _, threads, _ in devices()
+            lambda o: (
+                found(o)[1] != ""
+                and "threads" in o.stdout
+                and not any(f"{threads} threads" in o.stdout for _, _, threads, _ in devices())
             ),
             "The rule is multiprocessors times threads of a multiprocessor.",
             "Compute it for each device and print it.",
@@ -123,6 +125,6 @@ exercise = ProgramExercise(
         "maxThreadsPerMultiProcessor.",
         "After the loop: no device, print it and return 4. Otherwise hipSetDevice(best), then allocate, launch, "
         "copy. The "
-        "name is gcnArchName up to the colon: strcspn(name, \":\") counts the letters.",
+        'name is gcnArchName up to the colon: strcspn(name, ":") counts the letters.',
     ),
 )

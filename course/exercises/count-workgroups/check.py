@@ -183,9 +183,7 @@ exercise = Exercise(
         Cause(
             "wrong-stride",
             "packets are looked for too far apart",
-            lambda o: (
-                o.read_outside() is not None and 0 <= o.read_outside()[1] - 64 * faulting_thread(o) < 16
-            ),
+            lambda o: o.read_outside() is not None and 0 <= o.read_outside()[1] - 64 * faulting_thread(o) < 16,
             "packets is an array of 32-bit numbers: a packet of 64 bytes is 16 of them.",
             "At which index does packet 1 begin?",
         ),

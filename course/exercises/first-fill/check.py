@@ -54,7 +54,9 @@ exercise = Exercise(
             "guard-one-too-far",
             "the guard lets one thread too many through",
             lambda o: (
-                o.works_past("out") and o.written_past("out") == (o.case.parameters["n"],) and o.case.threads > o.case.parameters["n"] + 1
+                o.works_past("out")
+                and o.written_past("out") == (o.case.parameters["n"],)
+                and o.case.threads > o.case.parameters["n"] + 1
             ),
             "An array of n elements ends at index n - 1, so index n is already outside.",
             "Test your condition for the thread with number n: should it write?",
@@ -71,9 +73,7 @@ exercise = Exercise(
         Cause(
             "thread-index-only",
             "every block writes the same elements: the index leaves out the block",
-            lambda o: (
-                o.looks_like("out", filled_at(lambda b, t, case: t)) and not o.uses(r"\bblockIdx\s*\.\s*x\b")
-            ),
+            lambda o: o.looks_like("out", filled_at(lambda b, t, case: t)) and not o.uses(r"\bblockIdx\s*\.\s*x\b"),
             "threadIdx.x starts at 0 again in every block.",
             "Add to it the number of threads in all blocks before this one.",
         ),

@@ -115,11 +115,13 @@ exercise = Exercise(
         Cause(
             "bins-not-merged",
             "counters from the number of threads of a block on are never added up",
-            lambda o: o.fault is None
-            and o.case.block[0] < 256
-            and bool(o.wrong_indices("bins"))
-            and o.unwritten_indices("bins") == o.wrong_indices("bins")
-            and min(o.wrong_indices("bins")) >= o.case.block[0],
+            lambda o: (
+                o.fault is None
+                and o.case.block[0] < 256
+                and bool(o.wrong_indices("bins"))
+                and o.unwritten_indices("bins") == o.wrong_indices("bins")
+                and min(o.wrong_indices("bins")) >= o.case.block[0]
+            ),
             "There are 256 counters, and a block may have fewer threads.",
             "Let each thread add up several counters, in a loop.",
         ),

@@ -72,6 +72,35 @@ def disagree(case, wave):
     return a @ b[order]
 
 
+def pairs(o):
+    """How often column i of A was multiplied by row j of B, for one tile with one step: 16 x 16 whole numbers.
+
+    Of D = A W B, W is what is asked for. None where a number of W is none that a matrix instruction could leave: then
+    rows or columns are wrong, not their pairs.
+    """
+    if o.fault is not None or o.left_out() or o.case.array("d").data.shape != (16, 16):
+        return None
+    a, b = (matrix.astype("float64") for matrix in matrices(o.case))
+    if a.shape != (16, 16) or max(np.linalg.cond(a), np.linalg.cond(b)) > 1e4:
+        return None
+    times = np.linalg.solve(a, o.found("d").astype("float64")) @ np.linalg.inv(b)
+    whole = np.rint(times)
+    fits = np.abs(times - whole).max() < 1e-3 and whole.min() >= 0 and whole.sum() <= 16
+    return whole if fits else None
+
+
+def other_pairs(o):
+    """Were elements of A multiplied by elements of B with another k?"""
+    found = pairs(o)
+    return found is not None and bool(found.sum(axis=0).max() <= 1) and bool((found - np.diag(found.diagonal())).any())
+
+
+def some_k_again(o):
+    """Did some of the 16 products enter the sums several times, and others not at all?"""
+    found = pairs(o)
+    return found is not None and bool((found == np.diag(found.diagonal())).all() and found.max() > 1)
+
+
 def products(case, arch):
     p = case.parameters
     return p["down"] * p["across"] * p["steps"]
@@ -117,10 +146,17 @@ exercise = Exercise(
         Cause(
             "k-disagrees",
             "A and B have different orders of k",
-            lambda o: o.wave_size == 64 and o.looks_like("d", lambda case: disagree(case, 64)),
+            lambda o: o.wave_size == 64 and o.looks_like("d", lambda case: disagree(case, 64)) or other_pairs(o),
             "Element e of a lane of A is multiplied by element e of the lanes of the same group of B. Any order of k "
             "will do, but it must be the same for both.",
             "Write down which k element 1 of lane 16 has in your x, and in your y.",
+        ),
+        Cause(
+            "k-not-dealt-out",
+            "some k are multiplied several times, and others never",
+            some_k_again,
+            "Where several groups of 16 lanes hold a row of A between them, each group has a k of its own.",
+            "Write down which k element 0 has in lanes 0, 16, 32 and 48.",
         ),
         Cause(
             "rows-of-the-other-gpu",

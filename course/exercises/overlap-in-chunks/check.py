@@ -143,10 +143,12 @@ exercise = ProgramExercise(
         Requirement(
             "not-copied",
             "every element is copied to the device and back",
-            lambda o: f"{copied(o, 'host to device'):,} bytes are copied to the device and {copied(o, 'device to host'):,} "
-            f"back, of {4 * o.case.parameters['n']:,} each"
-            if min(copied(o, "host to device"), copied(o, "device to host")) < 4 * o.case.parameters["n"]
-            else "",
+            lambda o: (
+                f"{copied(o, 'host to device'):,} bytes are copied to the device and {copied(o, 'device to host'):,} "
+                f"back, of {4 * o.case.parameters['n']:,} each"
+                if min(copied(o, "host to device"), copied(o, "device to host")) < 4 * o.case.parameters["n"]
+                else ""
+            ),
             "A kernel can work in pinned memory of the host, over the link, which the virtual GPU's model does "
             "not know. "
             "Here the kernels are to work in device memory.",

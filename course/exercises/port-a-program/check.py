@@ -140,9 +140,7 @@ def groups_of_64(o):
 
 def barrier_in_branch(o):
     """Is there a barrier in block_sum that only some threads of the block reach?"""
-    return in_kernel(o, "momentum") and o.uses(
-        r"\bif\s*\([^{;]*\)\s*\{(?:[^{}]|\{[^{}]*\}|\{)*?\b__syncthreads\s*\("
-    )
+    return in_kernel(o, "momentum") and o.uses(r"\bif\s*\([^{;]*\)\s*\{(?:[^{}]|\{[^{}]*\}|\{)*?\b__syncthreads\s*\(")
 
 
 def worked(o):

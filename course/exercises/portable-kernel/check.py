@@ -105,9 +105,14 @@ exercise = ProgramExercise(
         Cause(
             "block-not-changed",
             "some rows are never summed",
-            lambda o: o.fault is not None and o.fault.kind == "never written"
-            or 0 < len(o.stdout.split()) and o.exit_code == 0 and o.stdout != o.case.expected
-            and threads(o) < size(o)[0] * o.wave_size,
+            lambda o: (
+                o.fault is not None
+                and o.fault.kind == "never written"
+                or 0 < len(o.stdout.split())
+                and o.exit_code == 0
+                and o.stdout != o.case.expected
+                and threads(o) < size(o)[0] * o.wave_size
+            ),
             "A block needs as many threads as its waves have lanes together.",
             "How many threads do 4 waves have on this device?",
         ),

@@ -65,6 +65,20 @@ def late_start(o):
     return right_but(o, missing)
 
 
+def waves_of_32(o):
+    """On waves of 64, is each row written by the threads that would have its number if waves had 32 lanes?
+
+    A row's number is the same for a whole wave where it was made so: then it is that of the wave's first 32 lanes.
+    """
+    if o.wave_size != 64:
+        return False
+    columns = o.case.parameters["columns"]
+    seen = [(index // columns, thread // 64 * 2, thread // 32) for index, (thread, _, _) in o.numbers("out")]
+    return any(
+        max((row for row, *_ in seen), default=0) > 0 and all(row == each[way] for row, *each in seen) for way in (0, 1)
+    )
+
+
 def weight_of_another(o):
     """Is each wrong row the input times one of the weights?"""
     matrix, weights = o.case.array("in").data.astype("float64"), o.case.array("weight").data.astype("float64")
@@ -114,8 +128,8 @@ exercise = Exercise(
     causes=(
         Cause(
             "waves-of-32",
-            "the row's number is computed with 32 lanes in a wave",
-            lambda o: o.wave_size == 64 and "32" in o.source and bool(o.wrong_indices("out") or o.fault),
+            "the code takes a wave to have 32 lanes",
+            waves_of_32,
             "On this device a wave has 64 lanes. Its two halves then have different rows, or one half writes what the "
             "other should.",
             "warpSize has the number for each device.",

@@ -40,9 +40,11 @@ exercise = Exercise(
         Cause(
             "guard-one-too-far",
             "the guard lets one thread too many through",
-            lambda o: o.works_past("y")
-            and o.written_past("y") == (o.case.parameters["n"],)
-            and o.case.threads > o.case.parameters["n"] + 1,
+            lambda o: (
+                o.works_past("y")
+                and o.written_past("y") == (o.case.parameters["n"],)
+                and o.case.threads > o.case.parameters["n"] + 1
+            ),
             "Arrays of n elements end at index n - 1.",
             "Which threads does your condition let through for n = 1? Only one should pass.",
         ),

@@ -92,6 +92,7 @@ exercise = Exercise(
     cases=(
         {"n": 6000, "block": 256, "blocks": 7},
         {"n": 1000, "block": 64, "blocks": 5},
+        {"n": 22000, "block": 64, "blocks": 5},
         {"n": 512, "block": 128, "blocks": 4},
         {"n": 100, "block": 256, "blocks": 4},
         {"n": 1, "block": 64, "blocks": 2},

@@ -69,6 +69,46 @@ def misses_steps(o):
     )
 
 
+ROOM = 1 << 16
+"""Guard elements that rows and columns of a block beyond the end of a matrix fit in, where it is small."""
+
+
+def small_with_room(o):
+    """The outcome with so much room that the kernel comes to its end; None for the large case, and where it does not."""
+    if large(o.case) or o.guarded.fault is not None and o.guarded.fault.kind != "out of bounds":
+        return None
+    found = o if o.guarded.fault is None else o.with_room(ROOM, 10_000_000)
+    return found if found.guarded.fault is None else None
+
+
+def only_outside(o):
+    """Is all inside of the matrices as it should be, and was an element behind the end of one used, or one of none?"""
+    if o.null_access():
+        return o.case.parameters["k"] == 0 and o.fault.access == "read"
+    place = o.faulting_index()
+    if place is not None and place[1] < 0 or place is None and not o.outside("c"):
+        return False
+    found = small_with_room(o)
+    return found is not None and not any(found.wrong(name).any() or found.written_before(name) for name in "abc")
+
+
+def beyond_k(o):
+    """Are the sums those of whole steps, where k is no multiple of the step: with what lies behind the rows of a and b?"""
+    p, o = o.case.parameters, small_with_room(o)
+    if o is None or not p["m"] or not p["n"]:
+        return False
+    a, b = (o.guarded.after[name][o.guard :].astype("float64") for name in "ab")
+    row, column = np.arange(p["m"])[:, None] * p["k"], np.arange(p["n"])
+    for step in (4, 8, 16):
+        depth = np.arange(-(-p["k"] // step) * step)
+        if p["k"] < len(depth) and row[-1, 0] + depth[-1] < len(a) and depth[-1] * p["n"] + column[-1] < len(b):
+            with np.errstate(invalid="ignore", over="ignore"):
+                sums = a[row + depth] @ b[depth[:, None] * p["n"] + column]
+            if np.allclose(o.found("c"), sums, rtol=1e-5, atol=0, equal_nan=True):
+                return True
+    return False
+
+
 def only_whole_blocks(o):
     """Are the blocks that lie inside right, and the others not written at all?"""
     m, n, wrong = o.case.parameters["m"], o.case.parameters["n"], o.wrong("c")
@@ -132,9 +172,16 @@ exercise = Exercise(
             "Where does your kernel convert a float to another type?",
         ),
         Cause(
+            "beyond-k",
+            "the sums go on beyond k, with numbers that belong to other rows or to no matrix",
+            beyond_k,
+            "k need not be a multiple of your step. In the last step there is nothing to load for some of its places.",
+            "For k = 12 and steps of 8: which elements of a row of a does the second step load?",
+        ),
+        Cause(
             "outside",
             "elements outside of the matrices are loaded or stored",
-            lambda o: bool(o.outside("c")) or (o.fault is not None and o.fault.kind in ("out of bounds", "null")),
+            only_outside,
             "At the edges a tile is larger than what is left of the matrix; and for k = 0 nothing can be loaded "
             "at all.",
             "Which conditions must hold for a row, a column, a step of k, before you use an address?",

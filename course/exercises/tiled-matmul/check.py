@@ -64,6 +64,7 @@ SIZES = (
 )
 """m, n and k."""
 
+
 def stores_beside(o):
     """Was a thread without an element of c seen to store, and each one at row * n + column?"""
     m, n = (o.case.parameters[name] for name in ("m", "n"))

@@ -51,9 +51,15 @@ def whole_tiles_right(o):
     return not o.wrong("out")[: m // TILE * TILE, : n // TILE * TILE].any()
 
 
+def read_past_the_end(o):
+    """Was an element behind the input's last one read, though all whole tiles are right?"""
+    place = o.read_outside()
+    return place is not None and place[0] == "in" and place[1] >= o.case.array("in").data.size and whole_tiles_right(o)
+
+
 def edges_alone(o):
     """Was something not written, or something written outside, though all whole tiles are right?"""
-    ended = o.fault is None or o.fault.kind == "out of bounds"
+    ended = o.fault is None or o.fault.kind == "out of bounds" and o.fault.access == "write"
     return ended and whole_tiles_right(o) and bool(o.unwritten_indices("out") or o.outside("out"))
 
 
@@ -108,7 +114,7 @@ exercise = Exercise(
         Cause(
             "outside-the-matrix",
             "the last tiles reach beyond the end of the input",
-            lambda o: o.read_outside() is not None and o.read_outside()[0] == "in" and whole_tiles_right(o),
+            read_past_the_end,
             "If n or m is no multiple of 64, some tiles are not whole.",
             "Which condition must hold for row and column of the input before it is read?",
         ),

@@ -7,7 +7,8 @@ calling the translated kernel. `_record`: counters, modelled time (finished.py) 
 
 Launches repeat exactly. Kernels whose results may depend on the order of workgroups (atomics that return a value, of
 floats, exchanges) therefore run on one thread, workgroup after workgroup; and of several faults the one in the
-workgroup with the lowest number is reported.
+workgroup with the lowest number is reported. A cooperative launch with a limit of instructions runs on one thread, too:
+how many of them a wave executes while it waits for others would depend on how fast the threads are.
 
 The instruction limit: a wave that has executed `limit` instructions (counted where loops turn, by the loop's length)
 is stopped with a "timeout"; so is a host thread when no wave has ended for twice as many, and for 2**28 at least: under
@@ -305,7 +306,8 @@ class VirtualDevice:
             self._same = same
             self._share(request, code, shape, lds, total)
 
-        count = min(workers or (1 if code.ordered else self.workers), total)
+        alone = code.ordered or (hidden.multigrid_sync and request.limit is not None)
+        count = min(workers or (1 if alone else self.workers), total)
         if total * shape.waves < SMALL_LAUNCH or profile or checked:
             count = 1
         observed = total if profile or checked else min(SAMPLE, max(1, total // 8))
