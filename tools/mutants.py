@@ -302,7 +302,10 @@ def tests_of(path: str) -> list[str]:
     stem = Path(path).stem
     if path.startswith("course/exercises/"):  # an exercise's own answers
         name = Path(path).parts[2]
-        return [f"tests/course/test_answers.py -k {name}", *(folder for folder in folders if "grading" in folder)]
+        return [
+            *(f"tests/course/test_{what}.py -k {name}" for what in ("definitions", "answers")),
+            *(folder for folder in folders if "grading" in folder),
+        ]
     own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
     return [*own[:3], *(name for name in naming(path) if name not in own), *folders]
