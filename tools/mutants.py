@@ -46,7 +46,11 @@ SOURCES = ("gpulab", "course")
 LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
 # Whose tests are mostly those of `make test-rest`:
-WITH_FULL = ("gpulab/views/static", "gpulab/editor", "gpulab/classroom/assignments.py")
+WITH_FULL = (
+    "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/walls.py", "gpulab/programs/jail.py",
+    "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py", "gpulab/grading/isolated.py",
+    "course/exercises",
+)  # fmt: skip
 
 TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/virtual_gpu/isa", "tests/isa tests/reference tests/translate tests/architectures tests/kernels"),
@@ -90,6 +94,11 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/programs", "tests/programs tests/grading"),
     ("gpulab/classroom", "tests/classroom"),
     ("gpulab/walls.py", "tests/attacks tests/programs/test_jail.py tests/programs/test_jail_numbers.py"),
+    ("gpulab/programs/jail.py", "tests/programs/test_jail.py tests/programs/test_jail_numbers.py tests/attacks"),
+    *(
+        (f"gpulab/grading/{name}.py", "tests/attacks tests/grading/test_gpu.py")
+        for name in ("worker", "wire", "remote", "isolated")
+    ),
     ("gpulab/providers", "tests/providers tests/hip tests/api"),
     ("gpulab/hip", "tests/hip tests/api"),
     ("gpulab/grading", "tests/grading tests/course"),
@@ -302,10 +311,8 @@ def tests_of(path: str) -> list[str]:
     stem = Path(path).stem
     if path.startswith("course/exercises/"):  # an exercise's own answers
         name = Path(path).parts[2]
-        return [
-            *(f"tests/course/test_{what}.py -k {name}" for what in ("definitions", "answers")),
-            *(folder for folder in folders if "grading" in folder),
-        ]
+        asked = ("course/test_definitions", "course/test_answers", "grading/test_inputs", "grading/test_mutants")
+        return [f"tests/{file}.py -k {name}" for file in asked]
     own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
     return [*own[:3], *(name for name in naming(path) if name not in own), *folders]
