@@ -205,6 +205,7 @@ def test_a_moment_after_known_ones_is_known_at_once():
     following = Moment((later,), 1.0)
     assert (later.length, following.length, reads) == (1, 2, [])
     assert (following.us, later.us, reads) == (13.0, 12.0, [1])
+    assert (following.length, later.length) == (0, 0)  # both are known now
 
 
 def test_calls_on_streams_from_c(call, memory):

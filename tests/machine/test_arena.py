@@ -122,3 +122,206 @@ print("right")
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert found.stdout == "right\n", found.stderr
+
+
+# Where allocations are, by hand: 64 KiB at each end are never used, allocations begin at multiples of 256 bytes, and
+# 4,096 bytes behind each (rounded up to 256) stay free.
+
+ROOM = (1 << 32) - 2 * 65536
+
+
+def test_places_follow_from_sizes() -> None:
+    arena = Arena()
+    first = arena.base + 65536
+    assert (arena.free_bytes(), arena.largest_bytes(), arena.allocated) == (ROOM, ROOM - 4096, 0)
+    assert arena.allocate(1, "device", 0) == first
+    assert arena.allocate(256, "device", 0) == first + 256 + 4096
+    assert arena.allocate(257, "device", 0) == first + 2 * (256 + 4096)
+    last = first + 2 * (256 + 4096) + 512 + 4096
+    assert arena.allocate(0, "device", 0) == last
+    assert arena.allocated == 1 + 256 + 257
+    assert arena.free_bytes() == ROOM - (3 * 256 + 512) - 4 * 4096
+    aligned = arena.allocate(8, "device", 0, align=1 << 20)
+    assert aligned == arena.base + (1 << 20)
+    assert arena.allocate(8, "device", 0, align=1) == last + 256 + 4096  # in the gap before it
+    arena.free(aligned)
+    assert arena.free_bytes() == ROOM - (4 * 256 + 512) - 5 * 4096
+    assert [a.address for a in arena.allocations()] == [first, first + 4352, first + 8704, last, last + 4352]
+    for allocation in arena.allocations():
+        arena.free(allocation.address)
+    assert (arena.free_bytes(), arena.largest_bytes(), arena.allocated) == (ROOM, ROOM - 4096, 0)
+    with pytest.raises(ValueError, match="negative"):
+        arena.allocate(-1, "device", 0)
+
+
+def test_the_smallest_gap_that_fits_is_taken() -> None:
+    arena = Arena()
+    sizes = [8192, 256, 1024, 256, 2048, 256]
+    places = [arena.allocate(size, "device", 0) for size in sizes]
+    for place in places[::2]:
+        arena.free(place)
+    assert arena.allocate(1025, "device", 0) == places[4]
+    assert arena.allocate(1024, "device", 0) == places[2]
+    assert arena.allocate(100, "device", 0) == places[0]  # the only one that is left before the end
+    assert arena.allocate(8192 - 256 - 4096, "device", 0) == places[0] + 256 + 4096  # the rest of it, to the byte
+
+
+def test_all_can_be_had_and_not_more() -> None:
+    arena = Arena()
+    with pytest.raises(MemoryError):
+        arena.allocate(ROOM - 4095, "device", 0)
+    arena.free(arena.allocate(ROOM - 4096, "device", 0))
+    first = arena.allocate(100, "device", 0)
+    most = arena.largest_bytes()
+    assert most == ROOM - 4096 - 256 - 4096
+    second = arena.allocate(most, "device", 0)
+    assert (arena.largest_bytes(), arena.free_bytes()) == (0, 0)
+    arena.free(first)
+    assert arena.largest_bytes() == 256
+    arena.free(second)
+    assert arena.free_bytes() == ROOM
+
+
+@pytest.mark.parametrize("size", [5, 4096, (1 << 20) - 1, 1 << 20, (1 << 20) + 5000, (3 << 20) + 77])
+def test_memory_is_zero_again_in_every_byte(size: int) -> None:
+    """Also where the new allocation begins within what was freed, at no page's start."""
+    arena = Arena()
+    for offset in (0, 256 + 4096, 4096 + 512 + 4096):
+        used = arena.allocate(size + (2 << 20), "device", 0)
+        arena.view(used, size + (2 << 20))[:] = b"\xab" * (size + (2 << 20))
+        arena.free(used)
+        filler = arena.allocate(offset - 4096, "device", 0) if offset else None
+        again = arena.allocate(size, "device", 0)
+        assert again == used + offset
+        assert bytes(arena.view(again, size)) == bytes(size)
+        for address in filter(None, (filler, again)):
+            arena.free(address)
+
+
+def test_freed_pieces_join_in_any_order() -> None:
+    import itertools
+
+    for order in itertools.permutations(range(4)):
+        arena = Arena()
+        places = [arena.allocate(256, "device", 0) for _ in range(4)]
+        for at in order:
+            arena.free(places[at])
+        assert arena.largest_bytes() == ROOM - 4096
+
+
+def test_the_nearest_allocation() -> None:
+    arena = Arena()
+    assert arena.nearest(arena.base) is None
+    first, second = arena.allocate(256, "device", 0), arena.allocate(256, "host", 0)  # 4,096 bytes between
+
+    def seen(address):
+        note = arena.nearest(address)
+        return note.address, note.relation, note.distance
+
+    assert seen(first) == (first, "inside", 0)
+    assert seen(first + 255) == (first, "inside", 0)
+    assert seen(first + 256) == (first, "after", 0)
+    assert seen(first - 1) == (first, "before", 1)
+    assert seen(first + 256 + 2047) == (first, "after", 2047)
+    assert seen(first + 256 + 2049) == (second, "before", 2047)
+    assert seen(first + 256 + 2048) == (first, "after", 2048)
+    assert seen(second + 1000) == (second, "after", 744)
+    labels = {"device": "device memory", "host": "pinned host memory", "managed": "managed memory",
+              "global": "global variable", "kernarg": "kernel arguments",
+              "internal": "memory of the virtual GPU"}  # fmt: skip
+    for kind, label in labels.items():
+        for name in ("", "x"):
+            address = arena.allocate(8, kind, 0, name)
+            assert arena.nearest(address).name == f"{label} {name}".strip()
+            arena.free(address)
+
+
+def test_what_was_freed_lately_is_remembered() -> None:
+    """The latest at an address; none that a new allocation covers; not what kernels never see; 64 of them."""
+    arena = Arena()
+    spans = []
+    for size in (100, 300):
+        address = arena.allocate(size, "device", 0)
+        arena.free(address)
+        spans.append((address, size))
+    (first, _), (same, _) = spans
+    assert first == same  # the first one's note went when the second took its place
+    assert [(n.address, n.size, n.relation) for n in (arena.nearest(first + 299), arena.nearest(first))] == [
+        (first, 300, "freed")
+    ] * 2
+    assert arena.nearest(first + 300) is None
+    inner = arena.allocate(8, "internal", 0)
+    assert inner == first
+    assert arena.nearest(first + 299).relation == "freed"  # the machine's own memory does not hide it
+    arena.free(inner)
+    assert arena.nearest(first + 8).size == 300
+    taken = arena.allocate(8, "device", 0)
+    assert arena.nearest(first + 299).relation == "after"
+    arena.free(taken)
+    kept = [arena.allocate(8, "device", 0) for _ in range(65)]
+    for address in kept:
+        arena.free(address)
+    assert arena.nearest(kept[0]) is None or arena.nearest(kept[0]).relation != "freed"
+    assert all(arena.nearest(address).relation == "freed" for address in kept[1:])
+    assert len(arena.table()[1]) == 3 * 65  # and a row of zeros at the end
+
+
+def test_tables_are_made_when_something_changed() -> None:
+    arena = Arena()
+    address = arena.allocate(5000, "device", 0)
+    live, freed = arena.table()
+    assert (live.tolist(), freed.tolist()) == ([address, 5000, 0, 0, 0, 0], [0, 0, 0])
+    assert arena.table()[0] is live
+    assert arena.table(4096)[0].tolist() == [address, 8192, 0, 0, 0, 0]
+    assert arena.table()[0] is live
+    generation = arena.generation
+    arena.free(address)
+    assert arena.generation > generation
+    assert arena.table()[0].tolist() == [0, 0, 0]
+    assert arena.table()[1].tolist() == [address, 5000, 0, 0, 0, 0]
+    for granule in (0, 4097):
+        with pytest.raises(ValueError, match="granule"):
+            arena.table(granule)
+
+
+# Which bytes were never written
+
+
+def test_runs_that_nobody_wrote() -> None:
+    """Runs of fewer than 16 bytes do not count, unless all of the range is one."""
+    arena = Arena()
+    address = arena.allocate(200, "device", 0)
+    other = arena.allocate(200, "host", 0)
+    run = lambda first, size: arena.unwritten_run(address + first, size)  # noqa: E731
+    assert run(0, 200) == (address, 200)
+    assert run(7, 20) == (address + 7, 20)
+    assert run(0, 0) is None
+    assert arena.unwritten_run(other, 200) is None
+    for first, size in ((3, 10), (40, 1), (57, 63), (150, 0)):
+        arena.written(address + first, size)
+    written = {*range(3, 13), 40, *range(57, 120)}
+    bits = arena.unwritten_bits(address)
+    view = arena.view(bits, 200 // 8)
+    assert [at for at in range(200) if view[at // 8] >> at % 8 & 1] == sorted(written)
+    assert run(0, 57) == (address + 13, 27)
+    assert run(41, 16) == (address + 41, 16)
+    assert run(41, 30) == (address + 41, 16)
+    assert run(42, 30) is None  # 15 bytes
+    assert run(42, 15) == (address + 42, 15)  # but all of these
+    assert run(57, 63) is None
+    assert run(58, 142) == (address + 120, 80)
+    assert run(120, 1) == (address + 120, 1)
+    arena.written(address + 190, 100)  # cut at the end
+    assert run(190, 10) is None
+    arena.written(address + 300, 8)  # in no allocation
+    arena.written(other, 8)
+    assert arena.unwritten_bits(other) == 0
+    arena.written(address, 199)
+    assert run(199, 1) is None
+    assert arena.unwritten_bits(address)
+    arena.written(address, 200)
+    assert arena.unwritten_bits(address) == 0
+    assert run(0, 200) is None
+    arena.free(address)
+    arena.free(other)
+    assert arena.unwritten == {}

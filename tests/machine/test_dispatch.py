@@ -233,3 +233,106 @@ def test_offsets_of_gfx12_count_the_instructions_between():
         for n, half in enumerate(("lo", "hi"))
     )
     assert dispatch.code_address(1) + (high << 32 | low) & (1 << 64) - 1 == address
+
+
+def test_each_kind_of_relocation():
+    """LLVM's user guide, "Relocation Records": halves of S + A - P, of G + GOT + A - P, of S + A."""
+    program = parse(CALL)
+    symbols = {"table": 0x1234_5678_9ABC, "table@got": 0x4321_0000_1000}
+    place = dispatch.code_address(2) + 4  # the literal of the instruction behind s_getpc_b64
+    for relocation, wanted in (
+        ("abs32@lo", 0x5678_9ABC + 8), ("abs32@hi", 0x1234), ("", 0x5678_9ABC + 8),
+        ("rel32@lo", 0x1234_5678_9ABC + 8 - place & 0xFFFFFFFF), ("rel64", 0x1234_5678_9ABC + 8 - place & 0xFFFFFFFF),
+        ("rel32@hi", 0x1234_5678_9ABC + 8 - place >> 32 & 0xFFFFFFFF),
+        ("gotpcrel32@lo", 0x4321_0000_1000 + 8 - place & 0xFFFFFFFF),
+        ("gotpcrel32@hi", 0x4321_0000_1000 + 8 - place >> 32 & 0xFFFFFFFF),
+    ):  # fmt: skip
+        assert dispatch.relocated(Symbol("table", 8, relocation), 2, program, symbols) == wanted, relocation
+    with pytest.raises(InternalError, match="rel16 of table is not known"):
+        dispatch.relocated(Symbol("table", 8, "rel16"), 2, program, symbols)
+
+
+def test_all_user_sgprs_and_what_they_hold():
+    """AMDGPUUsage, "Initial Kernel Execution State": order and sizes; the buffer's last word has ADD_TID_ENABLE."""
+    sizes = {
+        "private_segment_buffer": 4, "dispatch_ptr": 2, "queue_ptr": 2, "kernarg_segment_ptr": 2, "dispatch_id": 2,
+        "flat_scratch_init": 2, "private_segment_size": 1,
+    }  # fmt: skip
+    wanted = descriptor(
+        **{f"user_sgpr_{name}": 1 for name in sizes}, user_sgpr_kernarg_preload_length=2, system_sgpr_workgroup_info=1,
+        system_sgpr_workgroup_id_x=0, system_sgpr_workgroup_id_y=1,
+    )  # fmt: skip
+    layout = dispatch.initial_registers(wanted)
+    at, places = 0, {}
+    for name, count in sizes.items():
+        places[name] = at, count
+        at += count
+    assert layout.user == places
+    assert layout.kernarg_preload == (15, 2, 0)
+    assert (layout.workgroup_id, layout.workgroup_info, layout.sgprs) == ((None, 17, None), 18, 19)
+    values = dispatch.scalar_values(
+        layout, kernarg_address=0x1_0000_0002, kernarg=struct.pack("<2I", 7, 8)[:7], workgroup=(4, 5, 6),
+        dispatch_ptr=0x3_0000_0004, queue_ptr=0x5_0000_0006, dispatch_id=0x7_0000_0008, scratch_bytes=96,
+    )  # fmt: skip
+    assert values == [0, 1 << 31, 0xFFFFFFFF, 1 << 23, 4, 3, 6, 5, 2, 1, 8, 7, 0, 0, 96, 7, 8, 5, 0]
+    assert dispatch.scalar_values(layout, kernarg_address=1)[8:10] == [1, 0]
+
+
+def test_hidden_arguments_of_every_axis():
+    kinds = [f"hidden_{what}_{axis}" for what in ("block_count", "group_size") for axis in "xyz"]
+    kinds += ["hidden_hostcall_buffer", "hidden_multigrid_sync_arg", "hidden_heap_v1", "hidden_queue_ptr",
+              "hidden_global_offset_x", "hidden_grid_dims"]  # fmt: skip
+    arguments = [Argument("", 8 * place, 8, kind) for place, kind in enumerate(kinds)]
+    given = descriptor([*arguments, Argument("", 96, 2, "hidden_heap_v1")], kernarg_size=98)
+    more = {"hostcall_buffer": 21, "multigrid_sync": 22, "heap": 0x1_0023, "queue_ptr": 24}
+    filled = dispatch.fill_kernarg(given, b"", (2, 3, 4), (5, 6, 7), **more)
+    assert struct.unpack("<12Q", filled[:96]) == (2, 3, 4, 5, 6, 7, 21, 22, 0x1_0023, 24, 0, 3)
+    assert filled[96:] == b"\x23\0"  # cut to the argument's size
+    for grid, block, dimensions in (
+        ((1, 1, 1), (9, 1, 1), 1), ((9, 1, 1), (1, 1, 1), 1), ((1, 2, 1), (1, 1, 1), 2), ((1, 1, 1), (1, 2, 1), 2),
+        ((1, 1, 2), (1, 1, 1), 3), ((1, 1, 1), (1, 1, 2), 3),
+    ):  # fmt: skip
+        filled = dispatch.fill_kernarg(given, b"", grid, block)
+        assert struct.unpack_from("<Q", filled, 88) == (dimensions,)
+        packet = dispatch.dispatch_packet(given, grid, block, kernarg_address=0)
+        assert struct.unpack_from("<HH", packet) == (2, dimensions)
+    assert dispatch.fill_kernarg(descriptor(), b"", (1, 1, 1), (1, 1, 1)) == b"\0"
+    packet = dispatch.dispatch_packet(given, (1 << 22, 1, 1), (1024, 1, 1), kernarg_address=0)
+    assert struct.unpack_from("<I", packet, 12) == (0,)  # 2^32 wraps
+    assert struct.unpack_from("<Q", packet, 32) == (dispatch.code_address(3),)
+
+
+def test_the_record_of_a_cooperative_launch():
+    """MGSyncInfo of AMD's runtime: the number of workgroups behind the barrier's two words."""
+    record = dispatch.cooperation_record((2, 3, 5), (64, 1, 1))
+    assert len(record) == dispatch.COOPERATION_BYTES == 48
+    assert struct.unpack("<12I", record) == (0,) * 10 + (30, 0)
+    assert dispatch.GRID_BARRIER_OFFSET == 32
+
+
+def test_masks_and_modes_at_their_edges():
+    assert dispatch.active_lanes((64, 1, 1), 1, 64) == 0
+    assert dispatch.active_lanes((3, 5, 7), 1, 64) == (1 << 41) - 1
+    assert dispatch.waves((3, 5, 7), 32) == 4
+    assert dispatch.waves((64, 1, 1), 64) == 1
+    every = descriptor(float_round_mode_32=7, float_round_mode_16_64=7, float_denorm_mode_32=7,
+                       float_denorm_mode_16_64=7, dx10_clamp=3, ieee_mode=3, fp16_overflow=3)  # fmt: skip
+    assert dispatch.mode_register(every) == 0x8003FF
+    assert dispatch.mode_register(descriptor(dx10_clamp=0, float_denorm_mode_16_64=0)) == 0x200
+    assert dispatch.mode_register(descriptor(dx10_clamp=0, ieee_mode=1), "gfx1201") == 0x1C0
+    assert dispatch.scratch_bytes(descriptor(private_bytes=1)) == 16
+    assert dispatch.scratch_bytes(descriptor()) == 0
+    assert dispatch.DYNAMIC_STACK_BYTES == 16 * 1024
+    assert list(dispatch.work_item_ids((2, 2, 2), 2, 32)[:8]) == [0, 1, 1024, 1025] * 2
+    assert len(dispatch.work_item_ids((33, 1, 1), 1, 32)) == 64
+    assert len(dispatch.work_item_ids((3, 2, 2), 2, 32, True)) == 64
+
+
+def test_addresses_of_instructions():
+    assert dispatch.instruction_index(dispatch.CODE_BASE, 1) == 0
+    assert dispatch.instruction_index(dispatch.CODE_BASE - 8, 9) is None
+    assert dispatch.instruction_index(dispatch.CODE_BASE + 8, 2) == 1
+    assert dispatch.CODE_BASE < 1 << 47
+    # A literal is counted from the s_getpc_b64 before it, as far as it is near.
+    program = parse(CALL)
+    assert dispatch.relocated(Symbol("x", 0, "rel32@lo"), 0, program, {"x": dispatch.code_address(0) + 4}) == 0
