@@ -53,6 +53,7 @@ WITH_FULL = (
 )  # fmt: skip
 
 TESTS: tuple[tuple[str, str], ...] = (
+    ("gpulab/programs/jail.py", "tests/programs/test_jail.py tests/programs/test_jail_numbers.py tests/attacks"),
     ("gpulab/virtual_gpu/isa", "tests/isa tests/reference tests/translate tests/architectures tests/kernels"),
     ("gpulab/virtual_gpu/translate", "tests/translate tests/isa tests/kernels tests/machine tests/checked"),
     ("gpulab/virtual_gpu/reference", "tests/reference tests/isa tests/api"),
@@ -94,7 +95,6 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/programs", "tests/programs tests/grading"),
     ("gpulab/classroom", "tests/classroom"),
     ("gpulab/walls.py", "tests/attacks tests/programs/test_jail.py tests/programs/test_jail_numbers.py"),
-    ("gpulab/programs/jail.py", "tests/programs/test_jail.py tests/programs/test_jail_numbers.py tests/attacks"),
     *(
         (f"gpulab/grading/{name}.py", "tests/attacks tests/grading/test_gpu.py")
         for name in ("worker", "wire", "remote", "isolated")
