@@ -103,7 +103,12 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/hip", "tests/hip tests/api"),
     ("gpulab/grading", "tests/grading tests/course"),
     ("gpulab/views/static", "tests/browser"),
-    ("gpulab/editor", "tests/browser/test_editor.py tests/editor"),
+    (
+        "gpulab/editor",
+        "tests/browser/test_editor_modules.py tests/browser/test_editor_codemirror.py tests/browser/test_editor.py "
+        "tests/editor",
+    ),
+    ("gpulab/classroom", "tests/classroom tests/api"),
     ("gpulab/views", "tests/views tests/api tests/browser"),
     ("gpulab/metrics.py", "tests/test_metrics.py tests/machine tests/views tests/api"),
     ("gpulab/counter_names.py", "tests/test_counter_names.py tests/test_metrics.py tests/machine"),
