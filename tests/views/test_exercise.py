@@ -160,3 +160,16 @@ def test_the_picture_and_the_size_of_the_largest() -> None:
     assert len(json.dumps(shown.message())) < 1_000_000
     assert len(shown.table.rows) == exercise.MOST_ROWS
     assert shown.png().startswith(b"\x89PNG")
+
+
+def test_an_input_is_said_to_be_one() -> None:
+    (array,) = shifted().arrays
+    assert exercise.story(array, ArrayElement(3, "given", "", "7", None, None)) == ["out[3] is 7: an input."]
+
+
+def test_the_first_to_look_at_is_the_first_that_is_not_right() -> None:
+    """Where no thread wrote what belongs to another."""
+    (array,) = shifted().arrays
+    fine, gone = array.elements[2], dataclasses.replace(array.elements[0], index=4)
+    shown = exercise.failing(shifted(arrays=(dataclasses.replace(array, elements=(fine, gone), beside=()),)))
+    assert shown.data["arrays"][0]["first"] == 4
