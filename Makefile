@@ -10,12 +10,12 @@ PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
 
-.PHONY: lab test test-rest test-all bench bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment constraints clean help
+.PHONY: lab test test-rest test-all bench bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
 
-lab:  ## make the environment if it is not there, and open JupyterLab on the first lesson
+lab:  ## make the environment if it is not there, and open JupyterLab on your copy of the course (my-course)
 	@$(BOOTSTRAP) lab
 
 # -n: so many files at a time, the longest first (conftest.py); `make test` takes three on two cores, as one often waits.
@@ -64,6 +64,9 @@ notebooks:  ## build notebooks/, exercises/ and solutions/ from course/
 check:  ## style, types, import directions, and the course's own consistency
 	@$(BOOTSTRAP) --extra test -- python tools/check.py
 
+wheels:  ## build the learner's and the instructor's wheel into dist/
+	@$(BOOTSTRAP) -- python -m pip wheel --quiet --no-deps --wheel-dir dist . ./instructor
+
 environment:  ## only the environment, with the packages for the tests
 	@$(BOOTSTRAP) --extra test
 
@@ -71,5 +74,5 @@ constraints:  ## renew constraints.txt from the environment
 	@$(BOOTSTRAP) --extra test -- python tools/constraints.py
 
 clean:  ## remove what was built in the clone (not the user's cache folder: gpulab doctor names it)
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf .venv build dist instructor/build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info instructor/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,10 @@
-"""Puts the course's exercises into wheels, as gpulab/_course; everything else is said in pyproject.toml."""
+"""Puts the course into wheels, as gpulab/_course; everything else is said in pyproject.toml.
+
+    _course/exercises/      the definitions of exercises, without answers (`ANSWERS`)
+    _course/learners/       what learners get: notebooks/, exercises/, docs/
+
+instructor/setup.py puts the answers and the solutions beside them, in a wheel of its own.
+"""
 
 import shutil
 from pathlib import Path
@@ -6,16 +12,22 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
+ANSWERS = ("right", "wrong.toml", "exercise.md")
+LEFT_OUT = ("__pycache__", ".*")
+
 
 class BuildWithCourse(build_py):
-    """build_py that also copies course/exercises; an editable installation uses the clone's own folder."""
+    """build_py that also copies the course; an editable installation uses the clone's own folders."""
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            target = Path(self.build_lib) / "gpulab" / "_course" / "exercises"
+            target = Path(self.build_lib) / "gpulab" / "_course"
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree(Path("course") / "exercises", target, ignore=shutil.ignore_patterns("__pycache__"))
+            without = shutil.ignore_patterns(*LEFT_OUT, *ANSWERS)
+            shutil.copytree(Path("course") / "exercises", target / "exercises", ignore=without)
+            for part in ("notebooks", "exercises", "docs"):
+                shutil.copytree(part, target / "learners" / part, ignore=shutil.ignore_patterns(*LEFT_OUT, "*.gif"))
 
 
 setup(cmdclass={"build_py": BuildWithCourse})

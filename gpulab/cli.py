@@ -23,10 +23,8 @@ from gpulab.porting.command import options as hipify_options
 FIRST_LESSON = "notebooks/00_welcome.ipynb"
 
 
-def clone() -> Path:
-    """The folder that holds notebooks/: the clone that gpulab runs from, else the current folder."""
-    beside = Path(__file__).resolve().parents[1]
-    return beside if (beside / "notebooks").is_dir() else Path.cwd()
+OWN = "my-course"
+"""The folder of a clone with the learner's copy; git ignores it."""
 
 
 # --------------------------------------------------------------------------------------------------- lab
@@ -75,9 +73,42 @@ def has_screen() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def course_folder(asked: argparse.Namespace) -> Path:
+    """The folder that JupyterLab opens, with the learner's copy of the course in it, up to date.
+
+    The one that was asked for; else the copy that the working directory belongs to; else `OWN` where that is inside the
+    clone, and the working directory itself elsewhere. Raises GpulabError where no copy can be made.
+    """
+    import gpulab
+    from gpulab import course
+    from gpulab.delivery import copy
+
+    clone, here = course.clone(), Path.cwd()
+    if asked.stored:
+        if clone is None:
+            raise GpulabError(
+                "Only a clone has stored notebooks.", hint="gpulab lab without --stored opens your copy of the course."
+            )
+        return clone
+    if asked.folder:
+        folder = Path(asked.folder).expanduser().absolute()
+    else:
+        inside = clone is not None and here.resolve().is_relative_to(clone)
+        folder = copy.nearest(here) or (clone / OWN if clone is not None and inside else here)
+    done = copy.update(folder, asked.solutions, f"gpulab {gpulab.__version__}")
+    if done.new:
+        print(f"gpulab lab: your copy of the course is in {folder} ({done.copied} files).")
+    elif done.copied or done.lines:
+        print(f"gpulab lab: your copy of the course in {folder} is brought up to date; what you wrote is kept.")
+        print(f"  {done.copied} new files\n" if done.copied else "", end="")
+    for line in done.lines:
+        print(f"  {line}")
+    return folder
+
+
 def lab(asked: argparse.Namespace) -> int:
-    """Start JupyterLab, open the notebook (or print its address), stay until it ends."""
-    root = clone()
+    """Start JupyterLab on the learner's copy of the course, open a notebook (or print its address), and stay."""
+    root = course_folder(asked)
     notebook = Path(asked.notebook or FIRST_LESSON)
     path = notebook if notebook.is_absolute() else (root / notebook)
     if not path.exists():
@@ -454,6 +485,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--port", type=int, default=8888, help="the port (another one if it is taken)")
     one.add_argument("--ip", default="localhost", help="the address to listen on")
     one.add_argument("--no-browser", action="store_true", help="print the address only")
+    one.add_argument("--folder", help=f"your copy of the course (else this folder; in a clone, {OWN})")
+    one.add_argument("--solutions", action="store_true", help="for instructors: with the solutions")
+    one.add_argument("--stored", action="store_true", help="a clone's stored notebooks, in place of a copy")
     one = command(setup, "build what is built once per machine")
     one.add_argument("--programs", action="store_true", help="also what %%%%hipcc and gpulab hipcc need (a minute)")
     command(doctor, "say what works on this machine, and what to type where something does not")

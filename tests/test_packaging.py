@@ -87,34 +87,117 @@ def test_hip_python_only_where_it_has_wheels() -> None:
         assert not marker.evaluate({"sys_platform": system, "platform_machine": machine})
 
 
-def test_the_wheel_carries_headers_and_exercises(tmp_path: Path) -> None:
-    """A wheel has every file that gpulab reads while it runs: device headers, C sources, the course's exercises."""
-    for name in ("gpulab", "course"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The learner's and the instructor's wheel, built in a copy of the clone."""
+    clone = tmp_path_factory.mktemp("clone")
+    for name in ("gpulab", "course", "notebooks", "exercises", "solutions", "docs", "instructor"):
+        shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-course"):
-        shutil.copy(ROOT / name, tmp_path)
-    code = "from setuptools import build_meta; print(build_meta.build_wheel('out'))"
-    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert found.returncode == 0, found.stdout + found.stderr
-    (wheel,) = (tmp_path / "out").glob("*.whl")
+        shutil.copy(ROOT / name, clone)
+    found = []
+    for folder in (clone, clone / "instructor"):
+        code = f"from setuptools import build_meta; build_meta.build_wheel({str(clone / 'out')!r})"
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found += [path for path in (clone / "out").glob("*.whl") if path not in found]
+    learners, instructors = found
+    return learners, instructors
+
+
+def packed(wheel: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(wheel) as archive:
-        packed = set(archive.namelist())
-        entry = archive.read(next(name for name in packed if name.endswith("entry_points.txt"))).decode()
-    assert "gpulab = gpulab.cli:main" in entry
-    wanted = {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "gpulab").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def stored(folder: str) -> set[str]:
+    """The files of a folder of the clone, their names relative to it."""
+    found = (ROOT / folder).rglob("*")
+    return {
+        path.relative_to(ROOT / folder).as_posix()
+        for path in found
+        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
     }
-    assert wanted - packed == set()
-    extension = ROOT / "gpulab" / "editor" / "labextension"
-    wanted = {path.relative_to(extension).as_posix() for path in extension.rglob("*") if path.is_file()}
-    shared = {name.partition(".data/data/share/jupyter/labextensions/")[2] for name in packed}
-    assert len(wanted) >= 6
-    assert wanted - shared == set(), "where JupyterLab finds the extension"
-    exercises = {path.relative_to(ROOT / "course") for path in (ROOT / "course" / "exercises").rglob("*.*")}
-    wanted = {f"gpulab/_course/{path.as_posix()}" for path in exercises if "__pycache__" not in path.parts}
-    assert wanted - packed == set()
+
+
+def test_the_wheel_carries_headers_and_the_course(wheels: tuple[Path, Path]) -> None:
+    """A wheel has every file that gpulab reads while it runs: device headers, C sources, lessons and exercises."""
+    files = packed(wheels[0])
+    entry = next(data for name, data in files.items() if name.endswith("entry_points.txt")).decode()
+    assert "gpulab = gpulab.cli:main" in entry
+    assert {f"gpulab/{name}" for name in stored("gpulab")} - set(files) == set()
+    extension = stored("gpulab/editor/labextension")
+    shared = {name.partition(".data/data/share/jupyter/labextensions/")[2] for name in files}
+    assert len(extension) >= 6
+    assert extension - shared == set(), "where JupyterLab finds the extension"
+    for part in ("notebooks", "exercises"):
+        assert {f"gpulab/_course/learners/{part}/{name}" for name in stored(part)} - set(files) == set()
+    known = {f"gpulab/_course/exercises/{name}" for name in stored("course/exercises") if name.endswith("/check.py")}
+    assert len(known) > 50
+    assert known - set(files) == set()
+
+
+def test_the_wheel_of_learners_has_no_answers(wheels: tuple[Path, Path]) -> None:
+    """Neither files of answers nor a line of a solution that is not in the exercise's text as well."""
+    files = {name: data for name, data in packed(wheels[0]).items() if "/_course/" in name}
+    assert [name for name in files if name.endswith((".hip", ".toml", "exercise.md")) or "/solutions/" in name] == []
+    region = re.compile(r"// BEGIN SOLUTION\n(.*?)// END SOLUTION", re.S)
+    looked_at = 0
+    for path in (ROOT / "course" / "exercises").glob("*/exercise.md"):
+        source = path.read_text(encoding="utf-8")
+        given = region.sub("", source)
+        theirs = [data.decode() for name, data in files.items() if f"/exercises/{path.parent.name}/" in name]
+        assert len(theirs) >= 2
+        for line in "".join(region.findall(source)).splitlines():
+            if len(line.strip()) > 12 and line.strip() not in given:
+                looked_at += 1
+                assert not any(line.strip() in text for text in theirs if "YOUR CODE HERE" in text), (path, line)
+    assert looked_at > 300
+
+
+def test_the_wheel_of_instructors_has_the_rest(wheels: tuple[Path, Path]) -> None:
+    learners, instructors = map(packed, wheels)
+    assert set(learners) & set(instructors) == set(), "two packages must not own one file"
+    course = {name for name in (*learners, *instructors) if name.startswith("gpulab/_course/exercises/")}
+    assert course == {f"gpulab/_course/exercises/{name}" for name in stored("course/exercises")}
+    assert {f"gpulab/_course/solutions/{name}" for name in stored("solutions")} <= set(instructors)
+    about = next(data for name, data in instructors.items() if name.endswith("METADATA")).decode()
+    assert f"Version: {PROJECT['version']}" in about
+    assert f"Requires-Dist: gpulab=={PROJECT['version']}" in about
+
+
+def test_the_wheel_judges_without_answers_and_copies_solutions_with_them(
+    wheels: tuple[Path, Path], tmp_path: Path
+) -> None:
+    site, mine = tmp_path / "site", tmp_path / "mine"
+    mine.mkdir()
+    answer = next((ROOT / "course" / "exercises" / "block-sum" / "right").glob("*.hip"))
+
+    def python(code: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=mine, env=os.environ | {"PYTHONPATH": str(site)}, capture_output=True,
+            text=True, timeout=300, check=False,
+        )  # fmt: skip
+        return done.stdout + done.stderr
+
+    ask = "from gpulab import cli; cli.course_folder(cli.parser().parse_args(['lab'{}]))"
+    shutil.unpack_archive(wheels[0], site, "zip")
+    assert "your copy of the course is in" in python(ask.format(""))
+    assert {path.name for path in mine.iterdir()} == {"notebooks", "exercises", "docs", ".gpulab"}
+    assert '"output_type"' not in (mine / "notebooks" / "02_simt.ipynb").read_text(encoding="utf-8")
+    graded = python(f"from gpulab import cli; print(cli.main(['grade', 'block-sum', {str(answer)!r}]))")
+    assert "Passed: block-sum" in graded, graded
+    assert graded.endswith("\n0\n")
+    code = "from gpulab.classroom.jobs import version_of as v; from gpulab.classroom.points import notebook_points as n"
+    told = python(f"{code}; print(v('block-sum'), n('block-sum'))")
+    from gpulab.classroom.jobs import version_of
+
+    assert told.split() == [version_of("block-sum"), "2"], "the clone and the wheel judge alike"
+    assert "There are no solutions in this installation" in python(ask.format(", '--solutions'"))
+    shutil.unpack_archive(wheels[1], site, "zip")
+    assert "new files" in python(ask.format(", '--solutions'"))
+    assert (mine / "solutions" / "block-sum" / "block-sum.ipynb").is_file()
+    assert python("from gpulab.grading.answers import right_answers as r; print(len(r('block-sum')))").strip() == "2"
 
 
 def test_bootstrap_runs_on_old_interpreters() -> None:

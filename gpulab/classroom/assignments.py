@@ -27,6 +27,8 @@ from nbgrader.preprocessors import (
 from nbgrader.preprocessors import ClearSolutions as PythonClearSolutions
 from nbgrader.preprocessors import DeduplicateIds as LeavingEmptyMarks
 
+from gpulab import course
+
 CELL_LANGUAGES = {"%%hip": "c++", "%%cuda": "c++", "%%hipcc": "c++"}
 STUBS = {
     "c++": "// YOUR CODE HERE",
@@ -87,11 +89,11 @@ SANITIZERS = [ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, 
 def configure(c: Any) -> None:
     """Settings for nbgrader, in whatever folder it runs: `c` is what ``get_config()`` gives in nbgrader_config.py.
 
-    Solutions are those of the folder; where it has none, those of the clone that gpulab is imported from. What learners
-    get is made anew each time, as if by --force.
+    Solutions are those of the folder; where it has none, those of the clone that gpulab is imported from, or of the
+    package gpulab-instructor. What learners get is made anew each time, as if by --force.
     """
-    clone = Path(__file__).resolve().parents[2]
-    c.CourseDirectory.source_directory = "solutions" if Path("solutions").is_dir() else str(clone / "solutions")
+    own = Path("solutions").is_dir()
+    c.CourseDirectory.source_directory = "solutions" if own else str(course.solutions() or "solutions")
     c.CourseDirectory.release_directory = "exercises"
     # SaveCells needs checksums, and has to come before hidden tests are taken out.
     before = PREPROCESSORS.index(ClearHiddenTests)

@@ -56,11 +56,17 @@ class Unfit(RuntimeError):
 
 
 def version_of(exercise: str) -> str:
-    """A digest of gpulab's sources, its version among them, and of the exercise's folder."""
+    """A digest of gpulab's sources, its version among them, and of what a verdict depends on in the exercise's folder.
+
+    That is neither its text nor its answers, which a learner's package lacks.
+    """
     from gpulab.grading.library import folder_of
 
     gpulab = _folder(str(Path(__file__).resolve().parents[1]))
     return hashlib.sha256(f"{gpulab} {_folder(str(folder_of(exercise)))}".encode()).hexdigest()[:32]
+
+
+_NOT_JUDGED = ("__pycache__", "_course", "right", "wrong.toml", "exercise.md")
 
 
 @cache
@@ -71,9 +77,9 @@ def _folder(path: str) -> str:
     """
     digest = hashlib.sha256()
     for at, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if name not in ("__pycache__", "_course") and name[0] != ".")
+        folders[:] = sorted(name for name in folders if name not in _NOT_JUDGED and name[0] != ".")
         for name in sorted(files):
-            if not name.endswith((".pyc", ".pyo")) and name[0] != ".":
+            if name not in _NOT_JUDGED and not name.endswith((".pyc", ".pyo")) and name[0] != ".":
                 file = Path(at, name)
                 data = file.read_bytes()
                 digest.update(f"{file.relative_to(path).as_posix()}\0{len(data)}\0".encode("utf-8", "replace"))

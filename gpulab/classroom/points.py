@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gpulab.errors import CheckError
+from gpulab.errors import CheckError, GpulabError
 from gpulab.grading.criteria import FAULTS, HIDDEN, VISIBLE, Criterion
 
 SHARES = {VISIBLE: Fraction(3, 10), HIDDEN: Fraction(2, 10), FAULTS: Fraction(2, 10), "limits": Fraction(3, 10)}
@@ -110,15 +110,31 @@ def _numbers(path: Path, table: str, found: object) -> dict[str, Fraction]:
 
 
 def notebook_points(exercise: str) -> Fraction:
-    """What the check cell of the exercise's notebook is worth: the same as under nbgrader."""
+    """What the check cell of the exercise's notebook is worth: the same as under nbgrader.
+
+    An installed package without the exercise's text has the notebook that learners get.
+    """
     from gpulab.grading.library import folder_of
 
     try:
         text = (folder_of(exercise) / "exercise.md").read_text(encoding="utf-8")
     except OSError:
-        return Fraction(1)
+        return _released_points(exercise)
     found = re.findall(r"^:tags: \[[^\]]*\bgrade\b[^\]]*\]\n(?::(?!points)[^\n]*\n)*:points: (\d+)", text, re.MULTILINE)
     return Fraction(sum(map(int, found))) if found else Fraction(1)
+
+
+def _released_points(exercise: str) -> Fraction:
+    import nbformat
+
+    from gpulab import course
+
+    try:
+        released = nbformat.read(course.learners() / "exercises" / exercise / f"{exercise}.ipynb", as_version=4)
+    except (OSError, GpulabError):
+        return Fraction(1)
+    marks = [cell.metadata.get("nbgrader", {}) for cell in released.cells]
+    return Fraction(sum(mark["points"] for mark in marks if mark.get("grade")) or 1)
 
 
 def number(value: Fraction) -> float | int:

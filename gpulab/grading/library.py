@@ -1,8 +1,8 @@
 """Where exercises are found: the folder course/exercises of the clone, or its copy inside an installed package.
 
 An exercise is a folder ``ID/`` with ``check.py`` (defines ``exercise``, an `Exercise` or a `ProgramExercise`),
-``exercise.md``, ``right/*.hip`` and ``wrong.toml`` (`gpulab.grading.answers`). `load(id)` reads check.py once; unknown
-ids are answered with the nearest known ones.
+``exercise.md``, ``right/*.hip`` and ``wrong.toml`` (`gpulab.grading.answers`); a learner's package has check.py
+alone. `load(id)` reads check.py once; unknown ids are answered with the nearest known ones.
 """
 
 from __future__ import annotations
@@ -13,48 +13,35 @@ import re
 from functools import cache
 from pathlib import Path
 
+from gpulab.course import clone, definitions
 from gpulab.errors import CheckError
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.program import ProgramExercise
 
 
-def exercises_folder() -> Path:
-    """The folder that holds one folder per exercise.
-
-    Looked for in this order: the environment variable GPULAB_COURSE (the course folder), ``gpulab/_course`` in
-    an installed package, ``course`` beside the package in a clone. Raises CheckError if there is none.
-    """
-    package = Path(__file__).resolve().parents[1]
-    chosen = os.environ.get("GPULAB_COURSE")
-    candidates = [Path(chosen)] if chosen else [package / "_course", package.parent / "course"]
-    for candidate in candidates:
-        if (candidate / "exercises").is_dir():
-            return candidate / "exercises"
-    raise CheckError(
-        "The course's exercises were not found.",
-        why="looked in " + ", ".join(str(candidate / "exercises") for candidate in candidates) + ".",
-        hint="run this from a clone of the project, or set GPULAB_COURSE to its folder course.",
-    )
-
-
 def from_here(link: str) -> str:
-    """The link, which starts at the clone, as seen from the working directory (where a notebook's links start)."""
+    """The link, which starts at the top of the course, as seen from the working directory, where a notebook's start.
+
+    The top is the nearest folder above that has what the link leads to, as a learner's copy has; else the clone.
+    """
     path, mark, section = link.partition("#")
     try:
-        there = os.path.relpath(exercises_folder().parents[1] / path)
-    except (CheckError, ValueError, OSError):  # no clone, another drive, or a working directory that is gone
+        here = Path.cwd()
+        top = next((each for each in (here, *here.parents) if (each / path).is_file()), clone())
+        there = os.path.relpath(top / path) if top is not None else path
+    except (ValueError, OSError):  # another drive, or a working directory that is gone
         return link
     return Path(there).as_posix() + mark + section
 
 
 def folder_of(id: str) -> Path:
     """The folder of the exercise with this id, whether or not there is one."""
-    return exercises_folder() / id
+    return definitions() / id
 
 
 def exercise_ids() -> tuple[str, ...]:
     """Ids of all exercises, by lesson and then by time they take."""
-    folder = exercises_folder()
+    folder = definitions()
     found = [entry.name for entry in folder.iterdir() if (entry / "check.py").is_file()]
     return tuple(sorted(found, key=lambda id: (load(id).lesson, load(id).minutes, id)))
 
@@ -65,7 +52,7 @@ def load(id: str) -> Exercise | ProgramExercise:
     if not path.is_file() or path.parent.name != id:
         import difflib
 
-        known = sorted(entry.name for entry in exercises_folder().iterdir() if (entry / "check.py").is_file())
+        known = sorted(entry.name for entry in definitions().iterdir() if (entry / "check.py").is_file())
         near = difflib.get_close_matches(str(id).lower().replace("_", "-").replace(" ", "-"), known, n=3, cutoff=0.5)
         raise CheckError(
             f"There is no exercise {id!r}.",

@@ -274,8 +274,10 @@ def test_lab_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
     environment |= {"JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
     command = [sys.executable, "-m", "gpulab", "lab", "--port", str(port)]
+    folder = tmp_path / "mine"
+    folder.mkdir()
     process = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     try:
         address = ""
@@ -294,6 +296,7 @@ def test_lab_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
                 time.sleep(0.2)
         else:
             pytest.fail("the address that was printed does not answer")
+        assert '"outputs": []' in (folder / "notebooks" / "00_welcome.ipynb").read_text(encoding="utf-8")
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
     finally:

@@ -58,6 +58,17 @@ def test_notebooks_say_what_exercises_are_worth() -> None:
         assert notebook_points(id) == sum(mark["points"] for mark in marks if mark.get("grade"))
 
 
+def test_a_package_without_the_texts_of_exercises_knows_their_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = {id: notebook_points(id) for id in ("first-fill", "block-sum", "port-a-program")}
+    assert sorted(expected.values()) == [1, 2, 6]
+    monkeypatch.setenv("GPULAB_COURSE", str(tmp_path))
+    for id in expected:
+        (tmp_path / "exercises" / id).mkdir(parents=True)
+    assert {id: notebook_points(id) for id in expected} == expected
+
+
 def test_a_scheme_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "points.toml"
     path.write_text(

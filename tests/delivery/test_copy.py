@@ -1,0 +1,342 @@
+"""The learner's copy of the course: made, worked in, renewed with a later release; nothing of the learner's is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from gpulab import cli, course
+from gpulab.delivery import copy
+from gpulab.errors import GpulabError
+from gpulab.grading.library import from_here
+
+LESSON, TASK, PROGRAM = "notebooks/00_welcome.ipynb", "exercises/fill/fill.ipynb", "exercises/fill/start.cu"
+
+
+def notebook(*texts: str) -> nbformat.NotebookNode:
+    """Code cells, run, and text where it begins with "#"."""
+    made = new_notebook()
+    for place, text in enumerate(texts):
+        cell = new_markdown_cell(text) if text.startswith("#") else new_code_cell(text)
+        cell.id = f"cell-{place:02d}"
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [new_output("stream", text="the answer is 42\n")], place
+        made.cells.append(cell)
+    return made
+
+
+class Course:
+    """A release, which a test changes into the next."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.put(LESSON, notebook("# Welcome", "print(6 * 7)", "# The end"))
+        self.put(TASK, notebook("# Fill", "%%hip\n// YOUR CODE HERE", "check()"))
+        self.put(PROGRAM, "int main() { return 0; }\n")
+        self.put("exercises/fill/fill.svg", "<svg/>")
+        self.put("docs/timing.md", "# Times\n")
+        self.put("solutions/fill/fill.ipynb", notebook("# Fill", "%%hip\nout[i] = 1;", "check()"))
+        (top / "exercises" / "fill" / ".ipynb_checkpoints").mkdir()
+        self.put("exercises/fill/.ipynb_checkpoints/fill.ipynb", "")
+
+    def put(self, name: str, what: nbformat.NotebookNode | str) -> None:
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(what if isinstance(what, str) else nbformat.writes(what), encoding="utf-8")
+
+
+@pytest.fixture
+def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    made = Course(tmp_path / "release")
+    monkeypatch.setattr(course, "learners", lambda: made.top)
+    monkeypatch.setattr(course, "solutions", lambda: made.top / "solutions")
+    return made
+
+
+@pytest.fixture
+def mine(release: Course, tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    done = copy.update(folder)
+    assert (done.new, done.copied, done.lines) == (True, 5, [])
+    return folder
+
+
+def texts(folder: Path, name: str = TASK) -> list[str]:
+    return [cell.source for cell in nbformat.read(folder / name, as_version=4).cells]
+
+
+def work(folder: Path, place: int, text: str, name: str = TASK) -> None:
+    """The learner writes into a cell and runs it."""
+    there = nbformat.read(folder / name, as_version=4)
+    there.cells[place].source = text
+    there.cells[place].outputs = [new_output("stream", text="mine\n")]
+    nbformat.write(there, folder / name)
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {
+        path.relative_to(folder).as_posix() for path in (folder / ".gpulab").rglob("*")
+    }
+
+
+def test_a_copy_has_what_learners_get_and_no_outputs(mine: Path) -> None:
+    assert files(mine) == {LESSON, TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md"}
+    for name in (LESSON, TASK):
+        text = (mine / name).read_text(encoding="utf-8")
+        assert "the answer is 42" not in text
+        assert '"execution_count": null' in text
+    assert (mine / PROGRAM).read_text() == "int main() { return 0; }\n"
+
+
+def test_solutions_are_for_those_who_ask(mine: Path, release: Course) -> None:
+    assert copy.update(mine, solutions=True).copied == 1
+    assert "the answer is 42" in (mine / "solutions" / "fill" / "fill.ipynb").read_text()
+    release.put("solutions/fill/fill.ipynb", notebook("# Fill", "%%hip\nout[i] = 2;", "check()"))
+    assert copy.update(mine).lines == ["solutions/fill/fill.ipynb: cells 1 renewed"], "asked for once, renewed since"
+
+
+def test_solutions_stay_where_a_gpulab_without_them_opens_the_copy(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy.update(mine, solutions=True)
+    monkeypatch.setattr(course, "solutions", lambda: None)
+    assert copy.update(mine).lines == []
+    assert (mine / "solutions" / "fill" / "fill.ipynb").exists()
+    with pytest.raises(GpulabError, match="gpulab-instructor"):
+        copy.update(mine, solutions=True)
+
+
+def test_the_same_release_again_touches_nothing(mine: Path) -> None:
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    before = (mine / TASK).read_bytes()
+    done = copy.update(mine)
+    assert (done.new, done.copied, done.lines) == (False, 0, [])
+    assert (mine / TASK).read_bytes() == before
+
+
+def test_a_new_release_keeps_answers(mine: Path, release: Course) -> None:
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    before = (mine / TASK).read_bytes()
+    release.put(TASK, notebook("# Fill all", "# A new remark.", "%%hip\n// YOUR CODE HERE", "check()"))
+    release.put(PROGRAM, "int main() { return 1; }\n")
+    release.put("notebooks/01_next.ipynb", notebook("# Next"))
+    done = copy.update(mine)
+    assert done.copied == 1
+    assert sorted(done.lines) == [f"{TASK}: cells 1 renewed, 1 added", f"{PROGRAM}: renewed"]
+    assert texts(mine) == ["# Fill all", "# A new remark.", "%%hip\nout[i] = 3;", "check()"]
+    assert "mine" in (mine / TASK).read_text(), "the output of the answer"
+    assert (mine / PROGRAM).read_text() == "int main() { return 1; }\n"
+    assert (mine / ".gpulab" / "before" / TASK).read_bytes() == before
+
+
+def test_both_changed_the_same_cell(mine: Path, release: Course) -> None:
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    release.put(TASK, notebook("# Fill", "%%hip\n// YOUR CODE HERE, for every n", "check()"))
+    assert copy.update(mine).lines == [f"{TASK}: cells 1 shown below one that you changed"]
+    _, answer, note, check = texts(mine)
+    assert (answer, check) == ("%%hip\nout[i] = 3;", "check()")
+    assert "YOUR CODE HERE, for every n" in note
+
+
+def test_other_files_that_the_learner_changed_stay(mine: Path, release: Course) -> None:
+    (mine / PROGRAM).write_text("int main() { return 7; }\n")
+    release.put(PROGRAM, "int main() { return 1; }\n")
+    (line,) = copy.update(mine).lines
+    assert (mine / PROGRAM).read_text() == "int main() { return 7; }\n"
+    (beside,) = (mine / "exercises" / "fill").glob("start (gpulab).cu")
+    assert beside.read_text() == "int main() { return 1; }\n"
+    assert beside.name in line
+    assert copy.update(mine).lines == []
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_file_that_the_learner_deleted_comes_back_fresh(mine: Path, release: Course, changed: bool) -> None:
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    (mine / TASK).unlink()
+    if changed:
+        release.put(TASK, notebook("# Fill 2", "%%hip\n// YOUR CODE HERE"))
+    assert copy.update(mine).copied == 1
+    assert texts(mine)[1] == "%%hip\n// YOUR CODE HERE"
+
+
+def test_a_file_that_the_release_lost(mine: Path, release: Course) -> None:
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    there = nbformat.read(mine / LESSON, as_version=4)
+    there.cells[1].outputs = [new_output("stream", text="42\n")]  # run, and nothing written
+    nbformat.write(there, mine / LESSON)
+    (release.top / TASK).unlink()
+    (release.top / LESSON).unlink()
+    assert sorted(copy.update(mine).lines) == [
+        f"{TASK}: kept, with what you wrote; the course has it no more",
+        f"{LESSON}: removed; the course has it no more",
+    ]
+    assert texts(mine)[1] == "%%hip\nout[i] = 3;"
+    assert not (mine / LESSON).exists()
+    assert copy.update(mine).lines == []
+
+
+@pytest.mark.parametrize(
+    "broken", [b"", b"{", b"\xff\xfe\x00", b"[]", b"null", b'{"cells": 3}', b'{"nbformat": 4, "nbformat_minor": 5}',
+               b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code"}]}',
+               b'{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}', b"[" * 100_000],
+)  # fmt: skip
+def test_a_broken_notebook_stays_and_is_named(mine: Path, release: Course, broken: bytes) -> None:
+    (mine / TASK).write_bytes(broken)
+    release.put(TASK, notebook("# Fill 2", "%%hip\n// YOUR CODE HERE"))
+    release.put(LESSON, notebook("# Welcome!"))
+    said = "left as it is: it cannot be read as a notebook; rename it, and you get a new one"
+    assert f"{TASK}: {said}" in copy.update(mine).lines
+    assert (mine / TASK).read_bytes() == broken
+    assert texts(mine, LESSON)[0] == "# Welcome!", "the others are renewed"
+    (mine / TASK).rename(mine / "exercises" / "fill" / "old.ipynb")
+    assert copy.update(mine).copied == 1
+    assert copy.update(mine).lines == []
+
+
+def test_a_broken_notebook_that_is_mended_is_merged_from_where_it_was(mine: Path, release: Course) -> None:
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    whole = (mine / TASK).read_bytes()
+    (mine / TASK).write_bytes(whole[:100])
+    release.put(TASK, notebook("# Fill 2", "%%hip\n// YOUR CODE HERE", "check()"))
+    copy.update(mine)
+    (mine / TASK).write_bytes(whole)
+    assert copy.update(mine).lines == [f"{TASK}: cells 1 renewed"]
+    assert texts(mine) == ["# Fill 2", "%%hip\nout[i] = 3;", "check()"]
+
+
+def test_own_files_stay_whatever_their_names(mine: Path, release: Course) -> None:
+    (mine / "notebooks" / "notes.ipynb").write_text("my notes, no notebook")
+    (mine / "notebooks" / "01_next.ipynb").write_text("mine, too")
+    release.put("notebooks/01_next.ipynb", notebook("# Next"))
+    (line,) = copy.update(mine).lines
+    assert "a file of your own has this name" in line
+    assert (mine / "notebooks" / "01_next.ipynb").read_text() == "mine, too"
+    assert (mine / "notebooks" / "notes.ipynb").read_text() == "my notes, no notebook"
+    (beside,) = (mine / "notebooks").glob("01_next (gpulab).ipynb")
+    assert texts(beside.parent, beside.name) == ["# Next"]
+
+
+@pytest.mark.parametrize("writes", range(1, 12))
+def test_an_update_that_is_broken_off_anywhere_is_finished_by_the_next(
+    mine: Path, release: Course, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """The process dies at its so manyth write; the next start ends with the same files as one left alone."""
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    release.put(TASK, notebook("# New", "# Fill", "# More", "%%hip\n// YOUR CODE HERE, better", "check()"))
+    release.put(LESSON, notebook("# Welcome", "# First", "print(6 * 7)"))
+    write, left = copy._write, [writes]
+
+    def dying(path: Path, data: bytes) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        write(path, data)
+
+    monkeypatch.setattr(copy, "_write", dying)
+    if writes < 8:
+        with pytest.raises(KeyboardInterrupt):
+            copy.update(mine)
+    monkeypatch.setattr(copy, "_write", write)
+    copy.update(mine)
+    *first, note, check = texts(mine)
+    assert first == ["# New", "# Fill", "# More", "%%hip\nout[i] = 3;"]
+    assert "better" in note
+    assert check == "check()"
+    assert texts(mine, LESSON) == ["# Welcome", "# First", "print(6 * 7)"]
+    assert copy.update(mine).lines == []
+
+
+def test_a_first_copy_that_is_broken_off_is_finished(
+    release: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    write = copy._write
+    monkeypatch.setattr(copy, "_write", lambda path, data: write(path, data) if path.name != "fill.svg" else 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        copy.update(folder)
+    monkeypatch.setattr(copy, "_write", write)
+    copy.update(folder)
+    assert len(files(folder)) == 5
+
+
+def test_only_an_empty_folder_becomes_a_copy(release: Course, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("")
+    with pytest.raises(GpulabError, match=r"holds other files \(thesis.tex\)[\s\S]*--folder"):
+        copy.update(tmp_path / "home")
+    assert files(tmp_path / "home") == {"thesis.tex"}
+    with_environment = tmp_path / "fresh"
+    (with_environment / "env").mkdir(parents=True)
+    (with_environment / "env" / "pyvenv.cfg").write_text("")
+    (with_environment / ".git").mkdir()
+    assert copy.update(with_environment).new
+
+
+def test_a_folder_that_cannot_be_written(release: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(GpulabError, match=r"(?i)cannot be made or read[\s\S]*--folder"):
+        copy.update(tmp_path / "other")
+
+
+def test_a_copy_of_a_newer_gpulab_is_left_alone(mine: Path, release: Course) -> None:
+    (mine / ".gpulab" / "course.json").write_text(json.dumps({"format": 2, "version": "9.0"}))
+    release.put(TASK, notebook("# Older"))
+    with pytest.raises(GpulabError, match=r"newer gpulab \(9.0\)"):
+        copy.update(mine)
+    assert texts(mine)[0] == "# Fill"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_notebook_that_others_may_read_stays_so(mine: Path, release: Course) -> None:
+    (mine / TASK).chmod(0o640)
+    release.put(TASK, notebook("# Fill 2", "%%hip\n// YOUR CODE HERE", "check()"))
+    copy.update(mine)
+    assert (mine / TASK).stat().st_mode & 0o777 == 0o640
+
+
+# ------------------------------------------------------------------------------------------------ gpulab lab
+
+
+def asked(**changes: object) -> Namespace:
+    return Namespace(**({"folder": None, "solutions": False, "stored": False} | changes))
+
+
+def test_where_gpulab_lab_puts_the_copy(
+    release: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone, empty = tmp_path / "clone", tmp_path / "empty"
+    for folder in (clone / "tests", empty):
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(course, "clone", lambda: clone)
+    monkeypatch.chdir(clone / "tests")
+    assert cli.course_folder(asked()) == clone / "my-course"
+    assert "your copy of the course is in" in capsys.readouterr().out
+    monkeypatch.chdir(empty)
+    assert cli.course_folder(asked()) == empty
+    monkeypatch.chdir(empty / "exercises" / "fill")
+    assert cli.course_folder(asked()) == empty, "the copy that one is in"
+    assert cli.course_folder(asked(folder=str(tmp_path / "third"))) == tmp_path / "third"
+    assert cli.course_folder(asked(stored=True)) == clone
+    monkeypatch.setattr(course, "clone", lambda: None)
+    with pytest.raises(GpulabError, match="Only a clone"):
+        cli.course_folder(asked(stored=True))
+
+
+def test_what_changed_is_said_once(mine: Path, release: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    release.put(LESSON, notebook("# Welcome!", "print(6 * 7)", "# The end"))
+    cli.course_folder(asked(folder=str(mine)))
+    assert f"  {LESSON}: cells 1 renewed\n" in capsys.readouterr().out
+    cli.course_folder(asked(folder=str(mine)))
+    assert capsys.readouterr().out == ""
+
+
+def test_links_start_in_the_copy(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(mine / "exercises" / "fill")
+    assert from_here(f"{LESSON}#The-end") == "../../notebooks/00_welcome.ipynb#The-end"

@@ -1,0 +1,216 @@
+"""Every combination of what a learner and a release can do to a notebook, cell by cell.
+
+A notebook is written as a text here, a word for each cell (`TEXTS`). Expected notebooks are written by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from gpulab.delivery.copy import read, written
+from gpulab.delivery.merge import NOTE, merged, pairs
+
+TEXTS = {
+    "a": "# Waves\n\nA wave has lanes that go together.",
+    "b": "import gpulab\ndevice = gpulab.use(arch)",
+    "c": "%%hip\n__global__ void fill(float* out)\n{\n    // YOUR CODE HERE\n}",
+    "d": "x = gpulab.zeros(64)\nfill[1, 64](x)\nprint(x.to_host())",
+    "e": "# What you have learned\n\n- Something.",
+}
+"""Cells of the releases; "b2" is a new version of "b", "bm" what a learner made of it."""
+
+
+def cell(name: str, id: str | None = None):
+    text = TEXTS.get(name[0], f"own_{name} = {sum(map(ord, name)) ** 3}") + {
+        "2": "\nprint('new version')", "3": "\nprint('third version')", "m": "\nprint('mine')",
+    }.get(name[1:], "")  # fmt: skip
+    made = new_markdown_cell(text) if text.startswith("# ") else new_code_cell(text)
+    made.id = id or f"own-{name}"
+    return made
+
+
+def release(names: str):
+    """Cells with ids that are numbers of places, as course/build.py makes them."""
+    return new_notebook(cells=[cell(name, f"fill-{place:02d}") for place, name in enumerate(names.split())])
+
+
+def learner(base, names: str):
+    """The base after the learner's work: "bm" is its cell "b" with another text, "x" a cell of the learner's own."""
+    ids = {each.source: each.id for each in base.cells}
+    return new_notebook(cells=[cell(name, ids.get(cell(name[0]).source)) for name in names.split()])
+
+
+def names(notebook) -> str:
+    known = {cell(name + mark).source: name + mark for name in "abcdexyz" for mark in ("", "2", "3", "m")}
+    return " ".join("NOTE" if NOTE in each.metadata.get("tags", ()) else known[each.source] for each in notebook.cells)
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "expected"),
+    [
+        ("a b c d", "a b c d", "a b c d", "a b c d"),  # nothing happened
+        ("a b c d", "a bm c d", "a b c d", "a bm c d"),  # the learner edited
+        ("a b c d", "a b c d", "a b2 c d", "a b2 c d"),  # the release edited
+        ("a b c d", "a bm c d", "a b c2 d", "a bm c2 d"),  # both, other cells
+        ("a b c d", "a bm c d", "a b2 c d", "a bm NOTE c d"),  # both, the same cell
+        ("a b c d", "a b2 c d", "a b2 c d", "a b2 c d"),  # both, alike
+        ("a b c", "a x b c", "a b c", "a x b c"),  # the learner added
+        ("a b c", "a b c", "a d b c", "a d b c"),  # the release added, which moves all ids
+        ("a b c", "a bm c", "a d b c", "a d bm c"),  # ... and the learner edited what comes after
+        ("a b c", "a x b c", "a d b c", "a x d b c"),  # both added at the same place
+        ("b c", "x b c", "a b c", "x a b c"),  # both added at the start
+        ("a b c", "a b c x", "a b c d", "a b c x d"),  # both added at the end
+        ("a b c", "a c", "a b c", "a c"),  # the learner removed
+        ("a b c", "a c", "a b2 c", "a c"),  # ... what the release edited
+        ("a b c", "a b c", "a c", "a c"),  # the release removed
+        ("a b c", "a bm c", "a c", "a bm c"),  # ... what the learner edited
+        ("a b c", "a bm x c", "a c", "a bm x c"),  # ... and added a cell below
+        ("a b c", "a c", "a c", "a c"),  # both removed
+        ("a b c", "x", "a b2 c d", "x d"),  # the learner removed all and wrote another
+        ("a b c d", "a c b d", "a b c d", "a c b d"),  # the learner moved a cell
+        ("a b c d", "a c b d", "a b c d e", "a c b d e"),  # ... and the release added
+        ("a b c d", "a b c d", "a c b d", "a c b d"),  # the release moved a cell
+        ("a b c d", "a bm c d", "a c d b", "a c d bm"),  # ... that the learner edited
+        ("", "x y", "a b", "x y a b"),  # there was nothing
+        ("a b", "", "a b c", "c"),  # the learner removed everything
+        ("a b c d e", "a bm x c e y", "a b c2 d e2", "a bm x c2 e2 y"),  # a bit of everything
+    ],
+)
+def test_combination(base: str, ours: str, theirs: str, expected: str) -> None:
+    first, new = release(base), release(theirs)
+    mine = learner(first, ours)
+    before = written(mine)
+    done = merged(first, mine, new, "gpulab 2")
+    assert names(done.notebook) == expected
+    assert written(mine) == before, "what was given is not changed"
+    written(done.notebook)
+    ids = [each.id for each in done.notebook.cells]
+    assert len(set(ids)) == len(ids)
+    assert names(merged(new, done.notebook, new, "gpulab 2").notebook) == expected, "nothing new: nothing happens"
+
+
+def test_the_new_version_of_an_edited_cell_stands_below_it_once() -> None:
+    first, second, third = release("a c d"), release("a c2 d"), release("a c3 d")
+    mine = learner(first, "a cm d")
+    one = merged(first, mine, second, "gpulab 2")
+    assert one.below == 1
+    note = one.notebook.cells[2]
+    assert "gpulab 2 has another version" in note.source
+    assert f"```\n{cell('c2').source}\n```" in note.source
+    two = merged(second, one.notebook, third, "gpulab 3").notebook
+    assert names(two) == "a cm NOTE d"
+    assert cell("c3").source in two.cells[2].source
+    assert "gpulab 2" not in two.cells[2].source
+    one.notebook.cells[2].source += "\nI will look at it tomorrow."
+    kept = merged(second, one.notebook, third, "gpulab 3").notebook.cells
+    assert [each.source for each in kept[1:4]] == [cell("cm").source, two.cells[2].source, one.notebook.cells[2].source]
+
+
+def test_a_new_version_with_fences_stays_one_block() -> None:
+    first, second = release("a b"), release("a b")
+    first.cells[1].source, second.cells[1].source = "one = '''\n```\n'''", "two = '''\n````\n'''  # one = '''\n```\n'''"
+    mine = nbformat.from_dict(first)
+    mine.cells[1].source = "mine = 1"
+    note = merged(first, mine, second, "gpulab 2").notebook.cells[2]
+    assert note.source.count("`````\n") == 1
+    assert note.source.endswith("\n`````")
+
+
+def test_outputs_stay_with_code_that_stays_and_go_with_code_that_changes() -> None:
+    first = release("a b d")
+    mine = learner(first, "a b d")
+    for place in (1, 2):
+        mine.cells[place].outputs = [new_output("stream", text=f"seen {place}\n")]
+        mine.cells[place].execution_count = place
+    new = release("a b d2")
+    new.cells[1].metadata = {"tags": ["parameters"]}
+    mine.cells[1].metadata = {"collapsed": True}
+    _, kept, changed = merged(first, mine, new, "gpulab 2").notebook.cells
+    assert kept.outputs[0].text == "seen 1\n"
+    assert kept.execution_count == 1
+    assert kept.metadata == {"tags": ["parameters"], "collapsed": True}
+    assert changed.outputs == []
+    assert changed.execution_count is None
+
+
+def test_an_answer_cell_is_known_by_its_mark() -> None:
+    """nbgrader's mark finds it where neither place nor text does."""
+    first, new = release("a c"), release("c2 a")
+    for each in (first.cells[1], new.cells[0]):
+        each.metadata["nbgrader"] = {"grade_id": "fill-answer-1", "solution": True}
+    new.cells[0].source = "%%hip\n// another task altogether"
+    mine = nbformat.from_dict(first)
+    mine.cells[1].source, mine.cells[1].id = "%%hip\nint wholly_my_own;", "pasted"
+    done = merged(first, mine, new, "gpulab 2").notebook
+    assert done.cells[0].source.split("\n")[-1] == "int wholly_my_own;"
+    assert "another task altogether" in done.cells[1].source
+    assert names(new_notebook(cells=done.cells[1:])) == "NOTE a"
+
+
+def test_a_pasted_picture_is_an_edit() -> None:
+    first = release("a b")
+    mine = nbformat.from_dict(first)
+    mine.cells[0].attachments = {"sketch.png": {"image/png": "AAAA"}}
+    done = merged(first, mine, release("a2 b"), "gpulab 2").notebook
+    assert "sketch.png" in done.cells[0].attachments
+    assert names(new_notebook(cells=done.cells[1:])) == "NOTE b"
+
+
+def test_a_notebook_saved_without_ids() -> None:
+    """As formats before 4.5 are: then texts decide."""
+    first = release("a b c d")
+    mine = learner(first, "a b cm x d")
+    old = nbformat.from_dict(mine)
+    old.nbformat_minor = 4
+    for each in old.cells:
+        del each["id"]
+    opened = read(nbformat.writes(old).encode())
+    assert names(merged(first, opened, release("a e b2 c d"), "gpulab 2").notebook) == "a e b2 cm x d"
+
+
+def test_random_histories_lose_nothing() -> None:
+    """A learner and the course go through ten releases; each cell that the learner wrote is there in the end, once."""
+    for seed in range(10):
+        dice = random.Random(seed)
+        fresh = (f"value_{seed}_{number} = {dice.random()}" for number in itertools.count())
+        base = new_notebook(cells=[new_code_cell(next(fresh), id=f"n-{n:02d}") for n in range(6)])
+        mine = nbformat.from_dict(base)
+        wrote: set[str] = set()
+        for number in range(10):
+            theirs = nbformat.from_dict(base)
+            for cells, learners in ((mine.cells, True), (theirs.cells, False)):
+                place = dice.randrange(len(cells) + 1)
+                match dice.choice(["edit", "add", "remove", "move", "nothing"]):
+                    case "edit" if place < len(cells):
+                        old, cells[place].source = cells[place].source, next(fresh)
+                        if learners:
+                            wrote.discard(old)
+                            wrote.add(cells[place].source)
+                    case "add":
+                        cells.insert(place, new_code_cell(next(fresh)))
+                        if learners:
+                            wrote.add(cells[place].source)
+                    case "remove" if place < len(cells):
+                        gone = cells.pop(place).source
+                        if learners:
+                            wrote.discard(gone)
+                    case "move" if place < len(cells):
+                        cells.append(cells.pop(place))
+            for place, each in enumerate(theirs.cells):
+                each.id = f"n-{place:02d}"
+            mine = merged(base, mine, theirs, f"gpulab {number}").notebook
+            base = theirs
+            there = [each.source for each in mine.cells]
+            assert [there.count(text) for text in sorted(wrote)] == [1] * len(wrote), (seed, number)
+            read(written(mine))
+
+
+def test_cells_are_paired_once() -> None:
+    old, new = release("a b c d e"), release("e d c b a")
+    found = pairs(old.cells, new.cells, ids=False)
+    assert found == {0: 4, 1: 3, 2: 2, 3: 1, 4: 0}
