@@ -10,7 +10,7 @@ from gpulab.grading.answers import right_answers
 from gpulab.grading.evidence import compares
 from gpulab.grading.judge import judged
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
 import answer_mutants
 
 INDEX = "blockIdx.x * blockDim.x + threadIdx.x"

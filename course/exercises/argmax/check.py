@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import limited
+from gpulab.grading.requirements import limited, loaded_by_lanes
 from gpulab.grading.sources import in_loop
 
 ROWS = 3
@@ -184,6 +184,12 @@ exercise = Exercise(
             when=lambda case: case.parameters["n"] >= 1000,
             next_step="If one thread reads a whole row alone, all other lanes are idle. Let each thread make the key "
             "of one element; which atomic operation then keeps the largest?",
+        ),
+        loaded_by_lanes(
+            "loaded-by-the-wave",
+            "in",
+            title="the lanes of a wave load the elements together",
+            when=lambda case: case.parameters["n"] >= 1000,
         ),
     ),
     hints=(

@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
+from gpulab.grading.requirements import per_wave
 
 UNUSED = -1
 
@@ -173,6 +174,17 @@ exercise = Exercise(
             "The place of an element is the number of kept ones before it.",
             "For lane 0 the mask of the lanes below has no bit set.",
             explains=("race", "lane conflict"),
+        ),
+    ),
+    requirements=(
+        per_wave(
+            "loads-of-others",
+            r"(global|flat|buffer|s)_load",
+            at_most=12,
+            title="a wave loads its own elements: at most 12 loads, those of arguments among them",
+            next_step="A lane need not read the elements of other lanes: the mask of a ballot has all that it needs.",
+            when=lambda case: case.parameters["n"] >= 128,
+            shrinks=False,
         ),
     ),
     hints=(

@@ -6,6 +6,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.requirements import work_shared
 
 LAYOUT = "<6H5I4Q"  # hsa_kernel_dispatch_packet_t
 BLOCKS = ((64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 4), (100, 1, 1), (32, 4, 2))
@@ -188,6 +189,7 @@ exercise = Exercise(
             "At which index does packet 1 begin?",
         ),
     ),
+    requirements=(work_shared(),),
     hints=(
         "One thread for each packet, with a guard. Its words begin at packets[16 * i]. Test the type first: "
         "packets[16 * i] & 0xFF.",

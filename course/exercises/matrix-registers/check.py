@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, distinct, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.requirements import work_shared
 
 
 def place(row, column, wave):
@@ -105,6 +106,7 @@ exercise = Exercise(
             guard=("tiles",),
         ),
     ),
+    requirements=(work_shared(),),
     hints=(
         "Give each thread one element of d: row = threadIdx.x / 16, column = threadIdx.x % 16. Which lane held it, in "
         "which register? The lesson's table has a line for each architecture.",

@@ -100,6 +100,7 @@ exercise = Exercise(
             next_step="Take an image of 9 tiles in a row and 8 XCDs. On which XCD is tile 0, and on which is the tile "
             "below it?",
         ),
+        requirements.work_shared(),
     ),
     hints=(
         "Blocks b, b + dies, b + 2 * dies, ... are on one XCD. Give these blocks tiles that follow one another.",

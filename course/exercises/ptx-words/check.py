@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
+from gpulab.grading.requirements import per_wave
 
 LOW = 0xFFFFFFFF
 
@@ -180,6 +181,17 @@ exercise = Exercise(
             lambda o: o.fault is None and only(o, "top"),
             "So the word is right; the number of its highest bit is not.",
             "Take the first wrong word. Which number has its highest bit, and what does your formula give?",
+        ),
+    ),
+    requirements=(
+        per_wave(
+            "loads-of-others",
+            r"(global|flat|buffer|s)_load",
+            at_most=12,
+            title="a wave loads its own elements: at most 12 loads, those of arguments among them",
+            next_step="A lane need not read the elements of other lanes: the mask of a ballot has all that it needs.",
+            when=lambda case: case.parameters["n"] >= 128,
+            shrinks=False,
         ),
     ),
     hints=(

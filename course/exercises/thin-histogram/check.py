@@ -121,6 +121,15 @@ exercise = Exercise(
             next_step="A block has 256 threads for its 76,800 bytes: 300 for each. A thread that reads more leaves others "
             "without work.",
         ),
+        requirements.executed(
+            "counted-in-memory",
+            "global atomics",
+            at_most=0,
+            title="a block counts in LDS or registers: no atomic operations on global memory",
+            next_step="Every atomic operation on global memory goes to the L2. The counters of a block fit into LDS.",
+            when=lambda case: case.parameters["n"] >= PART,
+            shrinks=False,
+        ),
     ),
     hints=(
         "gpulab.occupancy of the kernel in the text says that LDS limits it. By how much must the counters of a block "
