@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import overload
 
-from gpulab.grading import patterns
+from gpulab.grading import from_kernels, patterns
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
@@ -25,7 +25,7 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
         )  # fmt: skip
         return of_kernels
     found: tuple[Cause[ProgramOutcome], ...]
-    found = (*PROGRAM_CAUSES, *exercise.causes, *CHECKED_CAUSES, *LAST_PROGRAM_CAUSES)
+    found = (*PROGRAM_CAUSES, *exercise.causes, *LAUNCH_CAUSES, *CHECKED_CAUSES, *LAST_PROGRAM_CAUSES)
     return found
 
 
@@ -349,13 +349,39 @@ PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
 )
 """Mistakes of programs, before the exercise's own."""
 
+LAUNCH_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
+    Cause(
+        "nothing-launched",
+        "no kernel is launched",
+        lambda outcome: outcome.launched_nothing and outcome.case.exit_code == 0 and bool(outcome.case.computed),
+        "What is to be printed has to be computed by kernels.",
+        "Which line launches the kernel, and does main reach it?",
+    ),
+)
+"""What is certain of a program without launches, where no exercise has a better name for it."""
+
+
+def _says_that_a_call_failed(outcome: ProgramOutcome) -> bool:
+    """Does the program end with another exit code, and write HIP's name or text of an error, or "hip... failed"?"""
+    from gpulab.virtual_gpu.runtime.codes import TEXTS
+
+    if outcome.fault is not None or outcome.exit_code == outcome.case.exit_code:
+        return False
+    said = outcome.stdout + outcome.stderr
+    return (
+        "hipError" in said
+        or any(text in said for number, text in TEXTS.items() if number)
+        or (re.search(r"\bhip[A-Z]\w*\b[^\n]*\bfail", said) is not None)
+    )
+
+
 LAST_PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
     Cause(
         "hip-error",
-        "a HIP call failed",
-        lambda outcome: outcome.exit_code != outcome.case.exit_code and "hipError" in outcome.stdout + outcome.stderr,
-        "The program says so itself.",
-        "Read the message: which call was it, and what do its arguments have to be?",
+        "the program says that a HIP call failed, and ends",
+        _says_that_a_call_failed,
+        "Its own test of an error code was true.",
+        "Read the message: which call was it, and what do its arguments have to be? Or is the test of its error wrong?",
     ),
     Cause(
         "exit-code",
@@ -370,6 +396,20 @@ LAST_PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
         lambda outcome: outcome.fault is not None,
         "The message above says what it did, and in which line.",
         "Start with the line that is named.",
+    ),
+    Cause(
+        "nothing-came-back",
+        "nothing that a kernel stored came to the host",
+        from_kernels.nothing_came,
+        "What a kernel computes is in device memory until the program copies it.",
+        "Which call copies the result, from where to where, and how many bytes? Is it before the line that prints?",
+    ),
+    Cause(
+        "right-until-printed",
+        "the right results came to the host, but what is printed is something else",
+        lambda outcome: bool(outcome.complaint) and from_kernels.arrived(outcome),
+        "So the kernels, their arguments and the copies are right.",
+        "Follow the numbers from the copy to the line that prints them: which of them does it print, and how?",
     ),
     Cause(
         "nothing-printed",

@@ -22,6 +22,9 @@ TYPES = ("int32", "int64", "float32", "float64")
 TELLING = 4
 """Numbers that a result must have, if finding it in what was copied to the device is to say something."""
 
+DIFFERENT = 3
+"""Different numbers that a result must have, if that they came to the host is to say something."""
+
 SHARE = 0.75
 """Of the numbers, zeros left out, that kernels must have stored: a store of what was there already is not seen."""
 
@@ -46,6 +49,23 @@ def complaint(outcome: ProgramOutcome) -> str:
         if sum(each.stored for each in out if not each.data) < SHARE * 4 * len(numbers):
             return "what kernels stored and the host copied does not hold the results that are printed"
     return ""
+
+
+def arrived(outcome: ProgramOutcome) -> bool:
+    """Did all results come to the host as they should be, and had kernels stored them? Too few numbers tell nothing."""
+    out = [each for each in outcome.run.transfers if each.direction == "device to host"]
+    return bool(outcome.case.computed) and all(
+        len(set(numbers)) >= DIFFERENT
+        and max(_share(raw, len(raw) // len(numbers), out) for raw in (_encoded(numbers, dtype) for dtype in TYPES))
+        >= SHARE
+        for numbers in outcome.case.computed
+    )
+
+
+def nothing_came(outcome: ProgramOutcome) -> bool:
+    """Did kernels run to their end, and came nothing to the host that they had stored?"""
+    back = [each for each in outcome.run.transfers if each.direction == "device to host"]
+    return bool(outcome.launches) and outcome.fault is None and not any(each.stored for each in back)
 
 
 def _encoded(numbers: Sequence[float], dtype: str) -> bytes:

@@ -162,3 +162,23 @@ def test_a_mutant_that_is_wrong_at_another_size_alone_is_found():
     assert judged(exercise, source, explained=False).passed
     assert answer_mutants.differs(exercise, right, source)
     assert not answer_mutants.differs(exercise, right, right.replace("i < n", "n > i"))
+
+
+@pytest.mark.parametrize(
+    ("id", "answer", "old", "new", "cause"),
+    [
+        ("choose-device", "properties", "argv[1]) : 1;", "argv[0]) : 1;", "too-little-memory"),  # not: the first
+        ("port-a-program", "groups_of_32", "momentum<<<blocks, BLOCK>>>(n, grains, sums);", "", "momentum-alone"),
+        (
+            "port-checks",
+            "macro",
+            "CALL(Memcpy, in, host, n * sizeof(int), hipMemcpyHostToDevice);",
+            "",
+            "input-not-copied",
+        ),
+        ("portable-kernel", "pointer", "(blockIdx.x * blockDim.x + threadIdx.x)", "threadIdx.x", "never-written"),
+        ("without-blas", "one_kernel", "a + blockIdx.x", "a + threadIdx.x", "kernel-fault"),  # not: the guard
+    ],
+)
+def test_what_a_program_left_is_not_taken_for_another_mistake(id, answer, old, new, cause):
+    assert cause_of(id, answer, (old, new)) == cause

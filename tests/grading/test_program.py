@@ -82,6 +82,8 @@ def test_a_known_mistake_is_named_with_expected_and_found():
         ("out[i] = i;", "", "kernel-fault", "fill"),
         ("", 'printf("more\\n");', "", "line 2 is more"),
         ("", 'fprintf(stderr, "hipErrorInvalidValue\\n"); return 1;', "hip-error", "hipErrorInvalidValue"),
+        ("", "puts(hipGetErrorString(hipErrorInvalidValue)); return 1;", "hip-error", "invalid argument"),
+        ("", 'puts("hipMemcpy failed"); return 3;', "hip-error", "hipMemcpy failed"),
         ("int", "", "does-not-compile", "error"),
     ],
 )
@@ -111,6 +113,29 @@ def test_a_cause_knows_how_the_other_architecture_did():
 def test_a_race_in_a_program_is_found():
     verdict = judge_program(exercise(), program("if (n > 100) out[0] = i; if (n > 100 && i == 1) out[0] = 0;"))
     assert verdict.cause == "data-race", verdict.text
+
+
+COMPUTED = (ProgramCase(("10",), "sum 45\n", computed=(range(10),)),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("fill<<<(n + 63) / 64, 64>>>(n, device);", "", "nothing-launched"),
+        (
+            "if (hipMemcpy(host.data(), device, n * sizeof(int), hipMemcpyDeviceToHost)",
+            "if (hipSuccess",
+            "nothing-came-back",
+        ),
+        ("sum += value;", "sum += value + 1;", "right-until-printed"),
+        ("out[i] = i;", "out[i] = i + 1;", ""),
+    ],
+)
+def test_how_far_right_results_came_is_known(old, new, cause):
+    source = program()
+    assert source.count(old) == 1
+    verdict = judge_program(exercise(cases=COMPUTED, causes=()), source.replace(old, new))
+    assert verdict.cause == cause, verdict.text
 
 
 def test_nothing_printed_has_a_name():

@@ -57,6 +57,18 @@ def found(o):
     return name, rest
 
 
+def another_device(o):
+    """Is it another device than the right one that is named, or none?"""
+    return found(o)[0] != right(*asked(o)).split(":")[0]
+
+
+def first_that_fits(o):
+    """The name of the first device that fits; number 0 is the one that the program was started with."""
+    gib, wave = asked(o)
+    in_order = sorted(devices(), key=lambda each: each[3] != o.arch)
+    return next((arch for memory, lanes, _, arch in in_order if memory >= gib << 30 and wave in (0, lanes)), "")
+
+
 exercise = ProgramExercise(
     id="choose-device",
     title="choose a device by its properties",
@@ -76,20 +88,34 @@ exercise = ProgramExercise(
         Cause(
             "memory-in-32-bits",
             "a device is left out although it has enough memory, or chosen although it has not",
-            lambda o: o.uses(r"\(\s*(int|unsigned)\s*\)\s*\w+\.totalGlobalMem"),
+            lambda o: o.uses(r"\(\s*(int|unsigned)\s*\)\s*\w+\.totalGlobalMem") and another_device(o),
             "Bytes of memory need 64 bits: 4 GiB is one more than the largest unsigned int.",
             "Of which type is totalGlobalMem, and of which is what you compare it with?",
         ),
         Cause(
             "wave-ignored",
             "the device has another wave size than the argument",
-            lambda o: asked(o)[1] != 0 and found(o)[0] != "no device" and found(o)[0] != right(*asked(o)).split(":")[0],
+            lambda o: any(name == found(o)[0] and asked(o)[1] not in (0, wave) for _, wave, _, name in devices()),
             "A second argument other than 0 is the wave size that the device must have.",
             "Which property is it?",
         ),
         Cause(
+            "too-little-memory",
+            "the device has less memory than the argument asks for",
+            lambda o: any(name == found(o)[0] and memory < asked(o)[0] << 30 for memory, _, _, name in devices()),
+            "The first argument is in GiB: 1 << 30 bytes each.",
+            "Print both numbers that your program compares, for each device.",
+        ),
+        Cause(
+            "none-found",
+            "no device is found, though there is one that fits",
+            lambda o: found(o)[0] == "no device" and another_device(o),
+            "A device is left out that has the memory and the wave size, or it is found and not kept.",
+            "Print for each device what your conditions see, and what you keep after it.",
+        ),
+        Cause(
             "by-clock",
-            "another property decides than the number of threads at a time",
+            "the number that is printed is the number of threads of no device",
             lambda o: (
                 found(o)[1] != ""
                 and "threads" in o.stdout
@@ -101,7 +127,7 @@ exercise = ProgramExercise(
         Cause(
             "takes-the-first",
             "the first device that fits is taken, not the best of them",
-            lambda o: asked(o)[1] == 0 and found(o)[0] in [arch for *_, arch in devices()],
+            lambda o: another_device(o) and found(o)[0] == first_that_fits(o),
             "The order of devices differs from machine to machine.",
             "How do you find the largest of several numbers?",
         ),

@@ -27,6 +27,7 @@ def towards_zero(a, b):
 
 
 def rotated(value, by):
+    """To the left, within 32 bits."""
     return ((value << by) | (value >> (32 - by) if by else 0)) & WORD
 
 
@@ -56,22 +57,22 @@ def states(grains, steps, seed):
         yield left
 
 
-def signature(left, salts, every, size):
+def signature(left, salts, every, size, turn):
     """Bits and levels; `salts` maps the number of a group of `size` to its salt; `every` 2 leaves out each second
-    group."""
+    group; `turn` rotates."""
     bits = levels = 0
     for start in range(0, -(-len(left) // 256) * 256, size * every):
         group = 0
         for lane, (x, y, _, _, _, number) in enumerate(left[start : start + size].tolist()):
             mixed = (number * 2654435761) ^ (x * 40503) ^ (y * 9973) ^ salts(start // size)
-            group ^= rotated(mixed & WORD, lane % 32)
+            group ^= turn(mixed & WORD, lane % 32)
         bits ^= group
         levels += group.bit_length()
     return bits, levels
 
 
-def lines(grains, steps, seed, salt_of=lambda group: group, every=1, size=32):
-    """The program's output; `salt_of` says whose salt a group of `size` takes, `every` which groups sign."""
+def lines(grains, steps, seed, salt_of=lambda group: group, every=1, size=32, turn=rotated):
+    """The program's output; `salt_of` says whose salt a group of `size` takes, `every` which groups sign, `turn` how."""
     numbers = generator(12345)
     table = [next(numbers) * 257 & WORD for _ in range(SALTS)]
     text = []
@@ -84,7 +85,7 @@ def lines(grains, steps, seed, salt_of=lambda group: group, every=1, size=32):
         )
         stripes = np.bincount(x // CELL * BINS // WIDTH, minlength=BINS)
         text.append("  stripes " + " ".join(str(count) for count in stripes))
-        bits, levels = signature(left, lambda group: table[salt_of(group) % SALTS], every, size)
+        bits, levels = signature(left, lambda group: table[salt_of(group) % SALTS], every, size, turn)
         text.append(f"  signature {bits:08x} {levels}")
     return text
 
@@ -138,9 +139,72 @@ def groups_of_64(o):
     return "\n".join(lines(*arguments(o), size=64)) == o.stdout.rstrip() or all(other.passed for other in o.elsewhere)
 
 
+def right_on_waves_of_32(o, *kernels):
+    """Is what fails on waves of 64, in these kernels or the number of grains, right in the first step on waves of 32?"""
+    return o.wave_size == 64 and all(
+        other.wave_size == 32
+        and "signature" in other.stdout
+        and not in_kernel(other, *kernels)
+        and "grains" not in differing(other)
+        for other in o.elsewhere
+    )
+
+
+def ballots_halved(o):
+    """Do the kernels with ballots fail on waves of 64 alone?"""
+    kernels = "count_left", "move_left"
+    return (in_kernel(o, *kernels) or "grains" in differing(o)) and right_on_waves_of_32(o, *kernels)
+
+
+def too_small_on_waves_of_64(o):
+    """Is the dynamic LDS of bin too small on waves of 64 alone?"""
+    return (
+        kind("lds out of bounds")(o)
+        and in_kernel(o, "bin")
+        and o.wave_size == 64
+        and not any(kind("lds out of bounds")(other) and in_kernel(other, "bin") for other in o.elsewhere)
+    )
+
+
+def beyond_the_edge(o):
+    """Does push read the wind one row or less before its beginning or behind its end?"""
+    if not kind("out of bounds")(o) or not in_kernel(o, "push") or o.fault.access != "read":
+        return False
+    nearest, row = o.fault.nearest, 4 * WIDTH
+    return (
+        nearest is not None
+        and nearest.size == row * HEIGHT
+        and -row <= o.fault.address - nearest.address < nearest.size + row
+    )
+
+
+def nothing_between(o):
+    """Is there a race in momentum, and do two additions of block_sum follow each other without anything between?"""
+    found = in_kernel(o, "momentum") and kind("race", "lane conflict")(o) and o.fault.memory == "lds"
+    return found and o.uses(r"(\w+)\[(\w+)\]\s*\+=\s*\1\[\2\s*\+\s*\d+\];\s*\1\[\2\]\s*\+=")
+
+
+def rotated_otherwise(o):
+    """Is the signature that of a rotation to the right, of none, of a shift, or of a rotation one further?"""
+    ways = (
+        lambda value, by: rotated(value, -by % 32),
+        lambda value, by: value,
+        lambda value, by: value << by & WORD,
+        lambda value, by: value >> by,
+        lambda value, by: rotated(value, (by + 1) % 32),
+    )
+    return any("\n".join(lines(*arguments(o), turn=way)) == o.stdout.rstrip() for way in ways)
+
+
+def alone(what):
+    """Is this kind of lines wrong, in the first step that is, and all others of that step right?"""
+    return lambda o: o.fault is None and o.exit_code == 0 and differing(o) == {what}
+
+
 def barrier_in_branch(o):
     """Is there a barrier in block_sum that only some threads of the block reach?"""
-    return in_kernel(o, "momentum") and o.uses(r"\bif\s*\([^{;]*\)\s*\{(?:[^{}]|\{[^{}]*\}|\{)*?\b__syncthreads\s*\(")
+    found = in_kernel(o, "momentum") and kind("race", "lane conflict", "barrier", "never written")(o)
+    return found and o.uses(r"\bif\s*\([^{;]*\)\s*\{(?:[^{}]|\{[^{}]*\}|\{)*?\b__syncthreads\s*\(")
 
 
 def worked(o):
@@ -211,21 +275,21 @@ exercise = ProgramExercise(
         Cause(
             "warps-on-the-host",
             "the host and the kernel bin count warps differently, and the kernel needs more LDS than it gets",
-            lambda o: kind("lds out of bounds")(o) and in_kernel(o, "bin"),
+            too_small_on_waves_of_64,
             "The bytes of dynamic LDS come from the launch; how many of them are used is decided in the kernel.",
             "Which wave size is used in main, and which in bin? They have to be the same one.",
         ),
         Cause(
             "no-clamp",
             "the wind is read beyond the edge of the plate",
-            lambda o: kind("out of bounds")(o) and in_kernel(o, "push"),
+            beyond_the_edge,
             "The texture had cudaAddressModeClamp: a coordinate beyond the edge reads the value at the edge.",
             "What does your function do for column -1, and for column WIDTH?",
         ),
         Cause(
             "half-of-the-ballot",
             "grains are lost or counted twice: a ballot of 64 lanes is kept in 32 bits",
-            lambda o: o.wave_size == 64 and (in_kernel(o, "count_left", "move_left") or "grains" in differing(o)),
+            ballots_halved,
             "A ballot has a bit for each lane of the wave; the lanes from 32 on need the upper half.",
             "Look at both kernels that use a ballot: the mask's type, the shifted one, the counting function.",
         ),
@@ -238,8 +302,8 @@ exercise = ProgramExercise(
         ),
         Cause(
             "lanes-in-step",
-            "mass and momentum are wrong: the last steps of block_sum have nothing between them that orders memory",
-            lambda o: in_kernel(o, "momentum") or differing(o) == {"sums"},
+            "the last steps of block_sum have nothing between them that orders memory",
+            nothing_between,
             "The lanes run in lockstep, but the compiler may read all the values before it writes the first.",
             "What must be between the last six lines of block_sum, or in their place?",
         ),
@@ -274,10 +338,38 @@ exercise = ProgramExercise(
         ),
         Cause(
             "rotation",
-            "the signature is wrong, and mass, momentum and stripes are right",
-            lambda o: differing(o) == {"signature"},
+            "the signature is that of another rotation",
+            rotated_otherwise,
             "shf.l.wrap takes the lower five bits of the distance, and a rotation by 0 changes nothing.",
             "Try your rotation with the distances 0, 1 and 31 on paper.",
+        ),
+        Cause(
+            "sign-alone",
+            "the signature is wrong, and mass, momentum and stripes are right",
+            alone("signature"),
+            "So the grains are right, and what sign makes of them is not, or what it was given.",
+            "Go through sign line by line: which grain, which salt, which lane, how often?",
+        ),
+        Cause(
+            "momentum-alone",
+            "mass or momentum is wrong, and the number of grains, stripes and signature are right",
+            alone("sums"),
+            "So the grains are right, and what momentum makes of them is not, or what it was given.",
+            "Is momentum launched with all grains, does its sum begin with 0, and is it copied before it is printed?",
+        ),
+        Cause(
+            "bin-alone",
+            "the stripes are wrong, and the number of grains, mass, momentum and signature are right",
+            alone("stripes"),
+            "So the grains are right, and what bin makes of them is not, or what it was given.",
+            "Is bin launched with all grains, do its counters begin with 0, and which counter does a grain go to?",
+        ),
+        Cause(
+            "other-grains",
+            "the number of grains is wrong",
+            lambda o: o.fault is None and o.exit_code == 0 and "grains" in differing(o),
+            "So push moves grains in another way, or count_left and move_left do not keep those that are on the plate.",
+            "Take one grain and one step: where is it afterwards, and is it kept?",
         ),
     ),
     requirements=(

@@ -1,6 +1,9 @@
 """port-checks: a CUDA program that pastes the names of its calls together, as a HIP program with working checks."""
 
+import numpy as np
+
 from gpulab.grading.exercise import Cause
+from gpulab.grading.patterns import combination
 from gpulab.grading.program import ProgramCase, ProgramExercise
 from gpulab.grading.requirements import source
 
@@ -52,6 +55,29 @@ def too_large(o):
     return o.case.parameters["block"] > 1024
 
 
+def read_by_a_kernel(o):
+    """Did a kernel read what nobody has written?"""
+    return o.fault is not None and o.fault.kind == "never written" and o.fault.access != "copy"
+
+
+def sent(o):
+    """Sizes of what was copied to the device, in bytes."""
+    return [each.bytes for each in o.run.transfers if each.direction == "host to device"]
+
+
+def other_weights(o):
+    """Did the kernel store sums of the right three elements, with other weights?"""
+    n = o.case.parameters["n"]
+    padded = np.array([0, *numbers(n), 0])
+    for each in o.run.transfers:
+        if each.direction == "device to host" and each.bytes == each.stored == 4 * n and each.data:
+            found = np.frombuffer(bytes.fromhex(each.data), "int32")
+            weights = combination(found, [padded[k : k + n] for k in range(3)])
+            if weights is not None and (np.rint(weights) != WEIGHTS).any():
+                return True
+    return False
+
+
 exercise = ProgramExercise(
     id="port-checks",
     title="error checks with pasted names",
@@ -85,9 +111,16 @@ exercise = ProgramExercise(
         Cause(
             "counts-not-bytes",
             "the kernel reads numbers that were never copied",
-            lambda o: o.fault is not None and o.fault.kind == "never written",
+            lambda o: read_by_a_kernel(o) and o.case.parameters["n"] in sent(o),
             "Sizes of memory are in bytes, in HIP as in CUDA.",
             "How many bytes does an array of n ints have? Look at each copy.",
+        ),
+        Cause(
+            "input-not-copied",
+            "the kernel reads numbers that were never copied",
+            lambda o: read_by_a_kernel(o) and 4 * o.case.parameters["n"] not in sent(o),
+            "What malloc gives is the host's memory; the kernel's is another one, and empty at first.",
+            "Which line of the CUDA program copies the numbers to the device?",
         ),
         Cause(
             "result-not-copied",
@@ -103,6 +136,13 @@ exercise = ProgramExercise(
             "On the host, the name of a __constant__ variable is not its address on the device. The copy fails, "
             "and if its error code is not checked, the next check reports it.",
             "There is a call for copies to such a variable.",
+        ),
+        Cause(
+            "other-weights",
+            "the sums have other weights than 1, 20 and 300",
+            other_weights,
+            "The elements themselves are the right ones. In the order before, same, after the weights are 1, 20, 300.",
+            "Which numbers does the host copy, and which element of weights stands before which element of in?",
         ),
     ),
     requirements=(

@@ -52,6 +52,15 @@ def threads(o):
     return total
 
 
+def too_few_threads(o):
+    """Has the launch fewer waves than there are rows, and were rows copied that it did not store, or are some wrong?"""
+    if not o.launches or threads(o) >= size(o)[0] * o.wave_size:
+        return False
+    if o.fault is not None:
+        return o.fault.kind == "never written" and o.fault.access == "copy"
+    return o.exit_code == 0 and bool(o.stdout.split()) and o.stdout != o.case.expected
+
+
 def waves_complaint(o):
     rows, _ = size(o)
     if len(o.launches) != 1:
@@ -105,14 +114,7 @@ exercise = ProgramExercise(
         Cause(
             "block-not-changed",
             "some rows are never summed",
-            lambda o: (
-                o.fault is not None
-                and o.fault.kind == "never written"
-                or 0 < len(o.stdout.split())
-                and o.exit_code == 0
-                and o.stdout != o.case.expected
-                and threads(o) < size(o)[0] * o.wave_size
-            ),
+            too_few_threads,
             "A block needs as many threads as its waves have lanes together.",
             "How many threads do 4 waves have on this device?",
         ),

@@ -61,6 +61,57 @@ def drawn(random):
     yield case(int(random.integers(65, 300)), int(random.integers(2, 8)))
 
 
+def other_sizes(o):
+    """Is the output that for 4 rows, 3 columns, or both, where others were asked for?"""
+    rows, columns = o.case.parameters["rows"], o.case.parameters["columns"]
+    return o.stdout != o.case.expected and o.stdout in [lines(4, 3), lines(4, columns), lines(rows, 3)]
+
+
+def factors(o):
+    """For y and z the factors (of the product, of the old values) that they have; None if there are no such numbers.
+
+    The product for z is that with the y that was printed.
+    """
+    rows, columns = o.case.parameters["rows"], o.case.parameters["columns"]
+    try:
+        y, z = (
+            np.array(line.removeprefix(name).split(), "float64")
+            for name, line in zip("yz", o.stdout.splitlines(), strict=True)
+        )
+    except ValueError:
+        return None
+    if y.shape != (rows,) or z.shape != (columns,):
+        return None
+    lda = rows + 2
+    a = by_columns(np.arange(columns * lda) % 7.0, rows, columns, lda)
+    found = []
+    for result, product, before in ((y, a @ (np.arange(columns) % 5 + 1.0), 100.0), (z, a.T @ y, 1000.0)):
+        parts = np.stack([product, np.full(len(product), before)], axis=1)
+        if len(result) < 3 or np.linalg.matrix_rank(parts) < 2 or not np.isfinite(parts).all():
+            return None
+        numbers = np.rint(np.linalg.lstsq(parts, result, rcond=None)[0])
+        if not np.allclose(parts @ numbers, result, rtol=1e-5, atol=0):
+            return None
+        found.append(tuple(int(number) for number in numbers))
+    return tuple(found)
+
+
+def past_the_results(o):
+    """Did a thread without a result read or write the element that its number gives?"""
+    fault, rows, columns = o.fault, o.case.parameters["rows"], o.case.parameters["columns"]
+    if fault is None or fault.kind != "out of bounds" or fault.thread is None or fault.nearest is None:
+        return False
+    launch = next((each for each in o.launches if each.kernel == fault.kernel), None)
+    if launch is None or launch.grid[1:] != (1, 1) or launch.block[1:] != (1, 1):
+        return False
+    number = fault.workgroup[0] * launch.block[0] + fault.thread[0]
+    index, lda = (fault.address - fault.nearest.address) // 4, rows + 2
+    blocks = [-(-results // launch.block[0]) for results in (rows, columns)]  # with a thread for each result
+    of_y = number >= rows and launch.grid[0] == blocks[0] and (index - number) % lda == 0
+    of_z = number >= columns and launch.grid[0] == blocks[1] and number in (index, index // lda)
+    return of_y or of_z
+
+
 exercise = ProgramExercise(
     id="without-blas",
     title="cuBLAS's matrix times vector, as a kernel",
@@ -73,10 +124,9 @@ exercise = ProgramExercise(
         Cause(
             "missing-guard",
             "threads without a row or column work, too",
-            lambda o: o.fault is not None and o.fault.kind == "out of bounds",
+            past_the_results,
             "The last block has more threads than there are results left.",
             "How many results does each product have? Not the same number.",
-            guard=("n",),
         ),
         Cause(
             "not-begun",
@@ -119,6 +169,27 @@ exercise = ProgramExercise(
             like(combine=lambda alpha, product, beta, before: product + beta * before),
             "y = alpha A x + beta y.",
             "Look at the argument after the sizes in the call of cuBLAS.",
+        ),
+        Cause(
+            "arguments-ignored",
+            "this is the result for 4 rows or 3 columns, which were not asked for",
+            other_sizes,
+            "The sizes are the program's arguments; 4 and 3 are those without arguments.",
+            "Which of argv is which size, and when is it looked at?",
+        ),
+        Cause(
+            "one-not-begun",
+            "one of the two results still has its values of the start",
+            lambda o: (found := factors(o)) is not None and (0, 1) in found,
+            "Its kernel was not launched, or did not change it.",
+            "Which of the two is it, and which launch is to compute it?",
+        ),
+        Cause(
+            "other-factors",
+            "the product or the old values have another factor than they should",
+            lambda o: (found := factors(o)) is not None and found != ((2, 3), (1, -1)),
+            "The product itself is right. For y alpha is 2 and beta is 3, for z they are 1 and -1.",
+            "Look at each number that the host passes, and at the place of its parameter.",
         ),
     ),
     requirements=(
