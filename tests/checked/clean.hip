@@ -10,6 +10,18 @@ __global__ void reversed_with_barrier(float* out) {
   out[t] = tile[255 - t];
 }
 
+//@ clean block=256 args=iz64
+__global__ void counters_of_each_wave(int* out) {
+  __shared__ int totals[8];
+  int wave = threadIdx.x / 32;  // two of them for each wave of 64
+  if (threadIdx.x % 32 == 0) totals[wave] = 0;
+  atomicAdd(&totals[wave], 1);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) atomicAdd(&totals[7 - wave], 1);
+  __syncthreads();
+  if (threadIdx.x < 8) out[threadIdx.x] = totals[threadIdx.x];
+}
+
 //@ clean block=256 grid=4
 __global__ void all_lanes_store_the_same(float* out) {
   out[0] = 7;

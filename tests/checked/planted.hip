@@ -57,6 +57,15 @@ __global__ void all_waves_write_their_number(float* out) {
   out[threadIdx.x] = winner;
 }
 
+//@ race block=256 args=iz64 text=shared,atomic
+__global__ void counter_zeroed_without_barrier(int* out) {
+  __shared__ int total;
+  if (threadIdx.x == 0) total = 0;  // <1>
+  if (threadIdx.x % 32 == 0) atomicAdd(&total, 1);  // <2>
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = total;
+}
+
 //@ race block=128 args=iz64 text=shared,atomic
 __global__ void histogram_read_early(int* out) {
   __shared__ int bins[16];

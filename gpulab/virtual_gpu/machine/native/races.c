@@ -194,6 +194,10 @@ static int one_cell(Check *c, Wave *wave, u32 access, u32 action, u32 lane, u64 
   if (!found && r > old && r < mine && changed && !happens_before(c, r) && conflicting(c, access, r)) found = r;
   if (!found && o > old && o < mine && changed && !happens_before(c, o) && conflicting(c, access, o)) found = o;
   if (found && race(c, wave, access, lane, address, found)) return 1;
+  /* What a wave stored to LDS stays known behind its own atomic operation, where these order nothing: another wave's
+     atomic operation may come before the store. */
+  if (action == ATOMIC && unset && !c->ordering && w > old && !(w & ATOMIC_BIT) && happens_before(c, w))
+    return 0;
   /* Who reads what a store did not change reads the same before and after. */
   if (changed || (unset && w <= unset)) *write = epoch;
   return 0;
