@@ -361,18 +361,18 @@ LAUNCH_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
 """What is certain of a program without launches, where no exercise has a better name for it."""
 
 
-def _says_that_a_call_failed(outcome: ProgramOutcome) -> bool:
-    """Does the program end with another exit code, and write HIP's name or text of an error, or "hip... failed"?"""
-    from gpulab.virtual_gpu.runtime.codes import TEXTS
+CALL_FAILED = (
+    r"hipError|\bhip[A-Z]\w*\b[^\n]*\bfail"
+    r"|invalid (?:\w+ )*(?:argument|symbol|pointer|function|ordinal|handle|for memcpy)\b"
+    r"|out of memory|no ROCm-capable device|not found|not ready|already (?:mapped|registered|enabled)|launch failure"
+)
+"""How programs say that a HIP call failed: by its error's name or text, or as "hip... failed"."""
 
-    if outcome.fault is not None or outcome.exit_code == outcome.case.exit_code:
-        return False
-    said = outcome.stdout + outcome.stderr
-    return (
-        "hipError" in said
-        or any(text in said for number, text in TEXTS.items() if number)
-        or (re.search(r"\bhip[A-Z]\w*\b[^\n]*\bfail", said) is not None)
-    )
+
+def _says_that_a_call_failed(outcome: ProgramOutcome) -> bool:
+    """Does the program end with another exit code than it should, and say that a HIP call failed?"""
+    wrong_end = outcome.fault is None and outcome.exit_code != outcome.case.exit_code
+    return wrong_end and re.search(CALL_FAILED, outcome.stdout + outcome.stderr) is not None
 
 
 LAST_PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
