@@ -8,7 +8,8 @@ FOUND := $(shell for name in python3 python3.12 python3.13 python3.11 python; do
 	command -v python3 || command -v python)
 PYTHON ?= $(FOUND)
 BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3.13, and found no Python at all; \
-	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py
+	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py \
+	$(if $(WHEELHOUSE),--wheelhouse "$(WHEELHOUSE)")
 
 .PHONY: lab test test-rest test-all bench bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints clean help
 

@@ -71,6 +71,8 @@ FULL = (
     r"^tests/hip/test_ahead\.py::test_a_whole_program",
     r"^tests/programs/test_building\.py::test_messages_name_the_learners_line",
     r"^tests/test_packaging\.py::test_the_wheel",
+    r"^tests/delivery/test_seed\.py::test_a_seed_serves",
+    r"^tests/delivery/test_bundle\.py::test_a_bundle_(installs|that_lacks)",
     r"^tests/test_(bench|style)\.py",
 )
 """Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""

@@ -1,4 +1,4 @@
-"""The command ``gpulab``: lab, setup, doctor, devices, counters, run, grade, report, progress, hipify.
+"""The command ``gpulab``: lab, setup, bundle, doctor, devices, counters, run, grade, report, progress, hipify.
 
 Each command is one function that takes its parsed options and returns the exit code; `main` chooses one.
 """
@@ -172,8 +172,17 @@ def _address(process: subprocess.Popen[bytes], runtime: Path, seconds: float = 6
 
 
 def setup(asked: argparse.Namespace) -> int:
-    """Build everything that is built once per machine, and say what and how long."""
+    """Build everything that is built once per machine, and say what and how long; with seeds, take or make one."""
+    from gpulab.delivery import seed
+
     start = time.perf_counter()
+    if asked.make_seed:
+        print(seed.make_seed(Path(asked.make_seed).absolute(), asked.programs), end="")
+        print(f"  the seed is in {asked.make_seed}: others take it with `gpulab setup --seed`")
+        return 0
+    if asked.seed:
+        files, size = seed.take(Path(asked.seed))
+        print(f"  from the seed: {files} files, {size / 1e6:.0f} MB, {time.perf_counter() - start:.1f} s")
     for what, step in setup_steps(asked.programs):
         print(f"  {what} … ", end="", flush=True)
         began = time.perf_counter()
@@ -243,6 +252,16 @@ def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]
     yield "a first kernel on each device", kernel
     if programs:
         yield "the C++ library for whole programs", whole_programs
+
+
+def bundle(asked: argparse.Namespace) -> int:
+    """Make a folder with gpulab, the course and all packages, for machines without a network."""
+    from gpulab.delivery import bundle as making
+
+    wheel = Path(asked.wheel) if asked.wheel else None
+    for line in making.bundle(Path(asked.folder).absolute(), wheel, asked.seed):
+        print(f"gpulab bundle: {line}. There: python3 {asked.folder}/install.py")
+    return 0
 
 
 # ---------------------------------------------------------------------------------- doctor, devices, ...
@@ -490,6 +509,12 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--stored", action="store_true", help="a clone's stored notebooks, in place of a copy")
     one = command(setup, "build what is built once per machine")
     one.add_argument("--programs", action="store_true", help="also what %%%%hipcc and gpulab hipcc need (a minute)")
+    one.add_argument("--seed", metavar="FOLDER", help="first take what others have built; only from those you trust")
+    one.add_argument("--make-seed", metavar="FOLDER", help="build into this folder instead, for others to take")
+    one = command(bundle, "make a folder that installs gpulab and its course without a network")
+    one.add_argument("folder", metavar="FOLDER")
+    one.add_argument("--wheel", metavar="FILE", help="gpulab's wheel (else it is built from the clone, or downloaded)")
+    one.add_argument("--seed", action="store_true", help="with a warm cache, so that first kernels need not wait")
     command(doctor, "say what works on this machine, and what to type where something does not")
     command(devices, "list the devices")
     one = command(counters, "list the counters and metrics that gpulab.profile takes")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -228,6 +230,52 @@ def test_bootstrap_refuses_a_python_that_is_too_old(tmp_path: Path) -> None:
     assert "gpulab needs Python 3.11 to 3.13" in found.stdout
     assert "this is Python 3.8" in found.stdout
     assert "make lab PYTHON=" in found.stdout
+
+
+def bootstrap() -> dict[str, Any]:
+    return runpy.run_path(str(ROOT / "tools" / "bootstrap.py"))
+
+
+def test_a_wheelhouse_is_the_only_source(tmp_path: Path) -> None:
+    """`make lab WHEELHOUSE=FOLDER`: a folder with a space in its name is one folder for pip."""
+    folder = tmp_path / "usb stick"
+    folder.mkdir()
+    functions = bootstrap()
+    with pytest.raises(functions["Failed"], match=r"setuptools [\d.]+ is not among the 0 files[\s\S]*gpulab bundle"):
+        functions["offline"](str(folder))
+    with pytest.raises(functions["Failed"], match="there is no folder"):
+        functions["offline"](str(tmp_path / "nowhere"))
+    version = re.search(r"setuptools==([\d.]+)", (ROOT / "pyproject.toml").read_text())
+    assert version is not None
+    (folder / f"setuptools-{version[1]}-py3-none-any.whl").touch()
+    variables = functions["offline"](str(folder))
+    assert variables["PIP_NO_INDEX"] == "1"
+    assert " " not in variables["PIP_FIND_LINKS"]
+    assert variables["PIP_FIND_LINKS"].endswith("/usb%20stick")
+    made = subprocess.run(
+        ["make", "-n", "lab", f"WHEELHOUSE={folder}", "PYTHON=python3"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert f'--wheelhouse "{folder}"' in made.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no folders that only others may write")
+def test_a_clone_that_cannot_be_written_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = (
+        Path("/proc/self") if Path("/proc/self/status").exists() else tmp_path / "clone"
+    )  # root may write elsewhere
+    if not folder.exists():
+        folder.mkdir(mode=0o555)
+    functions = bootstrap()
+    settings = functions["main"].__globals__
+    settings.update(ROOT=str(folder), ENVIRONMENT=str(folder / ".venv"), PYTHON=str(folder / ".venv" / "python"))
+    monkeypatch.setattr(sys, "argv", ["bootstrap.py", "lab"])
+    assert functions["main"]() == 1
+    said = capsys.readouterr().out
+    assert f"{folder} cannot be written (" in said
+    assert "cp -r" in said
+    assert functions["surroundings"]().get("TMPDIR") == os.environ.get("TMPDIR"), "temporary files go elsewhere"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
     python tools/bootstrap.py                     the environment, nothing more
     python tools/bootstrap.py lab                 JupyterLab on the first lesson        (make lab)
     python tools/bootstrap.py --extra test -- python -m pytest …                        (make test)
+    python tools/bootstrap.py --wheelhouse FOLDER lab          without a network        (make lab WHEELHOUSE=FOLDER)
 
 Standard library alone, and no newer syntax than any Python 3 reads, so that an old interpreter can still say
 clearly which one is needed. Writes only inside the clone and the user's cache folder. A step whose input
@@ -13,9 +14,12 @@ has not changed since it last succeeded is not done again: `.venv/gpulab-*.stamp
 import argparse
 import hashlib
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 OLDEST, NEWEST = (3, 11), (3, 13)
@@ -62,11 +66,47 @@ def find_python():
     )
 
 
+def refuse_unless_writable(folder):
+    """Raises Failed for a folder in which no file can be made."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise Failed(
+            "%s cannot be written (%s), and its environment .venv is not there yet, or not complete.\n"
+            "Make lab in a copy of your own (git clone, or cp -r), or let the owner of this one run `make environment`."
+            % (folder, error.strerror or error)
+        ) from None
+
+
+def offline(wheelhouse):
+    """The variables with which pip installs from a folder alone. Raises Failed if the folder cannot do."""
+    folder = os.path.abspath(os.path.expanduser(wheelhouse))
+    if not os.path.isdir(folder):
+        raise Failed("WHEELHOUSE: there is no folder %s." % folder)
+    with open(os.path.join(ROOT, "pyproject.toml"), encoding="utf-8") as file:
+        wanted = re.search(r'requires = \["setuptools==([\d.]+)"\]', file.read()).group(1)
+    names = os.listdir(folder)
+    if not any(name.startswith("setuptools-%s-" % wanted) and name.endswith(".whl") for name in names):
+        raise Failed(
+            "WHEELHOUSE: setuptools %s is not among the %d files of %s; pip builds gpulab with it.\n"
+            "`gpulab bundle FOLDER` on a machine with a network makes FOLDER/wheels, with all that is needed."
+            % (wanted, len(names), folder)
+        )
+    # As an address, because pip takes a space for the end of a folder's name.
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": pathlib.Path(folder).as_uri()}
+
+
 def surroundings():
     """The environment variables for every step: temporary files inside the clone, no packages from elsewhere."""
+    surround = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1")
     temporary = os.path.join(ENVIRONMENT, "tmp")
-    os.makedirs(temporary, exist_ok=True)
-    surround = dict(os.environ, TMPDIR=temporary, TEMP=temporary, TMP=temporary, PIP_DISABLE_PIP_VERSION_CHECK="1")
+    try:
+        os.makedirs(temporary, exist_ok=True)
+    except OSError:
+        pass  # the clone is another's, and complete
+    if os.access(temporary, os.W_OK):
+        surround.update(TMPDIR=temporary, TEMP=temporary, TMP=temporary)
     surround["PATH"] = BIN + os.pathsep + surround.get("PATH", "")
     surround["VIRTUAL_ENV"] = ENVIRONMENT
     for name in ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
@@ -99,8 +139,10 @@ def make_environment():
         version = version_of(PYTHON)
         if version and OLDEST <= version <= NEWEST and os.path.exists(os.path.join(ENVIRONMENT, "pyvenv.cfg")):
             return
+        refuse_unless_writable(ROOT)
         say("the environment .venv does not work any more (its Python moved or changed); making it anew")
         shutil.rmtree(ENVIRONMENT)
+    refuse_unless_writable(ROOT)
     python = find_python()
     what = "making the private environment .venv with %s" % python
     try:
@@ -151,6 +193,7 @@ def install(extra):
     name = "install" + ("-" + extra if extra else "")
     if stamped(name, value):
         return
+    refuse_unless_writable(ENVIRONMENT)
     target = ".[%s]" % extra if extra else "."
     more = " and those of the tests" if extra else ""
     what = "installing the pinned packages%s (the first time: several hundred MB)" % more
@@ -166,6 +209,7 @@ def set_up(extra):
     value = fingerprint("setup")
     if stamped(name, value):
         return
+    refuse_unless_writable(ENVIRONMENT)
     more = ["--programs"] if extra else []
     run("building the virtual GPU's parts", [PYTHON, "-m", "gpulab", "setup"] + more, quiet=False)
     write_stamp(name, value)
@@ -176,11 +220,14 @@ def main():
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--extra", default="", choices=["", "test"], help="packages beyond those that lessons need")
     ask.add_argument("--no-setup", action="store_true", help="install only; build nothing")
+    ask.add_argument("--wheelhouse", metavar="FOLDER", help="install from the files of this folder, without a network")
     ask.add_argument("command", nargs=argparse.REMAINDER, help="a command of the environment, or a gpulab command")
     asked = ask.parse_args()
     command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
     start = time.time()
     try:
+        if asked.wheelhouse:
+            os.environ.update(offline(asked.wheelhouse))
         make_environment()
         install(asked.extra)
         if not asked.no_setup:

@@ -1,0 +1,125 @@
+"""A bundle holds what an installation needs, and installs with no network. Small wheels stand for the real ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpulab.delivery import bundle as making
+from gpulab.delivery import offline
+from gpulab.errors import GpulabError
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = "import sys, tinydep; print('setup of', tinydep.NAME, *sys.argv[1:])\n"
+
+
+def wheel(folder: Path, name: str, version: str, files: dict[str, str], requires: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    about = f"{name}-{version}.dist-info"
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    whole = files | {
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, text in whole.items():
+            archive.writestr(each, text)
+        archive.writestr(f"{about}/RECORD", "".join(f"{each},,\n" for each in [*whole, f"{about}/RECORD"]))
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A wheel that is called gpulab and needs tinydep; pip's only source is a folder with tinydep and setuptools."""
+    index = tmp_path / "index"
+    wheel(index, "tinydep", "2.0", {"tinydep.py": "NAME = 'tinydep 2.0'\n"})
+    wheel(index, "setuptools", making.SETUPTOOLS.partition("==")[2], {"setuptools/__init__.py": ""})
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", index.as_uri())
+    monkeypatch.setattr(making, "_installed", lambda: ["tinydep==2.0"])
+    return wheel(tmp_path / "own", "gpulab", "0.1.0", {"gpulab/__init__.py": "", "gpulab/__main__.py": MAIN}, "tinydep")
+
+
+def test_a_bundle_installs_without_a_network(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stick = tmp_path / "usb stick"
+    (line,) = making.bundle(stick, small)
+    assert line.startswith("3 wheels, ")
+    assert {path.name for path in stick.iterdir()} == {"wheels", "install.py", "python.txt", "README.txt"}
+    making.bundle(stick, small)  # once more into the same folder
+    (stick / "seed").mkdir()
+    shutil.rmtree(tmp_path / "index")
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    command = [sys.executable, str(stick / "install.py"), str(tmp_path / "a class")]
+    if shutil.which("unshare") and not subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode:
+        command = ["unshare", "-rn", *command]  # a process without any network
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"setup of tinydep 2.0 setup --seed {stick / 'seed'}" in done.stdout
+    assert [path.name for path in (tmp_path / "a class").iterdir()] == [".venv"]
+
+
+def test_a_bundle_that_lacks_something_is_refused(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the index at once, or, if it was lost on the way, by the look at the whole."""
+    path = tmp_path / "index" / "tinydep-2.0-py3-none-any.whl"
+    text = path.read_bytes()
+    path.unlink()
+    with pytest.raises(GpulabError, match=r"pip download failed:[\s\S]*tinydep"):
+        making.bundle(tmp_path / "bundle", small)
+    path.write_bytes(text)
+    pip = making._pip
+
+    def losing(*words: str, **more: Any) -> None:
+        pip(*words, **more)
+        (tmp_path / "bundle" / "wheels" / path.name).unlink(missing_ok=True)
+
+    monkeypatch.setattr(making, "_pip", losing)
+    with pytest.raises(GpulabError, match=r"pip install failed:[\s\S]*tinydep[\s\S]*not complete"):
+        making.bundle(tmp_path / "bundle", small)
+
+
+def test_what_cannot_be_bundled_is_said_before_anything_is_downloaded(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("")
+    with pytest.raises(GpulabError, match=r"holds other things: thesis.tex"):
+        making.bundle(tmp_path / "home")
+    with pytest.raises(GpulabError, match=r"There is no .*gpulab.whl"):
+        making.bundle(tmp_path / "bundle", tmp_path / "gpulab.whl")
+
+
+def test_another_kind_of_machine_is_told_so(tmp_path: Path) -> None:
+    shutil.copy(offline.__file__, tmp_path / "install.py")
+    (tmp_path / "python.txt").write_text("win32 on AMD64 with Python 3.12\n")
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "install.py"), str(tmp_path / "new")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert f"This bundle is for win32 on AMD64 with Python 3.12; here is {offline.kind()}." in done.stdout
+    assert not (tmp_path / "new").exists()
+
+
+def test_setuptools_is_the_one_that_builds_gpulab() -> None:
+    for path in (ROOT / "pyproject.toml", ROOT / "instructor" / "pyproject.toml"):
+        assert f'requires = ["{making.SETUPTOOLS}"]' in path.read_text(encoding="utf-8")
+
+
+def test_versions_are_those_that_are_installed() -> None:
+    import numpy
+
+    found = making._installed()
+    assert f"numpy=={numpy.__version__}" in found
+    assert not [line for line in found if line.startswith(("gpulab==", "pip=="))]
