@@ -11,7 +11,7 @@ BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py \
 	$(if $(WHEELHOUSE),--wheelhouse "$(WHEELHOUSE)")
 
-.PHONY: lab test test-rest test-all bench bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints clean help
+.PHONY: lab test test-rest test-all bench bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints site clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -61,6 +61,9 @@ exercise:  ## begin a new exercise: make exercise NAME=my-exercise LESSON=06
 
 notebooks:  ## build notebooks/, exercises/ and solutions/ from course/
 	@$(BOOTSTRAP) -- python course/build.py
+
+site:  ## the course as a website for reading: build/site/html/index.html
+	@$(BOOTSTRAP) --extra site --no-setup -- python tools/website.py
 
 check:  ## style, types, import directions, and the course's own consistency
 	@$(BOOTSTRAP) --extra test -- python tools/check.py

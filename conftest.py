@@ -73,6 +73,7 @@ FULL = (
     r"^tests/test_packaging\.py::test_the_wheel",
     r"^tests/delivery/test_seed\.py::test_a_seed_serves",
     r"^tests/delivery/test_bundle\.py::test_a_bundle_(installs|that_lacks)",
+    r"^tests/services/test_(site|hub)\.py",
     r"^tests/test_(bench|style)\.py",
 )
 """Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""

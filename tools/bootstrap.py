@@ -28,6 +28,7 @@ ENVIRONMENT = os.path.join(ROOT, ".venv")
 BIN = os.path.join(ENVIRONMENT, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 WANTED = "gpulab needs Python %d.%d to %d.%d" % (OLDEST + NEWEST)
+EXTRAS = {"test": " and those of the tests", "site": " and those of the website"}
 VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
@@ -188,15 +189,14 @@ def write_stamp(name, value):
 
 
 def install(extra):
-    """Install gpulab (editable) and the pinned packages; `extra` is "" or "test"."""
+    """Install gpulab (editable) and the pinned packages; `extra` is "" or one of EXTRAS."""
     value = fingerprint(extra)
     name = "install" + ("-" + extra if extra else "")
     if stamped(name, value):
         return
     refuse_unless_writable(ENVIRONMENT)
     target = ".[%s]" % extra if extra else "."
-    more = " and those of the tests" if extra else ""
-    what = "installing the pinned packages%s (the first time: several hundred MB)" % more
+    what = "installing the pinned packages%s (the first time: several hundred MB)" % EXTRAS.get(extra, "")
     run(what, [PYTHON, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", "--editable", target])
     write_stamp(name, value)
     if extra:
@@ -210,7 +210,7 @@ def set_up(extra):
     if stamped(name, value):
         return
     refuse_unless_writable(ENVIRONMENT)
-    more = ["--programs"] if extra else []
+    more = ["--programs"] if extra == "test" else []
     run("building the virtual GPU's parts", [PYTHON, "-m", "gpulab", "setup"] + more, quiet=False)
     write_stamp(name, value)
     write_stamp("setup", value)
@@ -218,7 +218,9 @@ def set_up(extra):
 
 def main():
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("--extra", default="", choices=["", "test"], help="packages beyond those that lessons need")
+    ask.add_argument(
+        "--extra", default="", choices=["", *sorted(EXTRAS)], help="packages beyond those that lessons need"
+    )
     ask.add_argument("--no-setup", action="store_true", help="install only; build nothing")
     ask.add_argument("--wheelhouse", metavar="FOLDER", help="install from the files of this folder, without a network")
     ask.add_argument("command", nargs=argparse.REMAINDER, help="a command of the environment, or a gpulab command")

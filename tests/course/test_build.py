@@ -6,9 +6,10 @@ import sys
 from concurrent.futures import Future
 from pathlib import Path
 
-import build
 import nbformat
 import pytest
+
+import build
 
 ROOT = Path(__file__).resolve().parents[2]
 JOBS = build.jobs()

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import build
 import pytest
+
+import build
 
 ROOT = Path(__file__).resolve().parents[2]
 
