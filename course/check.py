@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import build
+
 from gpulab import architectures
 from gpulab.errors import CheckError
 from gpulab.grading import load

@@ -2,9 +2,9 @@
 """`make site`: the course as a website, in build/site/html, from the stored notebooks and the pages of docs/.
 
 `gather` copies the pages to build/site/source: lessons with their stored outputs, exercises as learners get them, each
-with the pictures that stand before its answer cell. Nothing is run. `render` makes HTML with Sphinx and MyST-NB, and a
-warning of theirs is an error. `broken` reads the finished pages: each link inside the site leads to a file and a heading
-that are there, and no page loads anything from elsewhere. Links to other sites are not followed.
+with the pictures that stand before its answer cell. Nothing is run. `render` makes HTML with Sphinx and MyST-NB; a
+warning of theirs is an error. `broken` reads the finished pages: each link inside the site leads to a file and a
+heading that are there, and no page loads anything from elsewhere. Links to other sites are not followed.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def home(source: Path) -> str:
 
     text = [
         "# gpulab\n",
-        "Learn GPU programming for AMD's ROCm/HIP in JupyterLab, on any machine. These pages are the course for reading: the\n"
-        "lessons with what they print, and the exercises without answers. [How to start](README.md) says how to run them.\n",
+        "Learn GPU programming for AMD's ROCm/HIP in JupyterLab, on any machine. These pages are the course for reading:\n"
+        "lessons with what they print, and exercises without answers. [How to start](README.md) says how to run them.\n",
         "## Lessons and their exercises\n",
     ]
     for name in lessons:

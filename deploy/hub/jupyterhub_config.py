@@ -1,6 +1,7 @@
 """JupyterHub for a class on one Linux machine. docs/hub.md says how it is used; tests/services/test_hub.py runs it.
 
-Accounts are those of the system. Each learner's server runs as that learner, in the learner's home, with the limits below.
+Accounts are those of the system. Each learner's server runs as that learner, in the learner's home, with the limits
+below.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A learner's server of JupyterHub, run as the learner: a warm cache, the learner's copy of the course, then the server.
+"""A learner's server of JupyterHub, run as the learner: a warm cache, a copy of the course, then the server.
 
 What was written before is kept. Where a copy cannot be made, the server starts all the same, and its log says why.
 """

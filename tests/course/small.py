@@ -4,9 +4,9 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
+import build
 import check as course
 
-import build
 import gpulab.grading.library as library
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,10 +6,9 @@ import sys
 from concurrent.futures import Future
 from pathlib import Path
 
+import build
 import nbformat
 import pytest
-
-import build
 
 ROOT = Path(__file__).resolve().parents[2]
 JOBS = build.jobs()

@@ -7,10 +7,10 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import build
 import check as course
 import pytest
 
-import build
 import gpulab.grading.library as library
 from gpulab.grading.answers import wrong_answer
 from gpulab.grading.judge import judged

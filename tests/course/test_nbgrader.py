@@ -7,10 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import build
 import nbformat
 import pytest
-
-import build
 
 ROOT = Path(__file__).resolve().parents[2]
 RELEASED = [job for job in build.jobs() if job.released is not None]

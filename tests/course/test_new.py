@@ -3,11 +3,11 @@
 import itertools
 import re
 
+import build
 import check as course
 import new
 import pytest
 
-import build
 from gpulab.grading import load
 from tests.course.small import small_course
 

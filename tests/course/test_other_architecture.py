@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 import build
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 

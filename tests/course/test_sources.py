@@ -1,9 +1,9 @@
 """The course is consistent: every rule of course/check.py holds for every text and exercise of it."""
 
+import build
 import check as course
 import pytest
 
-import build
 from gpulab.grading import exercise_ids
 
 JOBS = build.jobs()

@@ -1,7 +1,8 @@
-"""docs/hub.md's configuration in a real JupyterHub, with two users: the course is shared, answers are private, limits hold.
+"""docs/hub.md's configuration in a real JupyterHub, with two users: a shared course, private answers, limits.
 
-As root, and where other accounts can read this clone and its Python, the users are two accounts that every Linux has, so that
-what keeps them apart is the system's own. Elsewhere both are the account that runs the tests: then files are not kept apart.
+As root, and where other accounts can read this clone and its Python, the users are two accounts that Linux systems
+have, so that what keeps them apart is the system's own. Elsewhere both are the account that runs the tests: then the hub
+keeps servers apart, and nothing keeps files apart.
 """
 
 from __future__ import annotations
