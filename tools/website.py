@@ -107,8 +107,9 @@ def home(source: Path) -> str:
 
     text = [
         "# gpulab\n",
-        "Learn GPU programming for AMD's ROCm/HIP in JupyterLab, on any machine. These pages are the course for reading:\n"
-        "lessons with what they print, and exercises without answers. [How to start](README.md) says how to run them.\n",
+        "Learn GPU programming for AMD's ROCm/HIP in JupyterLab, on any machine. These pages are the course\n"
+        "for reading: lessons with what they print, and exercises without answers.\n"
+        "[How to start](README.md) says how to run them.\n",
         "## Lessons and their exercises\n",
     ]
     for name in lessons:

@@ -45,7 +45,7 @@ c.JupyterHub.spawner_class = LimitedSpawner
 c.JupyterHub.active_server_limit = 40  # 122 MB each, and 200 to 380 MB for each notebook that is open
 c.JupyterHub.concurrent_spawn_limit = 4
 c.JupyterHub.cleanup_servers = False  # a restart of the hub leaves learners' servers alone
-c.ConfigurableHTTPProxy.command = [str(Path(sys.executable).parent / "configurable-http-proxy")]
+c.ConfigurableHTTPProxy.command = [sys.executable, "-c", "from configurable_http_proxy.cli import main; main()"]
 
 c.Spawner.cmd = [sys.executable, str(HERE / "server.py")]
 c.Spawner.args = [

@@ -34,5 +34,4 @@ for step in (seed, course):
         step()
     except (GpulabError, OSError) as error:
         print(f"{step.__name__}: {error}", flush=True)
-program = Path(sys.executable).parent / "jupyterhub-singleuser"
-os.execv(program, [str(program), *sys.argv[1:]])
+os.execv(sys.executable, [sys.executable, "-m", "jupyterhub.singleuser", *sys.argv[1:]])

@@ -1,8 +1,8 @@
 """docs/hub.md's configuration in a real JupyterHub, with two users: a shared course, private answers, limits.
 
 As root, and where other accounts can read this clone and its Python, the users are two accounts that Linux systems
-have, so that what keeps them apart is the system's own. Elsewhere both are the account that runs the tests: then the hub
-keeps servers apart, and nothing keeps files apart.
+have, so that what keeps them apart is the system's own. Elsewhere both are the account that runs the tests: then the
+hub keeps servers apart, and nothing keeps files apart.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import uuid
@@ -26,6 +27,7 @@ import pytest
 import requests
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = Path(sysconfig.get_path("purelib"))
 CONFIG = ROOT / "deploy" / "hub" / "jupyterhub_config.py"
 PASSWORD, ADMIN = "a class of two", "0" * 32
 
@@ -47,6 +49,8 @@ c.Authenticator.allowed_users = set({users!r})
 c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
 c.JupyterHub.hub_port = {ports[1]}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
+c.JupyterHub.data_files_path = {shared!r} + "/jupyterhub"
+c.Spawner.environment.update(JUPYTERLAB_DIR={shared!r} + "/jupyter/lab")
 c.JupyterHub.services = [dict(name="test", api_token={admin!r})]
 c.JupyterHub.load_roles = [
     dict(name="test", scopes=["admin:users", "admin:servers", "tokens", "access:servers"], services=["test"])
@@ -56,12 +60,15 @@ if os.geteuid() == 0 and not {separate}:
 """
 
 
-def separate() -> bool:
-    """Can this test start servers of other accounts, and can these read what they run?"""
-    needed = [ROOT, Path(sys.executable), Path(sys.executable).resolve()]
-    return os.geteuid() == 0 and all(
-        each.stat().st_mode & 0o001 for path in needed for each in (path, *path.parents) if each.is_dir()
-    )
+def interpreter() -> str | None:
+    """A Python of this version that other accounts can run: this one, or the system's. None: no server of another
+    account can be started here."""
+    system = shutil.which(f"python{sys.version_info[0]}.{sys.version_info[1]}", path=os.defpath)
+    for python in filter(None, (sys.executable, system)):
+        needed = [ROOT, PACKAGES, Path(python), Path(python).resolve()]
+        if os.geteuid() == 0 and all(each.stat().st_mode & 0o001 for path in needed for each in (path, *path.parents)):
+            return python
+    return None
 
 
 def free_ports(count: int) -> list[int]:
@@ -137,7 +144,8 @@ class Hub:
 
 @pytest.fixture(scope="module")
 def hub() -> Iterator[Hub]:
-    apart = separate()
+    other = interpreter()
+    apart, python = other is not None, other or sys.executable
     users = ("games", "news") if apart else ("ada", "bob")
     base = Path(tempfile.mkdtemp(prefix="gpulab-hub-"))
     base.chmod(0o755)
@@ -148,11 +156,15 @@ def hub() -> Iterator[Hub]:
         (homes / user).chmod(0o700)
         if apart:
             shutil.chown(homes / user, user)
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "GPULAB_SEED": str(seed), "PATH": os.defpath}
+    environment = os.environ | {
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{PACKAGES}",
+        "GPULAB_SEED": str(seed),
+        "PATH": os.defpath,
+    }
     for name in ("GPULAB_CACHE", "GPULAB_CACHE_OWN", "GPULAB_PROGRESS", "JUPYTER_PATH"):
         environment.pop(name, None)
     subprocess.run(
-        [sys.executable, "-m", "gpulab", "setup"],
+        [python, "-m", "gpulab", "setup"],
         env=environment | {"GPULAB_CACHE": str(seed)},
         check=True,
         timeout=600,
@@ -170,12 +182,13 @@ def hub() -> Iterator[Hub]:
             users=users,
             ports=ports,
             admin=ADMIN,
+            shared=str(Path(sys.prefix) / "share"),
         )
     )
     log = base / "hub.log"
     with log.open("w") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "jupyterhub", "--config", str(own)], cwd=work, env=environment, stdout=out,
+            [python, "-m", "jupyterhub", "--config", str(own)], cwd=work, env=environment, stdout=out,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     made = Hub(f"http://127.0.0.1:{ports[0]}", users, homes, apart, log)
@@ -254,7 +267,7 @@ def test_answers_are_kept_and_private(hub: Hub, tokens: dict[str, str]) -> None:
         "def tried(do):\n"
         "    try:\n        do(); return 'done'\n    except OSError as error:\n        return type(error).__name__\n"
         f"path = {str(answer)!r}\n"
-        "print(json.dumps([os.getuid(), tried(lambda: open(path).read()), tried(lambda: open(path, 'w')),"
+        "print(json.dumps([os.getuid(), tried(lambda: open(path).read()), tried(lambda: open(path, 'a')),"
         " tried(lambda: os.listdir(os.path.dirname(path)))]))"
     )
     uid, *found = hub.run(other, tokens[other], look)
