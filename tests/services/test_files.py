@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -18,6 +17,8 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from tests.services.commands import complaint
+
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
@@ -26,8 +27,6 @@ BINDER = [ROOT / "postBuild", ROOT / "environment.yml"]
 FILES = [*WORKFLOWS, DOCKERFILE, DEVCONTAINER, *BINDER, ROOT / ".dockerignore"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PYTHONS = SpecifierSet(PROJECT["requires-python"])
-OTHERS = {"apt-get", "rm", "useradd", "mkdir", "set"}
-"""Programs of the base image that its RUN lines may use."""
 
 
 def jobs(path: Path) -> dict[str, Any]:
@@ -57,30 +56,6 @@ def commands_of_containers() -> Iterator[str]:
             yield shlex.join(json.loads(text))
     yield json.loads(DEVCONTAINER.read_text())["postCreateCommand"]
     yield from (line for line in BINDER[0].read_text().splitlines() if line and not line.startswith("#"))
-
-
-def complaint(command: str) -> str:
-    """ "" if the command names what there is: targets of make, files, options of gpulab; else what is wrong."""
-    from gpulab.cli import parser
-
-    words = shlex.split(command)
-    program, given = words[0], words[1:]
-    if program == "make":
-        known = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
-        return "" if given and set(given) <= set(known) else f"no such target: {command}"
-    if program == "gpulab":
-        try:
-            parser().parse_args(given)
-        except SystemExit:
-            return f"gpulab refuses: {command}"
-        return ""
-    if program == "python":
-        if given[0] in ("-c", "-m"):
-            return "" if given[0] == "-c" or given[1] == "pip" else f"unknown module: {command}"
-        return "" if (ROOT / given[0]).is_file() else f"no such file: {command}"
-    if program == ".ci/run":
-        return "" if os.access(ROOT / program, os.X_OK) else "not executable: .ci/run"
-    return "" if program in OTHERS else f"unknown program: {command}"
 
 
 def test_workflows_keep_to_their_schema() -> None:
@@ -186,10 +161,3 @@ def test_binder_takes_environment_yml() -> None:
     assert not [name for name in ("Dockerfile", "binder", ".binder") if (ROOT / name).exists()]
     assert os.access(ROOT / "postBuild", os.X_OK)
     assert (ROOT / "postBuild").read_text().startswith("#!")
-
-
-def test_the_parser_of_gpulab_is_argparse() -> None:
-    """`complaint` relies on it: a wrong option ends with SystemExit."""
-    from gpulab.cli import parser
-
-    assert isinstance(parser(), argparse.ArgumentParser)

@@ -49,8 +49,13 @@ c.Authenticator.allowed_users = set({users!r})
 c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
 c.JupyterHub.hub_port = {ports[1]}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
-c.JupyterHub.data_files_path = {shared!r} + "/jupyterhub"
-c.Spawner.environment.update(JUPYTERLAB_DIR={shared!r} + "/jupyter/lab")
+# The environment's files, where another Python runs its packages:
+c.JupyterHub.data_files_path = {prefix!r} + "/share/jupyterhub"
+c.Spawner.environment.update(
+    JUPYTERLAB_DIR={prefix!r} + "/share/jupyter/lab",
+    JUPYTER_PATH={prefix!r} + "/share/jupyter",
+    JUPYTER_CONFIG_PATH={prefix!r} + "/etc/jupyter",
+)
 c.JupyterHub.services = [dict(name="test", api_token={admin!r})]
 c.JupyterHub.load_roles = [
     dict(name="test", scopes=["admin:users", "admin:servers", "tokens", "access:servers"], services=["test"])
@@ -182,7 +187,7 @@ def hub() -> Iterator[Hub]:
             users=users,
             ports=ports,
             admin=ADMIN,
-            shared=str(Path(sys.prefix) / "share"),
+            prefix=sys.prefix,
         )
     )
     log = base / "hub.log"
