@@ -491,7 +491,8 @@ def of_released(id: str) -> Iterator[Complaint]:
         return
     exercise = load(id)
     verdict = judged(exercise, sources[-1].partition("\n")[2])
-    allowed = ("nothing-written",) if isinstance(exercise, Exercise) else ("nothing-printed", "not-begun")
+    of_programs = "nothing-printed", "nothing-launched", "not-begun"
+    allowed = ("nothing-written",) if isinstance(exercise, Exercise) else of_programs
     if verdict.passed:
         yield Complaint(_where(path), "the released exercise passes unedited", "the stub must not do the work")
     elif verdict.cause not in allowed:

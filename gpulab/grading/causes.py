@@ -405,6 +405,13 @@ LAST_PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (
         "Which call copies the result, from where to where, and how many bytes? Is it before the line that prints?",
     ),
     Cause(
+        "other-input",
+        "the host copied other numbers to the device than those that are given",
+        lambda outcome: bool(outcome.complaint) and outcome.fault is None and from_kernels.other_input(outcome),
+        "So kernels began with other numbers, and the result cannot be the right one.",
+        "Where are the numbers made, and what happens to them until they are copied?",
+    ),
+    Cause(
         "right-until-printed",
         "the right results came to the host, but what is printed is something else",
         lambda outcome: bool(outcome.complaint) and from_kernels.arrived(outcome),

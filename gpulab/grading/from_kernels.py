@@ -62,6 +62,18 @@ def arrived(outcome: ProgramOutcome) -> bool:
     )
 
 
+def other_input(outcome: ProgramOutcome) -> bool:
+    """Did the host copy other numbers to the device than those that are given, and as many of them?"""
+    sent = [each for each in outcome.run.transfers if each.direction == "host to device" and each.data]
+    for numbers in outcome.case.given:
+        encoded = [_encoded(numbers, dtype) for dtype in TYPES]
+        if any(raw in bytes.fromhex(each.data) for raw in encoded for each in sent):
+            continue
+        if any(each.bytes == len(raw) for raw in encoded for each in sent):
+            return True
+    return False
+
+
 def nothing_came(outcome: ProgramOutcome) -> bool:
     """Did kernels run to their end, and came nothing to the host that they had stored?"""
     back = [each for each in outcome.run.transfers if each.direction == "device to host"]

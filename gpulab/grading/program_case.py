@@ -24,6 +24,7 @@ class ProgramCase:
         stdin: what it can read.
         parameters: for requirements and causes that depend on the case.
         computed: what kernels must compute and the host must read: sequences of numbers, each as it lies in memory.
+        given: what the host copies to the device, where the exercise says so: sequences of numbers, like `computed`.
     """
 
     arguments: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class ProgramCase:
     stdin: str = ""
     parameters: Parameters = field(default_factory=dict)
     computed: tuple[Sequence[float], ...] = ()
+    given: tuple[Sequence[float], ...] = ()
 
     def text(self) -> str:
         """The command line, as a person writes it."""

@@ -115,6 +115,24 @@ def test_a_race_in_a_program_is_found():
     assert verdict.cause == "data-race", verdict.text
 
 
+def test_other_numbers_than_those_that_are_given_are_seen():
+    sent = (
+        program()
+        .replace(
+            "    fill<<<",
+            """
+    std::vector<int> given(n);
+    for (int i = 0; i < n; ++i) given[i] = 3 * i FIRST;
+    if (hipMemcpy(device, given.data(), n * sizeof(int), hipMemcpyHostToDevice) != hipSuccess) return 5;
+    fill<<<""",
+        )
+        .replace("out[i] = i;", "out[i] = out[i] / 3;")
+    )
+    cases = (ProgramCase(("10",), "sum 45\n", computed=(range(10),), given=(range(0, 30, 3),)),)
+    assert judge_program(exercise(cases=cases, causes=()), sent.replace("FIRST", "")).passed
+    assert judge_program(exercise(cases=cases, causes=()), sent.replace("FIRST", "+ 6")).cause == "other-input"
+
+
 COMPUTED = (ProgramCase(("10",), "sum 45\n", computed=(range(10),)),)
 
 

@@ -101,7 +101,7 @@ exercise = ProgramExercise(
         ),
         Cause(
             "too-little-memory",
-            "the device has less memory than the argument asks for",
+            "the device has less memory than the argument says",
             lambda o: any(name == found(o)[0] and memory < asked(o)[0] << 30 for memory, _, _, name in devices()),
             "The first argument is in GiB: 1 << 30 bytes each.",
             "Print both numbers that your program compares, for each device.",

@@ -29,6 +29,7 @@ def case(n, block):
         expected=line(weighed(n)),
         parameters={"n": n, "block": block},
         computed=(weighed(n),),
+        given=(numbers(n),),
     )
 
 

@@ -23,6 +23,7 @@ def case(rows, columns):
         expected=text(matrix(rows, columns).sum(axis=1)),
         parameters={"rows": rows, "columns": columns},
         computed=(matrix(rows, columns).sum(axis=1).tolist(),),
+        given=(matrix(rows, columns).reshape(-1).tolist(),),
     )
 
 

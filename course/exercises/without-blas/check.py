@@ -52,6 +52,7 @@ def case(rows, columns):
         expected=lines(rows, columns),
         parameters={"rows": rows, "columns": columns},
         computed=tuple(values.tolist() for values in products(rows, columns)),
+        given=((np.arange(columns * (rows + 2)) % 7.0).tolist(), (np.arange(columns) % 5 + 1.0).tolist()),
     )
 
 
