@@ -4,22 +4,16 @@ What was written before is kept. Where a copy cannot be made, the server starts 
 """
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
-from gpulab.delivery import copy
+from gpulab.delivery import copy, seed
 from gpulab.errors import GpulabError
-from gpulab.toolchain import cache
 
 
-def seed() -> None:
-    """A new learner's cache is a copy of the one in GPULAB_SEED; each has an own one, since it holds machine code."""
-    given, own = os.environ.get("GPULAB_SEED", ""), cache.folder()
-    if given and Path(given).is_dir() and not own.is_dir():
-        part = own.with_name(f"{own.name}.{os.getpid()}")
-        shutil.copytree(given, part)
-        part.rename(own)
+def cache() -> None:
+    """Takes what the learner's cache lacks from GPULAB_SEED; each has an own one, since it holds machine code."""
+    seed.take(Path(os.environ["GPULAB_SEED"]))
 
 
 def course() -> None:
@@ -29,7 +23,7 @@ def course() -> None:
         print(line)
 
 
-for step in (seed, course):
+for step in (cache, course):
     try:
         step()
     except (GpulabError, OSError) as error:

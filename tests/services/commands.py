@@ -73,6 +73,8 @@ def of_python(given: list[str]) -> str:
         return ""
     if given[0] == "-m":
         return "" if given[1] in ("pip", "venv") else f"unknown module: {given[1]}"
+    if given[0].endswith("/install.py"):  # of a bundle
+        return "" if len(given) <= 2 else f"install.py takes a folder alone: {given}"
     if not (ROOT / given[0]).is_file():
         return f"no such file: {given[0]}"
     text = (ROOT / given[0]).read_text(encoding="utf-8")

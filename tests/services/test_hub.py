@@ -168,12 +168,8 @@ def hub() -> Iterator[Hub]:
     }
     for name in ("GPULAB_CACHE", "GPULAB_CACHE_OWN", "GPULAB_PROGRESS", "JUPYTER_PATH"):
         environment.pop(name, None)
-    subprocess.run(
-        [python, "-m", "gpulab", "setup"],
-        env=environment | {"GPULAB_CACHE": str(seed)},
-        check=True,
-        timeout=600,
-    )
+    making = [python, "-m", "gpulab", "setup", "--make-seed", str(seed)]
+    subprocess.run(making, env=environment, check=True, timeout=600)
     for path in (seed, *seed.rglob("*")):  # as `chmod -R a+rX` does
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
     ports = free_ports(3)

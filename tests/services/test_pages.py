@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from tests.services.commands import complaint
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("class", "hub", "upgrade")
+PAGES = ("class", "hub", "upgrade", "workshop")
 
 
 def text(page: str) -> str:
@@ -56,3 +56,10 @@ def test_files_that_the_pages_name_are_written_by_gpulab() -> None:
     named = set(re.findall(r"`graded/([\w./]+)`", text("class")))
     assert len(named) >= 5
     assert [name for name in named if f"`{name}`" not in (ROOT / "docs" / "grading.md").read_text()] == []
+
+
+def test_the_checklist_fits_on_one_page() -> None:
+    """Printed, a page has about 60 lines of 120 characters."""
+    lines = [line for line in text("workshop").splitlines() if line.strip()]
+    assert sum(1 + len(line) // 120 for line in lines) <= 60
+    assert text("workshop").count("- [ ]") >= 10
