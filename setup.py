@@ -20,10 +20,11 @@ class BuildWithCourse(build_py):
     """build_py that also copies the course; an editable installation uses the clone's own folders."""
 
     def run(self) -> None:
+        if not self.editable_mode:  # what an earlier build left must not come into this wheel
+            shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
         if not self.editable_mode:
             target = Path(self.build_lib) / "gpulab" / "_course"
-            shutil.rmtree(target, ignore_errors=True)
             without = shutil.ignore_patterns(*LEFT_OUT, *ANSWERS)
             shutil.copytree(Path("course") / "exercises", target / "exercises", ignore=without)
             for part in ("notebooks", "exercises", "docs"):

@@ -27,7 +27,7 @@ class BuildAnswers(build_py):
     def run(self) -> None:
         names = learners_setup()
         target = Path(self.build_lib) / "gpulab" / "_course"
-        shutil.rmtree(target, ignore_errors=True)
+        shutil.rmtree(self.build_lib, ignore_errors=True)  # of an earlier build
         left_out = shutil.ignore_patterns(*names["LEFT_OUT"])
         shutil.copytree(ROOT / "solutions", target / "solutions", ignore=left_out)
         for folder in sorted((ROOT / "course" / "exercises").iterdir()):

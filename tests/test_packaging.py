@@ -97,6 +97,8 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-course"):
         shutil.copy(ROOT / name, clone)
+    (clone / "build" / "lib" / "gpulab" / "_course").mkdir(parents=True)
+    (clone / "build" / "lib" / "gpulab" / "left.py").touch()  # by an earlier build
     found = []
     for folder in (clone, clone / "instructor"):
         code = f"from setuptools import build_meta; build_meta.build_wheel({str(clone / 'out')!r})"
@@ -125,6 +127,7 @@ def stored(folder: str) -> set[str]:
 def test_the_wheel_carries_headers_and_the_course(wheels: tuple[Path, Path]) -> None:
     """A wheel has every file that gpulab reads while it runs: device headers, C sources, lessons and exercises."""
     files = packed(wheels[0])
+    assert "gpulab/left.py" not in files
     entry = next(data for name, data in files.items() if name.endswith("entry_points.txt")).decode()
     assert "gpulab = gpulab.cli:main" in entry
     assert {f"gpulab/{name}" for name in stored("gpulab")} - set(files) == set()

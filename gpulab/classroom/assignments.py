@@ -2,12 +2,14 @@
 
 `ClearSolutions` puts a stub of the cell's own language in the place of a solution, `DropSolutionOnly` leaves out the
 cells that are for instructors: course/build.py makes exercises/ with `PREPROCESSORS`, and `configure` gives nbgrader
-the same ones and SaveCells, which notes the cells in the gradebook. `DeduplicateIds` takes the mark from a cell that a
+the same ones, SaveCells, which notes the cells in the gradebook, and `MendLinks`: where students open an assignment
+there are no lessons two folders above. `DeduplicateIds` takes the mark from a cell that a
 student has copied; nbgrader's own leaves an empty one, which ends the batch.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from nbgrader.preprocessors import (
 )
 from nbgrader.preprocessors import ClearSolutions as PythonClearSolutions
 from nbgrader.preprocessors import DeduplicateIds as LeavingEmptyMarks
+from traitlets import Unicode
 
 from gpulab import course
 
@@ -58,6 +61,29 @@ class DropSolutionOnly(NbGraderPreprocessor):
         return nb, resources
 
 
+class MendLinks(NbGraderPreprocessor):
+    """Links out of an assignment's folder lead to `lessons`, or become text that names the section."""
+
+    lessons = Unicode("", help="address or path of the folder with the lessons' notebooks, as students see it").tag(
+        config=True
+    )
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> Any:
+        if cell.cell_type == "markdown":
+            cell.source = _OUTWARD.sub(self._mended, cell.source)
+        return cell, resources
+
+    def _mended(self, link: re.Match[str]) -> str:
+        lesson = re.fullmatch(r"(?:\.\./)+notebooks/([^/]+)", link["path"])
+        if lesson and self.lessons:
+            return f"[{link['text']}]({self.lessons.rstrip('/')}/{lesson[1]}{link['section'] or ''})"
+        section = (link["section"] or "").removeprefix("#").replace("-", " ")
+        return f"{link['text']} (“{section}”)" if section else link["text"]
+
+
+_OUTWARD = re.compile(r"(?<!!)\[(?P<text>[^][]*)\]\((?P<path>\.\./[^)#\s]*)(?P<section>#[^)\s]*)?\)")
+
+
 class DeduplicateIds(LeavingEmptyMarks):
     """nbgrader's own, without the empty mark that it leaves in the copy of a cell."""
 
@@ -86,18 +112,22 @@ SANITIZERS = [ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, 
 """What nbgrader does with a submission before it runs it."""
 
 
-def configure(c: Any) -> None:
+def configure(c: Any, lessons: str = "") -> None:
     """Settings for nbgrader, in whatever folder it runs: `c` is what ``get_config()`` gives in nbgrader_config.py.
+
+    Assignments' links lead to `lessons`, the address or path of the lessons' notebooks as students see it; without it
+    they are text.
 
     Solutions are those of the folder; where it has none, those of the clone that gpulab is imported from, or of the
     package gpulab-instructor. What learners get is made anew each time, as if by --force.
     """
     own = Path("solutions").is_dir()
     c.CourseDirectory.source_directory = "solutions" if own else str(course.solutions() or "solutions")
-    c.CourseDirectory.release_directory = "exercises"
+    c.CourseDirectory.release_directory = "release"  # exercises/ has the notebooks that stand beside the lessons
+    c.MendLinks.lessons = lessons
     # SaveCells needs checksums, and has to come before hidden tests are taken out.
     before = PREPROCESSORS.index(ClearHiddenTests)
-    c.GenerateAssignment.preprocessors = [*PREPROCESSORS[:before], SaveCells, *PREPROCESSORS[before:]]
+    c.GenerateAssignment.preprocessors = [*PREPROCESSORS[:before], SaveCells, *PREPROCESSORS[before:], MendLinks]
     c.GenerateAssignment.force = True
     c.Autograde.sanitize_preprocessors = SANITIZERS
     c.Execute.timeout = 300

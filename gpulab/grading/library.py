@@ -22,15 +22,18 @@ from gpulab.grading.program import ProgramExercise
 def from_here(link: str) -> str:
     """The link, which starts at the top of the course, as seen from the working directory, where a notebook's start.
 
-    The top is the nearest folder above that has what the link leads to, as a learner's copy has; else the clone.
+    The top is the nearest folder above that has what the link leads to, as a learner's copy has; else the clone. ""
+    where there is neither, as for an assignment that stands alone.
     """
     path, mark, section = link.partition("#")
     try:
         here = Path.cwd()
         top = next((each for each in (here, *here.parents) if (each / path).is_file()), clone())
-        there = os.path.relpath(top / path) if top is not None else path
+        there = os.path.relpath(top / path) if top is not None else ""
     except (ValueError, OSError):  # another drive, or a working directory that is gone
         return link
+    if not there:
+        return ""
     return Path(there).as_posix() + mark + section
 
 

@@ -124,8 +124,9 @@ class Verdict:
         rows = []
         for row in self.rows:
             value = preformatted(row.text) if row.block else html.escape(row.text)
-            if self.link and not row.block and row.label == "read":
-                value = f'<a href="{html.escape(from_here(self.link), quote=True)}">{value}</a>'
+            link = from_here(self.link) if self.link and not row.block and row.label == "read" else ""
+            if link:
+                value = f'<a href="{html.escape(link, quote=True)}">{value}</a>'
             rows.append(
                 f'<tr><th scope="row" style="{cell}">{html.escape(row.label)}</th><td style="{cell}">{value}</td></tr>'
             )

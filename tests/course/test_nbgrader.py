@@ -25,11 +25,24 @@ def course(tmp_path, monkeypatch):
         target = tmp_path / job.executed
         target.parent.mkdir(parents=True)
         target.write_text(build.text_of(build.read(job)))
+        for path in job.assets:
+            shutil.copy(path, target.parent)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GPULAB_COURSE", str(ROOT / "course"))
     # nbgrader starts alembic by name
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     return tmp_path
+
+
+def released(job):
+    """Where nbgrader puts what students get."""
+    return Path("release", *job.released.parts[1:])
+
+
+def without_links(cell):
+    """A cell's text, without what is done to links."""
+    text = re.sub(r"\[([^][]*)\]\(\.\./[^)]*\)", r"\1", cell.source)
+    return re.sub(r" \(“[^”]*”\)", "", text) if cell.cell_type == "markdown" else text
 
 
 def nbgrader(*arguments):
@@ -44,11 +57,15 @@ def test_nbgrader_generates_the_same_releases(course):
     assert code == 0, output
     assert not (course / "gradebook.db").exists()
     for job in RELEASED:
-        made = nbformat.read(course / job.released, as_version=4)
+        made = nbformat.read(course / released(job), as_version=4)
         ours = nbformat.read(ROOT / job.released, as_version=4)
-        assert [(cell.id, cell.source, cell.metadata) for cell in made.cells] == [
-            (cell.id, cell.source, cell.metadata) for cell in ours.cells
+        assert [(cell.id, without_links(cell), cell.metadata) for cell in made.cells] == [
+            (cell.id, without_links(cell), cell.metadata) for cell in ours.cells
         ]
+        text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+        assert "](.." not in text
+        for path in re.findall(r"\]\((?!https?://|#)([^)]*)\)", text):
+            assert (course / released(job)).with_name(path).is_file(), "a picture that is not released"
 
 
 @pytest.mark.parametrize("job", RELEASED, ids=lambda job: job.name)
@@ -77,7 +94,7 @@ def test_autograde_gives_points_to_a_right_answer_and_none_to_an_empty_or_broken
     right = "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = value;\n"
     answers = {"broken": "    int i = \n", "copied": right, "right": right, "untouched": MARK}
     for student, answer in answers.items():
-        notebook = nbformat.read(course / job.released, as_version=4)
+        notebook = nbformat.read(course / released(job), as_version=4)
         for cell in list(notebook.cells):
             if MARK in cell.source:
                 cell.source = cell.source.replace(MARK, answer)
@@ -106,8 +123,16 @@ def test_the_settings_work_in_a_folder_that_has_nothing_else(tmp_path, monkeypat
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     code, output = nbgrader("generate_assignment", "saxpy-guard")
     assert code == 0, output
-    made = nbformat.read(tmp_path / "exercises" / "saxpy-guard" / "saxpy-guard.ipynb", as_version=4)
+    made = nbformat.read(tmp_path / "release" / "saxpy-guard" / "saxpy-guard.ipynb", as_version=4)
     assert any(MARK in cell.source for cell in made.cells)
+    assert "Belongs to lesson 02 (“The guard”)." in made.cells[0].source
+    code, output = nbgrader("generate_assignment", "port-checks", "--MendLinks.lessons=../mine/notebooks/")
+    assert code == 0, output
+    made = nbformat.read(tmp_path / "release" / "port-checks" / "port-checks.ipynb", as_version=4)
+    links = re.findall(r"\[lesson \d+\]\(([^)]*)\)", made.cells[0].source)
+    assert links
+    assert all(link.startswith("../mine/notebooks/1") for link in links)
+    assert (tmp_path / "release" / "port-checks" / "port-checks.svg").is_file(), "its picture"
     assert (tmp_path / "gradebook.db").is_file()
 
 
