@@ -78,6 +78,21 @@ def test_constraints_cover_what_is_installed() -> None:
                 todo.append(canonicalize_name(requirement.name))
 
 
+def test_pinned_versions_run_on_the_first_python_of_each_kind() -> None:
+    """Debian and others keep the Python that they began with: 3.11.2 refuses a package that needs 3.11.5."""
+    from packaging.specifiers import SpecifierSet
+
+    looked_at = 0
+    for name in constraints():
+        try:
+            needed = importlib.metadata.metadata(name).get("Requires-Python")
+        except importlib.metadata.PackageNotFoundError:  # of another Python
+            continue
+        looked_at += 1
+        assert SpecifierSet(needed or "").contains("3.11.0"), f"{name} needs Python {needed}"
+    assert looked_at > 150
+
+
 def test_hip_python_only_where_it_has_wheels() -> None:
     from packaging.requirements import Requirement
 
