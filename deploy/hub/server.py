@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+import gpulab
 from gpulab.delivery import copy, seed
 from gpulab.errors import GpulabError
 
@@ -19,7 +20,7 @@ def cache() -> None:
 def course() -> None:
     folder = Path.home() / "gpulab"
     folder.mkdir(exist_ok=True)
-    for line in copy.update(folder).lines:
+    for line in copy.update(folder, version=f"gpulab {gpulab.__version__}").lines:
         print(line)
 
 

@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -83,11 +84,16 @@ def _files(folder: Path) -> Iterator[Path]:
 def update(folder: Path, solutions: bool = False, version: str = "gpulab") -> Update:
     """Make the learner's copy of the course in this folder, or bring it up to date.
 
-    `version` names the release in what the learner reads.
-    Raises GpulabError: the folder holds other things, cannot be written, or is of a newer gpulab; there is no course.
+    `version` names the release in what the learner reads ("gpulab 0.1.0").
+    A copy that a newer gpulab made is left as it is. Raises GpulabError: the folder holds other things, or cannot be
+    written; there is no course.
     """
     done = Update(folder, new=not is_copy(folder))
-    known = {"format": FORMAT} if done.new else _known(folder)
+    known = {} if done.new else _known(folder)
+    later = [] < _order(version) < _order(str(known.get("version")))
+    if known.get("format", FORMAT) != FORMAT or later:
+        done.lines.append(f"left as it is: it was made by {known.get('version')}, which is newer than this {version}")
+        return done
     # Solutions that are there are renewed only where this gpulab has some; without them they stay as they are.
     with_solutions = solutions or (bool(known.get("solutions")) and course.solutions() is not None)
     files = release(with_solutions)
@@ -121,13 +127,12 @@ def _known(folder: Path) -> dict[str, Any]:
         known = json.loads((folder / KEPT / "course.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    known = known if isinstance(known, dict) else {}
-    if isinstance(known.get("format"), int) and known["format"] > FORMAT:
-        raise GpulabError(
-            f"The copy of the course in {folder} is of a newer gpulab ({known.get('version')}).",
-            hint="start it with that one, or make a new copy in another folder: gpulab lab --folder NAME",
-        )
-    return known
+    return known if isinstance(known, dict) else {}
+
+
+def _order(version: str) -> list[int]:
+    """The numbers of "gpulab 0.10.2", for comparing."""
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _digest(files: dict[str, Path]) -> str:

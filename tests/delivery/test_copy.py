@@ -286,11 +286,18 @@ def test_a_folder_that_cannot_be_written(release: Course, tmp_path: Path, monkey
 
 
 def test_a_copy_of_a_newer_gpulab_is_left_alone(mine: Path, release: Course) -> None:
-    (mine / ".gpulab" / "course.json").write_text(json.dumps({"format": 2, "version": "9.0"}))
+    release.put(TASK, notebook("# Fill 10"))
+    assert copy.update(mine, version="gpulab 0.10.0").lines
     release.put(TASK, notebook("# Older"))
-    with pytest.raises(GpulabError, match=r"newer gpulab \(9.0\)"):
-        copy.update(mine)
-    assert texts(mine)[0] == "# Fill"
+    for state in ({}, {"format": 2}):
+        about = json.loads((mine / ".gpulab" / "course.json").read_text())
+        (mine / ".gpulab" / "course.json").write_text(json.dumps(about | state))
+        (line,) = copy.update(mine, version="gpulab 0.9.1").lines
+        assert "made by gpulab 0.10.0, which is newer than this gpulab 0.9.1" in line
+        assert texts(mine)[0] == "# Fill 10"
+    (mine / ".gpulab" / "course.json").write_text(json.dumps(about))
+    copy.update(mine, version="gpulab 0.11.0")
+    assert texts(mine)[0] == "# Older", "it was of a release that came later"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
