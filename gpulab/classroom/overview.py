@@ -128,7 +128,7 @@ def _exercises(rows: Rows, tried: Tried) -> Table:
                 _mean(points),
                 float(mine[0]["full"]),
                 _mean([len(tried.get((row["student"], exercise), ())) for row in handed]),
-                reasons.most_common(1)[0][0] if reasons else "",
+                reasons.most_common()[0][0] if reasons else "",
             )
         )
     columns = ("exercise", "students", "handed in", "passed", "mean points", "of", "mean attempts", "most often")

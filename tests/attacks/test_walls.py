@@ -127,6 +127,7 @@ def available(patch: pytest.MonkeyPatch, **answers: Any) -> str:
     patch.setattr(walls, "landlock_version", lambda: answers.get("version", 6))
     patch.setattr(walls, "_library", lambda: SimpleNamespace(prctl=lambda *_: answers.get("prctl", 0)))
     patch.setattr(walls, "_system_call", Kernel(**answers.get("calls", {})))
+    patch.setattr(walls, "tool_filter", walls.tool_filter.__wrapped__)  # nothing of this stays in its cache
     return walls.available.__wrapped__()
 
 
