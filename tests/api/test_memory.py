@@ -237,3 +237,98 @@ def test_odd_sizes_are_explained(shape: object) -> None:
     for make in (gpulab.zeros, gpulab.empty):
         with pytest.raises(DeviceMemoryError):
             make(shape)  # type: ignore[arg-type]
+
+
+def test_an_array_is_equal_to_itself_alone() -> None:
+    array = gpulab.zeros(2)
+    same = array
+    assert (array == same) is True
+    assert (array != same) is False
+    for compare in (lambda: array == 0, lambda: array != 0, lambda: array == gpulab.zeros(2)):
+        with pytest.raises(DeviceMemoryError, match="cannot calculate with or compare"):
+            compare()
+
+
+def test_pointers() -> None:
+    moved = gpulab.Pointer(16, "float32") + 8
+    assert (int(moved), moved.dtype) == (24, np.dtype("float32"))
+    assert repr(moved) == "Pointer(device address, float32)"
+    assert repr(gpulab.Pointer(0)) == "Pointer(null)"
+    assert repr(gpulab.Pointer(1)) == "Pointer(device address)"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "said"),
+    [
+        ("no such", "'no such' is no element type."),
+        (object, "elements of type object cannot be"),
+        ("U3", "elements of type <U3 cannot be"),
+        ("S0", "elements of type |S0 cannot be"),
+        ("V0", "elements of type |V0 cannot be"),
+        ("M8[s]", "elements of type datetime64[s] cannot be"),
+        ([("a", "i4"), ("b", object)], "cannot be in device memory"),
+    ],
+)
+def test_types_that_no_kernel_knows(dtype: object, said: str) -> None:
+    with pytest.raises(DeviceMemoryError) as raised:
+        gpulab.empty(2, dtype)  # type: ignore[arg-type]
+    assert said in str(raised.value)
+
+
+def test_sizes_at_the_limit() -> None:
+    with pytest.raises(DeviceMemoryError, match=r"an array of 9,223,372,036,854,775,808 bytes is more than any device"):
+        gpulab.empty(1 << 63, "uint8")
+    with pytest.raises(DeviceMemoryError) as raised:
+        gpulab.empty((1 << 63) - 1, "uint8")
+    assert "more than any device" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "fits"),
+    [
+        (127, "int8", True), (128, "int8", False), (-128, "int8", True), (-129, "int8", False), (255, "uint8", True),
+        (256, "uint8", False), (-1, "uint8", False), (2.0, "int32", False), (0.1, "float32", True), (3, "float32", True),
+        (1j, "float32", False), (1j, "complex64", True), (True, "int32", True), (np.True_, "float32", True),
+        (np.int64(5), "int8", True), (2, "bool", False),
+    ],
+)  # fmt: skip
+def test_single_numbers_that_a_type_holds(value: object, dtype: str, fits: bool) -> None:
+    array = gpulab.zeros(2, dtype)
+    if fits:
+        assert array.copy_from(value).to_host().tolist() == [value, value] or value == 0.1  # type: ignore[arg-type]
+    else:
+        with pytest.raises(DeviceMemoryError, match="converts nothing"):
+            array.copy_from(value)  # type: ignore[arg-type]
+
+
+def test_extents_of_views() -> None:
+    array = gpulab.to_device(np.arange(6, dtype="int32").reshape(2, 3))
+    assert array.view("uint8").shape == (2, 12)
+    assert array.view("int16").shape == (2, 6)
+    assert gpulab.to_device(np.int32(5)).view("uint8").shape == (4,)
+    with pytest.raises(DeviceMemoryError, match=r"rows of 12 bytes cannot be read as int64 of 8 bytes each"):
+        array.view("int64")
+    assert array.reshape(3, 2).shape == array.reshape((3, 2)).shape == (3, 2)
+    assert array.reshape(6).shape == (6,)
+    with pytest.raises(DeviceMemoryError, match=r"6 elements cannot have the shape \(4,\) \(4 elements\)"):
+        array.reshape(4)
+
+
+def test_what_libraries_of_others_are_told() -> None:
+    array = gpulab.zeros((2, 3), "float32")
+    assert array.__cuda_array_interface__ == {
+        "shape": (2, 3), "typestr": "<f4", "data": (array.address, False), "version": 3, "strides": None,
+    }  # fmt: skip
+    array.free()
+    with pytest.raises(DeviceMemoryError, match="freed before it was used"):
+        array.__cuda_array_interface__  # noqa: B018
+
+
+def test_pinned_memory() -> None:
+    assert gpulab.pinned((0, 3), "int32").shape == (0, 3)
+    host = gpulab.pinned((2, 3), "int32")
+    assert (host.shape, host.dtype, host.flags.c_contiguous) == ((2, 3), np.dtype("int32"), True)
+    host[:] = 7
+    assert gpulab.to_device(host).to_host().tolist() == [[7, 7, 7], [7, 7, 7]]
+    with pytest.raises(DeviceMemoryError, match="in device memory already"):
+        gpulab.to_device(gpulab.zeros(1))  # type: ignore[arg-type]

@@ -77,3 +77,30 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
             book.add_grade_cell("a", "first-fill", week, max_score=1, cell_type="code")
     with pytest.raises(CheckError, match="several assignments: week1, week2"):
         gradebook.write(str(path), [RIGHT])
+
+
+def test_the_assignment_with_the_exercises_own_name_comes_first(tmp_path: Path) -> None:
+    path = tmp_path / "gradebook.db"
+    with Gradebook(f"sqlite:///{path}", course_id="") as book:
+        for name in ("first-fill", "week1", "week2"):
+            book.add_assignment(name)
+            book.add_notebook("first-fill", name, kernelspec="{}")
+            book.add_grade_cell("a", "first-fill", name, max_score=4, cell_type="code")
+        book.add_assignment("empty")
+        book.add_notebook("saxpy-guard", "empty", kernelspec="{}")  # it has no cell for points
+    saxpy = replace(RIGHT, exercise="saxpy-guard")
+    assert gradebook.write(str(path), [PART, saxpy]) == []
+    assert scores(path) == {"bob": (3, 4)}
+    assert scores(path, "saxpy-guard") == {"ann": (2, 2)}
+    assert scores(path, "week1") == scores(path, "week2") == scores(path, "empty") == {}
+
+
+def test_an_exercise_that_is_worth_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "gradebook.db"
+    assert gradebook.write(str(path), [replace(RIGHT, points=Fraction(0), full=Fraction(0))]) == []
+    assert scores(path) == {"ann": (0, 0)}
+
+
+def test_addresses(tmp_path: Path) -> None:
+    assert gradebook.address("postgresql://host/grades") == "postgresql://host/grades"
+    assert gradebook.address("grades.db") == f"sqlite:///{Path.cwd() / 'grades.db'}"

@@ -103,6 +103,70 @@ def test_what_everybody_writes_is_nobodys_own() -> None:
     assert similar(answers, [answers[0][1]]) == []
 
 
+def test_the_features_of_a_text_by_hand() -> None:
+    """Statements of five tokens or more, two of three or more that follow one another, and runs of nine tokens."""
+    first, second = ("+", "=", "v", "v", "v"), ("=", "v", "v")
+    expected = {
+        ("statement", first),
+        ("statements", frozenset(((first, 1), (second, 1)))),
+        ("run", ("v0", "=", "v1", "+", "v2", "return", "v3", "v4", "=")),
+        ("run", ("=", "v0", "+", "v1", "return", "v2", "v3", "=", "v4")),
+    }
+    assert features("a = b + c; return d; { e = f; }") == expected
+    four = "a = -b;"
+    assert features(four) == frozenset()
+    same = features(four + four + "c = 1")
+    assert {kind for kind, _ in same} == {"statements", "run"}  # type: ignore[misc]
+    pair = ("-", "=", "v", "v")
+    assert ("statements", frozenset({(pair, 2)})) in same
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2 * i", "i * 2"),
+        ("i * 2", "i * 2"),
+        ("32 > i", "i < 32"),
+        ("2 - i", "2 - i"),
+        ("2 * threadIdx", "2 * threadIdx"),
+        ("*p = 2", "* p = 2"),
+        ("i++; j", "+1 i ; j"),
+        ("++i", "+1 i"),
+        ("x++", "x +1"),
+        ("a[0]--", "a [ 0 ] -1"),
+        ("0x1F 31u 31 31L", "31 31 31 31"),
+        ("0.5f .5 5e-1 1.f 0u", "0.5 0.5 0.5 1 0"),
+        ("999999999999999 1e15", "999999999999999 1000000000000000.0"),
+        ("#include <a>\n  # pragma once\n#define N 4", "# define N 4"),
+        ("while size_t const(auto)", "for int"),
+    ],
+)
+def test_tokens_by_hand(text: str, found: str) -> None:
+    assert " ".join(tokens(text)) == found
+
+
+def test_how_much_a_pair_has_to_share() -> None:
+    """LEAST features, and the part ALIKE of the smaller one's own."""
+
+    def answer(*parts: range) -> str:
+        return ";".join(f"{n}q + {n} - v / {n}" for part in parts for n in part)
+
+    def shared(text: str, other: str) -> int:
+        return len(features(text) & features(other))
+
+    alike = answer(range(1000, 1040))
+    one, two = alike + ";" + answer(range(2000, 2003)), alike + ";" + answer(range(3000, 3003))
+    (pair,) = similar([("a", one), ("b", two)], [])
+    smaller = min(len(features(one)), len(features(two)))
+    assert (pair.shared, pair.alike) == (shared(one, two), round(shared(one, two) / smaller, 3))
+    assert similar([("a", one), ("b", two)], [alike]) == []
+    for count in range(1, 30):  # up to the first length that is named
+        alike = answer(range(1000, 1000 + count))
+        one, two = alike + ";" + answer(range(2000, 2003)), alike + ";" + answer(range(3000, 3003))
+        common, smaller = shared(one, two), min(len(features(one)), len(features(two)))
+        assert bool(similar([("a", one), ("b", two)], [])) == (common >= LEAST and common >= 0.4 * smaller)
+
+
 def test_hostile_text_has_features_too() -> None:
     for text in ("", "\0", "0x", "1e999", "9" * 400, "'" * 9, "/*", '"' * 5, "{" * 9999, "é" * 99, "0x" + "f" * 999):
         tokens(text)

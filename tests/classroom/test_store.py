@@ -23,6 +23,38 @@ def filled(path: Path) -> bytes:
     return path.read_bytes()
 
 
+class Slow:
+    """A file that takes three bytes at a time, and at times none; and not for ever."""
+
+    def __init__(self, path: Path) -> None:
+        self.file, self.calls = open(path, "a+b", buffering=0), 0  # noqa: SIM115
+
+    def write(self, data: memoryview) -> int | None:
+        self.calls += 1
+        if self.calls > 200:
+            raise RuntimeError("the same bytes are written again and again")
+        return None if self.calls % 3 == 2 else self.file.write(data[:3])
+
+    def fileno(self) -> int:
+        return self.file.fileno()
+
+    def truncate(self, size: int) -> int:
+        return self.file.truncate(size)
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def test_a_file_that_takes_a_line_in_pieces(tmp_path: Path) -> None:
+    with Lines(tmp_path / "lines") as lines:
+        lines._file.close()
+        lines._file = Slow(tmp_path / "lines")  # type: ignore[assignment]
+        lines.add({"a": 1})
+        assert lines._size == (tmp_path / "lines").stat().st_size == 32 + 1 + len('{"a":1}') + 1
+        lines.add([2])
+    assert list(lines_of(tmp_path / "lines")) == [{"a": 1}, [2]]
+
+
 def test_a_kill_at_any_byte_loses_at_most_the_line_that_was_being_written(tmp_path: Path) -> None:
     whole = filled(tmp_path / "whole")
     ends = [at + 1 for at, byte in enumerate(whole) if byte == 0x0A]
@@ -128,3 +160,23 @@ def test_a_file_is_replaced_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         replace_file(path, b"two")
     assert path.read_bytes() == b"one"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_stands_in_a_file_but_is_no_result(tmp_path: Path) -> None:
+    with Lines(tmp_path / "store") as lines:
+        for value in ("a", ["a"], ["a", 1, 2], [1, 2], {"a": 1}, ["b", None]):
+            lines.add(value)
+    with Results(tmp_path / "store") as store:
+        assert store.found == {"b": None}
+    assert list(lines_of(tmp_path / "absent")) == []
+
+
+def test_a_line_says_its_digest(tmp_path: Path) -> None:
+    """SHA-256 of its JSON, sorted and without spaces: 32 of the digits."""
+    import hashlib
+
+    with Lines(tmp_path / "lines") as lines:
+        lines.add({"b": "ü", "a": [1, 2.5]})
+    text = b'{"a":[1,2.5],"b":"\\u00fc"}'
+    digits = hashlib.sha256(text).hexdigest()[:32].encode()
+    assert (tmp_path / "lines").read_bytes() == digits + b" " + text + b"\n"
