@@ -89,16 +89,12 @@ def test_the_assignment_with_the_exercises_own_name_comes_first(tmp_path: Path) 
         book.add_assignment("empty")
         book.add_notebook("saxpy-guard", "empty", kernelspec="{}")  # it has no cell for points
     saxpy = replace(RIGHT, exercise="saxpy-guard")
-    assert gradebook.write(str(path), [PART, saxpy]) == []
+    nothing = replace(RIGHT, exercise="block-sum", points=Fraction(0), full=Fraction(0))
+    assert gradebook.write(str(path), [PART, saxpy, nothing]) == []
     assert scores(path) == {"bob": (3, 4)}
     assert scores(path, "saxpy-guard") == {"ann": (2, 2)}
+    assert scores(path, "block-sum") == {"ann": (0, 0)}
     assert scores(path, "week1") == scores(path, "week2") == scores(path, "empty") == {}
-
-
-def test_an_exercise_that_is_worth_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "gradebook.db"
-    assert gradebook.write(str(path), [replace(RIGHT, points=Fraction(0), full=Fraction(0))]) == []
-    assert scores(path) == {"ann": (0, 0)}
 
 
 def test_addresses(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_what_options_become(line: str, changes: dict[str, object]) -> None:
           ("-o", "-I", "-isystem", "-D", "-U", "-l", "-L", "-x", "-std", "--offload-arch", "-include")),
         (["-x", "c"], "option '-x c' is not accepted here"),
         (["-include", "a.h"], "headers are included by the source"),
-        (["a.py"], "it is no source file of a program (.hip"),
+        (["a.py"], "it is no source file of a program (.cu, .hip, .cpp"),
         (["-march=native"], "programs are built for every machine of this kind"),
         (["-mtune=native"], "programs are built for every machine of this kind"),
         (["-march=skylake"], "programs are built for every machine of this kind"),
