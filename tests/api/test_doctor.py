@@ -151,7 +151,7 @@ def test_a_part_that_cannot_be_tried(monkeypatch: pytest.MonkeyPatch, capsys: py
         monkeypatch.setattr(doctor, "_python", part)
 
     for name in ("_cache", "_compiler", "_library", "_devices", "_hip_python", "_programs", "_walls", "_jupyter"):
-        monkeypatch.setattr(doctor, name, lambda: [])
+        monkeypatch.setattr(doctor, name, list)
     broken(GpulabError("it broke.", why="so.", hint="mend it."))
     assert list(doctor.examine()) == [Finding("Python", False, "it broke. so. Mend it.", "")]
     broken(GpulabError("it broke."))

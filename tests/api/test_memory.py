@@ -287,7 +287,8 @@ def test_sizes_at_the_limit() -> None:
     ("value", "dtype", "fits"),
     [
         (127, "int8", True), (128, "int8", False), (-128, "int8", True), (-129, "int8", False), (255, "uint8", True),
-        (256, "uint8", False), (-1, "uint8", False), (2.0, "int32", False), (0.1, "float32", True), (3, "float32", True),
+        (256, "uint8", False), (-1, "uint8", False), (2.0, "int32", False), (0.1, "float32", True),
+        (3, "float32", True),
         (1j, "float32", False), (1j, "complex64", True), (True, "int32", True), (np.True_, "float32", True),
         (np.int64(5), "int8", True), (2, "bool", False),
     ],

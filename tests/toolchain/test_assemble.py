@@ -51,7 +51,7 @@ def test_why_a_compiler_failed() -> None:
     assert said.startswith("k.hip did not compile:\nld.lld: what")
     assert "\x1b" not in said
     assert failure(Outcome(3, " \n"))[0] is InternalError
-    assert "k.hip did not compile:\n" + "a" * 2000 == failure(Outcome(1, "a" * 3000))[1]
+    assert failure(Outcome(1, "a" * 3000))[1] == "k.hip did not compile:\n" + "a" * 2000
 
 
 def argument(kind: str, size: object = 8, offset: object = 0, **more: str) -> dict[str, Any]:
@@ -69,7 +69,8 @@ def signature(
 def test_signatures_without_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     """By LLVM's AMDGPUUsage: kinds of arguments, those that begin with hidden_ are the runtime's."""
     listed = [
-        argument("global_buffer", name="x", type_name="float*"), argument("by_value", 4, 8), argument("global_buffer", 8, 16),
+        argument("global_buffer", name="x", type_name="float*"), argument("by_value", 4, 8),
+        argument("global_buffer", 8, 16),
         argument("hidden_block_count_x", 4, 24), "damaged", argument("by_value", "4", None),
     ]  # fmt: skip
     assert signature(monkeypatch, listed) == KernelSignature("k", "k", (

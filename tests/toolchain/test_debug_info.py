@@ -1,6 +1,8 @@
-"""Signatures from metadata nodes that are written here as the LLVM Language Reference has them; types as C++ spells them."""
+"""Signatures from metadata nodes written by hand after the LLVM Language Reference; types as C++ spells them."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import pytest
 
@@ -114,7 +116,7 @@ def test_numpy_names(node: str, dtype: str | None) -> None:
 def chain(length: int, tag: str, more: str = "") -> list[str]:
     """Types 10, 11, ... each of the one after it, the last of int."""
     numbers = [*range(10, 10 + length), 1]
-    return [derived(one, tag, base, more) for one, base in zip(numbers, numbers[1:], strict=False)]
+    return [derived(one, tag, base, more) for one, base in pairwise(numbers)]
 
 
 def test_deep_types_end() -> None:

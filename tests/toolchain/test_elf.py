@@ -13,9 +13,7 @@ from gpulab.toolchain import elf
 PROGBITS, STRTAB, NOTE, NOBITS = 1, 3, 7, 8
 
 
-def laid_out(
-    sections: list[tuple[bytes, int, int, int, bytes, int]], *, names_index: int | None = None, extended: bool = False
-) -> bytes:
+def laid_out(sections: list[tuple[bytes, int, int, int, bytes, int]], *, extended: bool = False) -> bytes:
     """A file with sections of (name, type, flags, address, contents, size); the table of names stands last of them."""
     rows = [*sections, (b".shstrtab", STRTAB, 0, 0, b"", 0)]
     names, body, headers = bytearray(b"\0"), bytearray(), []
@@ -30,7 +28,7 @@ def laid_out(
         headers[0][5] = len(headers)
     out = b"\x7fELF" + bytes([2, 1, 1, 64]) + bytes(8)
     out += struct.pack("<HHIQQQIHHHHHH", 3, 224, 1, 0, 0, 64 + len(body), 0, 64, 56, 0, 64,
-                       0 if extended else len(headers), len(rows) - 1 if names_index is None else names_index)  # fmt: skip
+                       0 if extended else len(headers), len(rows) - 1)  # fmt: skip
     return out + bytes(body) + b"".join(struct.pack("<IIQQQQIIQQ", *header) for header in headers)
 
 
