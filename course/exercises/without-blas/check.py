@@ -173,7 +173,7 @@ exercise = ProgramExercise(
         ),
         Cause(
             "arguments-ignored",
-            "this is the result for 4 rows or 3 columns, which were not asked for",
+            "this is the result for 4 rows or 3 columns, and not for the arguments",
             other_sizes,
             "The sizes are the program's arguments; 4 and 3 are those without arguments.",
             "Which of argv is which size, and when is it looked at?",
