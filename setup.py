@@ -3,7 +3,7 @@
     _course/exercises/      the definitions of exercises, without answers (`ANSWERS`)
     _course/learners/       what learners get: notebooks/, exercises/, docs/
 
-instructor/setup.py puts the answers and the solutions beside them, in a wheel of its own.
+instructor/setup.py makes a wheel of the answers and the solutions.
 """
 
 import shutil

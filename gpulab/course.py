@@ -1,7 +1,7 @@
 """Where the course's files stand: beside the package in a clone, or in an installed package (`gpulab/_course`).
 
 An installed package has what learners get: `definitions` without answers, and `learners`, the lessons and exercises.
-The package gpulab-instructor puts `solutions` and the answers beside them (docs/delivery.md).
+The package gpulab-instructor, beside it, has the definitions with answers, and `solutions` (docs/delivery.md).
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pathlib import Path
 from gpulab.errors import CheckError, GpulabError
 
 PACKAGE = Path(__file__).resolve().parent
+INSTRUCTORS = "gpulab_instructor"
+"""The folder beside an installed gpulab that has the answers; no worker that grades may see it."""
 
 
 def clone() -> Path | None:
@@ -23,11 +25,14 @@ def clone() -> Path | None:
 def definitions() -> Path:
     """The folder that holds one folder per exercise.
 
-    Looked for in this order: the environment variable GPULAB_COURSE (the course folder), ``gpulab/_course`` in
-    an installed package, ``course`` beside the package in a clone. Raises CheckError if there is none.
+    Looked for in this order: the environment variable GPULAB_COURSE (the course folder), the instructor's package,
+    ``gpulab/_course`` in an installed package, ``course`` beside the package in a clone. Raises CheckError if there is
+    none.
     """
     chosen = os.environ.get("GPULAB_COURSE")
-    candidates = [Path(chosen)] if chosen else [PACKAGE / "_course", PACKAGE.parent / "course"]
+    candidates = (
+        [Path(chosen)] if chosen else [PACKAGE.parent / INSTRUCTORS, PACKAGE / "_course", PACKAGE.parent / "course"]
+    )
     for candidate in candidates:
         if (candidate / "exercises").is_dir():
             return candidate / "exercises"
@@ -52,7 +57,5 @@ def learners() -> Path:
 
 def solutions() -> Path | None:
     """The folder with one folder of solutions per exercise; None where they are not installed."""
-    for folder in (PACKAGE / "_course" / "solutions", PACKAGE.parent / "solutions"):
-        if folder.is_dir() and (folder.parent == PACKAGE / "_course" or clone()):
-            return folder
-    return None
+    top = clone() or PACKAGE.parent / INSTRUCTORS
+    return top / "solutions" if (top / "solutions").is_dir() else None

@@ -1,6 +1,5 @@
-"""Puts the solutions, and what a learner's package leaves out of the exercises' definitions, into gpulab/_course."""
+"""Puts the solutions, and the exercises' definitions with their answers, into the folder gpulab_instructor."""
 
-import runpy
 import shutil
 import tomllib
 from pathlib import Path
@@ -12,32 +11,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def learners_setup() -> dict:
-    """The names of gpulab's setup.py: what it leaves out is what belongs here."""
-    import setuptools
-
-    before, setuptools.setup = setuptools.setup, lambda **_: None
-    try:
-        return runpy.run_path(str(ROOT / "setup.py"))
-    finally:
-        setuptools.setup = before
-
-
 class BuildAnswers(build_py):
     def run(self) -> None:
-        names = learners_setup()
-        target = Path(self.build_lib) / "gpulab" / "_course"
         shutil.rmtree(self.build_lib, ignore_errors=True)  # of an earlier build
-        left_out = shutil.ignore_patterns(*names["LEFT_OUT"])
+        target = Path(self.build_lib) / "gpulab_instructor"
+        left_out = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(ROOT / "solutions", target / "solutions", ignore=left_out)
-        for folder in sorted((ROOT / "course" / "exercises").iterdir()):
-            for name in names["ANSWERS"]:
-                path, to = folder / name, target / "exercises" / folder.name / name
-                to.parent.mkdir(parents=True, exist_ok=True)
-                if path.is_dir():
-                    shutil.copytree(path, to, ignore=left_out)
-                elif path.is_file():
-                    shutil.copy(path, to)
+        shutil.copytree(ROOT / "course" / "exercises", target / "exercises", ignore=left_out)
 
 
 class WithFiles(Distribution):

@@ -178,9 +178,9 @@ def test_the_wheel_of_learners_has_no_answers(wheels: tuple[Path, Path]) -> None
 def test_the_wheel_of_instructors_has_the_rest(wheels: tuple[Path, Path]) -> None:
     learners, instructors = map(packed, wheels)
     assert set(learners) & set(instructors) == set(), "two packages must not own one file"
-    course = {name for name in (*learners, *instructors) if name.startswith("gpulab/_course/exercises/")}
-    assert course == {f"gpulab/_course/exercises/{name}" for name in stored("course/exercises")}
-    assert {f"gpulab/_course/solutions/{name}" for name in stored("solutions")} <= set(instructors)
+    assert not [name for name in instructors if name.startswith("gpulab/")], "it would hide the gpulab of a clone"
+    for part, folder in (("exercises", "course/exercises"), ("solutions", "solutions")):
+        assert {f"gpulab_instructor/{part}/{name}" for name in stored(folder)} <= set(instructors)
     about = next(data for name, data in instructors.items() if name.endswith("METADATA")).decode()
     assert f"Version: {PROJECT['version']}" in about
     assert f"Requires-Dist: gpulab=={PROJECT['version']}" in about
@@ -217,6 +217,8 @@ def test_the_wheel_judges_without_answers_and_copies_solutions_with_them(
     shutil.unpack_archive(wheels[1], site, "zip")
     assert "new files" in python(ask.format(", '--solutions'"))
     assert (mine / "solutions" / "block-sum" / "block-sum.ipynb").is_file()
+    hidden = python("from gpulab.grading import worker; print('instructor' in str(worker._needed()))")
+    assert hidden.strip() == "False", "what a worker may read"
     assert python("from gpulab.grading.answers import right_answers as r; print(len(r('block-sum')))").strip() == "2"
 
 

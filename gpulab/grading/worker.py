@@ -220,6 +220,7 @@ def _tools() -> list[str]:
 
 def _needed() -> list[str]:
     """What a child reads: Python and its packages, gpulab without the course, gpulab's own parts of the cache."""
+    from gpulab import course
     from gpulab.toolchain import cache, compiler
 
     home = Path(__file__).resolve().parents[1]
@@ -228,7 +229,7 @@ def _needed() -> list[str]:
     for folder in dict.fromkeys(filter(os.path.isdir, map(os.path.abspath, sys.path))):
         if folder != str(home.parent) or folder.endswith(("site-packages", "dist-packages")):
             entries = (entry for entry in os.scandir(folder) if not entry.name.endswith("-packages"))
-            python += [entry.path for entry in entries if entry.name not in ("gpulab", "tmp")]
+            python += [entry.path for entry in entries if entry.name not in ("gpulab", course.INSTRUCTORS, "tmp")]
     return [
         "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/lib", "/lib64", "/etc/ld.so.cache", "/proc/cpuinfo",
         "/proc/meminfo", "/sys/devices/system", "/dev/null", "/dev/urandom", *python, *package,
