@@ -50,6 +50,7 @@ c.ConfigurableHTTPProxy.command = [sys.executable, "-c", "from configurable_http
 c.Spawner.cmd = [sys.executable, str(HERE / "server.py")]
 c.Spawner.args = [
     "--MappingKernelManager.cull_idle_timeout=1200",  # seconds: an idle notebook's kernel ends
+    "--LanguageServerManager.autodetect=False",  # looking for them starts npm and others in the learner's home
     "--ServerApp.shutdown_no_activity_timeout=3600",  # then the server
 ]
 c.Spawner.notebook_dir = "~/gpulab"

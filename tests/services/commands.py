@@ -11,7 +11,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = {
-    *("apt-get", "cd", "chmod", "cp", "for", "git", "groupadd", "install", "mkdir", "passwd", "rm", "set", "useradd"),
+    *(
+        "apt-get",
+        "cd",
+        "chmod",
+        "cp",
+        "done",
+        "for",
+        "git",
+        "groupadd",
+        "install",
+        "mkdir",
+        "passwd",
+        "rm",
+        "set",
+        "useradd",
+    ),
     "nbgrader",
 }
 """Programs of systems, and of others."""

@@ -63,3 +63,12 @@ def test_the_checklist_fits_on_one_page() -> None:
     lines = [line for line in text("workshop").splitlines() if line.strip()]
     assert sum(1 + len(line) // 120 for line in lines) <= 60
     assert text("workshop").count("- [ ]") >= 10
+
+
+def test_no_command_opens_the_folder_with_the_hubs_secret() -> None:
+    """/srv/gpulab/hub is for root alone: `chmod -R` names the folders that learners need."""
+    for page in ("hub", "upgrade"):
+        opened = [words for line in commands(page) if (words := line.split())[0] == "chmod" and "-R" in words]
+        assert opened
+        for words in opened:
+            assert set(words[3:]) <= {"/srv/gpulab/env", "/srv/gpulab/seed"}
