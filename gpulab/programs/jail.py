@@ -21,10 +21,10 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gpulab import walls
+from gpulab import course, walls
 from gpulab.errors import GpulabError
 from gpulab.walls import available as available
 
@@ -81,18 +81,49 @@ def prepare(
         *filter(None, environment.get("GPULAB_LIBRARIES", "").split(os.pathsep)),
         *(path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))),
     ]  # fmt: skip
+    read, listed = without(read, hidden())
     kept |= {
         "GPULAB_CACHE": str(store), "GPULAB_CACHE_OWN": str(folder.parent / "cache"),
         "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(home.parent),
         "GPULAB_JAIL": json.dumps(
             {
-                "read": read, "list": [str(home.parent)], "write": [str(folder), "/dev/null"], "seconds": seconds,
+                "read": read, "list": [str(home.parent), *listed], "write": [str(folder), "/dev/null"],
+                "seconds": seconds,
             }
         ),
     }  # fmt: skip
     start = "import sys; from gpulab.programs import start; start.main(sys.argv[1:])"
     return [sys.executable, "-P", "-c", start, command[0], *command], kept, lambda: _too_much(folder)
+
+
+def hidden() -> list[Path]:
+    """Folders beside gpulab that no program may read: the definitions and the answers of exercises, where installed."""
+    return [path for path in (course.PACKAGE / "_course", course.PACKAGE.parent / course.INSTRUCTORS) if path.exists()]
+
+
+def without(paths: Sequence[str], hidden: Sequence[Path]) -> tuple[list[str], list[str]]:
+    """Paths that hold all that `paths` hold but the hidden folders; and the folders above these, to be listed.
+
+    What is listed is so with all below it: names can be seen everywhere, contents cannot.
+    """
+    secret = [os.path.realpath(path) for path in hidden]
+    found: list[str] = []
+    listed: list[str] = []
+    todo = list(paths)
+    while todo:
+        path = todo.pop(0)
+        real = os.path.realpath(path)
+        if any(each == real or real.startswith(each + os.sep) for each in secret):
+            continue
+        if any(each.startswith(real.rstrip(os.sep) + os.sep) for each in secret):
+            if real not in listed:
+                listed.append(real)
+                with contextlib.suppress(OSError):
+                    todo += sorted(entry.path for entry in os.scandir(real))
+        else:
+            found.append(path)
+    return found, listed
 
 
 def _without_tmp(prefix: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpulab import programs
+from gpulab import course, programs
 from gpulab.errors import GpulabError
 from gpulab.programs import jail, report
 from gpulab.programs.program import ProgramRun
@@ -204,6 +204,32 @@ def test_files_at_home(run: Run, home: Path, how: str) -> None:
     assert found.exit_code == 3
     assert found.stdout in ("Permission denied\n", "Operation not permitted\n")
     assert secret.read_text() == "secret"
+
+
+def test_a_program_sees_no_answers_that_are_installed_beside_gpulab(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder inside gpulab that no run needs stands for them."""
+    answers = course.PACKAGE / "editor"
+    file = answers / "labextension" / "gpulab-editor" / "package.json"
+    assert run("read", str(file)).stdout == "done\n"
+    monkeypatch.setattr(jail, "hidden", lambda: [answers])
+    assert run("read", str(file)).stdout == "Permission denied\n"
+    assert run("nothing").stdout.startswith("8 "), "all else is there"
+
+
+def test_what_is_hidden_is_left_out_by_whatever_way_one_comes(tmp_path: Path) -> None:
+    for name in ("python/site/gpulab/_course/exercises", "python/site/gpulab/views", "python/site/other", "usr"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "lib64").symlink_to(tmp_path / "python")
+    site = tmp_path / "python" / "site"
+    found, listed = jail.without(
+        [str(tmp_path / "usr"), str(tmp_path / "lib64"), str(site / "gpulab" / "_course" / "exercises"), str(site)],
+        [site / "gpulab" / "_course"],
+    )
+    assert {os.path.realpath(path) for path in found} == {
+        str(tmp_path / "usr"), str(site / "gpulab" / "views"), str(site / "other"),
+    }  # fmt: skip
+    assert listed == [str(tmp_path / "python"), str(site), str(site / "gpulab")]
+    assert jail.without(["/usr", "/lib"], []) == (["/usr", "/lib"], [])
 
 
 def test_new_files_at_home(run: Run, home: Path) -> None:
