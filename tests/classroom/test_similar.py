@@ -22,6 +22,9 @@ COPIED = {
     ("matrix-registers", "no-guard", "transposed"),
     ("matrix-registers", "registers-first", "transposed"),
     ("matrix-registers", "no-guard", "registers-first"),
+    ("matrix-registers", "one-row-of-threads", "one-thread-for-each-tile"),
+    ("matrix-registers", "every-thread-does-all", "one-row-of-threads"),
+    ("matrix-registers", "every-thread-does-all", "one-thread-for-each-tile"),
     ("matrix-tile", "never-executed", "plain"),
 }
 """Wrong answers that were written as whole texts from one another: most lines are the same, letter by letter."""
