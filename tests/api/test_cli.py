@@ -317,3 +317,193 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=60) == 141
+
+
+@pytest.mark.parametrize(
+    ("system", "variables", "screen"),
+    [
+        ("win32", {}, True), ("darwin", {}, True), ("darwin", {"SSH_CONNECTION": "1"}, False), ("linux", {}, False),
+        ("linux", {"DISPLAY": ":0"}, True), ("linux", {"WAYLAND_DISPLAY": "w"}, True),
+        ("linux", {"DISPLAY": ""}, False),
+    ],
+)  # fmt: skip
+def test_where_a_browser_can_be_opened(
+    system: str, variables: dict[str, str], screen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", system)
+    assert cli.has_screen() == screen
+
+
+def test_jupyterlab_need_not_ask_for_news(tmp_path: Path) -> None:
+    cli._quiet_settings(tmp_path)
+    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert file.relative_to(tmp_path).as_posix() == (
+        "lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    )
+    assert json.loads(file.read_text()) == {"fetchNews": "false", "checkForUpdates": False}
+    file.write_text("mine")
+    cli._quiet_settings(tmp_path)
+    assert file.read_text() == "mine"
+
+
+class Server:
+    """JupyterLab's process as far as `lab` sees it: it runs so many looks, and ends as told."""
+
+    pid = 77
+
+    def __init__(self, looks: int = 99, ending: int | BaseException = 0) -> None:
+        self.looks, self.ending, self.done = looks, ending, ""
+
+    def poll(self) -> int | None:
+        self.looks -= 1
+        return None if self.looks >= 0 and not self.done else 3
+
+    def wait(self, seconds: float = 0) -> int:
+        if isinstance(self.ending, BaseException) and not self.done:
+            raise self.ending
+        return 0 if isinstance(self.ending, BaseException) else self.ending
+
+    def terminate(self) -> None:
+        self.done += "terminated"
+
+    def kill(self) -> None:
+        self.done += "killed"
+
+
+def test_the_address_of_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    file = tmp_path / "jpserver-77.json"
+    texts = ["", "[", '{"token": "t"}', '{"url": "http://a/", "token": "t"}']
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        file.write_text(texts[len(slept)])
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    assert cli._address(Server(), tmp_path) == ("http://a/", "t")  # type: ignore[arg-type]
+    assert slept == [0.1] * 3
+    file.write_text('{"url": "http://a/"}')
+    assert cli._address(Server(), tmp_path) == ("http://a/", "")  # type: ignore[arg-type]
+    assert cli._address(Server(looks=0), tmp_path) is None  # type: ignore[arg-type]
+    assert cli._address(Server(), tmp_path, 0.0) is None  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """`gpulab lab` with a server, and what was started and opened."""
+    root = tmp_path / "root"
+    (root / "notebooks").mkdir(parents=True)
+    (root / cli.FIRST_LESSON).write_text("")
+    (root / "a b.ipynb").write_text("")
+    started: list[tuple[list[str], Path]] = []
+    opened: list[str] = []
+
+    def run(*words: str, server: Server, address: tuple[str, str] | None = ("http://a/", "t"), screen: bool = False):  # type: ignore[no-untyped-def]
+        def start(command: list[str], cwd: Path, env: dict[str, str]) -> Server:
+            started.append((command, cwd))
+            return server
+
+        import webbrowser
+
+        monkeypatch.setattr(cli, "course_folder", lambda asked: root)
+        monkeypatch.setattr(cli, "jupyter_environment", lambda: {"JUPYTER_RUNTIME_DIR": str(tmp_path)})
+        monkeypatch.setattr(cli.subprocess, "Popen", start)
+        monkeypatch.setattr(cli, "_address", lambda process, folder: address)
+        monkeypatch.setattr(cli, "has_screen", lambda: screen)
+        monkeypatch.setattr(webbrowser, "open", opened.append)
+        return cli.main(["lab", *words])
+
+    run.started, run.opened, run.root = started, opened, root  # type: ignore[attr-defined]
+    return run
+
+
+def test_what_lab_starts_and_opens(lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    assert lab("--port", "9", "--ip", "::1", server=Server(ending=5), screen=True) == 5
+    (command, folder), url = lab.started[0], "http://a/lab/tree/notebooks/00_welcome.ipynb?token=t"
+    assert {"--ServerApp.port=9", "--ServerApp.ip=::1", "--no-browser", "--allow-root"} <= set(command)
+    assert (f"--ServerApp.root_dir={lab.root}" in command, folder) == (True, lab.root)
+    assert (lab.opened, f"\n    {url}\n" in capsys.readouterr().out) == ([url], True)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
+    assert lab("a b.ipynb", "--no-browser", server=Server(), address=("http://a/", ""), screen=True) == 0
+    assert "--allow-root" not in lab.started[1][0]
+    assert "\n    http://a/lab/tree/a%20b.ipynb\n" in capsys.readouterr().out
+    assert len(lab.opened) == 1
+    assert lab("absent.ipynb", server=Server()) == 0
+    said = capsys.readouterr().out
+    assert f"there is no absent.ipynb in {lab.root}; opening the folder instead." in said
+    assert "\n    http://a/lab?token=t\n" in said
+    outside = lab.root.parent / "outside.ipynb"
+    outside.write_text("")
+    assert lab(str(outside), server=Server()) == 0
+    assert "\n    http://a/lab?token=t\n" in capsys.readouterr().out
+
+
+def test_how_lab_ends(lab, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+    assert lab(server=Server(ending=7), address=None) == 7
+    assert "JupyterLab did not start" in capsys.readouterr().out
+    assert lab(server=Server(ending=0), address=None) == 1
+    server = Server(ending=KeyboardInterrupt())
+    assert lab(server=server) == 0
+    assert server.done == "terminated"
+    server = Server(ending=ValueError())
+    with pytest.raises(ValueError):
+        lab(server=server)
+    assert server.done == "killed"
+
+
+def test_which_folder_lab_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from types import SimpleNamespace
+
+    from gpulab import course
+    from gpulab.delivery import copy
+
+    clone, done = tmp_path / "clone", SimpleNamespace(new=True, copied=3, lines=[])
+    (clone / "inner").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    asked: list[tuple[Path, bool]] = []
+    monkeypatch.setattr(course, "clone", lambda: clone)
+    monkeypatch.setattr(copy, "nearest", lambda here: None)
+    monkeypatch.setattr(copy, "update", lambda folder, solutions, by: asked.append((folder, solutions)) or done)
+
+    def folder(*words: str) -> Path:
+        found = cli.course_folder(cli.parser().parse_args(["lab", *words]))
+        assert asked == [] or asked.pop()[0] == found
+        return found
+
+    monkeypatch.chdir(clone / "inner")
+    assert folder() == clone / cli.OWN
+    assert capsys.readouterr().out == f"gpulab lab: your copy of the course is in {clone / cli.OWN} (3 files).\n"
+    assert folder("--stored") == clone
+    assert folder("--folder", "mine") == clone / "inner" / "mine"
+    monkeypatch.chdir(tmp_path / "other")
+    assert folder() == tmp_path / "other"
+    monkeypatch.setattr(copy, "nearest", lambda here: here.parent)
+    assert folder() == tmp_path
+    capsys.readouterr()
+    done.new, done.copied, done.lines = False, 0, []
+    folder()
+    assert capsys.readouterr().out == ""
+    done.copied, done.lines = 2, ["a is new"]
+    folder()
+    assert capsys.readouterr().out.splitlines()[1:] == ["  2 new files", "  a is new"]
+    done.copied = 0
+    folder()
+    assert capsys.readouterr().out.splitlines()[1:] == ["  a is new"]
+    monkeypatch.setattr(course, "clone", lambda: None)
+    assert cli.main(["lab", "--stored"]) == 1
+    assert "Only a clone has stored notebooks." in capsys.readouterr().err
+
+
+def test_codes_of_interrupted_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(asked: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "devices", interrupted)
+    assert cli.main(["devices"]) == 130

@@ -1,10 +1,11 @@
-"""What the report says of numbers that count lanes, one finding at a time."""
+"""What the report says, one finding at a time."""
 
 from __future__ import annotations
 
 import pytest
 
 import gpulab
+from gpulab.porting import findings
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,212 @@ def test_a_reduction_of_32_lanes_starts_at_16(statement: str, found: bool) -> No
 
     assert said("__global__") == ([2] if found else [])
     assert said("static") == []  # host code has no lanes
+
+
+def notes(text: str) -> list[str]:
+    return [str(note) for note in gpulab.hipify(text).notes]
+
+
+def said(text: str, words: str) -> bool:
+    return any(words in note for note in notes(text))
+
+
+def in_kernel(statement: str) -> str:
+    return f"__global__ void k(int* a, int n, int tid, int lane) {{\n  {statement}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0), ("32", 32), ("32u", 32), ("32ULL", 32), ("1'000", 1000), ("0x1F", 31), ("0X1f", 31), ("040", 32),
+        ("0b100000", 32), ("0B101", 5), ("08", None), ("0x", None), ("1.5", None), ("32f", None), ("1e3", None),
+    ],
+)  # fmt: skip
+def test_integer_literals(text: str, value: int | None) -> None:
+    """As C++ reads them: [lex.icon]."""
+    assert findings._value(text) == value
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("int w = tid / 32;", "32 stands for a warp's 32 lanes"),
+        ("int w = tid % 0x20;", "0x20 stands for a warp's 32 lanes"),
+        ("int w = tid >> 5;", "5 stands for the 5 bits that number 32 lanes"),
+        ("int w = tid & 31;", "31 stands for the last of 32 lanes, or their mask"),
+        ("int w = 31 & tid;", "31 stands for"),
+        ("int w = tid & (32 - 1);", "32 stands for"),
+        ("int w = n / 32;", ""),
+        ("int w = n >> 5;", ""),
+        ("int w = tid << 5;", ""),
+        ("int w = tid + 5;", ""),
+        ("int w = n & 31;", ""),
+        ("if (lane == 31) a[0] = 1;", "31 stands for"),
+        ("if (31 == lane) a[0] = 1;", "31 stands for"),
+        ("if (tid == 31) a[0] = 1;", ""),
+        ("int w = lane - 31;", "31 stands for"),
+        ("int w = lane + 31;", ""),
+        ("int w = lane * 32;", "32 stands for"),
+        ("int w = 32 * lane;", "32 stands for"),
+        ("int w = lane << 32;", "32 stands for"),
+        ("int w = n * 32;", ""),
+        ("int w = lane + 32;", ""),
+        ("if (tid < 32) a[0] = 1;", "32 stands for"),
+        ("if (32 > tid) a[0] = 1;", "32 stands for"),
+        ("if (threadIdx.x < 32) a[0] = 1;", "32 stands for"),
+        ("if (n < 32) a[0] = 1;", ""),
+        ("for (int i = lane; i < n; i += 32) a[i] = 1;", "32 stands for"),
+        ("for (int i = tid; i < n; i += 32) a[i] = 1;", ""),
+        ("lane += 32;", ""),
+        ("const int warp_size = 32;", "32 stands for"),
+        ("const int warp_size{32};", "32 stands for"),
+        ("const int warps_per_block = 32;", ""),
+        ("const int size = 32;", ""),
+        ("int w = tid / 64;", ""),
+    ],
+)
+def test_numbers_that_count_lanes(statement: str, words: str) -> None:
+    found = [note for note in notes(in_kernel(statement)) if "stands for" in note]
+    assert len(found) == bool(words), found
+    assert all(words in note for note in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("#define WARP_SIZE 32\n", True),
+        ("#define WARP_SIZE (32)\n", True),
+        ("#define SIZE 32\n", False),
+        ("#undef WARP_SIZE\n", False),
+        ("template <int WARP = 32> struct S {};\n", True),
+        ("enum { kWarp = 32 };\n", True),
+        ("bool f(int tid) { return tid < 32; }\n", False),  # on the host a name of lanes is asked for
+        ("bool f(int lane) { return lane < 32; }\n", True),
+    ],
+)
+def test_where_a_warps_size_is_defined(text: str, found: bool) -> None:
+    assert said(text, "stands for a warp's 32 lanes") == found
+
+
+FULL = "is a mask of 32 lanes."
+
+
+@pytest.mark.parametrize(
+    ("mask", "words"),
+    [
+        *((text, FULL) for text in
+          ("0xffffffff", "0xFFFFFFFFu", "0xffffffffUL", "4294967295", "4294967295u", "~0", "~0u", "-1", "(unsigned)-1",
+           "UINT_MAX")),
+        ("0xffff", "0xffff is a mask in 32 bits."),
+        ("0xffffffffffffffffull", ""),
+        ("0xfffffffffull", ""),
+        ("mask", ""),
+    ],
+)  # fmt: skip
+def test_masks_that_are_written_out(mask: str, words: str) -> None:
+    found = [note for note in notes(in_kernel(f"a[0] = __shfl_sync({mask}, n, 0);")) if " is a mask " in note]
+    assert len(found) == bool(words), found
+    assert all(words in note for note in found)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("unsigned m = __ballot_sync(~0ull, tid);", "m keeps __ballot_sync's mask in 32 bits"),
+        ("int m = __activemask();", "m keeps __activemask's mask in 32 bits"),
+        ("uint32_t m = 0; m |= __match_any_sync(~0ull, tid);", ""),
+        ("unsigned long long m = __ballot_sync(~0ull, tid);", ""),
+        ("long int m = __ballot_sync(~0ull, tid);", ""),
+        ("auto m = __ballot_sync(~0ull, tid);", ""),
+        ("int m = __popc(__ballot_sync(~0ull, tid));", "__popc reads 32 bits of a mask of lanes"),
+        ("auto m = __ballot_sync(~0ull, tid); a[0] = __ffs(m);", "__ffs reads 32 bits of a mask of lanes"),
+        ("auto m = n; a[0] = __ffs(m);", ""),
+        ("auto m = __ballot_sync(~0ull, tid) == 0; a[0] = __popc(n);", ""),
+        ("a[0] = __any_sync(n, tid);", "n is a mask of lanes in 32 bits"),
+        ("a[0] = __any_sync(a, tid);", ""),
+        ("__syncwarp(n);", "n is a mask of lanes in 32 bits"),
+        ("a[0] = 1 << lane;", "1 << lane has 32 bits"),
+        ("a[0] = 1u << (threadIdx.x % n); a[1] = lane;", ""),
+        ("a[0] = 1ULL << lane;", ""),
+        ("a[0] = 2 << lane;", ""),
+        ("a[0] = 1 << n;", ""),
+    ],
+)
+def test_masks_of_lanes_in_32_bits(statement: str, words: str) -> None:
+    found = [note for note in notes(in_kernel(statement)) if "32 bits" in note]
+    assert len(found) == bool(words), found
+    assert all(words in note for note in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('#include <helper_cuda.h>\n', "<helper_cuda.h> belongs to NVIDIA's samples"),
+        ("__global__ void k() { asm volatile(\"bar.sync 0;\" : : : \"memory\"); }", "Write __syncthreads() instead"),
+        ("__global__ void k() { asm(\"what 0;\"); }", "Write it in C++ or with a function of HIP"),
+        ("__global__ void k() { asm volatile(\"\" ::: \"memory\"); }", "orders memory for the compiler only"),
+        ("__global__ void k() { int m; asm(\"mov.u32 %0, %lanemask_lt;\" : \"=r\"(m)); }",
+         "Write __lanemask_lt() instead"),
+        ("texture<float, 2> t;", "texture references are gone"),
+        ("__global__ void __launch_bounds__(256, 2) k() {}", "2 counts blocks of a multiprocessor"),
+        ("__global__ void __launch_bounds__(256, 2, 1) k() {}", "A third argument, for clusters"),
+        ("#if __CUDA_ARCH__ >= 700\n#endif\n", "__CUDA_ARCH__ is never defined"),
+        ("#if CUDA_VERSION > 1\n#endif\n", "CUDA_VERSION became HIP_VERSION"),
+        ("#if __CUDACC_VER_MAJOR__ > 1\n#endif\n", "__CUDACC_VER_MAJOR__ is not defined by HIP's compiler"),
+        ("#ifdef __NVCC__\n#endif\n", "__NVCC__ is not defined by HIP's compiler"),
+        ("void f() { auto t = tiled_partition<32>(b); }", "a tile of 32 is a whole warp"),
+        ("void f() { auto t = tiled_partition<128>(b); }", "a tile of 128 is larger than a wavefront"),
+        ("void f() { this_cluster(); }", "HIP has no this_cluster"),
+        ("using namespace nvcuda;", "nvcuda::wmma is for NVIDIA's tensor cores"),
+        ("cuda::atomic<int> a;", "cuda::atomic is from libcu++"),
+        ("__global__ void k() { k<<<1, 1>>>(); }", "a kernel launches a kernel"),
+        ("__global__ void k() { cudaDeviceSynchronize(); }", "cudaDeviceSynchronize is called in device code"),
+        ("void f() { cudaDeviceProp p; int n = p.major; }", "major numbers AMD's architectures"),
+        ("void f() { cudaDeviceProp* p; int n = p->tccDriverX; }", "hipDeviceProp_t has no tccDriverX"),
+        ("void f() { cudaDeviceProp p[2]; int n = p[1].sparseCudaArraySupported; }", "Write sparseHipArraySupported."),
+        ("void f() { cudaPointerAttributes p; int n = p.memoryType; }", "hipPointerAttribute_t has no memoryType"),
+    ],
+)  # fmt: skip
+def test_names_that_say_it_all(text: str, words: str) -> None:
+    assert said(text, words), notes(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#include <helper.h>\n",
+        "__global__ void __launch_bounds__(256) k() {}",
+        "#ifdef __CUDA_ARCH__\n#endif\n",
+        "#if defined(__CUDA_ARCH__) || defined __CUDA_ARCH__\n#endif\n",
+        "void f() { auto t = tiled_partition<64>(b); }",
+        "void f() { auto t = tiled_partition<16>(b); }",
+        "void f() { auto p = thrust::cuda::par; }",
+        "void f() { cudaDeviceProp p; int n = p.warpSize; }",
+        "void f() { cudaPointerAttributes p; auto n = p.devicePointer; }",
+        "void f() { k<<<1, 1>>>(); }",
+    ],
+)
+def test_what_needs_nobody(text: str) -> None:
+    assert notes(text) == []
+
+
+STEPS = "s[tid] += s[tid + 16]; {between} s[tid] += s[tid + 8];"
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        (STEPS.format(between=""), 1),
+        (STEPS.format(between="s[tid] += s[tid + 4];"), 1),  # one for the whole run
+        (STEPS.format(between="if (n >= 32) {"), 1),
+        (STEPS.format(between="__syncthreads();"), 0),
+        ("s[tid] = s[tid] + s[tid + 16]; s[tid] = s[tid] + s[tid + 8];", 1),
+        ("s[tid] += a[tid + 16]; s[tid] += a[tid + 8];", 0),
+        ("s[tid] += s[tid]; s[tid] += s[tid];", 0),
+        ("s[tid] += s[n]; s[tid] += s[n];", 0),
+        ("s[tid] += s[tid + 16];", 0),
+    ],
+)
+def test_steps_without_a_barrier(statement: str, found: int) -> None:
+    said = [note for note in notes(in_kernel(statement)) if "have no barrier between them" in note]
+    assert len(said) == found

@@ -177,3 +177,72 @@ def test_many_processes_at_once(own_cache: Path) -> None:
     assert len({out for out, _ in results}) == 1
     assert not list(own_cache.rglob(".new-*"))
     assert len(entries(own_cache)) == 1
+
+
+def test_a_folder_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
+    monkeypatch.delenv("GPULAB_CACHE_OWN", raising=False)
+    assert cache.own_folder() == tmp_path
+    assert cache.Store("a", own=True).root == cache.Store("a").root == tmp_path / "a"
+    monkeypatch.setenv("GPULAB_CACHE_OWN", "relative")
+    assert cache.own_folder() == Path("relative").absolute()
+    assert cache.Store("a", own=True).path("0123") == Path("relative").absolute() / "a" / "01" / "0123"
+    assert cache.Store("a").path("0123") == tmp_path / "a" / "01" / "0123"
+
+
+def test_one_warning_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(cache, "_warned", False)
+    with pytest.warns(RuntimeWarning, match=r"gpulab works without its cache: .*zig cannot be written"):
+        assert cache.tool_folder("other") == Path("other")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cache.Store("a").put("00", b"")
+        assert cache.tool_folder("other") == Path("other")
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
+    assert cache.tool_folder("other") == tmp_path / "zig"
+
+
+def test_an_entry_that_cannot_be_put_in_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
+    store = cache.Store("a")
+    store.put("01", b"first")
+
+    def refused(*_: object) -> None:
+        raise OSError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refused)
+    monkeypatch.setattr(cache, "_warned", False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        store.put("01", b"second")  # it is there already: another process reads it
+    with pytest.warns(RuntimeWarning, match="Permission denied"):
+        store.put("02", b"second")
+    assert store.get("01") == b"first"
+    assert store.get("02") is None
+    assert [path.name for path in store.root.rglob("*") if path.is_file()] == ["01"]
+
+
+def test_which_writes_look_at_the_whole_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
+    pruned = []
+    monkeypatch.setattr(cache.Store, "prune", lambda store: pruned.append(store.name))
+    for last in range(256):
+        cache.Store("a").put(f"key{last:02x}", b"")
+    assert len(pruned) == 256 // 32
+
+
+def test_what_is_left_fits_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
+    store = cache.Store("a", limit=300)
+    sizes = []
+    for number, key in enumerate(("aa", "bb", "cc", "dd")):
+        store.put(key, bytes(60))
+        sizes.append(store.path(key).stat().st_size)
+        os.utime(store.path(key), (1000 + number, 1000 + number))
+    assert sizes == [15 + 32 + 60] * 4
+    assert store.prune() == 2 * 107  # 428 bytes: two of the four may stay
+    assert [store.get(key) is not None for key in ("aa", "bb", "cc", "dd")] == [False, False, True, True]
+    assert cache.Store("a", limit=214).prune() == 0
+    assert cache.Store("a", limit=213).prune() == 107
