@@ -502,8 +502,8 @@ def test_which_folder_lab_opens(
 
 
 def test_codes_of_interrupted_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(asked: object) -> int:
+    def devices(asked: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "devices", interrupted)
+    monkeypatch.setattr(cli, "devices", devices)
     assert cli.main(["devices"]) == 130
