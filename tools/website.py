@@ -211,6 +211,7 @@ def render(source: Path, target: Path) -> int:
         "html_show_sphinx": False,
         "nb_execution_mode": "off",
         "nb_ipywidgets_js": {},
+        "myst_enable_extensions": ["tasklist"],
         "myst_heading_anchors": 4,
         "myst_heading_slug_func": slug,
         "suppress_warnings": [
