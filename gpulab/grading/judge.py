@@ -15,7 +15,7 @@ from dataclasses import replace
 from gpulab.errors import AssemblyError, CompileError, DeviceMemoryError, UnsupportedInstruction
 from gpulab.grading import report
 from gpulab.grading.bench import Bench, Prepared, WrongSignature
-from gpulab.grading.case import Buffer, Case, Parameters
+from gpulab.grading.case import Asked, Buffer, Case, Parameters
 from gpulab.grading.drawing import Seed, drawn
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.failed import failed_case
@@ -62,22 +62,24 @@ def judge(
     """The verdict on this source, without touching anyone's progress.
 
     Without `explained` it is about the first case that fails, as it is: with the cause that it has when it is
-    explained, but neither made small, nor tried on other architectures, nor drawn. With a seed further cases are drawn,
-    and those after the first that fails are run, too, so that every criterion is judged.
+    explained, but neither made small, nor compiled for and tried on other architectures, nor drawn. With a seed further
+    cases are drawn, and those after the first that fails are run, too, so that every criterion is judged.
     """
     prepared: list[Prepared] = []
+    asked, archs = exercise.asked(), iter(exercise.archs)
+
+    def kernels() -> Iterator[Prepared]:
+        """The source on each architecture; one that no run comes to is not compiled for."""
+        yield from prepared
+        for arch in archs:
+            prepared.append(_prepare(bench, exercise, source, asked, arch, first_line))
+            yield prepared[-1]
+
     try:
-        try:
-            asked = exercise.asked()
-            for arch in exercise.archs:
-                prepared.append(bench.prepare(source, asked, arch, first_line))
-        except CompileError as error:
-            return report.does_not_compile(exercise, str(error))
-        except WrongSignature as error:
-            return report.wrong_signature(exercise, str(error))
-        except (UnsupportedInstruction, AssemblyError, DeviceMemoryError) as error:
-            return report.cannot_be_run(exercise, str(error))
-        found = survey(exercise, all_runs(exercise, source, prepared, seed), whole=seed is not None)
+        if explained or seed is not None:
+            for _ in kernels():
+                pass
+        found = survey(exercise, all_runs(exercise, source, kernels, seed), whole=seed is not None)
         failure = found.failure
         if failure is None:
             verdict = report.accepted(exercise, found.tried)
@@ -86,16 +88,39 @@ def judge(
         else:
             verdict = explain(exercise, source, prepared, failure, found.tried)
         return replace(verdict, criteria=found.criteria)
+    except _Refused as refused:
+        return refused.verdict
     finally:
         for kernel in prepared:
             kernel.close()
 
 
-def all_runs(exercise: Exercise, source: str, kernels: Sequence[Prepared], seed: Seed | None) -> Iterator[Outcome]:
+class _Refused(Exception):
+    """The source gives no kernel that can be launched."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.status)
+        self.verdict = verdict
+
+
+def _prepare(bench: Bench, exercise: Exercise, source: str, asked: Asked, arch: str, first_line: int) -> Prepared:
+    try:
+        return bench.prepare(source, asked, arch, first_line)
+    except CompileError as error:
+        raise _Refused(report.does_not_compile(exercise, str(error))) from error
+    except WrongSignature as error:
+        raise _Refused(report.wrong_signature(exercise, str(error))) from error
+    except (UnsupportedInstruction, AssemblyError, DeviceMemoryError) as error:
+        raise _Refused(report.cannot_be_run(exercise, str(error))) from error
+
+
+def all_runs(
+    exercise: Exercise, source: str, kernels: Callable[[], Iterator[Prepared]], seed: Seed | None
+) -> Iterator[Outcome]:
     """Runs each case on each architecture, as it is asked for: the exercise's cases, then the drawn ones."""
     known = [(parameters, None) for parameters in exercise.cases]
     for parameters, secret in (*known, *(() if seed is None else drawn(exercise, seed))):
-        for kernel in kernels:
+        for kernel in kernels():
             case = exercise.case(parameters, kernel.wave_size, secret)
             yield run_case(exercise, kernel, source, case, hidden=secret is not None)
 
