@@ -22,6 +22,8 @@ KEYWORDS = words(
 )
 _NOT_A_TYPE = words("return else do case throw new delete goto co_return co_yield co_await and or not xor")
 
+_DEVICE = ("__global__", "__device__")
+
 
 class CppSource:
     """A text and its structure; positions are indices into the lists of meaningful tokens."""
@@ -139,7 +141,7 @@ class CppSource:
         inside = bytearray(len(self.texts))
         done = -1
         for position, text in enumerate(self.texts):
-            if text not in ("__global__", "__device__") or position <= done or self.directive[position] >= 0:
+            if text not in _DEVICE or position <= done or self.directive[position] >= 0:
                 continue
             body = self._body(position + 1)
             if body is not None:
@@ -162,8 +164,10 @@ class CppSource:
                 closing = self.partner[position]
                 if closing < 0:
                     return None
-                # What stands in parentheses directly behind __launch_bounds__ or __attribute__ is no parameter list.
-                seen = seen or (text == "(" and not self.text(position - 1).startswith("__"))
+                # What stands in parentheses directly behind __launch_bounds__ or __attribute__ is no parameter list;
+                # that of a lambda stands behind __device__.
+                before = self.text(position - 1)
+                seen = seen or (text == "(" and (before in _DEVICE or not before.startswith("__")))
                 position = closing
             position += 1
         return None
