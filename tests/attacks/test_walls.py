@@ -101,6 +101,22 @@ def test_signals_where_landlock_does_not_keep_them_inside(machine: str) -> None:
         assert answer(tool(ties=True, version=5), call[column], arch=arch) == ALLOWED
 
 
+def test_behind_an_argument_the_number_counts_again(machine: str) -> None:
+    """What an argument holds is never taken for a call's number."""
+    column, arch = list(ARCH).index(machine), ARCH[machine]
+    deadly, call = 300, (90, 90)
+    rules = walls.Filter()
+    rules.on((deadly, deadly), walls.END)
+    rules.unless(call, 1, walls.EQUAL, deadly, EPERM)
+    rules.where(call, 2, walls.ANY_BITS, 1 << 20, EPERM)
+    made = rules.bytes()
+    assert answer(made, call[column], 0, deadly, deadly, arch=arch) == ALLOWED
+    assert answer(made, call[column], 0, deadly + 1, deadly, arch=arch) == EPERM
+    assert answer(made, call[column], 0, deadly, 1 << 20, arch=arch) == EPERM
+    assert answer(made, deadly, 0, deadly, arch=arch) == KILLED
+    assert answer(made, call[column] + 1, 0, 0, 1 << 20, arch=arch) == ALLOWED
+
+
 # ------------------------------------------------------------------------------- what this system has
 
 
@@ -311,3 +327,19 @@ def test_a_tie_keeps_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
     tie.release()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(read)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="groups of processes are POSIX's")
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_group_is_ended_whole(gone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[object] = []
+
+    def killpg(group: int, number: int) -> None:
+        done.append((group, number))
+        if gone:
+            raise ProcessLookupError
+
+    monkeypatch.setattr(os, "killpg", killpg)
+    process = SimpleNamespace(pid=77, kill=lambda: done.append("kill"), wait=lambda: done.append("wait"))
+    walls.end_group(process)  # type: ignore[arg-type]
+    assert done == [(77, 9), "kill", "wait"]

@@ -59,6 +59,16 @@ def test_a_process_that_never_started() -> None:
             os.fstat(descriptor)
 
 
+def test_the_key_can_be_read_once_and_has_an_end() -> None:
+    reader = report.Reader()
+    os.set_blocking(reader.descriptors[0], False)
+    assert os.read(reader.descriptors[0], 99) == reader._key
+    assert len(reader._key) == 32
+    assert os.read(reader.descriptors[0], 1) == b""  # nobody holds the writing end
+    reader.close()
+    reader.report()
+
+
 def test_a_pipe_that_the_program_closed() -> None:
     given, key = os.pipe()
     os.write(key, b"k" * 32)

@@ -188,6 +188,20 @@ def test_waiting_for_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1.0 <= sum(pauses) < 1.0041
 
 
+def test_the_descriptor_of_a_process_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[int] = []
+
+    def pidfd_open(process: int) -> int:
+        opened.append(os.open(os.devnull, os.O_RDONLY))  # select takes it at once
+        return opened[-1]
+
+    monkeypatch.setattr(os, "pidfd_open", pidfd_open, raising=False)
+    monkeypatch.setattr(compiler.time, "sleep", lambda seconds: None)
+    assert compiler._wait(Process(True), 1.0) == 5  # type: ignore[arg-type]
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
+
+
 def test_a_program_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "executable", lambda: tmp_path / "absent")
     monkeypatch.setattr(compiler, "package_folder", lambda: tmp_path)
