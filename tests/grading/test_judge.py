@@ -1,47 +1,325 @@
-"""What a verdict compiles: each architecture where it is explained, else those that a run comes to."""
+"""What the judge concludes and says, with Python functions in place of kernels."""
 
-from __future__ import annotations
+from types import SimpleNamespace
 
-from typing import Any
-
+import numpy as np
 import pytest
 
-from gpulab.grading import load
-from gpulab.grading.answers import right_answers, wrong_answer
-from gpulab.grading.gpu_bench import GpuBench
-from gpulab.grading.judge import judge
+from gpulab.errors import CheckError, CompileError
+from gpulab.grading import report
+from gpulab.grading.bench import WrongSignature
+from gpulab.grading.case import Array, Case, Value, combinations, sentinel
+from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.judge import SHRINK_LAUNCHES, judge, smaller
+from gpulab.grading.library import load
+from gpulab.grading.submission import check, is_outdated, source_of
+from gpulab.grading.verdict import Verdict
+from gpulab.records import Fault
+from tests.grading.fakes import PythonBench
 
 
-class Noting(GpuBench):
-    """Notes for which architectures sources are compiled."""
+@pytest.fixture(autouse=True)
+def own_progress(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.archs: list[str] = []
 
-    def prepare(self, source: str, asked: Any, arch: str, first_line: int) -> Any:
-        self.archs.append(arch)
-        return super().prepare(source, asked, arch, first_line)
+def tiny(**changes) -> Exercise:
+    """out[i] = 10 i for i < n, in blocks of 8."""
+
+    def make(parameters, random):
+        n = parameters["n"]
+        return Case(
+            parameters,
+            (max(1, -(-n // 8)), 1, 1),
+            (8, 1, 1),
+            (
+                Value("n", np.int32(n)),
+                Array("x", np.arange(n, dtype="int32") + 1),
+                Array("out", sentinel("int32", n), 10 * np.arange(n, dtype="int32")),
+            ),
+        )
+
+    settings = {
+        "id": "tiny", "title": "tens", "lesson": "01_first_kernel", "section": "A section", "kernel": "tens",
+        "signature": "int n, const int* x, int* out", "make": make, "cases": combinations(n=(1, 8, 9, 20)),
+        "causes": (), "hints": ("a", "b", "c"), "smallest": {"n": 1},
+    }  # fmt: skip
+    return Exercise(**{**settings, **changes})
+
+
+def right(thread, n, x, out):
+    if thread.number < n:
+        out[thread.number] = 10 * thread.number
+
+
+def test_right_answer_passes_on_both_architectures_and_says_what_was_tried():
+    bench = PythonBench(right)
+    verdict = judge(tiny(), "source", bench)
+    assert verdict.passed
+    assert bool(verdict)
+    assert "8 runs on gfx942 (wave64) and gfx1100 (wave32) with n = 1, 8, 9, 20" in verdict.text
+    # four sizes, each tight and guarded, on each of two architectures
+    assert [len(kernel.launches) for kernel in bench.prepared] == [8, 8]
 
 
 @pytest.mark.parametrize(
-    ("explained", "seed", "archs"),
-    [(True, None, ["gfx942", "gfx1100"]), (False, None, ["gfx942"]), (False, 1, ["gfx942", "gfx1100"])],
+    ("index", "size", "said"),
+    [
+        (0, 16, "read in[0] to in[3] at once, but in ends at in[1]"),
+        (2, 4, "read in[2], but in ends at in[1]"),
+        (-2, 8, "read in[-2] to in[-1] at once, but in begins at in[0]"),
+    ],
 )
-def test_an_answer_that_fails_on_the_first(explained: bool, seed: int | None, archs: list[str]) -> None:
-    bench = Noting()
-    source = wrong_answer("first-fill", "guard-one-too-far").source
-    verdict = judge(load("first-fill"), source, bench, explained=explained, seed=seed)  # type: ignore[arg-type]
-    assert (verdict.cause, bench.archs) == ("guard-one-too-far", archs)
+def test_a_wide_access_is_told_by_all_its_elements(index, size, said):
+    fault = Fault("out of bounds", "k", None, "global_load", (0, 0, 0), 0, 0, (5, 0, 0), 0x1000, size, "read")
+    array = Array("in", np.zeros(2, "float32"))
+    case = SimpleNamespace(array=lambda name: array)
+    text = report._fault_text(SimpleNamespace(fault=fault, case=case, faulting_index=lambda: ("in", index)))
+    assert text == f"thread 5 of block 0 {said}"
 
 
-def test_a_right_answer_is_compiled_once_for_each() -> None:
-    bench = Noting()
-    verdict = judge(load("first-fill"), right_answers("first-fill")["usual"], bench, explained=False)  # type: ignore[arg-type]
-    assert (verdict.status, bench.archs) == ("passed", ["gfx942", "gfx1100"])
+def test_write_past_the_end_is_found_with_thread_line_and_index():
+    def no_guard(thread, n, x, out):
+        out[thread.number] = 10 * thread.number
+
+    verdict = judge(tiny(), "source", PythonBench(no_guard))
+    assert verdict.status == "fault"
+    assert verdict.smallest == {"n": 1}
+    assert "thread 1 of block 0 wrote out[1], but out ends at out[0]" in verdict.text
+    assert "line          3: the line" in verdict.text
+    assert "the kernel wrote out[1], out[2], out[3], out[4] and 3 more, but out ends at out[0]" in verdict.text
 
 
-@pytest.mark.parametrize("explained", [True, False])
-def test_what_does_not_compile_says_so(explained: bool) -> None:
-    verdict = judge(load("first-fill"), "__global__ void fill(", GpuBench(), explained=explained)  # type: ignore[arg-type]
+def test_read_before_the_start_is_found():
+    def reads_before(thread, n, x, out):
+        if thread.number < n:
+            x[thread.number - 1]
+            out[thread.number] = 10 * thread.number
+
+    verdict = judge(tiny(), "source", PythonBench(reads_before))
+    assert "thread 0 of block 0 read x[-1], but x begins at x[0]" in verdict.text
+
+
+def test_failing_input_is_made_as_small_as_it_goes():
+    def wrong_from_five(thread, n, x, out):
+        if thread.number < n:
+            out[thread.number] = 10 * thread.number + (n >= 5)
+
+    verdict = judge(tiny(), "source", PythonBench(wrong_from_five))
+    assert verdict.smallest == {"n": 5}
+    assert "n = 5; grid of 1 block, 8 threads each" in verdict.text
+    assert "(the smallest input found)" in " ".join(verdict.text.split())
+
+
+def test_without_an_explanation_the_first_failing_case_is_reported_with_the_same_cause():
+    def changes_input(thread, n, x, out):
+        right(thread, n, x, out)
+        if n >= 5 and thread.number < n:
+            x[thread.number] = 0
+
+    bench = PythonBench(changes_input)
+    verdict = judge(tiny(), "source", bench, explained=False)
+    assert (verdict.status, verdict.cause) == ("wrong", "changed-input")
+    assert verdict.smallest == {"n": 8}  # the second of the cases
+    assert verdict.case is None
+    assert "the smallest input found" not in verdict.text
+    # n = 1 on both, then n = 8 on the first alone; each tight and guarded
+    assert [len(kernel.launches) for kernel in bench.prepared] == [4, 2]
+    explained = judge(tiny(), "source", PythonBench(changes_input))
+    assert (explained.cause, explained.smallest) == ("changed-input", {"n": 5})
+    assert explained.case is not None
+
+
+def test_shrinking_keeps_to_the_same_cause():
+    """A different mistake at a smaller input must not replace the one that is explained."""
+    causes = (
+        Cause("all-ones", "ones", lambda o: bool((o.found("out") == 1).all()), "why", "next"),
+        Cause("all-twos", "twos", lambda o: bool((o.found("out") == 2).all()), "why", "next"),
+    )
+
+    def two_mistakes(thread, n, x, out):
+        if thread.number < n:
+            out[thread.number] = 1 if n >= 20 else (2 if n == 4 else 10 * thread.number)
+
+    verdict = judge(tiny(causes=causes), "source", PythonBench(two_mistakes))
+    assert verdict.cause == "all-ones"
+    assert verdict.smallest == {"n": 20}
+
+
+def test_elements_never_written_are_called_so_with_their_owner():
+    def leaves_out_last(thread, n, x, out):
+        if thread.number < n - 1:
+            out[thread.number] = 10 * thread.number
+
+    verdict = judge(tiny(cases=({"n": 10},), smallest={"n": 10}), "source", PythonBench(leaves_out_last))
+    assert "1 of 10 elements of out" in verdict.text
+    given = tiny().case({"n": 10}).array("x").data[9]
+    assert f"out[9]   x[9] = {given:g}" in verdict.text
+    assert "  90        never written  thread 1 of block 1" in verdict.text
+
+
+def test_sentinel_as_a_result_is_not_right_even_if_expected_elsewhere():
+    """An output that is never written fails, even for a single element."""
+    verdict = judge(tiny(cases=({"n": 8},)), "source", PythonBench(lambda thread, n, x, out: None))
+    assert verdict.cause == "nothing-written"
+    assert not verdict.passed
+
+
+def test_a_copy_from_beyond_one_array_to_beyond_another_is_seen():
+    def copies_all(thread, n, x, out):
+        out[thread.number] = 10 * thread.number if thread.number < n else x[thread.number]
+
+    verdict = judge(tiny(cases=({"n": 3},)), "source", PythonBench(copies_all))
+    assert "the kernel wrote out[1]" in verdict.text
+
+
+def test_changed_input_is_refused_even_if_the_output_is_right():
+    def writes_input(thread, n, x, out):
+        right(thread, n, x, out)
+        if thread.number < n:
+            x[thread.number] = 0
+
+    verdict = judge(tiny(), "source", PythonBench(writes_input))
+    assert verdict.cause == "changed-input"
+    assert "1 of 1 element of x" in verdict.text
+
+
+def test_architecture_dependent_answer_names_the_one_that_fails():
+    def wrong(thread, n, x, out):
+        if thread.number < n:
+            out[thread.number] = 5
+
+    verdict = judge(tiny(), "source", PythonBench(right, gfx1100=wrong))
+    assert "on gfx1100 (wave32)" in verdict.text
+    assert "gfx942 (wave64) the same input passes" in verdict.text
+
+
+def test_endless_loop_is_named():
+    def endless(thread, n, x, out):
+        raise TimeoutError
+
+    verdict = judge(tiny(), "source", PythonBench(endless))
+    assert verdict.cause == "never-ends"
+    assert verdict.status == "fault"
+
+
+def test_a_launch_at_the_limit_misses_what_is_asked_of_its_speed():
+    def forever(thread, n, x, out):
+        if n == 20:
+            raise TimeoutError
+        right(thread, n, x, out)
+
+    fast = Requirement("fast", "it is fast", lambda outcome: "", when=lambda case: case.parameters["n"] == 20,
+                       shrinks=False, of_speed=True)  # fmt: skip
+    limit = lambda case: 1000 * case.parameters["n"]  # noqa: E731
+    bench = PythonBench(forever)
+    verdict = judge(tiny(requirements=(fast,), instruction_limit=limit), "source", bench)
+    assert (verdict.status, verdict.cause) == ("requirement", "fast")
+    text = " ".join(verdict.text.split())
+    assert "reached the limit of 20,000 instructions" in text
+    assert "n = 20" in text
+    assert "smallest input found" not in text
+    # three sizes, each tight and guarded, on two architectures; the fourth once on each, as it says the same again
+    assert [len(kernel.launches) for kernel in bench.prepared] == [7, 7]
+    # where nothing is asked of the speed, it is a loop that does not end
+    assert judge(tiny(), "source", PythonBench(forever)).cause == "never-ends"
+
+
+def test_requirement_beyond_output():
+    strict = Requirement(
+        "few", "at most 8 elements", lambda o: "9 is more than 8" if o.case.parameters["n"] > 8 else ""
+    )
+    verdict = judge(tiny(requirements=(strict,)), "source", PythonBench(right))
+    assert (verdict.status, verdict.cause, verdict.smallest) == ("requirement", "few", {"n": 9})
+    assert "9 is more than 8" in verdict.text
+    passing = judge(tiny(requirements=(strict,), cases=({"n": 8},)), "source", PythonBench(right))
+    assert "at most 8 elements" in passing.text
+
+
+def test_compile_error_and_wrong_signature_are_reports_not_exceptions():
+    class Refuses(PythonBench):
+        def __init__(self, error):
+            super().__init__(None)
+            self.error = error
+
+        def prepare(self, source, exercise, arch, first_line=1):
+            raise self.error
+
+    verdict = judge(tiny(), "source", Refuses(CompileError("cell line 2: expected ';'")))
     assert verdict.status == "does not compile"
+    assert "cell line 2: expected ';'" in verdict.text
+    verdict = judge(tiny(), "source", Refuses(WrongSignature("the source has mens")))
+    assert verdict.status == "wrong signature"
+    assert "the source has mens" in verdict.text
+
+
+def test_a_broken_diagnosis_blames_the_exercise():
+    broken = Cause("broken", "t", lambda o: 1 // 0 == 0, "w", "n")
+    with pytest.raises(CheckError, match="diagnosis 'broken' of exercise 'tiny'"):
+        judge(tiny(causes=(broken,)), "source", PythonBench(lambda *a: None))
+
+
+def test_the_same_parameters_always_give_the_same_distinct_data():
+    exercise = load("saxpy-guard")
+    first, second = (
+        exercise.case({"n": 100, "block": 32, "spare blocks": 0}),
+        exercise.case({"n": 100, "block": 32, "spare blocks": 0}),
+    )
+    assert np.array_equal(first.array("x").data, second.array("x").data)
+    assert len(np.unique(first.array("x").data)) == 100
+    assert not np.array_equal(first.array("x").data, first.array("y").data)
+    assert not np.array_equal(
+        first.array("x").data, exercise.case({"n": 100, "block": 64, "spare blocks": 0}).array("x").data
+    )
+
+
+def test_smaller_inputs_stay_above_the_floor():
+    assert all(row["n"] >= 2 and row["n"] < 7 for row in smaller({"n": 7}, {"n": 2}))
+    assert list(smaller({"n": 2}, {"n": 2})) == []
+    assert SHRINK_LAUNCHES < 100
+
+
+def test_source_is_found_in_what_a_learner_passes():
+    class Module:
+        source = "__global__ void k() {}"
+
+    class Kernel:
+        module = Module()
+
+    assert source_of("x", "text") == "text"
+    assert source_of("x", Module()) == Module.source
+    assert source_of("x", Kernel()) == Module.source
+    with pytest.raises(CheckError, match="run the %%hip cell"):
+        source_of("x", 5)
+
+
+def test_a_kernel_is_outdated_when_a_later_cell_with_it_differs():
+    old, new = "__global__ void fill(int n) { }\n", "__global__ void fill(int n) { oops }\n"
+    assert not is_outdated(old, "fill", [])
+    assert not is_outdated(old, "fill", ["%%hip\n" + old, "fill[1, 1](3)"])
+    assert is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n" + new, "gpulab.check('x', fill)"])
+    assert not is_outdated(new, "fill", ["%%hip\n" + old, "%%hip\n" + new])
+    assert not is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n__global__ void refill(int n) { }"])
+
+
+def test_unknown_exercise_names_near_ones():
+    with pytest.raises(CheckError, match="did you mean 'saxpy-guard'"):
+        check("saxpy_gaurd", "source")
+
+
+def test_check_notes_the_attempt():
+    from gpulab.grading import progress
+
+    def fill(thread, n, value, out):
+        if thread.number < n:
+            out[thread.number] = value
+
+    check("first-fill", "source", bench=PythonBench(lambda *a: None))
+    assert progress().exercises["first-fill"].solved is False
+    verdict = check("first-fill", "source", bench=PythonBench(fill))
+    assert isinstance(verdict, Verdict)
+    assert verdict.passed
+    done = progress().exercises["first-fill"]
+    assert (done.solved, done.attempts) == (True, 2)
+    check("first-fill", "source", bench=PythonBench(lambda *a: None))
+    assert progress().exercises["first-fill"].solved is True
