@@ -93,14 +93,12 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
     ("gpulab/programs", "tests/programs tests/grading"),
-    ("gpulab/classroom", "tests/classroom"),
     ("gpulab/walls.py", "tests/attacks tests/programs/test_jail.py tests/programs/test_jail_numbers.py"),
     *(
         (f"gpulab/grading/{name}.py", "tests/attacks tests/grading/test_gpu.py")
         for name in ("worker", "wire", "remote", "isolated")
     ),
     ("gpulab/providers", "tests/providers tests/hip tests/api"),
-    ("gpulab/hip", "tests/hip tests/api"),
     ("gpulab/grading", "tests/grading tests/course"),
     ("gpulab/views/static", "tests/browser"),
     (
