@@ -13,7 +13,7 @@ in C, headers and scripts); `TESTS` says which tests ought to see a folder's mut
 `Worker` has a copy of the clone and runs them until one fails. A mutant that no test sees has survived. The tests that
 killed mutants run once more on the clone as it is: what fails there too has killed nothing. A mutant whose tests took
 too long without a failure is "stopped", and does not count as killed.
-`Coverage` makes it quicker for Python: coverage.py (not among the project's packages) has noted which test runs which
+`Coverage` makes it quicker for Python: coverage.py (which comes with nbval) has noted which test runs which
 line (`dynamic_context = test_function`), and a mutant's tests are those that run its line, its own file's first.
 Survivors are to be judged: some change nothing that anyone could see. The exit code is 0 whatever survived, unless
 --least is given: the share to be killed, in percent.
