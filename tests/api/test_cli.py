@@ -273,9 +273,9 @@ def test_lab_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
         port = probe.getsockname()[1]
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
     environment |= {"JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
-    command = [sys.executable, "-m", "gpulab", "lab", "--port", str(port)]
-    folder = tmp_path / "mine"
+    folder = tmp_path / "mine"  # tests' own folders may lie in a clone, where the copy would be my-course
     folder.mkdir()
+    command = [sys.executable, "-m", "gpulab", "lab", "--port", str(port), "--folder", str(folder)]
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
