@@ -1,10 +1,10 @@
 """Kernels of a whole program are translated by two processes: by the program's own, and by one beside it.
 
 A kernel is translated at its first launch, and a program with many kernels would wait for one after the other. So when
-a program has had to translate two, a process of its own begins with those that stand behind them, and keeps the code
-on disk, where the program finds it. `Ahead` is the program's side: it tells the other process of each kernel that the
-program itself needs, and waits where that kernel is under way there. The other process (`main`) is never more than
-`FIRST` kernels ahead of what was launched, so that a program that launches few of many costs little.
+a program has had to translate two, a process of its own begins with every other one of those that stand behind them,
+and keeps the code on disk, where the program finds it. `Ahead` is the program's side: it tells the other process of each
+kernel that the program needs, and waits where that kernel is under way there. The other process (`main`) is never more
+than `FIRST` kernels ahead of what was launched, so that a program that launches few of many costs little.
 
 Between the two: lines "begin K" and "done K" (K: the kernel's number) come back, and a byte goes out for each kernel
 that is needed.
@@ -71,7 +71,8 @@ class Ahead:
         if len(left) < LEAST or (os.cpu_count() or 1) < 2:
             return
         self._tried = True
-        head = json.dumps({"arch": self._arch, "kernels": left[1:], "bytes": len(self._image)}).encode()
+        others = left[1::2]  # every other one: this process translates those between
+        head = json.dumps({"arch": self._arch, "kernels": others, "bytes": len(self._image)}).encode()
         with contextlib.suppress(OSError):
             self._other = subprocess.Popen(
                 [sys.executable, "-c", "from gpulab.virtual_gpu.runtime import ahead; ahead.main()"],
@@ -79,7 +80,7 @@ class Ahead:
             )  # fmt: skip
             assert self._other.stdin is not None
             self._other.stdin.write(head + b"\n" + self._image)
-        self._kernels = left[1:]
+        self._kernels = others
 
     def _read(self, seconds: float) -> bool:
         """Take in what the other process says; wait for so long if it says nothing. False: it said nothing."""
@@ -120,11 +121,13 @@ def main() -> None:
     kernels = Runtime(head["arch"]).modules.load(image).loaded.kernels
     allowed = FIRST
     for number, name in enumerate(head["kernels"]):
-        while allowed <= number:
+        while allowed <= number or select.select([given], [], [], 0.0)[0]:
             more = os.read(given.fileno(), 4096)
             if not more:
                 return
             allowed += len(more)
+        if 2 * number + 1 < allowed - FIRST:
+            continue  # launched in order, it is translated already
         out.write(b"begin %d\n" % number)
         out.flush()
         kernels[name].compile()
