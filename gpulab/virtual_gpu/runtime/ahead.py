@@ -2,7 +2,7 @@
 
 A kernel is translated at its first launch, and a program with many kernels would wait for one after the other. So when
 a program has had to translate two, a process of its own begins with every other one of those that stand behind them,
-and keeps the code on disk, where the program finds it. `Ahead` is the program's side: it tells the other process of each
+and keeps the code on disk, where the program finds it. `Ahead` is the program's side: it tells the other of each
 kernel that the program needs, and waits where that kernel is under way there. The other process (`main`) is never more
 than `FIRST` kernels ahead of what was launched, so that a program that launches few of many costs little.
 
