@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulab import course
+from gpulab.delivery.whole import whole
 from gpulab.errors import GpulabError
 
 KEPT = ".gpulab"
@@ -308,18 +309,10 @@ def written(notebook: Any) -> bytes:
 
 def _write(path: Path, data: bytes) -> None:
     """Write the whole of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, made = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    with whole(path) as made:
+        made.write_bytes(data)
         os.chmod(made, mode)
-        os.replace(made, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(made)
-        raise
 
 
 def _umask() -> int:

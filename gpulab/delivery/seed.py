@@ -11,9 +11,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
+from gpulab.delivery.whole import whole
 from gpulab.errors import GpulabError
 from gpulab.toolchain import cache
 
@@ -76,13 +76,5 @@ def take(folder: Path, target: Path | None = None) -> tuple[int, int]:
 
 def _copy(source: Path, to: Path) -> None:
     """The whole file with its mode and time, or nothing: others may look for it meanwhile."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    handle, made = tempfile.mkstemp(prefix=".new-", dir=to.parent)
-    os.close(handle)
-    try:
+    with whole(to) as made:
         shutil.copy2(source, made)
-        os.replace(made, to)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(made)
-        raise

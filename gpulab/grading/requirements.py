@@ -295,6 +295,29 @@ def loaded_by_lanes(
     )  # fmt: skip
 
 
+ARGUMENTS = 8
+"""Scalar loads that a wave may execute beside its own loads: those of the kernel's arguments."""
+
+
+def own_loads(array: str, *, at_most: int, title: str, **more: Unpack[More]) -> Requirement[Outcome]:
+    """A wave loads its own elements of an array, all of them by lanes together, with at most so many vector loads on
+    average: a lane that reads what others have does alone what they can do together.
+
+    Scalar loads count where there are more than arguments need: the compiler takes one where an address is the same in
+    all lanes, so that one lane's loop over an array need not have a vector load.
+    """
+    more.setdefault("shrinks", False)
+    parts = (
+        per_wave("", "global loads", at_most=at_most),
+        per_wave("", r"(global|flat|buffer|s)_load", at_most=at_most + ARGUMENTS),
+        loaded_by_lanes("", array),
+    )
+    return Requirement(
+        "loads-of-others", title, lambda outcome: next(filter(None, (part.complaint(outcome) for part in parts)), ""),
+        **more,
+    )  # fmt: skip
+
+
 def active_lanes(
     name: str = "divergence", *, at_least: Limit, title: str = "", **more: Unpack[More]
 ) -> Requirement[Outcome]:

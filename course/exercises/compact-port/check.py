@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import per_wave
+from gpulab.grading.requirements import own_loads
 
 UNUSED = -1
 
@@ -177,14 +177,12 @@ exercise = Exercise(
         ),
     ),
     requirements=(
-        per_wave(
-            "loads-of-others",
-            r"(global|flat|buffer|s)_load",
-            at_most=12,
-            title="a wave loads its own elements: at most 12 loads, those of arguments among them",
+        own_loads(
+            "in",
+            at_most=4,
+            title="a wave loads its own elements, with at most four loads",
             next_step="A lane need not read the elements of other lanes: the mask of a ballot has all that it needs.",
             when=lambda case: case.parameters["n"] >= 128,
-            shrinks=False,
         ),
     ),
     hints=(

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import lds_bytes, limited, per_wave
+from gpulab.grading.requirements import lds_bytes, limited, own_loads
 
 
 def make(parameters, random):
@@ -123,13 +123,11 @@ exercise = Exercise(
             when=lambda case: case.parameters["n"] >= 300,
             shrinks=False,
         ),
-        per_wave(
-            "loads-of-others",
-            "global loads",
+        own_loads(
+            "key",
             at_most=4,
             title="a wave loads its own keys, each lane one",
             when=lambda case: case.parameters["n"] >= 300,
-            shrinks=False,
             next_step="A lane that reads the keys of the others from memory does their work. Which functions of the lesson "
             "tell a lane about the others?",
         ),

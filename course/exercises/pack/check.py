@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import limited, per_wave
+from gpulab.grading.requirements import limited, own_loads
 
 
 def make(parameters, random):
@@ -89,14 +89,12 @@ exercise = Exercise(
     smallest={"n": 1, "block": 64},
     shown={"n": 12, "block": 64},
     requirements=(
-        per_wave(
-            "loads-of-others",
-            "global loads",
+        own_loads(
+            "in",
             at_most=4,
             title="a wave loads its own elements, with at most four loads",
             next_step="A lane need not read the elements of other lanes: one ballot has all that it needs.",
             when=lambda case: case.parameters["n"] >= 300,
-            shrinks=False,
         ),
         limited(
             "more-than-votes",

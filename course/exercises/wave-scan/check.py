@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import lds_bytes, limited, loaded_by_lanes, per_wave
+from gpulab.grading.requirements import lds_bytes, limited, own_loads
 
 
 def make(parameters, random):
@@ -108,14 +108,12 @@ exercise = Exercise(
     reads=reads,
     shown={"n": 10, "block": 10},
     requirements=(
-        per_wave(
-            "loads-of-others",
-            "global loads",
+        own_loads(
+            "in",
             at_most=2,
             title="a wave loads its own numbers, with at most two loads",
             next_step="A lane that reads the numbers of other lanes from memory need not do so: the numbers are in their registers.",
             when=lambda case: case.parameters["n"] >= 300,
-            shrinks=False,
         ),
         lds_bytes(
             "shared-memory",
@@ -131,7 +129,6 @@ exercise = Exercise(
             title="at most one chain of shuffles in each wave: 6 shuffles on waves of 64, 5 on waves of 32",
             next_step="In each step a total can cover twice as many lanes. How many steps are needed?",
         ),
-        loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] >= 300),
     ),
     causes=(
         Cause(

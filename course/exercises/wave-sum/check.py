@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import lds_bytes, limited, per_wave
+from gpulab.grading.requirements import lds_bytes, limited, own_loads
 
 
 def make(parameters, random):
@@ -72,14 +72,12 @@ exercise = Exercise(
     smallest={"n": 1, "block": 32},
     shown={"n": 200, "block": 128},
     requirements=(
-        per_wave(
-            "loads-of-others",
-            "global loads",
+        own_loads(
+            "in",
             at_most=2,
             title="a wave loads its own numbers, with at most two loads",
             next_step="A lane that reads all numbers of its wave from memory does alone what the wave can do together.",
             when=lambda case: case.parameters["n"] >= 300,
-            shrinks=False,
         ),
         lds_bytes(
             "shared-memory",
