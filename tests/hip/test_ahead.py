@@ -120,6 +120,21 @@ def test_it_ends_with_the_program_and_the_program_goes_on_without_it(started: Ah
     assert not Path(f"/proc/{number}").exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGPIPE")
+def test_the_other_process_may_die_where_a_closed_pipe_ends_a_program(image: bytes, empty: Path) -> None:
+    """As in a whole program, which has C's default for SIGPIPE."""
+    script = (
+        "import signal, sys; signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+        "from gpulab.virtual_gpu.runtime.ahead import Ahead\n"
+        f"found = Ahead(sys.stdin.buffer.read(), 'gfx942', {SYMBOLS!r})\n"
+        "found.wanted('_Z2k0Pi'); found.wanted('_Z2k1Pi')\n"
+        "found._other.kill(); found._other.wait()\n"
+        "found.wanted('_Z2k2Pi'); found.wanted('_Z2k3Pi'); print('still here')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], input=image, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"still here\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     "jailed", [False, pytest.param(True, marks=pytest.mark.skipif(bool(jail.available()), reason="no jail"))]
 )

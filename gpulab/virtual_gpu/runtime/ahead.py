@@ -6,18 +6,22 @@ and keeps the code on disk, where the program finds it. `Ahead` is the program's
 kernel that the program needs, and waits where that kernel is under way there. The other process (`main`) is never more
 than `FIRST` kernels ahead of what was launched, so that a program that launches few of many costs little.
 
-Between the two: lines "begin K" and "done K" (K: the kernel's number) come back, and a byte goes out for each kernel
-that is needed.
+The other process finds its work in a file without a name, and in its first eight bytes how many kernels were needed;
+lines "begin K" and "done K" (K: the kernel's number) come back through a pipe. So the program writes to no pipe, which
+would wait for the other process, or end the program by SIGPIPE where that has died.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import mmap
 import os
 import select
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Sequence
 
 LEAST = 4
@@ -45,6 +49,7 @@ class Ahead:
         self._begun: set[str] = set()
         self._done: set[str] = set()
         self._other: subprocess.Popen[bytes] | None = None
+        self._count: mmap.mmap | None = None
         self._text = b""
         self._tried = False
 
@@ -55,9 +60,9 @@ class Ahead:
             if not self._tried and len(self._needed) > 1:
                 self._start(kernel)
             return
+        assert self._count is not None
+        self._count[:8] = (int.from_bytes(self._count[:8], "little") + 1).to_bytes(8, "little")
         try:
-            assert self._other.stdin is not None
-            self._other.stdin.write(b".")
             self._read(0.0)
             while kernel in self._begun and kernel not in self._done:
                 if not self._read(PATIENCE):
@@ -72,14 +77,15 @@ class Ahead:
             return
         self._tried = True
         others = left[1::2]  # every other one: this process translates those between
-        head = json.dumps({"arch": self._arch, "kernels": others, "bytes": len(self._image)}).encode()
-        with contextlib.suppress(OSError):
+        head = json.dumps({"arch": self._arch, "kernels": others, "parent": os.getpid()}).encode()
+        with contextlib.suppress(OSError), tempfile.TemporaryFile() as file:
+            file.write(bytes(8) + head + b"\n" + self._image)
+            file.flush()
+            self._count = mmap.mmap(file.fileno(), 8)
             self._other = subprocess.Popen(
                 [sys.executable, "-c", "from gpulab.virtual_gpu.runtime import ahead; ahead.main()"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+                stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
-            assert self._other.stdin is not None
-            self._other.stdin.write(head + b"\n" + self._image)
         self._kernels = others
 
     def _read(self, seconds: float) -> bool:
@@ -105,9 +111,8 @@ class Ahead:
         if other is not None:
             other.kill()
             other.wait()
-            for pipe in (other.stdin, other.stdout):
-                if pipe is not None:
-                    pipe.close()
+            if other.stdout is not None:
+                other.stdout.close()
         self._begun.clear()
 
 
@@ -115,18 +120,19 @@ def main() -> None:
     """The other process: translate the kernels that standard input names, as far as it allows. Ends with its parent."""
     from gpulab.virtual_gpu.runtime.runtime import Runtime
 
-    given, out = sys.stdin.buffer, sys.stdout.buffer
-    head = json.loads(given.readline())
-    image = given.read(head["bytes"])
+    with open(0, "rb", closefd=False) as given:
+        given.seek(8)
+        head = json.loads(given.readline())
+        image = given.read()
+    count = mmap.mmap(0, 8, access=mmap.ACCESS_READ)
+    out = sys.stdout.buffer
     kernels = Runtime(head["arch"]).modules.load(image).loaded.kernels
-    allowed = FIRST
     for number, name in enumerate(head["kernels"]):
-        while allowed <= number or select.select([given], [], [], 0.0)[0]:
-            more = os.read(given.fileno(), 4096)
-            if not more:
+        while FIRST + (needed := int.from_bytes(count[:8], "little")) <= number:
+            if os.getppid() != head["parent"]:
                 return
-            allowed += len(more)
-        if 2 * number + 1 < allowed - FIRST:
+            time.sleep(0.005)
+        if 2 * number + 1 < needed:
             continue  # launched in order, it is translated already
         out.write(b"begin %d\n" % number)
         out.flush()
