@@ -48,8 +48,8 @@ def test_a_launch_and_its_remedies(gallery: Gallery, kernel: Instrument) -> None
     assert page.locator(".lds-note").is_hidden()
     page.locator(".lds-lane").nth(40).hover()
     assert page.locator(".lds-detail").inner_text() == (
-        "Lane 40 (x = 8, y = 1) wants bytes 1,028–1,031 of LDS: bank 1. 32 different dwords of one of its banks are "
-        "wanted in phase 2: 32 cycles."
+        "Lane 40 (x = 8, y = 1) accesses bytes 1,028–1,031 of LDS: bank 1. 32 different dwords of one of its banks are "
+        "accessed in phase 2: 32 cycles."
     )
     assert "Phase 2" in page.locator(".lds-phases [aria-pressed=true]").inner_text()
     page.get_by_label("Instruction, worst first").select_option("1")
@@ -81,7 +81,7 @@ def test_typing_an_index_with_keys_alone(gallery: Gallery) -> None:
     page.locator(".lds-lane").nth(0).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    assert page.locator(".lds-detail").inner_text().startswith("Lane 33 (x = 33, y = 0) wants bytes 2,112–2,115")
+    assert page.locator(".lds-detail").inner_text().startswith("Lane 33 (x = 33, y = 0) accesses bytes 2,112–2,115")
     gallery.accessible(page)
     gallery.readable(page)
     gallery.compare(page, "lds-banks-dark")
@@ -96,7 +96,7 @@ def test_settings(gallery: Gallery) -> None:
     page.get_by_label("Bytes of a lane").select_option("16")
     page.wait_for_function("document.querySelectorAll('.lds-phases button').length === 8")
     assert "lanes 0–3, 20–23" in page.locator(".lds-phases button").first.inner_text()
-    page.get_by_label("Access").select_option("store")
+    page.get_by_role("combobox", name="Access").select_option("store")
     page.wait_for_function("document.querySelector('.lds-phases button').textContent.includes('lanes 0–7')")
     page.get_by_label("GPU").select_option("gfx950")
     page.wait_for_function("document.querySelectorAll('.lds-band').length === 2")
@@ -136,7 +136,7 @@ def test_atomics_are_told_apart_from_dwords(gallery: Gallery) -> None:
     page = gallery.mount(lds_banks("x % 3", arch="gfx1100"))
     assert page.locator(".lds-rule").inner_text().startswith("A bank gives one dword (4 bytes) in a cycle.")
     assert "×3: three lanes want the same dword and get it together" in page.locator(".lds-legend").inner_text()
-    page.get_by_label("Access").select_option("atomic")
+    page.get_by_role("combobox", name="Access").select_option("atomic")
     page.wait_for_function("document.querySelectorAll('.lds-box').length === 32")
     assert page.locator(".lds-rule").inner_text().startswith("A bank does one atomic in a cycle, also where several")
     legend = page.locator(".lds-legend").inner_text()

@@ -242,8 +242,8 @@ export default {
       if (!one) return `Lane ${lane} is not active.`;
       const where = one.banks.length > 1 ? `banks ${one.banks.join(", ")}` : `bank ${one.banks[0]}`;
       const fate = one.pile > 1 && view.action === "atomic" ? `${one.pile} atomics on one of its banks wait for each other in phase ${one.phase + 1}: ${one.pile} cycles.`
-        : one.pile > 1 ? `${one.pile} different dwords of one of its banks are wanted in phase ${one.phase + 1}: ${one.pile} cycles.` : `No other ${view.action === "atomic" ? "atomic" : "dword"} of its banks is wanted in its phase.`;
-      return `Lane ${lane} (x = ${one.x}, y = ${one.y}) wants bytes ${number(one.address)}–${number(one.address + view.element - 1)} of LDS: ${where}. ${fate}`;
+        : one.pile > 1 ? `${one.pile} different dwords of one of its banks are accessed in phase ${one.phase + 1}: ${one.pile} cycles.` : `No other ${view.action === "atomic" ? "atomic" : "dword"} of its banks is accessed in its phase.`;
+      return `Lane ${lane} (x = ${one.x}, y = ${one.y}) accesses bytes ${number(one.address)}–${number(one.address + view.element - 1)} of LDS: ${where}. ${fate}`;
     }
     function lanePointed(lane) {
       const one = view.lanes[lane];
