@@ -23,7 +23,8 @@ import re
 import signal
 import sys
 import zlib
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             seconds[path] = float(number)
         items.sort(key=lambda item: -seconds.get(item.nodeid, seconds.get(path_of(item.nodeid), 0)))
     if config.getoption("reverse"):
-        items.reverse()
+        items[:] = opposite(items)
+
+
+def opposite(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The tests in the opposite order; a notebook's cells stay in theirs."""
+    files = [list(tests) for _, tests in groupby(items, key=lambda item: path_of(item.nodeid))]
+    return [item for tests in reversed(files) for item in (tests if is_notebook(tests[0]) else reversed(tests))]
+
+
+def is_notebook(item: pytest.Item) -> bool:
+    return path_of(item.nodeid).endswith(".ipynb")
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from gpulab.grading.judge import judged
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.sources import code_only
 from gpulab.grading.verdict import Verdict
+from gpulab.profile import Run
 
 FEWEST_WRONG = 3
 MORE_WRONG = dict.fromkeys(("10_atomics", "11_synchronisation", "12_porting", "13_porting_traps"), 5)
@@ -51,6 +52,8 @@ MARK = re.compile(r"«[^»]*»")
 """What an author replaces in a new exercise (course/template)."""
 TERMS = re.compile(r"^\| (.+) \| [^|]+ \| \[(\d\d)\]\([^|]*\|$", re.M)
 """A row of the glossary: its words, one sentence, the first lesson that explains them."""
+CODE = re.compile(r"\w+\[|[=!<>+*/-]=|&&|\|\||\b__\w+|\bif \(|\bfor \(|\w+\.\w+\(")
+"""What is code in a hint's sentence."""
 FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.S | re.M)
 QUANTITY = re.compile(
     r"(?<![\w.])\d[\d,.]*\s?(?:(?:[KMGT]i?B|[KMGT]?bit)(?:/s)?|[KMGT]Hz|[GTP]FLOP(?:/s|S)?|TB/s|GB/s|ns|µs|ms|clk|clocks?|"
@@ -310,6 +313,7 @@ def of_exercise(id: str) -> Iterator[Complaint]:
             yield Complaint(where, f"no wrong answer shows the cause {each.name}", "write one, or take the cause out")
     if len(set(exercise.hints)) != 3:
         yield Complaint(where, "two hints are the same", "each of the three hints tells more")
+    yield from of_hints(where, exercise.hints, right)
     source = folder / "exercise.md"
     if not source.is_file():
         yield Complaint(where, "there is no exercise.md", "write it")
@@ -601,6 +605,26 @@ def _where(path: Path) -> str:
 
 def _around(text: str, found: re.Match[str]) -> str:
     return " ".join(text[max(found.start() - 40, 0) : found.end() + 20].split())
+
+
+def of_hints(where: str, hints: Iterable[str], right: dict[str, str]) -> Iterator[Complaint]:
+    """Code in hints (between backticks) stands in a right answer, which is compiled and judged: so it is right too."""
+    answers = [_parts(code_only(source)) for source in right.values()]
+    for hint in hints:
+        for code in re.findall("`([^`]*)`", hint):
+            asked = re.match(r"(?:before|after|run)\.(\w+)\(", code)  # an instrument, in Python
+            if not (hasattr(Run, asked[1]) if asked else any(_parts(code).strip() in answer for answer in answers)):
+                yield Complaint(where, f"no right answer has the code of a hint: {code}",
+                                "write the hint with the words of a right answer")  # fmt: skip
+        if loose := CODE.search(re.sub("`[^`]*`", "", hint)):
+            yield Complaint(where, f"a hint has code that is not between backticks: {loose[0]}",
+                            "put code between backticks")  # fmt: skip
+
+
+def _parts(source: str) -> str:
+    """The tokens of C++ text with a space between, braces left out."""
+    tokens = re.findall(r"[^\W\d]\w*|\d[\w.]*|[^\s{}]", source)
+    return f" {' '.join(tokens)} "
 
 
 def _plain(source: str) -> str:

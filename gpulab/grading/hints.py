@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass
 
 from gpulab.errors import CheckError
@@ -12,7 +13,7 @@ from gpulab.grading.library import load
 
 @dataclass(frozen=True)
 class Hint:
-    """One step of an exercise's three hints."""
+    """One step of an exercise's three hints; code in its text stands between backticks."""
 
     exercise: str
     step: int
@@ -36,6 +37,7 @@ class Hint:
 
     def _repr_html_(self) -> str:
         lines = html.escape(self.text).replace("Hint", "<strong>Hint", 1).replace(" of 3:", " of 3:</strong>", 1)
+        lines = re.sub("`([^`]*)`", r"<code>\1</code>", lines)
         return "".join(f"<p>{line}</p>" for line in lines.split("\n"))
 
 

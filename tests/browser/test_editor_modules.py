@@ -403,9 +403,10 @@ def test_progress_and_hints_come_from_the_kernel(page: Page) -> None:
         side.node.querySelectorAll("details")[1].open = false;
         side.node.querySelectorAll("details")[0].open = true;
         await new Promise((done) => setTimeout(done, 20));
-        answers.hint = {text: "Hint 1 of 3: look."};
+        answers.hint = {text: "Hint 1 of 3: `if (i < n)` and `y[i]`."};
         named("Hint for Saxpy").click();
         seen.hint = items()[1];
+        seen.code = [...side.node.querySelectorAll(".gpulab-panel-hint code")].map((each) => each.textContent);
         seen.live = side.node.querySelector("[role=log]").textContent;
         seen.focus = document.activeElement.getAttribute("aria-label");
         seen.after = [...side.node.querySelectorAll("details")].map((each) => each.open);
@@ -421,8 +422,9 @@ def test_progress_and_hints_come_from_the_kernel(page: Page) -> None:
     ]  # fmt: skip
     assert found["summaries"] == ["01 · First (1 of 2 solved)", "02 · SIMT (0 of 1 solved)", "03 · None"]
     assert found["open"] == [False, True, False]
-    assert found["hint"].endswith("HintHint 1 of 3: look.")
-    assert (found["live"], found["focus"]) == ("Hint 1 of 3: look.", "Hint for Saxpy")
+    assert found["hint"].endswith("HintHint 1 of 3: if (i < n) and y[i].")
+    assert found["code"] == ["if (i < n)", "y[i]"]
+    assert (found["live"], found["focus"]) == ("Hint 1 of 3: `if (i < n)` and `y[i]`.", "Hint for Saxpy")
     assert found["after"] == [True, False, False]
     kinds = ["progress", "progress", "progress", "hint", "progress"]
     assert [(target, question["ask"], heard) for target, question, heard in found["asked"]] == [

@@ -196,6 +196,24 @@ def test_two_hints_alike_are_found(mine):
     assert "two hints are the same" in complaints()
 
 
+@pytest.mark.parametrize(
+    ("hint", "said"),
+    [
+        ("`if (i >= n) return 0;` comes first.", "no right answer has the code of a hint: if (i >= n) return 0;"),
+        ("Look at `run.sources()`.", "no right answer has the code of a hint: run.sources()"),
+        ("First if (i >= n) return.", "a hint has code that is not between backticks: if ("),
+        ("Set out[i] to the mean.", "a hint has code that is not between backticks: out["),
+    ],
+)
+def test_code_of_a_hint_that_no_right_answer_has_is_found(mine, hint, said):
+    path = mine / "exercises" / "three-point-mean" / "check.py"
+    right = ("`if (i >= n) return;` ends threads without an element.", "`run.source()` shows lines.")
+    more = f"exercise = dataclasses.replace(exercise, hints=({right[0]!r}, {right[1]!r}, {hint!r}))"
+    path.write_text(path.read_text() + f"\nimport dataclasses\n{more}\n")
+    assert said in complaints()
+    assert complaints().count("three-point-mean:") == 1
+
+
 def test_too_few_answers_are_found(mine):
     folder = mine / "exercises" / "three-point-mean"
     tables = (folder / "wrong.toml").read_text().split("\n\n")

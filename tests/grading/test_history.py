@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,12 @@ def test_hints_come_one_after_the_other_and_stay_at_the_third(file):
     assert progress().exercises["first-fill"].hints == 3
     with pytest.raises(CheckError, match="hints 1, 2 and 3"):
         hint("first-fill", step=4)
+
+
+def test_code_of_a_hint_is_shown_as_code(file):
+    given = replace(hint("saxpy-guard", step=3), hint="`if (i < n)` and <b>")
+    assert "<code>if (i &lt; n)</code> and &lt;b&gt;" in given._repr_html_()
+    assert "`if (i < n)` and <b>" in str(given)
 
 
 @pytest.mark.parametrize(

@@ -196,10 +196,11 @@ exercise = Exercise(
         "Make one 64-bit number of value and index, so that the larger number is the better element. Then the "
         "task is a "
         "maximum.",
-        "Upper half: the value with its sign bit flipped, (unsigned)v ^ 0x80000000u. Lower half: "
-        "~(unsigned)index, which "
-        "is larger for smaller indices. Cast the upper half to unsigned long long before you shift it by 32.",
-        "if (i < n) atomicMax(&best[row], (unsigned long long)((unsigned)v ^ 0x80000000u) << 32 | ~(unsigned)i); with "
-        "row = blockIdx.y and v = in[row * n + i].",
+        "Upper half: the value with its sign bit flipped, `(unsigned)in[row * n + i] ^ 0x80000000u`. Lower half: "
+        "`~(unsigned)i`, which is larger for smaller indices. Cast the upper half to unsigned long long before you "
+        "shift it by 32.",
+        "`unsigned value = (unsigned)in[row * n + i] ^ 0x80000000u;` with `row = blockIdx.y`; then `unsigned long "
+        "long key = (unsigned long long)value << 32 | ~(unsigned)i; atomicMax(&best[row], key);` and all of that "
+        "under `if (i < n)`.",
     ),
 )

@@ -96,14 +96,12 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Each thread stores its element in a tile, or 0 if it has none. In each step the first half of the "
-        "threads that are "
-        "left adds the second half's numbers to its own. After the last step tile[0] has the sum.",
+        "Each thread stores its element in a tile, or 0 if it has none. In each step the first half of the threads "
+        "that are left adds the second half's numbers to its own. After the last step `tile[0]` has the sum.",
         "There is a barrier between two steps, and one before the first step. All threads of the block "
         "must reach it: "
         "put it in the loop, but not inside the if.",
-        "for (int half = blockDim.x / 2; half > 0; half /= 2) { __syncthreads(); if (t < half) tile[t] += "
-        "tile[t + half]; } "
-        "and thread 0 writes tile[0], which it has written itself.",
+        "`for (int half = blockDim.x / 2; half > 0; half /= 2) { __syncthreads(); if (t < half) tile[t] += tile[t +"
+        " half]; }` and thread 0 writes `tile[0]`, which it has written itself.",
     ),
 )

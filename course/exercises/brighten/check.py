@@ -117,8 +117,8 @@ exercise = Exercise(
     ),
     hints=(
         "Add first. Then ask whether the sum is larger than 255.",
-        "Put the sum into a variable: int pixel = in[i] + amount; change it by an if where it is too large, and write "
-        "it to out[i].",
-        "int pixel = in[i] + amount; if (pixel > 255) pixel = 255; out[i] = pixel;",
+        "Put the sum into a variable: `int pixel = in[i] + amount;` change it by an if where it is too large, and "
+        "write it to `out[i]`.",
+        "`int pixel = in[i] + amount; if (pixel > 255) pixel = 255; out[i] = pixel;`",
     ),
 )

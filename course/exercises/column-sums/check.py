@@ -111,7 +111,7 @@ exercise = Exercise(
         "So neighbouring threads have neighbouring columns. With T threads in the grid, thread t has the "
         "columns t, t + T, "
         "t + 2T, ...; not a run of neighbouring columns for itself.",
-        "for (int c = blockIdx.x * blockDim.x + threadIdx.x; c < n; c += gridDim.x * blockDim.x) { float sum = 0; ... "
-        "sum += m[r * n + c] ...; sums[c] = sum; }",
+        "`for (int c = blockIdx.x * blockDim.x + threadIdx.x; c < n; c += gridDim.x * blockDim.x) { float sum = 0;`"
+        " ... `sum += m[r * n + c];` ... `sums[c] = sum; }`",
     ),
 )

@@ -190,8 +190,8 @@ exercise = Exercise(
         "group's "
         "mask is one half of the ballot.",
         "Go through it: the type of mask, what is shifted, how the bits are counted, lane, warp, the size of counts.",
-        "With waves: unsigned long long mask = __ballot(keep); before = __popcll(mask & ((1ull << lane) - 1)); "
-        "lane and "
-        "warp by warpSize. With groups: unsigned mask = (unsigned)(__ballot(keep) >> (__lane_id() & 32)).",
+        "With waves: `unsigned long long mask = __ballot(keep); int before = __popcll(mask & ((1ull << lane) - "
+        "1));` with lane and warp by `warpSize`. With groups of 32: `unsigned mask = (unsigned)(__ballot(keep) >> "
+        "(__lane_id() & 32));`",
     ),
 )

@@ -102,14 +102,12 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Use the array as an array of float4: reinterpret_cast<const float4*>(in). It has n / 4 whole "
-        "elements, rounded "
-        "down. Thread i copies its element i, if there is one.",
+        "Use the array as an array of float4: `reinterpret_cast<const float4*>(in)`. It has `n / 4` whole elements,"
+        " rounded down. Thread i copies its element i, if there is one.",
         "The elements that are left over begin at n / 4 * 4. There are at most three; one thread can copy them "
         "in a loop, "
         "or three threads one each.",
-        "if (i < n / 4) out4[i] = in4[i]; and for the rest, with plain floats: else if (i == n / 4) for (int j "
-        "= 4 * i; "
-        "j < n; j++) out[j] = in[j];",
+        "`if (i < n / 4) { out4[i] = in4[i]; }` and for the rest, with plain floats: `else if (i == n / 4) { for "
+        "(int j = 4 * i; j < n; j++) out[j] = in[j]; }`",
     ),
 )

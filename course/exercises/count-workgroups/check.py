@@ -191,12 +191,11 @@ exercise = Exercise(
     ),
     requirements=(work_shared(),),
     hints=(
-        "One thread for each packet, with a guard. Its words begin at packets[16 * i]. Test the type first: "
-        "packets[16 * i] & 0xFF.",
+        "One thread for each packet, with a guard. Its words begin at `packets + 16 * i`. Test the type first: "
+        "`word[0] & 0xFF`.",
         "The workgroup's sizes are halves of words 1 and 2: word & 0xFFFF is the lower one, word >> 16 the upper one. "
         "Divide the grid's size along each axis by the workgroup's, rounding up.",
-        "(threads + size - 1) / size rounds up. groups[i] = up(word[3], word[1] & 0xFFFF) * up(word[4], word[1] "
-        ">> 16) * "
-        "up(word[5], word[2] & 0xFFFF).",
+        "Division that rounds up: `(word[3] + x - 1) / x`, where `x = word[1] & 0xFFFF, y = word[1] >> 16, z = "
+        "word[2] & 0xFFFF`. The number of workgroups is the product of three such quotients.",
     ),
 )

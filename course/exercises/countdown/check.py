@@ -78,9 +78,9 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Write a small table: the numbers i = 0, 1, 2, 3, 4 and below each the value that out[i] should have for n = "
-        "5.",
+        "Write a small table: the numbers i = 0, 1, 2, 3, 4 and below each the value that `out[i]` should have for "
+        "n = 5.",
         "In your table, add i and the value below it. The sum is the same in each column. What is it, for any n?",
-        "i + out[i] is n - 1 in each column, so out[i] = n - 1 - i.",
+        "In each column i and `out[i]` add up to n - 1, so `out[i] = n - 1 - i;`",
     ),
 )

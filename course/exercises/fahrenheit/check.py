@@ -113,6 +113,6 @@ exercise = Exercise(
         "The formula is fahrenheit = celsius * 9 / 5 + 32. For each operation: if both numbers are integers, so "
         "is "
         "its result.",
-        "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) fahrenheit[i] = celsius[i] * 1.8f + 32.0f;",
+        "`int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) fahrenheit[i] = celsius[i] * 1.8f + 32.0f;`",
     ),
 )

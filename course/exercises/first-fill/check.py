@@ -103,6 +103,7 @@ exercise = Exercise(
         "threadIdx.x together give it.",
         "blockIdx.x blocks lie before this one, each has blockDim.x threads, and threadIdx.x threads of this "
         "block come before this thread. And what should a thread do whose number is n or more?",
-        "int i = blockIdx.x * blockDim.x + threadIdx.x; then one assignment to out[i] under a condition on i and n.",
+        "`int i = blockIdx.x * blockDim.x + threadIdx.x;` then one assignment to `out[i]` under a condition on i "
+        "and n.",
     ),
 )

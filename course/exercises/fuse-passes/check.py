@@ -117,7 +117,8 @@ exercise = Exercise(
     ),
     hints=(
         "A variable of the kernel is a register: it costs no memory traffic. A result between two passes can be one.",
-        "Read in[i] and mask[i] into variables at the beginning, and store to out[i] once, at the end.",
-        "float pixel = in[i]; float s = a * pixel + b; and then out[i] = ... with pixel, s * s and mask[i].",
+        "Read `in[i]` and `mask[i]` into variables at the beginning, and store to `out[i]` once, at the end.",
+        "`float pixel = in[i]; float stretched = a * pixel + b; float weight = mask[i];` and then one assignment to"
+        " `out[i]` with weight, `stretched * stretched` and pixel.",
     ),
 )

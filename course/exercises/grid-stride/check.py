@@ -115,7 +115,7 @@ exercise = Exercise(
         "thread does.",
         "In the first iteration all threads together do one part of the array. How long is that part? Compute it from "
         "gridDim.x and blockDim.x.",
-        "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) with one "
-        "assignment to x[i] in it.",
+        "`for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)` with one "
+        "assignment to `x[i]` in it.",
     ),
 )

@@ -119,14 +119,14 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "The tile has blockDim.x + 2 r places; place k stands for element blockIdx.x * blockDim.x - r + k. "
-        "Fill all of it: there are "
-        "more places than threads, so let the threads go round: for (k = threadIdx.x; k < places; k += blockDim.x).",
+        "The tile has `blockDim.x + 2 * r` places; place k stands for element first + k, with `first = "
+        "(int)(blockIdx.x * blockDim.x) - r`. Fill all of it: there are more places than threads, so each thread "
+        "may have several: `for (int k = threadIdx.x; k < places; k += blockDim.x)`.",
         "Places outside of the array get 0, which adds nothing. Then a barrier, reached by all threads. Then "
         "thread t adds up "
         "the places t to t + 2 r.",
-        "The number of elements in the window of i: min(i + r, n - 1) - max(i - r, 0) + 1. Only now comes the "
-        "condition i < n.",
+        "The number of elements in the window of i: `min(i + r, n - 1) - max(i - r, 0) + 1`. Only now comes the "
+        "condition `i < n`.",
     ),
 )
 

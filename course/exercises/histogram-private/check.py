@@ -165,11 +165,11 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "A kernel in three parts with a barrier between each: clear a histogram in __shared__ memory, count into it, "
-        "add it to bins.",
-        "Clearing and adding go over 256 counters with the threads of a block: for (int b = threadIdx.x; b < 256; "
-        "b += blockDim.x). Counting is a grid-stride loop with atomicAdd(&own[data[i]], 1).",
-        "__shared__ unsigned own[256]; clear it; __syncthreads(); count; __syncthreads(); then, for each b of mine, "
-        "if (own[b] > 0) atomicAdd(&bins[b], own[b]);",
+        "A kernel in three parts with a barrier between each: clear a histogram in `__shared__` memory, count into "
+        "it, add it to bins.",
+        "Clearing and adding go over 256 counters with the threads of a block: `for (int b = threadIdx.x; b < 256; "
+        "b += blockDim.x)`. Counting is a grid-stride loop with `atomicAdd(&own[data[i]], 1)`.",
+        "`__shared__ unsigned own[256];` clear it; `__syncthreads();` count; `__syncthreads();` then, for each b of"
+        " mine, `if (own[b] > 0) atomicAdd(&bins[b], own[b]);`",
     ),
 )

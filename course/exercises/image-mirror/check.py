@@ -157,6 +157,6 @@ exercise = Exercise(
         "the number i in one dimension, with .x or .y throughout.",
         "The element in row y and column x has index y * width + x. Where must column 0 go, and where column "
         "width - 1? And mind that both x and y can be too large.",
-        "out[y * width + (width - 1 - x)] = in[y * width + x]; under the condition x < width && y < height.",
+        "`out[y * width + (width - 1 - x)] = in[y * width + x];` under the condition `x < width && y < height`.",
     ),
 )

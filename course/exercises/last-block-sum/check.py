@@ -181,11 +181,11 @@ exercise = Exercise(
     hints=(
         "Four parts: sum of the block; write it to partial; draw a ticket; and if it is the last ticket, add up all of "
         "partial.",
-        "One thread of the block writes partial[blockIdx.x], then __threadfence(), then atomicAdd(done, 1). If that "
-        "gives gridDim.x - 1, this block is the last. The other threads of the block read it from LDS after a barrier.",
-        "if (threadIdx.x == 0) { partial[blockIdx.x] = sum; __threadfence(); last = atomicAdd(done, 1) == "
-        "gridDim.x - 1; } "
-        "__syncthreads(); if (last && threadIdx.x == 0) { __threadfence(); running sum over partial into out; "
-        "*done = 0; }",
+        "One thread of the block writes `partial[blockIdx.x]`, then `__threadfence()`, then `atomicAdd(done, 1)`. "
+        "If that gives `gridDim.x - 1`, this block is the last. The other threads of the block read it from LDS "
+        "after a barrier.",
+        "`if (threadIdx.x == 0) { partial[blockIdx.x] = lds[0]; __threadfence(); last = atomicAdd(done, 1) == "
+        "gridDim.x - 1; } __syncthreads(); if (last && threadIdx.x == 0) { __threadfence();` then the running sum "
+        "over partial into out, and at the end `*done = 0; }`",
     ),
 )

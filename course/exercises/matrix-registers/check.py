@@ -108,10 +108,10 @@ exercise = Exercise(
     ),
     requirements=(work_shared(),),
     hints=(
-        "Give each thread one element of d: row = threadIdx.x / 16, column = threadIdx.x % 16. Which lane held it, in "
-        "which register? The lesson's table has a line for each architecture.",
+        "Give each thread one element of d: `row = threadIdx.x / 16, column = threadIdx.x % 16`. Which lane held "
+        "it, in which register? The lesson's table has a line for each architecture.",
         "Then the index in held is tile * 256 + lane * registers + register, where registers is 256 / warpSize.",
-        "warpSize == 64: lane = column + 16 * (row / 4), register = row % 4. Otherwise: lane = column + 16 * (row % "
-        "2), register = row / 2. And blocks without a tile return at once.",
+        "`if (warpSize == 64) { lane = column + 16 * (row / 4); reg = row % 4; } else { lane = column + 16 * (row %"
+        " 2); reg = row / 2; }` And blocks without a tile return at once.",
     ),
 )

@@ -192,10 +192,11 @@ exercise = Exercise(
     hints=(
         "Write the kernel for k = 16 first: fill x from a and y from b by the lesson's table, one MULTIPLY_ADD, store "
         "c by the table. Then put a loop over steps of 16 around it, with c as its own C.",
-        "threadIdx.x % 16 is the row of A that the lane holds and the column of B and D. threadIdx.x / 16 is the "
-        "group: on gfx942 it says which k (4 * group + e), on gfx1100 it says which rows of D (2 * e + group).",
-        "gfx942: x[e] = a[row * k + step + 4 * group + e], y[e] = b[(step + 4 * group + e) * n + column], and c[e] "
-        "belongs to row 4 * group + e. gfx1100: the same without 4 * group, e up to 15, and c[e] belongs to row "
-        "2 * e + group.",
+        "`threadIdx.x % 16` is the row of A that the lane holds and the column of B and D. `threadIdx.x / 16` is "
+        "the group: on gfx942 it says which k (`4 * group + e`), on gfx1100 it says which rows of D (`2 * e + "
+        "group`).",
+        "With `first = elements == 4 ? 4 * group : 0` (4 elements: gfx942): `x[e] = a[row * k + step + first + e];`"
+        " and `y[e] = b[(step + first + e) * n + column];` and `c[e]` belongs to the tile's row `registers == 4 ? 4"
+        " * group + e : 2 * e + group`.",
     ),
 )

@@ -95,9 +95,9 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "before.memory().show(): somewhere the band becomes much wider than the bytes that lanes requested. "
+        "`before.memory().show()`: somewhere the band becomes much wider than the bytes that lanes requested. "
         "Between which two?",
-        "before.coalescing().show(): how far apart are neighbouring lanes of one instruction?",
+        "`before.coalescing().show()`: how far apart are neighbouring lanes of one instruction?",
         "Let a thread do samples that are gridDim.x * blockDim.x apart, instead of eight neighbours: then neighbouring "
         "lanes have neighbouring samples.",
     ),

@@ -81,9 +81,10 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Look at before.roofline(): which roof does it name as the lowest one? Does your source have such numbers?",
-        "before.instructions() lists the most executed instructions. Their names end in the type of number that they "
-        "work on.",
+        "Look at `before.roofline()`: which roof does it name as the lowest one? Does your source have such "
+        "numbers?",
+        "`before.instructions()` lists the most executed instructions. Their names end in the type of number that "
+        "they work on.",
         "0.5, 1.0 and 0.25 are doubles in C++. Written 0.5f, 1.0f and 0.25f they are floats.",
     ),
 )

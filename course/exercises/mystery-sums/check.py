@@ -83,10 +83,10 @@ exercise = Exercise(
         requirements.loaded_by_lanes("loaded-by-the-wave", "in", when=lambda case: case.parameters["n"] >= 20_000),
     ),
     hints=(
-        'before.source(by="conflicts").show() names the line. before.lds_banks().show() shows the lanes of one of its '
-        "instructions: how many banks do they use?",
+        "`before.source(by=\"conflicts\").show()` names the line. `before.lds_banks().show()` shows the lanes of one "
+        "of its instructions: how many banks do they use?",
         "The elements that are added in one step should lie side by side, and so should the threads that add them.",
-        "Add the upper half to the lower half: for (half = 128; half > 0; half /= 2) { if (t < half) tile[t] += "
-        "tile[t + half]; __syncthreads(); }",
+        "Add the upper half to the lower half: `for (int half = 128; half > 0; half /= 2) { if (t < half) tile[t] "
+        "+= tile[t + half]; __syncthreads(); }`",
     ),
 )

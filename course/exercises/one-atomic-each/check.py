@@ -200,9 +200,11 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "__match_any(key[i]) gives each lane the mask of all lanes with the same key. From that mask alone each lane "
-        "can tell whether it leads, and for how many.",
-        "The leader is the lane at the lowest set bit: __ffsll(mask) - 1. The number of lanes is __popcll(mask).",
-        "if (lane == __ffsll(same) - 1) atomicAdd(&bins[key[i]], __popcll(same)); with lane = threadIdx.x % warpSize.",
+        "`__match_any(key[i])` gives each lane the mask of all lanes with the same key. From that mask alone each "
+        "lane can tell whether it leads, and for how many.",
+        "The leader is the lane at the lowest set bit: `__ffsll(same) - 1`. The number of lanes is "
+        "`__popcll(same)`.",
+        "`if (lane == __ffsll(same) - 1) atomicAdd(&bins[key[i]], __popcll(same));` with `lane = threadIdx.x % "
+        "warpSize`.",
     ),
 )

@@ -104,9 +104,9 @@ exercise = Exercise(
     ),
     hints=(
         "Blocks b, b + dies, b + 2 * dies, ... are on one XCD. Give these blocks tiles that follow one another.",
-        "die = blockIdx.x % dies, and turn = blockIdx.x / dies says how many blocks this XCD had before. Each XCD gets "
-        "a part of the tiles for itself: where does it begin?",
-        "each = tiles / dies, rest = tiles % dies: the first `rest` XCDs have one tile more. Then tile = die * each + "
-        "min(die, rest) + turn.",
+        "`die = blockIdx.x % dies`, and `turn = blockIdx.x / dies` says how many blocks this XCD had before. Each "
+        "XCD gets a part of the tiles for itself: where does it begin?",
+        "`each = tiles / dies, rest = tiles % dies`: the first `rest` XCDs have one tile more. Then `tile = die * "
+        "each + min(die, rest) + turn`.",
     ),
 )

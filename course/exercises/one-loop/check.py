@@ -138,7 +138,7 @@ exercise = Exercise(
         "Compare the two sides of the branch word by word. Which words differ?",
         "Only two numbers differ: share and around. They can be chosen before the loop, by each lane, with ?: or with "
         "a short if.",
-        "float share = outside[i] ? 0.05f : 0.02f; the same for around; then a single call of cool for all lanes.",
+        "`float share = outside[i] ? 0.05f : 0.02f;` the same for around; then a single call of cool for all lanes.",
     ),
 )
 

@@ -199,8 +199,7 @@ exercise = ProgramExercise(
         "Allocate with hipHostMalloc instead of a std::vector. Make four streams. For each: hipMemcpyAsync of its "
         "part to the "
         "device, the launch with <<<grid, block, 0, stream>>>, hipMemcpyAsync of its part back. Wait once, at the end.",
-        "Part c of 4 begins at (long long)n * c / 4 and ends where part c + 1 begins, so that nothing is left "
-        "over. After the "
-        "loop: CHECK(hipDeviceSynchronize()); then print_sum.",
+        "Part c begins at `(long long)n * c / chunks` and ends where part c + 1 begins, so that nothing is left "
+        "over. After the loop: `CHECK(hipDeviceSynchronize());` then `print_sum`.",
     ),
 )

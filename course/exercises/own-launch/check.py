@@ -176,13 +176,13 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Declare a structure with the packet's fields in their order, with types of the right sizes (unsigned "
-        "short for 16 "
-        "bits), and cast __builtin_amdgcn_dispatch_ptr() to a pointer to it.",
-        "setup is out[0]; grid_size_x / workgroup_size_x is out[1]; the product of the three workgroup sizes is "
-        "out[4]; "
-        "group_segment_size is out[5]. Only the thread with all indices 0 in the block with all indices 0 writes.",
-        "struct packet { unsigned short header, setup, workgroup_size[3], reserved0; unsigned grid_size[3], "
-        "private_segment_size, group_segment_size; }; auto p = (const packet*)__builtin_amdgcn_dispatch_ptr();",
+        "Declare a structure with the packet's fields in their order, with types of the right sizes (unsigned short"
+        " for 16 bits), and cast `__builtin_amdgcn_dispatch_ptr()` to a pointer to it.",
+        "`out[0]` is setup; the next three are the numbers of blocks along x, y and z, `p->grid_size[axis] / "
+        "p->workgroup_size[axis]`; `out[4]` is the product of the three workgroup sizes; `out[5]` is "
+        "group_segment_size. Only the thread with all indices 0 in the block with all indices 0 writes.",
+        "`struct packet { unsigned short header, setup, workgroup_size[3], reserved0; unsigned grid_size[3], "
+        "private_segment_size, group_segment_size; };` and `const packet* p = (const "
+        "packet*)__builtin_amdgcn_dispatch_ptr();`",
     ),
 )

@@ -166,15 +166,12 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Let all lanes call __ballot with the condition that their element is kept. Each lane then has the same "
-        "mask of 64 "
-        "bits.",
+        "Let all lanes call `__ballot` with the condition that their element is kept. Each lane then has the same "
+        "mask of 64 bits.",
         "The place of a kept element is the number of set bits below its own: the mask AND all bits lower than "
-        "1ull << lane, "
-        "counted by __popcll.",
-        "out[first + __popcll(wanted & ((1ull << lane) - 1))] = v for lanes with a kept element, where first is i "
-        "- lane; lane 0 "
-        "writes __popcll(wanted) "
-        "to count[first / warpSize].",
+        "`1ull << lane`, counted by `__popcll`.",
+        "`unsigned long long lower = (1ull << lane) - 1;` and `out[first + __popcll(wanted & lower)] = v;` for "
+        "lanes with a kept element, where `first = i - lane`; lane 0 writes `count[first / warpSize] = "
+        "__popcll(wanted);`",
     ),
 )

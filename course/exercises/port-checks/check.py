@@ -159,9 +159,9 @@ exercise = ProgramExercise(
     hints=(
         "Start with gpulab hipify. Then look for what it cannot find: names that are pasted together with ##, and "
         "texts.",
-        "hip##name instead of cuda##name in the macro; the message is a text of its own. MemcpyToSymbol takes "
-        "HIP_SYMBOL(weights).",
-        "The order at the launch: launch, then CALL(GetLastError), then the copy back. The macro prints and then calls "
-        "exit(3).",
+        "The macro puts `hip##name` where it has put the CUDA name; the message is a text of its own. "
+        "MemcpyToSymbol takes `HIP_SYMBOL(weights)`.",
+        "The order at the launch: launch, then `CALL(GetLastError)`, then the copy back. The macro prints and then "
+        "calls `exit(3)`.",
     ),
 )

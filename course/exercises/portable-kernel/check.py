@@ -138,9 +138,8 @@ exercise = ProgramExercise(
         ),
     ),
     hints=(
-        "template <int wave> makes the wave size a compile-time constant in the kernel; the host chooses "
-        "row_sums<64> or "
-        "row_sums<32>.",
+        "`template <int wave>` makes the wave size a compile-time constant in the kernel; the host chooses "
+        "`row_sums<64>` or `row_sums<32>`.",
         "hipGetDeviceProperties, field warpSize. A block has 4 * warpSize threads, and there is a wave for each row.",
         "Lane l adds up the columns l, l + wave, l + 2 * wave ...; then shuffles from wave / 2 down to 1, by all "
         "lanes; then "

@@ -194,9 +194,9 @@ exercise = Exercise(
     ),
     hints=(
         "Find out what each PTX line does. The lines about lanes mean: the place in the group of 32 that makes a word.",
-        "The lane is threadIdx.x % 32 on every GPU. The word is one half of the wave's ballot: the upper half for the "
-        "threads whose __lane_id() is 32 or more.",
-        "unsigned word = (unsigned)(__ballot(bit) >> (__lane_id() & 32)); rank is __popc(word & ((1u << lane) - 1)); "
-        "top is 31 - __clz(word).",
+        "The lane is `threadIdx.x % 32` on every GPU. The word is one half of the wave's ballot: the upper half for"
+        " the threads whose `__lane_id()` is 32 or more.",
+        "`unsigned word = (unsigned)(__ballot(bit) >> (__lane_id() & 32));` rank is `__popc(word & ((1u << lane) - "
+        "1))`; top is `31 - __clz(word)`.",
     ),
 )

@@ -139,7 +139,8 @@ exercise = Exercise(
         "Find a form of the variance that needs each number only once. Then no number has to be kept.",
         "The variance does not change if the same amount is subtracted from all numbers. Subtract one that makes them "
         "small, and the sum of squares keeps its digits.",
-        "first = in[i]; for each k: d = in[k * n + i] - first; sum += d; squares += d * d. Then the mean is "
-        "first + sum / 96, and the variance squares / 96 - (sum / 96) * (sum / 96).",
+        "`float first = in[i], sum = 0, squares = 0;` and for each later k: `float distance = in[k * n + i] - "
+        "first; sum += distance; squares += distance * distance;` Then `float shift = sum / 96;` the mean is `first"
+        " + shift`, and the variance `squares / 96 - shift * shift`.",
     ),
 )

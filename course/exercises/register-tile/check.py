@@ -112,13 +112,13 @@ exercise = Exercise(
         ),
     ),
     hints=(
-        "Give each thread a square of 4 x 4 results in an array float sum[4][4]. In each iteration of the inner "
-        "loop read 4 "
-        "numbers of A's tile and 4 of B's into small arrays, and multiply each with each.",
+        "Give each thread a square of 4 x 4 results in an array `float sum[4][4]`. In each iteration of the inner "
+        "loop read 4 numbers of A's tile and 4 of B's into small arrays, and multiply each with each.",
         "Let the thread's rows be 16 j + threadIdx.x / 16 and its columns 16 l + threadIdx.x % 16, for j and l from 0 "
         "to 3: then neighbouring lanes read neighbouring numbers of B. If A is stored transposed, two numbers of "
         "padding keep its stores apart.",
-        "float u[4], v[4]; for j: u[j] = A[i][16 * j + y]; for l: v[l] = B[i][16 * l + x]; for j, for l: sum[j][l] += "
-        "u[j] * v[l]. The tile is loaded by for (int i = threadIdx.x; i < 64 * 16; i += 256), four elements each.",
+        "`float u[4], v[4]; for (int j = 0; j < 4; j++) u[j] = A[i][16 * j + y]; for (int j = 0; j < 4; j++) v[j] ="
+        " B[i][16 * j + x];` and in two loops over j and l: `sum[j][l] += u[j] * v[l];` The tile is loaded by `for "
+        "(int i = t; i < 64 * 16; i += 256)`, four elements each. (This A is stored transposed.)",
     ),
 )

@@ -125,7 +125,7 @@ exercise = Exercise(
         "All threads have to reach the barrier, those without an element as well. So no return before it and "
         "no barrier "
         "inside an if: put the accesses into an if, once before the barrier and once after it.",
-        "int first = blockIdx.x * blockDim.x; int size = min((int)blockDim.x, n - first); "
-        "if (t < size) tile[t] = data[first + t]; __syncthreads(); if (t < size) data[first + t] = tile[size - 1 - t];",
+        "`int first = blockIdx.x * blockDim.x; int size = min((int)blockDim.x, n - first); if (t < size) tile[t] = "
+        "data[first + t]; __syncthreads(); if (t < size) data[first + t] = tile[size - 1 - t];`",
     ),
 )

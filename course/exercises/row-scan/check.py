@@ -102,11 +102,10 @@ exercise = Exercise(
         "loads whole "
         "rows. Then each thread adds along one row of the tile. Then the block stores the tile in the same way as "
         "it was loaded.",
-        "In the first and the last step thread t has the elements t, t + 64, t + 128, ... of the block's 64 * "
-        "32 floats: row "
-        "k / 32 and column k % 32 of element k. All threads reach all barriers; only accesses have conditions.",
-        "In the second step lanes are a row apart. With float tile[64][33] that is 33 dwords, and all 32 lanes "
-        "of a phase have "
-        "different banks. Or keep 32 and put column c of row r at place c ^ (r % 32).",
+        "In the first and the last step thread t has the elements t, t + 64, t + 128, ... of the block's 64 rows of"
+        " 32 floats: row `k / 32` and column `k % 32` of element k. All threads reach all barriers; only accesses "
+        "have conditions.",
+        "In the second step lanes are a row apart. With `float tile[64][33]` that is 33 dwords, and all 32 lanes of"
+        " a phase have different banks. Or keep 32 and put an element at place `row * 32 + (column ^ (row % 32))`.",
     ),
 )

@@ -172,7 +172,7 @@ exercise = Exercise(
         "All lanes have the same row, but it was computed from threadIdx.x, so the compiler keeps it in a vector "
         "register. "
         "The lesson shows a function that takes the value of the first lane for all.",
-        "row = __builtin_amdgcn_readfirstlane(row); before the guard; and load weight[row] into a variable before the "
-        "loop.",
+        "`row = __builtin_amdgcn_readfirstlane(row);` before the guard; and load `weight[row]` into a variable "
+        "before the loop.",
     ),
 )

@@ -100,7 +100,7 @@ exercise = Exercise(
     hints=(
         "Start with the number of the thread in the grid, as in first-fill. Then ask which threads have an element.",
         "Only threads with a number less than n may touch x and y: reading beyond the end is as wrong as writing.",
-        "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) ... and in it a single line that sets y[i] from "
-        "a, x[i] and y[i].",
+        "`int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)` and in it a single line that sets `y[i]` from "
+        "a, `x[i]` and `y[i]`.",
     ),
 )

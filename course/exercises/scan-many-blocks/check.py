@@ -200,14 +200,12 @@ exercise = Exercise(
         "Begin with a scan of one block in LDS, right for any block size. Then three phases: every block sums up "
         "its part; "
         "all wait; every block adds up the sums of the blocks before it, and scans its part.",
-        "Part of block b: the tiles from tiles * b / gridDim.x up to tiles * (b + 1) / gridDim.x, with tiles = "
-        "ceil(n / blockDim.x). After phase one, work[blockIdx.x] = sum; then "
-        "cooperative_groups::this_grid().sync(). In the "
-        "last phase keep a carry from tile to tile.",
-        "Phase three, for each tile of the block: s = inclusive scan of the tile in LDS, plus carry; write it if "
-        "i < n; "
-        "barrier; the last thread sets carry = s; barrier. The scan of a tile: for (step = 1; step < blockDim.x; "
-        "step *= 2) "
-        "read lds[t - step] if there is one; barrier; add; barrier.",
+        "Part of block b: the tiles from `(long long)tiles * blockIdx.x / gridDim.x` up to `(long long)tiles * "
+        "(blockIdx.x + 1) / gridDim.x`, with `tiles = (n + blockDim.x - 1) / blockDim.x`. After phase one "
+        "`work[blockIdx.x] = total;` by one thread; then `cg::this_grid()` and its sync(). In the last phase keep a"
+        " carry from tile to tile.",
+        "Phase three, for each tile of the block: an inclusive scan of the tile in LDS, plus carry; write it if `i "
+        "< n`; barrier; the last thread sets `carry = sum;` barrier. The scan of a tile: `for (int step = 1; step <"
+        " blockDim.x; step *= 2)` read `lds[threadIdx.x - step]` if there is one; barrier; add; barrier.",
     ),
 )

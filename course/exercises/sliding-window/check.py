@@ -128,7 +128,7 @@ exercise = Exercise(
         "move the window on.",
         "Keep the window in an array of nine floats and shift it by one place in each row, in loops with #pragma "
         "unroll: then every index is constant, and the array is nine registers.",
-        "float window[9]; load window[0] to window[7]; for each y: window[8] = in[(y + 8) * width + x]; sum all nine "
-        "and store; then window[k] = window[k + 1] for k from 0 to 7.",
+        "`float window[9];` load the places 0 to 7 of it; for each y: `window[8] = in[(y + 8) * width + x];` sum "
+        "all nine and store; then `window[k] = window[k + 1];` for k from 0 to 7.",
     ),
 )

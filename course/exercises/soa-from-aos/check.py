@@ -87,11 +87,9 @@ exercise = Exercise(
         "Give a thread a whole particle. Then the stores are good: neighbouring threads write neighbouring "
         "elements of x, of "
         "y, of z and of mass. What about the loads?",
-        "Look at run.accesses(). If it has four loads, then each of them requests the same lines. The compiler "
-        "may not join "
-        "them as long as a store is between them: x could point into particles.",
-        "Load first, store later: one float4 from reinterpret_cast<const float4*>(particles)[i], then its four "
-        "parts .x, .y, "
-        ".z and .w to the four arrays.",
+        "Look at `run.accesses()`. If it has four loads, then each of them requests the same lines. The compiler "
+        "may not join them as long as a store is between them: x could point into particles.",
+        "Load first, store later: one float4 from `reinterpret_cast<const float4*>(particles)[i]`, then its four "
+        "parts .x, .y, .z and .w to the four arrays.",
     ),
 )

@@ -185,9 +185,9 @@ exercise = Exercise(
     hints=(
         "There are three kinds of threads: those with an element that has two neighbours, those with an element "
         "at an end, and those without an element.",
-        "Let threads without an element return first. Then one condition tells ends from inner elements: i == 0 or "
-        "i == n - 1.",
-        "if (i >= n) return; if (i == 0 || i == n - 1) out[i] = in[i]; else out[i] = ... with the sum in "
-        "parentheses, divided by 3.0f.",
+        "Let threads without an element return first. Then one condition tells ends from inner elements: `i == 0 ||"
+        " i == n - 1`.",
+        "`if (i >= n) return; if (i == 0 || i == n - 1) out[i] = in[i]; else out[i] =` ... with the sum in "
+        "parentheses, divided by `3.0f`.",
     ),
 )

@@ -132,7 +132,7 @@ exercise = Exercise(
         "Zero: it adds nothing. All threads do all iterations and reach all barriers, also those without an "
         "element of c. "
         "The number of iterations depends on k alone, rounded up.",
-        "A[y][x] = row < m && step + x < k ? a[row * k + step + x] : 0; the same for B with step + y < k and "
-        "column < n; and at the end if (row < m && column < n) c[row * n + column] = sum;",
+        "`A[y][x] = row < m && step + x < k ? a[row * k + step + x] : 0;` the same for B with `step + y < k` and "
+        "`column < n`; and at the end `if (row < m && column < n) c[row * n + column] = sum;`",
     ),
 )

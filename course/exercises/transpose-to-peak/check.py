@@ -140,8 +140,7 @@ exercise = Exercise(
         "Reading columns of the tile, lanes are a row of the tile apart. With rows of 65 floats, or a swizzle "
         "x ^ y in tiles of 32 "
         "x 32, no two lanes use the same bank.",
-        "If it is right but too slow: load all 16 floats into an array of registers (float value[16], loops "
-        "with #pragma "
-        "unroll), and only then write them to LDS. A wave then has 16 loads in flight, not one.",
+        "If it is right but too slow: load all 16 floats into an array of registers (`float value[16]`, loops with "
+        "`#pragma unroll`), and only then write them to LDS. A wave then has 16 loads in flight, not one.",
     ),
 )

@@ -164,7 +164,7 @@ exercise = ProgramExercise(
         "Arrows within a stream need nothing; each arrow between streams needs an event.",
         "make, left and join in stream one; right in stream two. Two arrows then cross: from make to right, and from "
         "right to join.",
-        "After make: hipEventRecord(made, one). Before right: hipStreamWaitEvent(two, made, 0). After right: "
-        "hipEventRecord(turned, two). Before join: hipStreamWaitEvent(one, turned, 0).",
+        "After make: `hipEventRecord(made, one)`. Before right: `hipStreamWaitEvent(two, made, 0)`. After right: "
+        "`hipEventRecord(turned, two)`. Before join: `hipStreamWaitEvent(one, turned, 0)`.",
     ),
 )

@@ -229,7 +229,7 @@ exercise = Exercise(
         "(and the shuffles have the width 32). Choose one before you write.",
         "Count the lines that contain a 32, a 16 or a mask: lane, warp, two loops, the size of partial, the number of "
         "partial sums, two masks. Each belongs to your decision.",
-        "With waves: lane = threadIdx.x % warpSize, warp = threadIdx.x / warpSize, loops from warpSize / 2, "
-        "blockDim.x / warpSize partial sums, and room for 1024 / 32 of them.",
+        "With waves: `lane = threadIdx.x % warpSize`, `warp = threadIdx.x / warpSize`, loops from `warpSize / 2`, "
+        "`blockDim.x / warpSize` partial sums, and room for `1024 / 32` of them.",
     ),
 )

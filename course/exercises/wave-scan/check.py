@@ -204,10 +204,9 @@ exercise = Exercise(
     hints=(
         "After the first step each lane has the sum of itself and its lower neighbour; after the second, of four "
         "lanes. What must the distance be in each step?",
-        "In a step of distance d all lanes call __shfl_up(v, d), and those with lane >= d add what they got.",
-        "for (int step = 1; step < warpSize; step *= 2) { int lower = __shfl_up(v, step); if (lane >= step) v += "
-        "lower; } with lane = "
-        "threadIdx.x % warpSize.",
+        "In a step all lanes call `__shfl_up(v, step)`, and those with `lane >= step` add what they got.",
+        "`for (int step = 1; step < warpSize; step *= 2) { int lower = __shfl_up(v, step); if (lane >= step) v += "
+        "lower; }` with `lane = threadIdx.x % warpSize`.",
     ),
 )
 

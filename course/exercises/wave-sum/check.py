@@ -139,7 +139,8 @@ exercise = Exercise(
         "A block of 96 threads has, on waves of 64, a second wave with 32 lanes: blockDim.x minus 64. Compute that "
         "number, and before each "
         "shuffle test whether the partner's number is less than it.",
-        "int lanes = min((int)blockDim.x - wave * warpSize, (int)warpSize); and in the loop: int from = lane + step; "
-        "int other = __shfl(v, from < lanes ? from : lane); if (from < lanes) v += other;",
+        "`int lanes = min(static_cast<int>(blockDim.x) - wave * warpSize, static_cast<int>(warpSize));` and in the "
+        "loop: `int from = lane + step; int other = __shfl(v, from < lanes ? from : lane); if (from < lanes) v += "
+        "other;`",
     ),
 )

@@ -207,11 +207,9 @@ exercise = ProgramExercise(
         "Each thread computes one element of the result: of y it has as many as the matrix has rows, of z as many "
         "as it "
         "has columns.",
-        "The element in row r and column c is a[c * lda + r]. For y a thread runs over c, for z (the transposed "
-        "matrix) "
-        "over r.",
-        "y[r] = alpha * sum + beta * y[r], in one thread, with sum over c of a[c * lda + r] * x[c]. For z: the "
-        "same with r "
-        "and c changed, and y in the place of x.",
+        "The element in row r and column c is `a[c * lda + r]`. For y a thread runs over c, for z (the transposed "
+        "matrix) over r.",
+        "`y[r] = alpha * sum + beta * y[r];` in one thread, with the sum over c of `a[c * lda + r] * x[c]`. For z: "
+        "the same with r and c exchanged, and y in the place of x.",
     ),
 )

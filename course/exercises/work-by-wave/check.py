@@ -146,7 +146,7 @@ exercise = Exercise(
         "Let the choice depend on the block: blockIdx.x % 2. Then blocks 0 and 1 work on the same numbers, blocks 2 "
         "and 3 on the "
         "next ones. How does i follow from blockIdx.x?",
-        "int i = blockIdx.x / 2 * blockDim.x + threadIdx.x; if (i >= n) return; and then if (blockIdx.x % 2 == 0) ... "
-        "else ...",
+        "`int i = blockIdx.x / 2 * blockDim.x + threadIdx.x; if (i >= n) return;` and then `if (blockIdx.x % 2 == "
+        "0)` for one half, else for the other.",
     ),
 )

@@ -18,6 +18,11 @@ function el(tag, attributes, ...children) {
   return made;
 }
 
+/** Text whose parts between backticks are code. @param {string} text @returns {(Node | string)[]} */
+function coded(text) {
+  return text.split("`").map((part, at) => at % 2 ? el("code", {}, part) : part);
+}
+
 /** @param {string} text @param {string} label @param {() => void} does */
 function button(text, label, does) {
   const made = el("button", { type: "button", class: "gpulab-panel-button", "aria-label": label, title: label }, text);
@@ -88,7 +93,7 @@ export function panel(known, kernel, open) {
     return el("li", {},
       button(title, `Open the exercise: ${title}`, () => open(`exercises/${id}/${id}.ipynb`)),
       el("span", { class: "gpulab-panel-note" }, words), asking,
-      ...(hints[id] ? [el("p", { class: "gpulab-panel-hint" }, hints[id])] : []));
+      ...(hints[id] ? [el("p", { class: "gpulab-panel-hint" }, ...coded(hints[id]))] : []));
   }
 
   function draw() {
