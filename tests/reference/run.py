@@ -31,14 +31,16 @@ k:
   .amdhsa_next_free_sgpr 96
   .amdhsa_float_denorm_mode_32 {denormals}
   .amdhsa_ieee_mode {ieee}
-.end_amdhsa_kernel
+{directives}.end_amdhsa_kernel
 """
 
 
 def group(body: str, arch: str = "gfx942", threads: int = 64, *, memory: Regions | None = None, out: int = 0, lds: int = 1024,  # noqa: E501
-          scratch: int = 64, denormals: int = 3, ieee: int = 0, after: str = "") -> Workgroup:  # fmt: skip
+          scratch: int = 64, denormals: int = 3, ieee: int = 0, after: str = "",
+          directives: str = "") -> Workgroup:  # fmt: skip
     """A workgroup that has run these lines; s[0:1] is the kernel argument segment, which holds `out`, v0 the thread."""
-    text = KERNEL.format(arch=arch, body=body, lds=lds, scratch=scratch, denormals=denormals, ieee=ieee, after=after)
+    text = KERNEL.format(arch=arch, body=body, lds=lds, scratch=scratch, denormals=denormals, ieee=ieee, after=after,
+                         directives=directives)  # fmt: skip
     program = parse(text)
     memory = memory or Regions()
     kernarg = struct.pack("<QQ", out, 0)

@@ -4,7 +4,6 @@ asks for something else than rounding to nearest even."""
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from gpulab.virtual_gpu.isa.expression import Type, Value
 from gpulab.virtual_gpu.isa.functions import FORMATS
 
 NEAREST, UP, DOWN, ZERO = range(4)
-OPERATIONS = ("add", "sub", "mul", "div", "fma", "sqrt", "to")
+OPERATIONS = ("add", "sub", "mul", "fma", "to")
+"""What MODE rounds; rows that it concerns have no others that round (tests/isa/test_row_fields.py)."""
 
 
 def field(mode: int, node: Value) -> int:
@@ -51,27 +51,18 @@ def _one(op: str, type: Type, rounding: int, saturate: bool, values: list[Any], 
     infinite = [v in (float("inf"), float("-inf")) for v in values]
     if op == "sub":
         op, values, negative = "add", [values[0], -values[1]], [negative[0], not negative[1]]
-    if op in ("mul", "fma", "div"):
+    if op in ("mul", "fma"):
         sign = negative[0] ^ negative[1]
-        zero = [v == 0 for v in values]
-        if op == "div":
-            if (zero[0] and zero[1]) or (infinite[0] and infinite[1]):
-                return form.default_nan
-            if infinite[0] or zero[1]:
-                return _signed(form.infinity, sign, form)
-            if infinite[1]:
-                return _signed(0, sign, form)
-        elif infinite[0] or infinite[1]:
-            if zero[0] or zero[1] or (op == "fma" and infinite[2] and negative[2] != sign):
+        if infinite[0] or infinite[1]:
+            if values[0] == 0 or values[1] == 0 or (op == "fma" and infinite[2] and negative[2] != sign):
                 return form.default_nan
             return _signed(form.infinity, sign, form)
         if op == "fma" and infinite[2]:
             return _signed(form.infinity, negative[2], form)
-        a, b = Fraction(values[0]), Fraction(values[1])
-        exact = a / b if op == "div" else a * b
+        exact = product = Fraction(values[0]) * Fraction(values[1])
         if op == "fma":
             exact += Fraction(values[2])
-            if exact == 0 and not (a * b == 0 and sign == negative[2]):
+            if exact == 0 and not (product == 0 and sign == negative[2]):
                 sign = rounding == DOWN
     elif op == "add":
         if infinite[0] and infinite[1] and negative[0] != negative[1]:
@@ -83,15 +74,9 @@ def _one(op: str, type: Type, rounding: int, saturate: bool, values: list[Any], 
         sign = negative[0] if same else rounding == DOWN
     else:
         sign = negative[0]
-        if op == "sqrt":
-            if values[0] == 0:
-                return _signed(0, sign, form)
-            if sign:
-                return form.default_nan
         if infinite[0]:
             return _signed(form.infinity, sign, form)
-        exact = _root(Fraction(values[0])) if op == "sqrt" else Fraction(values[0])
-        sign = sign if exact == 0 and isinstance(values[0], float) else exact < 0
+        exact = Fraction(values[0])
     if exact == 0:
         return _signed(0, sign, form)
     return rounded(exact, type, rounding, saturate)
@@ -99,15 +84,6 @@ def _one(op: str, type: Type, rounding: int, saturate: bool, values: list[Any], 
 
 def _signed(bits: int, negative: bool, form: Any) -> int:
     return bits | (form.sign if negative else 0)
-
-
-def _root(x: Fraction) -> Fraction:
-    """The square root with at least 160 bits, the last of them sticky."""
-    scale = 1 << 700
-    number = x.numerator * scale * scale // x.denominator
-    root = isqrt(number)
-    exact = root * root == number and x.numerator * scale * scale % x.denominator == 0
-    return Fraction(2 * root + (not exact), 2 * scale)
 
 
 def rounded(exact: Fraction, type: Type, rounding: int, saturate: bool = False) -> int:
