@@ -53,10 +53,13 @@ def _device(arch: str) -> VirtualDevice:
 
 def _text(arch: str, body: str, lanes: int, directives: str, agprs: bool) -> str:
     wide = arch in WAVE64
-    store, load = ("global_store_dword", "s_load_dwordx4") if wide else ("global_store_b32", "s_load_b128")
-    store4 = "global_store_dwordx4" if wide else "global_store_b128"
+    old = wide or arch.startswith("gfx10")  # names of loads and stores as gfx9 has them
+    store, load = ("global_store_dword", "s_load_dwordx4") if old else ("global_store_b32", "s_load_b128")
+    store4 = "global_store_dwordx4" if old else "global_store_b128"
     b, exec_, vcc = ("b64", "exec", "vcc") if wide else ("b32", "exec_lo", "vcc_lo")
-    lines = ["s_mov_b32 s80, s0", "s_mov_b32 s81, s1", f"{load} s[84:87], s[80:81], 0x0", "s_waitcnt lgkmcnt(0)"]
+    first = 4 if "private_segment_buffer" in directives else 0  # where the arguments' address is
+    wait = "s_wait_kmcnt 0x0" if arch.startswith("gfx12") else "s_waitcnt lgkmcnt(0)"
+    lines = [f"s_mov_b32 s80, s{first}", f"s_mov_b32 s81, s{first + 1}", f"{load} s[84:87], s[80:81], 0x0", wait]
     lines += ["v_and_b32 v200, 0x3ff, v0", "v_lshlrev_b32 v201, 2, v200", "v_mov_b32 v0, v200"]
     lines += [f"v_mov_b32 v{i}, 0" for i in range(1, VGPRS)] + [f"s_mov_b32 s{i}, 0" for i in range(SGPRS)]
     lines += ["s_mov_b32 s2, s86", "s_mov_b32 s3, s87", f"s_mov_{b} {vcc}, 0", "s_cmp_lg_u32 0, 0"]
@@ -93,7 +96,7 @@ k:
   .amdhsa_group_segment_fixed_size 4096
   .amdhsa_private_segment_fixed_size 256
   .amdhsa_kernarg_size 16
-  .amdhsa_user_sgpr_count 2
+  .amdhsa_user_sgpr_count {first + 2}
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_next_free_vgpr {registers}
   .amdhsa_next_free_sgpr 96

@@ -267,3 +267,74 @@ def test_wide_loads_that_go_to_lds(text, words, expected):
     )
     for word in range(words):
         assert found.v[2 + word].tolist() == [expected(lane, word) for lane in range(64)]
+
+
+@BOTH
+def test_index_strides(arch):
+    """The four values of the field: 8, 16, 32 and 64 indices side by side; a place is worked out from the table."""
+    load = WORD[arch][0]
+    body, data = "", np.arange(512, dtype=np.uint32) + 1000
+    for field in range(4):
+        flags = (RAW[arch] & 0x0F9FFFFF) | field << 21 | (1 << 28 if arch == "gfx1100" else 0)
+        body += resource(arch, 1000, stride=8, swizzle=1, flags=flags)
+        body += f"v_add_u32 v1, 30, v0\n{load} v{4 + field}, v1, s[4:7], 0 idxen offset:4\n"
+    found = run(arch, body + "s_waitcnt vmcnt(0)\n", data=data)
+    for field in range(4):
+        side = 8 << field
+        places = [(i // side * 8 + 4) * side + i % side * 4 for i in range(30, 30 + found.v.shape[1])]
+        assert found.v[4 + field].tolist() == [1000 + place // 4 for place in places], side
+
+
+def test_how_gfx11_checks_by_oob_select():
+    """8 records of a stride of 8 bytes: 0 and 1 count records, 2 asks whether there are any, 3 counts bytes."""
+    body = "v_mov_b32 v2, v0\nv_mov_b32 v3, 4\n"
+    for select in range(4):
+        body += resource("gfx1100", 8, stride=8, flags=select << 28 | 0x01004000)
+        body += f"buffer_load_b32 v{4 + select}, v0, s[4:7], 0 idxen\n"
+        body += f"buffer_load_b32 v{8 + select}, v[2:3], s[4:7], 0 idxen offen offset:4\n"
+        body += resource("gfx1100", 0, stride=8, flags=select << 28 | 0x01004000)
+        body += f"buffer_load_b32 v{12 + select}, v0, s[4:7], 0 idxen\n"
+    found = run("gfx1100", body + "s_waitcnt vmcnt(0)\n", data=np.arange(128, dtype=np.uint32) + 1000)
+    lanes = range(32)
+    near = [[1000 + 2 * i if i < 8 else 0 for i in lanes]] * 2
+    assert [found.v[4 + n].tolist() for n in range(4)] == [
+        *near, [1000 + 2 * i for i in lanes], [1000 + 2 * i if 8 * i + 4 <= 8 else 0 for i in lanes]
+    ]  # fmt: skip
+    beyond = [1002 + 2 * i for i in lanes]  # offset 8 is outside of the stride: only 0 asks
+    assert found.v[8].tolist() == [0] * 32
+    assert found.v[9].tolist() == [b if i < 8 else 0 for i, b in enumerate(beyond)]
+    assert found.v[10].tolist() == beyond
+    assert found.v[11].tolist() == [0] * 32
+    assert [set(found.v[12 + n]) for n in range(4)] == [{0}] * 4
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx1030"])
+def test_scratch_as_a_buffer(arch):
+    """LLVM's scratch descriptor before gfx940 and gfx11: each lane has its own; the scalar offset counts for all lanes
+    of a wave together."""
+    size, add = (64, "v_add_u32") if arch == "gfx90a" else (32, "v_add_nc_u32")
+    found = run(
+        arch,
+        f"""
+        s_mov_b32 s4, 0
+        s_brev_b32 s5, 1
+        s_mov_b32 s6, -1
+        s_mov_b32 s7, 0x800000
+        s_movk_i32 s8, {16 * size}
+        {add} v1, 100, v0
+        {add} v2, 200, v0
+        v_mov_b32 v3, 8
+        buffer_store_dword v1, off, s[4:7], 0 offset:4
+        buffer_store_dword v2, v3, s[4:7], s8 offen offset:12
+        s_waitcnt vmcnt(0)
+        buffer_load_dword v4, v3, s[4:7], 0 offen offset:28
+        buffer_load_dword v5, off, s[4:7], 0 offset:4
+        buffer_load_dword v6, off, s[4:7], s8 offset:20
+        s_waitcnt vmcnt(0)
+        """,
+        directives="user_sgpr_private_segment_buffer 1",
+    )
+    lanes = range(size)
+    assert found.v[4].tolist() == [200 + i for i in lanes]  # 8 + 16 + 12 = 8 + 28
+    assert found.v[5].tolist() == [100 + i for i in lanes]
+    assert found.v[6].tolist() == [200 + i for i in lanes]  # 16 + 20

@@ -23,6 +23,9 @@ Fields as in the kernel driver's register headers: HW_ID wave 3:0, SIMD 5:4, CU 
 SIMD 9:8, WGP 13:10, SA 16, SE 20:18."""
 
 
+DEBUG_TRAP = 3
+"""The trap that does nothing without a debugger. (LLVM, "User Guide for AMDGPU Backend", trap handler ABI)"""
+
 SLEEP = "modelled: takes no time; other waves run first"
 _ACCURACY = {
     "time": "modelled: counts the wave's own instructions, so that runs repeat",
@@ -93,7 +96,7 @@ _add(
 _add("nop", "s_gl1_inv buffer_gl0_inv", "Hints and caches.", "gfx11", accuracy=CACHES)
 _add("nop", "buffer_gl1_inv", "Hints and caches.", "gfx11", accuracy=CACHES, order="acquire")
 _add("sleep", "s_sleep", "Pause the wave for about 64 cycles times the operand.", delay="sleep")
-_add("trap", "s_trap", "Enter the trap handler: the kernel is stopped.")
+_add("trap", "s_trap", "Enter the trap handler: the kernel is stopped, but for trap 3 of debuggers.")
 _add("sendmsg", "s_sendmsg s_sendmsghalt", "Send a message; the one that frees VGPRs has no effect.")
 for _width in (32, 64):
     _add("sendmsg_rtn", f"s_sendmsg_rtn_b{_width}", "Send a message and get the answer.", "gfx11", width=_width)

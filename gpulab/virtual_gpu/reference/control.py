@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.assembly import hardware_register
-from gpulab.virtual_gpu.isa.control import PLACES
+from gpulab.virtual_gpu.isa.control import DEBUG_TRAP, PLACES
 from gpulab.virtual_gpu.isa.expression import u32, u64
 from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Operand, Symbol
 from gpulab.virtual_gpu.isa.row import Control
@@ -53,7 +53,12 @@ class ControlRows(Operands):
                 wave.mode = wave.mode & ~mask | bits << first & mask
         elif kind == "getreg":
             name, first, width = hardware_register(operands[1])
-            bits = {"MODE": wave.mode, "SHADER_CYCLES": self.machine.steps & 0xFFFFF}.get(name, 0)
+            known = {
+                "MODE": wave.mode,
+                "SHADER_CYCLES": self.machine.steps & 0xFFFFF,
+                "SH_MEM_BASES": dispatch.SHARED_APERTURE >> 48 << 16 | dispatch.PRIVATE_APERTURE >> 48,
+            }
+            bits = known.get(name, 0)
             if name in PLACES:
                 bits = self.place_of_wave(name)
             return [lambda: self.set_scalar(operands[0], bits >> first & (1 << width) - 1, 32)]
@@ -70,7 +75,9 @@ class ControlRows(Operands):
         elif kind == "gpr_index_off":
             wave.gpr_indexing = False
         elif kind == "trap":
-            raise Stop("trap", detail=f"trap {self.scalar(operands[0], u32) if operands else 0}")
+            number = self.scalar(operands[0], u32)
+            if number != DEBUG_TRAP:
+                raise Stop("trap", detail=f"trap {number}")
         else:
             raise self.unsupported(f"control kind {kind}")
         return []

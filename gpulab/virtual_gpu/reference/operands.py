@@ -58,8 +58,7 @@ class Operands:
     def scalar_register(self, register: Register, width: int) -> int:
         wave = self.wave
         if register.file == "s":
-            count = max(1, (width + 31) // 32) if register.count == 1 else register.count
-            bits = sum(wave.s[register.index + i] << 32 * i for i in range(min(count, register.count)))
+            bits = sum(wave.s[register.index + i] << 32 * i for i in range(register.count))
             return bits & ((1 << max(width, 1)) - 1) if width > 1 else bits
         if register.file in ("v", "a"):
             raise self.unsupported("a vector register as a scalar source")

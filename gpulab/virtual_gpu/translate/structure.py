@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpulab import architectures
+from gpulab.virtual_gpu.isa.control import DEBUG_TRAP
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Operand, Program, Symbol
 from gpulab.virtual_gpu.isa.row import Control, Row
 from gpulab.virtual_gpu.translate import layout
@@ -68,9 +69,8 @@ def stops(decoded: Decoded) -> bool:
     """Whether an instruction is a trap that stops the kernel. (s_trap 3 does nothing without a debugger.)"""
     if not isinstance(decoded.row, Control) or decoded.row.kind != "trap":
         return False
-    operands = decoded.instruction.operands
-    value = operands[0].value if operands else None
-    return not (isinstance(value, Literal) and int(value.value) == 3)
+    value = decoded.instruction.operands[0].value
+    return not (isinstance(value, Literal) and int(value.value) == DEBUG_TRAP)
 
 
 def fence_of(decoded: Decoded, arch: str, orders: frozenset[str] | None) -> str:
