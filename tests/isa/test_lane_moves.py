@@ -57,9 +57,7 @@ def test_rows_of_two_registers_change_places():
     """gfx950: the first register's odd rows (of 16 or 32 lanes) and the second's even ones; fi and bound_ctrl."""
     mask = 0xFFFF_FF0F_FFF0_FFFE
     forms = [(d, fi, zero) for d in (16, 32) for fi in (0, 1) for zero in (0, 1)]
-    body = "".join(
-        f"v_add_u32 v{1 + 2 * n}, 100, v0\nv_add_u32 v{2 + 2 * n}, 200, v0\n" for n, _ in enumerate(forms)
-    )
+    body = "".join(f"v_add_u32 v{1 + 2 * n}, 100, v0\nv_add_u32 v{2 + 2 * n}, 200, v0\n" for n, _ in enumerate(forms))
     body += f"s_mov_b32 exec_lo, {mask & 0xFFFFFFFF:#x}\ns_mov_b32 exec_hi, {mask >> 32:#x}\n"
     for n, (distance, fi, zero) in enumerate(forms):
         flags = " bound_ctrl:1" * zero + " fi:1" * fi

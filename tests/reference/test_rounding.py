@@ -85,8 +85,8 @@ def test_a_fused_operation_rounds_once(rounding):
 
 @MODES
 def test_conversions_to_half(rounding):
-    singles = np.array([1 + 2**-11, -1 - 2**-11, 1 + 3 * 2**-11, 65519.9, 65520, -65520, 1e30, 2**-25, -(2**-26), 2**-24,
-                        1.5 * 2**-24, 2**-14 - 2**-26, np.pi, 2.0], np.float32)  # fmt: skip
+    singles = np.array([1 + 2**-11, -1 - 2**-11, 1 + 3 * 2**-11, 65519.9, 65520, -65520, 1e30, 2**-25, -(2**-26),
+                        2**-24, 1.5 * 2**-24, 2**-14 - 2**-26, np.pi, 2.0], np.float32)  # fmt: skip
     wanted = [half(Fraction(float(x)), rounding) for x in singles]
     assert results("v_cvt_f16_f32", [singles], rounding << 2).tolist() == wanted
     numbers = np.array([2049, -2049, 2051, 4098, 4102, 32767, -32768, 1], np.int16)
