@@ -46,6 +46,7 @@ FULL = (
     r"^tests/fuzz/.*::test_(random_programs|without_optimization)",
     r"^tests/headers/test_headers\.py::test_all_mathematical_names_on_every_target",
     r"^tests/translate/test_lanes\.py",
+    r"^tests/translate/test_long_branches\.py::test_a_loop_over",
     r"^tests/toolchain/test_hip_api\.py::test_the_page_is_up_to_date",
     r"^tests/toolchain/test_precompiled\.py::test_(programs_are_the_same_without|a_second_program_with)",
     r"^tests/views/test_outputs\.py::test_(papermill_keeps|nbconvert_to_html_shows_picture|nbconvert_to_latex|of_a_notebook_with|a_built_notebook|without_widgets)",

@@ -23,11 +23,11 @@ def said(exercise, answers):
 
 @pytest.mark.parametrize("id", exercise_ids())
 def test_wrong_answers_are_rejected_with_their_causes(id):
-    """Programs on one architecture, and on all where that one does not tell."""
+    """On one architecture, and on all where that one does not tell."""
     exercise = load(id)
-    archs = exercise.archs if isinstance(exercise, Exercise) else exercise.archs[:1]
+    one = exercise.archs[exercise_ids().index(id) % len(exercise.archs)]
     answers = wrong_answers(id)
-    first = {each.name: judged_on(exercise, each, archs) for each in answers}
+    first = {each.name: judged_on(exercise, each, (one,)) for each in answers}
     left = [each for each in answers if said(exercise, [first[each.name]])]
     assert not said(exercise, [judged_on(exercise, each, exercise.archs) for each in left])
 

@@ -1,6 +1,6 @@
 """Branches that are too far for s_branch: LLVM jumps through a distance between labels that it adds to the pc.
 
-Real ones need more than 128 KiB of code; an option of LLVM makes them in small kernels.
+Real ones need more than 128 KiB of code, which one test has; an option of LLVM makes them in small kernels.
 """
 
 from __future__ import annotations
@@ -44,6 +44,26 @@ def test_a_long_branch_lands(arch):
         out = gpulab.zeros(64, np.uint32)
         module.walk[1, 64](out, 9)
         assert out.to_host().tolist() == [expected(x, 9) for x in range(64)]
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_a_loop_over_more_than_128_KiB_of_code_lands(arch):
+    lines = [(2 * k + 3, k * 7919 + 1) for k in range(12_000)]
+    body = "\n".join(f"x = x * {factor}u ^ {other}u;" for factor, other in lines)
+    source = f"""__global__ void walk(unsigned* out, int n) {{
+      unsigned x = threadIdx.x;
+      for (int j = 0; j < n; j++) {{ {body} }}
+      out[threadIdx.x] = x;
+    }}"""
+    with gpulab.using(arch):
+        module = gpulab.compile(source)
+        assert "s_setpc_b64" in module.assembly
+        out = gpulab.zeros(64, np.uint32)
+        module.walk[1, 64](out, 2)
+        wanted = np.arange(64, dtype=np.uint64)
+        for factor, other in 2 * lines:
+            wanted = wanted * factor & 0xFFFFFFFF ^ other
+        assert out.to_host().tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])

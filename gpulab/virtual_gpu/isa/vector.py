@@ -241,13 +241,13 @@ def _division_scale(a: Value, denominator: Value, numerator: Value, steps: int, 
 
 @division("v_div_scale_f32", writes="dst sdst")
 def _(a: f32, denominator: f32, numerator: f32) -> Any:
-    """Scale for a division; the mask tells v_div_fmas_f32 to scale back."""
+    """Scale for a division; the mask tells v_div_fmas_f32 to scale back. Two cases are open: see docs/assembly.md."""
     return _division_scale(a, denominator, numerator, 64, 23)
 
 
 @division("v_div_scale_f64", writes="dst sdst")
 def _(a: f64, denominator: f64, numerator: f64) -> Any:
-    """Scale for a division; the mask tells v_div_fmas_f64 to scale back."""
+    """Scale for a division; the mask tells v_div_fmas_f64 to scale back. Two cases are open: see docs/assembly.md."""
     return _division_scale(a, denominator, numerator, 128, 53)
 
 

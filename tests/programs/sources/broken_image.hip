@@ -1,4 +1,4 @@
-// A code object that gpulab did not make is explained where a program loads it.
+// An image that is no code object is explained where a program loads it.
 // OUT: hipErrorInvalidImage
 // ERR: gpulab: hipModuleLoadData returned hipErrorInvalidImage: the image is not a 64-bit little-endian ELF file
 #include <hip/hip_runtime.h>
