@@ -247,6 +247,24 @@ def python(code: str, *arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+def in_a_program() -> list[tuple[str, str, str]]:
+    """Rows for latencies in a whole program; none where programs cannot be built."""
+    from gpulab import programs
+    from gpulab.toolchain import hosted
+
+    if hosted.unavailable():
+        return []
+    run = programs.build((ROOT / "bench" / "latency.hip").read_text(encoding="utf-8"), archs=("gfx942",)).run()
+    if run.exit_code:
+        sys.exit(run.stdout + run.stderr)
+    launch, waited, copy = map(float, run.stdout.split())
+    return [
+        ("a launch in a whole program", f"{launch:.0f} µs", "50 µs"),
+        ("the same with hipDeviceSynchronize", f"{waited:.0f} µs", ""),
+        ("a copy of 4 bytes in a whole program", f"{copy:.1f} µs", "10 µs"),
+    ]
+
+
 def latencies() -> list[tuple[str, str, str]]:
     """What, measured, and the limit that the project sets itself."""
     imports = min(float(python(_IMPORT)) for _ in range(5))
@@ -266,6 +284,7 @@ def latencies() -> list[tuple[str, str, str]]:
         # The limit is for what comes on top of the kernel's own work; here that work counts as well.
         ("second launch of saxpy, 1,024 elements, in all", f"{session['launch'] * 1e6:.0f} µs", "150 µs"),
         ("gpulab setup with an empty cache folder", f"{setup:.1f} s", "180 s"),
+        *in_a_program(),
     ]
 
 

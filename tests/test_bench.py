@@ -39,6 +39,12 @@ def test_a_difference_is_told() -> None:
     assert agreement(np.array([1.0, 2.5, 3.0], np.float32), expected) == "1 of 3 DIFFER, by up to 0.5"
 
 
+def test_latencies_of_a_program_are_measured() -> None:
+    rows = measures().in_a_program()
+    assert [name.split()[1] for name, _, _ in rows] == ["launch", "same", "copy"]
+    assert all(0 < float(found.split()[0]) < 100_000 for _, found, _ in rows)
+
+
 def test_translations_are_timed_both_ways(capsys) -> None:
     measures().translations(1, (("-O3", 2),))
     heads, _, *rows = capsys.readouterr().out.strip().splitlines()
