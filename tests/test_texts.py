@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import importlib.util
 import io
 import re
+import shlex
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +19,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import gpulab
+from gpulab import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -107,6 +111,69 @@ def test_each_page_with_blocks_has_a_test(page: str) -> None:
         return
     assert page in TESTED, f"{page} has blocks of code: run them in a test, and name it in TESTED"
     assert Path(page).name in Path(TESTED[page]).read_text(encoding="utf-8")
+
+
+def indented(page: str) -> list[str]:
+    """Blocks of a page that are indented by four columns, as they would be typed."""
+    text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    found = re.findall(r"(?:^\n|\A)((?:^(?: {4}.*)?\n)+)", text, re.M)
+    return [textwrap.dedent(block).strip() for block in found if block.strip()]
+
+
+PYTHON = ("docs/checked.md", "docs/profiling.md")
+"""Pages whose indented blocks are Python."""
+
+
+@pytest.mark.parametrize("page", PYTHON)
+def test_indented_python_runs(shell: InteractiveShell, page: str) -> None:
+    """With the kernel and the arrays of README."""
+    for _, text in blocks("README.md")[:4]:
+        run(shell, text)
+    found = indented(page)
+    assert found
+    for text in found:
+        run(shell, text)
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command) for each line of an indented block that begins with a command of the project."""
+    found = []
+    for page in pages():
+        for line in "\n".join(indented(page)).splitlines():
+            words = re.split(r"\s+#|\s{3,}", line.strip())[0].removeprefix("mkdir gpu && cd gpu && ")
+            words = re.sub(r"\[(--[^\]]*)\]", r"\1", re.sub(r"^(?:/srv/gpulab/env|\.venv)/bin/", "", words))
+            if re.match(r"gpulab |make |python3? (?!-m (?:venv|pip|pytest))", words):
+                found.append((page, words))
+    return found
+
+
+def test_the_commands_of_the_pages_are_found() -> None:
+    pages_, texts = zip(*commands(), strict=True)
+    assert {"README.md", "docs/grading.md", "docs/porting.md", "docs/delivery.md", "docs/hub.md"} <= set(pages_)
+    assert len(set(texts)) > 20
+
+
+@pytest.mark.parametrize(("page", "words"), commands())
+def test_a_command_of_a_page_exists(page: str, words: str) -> None:
+    """Its target, its file, or its options: gpulab's own parser takes them. Nothing is run here."""
+    program, *arguments = shlex.split(words)
+    if program == "gpulab":
+        cli.parser().parse_args(arguments)
+    elif program == "make":
+        assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    elif arguments[0] == "-c":
+        compile(arguments[1], page, "exec")
+    elif arguments[0] == "-m":
+        assert importlib.util.find_spec(arguments[1])
+    else:
+        assert (ROOT / arguments[0]).is_file() or arguments[0].endswith("/install.py"), page  # a bundle's own file
+
+
+def test_a_command_that_does_not_exist_is_found() -> None:
+    with pytest.raises(SystemExit):
+        test_a_command_of_a_page_exists("README.md", "gpulab doctor --quickly")
+    with pytest.raises(AssertionError):
+        test_a_command_of_a_page_exists("README.md", "make nothing")
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
