@@ -33,7 +33,7 @@ BODY = """
 
 
 def traced(body: str, *, wave: int = 0, threads: int = 128, lds: int = 1024, **kwargs):
-    text = KERNEL.format(arch="gfx942", body=body, lds=lds, scratch=0, denormals=3, ieee=0, after="")
+    text = KERNEL.format(arch="gfx942", body=body, lds=lds, scratch=0, denormals=3, ieee=0, after="", directives="")
     text = text.replace(".text\n", '.text\n.file 0 "/x" "cell.hip"\n')
     program = parse(text, {"cell.hip": "first line\nsecond line\n"})
     memory = Regions()
