@@ -74,7 +74,7 @@ def serve(architecture: Architecture, addresses: Sequence[int | None], bytes: in
     Args:
         addresses: byte address in LDS by lane; None for a lane that is not active.
         bytes: of one lane.
-        action: "load", "store" or "atomic"; lanes of an atomic that want the same dword wait for each other.
+        action: "load", "store" or "atomic"; lanes of an atomic on the same dword wait for each other.
     """
     found = []
     for group in phases(architecture, bytes, action):

@@ -172,7 +172,7 @@ def lds_banks(
     """What banks an LDS access uses, from its index. In the instrument the index can be changed.
 
     Args:
-        index: of the element that each lane wants, e.g. "threadIdx.x * 33"; it may use x, y, z (or threadIdx.x ...),
+        index: of the element that each lane accesses, e.g. "threadIdx.x * 33"; it may use x, y, z (or threadIdx.x ...),
             lane, tid (the thread's number in its block), integers, + - * / % << >> & ^ | ~ and parentheses, as in C.
         element_bytes: of one lane: 1, 2, 4, 8, 12 or 16.
         access: "load", "store" or "atomic".
@@ -391,6 +391,7 @@ def _view(setup: Setup) -> dict[str, Any]:
             "pile": max(len(piles[dword % a.lds_banks]) for dword in dwords),
         })  # fmt: skip
     cycles = sum(phase.cycles for phase in phases)
+    table = _table(setup)
     return {
         "arch": setup.arch,
         "index": setup.index,
@@ -412,6 +413,7 @@ def _view(setup: Setup) -> dict[str, Any]:
         "conflicts": cycles - len(phases),
         "beyond": _beyond(places, setup, a.max_lds_bytes_per_workgroup),
         "sentence": _sentence(setup, phases, groups),
+        "table": {"columns": table.columns, "rows": table.rows, "note": table.note},
     }
 
 
@@ -469,7 +471,7 @@ def _table(setup: Setup) -> Table:
     rows: list[tuple[Cell, ...]] = [(str(bank), *(cell(phase, bank) for phase in phases)) for bank in used]
     rows.append(("cycles", *(str(phase.cycles) for phase in phases)))
     columns = "bank", *(f"phase {n + 1}: lanes {_ranges(group)}" for n, group in enumerate(groups))
-    note = "In each cell: dwords that the bank has to give in this phase, and the lanes that want them."
+    note = "In each cell: dwords that the bank has to give in this phase, and the lanes that access them."
     if setup.action == "atomic":
         note = "In each cell: atomics that the bank has to do in this phase, and their lanes."
     idle = a.lds_banks - len(used)

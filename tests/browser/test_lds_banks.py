@@ -41,7 +41,7 @@ def test_a_launch_and_its_remedies(gallery: Gallery, kernel: Instrument) -> None
     page.get_by_role("button", name="padded").click()
     page.wait_for_function("document.querySelector('.lds-verdict strong').textContent.startsWith('✓')")
     assert verdict.inner_text() == "✓ 2 cycles: no bank conflict"
-    assert page.locator(".lds-note").inner_text().endswith("the access that this picture began with.")
+    assert page.locator(".lds-note").inner_text().endswith("belongs to the access that it began with.")
     assert page.get_by_label("Index of the element").input_value() == "x * 33 + y"
     page.get_by_role("button", name="as in the kernel").click()
     page.wait_for_function("document.querySelector('.lds-verdict strong').textContent.startsWith('✕')")
@@ -71,6 +71,13 @@ def test_typing_an_index_with_keys_alone(gallery: Gallery) -> None:
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelector('.lds-verdict strong').textContent === '✕ 32 cycles instead of 2'")
     assert not page.locator(".lds-problem").is_visible()
+    assert page.locator(".lds-numbers caption").inner_text() == ""  # folded
+    page.locator("details:has(.lds-numbers) summary").evaluate("(each) => each.click()")
+    shown = page.locator(".lds-numbers tbody tr").first.locator("td").all_inner_texts()
+    even = [", ".join(map(str, range(first, first + 32, 2))) for first in (0, 32)]  # 16 x mod 32 is 0 for an even x
+    assert shown == ["0", f"16 ({even[0]})", f"16 ({even[1]})"]
+    page.locator("details:has(.lds-numbers) summary").evaluate("(each) => each.click()")
+    page.locator(".lds-index").focus()
     for _ in range(13):  # six buttons, four settings, the lanes, two phases
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -135,7 +142,7 @@ def test_atomics_are_told_apart_from_dwords(gallery: Gallery) -> None:
     """Lanes that read the same dword get it together; atomics on it wait for each other."""
     page = gallery.mount(lds_banks("x % 3", arch="gfx1100"))
     assert page.locator(".lds-rule").inner_text().startswith("A bank gives one dword (4 bytes) in a cycle.")
-    assert "×3: three lanes want the same dword and get it together" in page.locator(".lds-legend").inner_text()
+    assert "×3: three lanes access the same dword, in one cycle" in page.locator(".lds-legend").inner_text()
     page.get_by_role("combobox", name="Access").select_option("atomic")
     page.wait_for_function("document.querySelectorAll('.lds-box').length === 32")
     assert page.locator(".lds-rule").inner_text().startswith("A bank does one atomic in a cycle, also where several")

@@ -1,6 +1,6 @@
 // LDS banks: lanes, the banks that they want, and how high the dwords pile up in each bank, phase by phase.
 
-import { ask, choice, el, frame, number, redraw, roving } from "./common.js";
+import { ask, choice, el, frame, number, redraw, roving, table } from "./common.js";
 
 const KEYS = [
   ["Tab", "from field to field, then to the lanes, the phases and the banks"],
@@ -29,7 +29,7 @@ export default {
     const pick = el("div", { class: "lds-row" });
     const input = el("input", {
       type: "text", class: "lds-index", spellcheck: "false", autocomplete: "off", maxlength: 200, value: data.view.fitted,
-      placeholder: "no simple formula: type an index to try", "aria-label": `Index of the element that a lane wants. Names: ${data.names.join(", ")}`,
+      placeholder: "no simple formula: type an index to try", "aria-label": `Index of the element that a lane accesses. Names: ${data.names.join(", ")}`,
       oninput: () => { clearTimeout(timer); timer = setTimeout(typed, PAUSE); },
       onchange: typed,
       onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); typed(); } },
@@ -146,7 +146,7 @@ export default {
     const phases = el("div", { class: "lds-row lds-phases", role: "group", "aria-label": "Phases: lanes that are served together" });
     const piles = el("div", { class: "lds-piles", role: "group", "aria-label": "Banks of the chosen phase, a row for each cycle" });
     const RULES = {
-      plain: "A bank gives one dword (4 bytes) in a cycle. Dwords of the same bank stand below each other, with the lane that wants them: the tallest pile says how many cycles the phase takes.",
+      plain: "A bank gives one dword (4 bytes) in a cycle. Dwords of the same bank stand below each other, with the lane that accesses them: the tallest pile says how many cycles the phase takes.",
       atomic: "A bank does one atomic in a cycle, also where several are for the same dword (4 bytes). Atomics of the same bank stand below each other, with their lane: the tallest pile says how many cycles the phase takes.",
     };
     const rule = el("p", { class: "lds-rule" });
@@ -157,14 +157,16 @@ export default {
       const atomic = view.action === "atomic", what = atomic ? "atomic" : "dword";
       rule.textContent = atomic ? RULES.atomic : RULES.plain;
       legend.replaceChildren(mark("free", `first ${what} of a bank`), mark("bad", `one more ${what} in the same bank: one more cycle`),
-        mark("off", "lane that is not active"), atomic ? "" : el("span", { text: "×3: three lanes want the same dword and get it together" }));
+        mark("off", "lane that is not active"), atomic ? "" : el("span", { text: "×3: three lanes access the same dword, in one cycle" }));
     }
-    const note = el("p", { class: "lds-note", hidden: true, text: "The picture and its sentence follow the fields. The table below belongs to the access that this picture began with." });
-    /** The table is Python's: it does not change with the fields. */
+    const note = el("p", { class: "lds-note", hidden: true, text: "The picture, its sentence and its table follow the fields. A table below the picture belongs to the access that it began with." });
+    const numbers = el("div", { class: "lds-numbers" });
+    const folded = el("details", {}, el("summary", { text: "Table of the picture: dwords by bank and phase" }), numbers);
+    /** The table that stands beside the instrument is Python's: it does not change with the fields. */
     function compare() {
       note.hidden = instruction === 0 && sample === data.view.sample && fields.every((name) => view[name] === data.view[name]);
     }
-    f.body.append(verdict, strip, phases, rule, piles, legend, detail, note);
+    f.body.append(verdict, strip, phases, rule, piles, legend, detail, folded, note);
 
     function worst() {
       phase = view.phases.reduce((best, one, k) => (one.cycles > view.phases[best].cycles ? k : best), 0);
@@ -187,6 +189,7 @@ export default {
       roving(strip, cells, { columns, onfocus: lanePointed });
       cells.forEach((node, k) => node.addEventListener("mouseenter", () => lanePointed(k)));
       explain();
+      numbers.replaceChildren(table(view.table.columns.map((title, k) => ({ title, cell: (row) => row[k] })), view.table.rows, { caption: view.table.note, sortable: false }));
       showPhase();
       pressed();
     }

@@ -220,7 +220,7 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     rounds = -(-on_unit // slots)
     alone = a.workgroup_start_clocks + (work.path_clocks + _waiting(a, work, vmem)) / (total * waves)
     if issued.get("barrier") and waves > 1:
-        # Between two barriers all waves of a workgroup want the same unit at once: the last waits for all others.
+        # Between two barriers all waves of a workgroup use the same unit at once: the last waits for all others.
         others = (lds + traffic.l1_clocks) / (cus * total) * (1 - 1 / waves)
         on_simd = -(-waves // simds)
         others += parts["VALU issue"] / simd_share / (total * waves) * (on_simd - 1)
