@@ -121,3 +121,6 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
     assert found.index("tests/programs/test_headers.py") < found.index("tests/headers")
     assert mutants.tests_of("gpulab/views/lds_banks.py")[0] == "tests/views/test_lds_banks.py"
     assert "tests/machine/test_native.py" in mutants.tests_of("gpulab/virtual_gpu/schema.py")
+    groups = mutants.tests_of("gpulab/toolchain/include/hip/hip_cooperative_groups.h")  # many tests name it
+    assert groups[0] == "tests/headers/test_cooperative_groups.py"
+    assert len(set(groups)) == len(groups)

@@ -84,6 +84,21 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/virtual_gpu/libraries", "tests/hip tests/libraries tests/api tests/programs"),
     ("gpulab/virtual_gpu", "tests/hip tests/api tests/programs"),
     ("gpulab/architectures", "tests/architectures tests/machine tests/views tests/isa tests/test_metrics.py tests/hip"),
+    *(
+        (f"gpulab/toolchain/include/{name}", f"{first} tests/headers tests/kernels tests/programs tests/checked")
+        for name, first in (
+            ("hip/hip_cooperative_groups.h", "tests/headers/test_cooperative_groups.py"),
+            ("gpulab/heap.h", "tests/headers/test_heap.py"),
+            *((f"hip/hip_{name}.h", "tests/headers/test_short_floats.py") for name in ("fp16", "bf16", "bfloat16")),
+            *((f"hip/{name}.h", "tests/programs/test_headers.py") for name in ("hip_runtime_api", "hiprtc")),
+            *((f"gpulab/{name}.h", "tests/headers/test_compile_time.py") for name in ("definitions", "dim3", "standard")),
+            ("hip/hip_complex.h", "tests/headers/test_on_device.py"),
+            ("gpulab/short_floats.h", "tests/headers/test_short_floats.py"),
+            ("gpulab/tiny_floats.h", "tests/headers/test_tiny_floats.py"),
+            ("gpulab/host", "tests/programs/test_headers.py"),
+            ("gpulab", "tests/headers/test_on_device.py"),
+        )
+    ),
     ("gpulab/toolchain/include", "tests/headers tests/kernels tests/programs tests/checked"),
     ("gpulab/toolchain/library", "tests/headers tests/kernels"),
     (
@@ -311,6 +326,7 @@ def tests_of(path: str) -> list[str]:
     """The tests that ought to see a file's mutants, in the order in which they are tried."""
     folders = next(tests for prefix, tests in TESTS if path == prefix or path.startswith(prefix + "/")).split()
     folders = [folder for folder in folders if (ROOT / folder).exists()]
+    first = [name for name in folders if name.endswith(".py")]
     stem = Path(path).stem
     if path.startswith("course/exercises/"):  # an exercise's own answers
         name = Path(path).parts[2]
@@ -318,7 +334,7 @@ def tests_of(path: str) -> list[str]:
         return [f"tests/{file}.py -k {name}" for file in asked]
     own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
-    return [*own[:3], *(name for name in naming(path) if name not in own), *folders]
+    return list(dict.fromkeys((*own[:3], *first, *(name for name in naming(path) if name not in own), *folders)))
 
 
 class Coverage:

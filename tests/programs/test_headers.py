@@ -18,8 +18,17 @@ from gpulab.virtual_gpu.runtime import codes, structures
 HOST = Path(hosted.__file__).parent / "include" / "gpulab" / "host"
 
 
-def enumerations() -> dict[str, dict[str, int]]:
-    text = (HOST / "constants.h").read_text()
+DEVICE_BITS = (
+    "hasGlobalInt32Atomics", "hasGlobalFloatAtomicExch", "hasSharedInt32Atomics", "hasSharedFloatAtomicExch",
+    "hasFloatAtomicAdd", "hasGlobalInt64Atomics", "hasSharedInt64Atomics", "hasDoubles", "hasWarpVote",
+    "hasWarpBallot", "hasWarpShuffle", "hasFunnelShift", "hasThreadFenceSystem", "hasSyncThreadsExt",
+    "hasSurfaceFuncs", "has3dGrid", "hasDynamicParallelism",
+)  # fmt: skip
+"""The bits of hipDeviceArch_t from the lowest up (hip_runtime_api.h)."""
+
+
+def enumerations(header: str = "gpulab/host/constants.h") -> dict[str, dict[str, int]]:
+    text = (HOST.parents[1] / header).read_text()
     found = {}
     for name, body in re.findall(r"^enum(?: \[\[nodiscard\]\])? (\w+) \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL):
         pairs = re.findall(r"(\w+)\s*=\s*(-?\d+)", body)
@@ -42,6 +51,58 @@ def test_numbers_are_those_of_amds_package(name: str) -> None:
 
     theirs = {member: int(value.value) for member, value in getattr(hip, name).__members__.items()}
     assert enumerations()[name] == theirs
+
+
+@pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
+@pytest.mark.parametrize("name", sorted(enumerations("hip/hiprtc.h")))
+def test_numbers_of_hiprtc_are_those_of_amds_package(name: str) -> None:
+    from hip import hiprtc
+
+    def plain(member: str) -> str:
+        """The package has the newer names: hipJitInputPtx is HIPRTC_JIT_INPUT_PTX."""
+        member = member.replace("hipJitOption", "hipJit").replace("hipJit", "hiprtcJit")
+        return member.lower().replace("_", "")
+
+    theirs = {plain(member): int(value.value) for member, value in getattr(hiprtc, name).__members__.items()}
+    mine = {plain(member): value for member, value in enumerations("hip/hiprtc.h")[name].items()}
+    assert mine == {member: theirs[member] for member in mine}
+    if name == "hiprtcResult":
+        assert mine == theirs
+
+
+def test_errors_that_a_kernels_source_names() -> None:
+    ((name, errors),) = enumerations("hip/hip_runtime_api.h").items()
+    ours = {code: number for number, code in codes.NAMES.items()}
+    assert (name, errors) == ("hipError_t", {code: ours[code] for code in errors})
+
+
+def flags() -> dict[str, int]:
+    """The macros of structures.h that are numbers."""
+    text = (HOST / "structures.h").read_text()
+    found = re.findall(r"^#define (\w+) \(*(?:\((?:int|void\*|hipStream_t)\))?(-?\w+)\)*$", text, re.M)
+    return {name: int(value, 0) for name, value in found if not value.startswith("hip")}
+
+
+NEW_FLAGS = {  # of hip_runtime_api.h, that the package lacks; hipHostAlloc's are hipHostMalloc's
+    "hipStreamLegacy": 1, "hipStreamPerThread": 2, "hipEventDisableSystemFence": 1 << 29, "hipHostAllocDefault": 0,
+    "hipHostAllocPortable": 1, "hipHostAllocMapped": 2, "hipHostAllocWriteCombined": 4, "hipHostRegisterReadOnly": 8,
+    "hipOccupancyDisableCachingOverride": 1,
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
+@pytest.mark.parametrize("name", sorted(flags()))
+def test_flags_are_those_of_amds_package(name: str) -> None:
+    from hip import hip
+
+    theirs = NEW_FLAGS[name] if name in NEW_FLAGS else int(getattr(hip, name))
+    assert (flags()[name] - theirs) % (1 << 32) == 0  # the package has 0x80000000 as a negative number
+
+
+def test_every_flag_is_read() -> None:
+    text = (HOST / "structures.h").read_text()
+    assert len(flags()) == len(re.findall(r"^#define ", text, re.M)) - 1  # hipDeviceProp_t is a type
+    assert len(flags()) > 40
 
 
 def declared() -> dict[str, str]:
@@ -117,6 +178,18 @@ def test_layouts() -> None:
         for entry in kind_._fields_:
             lines.append(f'std::printf("{name}.{entry[0]} %zu\\n", __builtin_offsetof({name}, {entry[0]}));')
             expected.append(f"{name}.{entry[0]} {getattr(kind_, entry[0]).offset}")
-    source = "#include <hip/hip_runtime.h>\nint main() {\n" + "\n".join(lines) + "\n}\n"
+    # hip_runtime_api.h: what fills an attribute's identifier up to 8 bytes, a value of 64, a UUID of 16
+    for wanted, expression in ((72, "sizeof(hipLaunchAttribute)"), (64, "sizeof(hipLaunchAttributeValue)"),
+                               (8, "__builtin_offsetof(hipLaunchAttribute, val)"), (16, "sizeof(hipUUID)")):  # fmt: skip
+        lines.append(f'std::printf("%zu\\n", {expression});')
+        expected.append(f"{wanted}")
+    for place, name in enumerate(DEVICE_BITS):
+        lines.append(
+            f"{{ hipDeviceArch_t a; unsigned bits = 0; std::memset(&a, 0, sizeof a); a.{name} = ~0u; "
+            f'std::memcpy(&bits, &a, sizeof bits); std::printf("{name} %u\\n", bits); }}'
+        )
+        expected.append(f"{name} {1 << place}")
+    head = "#include <hip/hip_runtime.h>\n#include <cstring>\n"
+    source = head + "int main() {\n" + "\n".join(lines) + "\n}\n"
     run = programs.build(source, name="layouts", archs=("gfx942",)).run(arch="gfx942")
     assert run.stdout.splitlines() == expected

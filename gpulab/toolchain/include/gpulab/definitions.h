@@ -4,8 +4,8 @@
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIPCC__ 1
 #define HIP_VERSION_MAJOR 7
-#define HIP_VERSION_MINOR 2
-#define HIP_VERSION_PATCH 0
+#define HIP_VERSION_MINOR 15
+#define HIP_VERSION_PATCH 26333
 #define HIP_VERSION (HIP_VERSION_MAJOR * 10000000 + HIP_VERSION_MINOR * 100000 + HIP_VERSION_PATCH)
 
 #define __host__ __attribute__((host))
