@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 
 from gpulab.porting.translate import Translation
 from gpulab.views.table import Table, visible
@@ -54,16 +55,16 @@ def rows(translation: Translation) -> list[LinePair]:
         unchanged(source[done : edit.start])
         old, new = _lines(source[edit.start : edit.end]), _lines(edit.text)
         done = edit.end
-        if len(old) == 1 and len(new) > 1:  # lines put in before this one
+        if len(old) == 1:  # lines put in before this one
             made.extend(LinePair(0, (), ((line, True),)) for line in new[:-1] if line)
             new = new[-1:]
-        for index in range(max(len(old), len(new))):
+        for index, (left, right) in enumerate(zip_longest(old, new, fillvalue="")):
             if index:
                 finish()
-            if index < len(old) and old[index]:
-                cuda.append((old[index], True))
-            if index < len(new) and new[index]:
-                hip.append((new[index], True))
+            if left:
+                cuda.append((left, True))
+            if right:
+                hip.append((right, True))
     unchanged(source[done:])
     if cuda or hip:
         finish()

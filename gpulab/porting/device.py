@@ -86,7 +86,7 @@ def _declarations(program: CppSource, blanked: list[tuple[int, int]]) -> None:
             continue
         if text == "{":
             closing = program.partner[position]
-            block = "namespace" in words or (program.text(position - 2) == "extern" and start >= position - 2)
+            block = "namespace" in words or program.text(position - 2) == "extern"
             if closing < 0:
                 return
             if block:
@@ -103,7 +103,7 @@ def _declarations(program: CppSource, blanked: list[tuple[int, int]]) -> None:
             position = closing + 1
             continue
         if text == ";" or text == "}":
-            if words & _HOST and not words & _DEVICE and start < position and text == ";":
+            if words & _HOST and not words & _DEVICE and text == ";":
                 blanked.append((program.starts[start], program.end(position)))
             start, words, call, initialised = position + 1, set(), False, False
         elif text in ("(", "["):

@@ -66,13 +66,14 @@ class _Metadata:
             for number, body in _TUPLE.findall(ir)
         }
 
-    def number(self, node: _Node, name: str) -> int:
-        """A field that holds a reference or an integer; -1 if there is none."""
+    def number(self, node: _Node, name: str) -> int | None:
+        """A field that holds a reference or an integer; None if there is none."""
         value = node.fields.get(name, "").lstrip("!")
-        return int(value) if value.isdigit() else -1
+        return int(value) if value.isdigit() else None
 
     def follow(self, node: _Node, name: str) -> _Node | None:
-        return self.nodes.get(self.number(node, name))
+        number = self.number(node, name)
+        return None if number is None else self.nodes.get(number)
 
     def text(self, node: _Node, name: str) -> str:
         value = node.fields.get(name, "")
@@ -86,7 +87,9 @@ class _Metadata:
 
     def items(self, node: _Node, name: str) -> list[_Node | None]:
         """The nodes of a tuple; None stands for void."""
-        return [None if i is None else self.nodes.get(i) for i in self.tuples.get(self.number(node, name), [])]
+        number = self.number(node, name)
+        listed = [] if number is None else self.tuples.get(number, [])
+        return [None if i is None else self.nodes.get(i) for i in listed]
 
     def qualified(self, node: _Node) -> str:
         """The name with its namespaces and classes."""
@@ -122,7 +125,7 @@ class _Metadata:
         name = self.text(node, "name")
         if node.tag == "DW_TAG_array_type" and not name:
             counts = [self.number(item, "count") for item in self.items(node, "elements") if item is not None]
-            shape = "".join(f"[{count if count >= 0 else ''}]" for count in counts)
+            shape = "".join(f"[{'' if count is None else count}]" for count in counts)
             vector = " vector" if "DIFlagVector" in node.fields.get("flags", "") else ""
             return f"{self.spelling(inner, depth + 1)}{vector}{shape}"
         return self.qualified(node) if name else f"(unnamed {node.tag[7:].removesuffix('_type')})"
@@ -172,9 +175,9 @@ def functions(ir: str) -> dict[str, Function]:
         ir: LLVM IR as text, made with -g.
     """
     metadata = _Metadata(ir)
-    names: dict[tuple[int, int], str] = {}
+    names: dict[tuple[int | None, int | None], str] = {}
     for node in metadata.nodes.values():
-        if node.kind == "DILocalVariable" and "arg" in node.fields:
+        if node.kind == "DILocalVariable":
             names[metadata.number(node, "scope"), metadata.number(node, "arg")] = metadata.text(node, "name")
     found = {}
     for number, node in metadata.nodes.items():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -117,3 +120,76 @@ def test_output_and_in_place_exclude_each_other(file: Path) -> None:
     with pytest.raises(SystemExit) as exit_:
         cli.main(["hipify", str(file), "--inplace", "-o", "x"])
     assert exit_.value.code == 2
+
+
+def test_standard_output_keeps_its_order(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was printed before comes first, and all is there when the command returns."""
+    target = file.with_name("stdout")
+    with io.TextIOWrapper(io.BufferedWriter(io.FileIO(target, "w"), 1 << 16)) as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        stream.write("before\n")
+        assert cli.main(["hipify", "--quiet-warnings", str(file)]) == 0
+        assert target.read_bytes() == b"before\n" + HIP
+
+
+def test_standard_output_without_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.cu"
+    path.write_text("#include <cuda_runtime.h>\n")
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert cli.main(["hipify", "--quiet-warnings", str(path)]) == 0
+    assert sys.stdout.getvalue() == "#include <hip/hip_runtime.h>\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("options", "files", "shown", "summed"),
+    [([], 1, 0, False), ([], 2, 0, False), (["--print-stats"], 1, 1, False), (["--print-stats"], 2, 2, True),
+     (["--examine"], 1, 1, False), (["--examine"], 2, 2, True)],
+)  # fmt: skip
+def test_a_sum_is_of_several_files(
+    file: Path, capsys: pytest.CaptureFixture[str], options: list[str], files: int, shown: int, summed: bool
+) -> None:
+    file.write_bytes(CUDA[:-12])  # what a terminal can show
+    assert cli.main(["hipify", *options, *[str(file)] * files]) == 0
+    said = "".join(capsys.readouterr())
+    assert said.count(f"{file}: 2 replaced, 0 to look at") == shown
+    assert (f"all {files} files: {2 * files} replaced" in said) == summed
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on this system")
+def test_to_a_pipe(file: Path, tmp_path: Path) -> None:
+    pipe, got = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    assert cli.main(["hipify", str(file), "-o", str(pipe)]) == 0
+    reader.join(20)
+    assert got == [HIP]
+    assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such modes on Windows")
+def test_a_file_keeps_its_mode(file: Path) -> None:
+    file.chmod(0o640)
+    assert cli.main(["hipify", "--inplace", str(file)]) == 0
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_that_cannot_be_replaced_stays_whole(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refused)
+    assert cli.main(["hipify", "--inplace", str(file)]) == 1
+    assert f"{file}: No space left on device." in capsys.readouterr().err
+    assert file.read_bytes() == CUDA
+    assert [entry.name for entry in file.parent.iterdir()] == [file.name]
+
+
+def test_a_file_below_a_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    below = file / "a.cu"
+    assert cli.main(["hipify", str(below)]) == 1
+    said = capsys.readouterr().err
+    assert str(below) in said
+    assert len(said.splitlines()) == 1

@@ -69,3 +69,51 @@ def test_places_stay_for_any_text(text: str) -> None:
     part = porting.device_part(text)
     assert len(part) == len(text)
     assert all(now in (before, " ") for now, before in zip(part, text, strict=True))
+
+
+def kept(*pieces: str) -> tuple[str, str]:
+    """A program of pieces, and what is left of it: those that begin with a minus sign become blanks."""
+    program = "\n".join(piece.removeprefix("-") for piece in pieces)
+    blank = ["".join(" " if c != "\n" else c for c in p[1:]) if p.startswith("-") else p for p in pieces]
+    return program, "\n".join(blank)
+
+
+KERNEL = "__global__ void k() { if (threadIdx.x) return; }"
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        # a declaration begins behind a directive, and not in it
+        ("#define N 1", "-int main() { return N; }", KERNEL),
+        ("#define N 1", "#define M 2", "-void host() {\n}", "#undef N", "-int main() { return M; }"),
+        ("-int main() {\n#ifdef X\nreturn 1;\n#endif\n}", KERNEL),
+        (KERNEL, "#pragma once", "-std::vector<int> data;", KERNEL),
+        ("int", "#define N 1", "x;"),
+        ("-std::vector<int>", "-#define N 1", "-x;"),
+        # an initialiser's braces are no body, and end with their declaration
+        ("int table[] = {1, 2};", "-int main() { return table[0]; }"),
+        ("int made = square(2);", "-int main() { return made; }"),
+        ("-auto lambda = [](int x) { return std::string(x); };", KERNEL),
+        # types stay, with what is in them, unless they need the host's library
+        ("struct S { int f() { return 1; } };", "-int main() { S s; }"),
+        ("-struct S { std::string name; };", KERNEL),
+        ("enum E { one, two };", "-E f(E e) { return e; }"),
+        ("struct alignas(16) P { int x; };", "-struct P make() { return P(); }", "-int f() noexcept { return 1; }"),
+        # braces that give a value belong to no function
+        ("int table[2]{1, 2};", "__attribute__((aligned(16))) int aligned{1};", "-int f() { return 1; }", "int y{1};"),
+        ("namespace a {", "int x{1};", "}"),
+        ("-int f() { return 1; }", "-int g() { return 2; }"),
+        # blocks that are entered: namespaces, C's functions
+        ("namespace a { namespace b {", "-int f() { return 1; }", KERNEL, "} }", "-int main() {}"),
+        ('extern "C" {', "-int f() { return 1; }", KERNEL, "}"),
+        ('-extern "C" int f() { return 1; }', KERNEL),
+        # functions of the device, and of both
+        ("__device__ int f() { return 1; }", "-int g() { return 1; }", "__host__ __device__ int h() { return 1; }"),
+        ("template <int n>", "__global__ void __launch_bounds__(64) k() { }", "-template <int n>\nvoid h() { }"),
+        ("__device__ int f(int);", "int declared(int);", "using namespace std;"),
+    ],
+)
+def test_what_is_blanked_out(pieces: tuple[str, ...]) -> None:
+    program, left = kept(*pieces)
+    assert porting.device_part(program) == left

@@ -144,6 +144,7 @@ def test_deep_types_end() -> None:
 def test_names_of_functions_and_parameters() -> None:
     ir = "\n".join((
         INT, POINTER_TO_INT, kernel(1, 2, 1),
+        "!9 = !DILocalVariable(arg: 2, scope: !20, file: !901, line: 1, type: !2)",
         '!10 = !DILocalVariable(name: "n", arg: 1, scope: !900, file: !901, line: 1, type: !1)',
         '!11 = !DILocalVariable(name: "x", arg: 2, scope: !900, file: !901, line: 1, type: !2)',
         '!12 = !DILocalVariable(name: "inner", scope: !900, file: !901, line: 1, type: !1)',

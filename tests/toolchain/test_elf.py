@@ -115,6 +115,8 @@ def test_counts_that_are_too_large() -> None:
     struct.pack_into("<Q", raw, table + 32, (1 << 16) + 1)
     raw += bytes(64 << 16)
     refuse(bytes(raw), "its table of sections lies outside the file")
+    struct.pack_into("<Q", raw, table + 32, 1 << 16)
+    assert len(elf.read(bytes(raw))) == 1 << 16
     struct.pack_into("<Q", raw, 40, len(raw) - 63)  # where the first header would stand
     refuse(bytes(raw), "its table of sections lies outside the file")
     struct.pack_into("<Q", raw, 40, len(raw) - 64)  # a first header of zeros: no sections
@@ -160,6 +162,8 @@ META = note(b"AMDGPU\0", 32, MAP)
         ([note(b"AMD\0", 32, MAP)], {}),
         ([META[:11]], {}),
         ([note(b"", 1, b"")], {}),  # twelve bytes, and no metadata
+        *(([note(b"N" * size, 3, b"") + META], {"k": 7}) for size in range(1, 10)),  # names of all lengths
+        ([META.replace(b"AMDGPU\0\0", b"AMDGPU\0\xff")], {"k": 7}),  # whatever fills up to four bytes
         ([], {}),
     ],
 )
