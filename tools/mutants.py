@@ -91,7 +91,7 @@ TESTS: tuple[tuple[str, str], ...] = (
             ("gpulab/heap.h", "tests/headers/test_heap.py"),
             *((f"hip/hip_{name}.h", "tests/headers/test_short_floats.py") for name in ("fp16", "bf16", "bfloat16")),
             *((f"hip/{name}.h", "tests/programs/test_headers.py") for name in ("hip_runtime_api", "hiprtc")),
-            *((f"gpulab/{name}.h", "tests/headers/test_compile_time.py") for name in ("definitions", "dim3", "standard")),
+            *((f"gpulab/{n}.h", "tests/headers/test_compile_time.py") for n in ("definitions", "dim3", "standard")),
             ("hip/hip_complex.h", "tests/headers/test_on_device.py"),
             ("gpulab/short_floats.h", "tests/headers/test_short_floats.py"),
             ("gpulab/tiny_floats.h", "tests/headers/test_tiny_floats.py"),
