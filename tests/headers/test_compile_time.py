@@ -104,7 +104,8 @@ def test_limits_of_floating_point_types(name: str, type: str) -> None:
     check(
         "FLT_RADIX == 2",
         f"{name}_MANT_DIG == {bits} && {limits}::digits == {bits}",
-        f"{name}_DIG == {decimals[0]} && {limits}::digits10 == {decimals[0]} && {limits}::max_digits10 == {decimals[1]}",
+        f"{name}_DIG == {decimals[0]} && {limits}::digits10 == {decimals[0]}",
+        f"{limits}::max_digits10 == {decimals[1]}",
         f"{name}_MAX_EXP == {numbers.maxexp} && {limits}::max_exponent == {numbers.maxexp}",
         f"{name}_MIN_EXP == {numbers.minexp + 1} && {limits}::min_exponent == {numbers.minexp + 1}",
         f"{name}_MAX == {large} && {limits}::max() == {large} && {limits}::lowest() == -{large}",
@@ -267,5 +268,6 @@ def test_a_kernels_source_knows_its_platform() -> None:
         f"HIP_VERSION_MINOR == {device.HIP_VERSION // 100_000 % 100}",
         f"HIP_VERSION_PATCH == {device.HIP_VERSION % 100_000}",
         "__HIP_PLATFORM_AMD__ == 1 && __HIPCC__ == 1",
-        "sizeof(ulonglong) == 8 && sizeof(ulong) == 8 && sizeof(uint) == 4 && sizeof(ushort) == 2 && sizeof(uchar) == 1",
+        "sizeof(ulonglong) == 8 && sizeof(ulong) == 8 && sizeof(uint) == 4",
+        "sizeof(ushort) == 2 && sizeof(uchar) == 1",
     )

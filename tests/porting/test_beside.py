@@ -57,7 +57,8 @@ def same(number: int, text: str) -> LinePair:
             LinePair(2, (("2>>>", True), ("y", False)), (("2)", True), ("y", False))),
         ]),
         (translation("a\nb\nc", ("a\nb\nc", "A")), [
-            LinePair(1, (("a", True),), (("A", True),)), LinePair(2, (("b", True),), ()), LinePair(3, (("c", True),), ()),
+            LinePair(1, (("a", True),), (("A", True),)), LinePair(2, (("b", True),), ()),
+            LinePair(3, (("c", True),), ()),
         ]),
         (translation("a\nb", ("a\nb", "A\nB\nC")), [
             LinePair(1, (("a", True),), (("A", True),)), LinePair(2, (("b", True),), (("B", True),)),

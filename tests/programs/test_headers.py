@@ -179,8 +179,12 @@ def test_layouts() -> None:
             lines.append(f'std::printf("{name}.{entry[0]} %zu\\n", __builtin_offsetof({name}, {entry[0]}));')
             expected.append(f"{name}.{entry[0]} {getattr(kind_, entry[0]).offset}")
     # hip_runtime_api.h: what fills an attribute's identifier up to 8 bytes, a value of 64, a UUID of 16
-    for wanted, expression in ((72, "sizeof(hipLaunchAttribute)"), (64, "sizeof(hipLaunchAttributeValue)"),
-                               (8, "__builtin_offsetof(hipLaunchAttribute, val)"), (16, "sizeof(hipUUID)")):  # fmt: skip
+    for wanted, expression in (
+        (72, "sizeof(hipLaunchAttribute)"),
+        (64, "sizeof(hipLaunchAttributeValue)"),
+        (8, "__builtin_offsetof(hipLaunchAttribute, val)"),
+        (16, "sizeof(hipUUID)"),
+    ):
         lines.append(f'std::printf("%zu\\n", {expression});')
         expected.append(f"{wanted}")
     for place, name in enumerate(DEVICE_BITS):
