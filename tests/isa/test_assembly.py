@@ -1,8 +1,7 @@
 """Assembly text to Program: operands, modifiers, labels, data, metadata, source lines, errors.
 
 Expected values are those of LLVM's documents ("Syntax of AMDGPU Instruction Operands/Modifiers", "User Guide for
-AMDGPU Backend") and of the assembler itself: `test_sizes_of_branch_distances` and the relocation tests compare with
-what the object file holds.
+AMDGPU Backend") and of the assembler itself: the tests of expressions compare with what the object file holds.
 """
 
 from __future__ import annotations
@@ -119,6 +118,8 @@ def test_operand_list_and_encoding():
         ("ds_swizzle_b32 v0, v1 offset:swizzle(QUAD_PERM,1,0,3,2)", {"offset": 0x8000 | 1 | 0 << 2 | 3 << 4 | 2 << 6}),
         ("ds_swizzle_b32 v0, v1 offset:swizzle(REVERSE,8)", {"offset": 7 << 10 | 31}),
         ("ds_swizzle_b32 v0, v1 offset:swizzle(BROADCAST,8,5)", {"offset": 5 << 5 | 24}),
+        ("ds_swizzle_b32 v0, v1 offset:swizzle(ROTATE,1,7)", {"offset": 0xC000 | 1 << 10 | 7 << 5}),
+        ("ds_swizzle_b32 v0, v1 offset:swizzle(FFT,31)", {"offset": 0xE01F}),
     ],
 )  # fmt: skip
 def test_modifiers(text, modifiers):
@@ -179,20 +180,6 @@ def test_labels_functions_and_branches():
     assert found.instructions[1].operands[0].value == Symbol(".LBB0_1")
     assert found.labels[found.instructions[2].operands[0].value.name] == 4
     assert [i.text for i in found.instructions][:2] == ["s_nop 0", "s_cbranch_scc0 .LBB0_1"]
-
-
-def test_branch_distances_count_encoded_dwords():
-    """simm16 counts dwords after the branch: a mov with a literal has two, an e32 move with an inline constant one."""
-    found = program(
-        """
-        s_cbranch_vccnz 3
-        v_mov_b32 v0, 0x12345678
-        v_mov_b32 v0, 42
-        s_cbranch_scc0 -4
-        """
-    )
-    target = [found.labels[found.instructions[i].operands[0].value.name] for i in (0, 3)]
-    assert target == [3, 1]
 
 
 def test_symbols_with_expressions():
@@ -443,7 +430,8 @@ def test_source_lines():
         ("s_mov_b32 s0, nowhere*2", 1, "nowhere has no value known here"),
         ("s_branch 99f", 1, "a label 99: after this line"),
         ("s_branch 1b", 1, "a label 1: before this line"),
-        ("s_branch 3", 1, "a branch distance that ends at the start of an instruction"),
+        ("s_nop 0\ns_branch 3", 2, "a label, not a distance"),
+        ("s_call_b64 s[0:1], -1", 1, "a label, not a distance"),
         (".p2align x", 1, "a number after .p2align"),
         (".p2align 32", 1, "an exponent from 0 to 31"),
         (".balign", 1, "a number after .balign"),
@@ -504,6 +492,221 @@ def test_integer_expressions_have_the_assemblers_values():
     found = [item.operands[1] for item in program(text).instructions]
     assert [int(o.value.value) & 0xFFFF for o in found] == expected
     assert not any(o.neg for o in found)
+
+
+IN_DATA = (
+    "+XX", "XX/2", "-7/2", "-7%3", "YY/3", "7/-2", "0x50 >> 2", "XX ^ 3", "XX && 0", "XX && 2", "0 && XX", "XX || 0",
+    "0 || 0", "0 || 7", "!YY", "!0", "XX != 5", "XX != 4", "XX == 4", "XX < 5", "XX < 6", "XX <= 4", "XX <= 5",
+    "XX > 5", "XX > 4", "XX >= 6", "XX >= 5", "0b101 + 1", "1 + 2 == 3", "4 | 3 & 2", "7 - 2 - 1", "2 * 3 + 4",
+    "1 < 2 && 3 < 2", "1 || 0 && 0", "(1 + 2) * (3 - 1)", "1 << 3 >> 1", "XX - -2", "010 + 1", "max(3, XX, 4)",
+    "max(XX-9, YY-1)", "or(1, 4, XX)", "alignto(XX, 4)", "alignto(8, 4)", "max(or(8, 1), alignto(1, 16))",
+)  # fmt: skip
+RESOURCES = (
+    *(f"extrasgprs({v}, {f}, {x})" for v in (0, 1) for f in (0, 1) for x in (0, 1)),
+    "totalnumvgprs(3, 5)", "totalnumvgprs(0, 5)", "totalnumvgprs(9, 8)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arch", "expressions"),
+    [("gfx942", IN_DATA), *((arch, RESOURCES) for arch in ("gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100"))],
+)
+def test_expressions_in_data_have_the_assemblers_values(arch, expressions):
+    symbols, lines = ".set XX, 5\n.set YY, XX-9\n", "".join(f".long {e}\n" for e in expressions)
+    target = f'.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\n'
+    found = program(f"f: s_endpgm\n.data\n{symbols}x:\n{lines}", target).data["x"].contents
+    expected = encoded(symbols + lines, arch)
+    assert len(expected) == len(expressions)
+    different = [
+        (e, a, b) for e, a, (b,) in zip(expressions, expected, struct.iter_unpack("<I", found), strict=True) if a != b
+    ]
+    assert different == []
+
+
+def test_bytes_of_code_to_fetch_ahead():
+    """Units of 128 bytes, at most what six bits hold. (LLVM, AMDGPUMCExpr: instprefsize)"""
+    values = ", ".join(f"instprefsize({n})" for n in (0, 1, 128, 129, 300, 8064, 100000))
+    found = program(f"f: s_endpgm\n.data\nx: .byte {values}")
+    assert list(found.data["x"].contents) == [0, 1, 1, 2, 3, 63, 63]
+
+
+def test_sections_are_left_and_come_back():
+    found = program(
+        """
+        f: s_endpgm
+        .section .rodata,"a",@progbits
+        first: .byte 1
+        .pushsection .data
+        second: .byte 2
+        .pushsection .rodata
+          .byte 3
+        .popsection
+          .byte 4
+        .popsection
+          .byte 5
+        .data
+          .byte 6
+        .previous
+          .byte 7
+        .previous
+          .byte 8
+        .section .note,"",@note
+        lost: .byte 9
+        .section ".rodata.other","a",@progbits
+        third: .byte 10
+        .section .bss.mine,"aw",@nobits
+        fourth: .zero 3
+        .section .data.mine
+        fifth: .byte 11
+        .text
+        .p2align 8
+        g: s_endpgm
+        """
+    )
+    contents = {name: list(item.contents) for name, item in found.data.items()}
+    assert contents == {"first": [1, 3, 5, 7], "second": [2, 4, 6, 8], "third": [10], "fourth": [], "fifth": [11]}
+    assert {name: item.writable for name, item in found.data.items()} == {
+        "first": False, "second": True, "third": False, "fourth": True, "fifth": True
+    }  # fmt: skip
+    assert found.labels == {"f": 0, "g": 1}
+
+
+def test_strings_comments_and_fillings():
+    """As the C standard and the assembler's manual have escapes: octal digits, hexadecimal ones, letters."""
+    found = program(
+        r"""
+        f: s_endpgm ; "not a string
+        .data
+        a: .ascii "\n\t\r\b\f\\\"\7\18\x41\x7e", "x;y//z" // "more"
+        b: .string "" ; nothing but its end
+        c: .asciz "p","q"
+        d: .fill 2, 4, 0x11223344
+        e: .fill 3
+        g: .fill 2, 2
+        h: .zero 2, 0xab
+        i: .space 1+1
+        j: .skip 1
+        k: .short -2, 0x12345
+        l: .quad -1
+        n: .byte 0x1ff
+        """
+    )
+    contents = {name: item.contents for name, item in found.data.items()}
+    assert contents == {
+        "a": b'\n\t\r\b\f\\"\x07\x018A~x;y//z', "b": b"\0", "c": b"p\0q\0", "d": bytes.fromhex("4433221144332211"),
+        "e": bytes(3), "g": bytes(4), "h": b"\xab\xab", "i": bytes(2), "j": bytes(1), "k": b"\xfe\xff\x45\x23",
+        "l": b"\xff" * 8, "n": b"\xff",
+    }  # fmt: skip
+
+
+def test_alignment_of_data():
+    found = program(
+        """
+        f: s_endpgm
+        .data
+        a: .byte 1
+        .p2align 2
+        b: .byte 2
+        .balign 8
+        c: .byte 3
+        .align 1
+        d: .byte 4
+        .lcomm e, 12, 4
+        .comm g, 7
+        """
+    )
+    assert {name: (item.size, item.align) for name, item in found.data.items()} == {
+        "a": (4, 1), "b": (4, 4), "c": (1, 8), "d": (1, 1), "e": (12, 4), "g": (7, 1)
+    }  # fmt: skip
+    assert found.data["b"].contents == b"\2\0\0\0"
+
+
+def test_where_functions_end_and_their_second_names():
+    found = program(
+        """
+        .type f,@function
+        f: s_nop 0
+          s_nop 1
+        .Lf:
+          s_nop 2
+        .size f, .Lf-f
+        .type g,@function
+        g: s_endpgm
+        .size g, 4096
+        .type h,@function
+        .set other, f
+        .set number, 5
+        """
+    )
+    assert found.functions == {"f": (0, 2), "g": (3, 4), "other": (0, 2)}
+    assert found.labels["other"] == 0
+
+
+PLACES = """
+.file 0 "/home/me" "cell.hip" md5 0x0123456789abcdef0123456789abcdef
+.file 1 "/home/me" "near.h"
+.file 2 "/lib" "far.h"
+.file 3 "/lib" "/usr/abs.h"
+.file 4 "/other" "cell.hip"
+.file 5 "alone.h"
+k:
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "sources", "expected"),
+    [
+        (0, {}, "cell.hip"),
+        (1, {}, "near.h"),  # the compilation's own folder
+        (2, {}, "/lib/far.h"),
+        (3, {}, "/usr/abs.h"),
+        (5, {}, "alone.h"),
+        (4, {}, "/other/cell.hip"),
+        (4, {"cell.hip": "a"}, "cell.hip"),
+        (4, {"cell.hip": "a", "/other/cell.hip": "b"}, "/other/cell.hip"),
+    ],
+)
+def test_names_of_files(number, sources, expected):
+    found = program(f"{PLACES}.loc {number} 1 7\ns_nop 0\n", sources=sources).instructions[0].where
+    assert (found.file, found.line, found.column) == (expected, 1, 7)
+    assert found.text == sources.get(expected, "")
+
+
+def test_a_line_beyond_the_text_and_one_without_a_column():
+    text = f"{PLACES}.loc 0 2\ns_nop 0\n.loc 0 3 1\ns_nop 1\n.loc 0 2\ns_nop 2\ng: s_nop 3\n"
+    found = [item.where for item in program(text, sources={"cell.hip": "one\ntwo"}).instructions]
+    assert [(where.line, where.column, where.text) if where else None for where in found] == [
+        (2, 0, "two"), (3, 1, ""), (2, 0, "two"), None
+    ]  # fmt: skip
+
+
+def test_marks_of_the_toolchain():
+    """toolchain/memory_order.py marks places in the source and orders of kernels; Clang marks reloaded registers."""
+    found = program(
+        """
+        ; orders of k: release acquire
+        # a comment
+        k:
+        .loc 0 1 1 ; cell.hip:1:1 synchronising
+          s_nop 0
+        .loc 0 2 1 ; cell.hip:2:1
+          s_nop 1
+        .loc 0 3 1 ; cell.hip:3:1 synchronising in a block
+          s_nop 2
+        .loc 0 0 1
+          s_nop 3
+        .loc 0 4 1 ; bit field
+          s_nop 4
+        .loc 0 1 1 ; cell.hip:1:1 synchronising
+          s_nop 5
+        .loc 0 2 1 ; cell.hip:2:1
+          v_mov_b32 v0, v1 ; 4-byte Folded Reload
+          s_nop 7 ; bit field
+        """
+    )
+    assert found.orders == {"k": frozenset({"release", "acquire"})}
+    assert (found.synchronising, found.narrow, found.partial) == ({0, 2, 3, 5}, {2, 3}, {4, 7})
+    assert found.reloads == {6}
 
 
 def test_expressions_stand_in_modifiers_and_register_numbers():

@@ -501,8 +501,6 @@ class _Expression:
         """The functions LLVM writes for resource usage (llvm/lib/Target/AMDGPU, AMDGPUMCExpr)."""
         if name == "max":
             return max(a)
-        if name == "min":
-            return min(a)
         if name == "or":
             result = 0
             for x in a:
@@ -524,7 +522,7 @@ class _Expression:
             return 6 if flat_scratch or device.has("architected-flat-scratch") else 4 if xnack else extra
         if name == "instprefsize" and a:
             return min(63, (a[0] + 127) // 128)
-        known = "max, min, or, alignto, extrasgprs, totalnumvgprs, instprefsize"
+        known = "max, or, alignto, extrasgprs, totalnumvgprs, instprefsize"
         raise _Bad(f"a known function ({known}), not {name}() of {len(a)} values")
 
 
@@ -1336,8 +1334,8 @@ class _Reader:
             return Operand(Literal(value.value, places=self.places_in(given.text)))
         inside = given.value
         if isinstance(inside, Literal) and item.mnemonic in _BRANCHES and not inside.is_float:
-            signed = (int(inside.value) + 0x8000 & 0xFFFF) - 0x8000
-            return Operand(Symbol(self.label_after(position, signed, line_number)))
+            why = "a label, not a distance: it counts encoded dwords, and how an instruction is encoded is not in the text"
+            self.fail(why, line_number)
         if not isinstance(inside, Symbol) or inside.name in self.labels:
             return given
         if inside.name in aliases and not inside.relocation.startswith("gotpcrel32"):
@@ -1390,90 +1388,12 @@ class _Reader:
         self.labels[name] = index
         return name
 
-    def label_after(self, position: int, dwords: int, line_number: int) -> str:
-        """The label `dwords` dwords after the end of instruction `position`, by encoded sizes."""
-        index, left = position + 1, dwords
-        while left > 0 and index < len(self.instructions):
-            left -= _dwords(self.instructions[index])
-            index += 1
-        while left < 0 and index > 0:
-            index -= 1
-            left += _dwords(self.instructions[index])
-        if left:
-            self.fail("a branch distance that ends at the start of an instruction; a label is easier", line_number)
-        return self.made_label(index)
-
 
 _BRANCHES = frozenset(
     ["s_branch", "s_call_b64"]
     + [f"s_cbranch_{c}" for c in ("scc0", "scc1", "vccz", "vccnz", "execz", "execnz", "cdbgsys", "cdbguser")]
     + ["s_cbranch_cdbgsys_or_user", "s_cbranch_cdbgsys_and_user"]
 )
-_INLINE_FLOATS = {0.0, 0.5, 1.0, 2.0, 4.0, -0.5, -1.0, -2.0, -4.0, 0.15915494, 0.15915494309189532}
-
-
-_TWO_DWORDS = (
-    "ds_",
-    "global_",
-    "flat_",
-    "scratch_",
-    "buffer_",
-    "tbuffer_",
-    "s_load_",
-    "s_buffer_",
-    "s_store_",
-    "s_dcache",
-)
-_ONE_DWORD = (
-    "s_cbranch",
-    "s_branch",
-    "s_nop",
-    "s_wait",
-    "s_movk",
-    "s_cmovk",
-    "s_cmpk",
-    "s_addk",
-    "s_mulk",
-    "s_sleep",
-    "s_delay",
-)
-
-
-def _is_inline(literal: Literal) -> bool:
-    return literal.value in _INLINE_FLOATS if literal.is_float else -16 <= int(literal.value) <= 64
-
-
-def _dwords(item: Instruction) -> int:
-    """Encoded size of an instruction in dwords, for branches that give a distance instead of a label."""
-    name = item.mnemonic
-    operands = item.operands + (item.pair.operands if item.pair is not None else ())
-    literal = any(
-        isinstance(o.value, Symbol) or (isinstance(o.value, Literal) and not _is_inline(o.value)) for o in operands
-    )
-    if item.pair is not None:
-        return 2 + literal
-    if name.startswith(_TWO_DWORDS):
-        return 2
-    if name.startswith(_ONE_DWORD):
-        return 1
-    if name.startswith("s_"):
-        return 1 + literal
-    if item.encoding in ("dpp", "sdwa"):
-        return 2
-    if item.encoding == "e64_dpp":
-        return 3
-    vector = [o for o in operands[1:] if isinstance(o.value, Register)]
-    wide = item.encoding == "e64" or (
-        item.encoding != "e32"
-        and (
-            len(operands) > 3
-            or any(o.neg or o.abs for o in operands)
-            or bool(item.modifiers)
-            or (len(vector) > 1 and vector[-1].value.file != "v")  # type: ignore[union-attr]
-            or name.startswith(("v_pk_", "v_fma_mix", "v_dot", "v_readlane", "v_writelane", "v_permlane"))
-        )
-    )
-    return (2 if wide else 1) + literal
 
 
 def _wave_size(arch: str) -> int:

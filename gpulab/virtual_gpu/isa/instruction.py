@@ -86,7 +86,6 @@ class Instruction:
     v_cndmask_b32's implicit vcc is written out as its last operand, as in the e32 form.
     `bound_ctrl` is always True when written (LLVM writes 0 or 1 for the same bit).
     Waits and delays (s_waitcnt, s_waitcnt_depctr, s_delay_alu) have their whole argument as one Keyword.
-    A branch by a number of dwords (``s_branch 4``) has become a branch to a label of Program.labels.
     """
 
     mnemonic: str
