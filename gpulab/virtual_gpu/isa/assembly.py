@@ -1334,7 +1334,7 @@ class _Reader:
             return Operand(Literal(value.value, places=self.places_in(given.text)))
         inside = given.value
         if isinstance(inside, Literal) and item.mnemonic in _BRANCHES and not inside.is_float:
-            why = "a label, not a distance: it counts encoded dwords, and how an instruction is encoded is not in the text"
+            why = "a label, not a distance: that counts encoded dwords, and the text does not say how many there are"
             self.fail(why, line_number)
         if not isinstance(inside, Symbol) or inside.name in self.labels:
             return given
