@@ -52,11 +52,38 @@ WITH_FULL = (
     "course/exercises",
 )  # fmt: skip
 
+# Quick tests of instructions: of rows alone, and short programs on both machines.
+ROWS = " ".join(
+    f"tests/isa/test_{name}.py"
+    for name in (
+        "assembly", "vector_rows", "more_rows", "scalar_rows", "packed_rows", "compare_rows", "memory_rows",
+        "row_fields", "generations", "table", "numpy_reader", "index", "coverage",
+    )
+)  # fmt: skip
+BOTH_MACHINES = " ".join(
+    f"tests/isa/test_{name}.py"
+    for name in (
+        "control_rows", "lane_moves", "register_indexing", "operand_forms", "sdwa", "named_halves", "buffers",
+        "lds_forms", "exec_and_lanes", "dpp",
+    )
+)  # fmt: skip
+
 TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/programs/jail.py", "tests/programs/test_jail.py tests/programs/test_jail_numbers.py tests/attacks"),
-    ("gpulab/virtual_gpu/isa", "tests/isa tests/reference tests/translate tests/architectures tests/kernels"),
-    ("gpulab/virtual_gpu/translate", "tests/translate tests/isa tests/kernels tests/machine tests/checked"),
-    ("gpulab/virtual_gpu/reference", "tests/reference tests/isa tests/api"),
+    (
+        "gpulab/virtual_gpu/isa",
+        f"{ROWS} {BOTH_MACHINES} tests/isa tests/reference tests/translate tests/architectures tests/kernels",
+    ),
+    (
+        "gpulab/virtual_gpu/translate",
+        "tests/translate/test_expressions.py tests/translate/test_emitter.py tests/machine/test_branches.py "
+        f"{BOTH_MACHINES} tests/translate tests/isa tests/kernels tests/machine tests/checked",
+    ),
+    (
+        "gpulab/virtual_gpu/reference",
+        "tests/reference/test_machine.py tests/reference/test_trace.py tests/isa/test_numpy_reader.py "
+        f"{BOTH_MACHINES} tests/reference tests/isa tests/api",
+    ),
     *(
         (f"gpulab/virtual_gpu/machine/native/{name}", "tests/checked/test_checked.py tests/checked tests/machine")
         for name in ("races.c", "lanes.c", "written.c", "findings.c", "checked.h", "waits.c", "shuffles.c")
@@ -83,7 +110,12 @@ TESTS: tuple[tuple[str, str], ...] = (
     ),
     ("gpulab/virtual_gpu/libraries", "tests/hip tests/libraries tests/api tests/programs"),
     ("gpulab/virtual_gpu", "tests/hip tests/api tests/programs"),
-    ("gpulab/architectures", "tests/architectures tests/machine tests/views tests/isa tests/test_metrics.py tests/hip"),
+    (
+        "gpulab/architectures",
+        "tests/architectures/test_figures.py tests/architectures/test_architectures.py "
+        "tests/architectures/test_banks.py tests/architectures tests/machine tests/views tests/isa "
+        "tests/test_metrics.py tests/hip",
+    ),
     *(
         (f"gpulab/toolchain/include/{name}", f"{first} tests/headers tests/kernels tests/programs tests/checked")
         for name, first in (
@@ -100,7 +132,10 @@ TESTS: tuple[tuple[str, str], ...] = (
         )
     ),
     ("gpulab/toolchain/include", "tests/headers tests/kernels tests/programs tests/checked"),
-    ("gpulab/toolchain/library", "tests/headers tests/kernels"),
+    (
+        "gpulab/toolchain/library",
+        "tests/headers/test_accuracy.py tests/headers/test_printf.py tests/headers tests/kernels",
+    ),
     (
         "gpulab/toolchain",
         "tests/toolchain tests/headers tests/porting tests/programs tests/hip tests/api tests/kernels",
@@ -334,7 +369,8 @@ def tests_of(path: str) -> list[str]:
         return [f"tests/{file}.py -k {name}" for file in asked]
     own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
-    return list(dict.fromkeys((*own[:3], *first, *(name for name in naming(path) if name not in own), *folders)))
+    others = (*(name for name in naming(path) if name not in own), *(name for name in folders if name not in first))
+    return list(dict.fromkeys((*own[:3], *([" ".join(first)] if first else []), *others)))
 
 
 class Coverage:
@@ -376,7 +412,7 @@ class Coverage:
                 return None
             chosen[file].append(f"{file}::{function}")
         usual = tests_of(path)
-        place = {name: number for number, words in enumerate(usual) for name in [words.split()[0]]}
+        place = {name: number for number, words in enumerate(usual) for name in words.split()}
         order = sorted(
             chosen, key=lambda file: min(place.get(file, 99), place.get(str(Path(file).parent.as_posix()), 99))
         )
