@@ -220,8 +220,6 @@ def one_more(architecture: Architecture, demand: Demand) -> tuple[tuple[Change, 
             return (), None
         now = _amount(architecture, demand, name)
         needed = _largest(architecture, demand, name, target, now - 1)
-        if not needed:
-            return (), None
         changes.append(Change(name, now, needed))
         demand = _with(architecture, demand, name, needed)
     return tuple(changes), demand.held(architecture)
@@ -255,14 +253,13 @@ def _with(architecture: Architecture, demand: Demand, resource: str, amount: int
         return replace(demand, lds_bytes=amount)
     if resource == "SGPRs":
         return replace(demand, sgprs=amount)
-    if not (architecture.unified_vgprs and demand.agprs):
-        return replace(demand, vgprs=amount)
-    own = max(amount - demand.agprs, 1) // 4 * 4  # AccVGPRs start at a multiple of four
-    return replace(demand, vgprs=own, agprs=amount - own) if own else replace(demand, vgprs=amount, agprs=0)
+    agprs = 0 if architecture.unified_vgprs else demand.agprs  # in one file the sum counts alone
+    return replace(demand, vgprs=amount, agprs=agprs)
 
 
 def _largest(architecture: Architecture, demand: Demand, resource: str, blocks: int, most: int) -> int:
-    """The largest amount of a resource, `most` at most, that alone allows so many workgroups; 0 if none does."""
+    """The largest amount of a resource, `most` at most, that alone allows so many workgroups. (The smallest amount of
+    each allows as many as there are wave slots.)"""
     low, high = 0, most
     while low < high:  # what a resource allows never grows with its amount
         middle = (low + high + 1) // 2
