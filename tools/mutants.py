@@ -69,7 +69,11 @@ BOTH_MACHINES = " ".join(
 )  # fmt: skip
 
 TESTS: tuple[tuple[str, str], ...] = (
-    ("gpulab/programs/jail.py", "tests/programs/test_jail.py tests/programs/test_jail_numbers.py tests/attacks"),
+    (
+        "gpulab/programs/jail.py",
+        "tests/programs/test_jail_steps.py tests/programs/test_jail.py tests/programs/test_jail_numbers.py "
+        "tests/attacks",
+    ),
     (
         "gpulab/virtual_gpu/isa",
         f"{ROWS} {BOTH_MACHINES} tests/isa tests/reference tests/translate tests/architectures tests/kernels",

@@ -26,8 +26,10 @@ def why(**changes: object) -> str:
     ("changes", "said"),
     [
         ({}, "Kernel k used memory that is not its own: read of 4 bytes at address 0x1006."),
-        ({"access": "write", "bytes": 1}, "Kernel k used memory that is not its own: write of 1 byte at address 0x1006."),
-        ({"access": "atomic", "bytes": 0}, "Kernel k used memory that is not its own: atomic operation on address 0x1006."),
+        ({"access": "write", "bytes": 1},
+         "Kernel k used memory that is not its own: write of 1 byte at address 0x1006."),
+        ({"access": "atomic", "bytes": 0},
+         "Kernel k used memory that is not its own: atomic operation on address 0x1006."),
         ({"access": ""}, "Kernel k used memory that is not its own: access to 4 bytes at address 0x1006."),
         ({"address": None}, "Kernel k used memory that is not its own."),
         ({"address": 0, "kind": "null"}, "Kernel k used a null pointer: read of 4 bytes at address 0x0."),
@@ -60,7 +62,9 @@ def test_near_and_far_allocations() -> None:
     note = AllocationNote(0, 64, "after", faults.FAR_BYTES - 1)
     far = replace(note, distance=faults.FAR_BYTES)
     assert (faults.is_near(note), faults.is_near(far)) == (True, False)
-    assert why(nearest=note) == f"the address is {faults.FAR_BYTES - 1:,} bytes past the end of an allocation of 64 bytes."
+    assert (
+        why(nearest=note) == f"the address is {faults.FAR_BYTES - 1:,} bytes past the end of an allocation of 64 bytes."
+    )
     for nearest in (None, far):
         assert why(nearest=nearest) == "there is no allocation near this address."
         assert "must be copied to the device first" in faults.describe(replace(FAULT, nearest=nearest))[2]

@@ -1,0 +1,200 @@
+"""The process of a program on the virtual GPU: what it says of faults and when, its output, its name, its end."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gpulab.programs import start
+from gpulab.records import Fault, SourceLine
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="programs are built on Linux")
+
+FAULT = Fault("trap", "k", SourceLine("a.hip", 7, 1), "s_trap 2", (0, 0, 0), 0, None, None)
+
+
+class Writer:
+    """A report that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.faults: list[tuple[Fault, bool]] = []
+        self.ends: list[tuple[Any, ...]] = []
+
+    def fault(self, fault: Fault, returned: bool) -> None:
+        self.faults.append((fault, returned))
+
+    def end(self, *given: Any) -> None:
+        self.ends.append(given)
+
+
+class Records(list):  # type: ignore[type-arg]
+    def activities(self) -> tuple[str, ...]:
+        return ("activity",)
+
+
+def process(*late: Fault, writer: Writer | None = None, tells: bool = False, launches: Any = ()) -> Any:
+    """A process as `_Process` makes it; `late`: faults that are found only when it ends."""
+    made: Any = object.__new__(start._Process)
+    made._hosting = SimpleNamespace(finish=lambda: list(late), transfers=lambda: ("transfer",))
+    made._writer, made._ended, made._records, made._tells = writer, False, Records(launches), tells
+    made._callbacks, made._repeated = [], {}
+    return made
+
+
+def test_a_fault_is_explained_once(capfd: pytest.CaptureFixture[str]) -> None:
+    running = process()
+    running.fault(FAULT)
+    said = capfd.readouterr().err
+    assert said.startswith("gpulab: Kernel k stopped itself (trap).\n  a.hip, line 7:")
+    assert said.endswith("\n")
+    assert "No HIP call" not in said
+    running.fault(FAULT)
+    assert capfd.readouterr().err == ""
+    running.end()
+    assert capfd.readouterr().err == "gpulab: the same fault 1 more time in kernel k, line 7: trap.\n"
+    running.end()  # once
+    assert capfd.readouterr().err == ""
+
+
+def test_how_often_a_fault_came_again(capfd: pytest.CaptureFixture[str]) -> None:
+    running = process()
+    for _ in range(3):
+        running.fault(Fault("trap", "k", None, "", (0, 0, 0), 0, None, None))
+    running.fault(FAULT)
+    capfd.readouterr()
+    running.end()
+    assert capfd.readouterr().err == "gpulab: the same fault 2 more times in kernel k: trap.\n"
+
+
+def test_a_fault_that_no_call_returned(capfd: pytest.CaptureFixture[str]) -> None:
+    writer = Writer()
+    running = process(FAULT, writer=writer)
+    running.fault(FAULT, returned=True)
+    assert "No HIP call" not in capfd.readouterr().err
+    running.end()
+    assert "check hipGetLastError()" in capfd.readouterr().err  # another matter than the same fault returned
+    assert writer.faults == [(FAULT, True), (FAULT, False)]
+    assert writer.ends == [([], ("activity",), ("transfer",))]
+
+
+def test_reasons_of_failed_calls(capfd: pytest.CaptureFixture[str]) -> None:
+    running = process()
+    for reason in ("no room.", "no room.", "a bad address"):
+        running.failure("hipMalloc", "hipErrorOutOfMemory", reason)
+    assert capfd.readouterr().err == (
+        "gpulab: hipMalloc returned hipErrorOutOfMemory: no room.\n"
+        "gpulab: hipMalloc returned hipErrorOutOfMemory: a bad address.\n"
+    )
+    running.end()
+    assert capfd.readouterr().err == ""  # a reason is no fault
+
+
+def test_a_profile_on_standard_error(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpulab.views import launches
+
+    shown: list[tuple[int, str]] = []
+
+    def table(given: list[int], said: str) -> str:
+        shown.append((len(given), said))
+        return "the table\n\n"
+
+    monkeypatch.setattr(launches, "launch_table", table)
+    process(tells=True).end()
+    assert capfd.readouterr().err == "gpulab: no kernel was launched.\n"
+    for count in (1, 40, 41, 5040):
+        process(tells=True, launches=range(count)).end()
+    assert capfd.readouterr().err == "the table\n" * 4
+    assert shown == [
+        (1, ""),
+        (40, ""),
+        (40, "1 more launches are left out."),
+        (40, "5,000 more launches are left out."),
+    ]
+    process(launches=[1]).end()
+    assert capfd.readouterr().err == ""
+
+
+def test_output_goes_by_way_of_the_c_library(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    library = ctypes.CDLL(None)
+    output = start._Output(library)
+    assert output.write("é\udcff\n") == 3
+    library.printf(b"printed ")
+    assert output.write("written\n") == 8
+    output.flush()
+    assert capfdbinary.readouterr().out == b"\xc3\xa9\xff\nprinted written\n"
+    assert (output.fileno(), output.isatty()) == (1, os.isatty(1))
+
+
+@pytest.mark.parametrize("name", [b"/a/b/prog", b"prog"])
+def test_messages_of_the_c_library_name_the_program(name: bytes) -> None:
+    library = ctypes.CDLL(None)
+    variables = ("program_invocation_name", "program_invocation_short_name")
+    cells = [ctypes.c_void_p.in_dll(library, each) for each in variables]
+    before = [cell.value for cell in cells]
+    try:
+        kept = start._name_process(library, name)
+        assert [ctypes.c_char_p.in_dll(library, each).value for each in variables] == [name, b"prog"]
+        assert [each.value for each in kept] == [name, b"prog"]
+    finally:
+        for cell, old in zip(cells, before, strict=True):
+            cell.value = old
+
+
+@pytest.mark.parametrize(("value", "found"), [(None, False), ("", False), ("0", False), ("1", True), ("yes", True)])
+def test_switches_of_the_environment(value: str | None, found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GPULAB_X", raising=False)
+    if value is not None:
+        monkeypatch.setenv("GPULAB_X", value)
+    assert start._flag("GPULAB_X") == found
+    assert "GPULAB_X" not in os.environ  # the program does not see it
+
+
+def test_what_cannot_be_said_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(descriptor: int, text: bytes) -> int:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr(os, "write", refused)
+    start._say("x")
+    process().fault(FAULT)
+
+
+def test_the_end_is_called_by_exit_and_by_signals() -> None:
+    """SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV (signal(7)): a report is written, then the signal has its effect."""
+    done: list[Any] = []
+
+    class Function:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __call__(self, *given: Any) -> int:
+            done.append((self.name, *given))
+            return 0
+
+    class Library:
+        def __init__(self) -> None:
+            self.functions = {name: Function(name) for name in ("__cxa_atexit", "signal", "raise")}
+
+        def __getattr__(self, name: str) -> Function:
+            return self.functions[name]
+
+        def __getitem__(self, name: str) -> Function:
+            return self.functions[name]
+
+    writer = Writer()
+    running = process(writer=writer)
+    running.watch(Library())
+    ((_, ending, *rest),) = [each for each in done if each[0] == "__cxa_atexit"]
+    assert rest == [None, None]
+    assert sorted(each[1] for each in done if each[0] == "signal") == [4, 6, 7, 8, 11]
+    handler = running._callbacks[1]
+    done.clear()
+    handler(11)
+    assert len(writer.ends) == 1
+    assert done == [("signal", 11, None), ("raise", 11)]  # the default is back, then the signal
+    ending(None)
+    assert len(writer.ends) == 1
