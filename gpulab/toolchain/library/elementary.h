@@ -8,7 +8,7 @@
 template <typename T>
 INLINE T exp_scaled(T x, T low, int extra) {
   using N = Number<T>;
-  T y = x > N::largest_exp ? N::largest_exp : x < N::smallest_exp ? N::smallest_exp : x;
+  T y = limited(x, N::smallest_exp, N::largest_exp);
   T k = nearest(y * N::inverse_ln2);
   T r = fused(-k, N::ln2_low, fused(-k, N::ln2, y)) + low;
   T p = fused(r * r, polynomial(r, N::exp), r) + 1;
@@ -21,7 +21,7 @@ INLINE T exp_of(T x) {
 template <typename T>
 INLINE T exp2_of(T x) {
   using N = Number<T>;
-  T y = x > 2 * N::bias ? (T)(2 * N::bias) : x < -3 * N::bias ? (T)(-3 * N::bias) : x;
+  T y = limited(x, (T)(-3 * N::bias), (T)(2 * N::bias));
   T k = nearest(y);
   T r = (y - k) * N::ln2;
   T p = fused(r * r, polynomial(r, N::exp), r) + 1;
@@ -30,7 +30,7 @@ INLINE T exp2_of(T x) {
 template <typename T>
 INLINE T exp10_of(T x) {
   using N = Number<T>;
-  T y = x > N::largest_exp ? N::largest_exp : x < N::smallest_exp ? N::smallest_exp : x;
+  T y = limited(x, N::smallest_exp, N::largest_exp);
   T k = nearest(y * N::log2_10);
   T f = fused(-k, N::log10_2_low, fused(-k, N::log10_2, y));
   T r = fused(f, N::ln10, f * N::ln10_low);
@@ -40,7 +40,7 @@ INLINE T exp10_of(T x) {
 template <typename T>
 INLINE T expm1_of(T x) {
   using N = Number<T>;
-  T y = x > N::largest_exp ? N::largest_exp : x < -2 * N::mantissa ? (T)(-2 * N::mantissa) : x;
+  T y = limited(x, N::smallest_exp, N::largest_exp);
   T k = nearest(y * N::inverse_ln2);
   T r = fused(-k, N::ln2_low, fused(-k, N::ln2, y));
   T p = fused(r * r, polynomial(r, N::exp), r);  // exp(r) - 1
@@ -124,7 +124,7 @@ struct Reduced {
 
 // 2/pi, 32 bits a word, behind one word of zeros.
 static const u32 two_over_pi_words[] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
-                                        0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
+                                        0xdb629599, 0x3c439041, 0xfe5163ab};
 static const u64 two_over_pi_longs[] = {
     0,
     0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u, 0xfe5163abdebbc561u, 0xb7246e3a424dd2e0u,
@@ -407,7 +407,7 @@ INLINE T norm_of(T a, T b, T c, T d, bool inverse) {
   using N = Number<T>;
   a = magnitude(a), b = magnitude(b), c = magnitude(c), d = magnitude(d);
   bool infinite = a == infinity<T>() || b == infinity<T>() || c == infinity<T>() || d == infinity<T>();
-  T ab = a > b ? a : b, cd = c > d ? c : d, largest = ab > cd ? ab : cd;
+  T largest = larger(larger(a, b), larger(c, d));
   T scale = largest > N::overflow_guard ? N::scale_down : largest < N::underflow_guard ? N::scale_up : (T)1;
   T back = largest > N::overflow_guard ? N::scale_up : largest < N::underflow_guard ? N::scale_down : (T)1;
   a *= scale, b *= scale, c *= scale, d *= scale;

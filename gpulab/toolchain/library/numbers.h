@@ -119,6 +119,14 @@ INLINE double split(double x, int* e) { return __builtin_frexp(x, e); }
 INLINE bool is_nan(float x) { return x != x; }
 INLINE bool is_nan(double x) { return x != x; }
 template <typename T>
+INLINE T larger(T a, T b) {
+  return a > b ? a : b;
+}
+template <typename T>
+INLINE T limited(T x, T low, T high) {  // a NaN stays
+  return x > high ? high : x < low ? low : x;
+}
+template <typename T>
 INLINE T infinity() {
   return (T)__builtin_inff();
 }
