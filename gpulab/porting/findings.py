@@ -620,6 +620,7 @@ def _launches(program: CppSource, launch_at: object) -> Iterator[Finding]:
             text.startswith("cuda")
             and program.device[position]
             and program.text(position + 1) == "("
+            and program.text(position - 1) not in (".", "->")
             and _RUNTIME.fullmatch(text)
             and not _for_host(program, position)
         ):
