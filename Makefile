@@ -38,7 +38,7 @@ bench:  ## the measures: start-up, latency, kernels beside the host, translation
 bench-grading:  ## a class of 30 students and 10 exercises is graded: rate, memory, workers, kills, and what saturates first
 	@$(BOOTSTRAP) --extra test -- python bench/grading.py $(BENCH_ARGS)
 
-fuzz:  ## random programs on both devices against the host, until stopped: FUZZ_ARGS="SECONDS FIRST_SEED"
+fuzz:  ## random programs against the host, and wrong inputs of each kind, until stopped: FUZZ_ARGS="SECONDS FIRST_SEED"
 	@$(BOOTSTRAP) --extra test -- python -m tests.fuzz.run $(FUZZ_ARGS)
 
 mutants:  ## change one place of the sources at a time, and ask whether a test sees it: MUTANTS="--count 200 --seed 7"

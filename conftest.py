@@ -58,7 +58,7 @@ FULL = (
     r"^tests/classroom/test_pool\.py::test_(workers_and_scheduler|without_scheduler|a_cluster_that_only|a_local_cluster_takes|local_cluster_with)",
     r"^tests/attacks/test_worker\.py::test_nothing_stops_the_grader\[(?!right)",
     r"^tests/attacks/test_worker\.py::test_(forged_runs|the_verdict_is|a_seed_reaches|a_worker_that_dies|kill_9_of_a_notebook)",
-    r"^tests/attacks/test_known_cases\.py",
+    r"^tests/attacks/test_(known_cases|hostile_class)\.py",
     r"^tests/attacks/test_programs_without_work\.py::(?!test_printed_constants)",
     r"^tests/attacks/test_blame\.py::test_(without_fork|the_command_refuses|bubblewrap|a_program_where|what_is_wrong)",
     r"^tests/attacks/test_state_between_runs\.py::.*-gfx1100\]",

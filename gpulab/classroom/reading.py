@@ -221,7 +221,7 @@ def zip_entries(data: bytes, inside: tuple[str, ...]) -> Iterator[Entry]:
     for info, name in zip(found, names, strict=True):
         parts = tuple(part for part in info.filename.split("/") if part not in ("", "."))
         problem = _trick(info) or ("the zip has two files of that name" if name in twice else "")
-        if info.is_dir() and not problem:
+        if not problem and info.is_dir():
             continue
         safe = tuple(part for part in re.split(r"[/\\]", info.filename) if part not in ("", ".", "..")) or ("?",)
         if any(_ignored(part) for part in safe):
@@ -239,6 +239,8 @@ def _trick(info: zipfile.ZipInfo) -> str:
     """Why an entry of a zip is refused by its header alone; "" if it is not."""
     name = getattr(info, "orig_filename", info.filename)
     parts = re.split(r"[/\\]", name)
+    if not info.filename:
+        return "it has no name in the zip"
     if "\0" in name:
         return "its name in the zip has a null character"
     if name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name):

@@ -224,7 +224,8 @@ def _signatures(machine: bytes, functions: Mapping[str, debug_info.Function]) ->
                 kind = "pointer" if pointer else "value"
                 spelling = str(argument.get(".type_name") or ("void *" if pointer else ""))
                 parameters.append(Parameter(own, spelling, kind, size, None, offset))
-        found[symbol] = KernelSignature(symbol, function.name if function else symbol, tuple(parameters))
+        signature = KernelSignature(symbol, function.name if function else symbol, tuple(parameters))
+        found[symbol] = code_object.laid_out(signature)
     return found
 
 

@@ -247,8 +247,32 @@ def _texts(pairs: Any) -> Mapping[str, str]:
     return MappingProxyType({str(name): str(text) for name, text in pairs})
 
 
+MOST_ARGUMENT_BYTES = 1 << 16
+"""Of a kernel's argument block that is believed: HIP's own limit is far below."""
+
+
+def laid_out(signature: KernelSignature) -> KernelSignature:
+    """The signature, if its parameters lie one behind the other in an argument block of a size that can be.
+
+    Raises:
+        GpulabError: a damaged or forged code object says something else.
+    """
+    end = 0
+    for parameter in signature.parameters:
+        last = parameter.offset + parameter.size
+        if not end <= parameter.offset <= last <= MOST_ARGUMENT_BYTES:
+            raise GpulabError(
+                f"the kernel {signature.name} has its argument {parameter.name} of {parameter.size} bytes at byte "
+                f"{parameter.offset} of the argument block.",
+                why=f"arguments lie one behind the other, in {MOST_ARGUMENT_BYTES:,} bytes at most.",
+                hint="the code object is damaged: compile it again.",
+            )
+        end = last
+    return signature
+
+
 def _signature(item: Mapping[str, Any]) -> KernelSignature:
-    return KernelSignature(
+    signature = KernelSignature(
         str(item["symbol"]),
         str(item["name"]),
         tuple(
@@ -263,3 +287,4 @@ def _signature(item: Mapping[str, Any]) -> KernelSignature:
             for p in item["parameters"]
         ),
     )
+    return laid_out(signature)

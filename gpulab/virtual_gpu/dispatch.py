@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gpulab import architectures
-from gpulab.errors import InternalError
+from gpulab.errors import AssemblyError, InternalError
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import INSTRUCTION_BYTES
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
@@ -338,7 +338,11 @@ def symbol_address(name: str, program: Program, addresses: Mapping[str, int]) ->
         return addresses[name]
     if name in program.labels:
         return code_address(program.labels[name])
-    raise InternalError(f"the symbol {name} has no address", program=tuple(program.kernels))
+    raise AssemblyError(
+        f"the symbol {name} is used, and defined nowhere in the code object.",
+        why="the code object is damaged, or its text was changed.",
+        hint="compile it again.",
+    )
 
 
 def _place(index: int, program: Program) -> int:

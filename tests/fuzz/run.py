@@ -1,9 +1,10 @@
-"""Random programs without an end: `python -m tests.fuzz.run [seconds] [first seed]`.
+"""Random programs and inputs without an end: `python -m tests.fuzz.run [seconds] [first seed]`.
 
-Prints each program whose results differ between the host and a virtual GPU, made smaller, and ends with status 1 if
-there was one. Seeds go up from the first one (by default the time of day). Batches of programs of one thread, each at
-the next compiler level, take turns with batches of programs whose threads work together, at all levels. The
-environment variable GPULAB_DEVICES names the architectures.
+Prints each program whose results differ between the host and a virtual GPU, made smaller, and each input (`inputs`:
+notebooks, zips, assembly, code objects, calls of HIP's C functions) that is not refused as it should be; ends with
+status 1 if there was one. Seeds go up from the first one (by default the time of day). Batches of programs of one
+thread, each at the next compiler level, take turns with batches of programs whose threads work together, at all levels.
+The environment variable GPULAB_DEVICES names the architectures.
 
 Read the assembly before looking for the mistake here: Clang 22 itself turns these into code that computes something
 else, the same on all architectures, and the virtual GPUs execute what it says.
@@ -19,12 +20,15 @@ import os
 import sys
 import time
 
+from tests.fuzz import inputs as inputs_
 from tests.fuzz.execution import compare, reduce
 from tests.fuzz.generator import generate
 from tests.fuzz.waves import SETTINGS, Host, compare_waves, device_source, generate_waves, inputs, reduce_waves
 
 ARCHITECTURES = os.environ.get("GPULAB_DEVICES", "gfx942,gfx1100").split(",")
 BATCH = 20
+INPUTS = 10
+"""For each program."""
 ROUNDS = (("-O3", 9, 3), ("-O1", 9, 3), ("-O2", 14, 3), ("-Os", 9, 4), ("-O0", 2, 2))  # level, statements, depth
 
 
@@ -36,9 +40,13 @@ def main(seconds: float = 3600.0, first: int | None = None) -> int:
     while time.monotonic() < end:
         number = seed // BATCH
         found += _together(seed) if number % 2 else _alone(seed, *ROUNDS[number // 2 % len(ROUNDS)])
+        target = tuple(inputs_.TARGETS)[number % len(inputs_.TARGETS)]
+        for finding in inputs_.batch(target, seed * INPUTS, BATCH * INPUTS):
+            found += 1
+            print(finding, flush=True)
         tried += BATCH
         seed += BATCH
-        print(f"{tried} programs, {found} differ; the next seed is {seed}", flush=True)
+        print(f"{tried} programs, {INPUTS * tried} inputs, {found} wrong; the next seed is {seed}", flush=True)
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gpulab.errors import CompileError, InternalError
+from gpulab.errors import CompileError, GpulabError, InternalError
 from gpulab.records import Diagnostic, SourceLine
 from gpulab.toolchain import assemble, code_object, diagnostics
 from gpulab.toolchain.code_object import KernelSignature, Parameter
@@ -71,12 +71,14 @@ def test_signatures_without_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = [
         argument("global_buffer", name="x", type_name="float*"), argument("by_value", 4, 8),
         argument("global_buffer", 8, 16),
-        argument("hidden_block_count_x", 4, 24), "damaged", argument("by_value", "4", None),
+        argument("hidden_block_count_x", 4, 24), "damaged",
     ]  # fmt: skip
     assert signature(monkeypatch, listed) == KernelSignature("k", "k", (
         Parameter("x", "float*", "pointer", 8, None, 0), Parameter("arg1", "", "value", 4, None, 8),
-        Parameter("arg2", "void *", "pointer", 8, None, 16), Parameter("arg3", "", "value", 0, None, 0),
+        Parameter("arg2", "void *", "pointer", 8, None, 16),
     ))  # fmt: skip
+    with pytest.raises(GpulabError, match="has its argument arg3 of 0 bytes at byte 0 of the argument block"):
+        signature(monkeypatch, [*listed, argument("by_value", "4", None)])
 
 
 def test_signatures_with_the_source(monkeypatch: pytest.MonkeyPatch) -> None:

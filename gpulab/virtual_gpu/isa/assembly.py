@@ -68,6 +68,9 @@ _LIST = re.compile(r"\[([vsa]\d+(?:\s*,\s*[vsa]\d+)*)\]$")
 _NAMED_REGISTER_LIMIT = {"v": 512, "a": 512, "s": 128, "ttmp": 16}
 
 
+_MOST_ARGUMENT_BYTES = 1 << 16
+
+
 class _Bad(Exception):
     """What was expected, without the line; `_Reader.fail` adds it."""
 
@@ -85,6 +88,13 @@ def _integer(text: str) -> int:
     octal = len(digits) > 1 and digits.isdigit() and digits.startswith("0")
     value = int(digits, 8 if octal else 0)
     return -value if text.startswith("-") else value
+
+
+def _metadata_number(kernel: str, key: str, value: object) -> int:
+    """A number of a kernel's metadata. Raises AssemblyError for anything else."""
+    if not _INTEGER.fullmatch(str(value)):
+        raise AssemblyError(f"{key} of kernel {kernel} in the metadata is {value!r}, not a number.")
+    return _integer(str(value))
 
 
 def _register(text: str) -> tuple[Register, str] | None:
@@ -1194,27 +1204,29 @@ class _Reader:
             entry = by_name.get(name, {})
 
             def integer(key: str, default: int, entry: Mapping[str, Any] = entry, name: str = name) -> int:
-                value = entry.get(key)
-                if value is None:
-                    return default
-                if not _INTEGER.match(str(value)):
-                    raise AssemblyError(f"{key} of kernel {name} in the metadata is {value!r}, not a number.")
-                return _integer(str(value))
+                return _metadata_number(name, key, entry.get(key, default))
 
+            listed = entry.get(".args") or ()
+            if not isinstance(listed, (list, tuple)) or not all(isinstance(each, dict) for each in listed):
+                raise AssemblyError(f".args of kernel {name} in the metadata is not a list of mappings.")
             arguments = tuple(
                 Argument(
                     name=str(a.get(".name", "")),
-                    offset=_integer(str(a.get(".offset", "0"))),
-                    size=_integer(str(a.get(".size", "0"))),
+                    offset=integer(".offset", 0, a),
+                    size=integer(".size", 0, a),
                     kind=str(a.get(".value_kind", "by_value")),
                     type_name=str(a.get(".type_name", "")),
                     address_space=str(a.get(".address_space", "")),
                 )
-                for a in entry.get(".args") or ()
+                for a in listed
             )
-            required = entry.get(".reqd_workgroup_size")
-            x, y, z = (_integer(str(n)) for n in required) if required else (0, 0, 0)
-            size = (x, y, z) if required else None
+            if any(not 0 <= a.offset <= a.offset + a.size <= _MOST_ARGUMENT_BYTES for a in arguments):
+                raise AssemblyError(f"the metadata of kernel {name} has an argument outside of its argument block.")
+            required = entry.get(".reqd_workgroup_size") or ("0", "0", "0")
+            if not isinstance(required, (list, tuple)) or len(required) != 3:
+                raise AssemblyError(f".reqd_workgroup_size of kernel {name} in the metadata is not three numbers.")
+            x, y, z = (_metadata_number(name, ".reqd_workgroup_size", each) for each in required)
+            size = (x, y, z) if entry.get(".reqd_workgroup_size") else None
             dynamic = entry.get(".uses_dynamic_stack")
             descriptor = KernelDescriptor(
                 name=name,
