@@ -212,8 +212,8 @@ ARITHMETIC = {
 }  # fmt: skip
 
 
-UNSEEN = {"frozen", "slots", "maxsize", "timeout", "daemon", "stacklevel"}
-"""Arguments that no result shows: what may be assigned to, sizes of caches, limits on waiting, and the like."""
+UNSEEN = {"frozen", "slots", "maxsize", "timeout", "daemon", "stacklevel", "strict"}
+"""Arguments that no result shows: what may be assigned to, sizes of caches, limits on waiting, zip's own assertion."""
 
 
 def other_number(text: str) -> str:

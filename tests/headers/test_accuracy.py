@@ -9,15 +9,19 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import random
 import re
 import struct
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from gpulab.toolchain import host
+
+from .measure_accuracy import functions, rounded
 
 HERE = Path(__file__).parent
 REFERENCE: dict[str, list[list[str]]] = json.loads((HERE / "reference.json").read_text())
@@ -61,6 +65,34 @@ def test_error_is_within_the_stated_one(library: ctypes.CDLL, export: str) -> No
         exact = Fraction(float.fromhex(high)) + Fraction(float.fromhex(low))
         error = abs(Fraction(measured(*numbers)) - exact) / spacing(float.fromhex(high), export.endswith("f32"))
         assert error <= STATED[export] + 0.01, f"{export}{tuple(numbers)}: {float(error):.2f} ulp"
+
+
+HOST: dict[str, Callable[..., float]] = {
+    name: getattr(math, name)
+    for name in (
+        "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
+        "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "cbrt", "hypot", "fmod", "remainder", "erf", "erfc",
+        "lgamma",
+    )
+} | {"tgamma": math.gamma, "exp10": lambda x: 10.0**x, "rhypot": lambda x, y: 1 / math.hypot(x, y)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOST)
+def test_float_functions_beside_the_hosts_in_double(library: ctypes.CDLL, name: str) -> None:
+    """Thousands of arguments of the ranges that were measured; the host's error in double is nothing to a float's."""
+    measured, exact, random_ = function(library, f"{name}_f32", 1), HOST[name], random.Random(name)
+    ranges = functions(MagicMock())[name][1]
+    measured.argtypes = [ctypes.c_float] * len(ranges[0])
+    worst, where = 0.0, ()
+    for samplers in ranges:
+        for _ in range(3000):
+            arguments = tuple(rounded(sampler(random_), True) for sampler in samplers)
+            wanted = exact(*arguments)
+            if wanted and abs(wanted) < 3.4e38:
+                error = abs(measured(*arguments) - wanted) / math.ldexp(1.0, max(math.frexp(wanted)[1] - 24, -149))
+                if error > worst:
+                    worst, where = error, arguments
+    assert worst <= STATED[f"{name}_f32"] + 0.01, f"{name}{where}: {worst:.3f} ulp"
 
 
 inf, nan = math.inf, math.nan
@@ -319,6 +351,14 @@ EDGES = [
     ("cyl_bessel_i1", (-inf,), -inf),
     ("nextafter", (1.0, nan), nan),
     ("nextafter", (0.0, -0.0), -0.0),
+    *((name, (1.0,), getattr(math, name)(1.0)) for name in ("sin", "cos", "tan", "tanh", "sinh", "cosh", "expm1")),
+    *((name, (1.0,), getattr(math, name)(1.0)) for name in ("log1p", "asinh", "exp", "erf", "erfc", "atan")),
+    ("sinpi", (1.0,), 0.0),
+    ("cospi", (1.0,), -1.0),
+    ("cbrt", (1.0,), 1.0),
+    ("atan2", (1.0, 2.0), math.atan2(1.0, 2.0)),
+    ("pow", (3.0, 1.0), 3.0),
+    ("pow", (-1.0, 1.0), -1.0),
 ]
 
 
@@ -336,8 +376,6 @@ def test_edges(library: ctypes.CDLL, name: str, arguments: tuple[float, ...], ex
 
 @pytest.mark.parametrize("single", [True, False], ids=["float", "double"])
 def test_remainders_are_exact(library: ctypes.CDLL, single: bool) -> None:
-    import random
-
     r = random.Random(5)
     suffix = "f32" if single else "f64"
     fmod, remainder = function(library, f"fmod_{suffix}", 2), function(library, f"remainder_{suffix}", 2)
@@ -352,11 +390,20 @@ def test_remainders_are_exact(library: ctypes.CDLL, single: bool) -> None:
         assert remainder(x, y) == math.remainder(x, y)
 
 
+FRACTIONS = [(0.75, 0.5, 2, -0.25), (-0.75, 0.5, -2, 0.25), (0.75, -0.5, -2, -0.25), (-0.75, -0.5, 2, 0.25)]
+
+
 def test_remquo_gives_the_low_bits_of_the_quotient(library: ctypes.CDLL) -> None:
     remquo = library.__gpulab_remquo_f64
     remquo.argtypes, remquo.restype = [ctypes.c_double, ctypes.c_double, ctypes.POINTER(ctypes.c_int)], ctypes.c_double
     q = ctypes.c_int()
-    for x, y, quotient, rest in [(7.0, 2.0, 4, -1.0), (5.0, 2.0, 2, 1.0), (-7.0, 2.0, -4, 1.0), (1.0, 4.0, 0, 1.0)]:
+    for x, y, quotient, rest in [
+        (7.0, 2.0, 4, -1.0),
+        (5.0, 2.0, 2, 1.0),
+        (-7.0, 2.0, -4, 1.0),
+        (1.0, 4.0, 0, 1.0),
+        *FRACTIONS,
+    ]:
         assert remquo(x, y, ctypes.byref(q)) == rest
         assert q.value == quotient
 

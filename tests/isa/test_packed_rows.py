@@ -3,6 +3,7 @@
 import pytest
 
 from gpulab.virtual_gpu import isa
+from tests.isa.machines import run as machine_run
 from tests.isa.rows import f16, f32, run
 
 
@@ -82,3 +83,26 @@ def test_rows_say_how_their_sources_are_packed():
     assert (table["v_pk_fma_f32"].packed, table["v_pk_fma_f32"].element) == ("pairs", "f32")
     assert table["v_fma_mix_f32"].packed == "mix"
     assert table["v_add_f16"].packed == ""
+
+
+def test_constants_in_packed_sources():
+    """CDNA3 ISA manual, VOP3P: a constant of two floats or dwords stands in both halves, of a half in the low one."""
+    found = machine_run(
+        "gfx942",
+        """
+        v_mov_b32 v2, 2.0
+        v_mov_b32 v3, 0x40400000
+        v_pk_add_f32 v[4:5], v[2:3], 1.0
+        v_pk_mul_f32 v[6:7], 0.5, v[2:3]
+        v_pk_mov_b32 v[8:9], 5, v[2:3] op_sel:[0,1]
+        v_pk_mov_b32 v[10:11], v[2:3], -1 op_sel:[1,0]
+        v_mov_b32 v12, 0x00030005
+        v_pk_add_u16 v13, v12, 7
+        v_pk_add_u16 v14, v12, 7 op_sel_hi:[1,0]
+        v_pk_add_u16 v15, v12, -1
+        v_pk_lshlrev_b16 v16, 4, v12 op_sel_hi:[0,1]
+        """,
+    )
+    first = [int(found.v[i][0]) for i in range(4, 12)]
+    assert first == [0x40400000, 0x40800000, 0x3F800000, 0x3FC00000, 5, 0x40400000, 0x40400000, 0xFFFFFFFF]
+    assert [int(found.v[i][0]) for i in (13, 14, 15, 16)] == [0x0003000C, 0x000A000C, 0x00020004, 0x00300050]

@@ -587,3 +587,10 @@ def test_places_of_waves_go_round_robin():
     assert PLACES["XCC_ID"] == ((0, "group", 1, 8),)
     waves = group("s_getreg_b32 s10, hwreg(HW_REG_HW_ID, 4, 2)", threads=384).waves
     assert [wave.s[10] for wave in waves] == [0, 1, 2, 3, 0, 1]
+
+
+def test_a_kernel_without_lds_has_no_byte_of_it():
+    for lds in (0, 4):
+        with pytest.raises(MemoryFault, match="lds out of bounds"):
+            wave(f"v_mov_b32 v1, {lds}\n ds_read_u8 v2, v1", lds=lds)
+    assert wave("v_mov_b32 v1, 3\n ds_read_u8 v2, v1", lds=4).v[2].tolist() == [0] * 64

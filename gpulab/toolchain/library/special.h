@@ -148,7 +148,7 @@ INLINE double cyl_bessel_i_of(int order, double x) {
   } else {
     double mu = order ? 4 : 0;
     term = 1, sum = 1;
-    for (int k = 1; k < 40; ++k) {
+    for (int k = 1;; ++k) {  // before the terms grow again, at 2a, they are below the limit
       double odd = 2 * k - 1, next = term * (odd * odd - mu) / (8 * a * k);
       if (magnitude(next) < 0x1p-56) break;
       term = next, sum += term;
