@@ -33,7 +33,7 @@ def _host(buffer: Buffer, writable: bool) -> tuple[int, int, object]:
         if not (writable and read_only):
             return int(address), int(buffer.nbytes), buffer  # type: ignore[union-attr]  # numpy's
     view = memoryview(buffer)  # type: ignore[arg-type]  # numpy's types say so from Python 3.12 on
-    if not view.contiguous:
+    if not view.c_contiguous:
         raise DeviceMemoryError(
             "The host array is not contiguous in memory.", hint="copy it first: numpy.ascontiguousarray(array)."
         )

@@ -9,7 +9,7 @@ import pytest
 
 import gpulab
 from gpulab import porting
-from gpulab.porting import names
+from gpulab.porting import names, translate
 from gpulab.toolchain.build import INCLUDE
 from gpulab.virtual_gpu import libraries
 
@@ -97,3 +97,16 @@ def test_mistakes_are_explained() -> None:
         porting.table("cudaMallok")
     with pytest.raises(gpulab.GpulabError, match="runtime"):
         porting.table(api="runtimes")
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("cudaMalloc", True), ("cudamalloc", False), ("cuda_mine", False), ("cuda", False), ("cublasCreate", True),
+        ("cublas_mine", True), ("cublasx", False), ("nvrtcVersion", True), ("CU_LAUNCH", True), ("CUDA_ERROR_X", True),
+        ("CUDA_MINE", False), ("cuMemAlloc", True), ("cuMem", True), ("cuMe", False), ("cuMEM_x", False),
+        ("custom", False), ("myCudaMalloc", False), ("nvmlInit", True), ("nvidia", False),
+    ],
+)  # fmt: skip
+def test_the_form_of_cudas_names(name: str, found: bool) -> None:
+    assert translate.looks_like_cuda(name) is found
