@@ -31,6 +31,8 @@ ALIKE = 0.4
 
 COMMON = 0.2
 """What more than this part of the class has is nobody's own; in small classes what more than three have."""
+MOST = 60
+"""And of more students than this: so the work grows with the class, and not with its pairs."""
 
 _TOKEN = re.compile(
     r"[A-Za-z_]\w*|0[xX][0-9A-Fa-f]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[A-Za-z]*"
@@ -155,7 +157,7 @@ def similar(answers: Sequence[tuple[str, str]], given: Iterable[str], exercise: 
     known: frozenset[object] = frozenset().union(*map(features, given))
     own = {student: features(text) - known for student, text in answers}
     holders = Counter(feature for each in own.values() for feature in each)
-    most = max(3, int(COMMON * len(own)))
+    most = max(3, min(MOST, int(COMMON * len(own))))
     rare = {student: {feature for feature in each if holders[feature] <= most} for student, each in own.items()}
     candidates: Counter[tuple[str, str]] = Counter()
     by_feature: dict[object, list[str]] = {}

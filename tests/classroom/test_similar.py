@@ -189,3 +189,11 @@ def test_rows_become_a_table() -> None:
         ("port-a-program", "=ann", "bob")
     ]
     assert "port-a-program,'=ann,bob," in pairs_csv(found)
+
+
+@pytest.mark.parametrize(("holders", "pairs"), [(60, 60 * 59 // 2), (61, 0)])
+def test_what_many_of_a_large_class_have_is_nobodys_own(holders: int, pairs: int) -> None:
+    """A fifth of 400 are 80; but more than 60 are not compared, whatever the size of the class."""
+    shared = "\n".join(f"x{k} = y{k} * {k} + z{k} / {3 * k + 1} - w{k} % {k + 7};" for k in range(12))
+    answers = [(f"s{k}", shared if k < holders else f"a = {k};") for k in range(400)]
+    assert len(similar(answers, [])) == pairs
