@@ -108,11 +108,25 @@ TESTS: tuple[tuple[str, str], ...] = (
         (f"gpulab/virtual_gpu/machine/{name}.py", "tests/checked tests/machine tests/api")
         for name in ("checking", "steps")
     ),
+    *(
+        (f"gpulab/virtual_gpu/machine/native/{name}.c", f"{first} tests/machine tests/checked tests/isa tests/hip")
+        for name, first in (
+            ("observe", "tests/machine/test_observation.py"),
+            ("matrix", "tests/machine/test_matrix_kernels.py tests/isa/test_matrix.py"),
+            ("workgroups", "tests/machine/test_device.py tests/hip/test_launches.py tests/hip/test_faults.py"),
+        )
+    ),
     (
         "gpulab/virtual_gpu/machine",
         "tests/machine tests/checked tests/api tests/isa tests/kernels tests/test_metrics.py",
     ),
     ("gpulab/virtual_gpu/libraries", "tests/hip tests/libraries tests/api tests/programs"),
+    (
+        "gpulab/virtual_gpu/dispatch.py",
+        "tests/machine/test_dispatch.py tests/reference/test_machine.py tests/machine tests/reference tests/hip "
+        "tests/api",
+    ),
+    ("gpulab/virtual_gpu/schema.py", "tests/machine/test_native.py tests/machine tests/checked tests/hip"),
     ("gpulab/virtual_gpu", "tests/hip tests/api tests/programs"),
     (
         "gpulab/architectures",

@@ -74,6 +74,19 @@ __global__ void walk(const int* at, int n, const char* from, int* out) {
   }
   out[threadIdx.x] = sum;
 }
+__global__ void mixed(const int* __restrict__ at, const int* __restrict__ what, int n, char* data, int* out) {
+  int sum = 0, me = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma clang loop unroll(disable)
+  for (int k = 0; k < n; k++) {
+    char* place = data + at[k * gridDim.x * blockDim.x + me];
+    switch (what[blockIdx.x * n + k]) {
+      case 0: sum += *(volatile int*)place; break;
+      case 1: *(volatile int*)place = k; break;
+      default: atomicAdd((unsigned*)place, 1u);
+    }
+  }
+  out[me] = sum;
+}
 __global__ void either(const int* in_lds, int* there, int* out) {  // generic addresses, of LDS or of global memory
   __shared__ int here[64];
   int i = threadIdx.x;

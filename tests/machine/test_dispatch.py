@@ -92,6 +92,20 @@ def test_mode_register():
     assert dispatch.mode_register(descriptor(float_round_mode_32=1, float_round_mode_16_64=2, ieee_mode=0)) == 0x1C9
 
 
+@pytest.mark.parametrize(
+    ("directive", "first", "bits"),
+    [
+        ("float_round_mode_32", 0, 2), ("float_round_mode_16_64", 2, 2), ("float_denorm_mode_32", 4, 2),
+        ("float_denorm_mode_16_64", 6, 2), ("dx10_clamp", 8, 1), ("ieee_mode", 9, 1), ("fp16_overflow", 23, 1),
+    ],
+)  # fmt: skip
+def test_each_field_of_the_mode_register(directive, first, bits):
+    """Places: "MODE register" of the CDNA 3 and RDNA 3 ISA documents. A field changes its own bits alone."""
+    others = dispatch.mode_register(descriptor()) & ~((1 << bits) - 1 << first)
+    for value in range(1 << bits):
+        assert dispatch.mode_register(descriptor(**{directive: value})) == others | value << first
+
+
 def test_hidden_arguments():
     kinds = [
         ("by_value", 0, 4),

@@ -144,12 +144,13 @@ def _build_one(library: Library, text: str) -> None:
     own = library.own("own.c")
     options = [*compile_options(library), str(_SHARED[0]), *([str(own)] if own is not None else [])]
     # Each library has a name of its own, by which the loader finds it again when it is loaded already.
+    versions = sys.platform not in ("win32", "darwin")
     if sys.platform == "darwin":
         options.append(f"-Wl,-install_name,@rpath/{target.name}")
-    elif sys.platform != "win32":
+    elif versions:
         options.append(f"-Wl,-soname,{target.name}")
     compile_host_library(text, target, optimize="1", options=options)
-    if os.name == "posix" and sys.platform != "darwin":
+    if versions:
         versioned = target.with_name(f"{target.name}.{library.major}")
         try:
             versioned.unlink(missing_ok=True)
