@@ -80,8 +80,8 @@ __global__ void mixed(const int* __restrict__ at, const int* __restrict__ what, 
   for (int k = 0; k < n; k++) {
     char* place = data + at[k * gridDim.x * blockDim.x + me];
     switch (what[blockIdx.x * n + k]) {
-      case 0: sum += *(volatile int*)place; break;
-      case 1: *(volatile int*)place = k; break;
+      case 0: sum += *(int*)place; break;
+      case 1: *(int*)place = k; break;
       default: atomicAdd((unsigned*)place, 1u);
     }
   }

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from gpulab.errors import InternalError
+from gpulab.errors import AssemblyError, InternalError
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.isa.instruction import Argument, KernelDescriptor, Symbol
@@ -187,7 +187,7 @@ def test_functions_have_code_addresses():
     assert dispatch.instruction_index(dispatch.code_address(6), 7) == 6
     assert dispatch.instruction_index(dispatch.code_address(7), 7) is None
     assert dispatch.instruction_index(dispatch.code_address(6) + 4, 7) is None
-    with pytest.raises(InternalError, match="nowhere"):
+    with pytest.raises(AssemblyError, match="nowhere"):
         dispatch.relocated(Symbol("nowhere", 0, "rel32@lo"), 0, program, {})
 
 

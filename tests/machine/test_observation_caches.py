@@ -8,6 +8,7 @@ import pytest
 
 from gpulab import architectures
 from gpulab.virtual_gpu.machine import device as device_module
+from gpulab.virtual_gpu.machine.observation import Kept
 from tests.machine.probes import module, profile
 from tests.translate.kernels import Buffer, device
 
@@ -52,7 +53,15 @@ class Model:
         self.touched: set[int] = set()
         self.units, self.cus = a.multiprocessors // a.xcds, a.compute_units // a.multiprocessors
         self.flows = dict.fromkeys(
-            ("writebacks_32", "writebacks_64", "lines_written", "evicted", "evicted_dirty", "dram_reads", "dram_writes"),
+            (
+                "writebacks_32",
+                "writebacks_64",
+                "lines_written",
+                "evicted",
+                "evicted_dirty",
+                "dram_reads",
+                "dram_writes",
+            ),
             0,
         )
 
@@ -180,66 +189,94 @@ COMPARED = (
 CASES = [("gfx942", 0), ("gfx942", 24), ("gfx1100", 0), ("gfx1100", 40), ("gfx90a", 0)]
 
 
-@pytest.mark.parametrize(("arch", "memory"), CASES)
-def test_loads_stores_and_atomics_of_many_workgroups(
-    arch: str, memory: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Places are few lines that meet in sets of the L2 and of the first caches, in halves, sectors and stretches."""
+class Walk:
+    """A random launch of `mixed`: places are few lines that meet in sets of the caches, in halves, sectors and
+    stretches. The first workgroups share their caches with the last."""
+
+    def __init__(self, arch: str, seed: int) -> None:
+        self.arch, self.model = arch, Model(arch, 0)
+        random, wave = np.random.default_rng(seed), self.model.a.wave_size
+        self.wave, self.waves, self.steps = wave, 2, 7
+        units = self.model.a.xcds * self.model.units
+        self.groups = units + min(units, 24)
+        shape = (self.steps, self.groups * self.waves, wave)
+        stride = 128 * self.model.second.sets
+        line = random.integers(0, 20, shape) * stride + 128 * random.integers(0, 3, shape)
+        at = line + 4 * random.integers(0, 32, shape)
+        near = random.random(shape[:2]) < 0.4  # consecutive dwords from anywhere
+        at[near] = (line[near][:, :1] + 4 * random.integers(0, 32, (near.sum(), 1))) + 4 * np.arange(wave)
+        few = random.random(shape[:2]) < 0.3
+        at[few] = at[few][:, :1]
+        self.at = at.astype(np.int32)
+        self.what = random.choice([LOAD, LOAD, STORE, ATOMIC], (self.groups, self.steps)).astype(np.int32)
+        self.places, self.kinds = Buffer(self.at), Buffer(self.what)
+        self.data = Buffer(np.zeros(20 * stride + 1024, np.uint8))
+        self.out = Buffer(np.zeros(self.groups * self.waves * wave, np.int32))
+
+    def run(self) -> Kept:
+        """What the observer saw."""
+        arguments = self.places, self.kinds, np.int32(self.steps), self.data, self.out
+        done = profile(self.arch, "mixed", self.groups, self.waves * self.wave, *arguments)
+        assert done.sampled is None
+        return module(self.arch).kernels["mixed"].code(profile=True).observer.keep()
+
+
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is observed."""
     monkeypatch.setattr(device_module, "PROFILED", (100_000_000, 100_000_000))
-    model = Model(arch, memory)
-    a, random = model.a, np.random.default_rng(len(arch) + memory)
-    wave, waves, steps = a.wave_size, 2, 7
-    units = a.xcds * model.units
-    groups = units + min(units, 24)  # the first ones share their caches with the last
-    threads = groups * waves * wave
-    stride = 128 * model.second.sets
-    size = 20 * stride
-    shape = (steps, groups * waves, wave)
-    line = random.integers(0, 5, shape) * stride * random.integers(0, 4, shape) + 128 * random.integers(0, 3, shape)
-    at = line + 4 * random.integers(0, 32, shape)
-    near = random.random(shape[:2]) < 0.4  # consecutive dwords from anywhere
-    at[near] = (line[near][:, :1] + 4 * random.integers(0, 32, (near.sum(), 1))) + 4 * np.arange(wave)
-    few = random.random(shape[:2]) < 0.3
-    at[few] = at[few][:, :1]
-    at = at.astype(np.int32)
-    what = random.choice([LOAD, LOAD, STORE, ATOMIC], (groups, steps)).astype(np.int32)
-    places, kinds, data = Buffer(at), Buffer(what), Buffer(np.zeros(size, np.uint8))
-    out = Buffer(np.zeros(threads, np.int32))
-    state = device(arch).caches.state
-    kernel = module(arch).kernels["mixed"]
-    if memory:
+
+
+@pytest.mark.usefixtures("followed")
+@pytest.mark.parametrize(("arch", "memory"), CASES)
+def test_loads_stores_and_atomics_of_many_workgroups(arch: str, memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    walk, model, state = Walk(arch, len(arch) + memory), Model(arch, memory), device(arch).caches.state
+    if memory:  # a small last-level cache, in which not all fits
         monkeypatch.setattr(state, "memory_bytes", 1)
         monkeypatch.setattr(state.memory, "sets", memory)
-    done = profile(arch, "mixed", groups, waves * wave, places, kinds, np.int32(steps), data, out)
-    assert done.sampled is None
-    kept = kernel.code().observer.keep()
-    for o,t in zip(kept.accesses, kept.totals()): print(o.space,o.action,o.bytes,o.instruction,t["executed"])
+    kept = walk.run()
     totals, flows = kept.totals(), kept.flows()
-
     wanted = [dict.fromkeys(COMPARED, 0) for _ in range(6)]
     index, kind, load, store, atomic, last = wanted
-    for group in range(groups):
-        for each in range(waves):
-            model.place(group, each)
-            me = group * waves + each
-            for step in range(steps):
-                own = places.address + 4 * ((step * groups * waves + me) * wave)
-                model.access(index, LOAD, [own + 4 * lane for lane in range(wave)])
-                model.scalar_load(kind, kinds.address + 4 * (group * steps + step))
-                action = int(what[group, step])
-                model.access((load, store, atomic)[action], action, [data.address + int(x) for x in at[step, me]])
-            model.access(last, STORE, [out.address + 4 * (me * wave + lane) for lane in range(wave)])
+    wave, data = walk.wave, walk.data.address
+    for me in range(walk.groups * walk.waves):
+        group = me // walk.waves
+        model.place(group, me % walk.waves)
+        for step in range(walk.steps):
+            own = walk.places.address + 4 * wave * (step * walk.groups * walk.waves + me)
+            model.access(index, LOAD, [own + 4 * lane for lane in range(wave)])
+            model.scalar_load(kind, walk.kinds.address + 4 * (group * walk.steps + step))
+            action = int(walk.what[group, step])
+            model.access((load, store, atomic)[action], action, [data + int(x) for x in walk.at[step, me]])
+        model.access(last, STORE, [walk.out.address + 4 * (me * wave + lane) for lane in range(wave)])
 
     def found(space: str, action: str) -> list[dict[str, int]]:
         return [t for one, t in zip(kept.accesses, totals, strict=True) if (one.space, one.action) == (space, action)]
 
     scalars = found("scalar", "load")
     arguments = [t for t in scalars if t["executed"] != kind["executed"]]
-    measured = [
-        found("global", "load")[0], next(t for t in scalars if t["executed"] == kind["executed"]),
-        found("global", "load")[1], found("global", "store")[0], *found("global", "atomic"), found("global", "store")[1],
-    ]  # fmt: skip
+    reads, writes = found("global", "load"), found("global", "store")
+    (what,) = [t for t in scalars if t["executed"] == kind["executed"]]
+    measured = [reads[0], what, reads[1], writes[0], *found("global", "atomic"), writes[1]]
     assert [{name: t[name] for name in COMPARED} for t in measured] == wanted
     flows["dram_reads"] -= sum(t["dram_bytes"] for t in arguments)
     assert {name: flows[name] for name in model.flows} == model.flows
-    assert model.flows["evicted"] > 0 or arch == "gfx90a"
+    assert model.flows["evicted"] > model.flows["evicted_dirty"] > 0
+    assert (model.flows["dram_writes"] > 0) == bool(memory)
+
+
+@pytest.mark.usefixtures("followed")
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("fits", [True, False])
+def test_caches_are_empty_where_launches_are_counted_from_one_again(
+    arch: str, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After 2^24 - 1 launches: nothing of the first one is found in any cache."""
+    walk, state = Walk(arch, 5), device(arch).caches.state
+    if not fits:
+        monkeypatch.setattr(state, "memory_bytes", 1)
+    first = walk.run()
+    for before, after in (((1 << 24) - 1, 1), ((1 << 24) - 2, (1 << 24) - 1), ((1 << 24) - 1, 1)):
+        state.epoch = before
+        kept = walk.run()
+        assert (kept.totals(), kept.flows(), state.epoch) == (first.totals(), first.flows(), after)

@@ -331,6 +331,23 @@ def test_no_more_is_read_than_there_is():
     assert observe(8.0 * mib).dram_read_bytes == 8 * mib
 
 
+@pytest.mark.parametrize(("last", "size"), [(True, 4 << 20), (True, 256 << 20), (False, 8 << 20)])
+def test_what_just_fits_into_a_cache_is_read_once(last, size):
+    """Of the L2 on each die (gfx942: 4 MiB) or the last-level cache; gfx90a has an L2 of 8 MiB alone."""
+    a = CDNA if last else architectures.get("gfx90a")
+    load = {"executed": 1, "lanes": 64, "lines": 2, "requests": 2, "reads_128": size // 4}
+    given = seen(("global", "load", 4, load), dram_reads=32 * size)
+
+    def read(footprint):
+        t = timing.observed(a, given, [1], float(footprint))
+        return t.fabric_read_bytes, t.dram_read_bytes
+
+    in_l2 = size <= a.l2_cache.bytes
+    assert read(size) == ((a.xcds if in_l2 else 32) * size, size)
+    more = size + 1
+    assert read(more) == (32 * size, more if size == 4 << 20 else 32 * size)
+
+
 def test_a_grid_from_a_sample():
     sample = Work(2, 4, 256, issued={"valu": 6.0}, matrix_clocks=8.0, path_clocks=10.0,
                   waits=(Wait("vmem", 1, 2, 4.0),), traffic=Traffic(l2_reads=12.0))  # fmt: skip
