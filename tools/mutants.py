@@ -389,7 +389,8 @@ def tests_of(path: str) -> list[str]:
     own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
     others = (*(name for name in naming(path) if name not in own), *(name for name in folders if name not in first))
-    return list(dict.fromkeys((*own[:3], *([" ".join(first)] if first else []), *others)))
+    own = sorted(own[:3], key=lambda name: seconds_of().get(name, 0.0))
+    return list(dict.fromkeys((*own, *([" ".join(first)] if first else []), *others)))
 
 
 class Coverage:
@@ -472,6 +473,13 @@ def test_texts() -> dict[str, str]:
     return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
 
 
+@functools.cache
+def seconds_of() -> dict[str, float]:
+    """Seconds of the test files that take some."""
+    rows = (row.split("\t") for row in (ROOT / "tests/seconds.tsv").read_text().splitlines())
+    return {name: float(seconds) for seconds, name in rows}
+
+
 def naming(path: str) -> list[str]:
     """The test files that name a source file or import its module, those that take the shortest first."""
     package, _, stem = path.removesuffix(".py").replace("/", ".").rpartition(".")
@@ -480,9 +488,8 @@ def naming(path: str) -> list[str]:
         package = package if stem != "__init__" else package.rpartition(".")[0]
         stem = stem if stem != "__init__" else path.split("/")[-2]
         pattern = rf"{re.escape(package)}\.{stem}\b|from {re.escape(package)} import [^\n]*\b{stem}\b"
-    seconds = dict(reversed(row.split("\t")) for row in (ROOT / "tests/seconds.tsv").read_text().splitlines())
     found = [name for name, text in test_texts().items() if stem in text and re.search(pattern, text)]
-    return sorted(found, key=lambda name: (float(seconds.get(name, 0)), name))[:10]
+    return sorted(found, key=lambda name: (seconds_of().get(name, 0.0), name))[:10]
 
 
 def changed_lines(base: str) -> dict[str, set[int]]:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hip import hip as hip_module
 
+from gpulab.toolchain.code_object import CodeObject
 from gpulab.virtual_gpu import runtime
-from tests.hip.conftest import ok
+from tests.hip.conftest import Calls, ok
 
 SOURCE = b"""
 #include "scale.h"
@@ -224,3 +225,60 @@ def test_a_finished_code_object_is_no_unit(hiprtc, capfd):
     )
     ok(hiprtc.hiprtcLinkDestroy(state))
     assert hiprtc.hiprtcLinkDestroy(state)[0] == r.HIPRTC_ERROR_INVALID_INPUT
+
+
+def test_arguments_that_are_missing():
+    """HIPRTC_ERROR_INVALID_INPUT is 3, HIPRTC_ERROR_INVALID_PROGRAM 4, NO_LOWERED_NAMES_BEFORE_COMPILATION 9."""
+    call = Calls("hiprtc")
+    handle, texts = ctypes.c_uint64(), (ctypes.c_char_p * 1)(b"x")
+    place = ctypes.byref(handle)
+    for given in ((-1, texts, texts), (1, None, texts), (1, texts, None), (1, None, None)):
+        assert call.hiprtcCreateProgram(place, b"x", b"x", *given) == 3
+    assert call.hiprtcCreateProgram(None, b"x", b"x", 0, None, None) == 3
+    assert call.hiprtcCreateProgram(place, None, b"x", 0, None, None) == 3
+    assert call.hiprtcCreateProgram(place, b"x", None, 0, texts, texts) == 0
+    program = handle.value
+    assert call.hiprtcCompileProgram(program, -1, texts) == call.hiprtcCompileProgram(program, 1, None) == 3
+    name = ctypes.c_uint64()
+    assert call.hiprtcGetLoweredName(program, b"x", ctypes.byref(name)) == 9  # it has not been compiled
+    assert call.hiprtcDestroyProgram(place) == 0
+    handle.value = program
+    assert call.hiprtcDestroyProgram(place) == 4
+    state = ctypes.c_uint64()
+    assert call.hiprtcLinkCreate(0, None, None, ctypes.byref(state)) == 0
+    for image, size in ((None, 4), (b"code", 0)):
+        assert call.hiprtcLinkAddData(state.value, int(BITCODE), image, size, b"x", 0, None, None) == 3
+    assert call.hiprtcLinkDestroy(state.value) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "arch"),
+    [
+        (["--offload-arch", "gfx1100"], "gfx1100"), (["--offload-arch=gfx1100"], "gfx1100"),
+        (["--gpu-architecture", "gfx1100", "-DN=1"], "gfx1100"), (["-DN=1"], "gfx942"), (["--offload-arch"], None),
+    ],
+)  # fmt: skip
+def test_the_architecture_of_a_program(hip, options, arch):
+    """With "=", or as the next option; the current device's without."""
+    call, handle, size = Calls("hiprtc"), ctypes.c_uint64(), ctypes.c_uint64()
+    assert call.hiprtcCreateProgram(ctypes.byref(handle), b"__global__ void k() {}", b"k.hip", 0, None, None) == 0
+    given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+    code = call.hiprtcCompileProgram(handle.value, len(options), given)
+    if arch is None:
+        assert code == 5  # HIPRTC_ERROR_INVALID_OPTION
+    else:
+        assert code == 0
+        assert call.hiprtcGetCodeSize(handle.value, ctypes.byref(size)) == 0
+        image = ctypes.create_string_buffer(size.value)
+        assert call.hiprtcGetCode(handle.value, image) == 0
+        assert CodeObject.from_elf(image.raw).arch == arch
+    assert call.hiprtcDestroyProgram(ctypes.byref(handle)) == 0
+
+
+def test_names_of_a_program_that_did_not_compile():
+    call, handle, name = Calls("hiprtc"), ctypes.c_uint64(), ctypes.c_uint64()
+    assert call.hiprtcCreateProgram(ctypes.byref(handle), b"__global__ void k( {}", b"k.hip", 0, None, None) == 0
+    assert call.hiprtcAddNameExpression(handle.value, b"k") == 0
+    assert call.hiprtcCompileProgram(handle.value, 0, None) == 6  # HIPRTC_ERROR_COMPILATION
+    assert call.hiprtcGetLoweredName(handle.value, b"k", ctypes.byref(name)) == 6
+    assert call.hiprtcDestroyProgram(ctypes.byref(handle)) == 0

@@ -11,9 +11,11 @@ import dataclasses
 import pytest
 
 from gpulab import architectures
+from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine import timing
 from gpulab.virtual_gpu.machine.timing import Seen, Traffic, Wait, Work, model
 from gpulab.virtual_gpu.translate.memory import Observed
+from tests.translate.kernels import device
 
 CDNA, RDNA = architectures.get("gfx942"), architectures.get("gfx1100")
 GROUPS, WAVES, SIMDS, UNITS = 2432, 9728, 1216, 304
@@ -355,3 +357,113 @@ def test_a_grid_from_a_sample():
     assert (whole.workgroups, whole.waves, whole.threads) == (5, 4, 256)
     assert (whole.issued, whole.matrix_clocks, whole.path_clocks) == ({"valu": 15}, 20, 25)
     assert (whole.waits, whole.traffic.l2_reads) == ((Wait("vmem", 1, 2, 10),), 30)
+
+
+KERNEL = """
+.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
+.text
+.globl f
+.p2align 8
+.type f,@function
+f:
+{lines}
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel f
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_user_sgpr_count 2
+  .amdhsa_next_free_vgpr 16
+  .amdhsa_next_free_sgpr 16
+  {extra}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: f
+    .symbol: f.kd
+    .kernarg_segment_size: 8
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 1024
+    .private_segment_fixed_size: 0
+    .wavefront_size: {size}
+    .sgpr_count: 16
+    .vgpr_count: 16
+    .max_flat_workgroup_size: 256
+    .args:
+      - {{.name: x, .size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}}
+...
+.end_amdgpu_metadata
+"""
+
+
+def costs(arch, *lines):
+    """What the blocks of a few instructions cost."""
+    text = KERNEL.format(
+        arch=arch, lines="\n".join(f"  {line}" for line in lines), size=architectures.get(arch).wave_size,
+        extra=".amdhsa_accum_offset 16" if arch == "gfx942" else "",
+    )  # fmt: skip
+    program = parse(text)
+    translation = device(arch).load(program).kernels["f"].code().translation
+    return timing.BlockCosts(architectures.get(arch), program.labels, translation.blocks, translation.decoded)
+
+
+@pytest.mark.parametrize(
+    ("arch", "line", "clocks"),
+    [
+        ("gfx942", "s_nop 0", 4), ("gfx942", "s_nop 7", 32), ("gfx1100", "s_nop 5", 6), ("gfx942", "s_sleep 3", 192),
+        ("gfx942", "s_sleep 0", 64), ("gfx1100", "s_sleep 2", 128), ("gfx942", "v_add_u32_e32 v1, v1, v1", 4),
+        ("gfx942", "v_rcp_f32_e32 v1, v1", 16), ("gfx942", "s_add_u32 s4, s4, s4", 4),
+        ("gfx1100", "v_add_nc_u32_e32 v1, v1, v1", 1), ("gfx1100", "s_add_u32 s4, s4, s4", 1),
+        ("gfx942", "s_barrier", 16), ("gfx1100", "s_barrier", 8), ("gfx942", "s_setprio 1", 4),
+        # A result of the VALU is there after five clocks, of the transcendental unit four later.
+        ("gfx1100", "s_delay_alu instid0(VALU_DEP_1)", 4), ("gfx1100", "s_delay_alu instid0(VALU_DEP_4)", 1),
+        ("gfx1100", "s_delay_alu instid0(TRANS32_DEP_2)", 7), ("gfx1100", "s_delay_alu instid0(SALU_CYCLE_3)", 3),
+        ("gfx1100", "s_delay_alu instid0(VALU_DEP_2) | instskip(NEXT) | instid1(TRANS32_DEP_3)", 9),
+    ],
+)  # fmt: skip
+def test_clocks_until_the_next_instruction(arch, line, clocks):
+    """s_nop waits for its operand and one more, s_sleep for 64 clocks times its operand (ISA documents)."""
+    assert sum(costs(arch, line).path) - sum(costs(arch).path) == pytest.approx(clocks)
+
+
+LOAD, LDS_READ = "global_load_dword v{0}, v0, s[0:1]", "ds_read_b32 v{0}, v0"
+
+
+@pytest.mark.parametrize(
+    ("lines", "waits"),
+    [
+        ([LOAD.format(1), "s_waitcnt vmcnt(0)"], [("vmem", 4, 1)]),
+        ([LOAD.format(1), "s_nop 4", "s_waitcnt vmcnt(0)"], [("vmem", 24, 1)]),
+        ([LOAD.format(1), LOAD.format(2), "s_waitcnt vmcnt(0)"], [("vmem", 4, 2)]),
+        ([LOAD.format(1), LOAD.format(2), "s_nop 0", "s_waitcnt vmcnt(1)"], [("vmem", 12, 1)]),
+        # The second wait is for a load that was under way when the first one began: both together count once.
+        ([LOAD.format(1), LOAD.format(2), "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)"], [("vmem", 8, 2)]),
+        ([LOAD.format(1), "s_waitcnt vmcnt(0)", LOAD.format(2), "s_waitcnt vmcnt(0)"],
+         [("vmem", 4, 1), ("vmem", 4, 1)]),
+        ([LOAD.format(1), "s_waitcnt vmcnt(1)"], []),
+        (["s_waitcnt vmcnt(0) lgkmcnt(0)"], []),
+        ([LDS_READ.format(1), "s_nop 1", "s_waitcnt lgkmcnt(0)"], [("lds", 12, 1)]),
+        ([LDS_READ.format(1), "ds_bpermute_b32 v2, v0, v0", "s_waitcnt lgkmcnt(0)"], [("lds", 4, 2)]),
+        (["s_load_dword s4, s[0:1], 0x0", LDS_READ.format(1), "s_waitcnt lgkmcnt(0)"], [("smem", 8, 1)]),
+        (["global_atomic_add v1, v0, v0, s[0:1] sc0", "s_waitcnt vmcnt(0)"], [("atomic", 4, 1)]),
+        (["global_atomic_add v0, v0, s[0:1]", "s_nop 0"], [("store", 8, 1)]),
+        (["global_store_dword v0, v0, s[0:1]", "s_nop 0"], [("store", 8, 1)]),
+        ([LOAD.format(1), "global_store_dword v0, v0, s[0:1]", "s_waitcnt vmcnt(0)"], [("vmem", 8, 1)]),
+        ([LOAD.format(1), "s_nop 0"], []),
+    ],
+)  # fmt: skip
+def test_what_is_waited_for(lines, waits):
+    """(kind, clocks of work since the access, accesses). gfx942 issues everything here in four clocks; stores are
+    waited for at the end, loads are not. Of a wait for several kinds the slowest counts."""
+    found = costs("gfx942", *lines)
+    assert [wait for block in found.waits for wait in block] == waits
+
+
+def test_a_loop_waits_for_its_last_turn_too():
+    """The load at the loop's end is waited for at its beginning, in the second turn: five clocks of work and more."""
+    body = ["s_waitcnt vmcnt(0)", LOAD.format(1), "s_nop 3", "s_add_u32 s4, s4, 1", "s_cmp_lg_u32 s4, 9"]
+    found = costs("gfx942", "again:", *body, "s_cbranch_scc1 again")
+    branch = CDNA.branch_clocks
+    assert [wait for block in found.waits for wait in block] == [("vmem", 4 + 16 + 4 + 4 + branch, 1)]
