@@ -105,7 +105,7 @@ def graded(submitted: Path, out: Path, cache: Path, workers: int) -> Measured:
             most = max(most, largest_worker(command))
         except psutil.Error:
             pass
-        time.sleep(1.0)
+        time.sleep(4.0)
     if process.returncode != 0:
         raise SystemExit(f"gpulab grade ended with {process.returncode}")
     after = os.times()

@@ -29,6 +29,7 @@ from gpulab.grading.answers import WrongAnswer, right_answers, wrong_answers
 from gpulab.grading.causes import causes_of
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.judge import judged
+from gpulab.grading.judgement import asked
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.sources import code_only
 from gpulab.grading.verdict import Verdict
@@ -303,7 +304,7 @@ def of_exercise(id: str) -> Iterator[Complaint]:
     said += [text for each in exercise.requirements for text in (each.title, each.next_step)]
     for text in said:
         yield from of_wording(where, text)
-    known = {each.name for each in (*causes_of(exercise), *exercise.requirements)}
+    known = {*(each.name for each in causes_of(exercise)), *asked(exercise)}
     for answer in wrong:
         if answer.cause not in known:
             yield Complaint(f"{where}, wrong answer {answer.name}", f"no cause or requirement is named {answer.cause}",
@@ -440,8 +441,8 @@ def of_verdict(exercise: Exercise | ProgramExercise, answer: Judged) -> Iterator
         what = f"it is rejected for {verdict.cause or 'no known cause'!r} instead of {answer.wrong.cause!r}:\n{verdict}"
         yield Complaint(where, what, "mend the cause's test or the order of causes")
         return
-    known = (*causes_of(exercise), *exercise.requirements)
-    title = next((each.title for each in known if each.name == verdict.cause), verdict.cause)
+    titles = {**asked(exercise), **{each.name: each.title for each in causes_of(exercise)}}
+    title = titles.get(verdict.cause, verdict.cause)
     text = " ".join(verdict.text.split())
     parts = [title, "fails with", f'gpulab.hint("{exercise.id}")', exercise.section]
     missing = [part for part in parts if " ".join(part.split()) not in text]

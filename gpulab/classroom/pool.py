@@ -242,7 +242,8 @@ class DaskPool:
         deaths: Counter[str] = Counter()
         known: dict[str, int] = {}
         lost, seen, looked, number = 0, time.monotonic(), 0.0, 0
-        while waiting or alone or flying:
+        ended: Done | None = None  # it is given out when its worker has the next job
+        while waiting or alone or flying or ended:
             now = time.monotonic()
             if self._client.status not in ("running", "connecting"):
                 self._disconnect()
@@ -279,6 +280,10 @@ class DaskPool:
                 )
                 flying[future] = job
                 future.add_done_callback(self._ends.put)
+            if ended is not None:
+                yield ended
+                ended = None
+                continue
             try:
                 future = self._ends.get(timeout=0.25)
             except queue.Empty:
@@ -289,7 +294,7 @@ class DaskPool:
             end = self._end(future, found, deaths, solo=not flying)
             if end is not None:
                 lost = 0
-                yield end
+                ended = end
             elif deaths[found.key] > 1:
                 alone.append(found)
             else:
