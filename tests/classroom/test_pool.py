@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -20,7 +21,7 @@ import pytest
 
 from gpulab.classroom import tables
 from gpulab.classroom.points import Scheme
-from gpulab.classroom.pool import DaskPool, Done, OneByOne, PoolError, pool
+from gpulab.classroom.pool import DaskPool, Done, OneByOne, PoolError, _started, pool
 from gpulab.classroom.run import grade_class
 from tests.classroom import tasks
 from tests.classroom.tasks import job, submission, summary
@@ -61,10 +62,8 @@ def test_a_local_cluster_takes_no_work_from_others() -> None:
     with DaskPool(workers=1, task=tasks.grade) as local:
         address = local._client.scheduler_info()["address"]
         for other in (address, address.replace("tls://", "tcp://")):
-            with (
-                pytest.raises((OSError, TypeError, ValueError)),
-                contextlib.closing(distributed.Client(other, timeout=3, set_as_default=False)),
-            ):
+            client = functools.partial(distributed.Client, other, timeout=3, set_as_default=False)
+            with pytest.raises((OSError, TypeError, ValueError)), contextlib.closing(_started(client)):
                 pass
 
 
