@@ -89,13 +89,17 @@ TESTS: tuple[tuple[str, str], ...] = (
         f"{BOTH_MACHINES} tests/reference tests/isa tests/api",
     ),
     *(
-        (f"gpulab/virtual_gpu/machine/native/{name}", "tests/checked/test_checked.py tests/checked tests/machine")
+        (
+            f"gpulab/virtual_gpu/machine/native/{name}",
+            "tests/checked/test_written.py tests/checked/test_checked.py tests/checked tests/machine",
+        )
         for name in ("races.c", "lanes.c", "written.c", "findings.c", "checked.h", "waits.c", "shuffles.c")
     ),
     *(
         (
             f"gpulab/virtual_gpu/machine/native/{name}",
-            "tests/isa/test_memory_rows.py tests/isa/test_lds_forms.py tests/isa/test_atomics.py "
+            "tests/machine/test_flat_addresses.py tests/isa/test_memory_rows.py tests/isa/test_lds_forms.py "
+            "tests/isa/test_atomics.py "
             "tests/isa/test_buffers.py tests/machine tests/checked tests/isa tests/hip",
         )
         for name in ("memory.c", "support.h")
