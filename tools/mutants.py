@@ -109,7 +109,7 @@ TESTS: tuple[tuple[str, str], ...] = (
         "tests/checked/test_checked.py tests/hip/test_launches.py tests/machine tests/checked tests/api tests/isa",
     ),
     *(
-        (f"gpulab/virtual_gpu/machine/{name}.py", "tests/checked tests/machine tests/api")
+        (f"gpulab/virtual_gpu/machine/{name}.py", "tests/checked/test_writers.py tests/checked tests/machine tests/api")
         for name in ("checking", "steps")
     ),
     *(

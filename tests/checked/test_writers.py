@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab import providers
+from gpulab import architectures, providers
+from gpulab.virtual_gpu import runtime
+from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.machine.device import VirtualDevice
 
 SOURCE = """
 extern "C" __global__ void shifted(int n, int* out)
@@ -99,3 +102,24 @@ def test_what_belongs_to_nobody(module) -> None:
     assert providers.instruments("writers").last_writers(int(out.address), 4, 9)[8] is None  # beyond the allocation
     after = gpulab.to_device(np.zeros(8, "int32"))  # not there when the launch was
     assert providers.instruments("writers").last_writers(int(after.address), 4, 8) == [None] * 8
+
+
+def test_what_a_launch_has_changed(module) -> None:
+    """By allocation, a bool for each byte: 4-byte elements here. Another checked launch has its own answer."""
+    machine = runtime.instance().current.machine
+    out, beside = gpulab.to_device(np.full(202, -9, "int32")), gpulab.to_device(np.full(8, 7, "int32"))
+    with gpulab.checked():
+        module.shifted[4, 50](150, out)
+    ((address, changed),) = machine.changed()
+    assert address == int(out.address)
+    assert changed.tolist() == [False] * 4 + [True] * 149 * 4 + [False] * 52 * 4
+    with gpulab.checked():
+        module.counted[1, 1](beside)
+    ((address, changed),) = machine.changed()
+    assert (address, changed.tolist()) == (int(beside.address), [True] * 4 + [False] * 28)
+
+
+def test_before_any_checked_launch() -> None:
+    machine = VirtualDevice(architectures.get("gfx942"), Arena(), 0)
+    assert list(machine.changed()) == []
+    assert machine.last_writers(0x1000, 4, 2) == [None, None]
