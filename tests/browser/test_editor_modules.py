@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.gallery import Gallery
+from tests.browser.modules import PLACE, beside
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Page
 
 MODULES = Path(__file__).resolve().parents[2] / "gpulab" / "editor" / "labextension" / "gpulab-editor" / "modules"
-PLACE = "http://gpulab.test/"
-KINDS = {".js": "text/javascript", ".json": "application/json", ".css": "text/css"}
 TABLE = """{
   magics: ["hip", "cuda"],
   names: {
@@ -44,21 +43,7 @@ TABLE = """{
 
 @pytest.fixture
 def page(gallery: Gallery) -> Page:
-    """A page beside the modules; nothing else can be reached."""
-    made = gallery.browser.new_context(viewport={"width": 800, "height": 600}).new_page()
-    made.on("pageerror", lambda error: gallery.problems.append(str(error)))
-
-    def asked(route: Route) -> None:
-        name = route.request.url.removeprefix(PLACE)
-        path = MODULES / name
-        if name and path.is_file():
-            route.fulfill(body=path.read_bytes(), content_type=KINDS[path.suffix])
-        else:
-            route.fulfill(body="<!doctype html><html lang='en'><body></body></html>", content_type="text/html")
-
-    made.route("**/*", asked)
-    made.goto(PLACE)
-    return made
+    return beside(gallery, MODULES)
 
 
 def told(page: Page, script: str) -> Any:

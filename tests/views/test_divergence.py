@@ -195,6 +195,20 @@ def test_the_largest_records_stay_small() -> None:
     assert "left out" in message["note"]
 
 
+def test_the_least_executed_instructions_are_left_out_and_counted() -> None:
+    where = SourceLine("cell.hip", 3, 0, "    a = 1;")
+    count = MOST_INSTRUCTIONS + 3
+    rows = tuple(cost(where, f"v_mov_b32 v1, {n}", n + 1, [n + 1] * 64) for n in range(count))
+    some, whole = divergence(launch(instructions=rows)).message(), divergence(launch(instructions=rows[3:])).message()
+    for message in (some, whole):
+        texts = [part["text"] for row in message["rows"] for part in row["parts"]]
+        assert texts == [f"v_mov_b32 v1, {n}" for n in range(3, count)]
+    assert "3 instructions, the least executed ones, are left out." in some["note"]
+    assert whole["note"] == ""
+    both = divergence(launch(instructions=rows), launch(instructions=rows)).message()
+    assert "6 instructions, the least executed ones, are left out." in both["note"]
+
+
 def test_no_costs() -> None:
     shown = divergence(launch(instructions=(), lines=(), time_is_modelled=False))
     assert "only virtual devices" in shown.sentence

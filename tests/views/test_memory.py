@@ -325,3 +325,33 @@ def test_beside_another_one() -> None:
 )  # fmt: skip
 def test_amounts(count: int, text: str) -> None:
     assert memory.amount(count) == text
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        # 10 waves of 64 lanes ask for 2,560 bytes: 20 lines of 128 bytes; 22 are exactly a tenth more
+        (20, "2.5 KiB of whole cache lines at L1 (neighbouring lanes share cache lines)."),
+        (22, "2.75 KiB of whole cache lines at L1 (neighbouring lanes share cache lines)."),
+        (23, "(1.15 bytes moved for each byte wanted: lanes use only parts of the lines)."),
+        (640, "80 KiB of whole cache lines at L1 (32 bytes moved for each byte wanted: lanes use only parts of the lines)."),
+    ],
+)  # fmt: skip
+def test_coalescing_in_words(lines: int, said: str) -> None:
+    sentence = memory.memory_hierarchy(record(cost(lines=lines, cache_hits=lines))).sentence
+    assert said in sentence
+    assert sentence.count("Lanes asked for 2.5 KiB") == 1
+
+
+def test_stores_and_lds_in_words() -> None:
+    """gfx90a has no cache between the L2 and memory."""
+    stored = cost(action="store", line_bytes=64, l2_requests=40, written_bytes=2048, dram_written_bytes=2048)
+    said = memory.memory_hierarchy(record(stored, arch="gfx90a")).sentence
+    assert "Stores made the L2 write 2 KiB to HBM2e." in said
+    assert "LDS" not in said
+    assert "these levels had it" not in said
+    lds = cost(space="lds", action="load", instruction="ds_read_b32 v0, v1", lds_lanes=640, lines=0)
+    said = memory.memory_hierarchy(record(lds)).sentence
+    assert "2.5 KiB were moved between lanes and LDS, which no cache sees." in said
+    assert "Lanes asked" not in said
+    assert "Stores" not in said

@@ -26,11 +26,11 @@ function half(bits, type) {
   return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
 }
 
-/** Bits whose type is not known: a float if that has a usual size and the integer has not. @param {number} bits */
+/** Bits whose type is not known: a float if that has a usual size; small integers never have. @param {number} bits */
 function guessed(bits) {
   eightBytes.setUint32(0, bits);
-  const value = Math.abs(eightBytes.getFloat32(0)), whole = Math.abs(bits | 0);
-  return whole > 0x2000000 && value > 1e-9 && value < 1e12 ? float(eightBytes.getFloat32(0)) : String(bits | 0);
+  const value = eightBytes.getFloat32(0), size = Math.abs(value);
+  return size > 1e-9 && size < 1e12 ? float(value) : String(bits | 0);
 }
 
 /**

@@ -1,0 +1,32 @@
+"""A page beside a folder of modules, with nothing else in it: for tests of what modules do by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.browser.gallery import Gallery
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+PLACE = "http://gpulab.test/"
+KINDS = {".js": "text/javascript", ".json": "application/json", ".css": "text/css"}
+
+
+def beside(gallery: Gallery, folder: Path) -> Page:
+    """An empty page at PLACE; `import("./NAME.js")` finds the folder's modules, and nothing else can be reached."""
+    made = gallery.browser.new_context(viewport={"width": 800, "height": 600}).new_page()
+    made.on("pageerror", lambda error: gallery.problems.append(str(error)))
+
+    def asked(route: Route) -> None:
+        name = route.request.url.removeprefix(PLACE)
+        path = folder / name
+        if name and path.is_file():
+            route.fulfill(body=path.read_bytes(), content_type=KINDS[path.suffix])
+        else:
+            route.fulfill(body="<!doctype html><html lang='en'><body></body></html>", content_type="text/html")
+
+    made.route("**/*", asked)
+    made.goto(PLACE)
+    return made
