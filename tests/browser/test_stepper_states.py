@@ -1,5 +1,5 @@
-"""The wave stepper's states from windows of changes, by a stand-in for the kernel: what registers and LDS hold before and
-after each step, and which windows are asked for. Two vector registers of two lanes (0, 1), two scalar registers (2, 3)."""
+"""The wave stepper's states, put together from windows of changes that a stand-in for the kernel sends: what registers
+and LDS hold before and after each step, and which windows are asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tests.browser.test_stepper_values import STATIC
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# Steps of the window that begins at 10: register 1 of both lanes; the scalar register 3; both vector registers and LDS.
+# Vector registers 0 and 1 of two lanes, scalar registers 2 and 3. Steps of the window that begins at 10: register 1;
+# the scalar register 3; both vector registers and LDS.
 STAND_IN = """
 const m = await import("./stepper_states.js");
 const asked = [], hearing = [];
@@ -32,7 +33,8 @@ const model = {
         ...Array(COUNT - 3).fill([[], [], [], []]),
       ],
     };
-    queueMicrotask(() => hearing.at(-1)({id, reply}, [view([1, 2, 3, 4]), view([5, 6, 10, 20, 30, 40]), view([0x04030201, 0, 0])]));
+    const buffers = [view([1, 2, 3, 4]), view([5, 6, 10, 20, 30, 40]), view([0x04030201, 0, 0])];
+    queueMicrotask(() => hearing.at(-1)({id, reply}, buffers));
   },
 };
 const states = m.statesOf(model, {size: 2, vectors: 2, count: TOTAL});
@@ -114,6 +116,6 @@ def test_the_latest_24_windows_are_kept(page: Page) -> None:
     ],
 )  # fmt: skip
 def test_windows_are_asked_for_ahead(page: Page, first: int, step: int, wanted: list[int]) -> None:
-    """Of windows of 400 steps: the next within its last 99, the one before within its first 50; none past 1,000 steps."""
+    """Windows of 400 steps: in the last 99 the next is asked for, in the first 50 the one before; none past 1,000."""
     found = told(page, f"await states.load({first}); states.askAhead({step}); return asked.slice(1);", count=400)
     assert found == wanted

@@ -334,7 +334,7 @@ def test_amounts(count: int, text: str) -> None:
         (20, "2.5 KiB of whole cache lines at L1 (neighbouring lanes share cache lines)."),
         (22, "2.75 KiB of whole cache lines at L1 (neighbouring lanes share cache lines)."),
         (23, "(1.15 bytes moved for each byte wanted: lanes use only parts of the lines)."),
-        (640, "80 KiB of whole cache lines at L1 (32 bytes moved for each byte wanted: lanes use only parts of the lines)."),
+        (640, "which became 80 KiB of whole cache lines at L1 (32 bytes moved for each byte wanted: lanes use"),
     ],
 )  # fmt: skip
 def test_coalescing_in_words(lines: int, said: str) -> None:
