@@ -9,10 +9,12 @@ Where CI or BUILD_NUMBER is set, pytest reports a failing comparison in full. Th
 takes minutes to hours to work out, and a test that fails looks like one that hangs.
 
 Where Python is told to write no bytecode (PYTHONDONTWRITEBYTECODE), every process that a test starts would compile
-gpulab's modules again, which takes longer than the rest of many. So a session does it once, before its tests.
+gpulab's modules again, which takes longer than the rest of many. So a session does it once, before its tests. On a new
+clone each worker would also rewrite the asserts of all tests (12 s): one process does it for all.
 
 The first program that a machine ever builds says that the C++ library is built before it. JupyterLab and papermill
-take that line away when it is done; nbval would compare it. So the library is there before the first notebook runs.
+take that line away when it is done; nbval would compare it. So the library is built while tests are collected, and is
+there before the first one runs.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import compileall
 import os
 import re
 import signal
+import subprocess
 import sys
 import zlib
 from collections.abc import Sequence, Set
@@ -97,6 +100,9 @@ OPTIMISED = re.compile(r"^tests/(isa/(?!test_matrix)|kernels/|translate/|fuzz/)"
 """Tests whose kernels are optimised before they run, as those that run for long are; elsewhere they seldom are. (Matrix
 instructions are calls of the machine's own functions, which optimising changes nothing about.)"""
 
+LIBRARY = pytest.StashKey["subprocess.Popen[bytes]"]()
+BUILD_LIBRARY = "from gpulab.toolchain import hosted; hosted.unavailable() or hosted.setting()"
+
 APART = ("tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py")
 """Files whose tests take long and share nothing."""
 
@@ -124,13 +130,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    if sys.dont_write_bytecode and not is_worker(session.config):
+    if is_worker(session.config):
+        return
+    if with_notebooks(session.config):
+        session.config.stash[LIBRARY] = subprocess.Popen([sys.executable, "-c", BUILD_LIBRARY], cwd=ROOT)
+    if sys.dont_write_bytecode:
         compileall.compile_dir(ROOT / "gpulab", quiet=2)
-    if with_notebooks(session.config) and not is_worker(session.config):  # once, whatever the number of processes
-        from gpulab.toolchain import hosted
+    if session.config.getoption("numprocesses", None) and not any((ROOT / "tests").glob("__pycache__/test_*pytest*")):
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
+        subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
 
-        if not hosted.unavailable():
-            hosted.setting()
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    wait_for_library(node.config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    wait_for_library(session.config)
+
+
+def wait_for_library(config: pytest.Config) -> None:
+    """Until the C++ library is there, if this process builds it."""
+    build = config.stash.get(LIBRARY, None)
+    if build is not None and build.wait():
+        pytest.exit("the C++ library for whole programs could not be built", returncode=1)
 
 
 def with_notebooks(config: pytest.Config) -> bool:

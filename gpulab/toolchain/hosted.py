@@ -208,15 +208,38 @@ def _discover(target: str) -> Hosted:
         source = Path(scratch, "source.cpp")
         source.write_text("#include <iostream>\nvoid hello() { std::cout << 1; }\n", encoding="utf-8")
         store = str(cache.tool_folder(scratch))
-        outcome = compiler.run(
+
+        def run(arguments: Sequence[str]) -> compiler.Outcome:
+            return compiler.run(
+                arguments,
+                folder=scratch,
+                limits=compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20),
+                extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
+                what="the host compiler, which builds its C++ library",
+                read=compiler.SYSTEM,
+                write=(store,),
+            )
+
+        # `zig c++` compiles with one core less than there are, and takes no -j; `zig build-lib` does, and leaves the
+        # same library in the store. Three of its jobs wait for others. If it fails, the next call says why.
+        jobs = len(os.sched_getaffinity(0)) + 3
+        run(
+            [
+                "build-lib",
+                "-target",
+                target,
+                "-dynamic",
+                "-fPIC",
+                "-O",
+                "ReleaseFast",
+                "-lc++",
+                f"-j{jobs}",
+                str(source),
+            ]
+        )
+        outcome = run(
             ["c++", "-target", target, "-shared", "-fPIC", "-O1", "--verbose", str(source), "-o",
-             str(Path(scratch, "out.so"))],
-            folder=scratch,
-            limits=compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20),
-            extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
-            what="the host compiler, which builds its C++ library",
-            read=compiler.SYSTEM,
-            write=(store,),
+             str(Path(scratch, "out.so"))]
         )  # fmt: skip
         front = re.search(r'^ *"[^"\n]*" -cc1 .*source\.cpp$', outcome.log, re.MULTILINE)
         last = re.search(r"^ld\.lld .* -o \S*out\.so .*$", outcome.log, re.MULTILINE)
