@@ -412,7 +412,7 @@ def _register(name: Any) -> str:
 
 
 def _unpacked(given: Mapping[str, Any], content: bytes) -> WaveTrace:
-    wave_size = _int(given["wave_size"], 32, 64)
+    wave_size = _int(given["wave_size"])
     if wave_size not in (32, 64):
         raise _Damaged("a wave has 32 or 64 lanes")
     places = [_optional(place, _place) for place in _list(given["places"])]

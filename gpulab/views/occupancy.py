@@ -252,13 +252,11 @@ def hip_answer(point: Setting, answered: int | None = None) -> str:
         return said + f"by its formula it should be {held.api_blocks}."
     api = residency.api_limits(a, d)
     up = -(-d.lds_bytes // a.lds_granule) * a.lds_granule
-    if asked > held.blocks:
-        if "LDS" in held.binding and api.get("LDS", asked) > held.blocks:
-            steps_of = f"in steps of {a.lds_granule:,} bytes, so that {d.lds_bytes:,} take {up:,}"
-            return f"{said}HIP's formula does not know that LDS is given {steps_of}."
+    if asked > held.blocks:  # of what the hardware gives, the formula lacks these two
         if "barriers" in held.binding:
             return said + f"HIP's formula does not know that a {held.unit} has only {held.limits['barriers']} barriers."
-        return said + f"HIP's formula does not know all limits of {_and(held.binding)}."
+        steps_of = f"in steps of {a.lds_granule:,} bytes, so that {d.lds_bytes:,} take {up:,}"
+        return f"{said}HIP's formula does not know that LDS is given {steps_of}."
     name = min(api, key=lambda name: api[name])
     if name == "LDS":
         pool = a.lds_bytes_per_cu if d.cu_mode else a.lds_bytes_per_unit

@@ -168,7 +168,7 @@ def _axes(axes: Any, x: Sequence[Place], words: bool, across: str, up: str, log:
         turned = {"rotation": 30, "ha": "right"} if sum(len(str(place)) for place in x) > 60 else {}
         axes.set_xticks(range(len(x)), [palette.plain(str(place)) for place in x], **turned)
     elif log == "x":
-        axes.set_xscale("log", base=2)
+        axes.set_xscale("log")
         axes.set_xticks(list(x), [number(place) if not isinstance(place, str) else place for place in x])
         axes.minorticks_off()
 

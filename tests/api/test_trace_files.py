@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import random
+import shutil
+import struct
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +31,8 @@ from gpulab.records import (
     TraceStep,
 )
 from gpulab.trace import WaveTrace
+
+module = sys.modules["gpulab.trace"]  # gpulab.trace is the function
 
 LINE = SourceLine("cell.hip", 3, 5, "x[i] = <b>1</b>;")
 FULL = Trace(
@@ -138,6 +145,238 @@ def test_damaged_headers_are_refused(tmp_path: Path, edit, why: str) -> None:
         gpulab.load_trace(path)
     assert "'t' cannot be loaded as a trace" in str(caught.value)
     assert "Try: ask for the file again" in str(caught.value)
+
+
+NUMBER = -1, 1 << 64, 0.5, "1", True, None
+WORD = -1, 1 << 32, 0.5, "1", True, None
+TEXT = 5, None, [], {}
+LIST = 5, None, "text", {}
+OBJECT = 5, "text", []
+PLACE = [], ["f", 1, 1], ["f", 1, 1, "t", 0]
+WRONG: tuple[tuple[str, tuple[Any, ...]], ...] = (
+    ("format", ("gpulab", None)),
+    ("wave_size", (31, 33, 63, 65, *NUMBER)),
+    ("kernel", TEXT), ("arch", TEXT), ("source", TEXT),
+    ("wave", WORD),
+    ("workgroup", ([1, 2], [1, 2, 3, 4], *LIST)),
+    ("workgroup/0", WORD),
+    ("truncated", (0, 1, "true", None)),
+    ("lds_bytes", (12, (1 << 20) + 1, -1, "64")),
+    ("steps", (1, 3, 200_001, -1, "2")),
+    ("files", OBJECT), ("files/cell.hip", TEXT),
+    ("start", OBJECT), ("start/v0", (5, [0] * 63, [0] * 65)), ("start/v0/1", WORD), ("start/exec", NUMBER),
+    ("start/v1x", ([0] * 64, 5)), ("start/v1000", ([0] * 64, 5)),
+    ("registers", LIST), ("registers/0", ("", "w1", "v", "v-1", "v1x", "v1000", "V1", "vccx", "v\u0661", 5)),
+    ("memory", LIST), ("memory/0", (["x", 1], ["x", 1, 2, 3])),
+    ("memory/0/0", TEXT), ("memory/0/1", NUMBER), ("memory/0/2", NUMBER),
+    ("places", LIST), ("places/0", PLACE),
+    ("places/0/0", TEXT), ("places/0/1", WORD), ("places/0/2", WORD), ("places/0/3", TEXT),
+    ("meanings", LIST), ("meanings/0", TEXT),
+    ("operands", LIST), ("operands/0", (["v1", ["v1"], "f32", True],)),
+    ("operands/0/0", TEXT), ("operands/0/1", LIST), ("operands/0/1/0", ("w1", 5)), ("operands/0/2", TEXT),
+    ("operands/0/3", (1, None)), ("operands/0/4", TEXT),
+    ("instructions", LIST), ("instructions/0", ([],)), ("instructions/0/0", TEXT),
+    ("instructions/0/1", (2, -1, None)), ("instructions/0/2", (2, -1, None)), ("instructions/0/3", TEXT),
+    ("instructions/0/4", LIST), ("instructions/0/4/0", (1, -1, None)), ("instructions/0/5", TEXT),
+    ("instructions/0/6", (2, -1, "0")), ("instructions/0/7", (0, None)),
+    ("fault", OBJECT), ("fault/kind", TEXT), ("fault/kernel", TEXT), ("fault/instruction", TEXT),
+    ("fault/access", TEXT), ("fault/detail", TEXT), ("fault/memory", TEXT),
+    ("fault/workgroup", ([1, 2], None)), ("fault/wave", WORD), ("fault/lane", (64, -1, "5")),
+    ("fault/thread", ([1, 2], 5)), ("fault/address", (-1, 1 << 64, "5")), ("fault/bytes", WORD),
+    ("fault/where", OBJECT), ("fault/where/line", WORD), ("fault/where/column", WORD), ("fault/where/file", TEXT),
+    ("fault/where/text", TEXT), ("fault/nearest", OBJECT), ("fault/nearest/address", NUMBER),
+    ("fault/nearest/size", NUMBER), ("fault/nearest/distance", NUMBER), ("fault/nearest/relation", TEXT),
+    ("fault/nearest/name", TEXT),
+)  # fmt: skip
+"""Parts of the header, and what none of them may be."""
+EXTREMES: tuple[tuple[str, tuple[Any, ...]], ...] = (
+    ("wave", (0, 0xFFFFFFFF)), ("workgroup/2", (0, 0xFFFFFFFF)), ("lds_bytes", (13, 1 << 20)), ("truncated", (False,)),
+    ("start/v0/1", (0, 0xFFFFFFFF)), ("start/exec", (0, (1 << 64) - 1)),
+    ("start/vcc", (0, (1 << 64) - 1)), ("start/s102", (0, 7)), ("start/m0", (1,)), ("start/mode", (1,)),
+    ("memory/0/1", (0, (1 << 64) - 1)), ("places/0/1", (0, 0xFFFFFFFF)), ("places/0/2", (0, 0xFFFFFFFF)),
+    ("instructions/0/1", (1,)), ("instructions/0/2", (1,)), ("instructions/0/6", (None, 0, 1)),
+    ("fault", (None,)), ("fault/lane", (None, 0, 63)), ("fault/thread", (None, [0, 0, 0])),
+    ("fault/address", (None, 0, (1 << 64) - 1)), ("fault/where", (None,)), ("fault/nearest", (None,)),
+    ("fault/wave", (0, 0xFFFFFFFF)), ("fault/bytes", (0, 0xFFFFFFFF)),
+)  # fmt: skip
+"""Parts of the header, and the least, the most and the other kinds that each may be."""
+
+
+def with_part(path: Path, where: str, value: Any) -> Path:
+    """The file with another value at this place of its JSON."""
+
+    def edit(header: Any) -> None:
+        *folders, last = (int(name) if name.isdigit() else name for name in where.split("/"))
+        for name in folders:
+            header = header[name]
+        header[last] = value
+
+    return changed(path, edit)
+
+
+@pytest.mark.parametrize(("where", "values"), WRONG, ids=[where for where, _ in WRONG])
+def test_each_part_of_a_header_is_checked(tmp_path: Path, where: str, values: tuple[Any, ...]) -> None:
+    saved(FULL, tmp_path / "t")
+    for value in values:
+        shutil.copy(tmp_path / "t", tmp_path / "other")
+        with pytest.raises(TraceError, match="cannot be loaded"):
+            print(value, gpulab.load_trace(with_part(tmp_path / "other", where, value)))
+
+
+@pytest.mark.parametrize(("where", "values"), EXTREMES, ids=[where for where, _ in EXTREMES])
+def test_each_part_of_a_header_has_its_whole_range(tmp_path: Path, where: str, values: tuple[Any, ...]) -> None:
+    """What is loaded is saved with the same value."""
+    for value in values:
+        path = with_part(saved(FULL, tmp_path / "t"), where, value)
+        gpulab.load_trace(path).save(path)
+        with zipfile.ZipFile(path) as archive:
+            found = json.loads(archive.read("trace.json"))
+        for name in where.split("/"):
+            found = found[int(name) if name.isdigit() else name]
+        if where != "instructions/0/1" and where != "instructions/0/2":  # numbers given anew
+            assert found == value
+
+
+def one_step(tmp_path: Path, *words: int, wave_size: int = 64) -> Trace:
+    """What is loaded of a trace with one step, of these words; its registers are v1, s3, vcc and scc."""
+    path = saved(replace(FULL, wave_size=wave_size, start={}), tmp_path / "t")
+    changed(path, lambda header: header.update(steps=1), steps_bin=struct.pack(f"<{len(words)}I", *words))
+    return gpulab.load_trace(path)
+
+
+def touched(size: int, *lanes: int, kind: int = 0) -> list[int]:
+    """A step with one access of so many bytes by these lanes, to addresses and values 0."""
+    entries = max(len(lanes), 1)
+    return [0, 5, 0, 0, 1, 0, kind, size, len(lanes), *lanes, *[0] * (2 * entries + (size + 3) // 4 * entries)]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([2, 0, 0, 0, 0, 0], "no instruction of the kernel"),
+        ([0, 0, 0, 0, 0], "end too early"),
+        ([0, 0, 0, 0, 0, 0, 0], "more behind"),
+        ([0, 0, 0, 1, 0, 0, 4, 0], "range"),
+        ([0, 0, 0, 1, 0, 0, 0, *range(63)], "end too early"),
+        (touched(0, 1), "so large"),
+        (touched(65, 1), "so large"),
+        (touched(4, *range(64), 0), "so large"),
+        (touched(4, 64), "no lane of the wave"),
+        (touched(4, 1, kind=3), "range"),
+        (touched(4, 1, kind=0x300), "range"),
+        ([0, 0, 0, 0, 0, 1, 61, 4, 0], "beyond its end"),
+    ],
+)
+def test_a_step_that_cannot_be(tmp_path: Path, words: list[int], why: str) -> None:
+    with pytest.raises(TraceError, match=why):
+        one_step(tmp_path, *words)
+
+
+def test_the_largest_steps(tmp_path: Path) -> None:
+    (step,) = one_step(tmp_path, *touched(64, *range(64), kind=0x202)).steps
+    assert (step.instruction, step.exec_mask) == (0, 5)
+    assert step.accesses == (TraceAccess("scratch", "atomic", 64, tuple(range(64)), (0,) * 64, (0,) * 64),)
+    (step,) = one_step(tmp_path, 1, 0, 1 << 31, 0, 0, 1, 60, 4, 0x04030201).steps
+    assert (step.instruction, step.exec_mask, step.lds) == (1, 1 << 63, ((60, b"\1\2\3\4"),))
+    (step,) = one_step(tmp_path, 1, 0, 0, 2, 0, 0, 2, 7, 9, 3, 8).steps
+    assert step.changes == {"vcc": 9 << 32 | 7, "scc": 8}
+
+
+def test_a_wave_of_32_lanes(tmp_path: Path) -> None:
+    (step,) = one_step(tmp_path, 0, 0xFFFFFFFF, 0, 1, 0, 0, 0, *range(32), wave_size=32).steps
+    assert step.changes == {"v1": tuple(range(32))}
+    for words, why in (([0, 0, 1, 0, 0, 0], "more of them"), (touched(4, 32), "no lane"),
+                       (touched(4, *range(32), 0), "so large")):  # fmt: skip
+        with pytest.raises(TraceError, match=why):
+            one_step(tmp_path, *words, wave_size=32)
+
+
+def test_files_are_the_same_on_machines_of_the_other_byte_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the other order is played: it turns each word round, and so does reading."""
+
+    def steps() -> bytes:
+        with zipfile.ZipFile(tmp_path / "t") as archive:
+            return archive.read("steps.bin")
+
+    pieces = replace(FULL, steps=(replace(FULL.steps[1], accesses=()),))
+    saved(pieces, tmp_path / "t")
+    here = steps()
+    assert here[:4] == b"\1\0\0\0"
+    assert here.endswith(b"12345\0\0\0")
+    monkeypatch.setattr(sys, "byteorder", {"little": "big", "big": "little"}[sys.byteorder])
+    saved(pieces, tmp_path / "t")
+    # All words are turned round, but bytes of LDS, which are bytes: they are turned twice.
+    turned = [here[at : at + 4][::-1] for at in range(0, len(here), 4)]
+    assert steps() == b"".join(
+        word[::-1] if word[::-1] in (b"\1\2\3\4", b"1234", b"5\0\0\0") else word for word in turned
+    )
+    assert gpulab.load_trace(tmp_path / "t").steps == pieces.steps
+
+
+def test_steps_end_with_a_whole_word(tmp_path: Path) -> None:
+    path = saved(FULL, tmp_path / "t")
+    for more in (1, 2, 3):
+        with zipfile.ZipFile(path) as archive:
+            content = archive.read("steps.bin")
+        with pytest.raises(TraceError, match="end within a number"):
+            gpulab.load_trace(changed(path, steps_bin=content + bytes(more)))
+        changed(path, steps_bin=content)
+
+
+def test_sizes_that_are_not_saved_or_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(FULL, tmp_path / "t")
+    with zipfile.ZipFile(path) as archive:
+        header, words = (archive.getinfo(name).file_size for name in ("trace.json", "steps.bin"))
+    for name, most in (("MOST_HEADER", header), ("MOST_WORDS", words // 4), ("MOST_FILE", path.stat().st_size)):
+        monkeypatch.setattr(module, name, most)
+        assert gpulab.load_trace(saved(FULL, path)).kernel == FULL.kernel
+        monkeypatch.setattr(module, name, most - 1)
+        if name != "MOST_FILE":
+            with pytest.raises(TraceError, match="This trace cannot be saved: it would be 0 MiB large"):
+                saved(FULL, tmp_path / "other")
+        with pytest.raises(TraceError, match="is larger than 0 MiB"):
+            gpulab.load_trace(path)
+        monkeypatch.undo()
+    assert not (tmp_path / "other").exists()
+    assert (module.MOST_FILE, module.MOST_HEADER, module.MOST_WORDS) == (192 * 2**20, 16 * 2**20, 24 * 2**20)
+
+
+def test_the_size_that_is_refused_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = replace(FULL, source="x" * (3 << 20), steps=FULL.steps[:1] * 20_000)
+    monkeypatch.setattr(module, "MOST_HEADER", 1 << 20)
+    words = 6 + 65 + 2 + 3 + 2  # of the step: v1 has 64 lanes, vcc two words
+    size = (4 * words * 20_000 + (3 << 20)) >> 20
+    with pytest.raises(TraceError, match=f"it would be {size} MiB large"):
+        saved(long, tmp_path / "t")
+
+
+def test_members_in_another_compression_are_refused(tmp_path: Path) -> None:
+    path = saved(FULL, tmp_path / "t")
+    with zipfile.ZipFile(path) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    for kind, good in ((zipfile.ZIP_STORED, True), (zipfile.ZIP_BZIP2, False), (zipfile.ZIP_LZMA, False)):
+        with zipfile.ZipFile(path, "w", kind) as archive:
+            for name, content in contents.items():
+                archive.writestr(name, content)
+        if good:
+            assert gpulab.load_trace(path).steps == FULL.steps
+        else:
+            with pytest.raises(TraceError, match="compressed in another way"):
+                gpulab.load_trace(path)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_loading_leaves_the_collection_of_garbage_as_it_was(tmp_path: Path, enabled: bool) -> None:
+    path = saved(FULL, tmp_path / "t")
+    was = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        gpulab.load_trace(path)
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was else gc.disable)()
 
 
 def test_other_versions_are_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,39 @@ def test_what_the_browser_draws() -> None:
     assert view["lines"][0]["spans"] == ((4, 32), (36, 128))
     assert (view["asked"], view["moved"], view["used"]) == (252, 384, 252)
     assert view["samples"] == ["the worst: block (2), wave 1"]
+
+
+@pytest.mark.parametrize(
+    ("space", "address", "words"),
+    [
+        ("global", BASE, "x + 0"),
+        ("global", BASE + 4096 - 1, "x + 4,095"),
+        ("global", BASE + 4096, f"{BASE + 4096:#x}"),
+        ("global", BASE - 1, "x − 1"),
+        ("global", BASE - 4095, "x − 4,095"),
+        ("global", BASE - 4096, f"{BASE - 4096:#x}"),
+        ("global", BASE + 10 * 4096 + 1, "y + 1"),
+        ("scratch", 0x40, "scratch 0x40"),
+    ],
+)
+def test_addresses_in_words(space: str, address: int, words: str) -> None:
+    """Of an allocation of 4,096 bytes and another one behind it; up to a page before one its name still helps."""
+    made = access([0])
+    memory = (MemoryRange("x", BASE, 4096), MemoryRange("y", BASE + 10 * 4096, 4096))
+    sample = replace(made.samples[0], space=space, addresses=(address,), memory=memory)
+    view = coalescing(launch([replace(made, samples=(sample,))])).message()["view"]
+    assert view["lanes"][0]["at"] == words
+
+
+@pytest.mark.parametrize("first", [0, 7, 37])
+def test_rows_whose_first_lanes_are_idle(first: int) -> None:
+    """Rows of 16 lanes, 8 bytes from lane to lane and 4,096 from row to row, whichever lane is the first active one."""
+    addresses = [8 * (n % 16) + 4096 * (n // 16) if n >= first else None for n in LANES]
+    words, _ = pattern([None if a is None else BASE + a for a in addresses], 4, 128)
+    assert words == "rows of 16 lanes with a stride of 8 bytes; rows are 4,096 bytes apart"
+    other = [*addresses]
+    other[50] = 4
+    assert "rows" not in pattern([None if a is None else BASE + a for a in other], 4, 128)[0]
 
 
 def test_questions() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from gpulab.records import (
     Counters,
     InstructionCost,
@@ -168,6 +170,23 @@ def test_a_loop_that_lanes_leave_one_by_one() -> None:
     assert side.branches["cell.hip", 2].wasted == 32 + 48 + 56
     assert side.branches["cell.hip", 2].partial == 3
     assert side.lines["cell.hip", 7].wasted == 0
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 4, 5, 40])
+def test_lanes_of_many_masks(kinds: int) -> None:
+    """However many kinds of EXEC an instruction ran with, each lane is counted as often as it was active."""
+    masks = [ALL * (n % 7 + 1) // (n % 11 + 2) + n & ALL for n in range(1, kinds + 1)]
+    assert len(set(masks)) == kinds
+    steps = [(0, mask) for n, mask in enumerate(masks) for _ in range(n % 3 + 1)]
+    side = of_trace(trace(steps, instructions=INSTRUCTIONS[:1]))
+    assert [part.activity.counts for part in side.parts] == [
+        [sum(mask >> lane & 1 for _, mask in steps) for lane in range(64)]
+    ]
+
+
+def test_the_size_of_waves_where_no_instruction_says_it() -> None:
+    assert of_launch(launch(instructions=(), constants={"MAX_WAVE_SIZE": 32})).wave_size == 32
+    assert of_launch(launch(instructions=())).wave_size == 64
 
 
 def test_a_long_trace_is_put_together() -> None:

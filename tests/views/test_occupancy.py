@@ -151,6 +151,34 @@ def test_hip_and_hardware_differ_by_barriers_and_sgprs() -> None:
     assert "gives 7, the hardware holds 8: HIP rounds 98 SGPRs up to 112" in shown.text
 
 
+def test_hip_and_hardware_differ_by_barriers_of_a_cu() -> None:
+    """Vega 20: 10 waves on each of 4 SIMDs are 20 workgroups of two waves, for which a CU has 16 barriers."""
+    said = views.hip_answer(Setting(architectures.get("gfx906"), Demand(16, block_threads=128)))
+    assert said.endswith(
+        "gives 20, the hardware holds 16: HIP's formula does not know that a CU has only 16 barriers."
+    )
+
+
+def test_hip_gives_less_for_registers() -> None:
+    """More than 512 registers of both kinds are none by HIP's formula; the hardware gives each kind its own file."""
+    said = views.hip_answer(Setting(GFX942, Demand(400, 151, 63, 1333, 192, cu_mode=True)))
+    assert said.endswith("gives 0, the hardware holds 1: HIP's formula gives less for VGPRs.")
+
+
+@pytest.mark.parametrize(
+    ("arch", "demand", "said"),
+    [
+        ("gfx942", Demand(16, lds_bytes=20_000), "37.5 %. LDS limits."),
+        ("gfx942", Demand(128), "50 %. VGPRs limit."),
+        ("gfx942", Demand(128, lds_bytes=16_384), "50 %. VGPRs and LDS limit."),
+        ("gfx942", Demand(16, block_threads=65), "All wave slots are full; nothing else limits."),
+        ("gfx906", Demand(16, block_threads=128), "80 %. barriers limit."),
+    ],
+)
+def test_what_limits_is_named(arch: str, demand: Demand, said: str) -> None:
+    assert views.occupancy(arch, demand).sentence.endswith(said)
+
+
 def test_what_a_real_gpu_answered_is_taken() -> None:
     assert "on this GPU gives 8, the same." in views.occupancy("gfx942", Demand(), answered=8).text
     assert "on this GPU gives 3, the hardware holds 8: by its formula it should be 8." in (

@@ -7,22 +7,27 @@ texts are stored anew: look at the pictures first.
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from matplotlib.artist import Artist
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import Collection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from gpulab.grading.task import exercise as asked
-from gpulab.views import gpu_map, memory, timeline
+from gpulab.views import gpu_map, memory, plots, timeline
 from gpulab.views.coalescing import coalescing
 from gpulab.views.divergence import divergence
 from gpulab.views.exercise import failing
@@ -74,6 +79,25 @@ def entries() -> list[Entry]:
     ]
 
 
+SERIES = {"time": [8, 2.5, math.nan, 3], "lines": [2, 4, 9, 8]}
+PLOTS: dict[str, Callable[[], Instrument]] = {
+    "lines": lambda: plots.lines([1, 2, 4, 1024], SERIES, title="t", across="step", up="how many", log="x"),
+    "lines-apart": lambda: plots.lines([1, 2, 3, 4], SERIES, title="t", across="step"),
+    "many-lines": lambda: plots.lines(
+        range(39), {f"k{n}": [n] * 39 for n in range(8)}, title="t", across="step", up="y", log="xy"
+    ),
+    "long-lines": lambda: plots.lines(range(40), {"a": range(40)}, title="t", across="step", up="y"),
+    "none-known": lambda: plots.lines([1, 2], {"a": [math.nan] * 2}, title="t", across="step"),
+    "zeros": lambda: plots.lines([1, 2], {"a": [0, 0]}, title="t", across="step"),
+    "steps": lambda: plots.steps(range(16, 22), {"a": [8, 8, 7, 7, 7, 5], "b": [1] * 6}, title="t", across="VGPRs",
+                                 up="waves"),
+    "bars": lambda: plots.bars([1, 2], {f"k{n}": [n, 1] for n in range(8)}, title="t", across="step", up="y"),
+    "bars-of-words": lambda: plots.bars(["x" * 30, "y" * 30], {"a": [1, 2]}, title="t", across="case"),
+    "bars-of-longer-words": lambda: plots.bars(["x" * 30, "y" * 31], {"a": [1, 2]}, title="t", across="case"),
+    "words-and-steps": lambda: plots.lines(["a", 2], {"a": [1, 2]}, title="t", across="case", log="x"),
+    "blocks": lambda: plots.blocks((2, 2), (4, 2), 5, 3),
+    "one-small-block": lambda: plots.blocks((1, 1), (3, 1), 2, 1),
+}  # fmt: skip
 MADE: dict[str, Callable[[], Instrument]] = {
     "coalescing": strided,
     "divergence": lambda: divergence(test_divergence.launch()),
@@ -89,6 +113,7 @@ MADE: dict[str, Callable[[], Instrument]] = {
     "memory-of-gfx1100": lambda: hierarchy("gfx1100"),
     "occupancy": lambda: occupancy("gfx942", Demand(100, 40, 256, 20_000)),
     "occupancy-of-gfx1100": lambda: occupancy("gfx1100", Demand(121)),
+    **{f"plots-{name}": each for name, each in PLOTS.items()},
     "progress": lambda: progress(lambda: (entries(), "")),
     "roofline": lambda: roofline([test_roofline.made()], [test_roofline.made(us=4.0, multiply_adds=20_000)]),
     "roofline-of-three": lambda: roofline([test_roofline.made(kernel=f"k{n}", us=5.0 * n) for n in (1, 2, 3)]),
@@ -143,11 +168,20 @@ def described(figure: Figure) -> list[str]:
     figure.set_dpi(50)
     FigureCanvasAgg(figure).draw()
     seen = [each for each in figure.findobj(include_self=False) if each.get_visible()]
-    return [_line(each) for each in seen if isinstance(each, (Text, Patch, Line2D)) and _shows(each)]
+    return [_line(each) for each in seen if isinstance(each, KINDS) and _shows(each)]
+
+
+KINDS = (Text, Patch, Line2D, Axis, AxesImage, Collection)
 
 
 def _shows(drawn: Artist) -> bool:
     return not isinstance(drawn, Text) or bool(drawn.get_text())
+
+
+def _colours(cells: Iterable[Any]) -> str:
+    """The colours of cells, and how many have each."""
+    found = Counter(to_hex(cell, True) for cell in cells)
+    return " ".join(f"{colour}*{count}" for colour, count in sorted(found.items())[:12])
 
 
 def _line(drawn: Artist) -> str:
@@ -160,6 +194,14 @@ def _line(drawn: Artist) -> str:
     elif isinstance(drawn, Line2D):
         said += [to_hex(drawn.get_color(), True), str(drawn.get_linestyle()), f"wide={drawn.get_linewidth():g}"]
         said += [f"marker={drawn.get_marker()}", f"points={len(drawn.get_xydata())}"]
+        said += [f"size={drawn.get_markersize():g}"] if str(drawn.get_marker()) in "osDv^PX.*" else []
+    elif isinstance(drawn, AxesImage):
+        said += [_colours(drawn.to_rgba(drawn.get_array()).reshape(-1, 4))]
+    elif isinstance(drawn, Collection):
+        edges = _colours(drawn.get_edgecolor())
+        said += [f"filled: {_colours(drawn.get_facecolor())} edges: {edges} paths={len(drawn.get_paths())}"]
+        said += [f"wide={width:g}" for width in sorted(set(drawn.get_linewidth()))]
+    said += [] if drawn.get_alpha() is None else [f"alpha={drawn.get_alpha():g}"]
     box = drawn.get_window_extent()
     said += [f"at {box.x0:.0f} {box.y0:.0f} to {box.x1:.0f} {box.y1:.0f}", f"order={drawn.get_zorder():g}"]
     return " ".join(map(str, said))

@@ -2,7 +2,7 @@
 
 import { markTip } from "./markers.js";
 import { tip } from "./tips.js";
-import { explain, isHip } from "./words.js";
+import { beginning, explain, isHip } from "./words.js";
 
 /** The word at a place of a text: {word, from, to} or null. @param {any} doc @param {number} at */
 export function wordAt(doc, at) {
@@ -29,7 +29,7 @@ export function explanations(lab, known, field, open) {
 
   /** @param {any} state @param {number} at */
   function found(state, at) {
-    if (!isHip(known.table, state.doc.sliceString(0, 200))) return null;
+    if (!isHip(known.table, beginning(state.doc))) return null;
     const word = wordAt(state.doc, at), about = word && explain(known.table, word.word);
     return word && about ? { ...word, about } : null;
   }

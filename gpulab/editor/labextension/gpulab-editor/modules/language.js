@@ -4,7 +4,7 @@
 // shows spaces where C++ has nothing to read: the line of the magic, and HIP's qualifiers. Names of HIP get the theme's
 // colours from `names`, by their kind.
 
-import { isHip } from "./words.js";
+import { beginning, isHip } from "./words.js";
 
 const QUALIFIERS = /\b__(?:global|device|host|shared|constant|managed|forceinline|noinline)__\b|\b__launch_bounds__\s*\([^()]*\)/g;
 
@@ -35,7 +35,7 @@ export function language(lab, known, languages) {
   const ready = Promise.all([loaded, known.ready]);
 
   /** @param {any} doc */
-  const wanted = (doc) => isHip(known.table, doc.sliceString(0, 200));
+  const wanted = (doc) => isHip(known.table, beginning(doc));
 
   const switching = EditorState.transactionExtender.of((/** @type {any} */ change) => {
     if (!change.docChanged) return null;
@@ -73,7 +73,7 @@ export function language(lab, known, languages) {
     const { state } = view;
     if (!wanted(state.doc)) return Decoration.none;
     const tree = syntaxTree(state), marks = [];
-    const magic = /^\s*(%%[^\n]*)/.exec(state.doc.sliceString(0, 2000));
+    const magic = /^\s*(%%[^\n]*)/.exec(beginning(state.doc));
     if (magic) {
       const from = magic[0].length - magic[1].length;
       marks.push(Decoration.mark({ class: look(state, "magic") }).range(from, magic[0].length));

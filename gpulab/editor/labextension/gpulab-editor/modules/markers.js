@@ -5,6 +5,7 @@
 // are there again when the notebook is opened again. A message whose line has another text by now is left out.
 
 import { tip } from "./tips.js";
+import { beginning } from "./words.js";
 
 /**
  * @typedef {{severity: string, message: string, advice: string, line: number, column: number, text: string}} Message
@@ -25,7 +26,7 @@ export function messages(outputs) {
 
 /** Where messages stand in a text; those that do not fit it are left out. @param {any} doc @param {Message[]} given @returns {Placed[]} */
 export function placed(doc, given) {
-  const above = /^(?:[ \t]*\n)*/.exec(doc.sliceString(0, 2000))?.[0].split("\n").length ?? 1; // IPython drops empty lines
+  const above = beginning(doc).split("\n").length; // IPython drops empty lines
   const found = [];
   for (const one of given) {
     const number = one.line + above - 1;

@@ -21,6 +21,13 @@ export function words() {
   return known;
 }
 
+/** An editor's text up to the end of its first line with words. @param {any} doc @returns {string} */
+export function beginning(doc) {
+  let line = doc.line(1);
+  while (!line.text.trim() && line.number < doc.lines) line = doc.line(line.number + 1);
+  return doc.sliceString(0, line.to);
+}
+
 /** Whether a text is a cell of C++: its first line with words begins with %%hip or its like.
  *  @param {Words} table @param {string} text */
 export function isHip(table, text) {
