@@ -32,7 +32,16 @@ async ([drawn, steps, most]) => {
     const active = document.activeElement;
     const at = root.contains(active) ? `${active.localName} ${active.getAttribute("aria-label") ?? active.textContent.slice(0, 40)}` : "nowhere";
     said.push(`== ${title} -> ${now.length} elements, focus: ${at}`.replace(/\s*\n\s*/g, " ⏎ "), ...fresh.slice(0, most));
-    if (fresh.length > most) said.push(`and ${fresh.length - most} more`);
+    if (fresh.length > most) said.push(`and ${fresh.length - most} more, ${summed(fresh.slice(most))}`);
+  }
+  // Lines that are not stored one by one: a number that their words give, and another one from their numbers.
+  function summed(lines) {
+    let words = 0, numbers = 0;
+    lines.forEach((line, k) => {
+      const rest = line.replace(/-?\d+(\.\d+)?/g, (number) => { numbers += Number(number) * (1 + (k % 13)); return "#"; });
+      for (const one of rest) words = (31 * words + one.codePointAt(0)) % 1_000_003;
+    });
+    return `their words ${words}, their numbers ${numbers.toFixed(1)}`;
   }
   const find = (selector, n) => {
     const all = [...root.querySelectorAll(selector)], found = all.at(n ?? 0);

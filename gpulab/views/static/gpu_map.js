@@ -33,7 +33,7 @@ function render({ model, el: host }) {
   );
 
   // The workgroups: waiting, running, done
-  const kinds = [["waiting", "waiting for a place", 1], ["running", "running", 0], ["done", "done", 2]];
+  const kinds = [["waiting", "waiting for a place"], ["running", "running"], ["done", "done"]];
   const bars = kinds.map(([name]) => el("div", { class: `gpu-map-bar gpu-map-${name}` }));
   const words = kinds.map(([name, text]) => {
     const shown = el("b", { text: "0" });
