@@ -308,7 +308,7 @@ class _States:
         self.vectors = len(vectors)
         self.names = vectors + scalars
         self.numbers = {name: k for k, name in enumerate(self.names)}
-        self._lds = [bytes(trace.lds_bytes)]
+        self._lds = [bytes(-(-trace.lds_bytes // 4) * 4)]  # whole words
 
     @staticmethod
     def _is_vector(name: str) -> bool:
@@ -342,7 +342,7 @@ class _States:
         content = bytearray(before)
         for offset, data in pieces:
             content[offset : offset + len(data)] = data
-        return bytes(content[: self.trace.lds_bytes])
+        return bytes(content)
 
     def answer(self, question: Mapping[str, Any]) -> Reply:
         """{"window": first step} gives the steps from there on."""

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import itertools
 import os
 import platform
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gpulab import cli, doctor, walls
+import gpulab
+from gpulab import architectures, cli, doctor, providers, walls
 from gpulab.doctor import Finding
 from gpulab.errors import GpulabError
 from gpulab.programs import jail
-from gpulab.toolchain import cache, hosted
+from gpulab.providers.virtual import hosting
+from gpulab.toolchain import build, cache, hosted
 
 
 @pytest.mark.parametrize(
@@ -167,3 +171,62 @@ def test_a_part_that_cannot_be_tried(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr(doctor, "_python", lambda: [Finding("p", True, os.name)])
     assert cli.main(["doctor"]) == 0
     assert capsys.readouterr().out.endswith("\n\nEverything that is needed works.\n")
+
+
+def clock(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Each look at the clock is so many seconds after the one before."""
+    looks = itertools.count(100.0, seconds)
+    monkeypatch.setattr(doctor, "time", types.SimpleNamespace(perf_counter=looks.__next__))
+
+
+def test_the_compiler_is_tried_for_each_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock(monkeypatch, 0.25)
+    asked = []
+    monkeypatch.setattr(build, "compile", lambda source, **more: asked.append(more))
+    monkeypatch.setattr(architectures, "defaults", lambda: ("gfx942", "gfx1100"))
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: f"9 of {name}")
+    assert list(doctor._compiler()) == [
+        Finding("compiler", True, f"Clang of ziglang 9 of ziglang compiled a kernel for {arch} in 250 ms")
+        for arch in ("gfx942", "gfx1100")
+    ]
+    assert [more["use_cache"] for more in asked] == [False, False]
+
+
+def test_devices_run_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock(monkeypatch, 0.5)
+    assert [(found.works, found.said, found.advice) for found in doctor._devices()] == [
+        (True, "ran a kernel in 500 ms, with the right result", "") for _ in gpulab.devices()
+    ]
+    assert [found.part for found in doctor._devices()] == [
+        f"device {info.index}, {info.name} ({info.arch}, virtual)" for info in gpulab.devices()
+    ]
+
+    def broken(source: str, **more: Any) -> Any:
+        raise OSError("gone")
+
+    monkeypatch.setattr(gpulab, "compile", broken)
+    assert {(found.works, found.said, found.advice) for found in doctor._devices()} == {
+        (False, "OSError: gone", "gpulab setup")
+    }
+
+
+@pytest.mark.parametrize(("profiler", "windows"), [(None, False), ("", True), ("/opt/rocprofv3", False)])
+def test_libraries_that_are_used_and_not(profiler: str | None, windows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = types.SimpleNamespace(path="/lib/a.so", version="1.2", binding="ctypes", profiler=profiler)
+    used = types.SimpleNamespace(name="one", library=lambda: info)
+    monkeypatch.setattr(providers, "providers", lambda: (used,))
+    monkeypatch.setattr(providers, "states", lambda: {"other": "it was not found", "one": "it was found"})
+    monkeypatch.setattr(providers, "title", lambda name: f"the library {name}")
+    monkeypatch.setattr(hosting, "rocm_path", lambda: "/cache/rocm")
+    monkeypatch.setattr(doctor, "os", types.SimpleNamespace(name="nt" if windows else "posix"))
+    lacking = "rocprofv3 (package rocprofiler-sdk) was not found: gpulab.profile gives times, no counters"
+    expected = [
+        Finding("the library other", False, "it was not found; the library one is used", needed=False),
+        Finding("the library one", True, "/lib/a.so (1.2, by ctypes)"),
+    ]
+    if profiler is not None:
+        expected.append(Finding("profiler", bool(profiler), profiler or lacking, needed=False))
+    *found, last = doctor._library()
+    assert found == expected
+    assert last.works
+    assert last.advice == ("set ROCM_PATH=/cache/rocm" if windows else "export ROCM_PATH=/cache/rocm")

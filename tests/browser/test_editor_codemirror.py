@@ -116,7 +116,7 @@ def told(page: Page, script: str) -> Any:
     """What an asynchronous function with this body returns; it knows what PREPARE makes."""
     names = (
         "lab, known, outputsOf, pause, frame, editor, key, boxes, heard, blanked, language, messages, placed, markTip, "
-        "markers, wordAt, explanations"
+        "markers, wordAt, explanations, beginning"
     )
     return page.evaluate(
         f"async () => {{ const {{{names}}} = globalThis.gpulabTools; "
@@ -189,6 +189,34 @@ def test_names_are_marked_by_their_kind(page: Page) -> None:
     assert found["more"] == 1
     assert found["python"] == []
     assert found["nodes"][0] == "PrimitiveType"
+
+
+def test_the_first_line_with_words(page: Page) -> None:
+    """However much is above it, and however long it is."""
+    found = told(
+        page,
+        """
+        const texts = ["", "a", "a\\nb", "\\n  \\n\\t%%hip -x\\nint a;", " \\n ", "\\n".repeat(5000) + "%%hip\\n", "x".repeat(9000)];
+        return texts.map((text) => beginning(lab.state.Text.of(text.split("\\n"))).length);""",
+    )
+    assert found == [0, 1, 1, 1 + 3 + 9, 3, 5005, 9000]
+
+
+def test_a_magic_of_any_length_is_marked(page: Page) -> None:
+    """Below many empty lines, too; what stands in it is no name."""
+    found = told(page, LANGUAGE + """
+        const long = "%%hip " + "--include threadIdx ".repeat(110).trim(), found = [];
+        for (const text of [long + "\\nfloat4 a;", "\\n".repeat(30) + "  " + long + "\\nfloat4 a;"]) {
+            const view = editor(text, [...made, lab.view.EditorView.lineWrapping]);
+            await settle();
+            found.push(marks(view).filter(([kind]) => kind !== "primitive").map(([kind, words]) =>
+                [kind, words.length]));
+            view.destroy();
+        }
+        return [long.length, found];""")  # fmt: skip
+    length, (first, second) = found
+    assert length == 6 + 110 * 20 - 1
+    assert first == second == [["magic", length], ["type", 6]]
 
 
 def test_each_kind_has_the_themes_colour(page: Page) -> None:

@@ -173,3 +173,15 @@ def test_the_first_to_look_at_is_the_first_that_is_not_right() -> None:
     fine, gone = array.elements[2], dataclasses.replace(array.elements[0], index=4)
     shown = exercise.failing(shifted(arrays=(dataclasses.replace(array, elements=(fine, gone), beside=()),)))
     assert shown.data["arrays"][0]["first"] == 4
+
+
+@pytest.mark.parametrize(
+    ("size", "index", "said"),
+    [(6, 6, "out ends at out[5]"), (6, -1, "out begins at out[0]"), (0, 0, "out has no elements"),
+     (1, 1, "out ends at out[0]")],
+)  # fmt: skip
+def test_an_element_beyond_either_end(size: int, index: int, said: str) -> None:
+    (array,) = shifted().arrays
+    outside = ArrayElement(index, "written outside", "", "6", thread(5))
+    lines = exercise.story(dataclasses.replace(array, shape=(size,)), outside)
+    assert lines[0] == f"out[{index}] does not exist: {said}."

@@ -6,6 +6,7 @@ import json
 import re
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -154,3 +155,91 @@ def test_modules_are_whole(script: Path) -> None:
     if "export default" in text:  # not a part that instruments share
         assert text.count("export default") <= 1
         assert not re.search(r"^export (async )?(function|const|class|let)", text.partition("export default")[0], re.M)
+
+
+class Shown:
+    """A notebook's kernel, for `show`: what is displayed, and whether there are widgets."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        import IPython
+        import IPython.display
+
+        self.outputs: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        patch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=object()))
+        patch.setattr(IPython.display, "display", lambda data, **more: self.outputs.append((data, more)))
+        patch.delenv("JPY_SESSION_NAME", raising=False)
+
+
+NUMBERS = {
+    "text/plain": "A sentence.\n\nname  count\n----  -----\n<b>&      3",
+    "text/html": '<p class="gpulab-said">A sentence.</p>' + TABLE.html(),
+}
+
+
+def test_in_a_notebook_there_are_widget_picture_and_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Shown(monkeypatch)
+    monkeypatch.setattr(Instrument, "_widget", lambda self, message: SimpleNamespace(model_id=message["title"]))
+    picture = made(figure=lambda: palette.figure(1, 1))
+    picture.show()
+    widget = {"version_major": 2, "version_minor": 0, "model_id": "A title"}
+    assert shown.outputs == [
+        ({"text/plain": "A title", instrument.WIDGET: widget}, {"raw": True}),
+        ({"image/png": picture.png()}, {"raw": True, "metadata": {"image/png": {"alt": "A sentence."}}}),
+        (NUMBERS, {"raw": True}),
+    ]
+    shown.outputs.clear()
+    made().show()
+    assert [set(data) for data, _ in shown.outputs] == [{"text/plain", instrument.WIDGET}, {"text/plain", "text/html"}]
+
+
+def test_where_notebooks_are_saved_a_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Shown(monkeypatch)
+    monkeypatch.setenv("JPY_SESSION_NAME", "one.ipynb")
+    monkeypatch.setattr(Instrument, "_widget", lambda self, message: SimpleNamespace(model_id="1"))
+    Instrument("common", "<b>", "A sentence.", TABLE).show()
+    (first, more), (second, _), _ = shown.outputs
+    assert set(first) == {"text/html"}
+    assert "&lt;b&gt;" in first["text/html"]
+    assert more == {"raw": True}
+    assert instrument.WIDGET in second
+    shown.outputs.clear()
+    Instrument("", "A title", "A sentence.", TABLE).show()
+    assert shown.outputs == [({"text/plain": "A title"}, {"raw": True}), (NUMBERS, {"raw": True})]
+
+
+def test_in_a_notebook_without_widgets_there_are_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Shown(monkeypatch)
+
+    def broken(self: Instrument, message: dict[str, Any]) -> Any:
+        raise RuntimeError("no comm")
+
+    monkeypatch.setattr(Instrument, "_widget", broken)
+    made().show()
+    said = "A title\n(a picture only: widgets do not work here, RuntimeError: no comm)"
+    assert shown.outputs == [({"text/plain": said}, {"raw": True}), (NUMBERS, {"raw": True})]
+    with pytest.raises(TooMuchData):
+        Instrument("common", "t", "s", TABLE, {"much": "x" * (MOST_BYTES + 1)}).show()
+
+
+def test_a_browser_asks_and_hears(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The widget gets the reply under the question's number; what is no question gets none."""
+    sent: list[Any] = []
+
+    class Widget:
+        def __init__(self, data: Any) -> None:
+            self.data = data
+
+        def on_msg(self, hear: Any) -> None:
+            self.hear = hear
+
+        def send(self, content: Any, buffers: Any) -> None:
+            sent.append((content, buffers))
+
+    monkeypatch.setattr(instrument, "_widget_class", lambda name: Widget)
+    widget = made(answer=lambda question: ({"twice": 2 * question["n"]}, [b"raw"]))._widget({"title": "A title"})
+    assert widget.data == {"title": "A title"}
+    for content in ({"id": "7", "question": {"n": 21}}, {"id": "8"}, "question", None, {"question": {}}):
+        widget.hear(None, content, [])
+    assert sent == [
+        ({"id": "7", "reply": {"twice": 42}}, [b"raw"]), ({"id": None, "reply": {"error": "'n'"}}, []),
+    ]  # fmt: skip

@@ -154,9 +154,7 @@ def test_hip_and_hardware_differ_by_barriers_and_sgprs() -> None:
 def test_hip_and_hardware_differ_by_barriers_of_a_cu() -> None:
     """Vega 20: 10 waves on each of 4 SIMDs are 20 workgroups of two waves, for which a CU has 16 barriers."""
     said = views.hip_answer(Setting(architectures.get("gfx906"), Demand(16, block_threads=128)))
-    assert said.endswith(
-        "gives 20, the hardware holds 16: HIP's formula does not know that a CU has only 16 barriers."
-    )
+    assert said.endswith("gives 20, the hardware holds 16: HIP's formula does not know that a CU has only 16 barriers.")
 
 
 def test_hip_gives_less_for_registers() -> None:

@@ -16,7 +16,7 @@ from gpulab.errors import CounterNotFound
 from gpulab.records import AccessCost, Counters, InstructionCost, Launch, ModelledTime
 from gpulab.views import flops
 from gpulab.views.instrument import MOST_BYTES
-from gpulab.views.roofline import MOST_POINTS, describe, point, roof_of, roofline
+from gpulab.views.roofline import MOST_POINTS, _si, describe, point, roof_of, roofline
 
 GFX942, GFX1100 = architectures.get("gfx942"), architectures.get("gfx1100")
 
@@ -391,3 +391,21 @@ def test_describe_without_any_work() -> None:
     roofs = (*memory_roofs(GFX942), *compute_roofs(GFX942))
     assert "moves no data" in describe(point(flops.work(nothing), roofs), {})
     assert roofline([nothing]).png().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 B"), (999, "999 B"), (1e3, "1 kB"), (999e3, "999 kB"), (1e6, "1 MB"), (1e9, "1 GB"), (1e12, "1 TB"),
+     (1e15, "1 PB"), (12_582_912, "12.6 MB")],
+)  # fmt: skip
+def test_numbers_with_prefixes(value: float, text: str) -> None:
+    assert _si(value, "B") == text
+
+
+@pytest.mark.parametrize(("times", "arrows"), [(1.0, 0), (1.25, 0), (1.3, 1), (0.81, 0), (0.79, 1), (10.0, 1)])
+def test_an_arrow_goes_from_before_to_after_where_a_point_has_moved(times: float, arrows: int) -> None:
+    """By more than a tenth of a decade: a factor of 1.26."""
+    shown = roofline([made(us=10.0)], [made(us=10.0 * times)])
+    assert shown.figure is not None
+    (axes,) = shown.figure().axes
+    assert sum(getattr(text, "arrow_patch", None) is not None for text in axes.texts) == arrows

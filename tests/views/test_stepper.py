@@ -207,3 +207,11 @@ def test_a_barrier_in_two_halves_is_one() -> None:
            TraceInstruction("s_barrier_wait -1", None, kind="barrier", by_lane=False)]  # fmt: skip
     steps = tuple(TraceStep(number, 1, {}) for number in (0, 1))
     assert Life(replace(trace, instructions=tuple(one), steps=steps)).barriers == [1]
+
+
+def test_lds_that_ends_within_a_word_is_sent_whole() -> None:
+    """Six bytes of LDS: two words, of which the second has two bytes."""
+    trace = small()
+    steps = (replace(trace.steps[8], lds=((0, b"\1\2\3\4\5\6"),)), *trace.steps[8:])
+    _, buffers = stepper(replace(trace, steps=steps, lds_bytes=6)).reply({"window": 1})
+    assert buffers[2] == b"\1\2\3\4\5\6\0\0"

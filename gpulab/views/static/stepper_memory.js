@@ -99,7 +99,7 @@ export function memoryPart(wave, reading, view, redraw) {
     lay(first, last);
     const bytes = new DataView(state.lds.buffer), form = view.form !== "auto" ? view.form : reading.ldsType;
     cells.forEach((cell, n) => {
-      const w = first + n, bits = 4 * w + 4 <= state.lds.length ? bytes.getUint32(4 * w, true) : 0;
+      const w = first + n, bits = bytes.getUint32(4 * w, true);
       const hit = hits.get(w), written = state.written.has(w);
       const who = hit ? `: lane ${hit.lane}, ${hit.action}` : written ? ": written by another wave" : "";
       put(cell, "className", `gpulab-word${hit ? " gpulab-hit" : ""}${written ? " gpulab-changed" : ""}`);
