@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
+from gpulab import cores
 from gpulab.classroom import jobs
 from gpulab.classroom.jobs import Job, Plain, Unfit
 from gpulab.errors import GpulabError
@@ -88,13 +89,6 @@ def pool(cluster: str = "", workers: int = 0, task: Task = jobs.grade) -> Pool:
     return DaskPool(cluster, workers, task)
 
 
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class OneByOne:
     """A plain loop in this process."""
 
@@ -146,7 +140,7 @@ class DaskPool:
     def __init__(
         self, address: str = "", workers: int = 0, task: Task = jobs.grade, patience: float | None = None
     ) -> None:
-        self._address, self._workers, self._task = address, workers or cores(), task
+        self._address, self._workers, self._task = address, workers or cores.usable(), task
         self._patience = PATIENCE if patience is None else patience
         self._cluster: Any = None
         self._client: Any = None
@@ -170,6 +164,10 @@ class DaskPool:
                     "distributed.scheduler.allowed-failures": 0,
                     "distributed.scheduler.http.routes": [],
                     "distributed.worker.http.routes": [],
+                    # Dask's own watching takes a twentieth of a core that graders need.
+                    "distributed.worker.profile.enabled": False,
+                    "distributed.admin.tick.interval": "1s",
+                    "distributed.admin.system-monitor.interval": "10s",
                 }
             )
         )

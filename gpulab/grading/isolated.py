@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpulab import walls
+from gpulab import cores, walls
 from gpulab.errors import CheckError, CompileError
 from gpulab.grading import report
 from gpulab.grading.case import Asked, Prototype
@@ -208,6 +208,7 @@ def _program(id: str, source: str, seconds: float, memory_bytes: int, trusted: b
             **os.environ,
             "GPULAB_PROGRESS": str(Path(folder, "progress.json")),
             "GPULAB_CACHE_OWN": str(Path(folder, "cache")),
+            cores.SETTING: "1",
             "PYTHONIOENCODING": "utf-8",
             "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")])),
         }

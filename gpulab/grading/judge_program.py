@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gpulab import cores
 from gpulab.errors import CompileError
 from gpulab.grading import report
 from gpulab.grading.drawing import Seed, drawn_runs
@@ -58,10 +59,8 @@ def all_runs(
 def run_everywhere(
     exercise: ProgramExercise, program: HostProgram, source: str, case: ProgramCase
 ) -> tuple[ProgramOutcome, ...]:
-    """Runs the case on all architectures at the same time: each run is a process of its own."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(len(exercise.archs))
+    """Runs the case on all architectures, beside each other if there are cores: each run is a process of its own."""
+    pool = cores.beside(len(exercise.archs))
     try:
         runs = [pool.submit(run_case, exercise, program, source, case, arch) for arch in exercise.archs]
         found = [run.result() for run in runs]

@@ -25,7 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpulab import errors, walls
+from gpulab import cores, errors, walls
 from gpulab.grading.bench import WrongSignature
 from gpulab.grading.case import Array, Asked, Buffer, Case, Run
 from gpulab.grading.wire import BadMessage, Channel, Ended, Late, Message, decode
@@ -76,11 +76,7 @@ class NotJudged(Exception):
 
 
 class Worker:
-    """A process that is ready for submissions, and the folder for what they leave.
-
-    Args:
-        home: a folder for the sessions; all in it may be removed.
-    """
+    """A process that is ready for submissions, and the folder for what they leave."""
 
     def __init__(self) -> None:
         _remove_left()
@@ -206,6 +202,7 @@ def environment(folder: Path) -> dict[str, str]:
         "PYTHONPATH": str(home), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1",
         "HOME": str(folder), "TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder), "LANG": "C.UTF-8",
         "GPULAB_CACHE": str(cache.folder()), "GPULAB_LIBRARY": "virtual", "GPULAB_BINDING": "ctypes",
+        cores.SETTING: "1",
         # A process that has threads cannot be forked.
         "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     }  # fmt: skip

@@ -14,10 +14,10 @@ import struct
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
 from gpulab.programs import options as command_line
 from gpulab.programs.program import HostProgram
@@ -134,7 +134,7 @@ def _make(
 
     with (
         tempfile.TemporaryDirectory(prefix="gpulab-") as scratch,
-        ThreadPoolExecutor(min(len(asked.archs), os.cpu_count() or 1)) as beside,
+        cores.beside(len(asked.archs)) as beside,
     ):
         passes = [beside.submit(device, arch) for arch in asked.archs]
         code, outcome = hosted.compile_object(

@@ -11,10 +11,10 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from gpulab import cores
 from gpulab.errors import CompileError
 from gpulab.records import ALL_GUARANTEES
 from gpulab.toolchain import (
@@ -168,7 +168,7 @@ class _FrontEnd:
         described = (
             *common, *headers, "-g", "-w", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-S", "-o", str(ir), "-",
         )  # fmt: skip
-        with ThreadPoolExecutor(1) as beside:
+        with cores.beside(1) as beside:
             second = beside.submit(
                 compiler.run,
                 described,

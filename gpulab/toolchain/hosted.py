@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
 from gpulab.toolchain import cache, compiler, diagnostics, precompiled, sources
@@ -222,7 +223,7 @@ def _discover(target: str) -> Hosted:
 
         # `zig c++` compiles with one core less than there are, and takes no -j; `zig build-lib` does, and leaves the
         # same library in the store. Three of its jobs wait for others. If it fails, the next call says why.
-        jobs = len(os.sched_getaffinity(0)) + 3
+        jobs = cores.usable() + 3
         run(
             [
                 "build-lib",

@@ -55,8 +55,9 @@ def test_local_cluster_with_workers_that_die(tmp_path: Path) -> None:
     assert not alive
 
 
-def test_a_local_cluster_takes_no_work_from_others() -> None:
-    """Somebody else on the machine has no certificate."""
+def test_a_local_cluster_takes_no_work_from_others_and_no_time_to_watch_itself() -> None:
+    """Somebody else on the machine has no certificate. Dask's profiler is off in the worker."""
+    import dask
     import distributed
 
     with DaskPool(workers=1, task=tasks.grade) as local:
@@ -65,6 +66,9 @@ def test_a_local_cluster_takes_no_work_from_others() -> None:
             client = functools.partial(distributed.Client, other, timeout=3, set_as_default=False)
             with pytest.raises((OSError, TypeError, ValueError)), contextlib.closing(_started(client)):
                 pass
+        enabled = functools.partial(dask.config.get, "distributed.worker.profile.enabled")
+        assert local._client.submit(enabled, pure=False).result(timeout=60) is False
+    assert enabled() is True
 
 
 def free_port() -> int:

@@ -1,10 +1,10 @@
 """The C++ library for whole programs: both calls of the host compiler make the same one."""
 
-import os
 from pathlib import Path
 
 import pytest
 
+from gpulab import cores
 from gpulab.toolchain import cache, compiler, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "runs")
@@ -32,6 +32,6 @@ def test_the_library_that_is_built_on_all_cores_is_the_one_that_programs_get(mon
     target = here.triple.split("-")[0]
     found = hosted._discover(f"{target}-linux-gnu.{hosted.GLIBC}")
     assert [call[0] for call in calls] == ["build-lib", "c++"]
-    assert f"-j{len(os.sched_getaffinity(0)) + 3}" in calls[0]
+    assert f"-j{cores.usable() + 3}" in calls[0]
     assert libraries() == before
     assert found == here

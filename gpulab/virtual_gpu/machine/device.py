@@ -28,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gpulab import cores
 from gpulab.architectures import residency
 from gpulab.architectures.architecture import Architecture
 from gpulab.errors import InternalError, UnsupportedInstruction
@@ -73,7 +74,7 @@ if hasattr(os, "register_at_fork"):
 def _threads() -> ThreadPoolExecutor:
     global _executor
     if _executor is None:
-        _executor = ThreadPoolExecutor(max(1, os.cpu_count() or 1), thread_name_prefix="gpulab")
+        _executor = ThreadPoolExecutor(cores.usable(), thread_name_prefix="gpulab")
     return _executor
 
 
@@ -135,7 +136,7 @@ class VirtualDevice:
         self._run: Any = None
         self._checker: Checker | None = None
         self._cooperation = 0
-        self.workers = os.cpu_count() or 1
+        self.workers = cores.usable()
         self.caches = Caches(architecture)
         #: what the profiler's formulas call the device
         self.constants = {

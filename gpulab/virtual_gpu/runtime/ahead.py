@@ -24,6 +24,8 @@ import tempfile
 import time
 from collections.abc import Sequence
 
+from gpulab import cores
+
 LEAST = 4
 """Kernels that a program must have left, that it is worth it."""
 
@@ -73,7 +75,7 @@ class Ahead:
     def _start(self, kernel: str) -> None:
         at = self._kernels.index(kernel)
         left = [name for name in self._kernels[at + 1 :] + self._kernels[:at] if name not in self._needed]
-        if len(left) < LEAST or (os.cpu_count() or 1) < 2:
+        if len(left) < LEAST or cores.usable() < 2:
             return
         self._tried = True
         others = left[1::2]  # every other one: this process translates those between
