@@ -11,6 +11,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from gpulab.grading.task import exercise as asked
+from gpulab.records import ArrayElement
 from gpulab.views import gpu_map, memory, plots, timeline
 from gpulab.views.coalescing import coalescing
 from gpulab.views.divergence import divergence
@@ -38,6 +40,7 @@ from gpulab.views.progress import Entry, progress
 from gpulab.views.roofline import roofline
 from gpulab.views.source import source
 from gpulab.views.stepper import stepper
+from gpulab.views.task import TaskArray, task
 from tests.stored import compare_texts
 from tests.views import (
     test_coalescing,
@@ -69,6 +72,34 @@ def hierarchy(arch: str) -> Instrument:
     costs = test_memory.cost(cache_hits=5, array_hits=2, l2_requests=13, l2_hits=7, memory_bytes=1024, dram_bytes=768)
     stored = test_memory.cost(action="store", l2_requests=20, l2_hits=4, written_bytes=2048)
     return memory.memory_hierarchy(test_memory.record(costs, stored, arch=arch))
+
+
+def stopped() -> Instrument:
+    """A part of an image of 30 by 40, which a race stopped, and a large array that the kernel left alone."""
+    case = shifted(stopped="race", place="shared memory, byte 256")
+    (array,) = case.arrays
+    image = replace(
+        array, shape=(30, 40), rows=2, columns=3, row=5, column=7, part=500, right=1190, wrong=9, never=1,
+        overview=((500, 0, 0), (490, 9, 1), (200, 0, 0)),
+    )  # fmt: skip
+    inputs = tuple(ArrayElement(n, "given", "", str(n * n)) for n in range(20))
+    given = replace(
+        array, name="in", shape=(2000,), rows=2, columns=10, right=2000, wrong=0, never=0, outside=0, elements=inputs,
+        beside=(), overview=(), part=0, given=True,
+    )  # fmt: skip
+    return failing(replace(case, arrays=(given, image)))
+
+
+def tasks() -> Instrument:
+    """An array of more elements than are drawn, one without any, and one of small blocks with its threads."""
+    many = tuple(tuple(str(16 * row + n) for n in range(16)) for row in range(2))
+    owned = (("1.2345678", "-7"), ("12345678", "1234567"))
+    threads = (("b0 t0", "b0 t1"), ("b1 t0", ""))
+    arrays = (
+        TaskArray("x", "before", (40,), many), TaskArray("none", "before", (0,), ()),
+        TaskArray("y", "after", (2, 2), owned, threads), TaskArray("z", "after", (2, 30), many),
+    )  # fmt: skip
+    return task("saxpy", "n = 40; grid of 2 blocks", [("n", "40"), ("a", "2.5")], arrays)
 
 
 def entries() -> list[Entry]:
@@ -104,12 +135,29 @@ MADE: dict[str, Callable[[], Instrument]] = {
     "divergence-of-two": lambda: divergence(test_divergence.launch(), test_divergence.launch(arch="gfx1100")),
     "divergence-of-a-wave": lambda: divergence(test_divergence.trace()),
     "exercise": lambda: failing(shifted()),
+    "exercise-stopped": stopped,
     "gpu-map": lambda: gpu_map.gpu_map(test_gpu_map.launch(test_gpu_map.placement())),
     "gpu-map-of-an-mi300x": lambda: gpu_map.gpu_map(test_gpu_map.launch(test_gpu_map.mi300x(5000))),
     "lds-banks": lambda: lds_banks("x * 8 + y"),
     "lds-banks-of-gfx1100": lambda: lds_banks("x * 3", arch="gfx1100"),
     "lds-banks-of-a-launch": lambda: test_lds_banks.of_launch(test_lds_banks.launch([test_lds_banks.access()])),
     "memory": lambda: hierarchy("gfx942"),
+    "memory-of-atomics": lambda: memory.memory_hierarchy(
+        test_memory.record(
+            test_memory.cost(
+                action="atomic",
+                l2_requests=10,
+                l2_hits=5,
+                memory_bytes=128,
+                dram_bytes=64,
+                written_bytes=256,
+                dram_written_bytes=128,
+            ),
+            test_memory.cost(action="store", space="scratch", l2_requests=20, l2_hits=4, written_bytes=64),
+            test_memory.cost(space="scalar", lanes=10, cache_hits=4, l2_requests=16, l2_hits=16),
+            test_memory.cost(space="lds", lanes=99),
+        )
+    ),
     "memory-of-gfx1100": lambda: hierarchy("gfx1100"),
     "occupancy": lambda: occupancy("gfx942", Demand(100, 40, 256, 20_000)),
     "occupancy-of-gfx1100": lambda: occupancy("gfx1100", Demand(121)),
@@ -122,6 +170,7 @@ MADE: dict[str, Callable[[], Instrument]] = {
     "stepper": lambda: stepper(small()),
     "stepper-at-a-fault": lambda: stepper(small(64, fault=True)),
     "task": lambda: asked("saxpy-guard"),
+    "task-of-many-elements": tasks,
     "task-of-two-dimensions": lambda: asked("image-mirror"),
     "timeline": lambda: timeline.timeline(test_timeline.SMALL, test_timeline.launches()),
 }
