@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gpulab.toolchain import cache, compiler
 
-_STORE = cache.Store("headers", 256 << 20)  # 5 MB for kernels, 15 MB for each pass over a program
+_STORE = cache.Store("headers", 512 << 20)  # 5 MB for kernels, 15 MB for each pass over a program
 _FORMAT = "2"
 _PIECE = re.compile(r"\s+|//[^\n\\]*(?=\n)|/\*.*?\*/|#[ \t]*include[ \t]*(<[^<>\n]+>)", re.DOTALL)
 FILE = "headers.pch"
