@@ -274,7 +274,7 @@ class Gallery:
         step changes among its elements with screenshots/walk-NAME.txt, as `compare_elements` does.
 
         Args:
-            most: how many new elements of a step are compared, the first ones.
+            most: how many new elements of a step are stored, the first ones; the others are summed up.
 
         Raises:
             AssertionError: with the first lines that differ.

@@ -205,3 +205,19 @@ def test_times_of_every_size(gallery: Gallery) -> None:
         page = gallery.mount(timeline(rows, [launch("saxpy", 10.0)]))
         gallery.walk(page, f"timeline-{name}", [("click", ".timeline-thing", n) for n in range(3)])
     gallery.walk(gallery.mount(timeline((), [])), "timeline-nothing", [])
+
+
+def test_arrows_go_to_what_begins_nearest_in_another_stream(gallery: Gallery) -> None:
+    """Of two that begin as near the earlier one; a stream without any is passed; at the edges nothing happens."""
+    rows = [
+        Activity("kernel", "low", 0, 0, 10.0, 11.0, launch=0), Activity("kernel", "near", 0, 1, 8.0, 9.0, launch=1),
+        Activity("kernel", "as near", 0, 1, 12.0, 13.0, launch=2), Activity("kernel", "far", 0, 1, 0.0, 1.0, launch=3),
+        Activity("kernel", "deep", 0, 2, 12.5, 20.0, launch=4),
+    ]  # fmt: skip
+    page = gallery.mount(timeline(rows, [launch(one.name, 1.0) for one in rows]))
+    thing(page, "kernel low").click()
+    seen = []
+    for key in ("ArrowUp", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowLeft", "ArrowLeft"):
+        page.keyboard.press(key)
+        seen.append(page.evaluate("document.activeElement.getAttribute('aria-label')").split(" in ")[0])
+    assert seen == [f"kernel {name}" for name in ("low", "near", "deep", "deep", "as near", "near", "far", "far")]
