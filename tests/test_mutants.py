@@ -124,3 +124,37 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
     groups = mutants.tests_of("gpulab/toolchain/include/hip/hip_cooperative_groups.h")  # many tests name it
     assert groups[0] == "tests/headers/test_cooperative_groups.py"
     assert len(set(groups)) == len(groups)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("FAILED tests/a/test_b.py::test_c - assert 1 == 2", "tests/a/test_b.py::test_c"),
+        ("FAILED tests/a/test_b.py::TestC::test_d[x-1]", "tests/a/test_b.py::TestC::test_d[x-1]"),
+        ("FAILED tests/a/test_b.py::test_c[one way-[2] x] - E: a - b]", "tests/a/test_b.py::test_c[one way-[2] x]"),
+        ("ERROR tests/a/test_b.py - SyntaxError: [x] - y", "tests/a/test_b.py"),
+        ("1 passed in 0.1s", ""),
+    ],
+)
+def test_the_test_that_failed_is_named_so_that_it_can_run_alone(mutants: Any, line: str, name: str) -> None:
+    found = mutants.named(f"....F\n{line}\n!!!! stopping after 1 failures !!!!\n")
+    assert found == name
+    others = ["tests/c.py", "-k", "saxpy", "tests/d.py::test_e[f g]"]
+    assert mutants.arguments(" ".join([name, *others])) == [*filter(None, [name]), *others]
+
+
+def test_tests_that_fail_without_a_mutant_are_told_from_those_that_do_not(mutants: Any) -> None:
+    class Worker:
+        def __init__(self, *broken: str) -> None:
+            self.broken, self.runs = broken, 0
+
+        def run(self, tests: list[str], seconds: float, full: bool) -> tuple[str, str]:
+            self.runs += 1
+            found = [name for words in tests for name in mutants.arguments(words) if name in self.broken]
+            return ("killed", found[0]) if found else ("survived", "")
+
+    names = ["tests/a.py::test_b[c d]", "tests/e.py"]
+    whole, half = Worker(), Worker("tests/e.py")
+    assert mutants.failing(whole, names) == set()
+    assert whole.runs == 1
+    assert mutants.failing(half, names) == {"tests/e.py"}

@@ -579,7 +579,7 @@ class Worker:
                 "no:cacheprovider",
                 "--no-header",
                 *([] if full else ["-m", "not full"]),
-                *words.split(),
+                *arguments(words),
             ]
             process = subprocess.Popen(
                 command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -592,8 +592,7 @@ class Worker:
                 process.communicate()
                 return "stopped", words
             if process.returncode not in (0, 5):  # 5: no test was selected
-                named = re.search(r"^(?:FAILED|ERROR) (\S+)", out, re.M)
-                return "killed", named[1] if named else words
+                return "killed", named(out) or words
         return "survived", ""
 
     def try_(self, mutant: Mutant) -> Outcome:
@@ -607,6 +606,24 @@ class Worker:
         finally:
             target.write_bytes(data)
         return Outcome(mutant, verdict, test, time.monotonic() - began)
+
+
+def named(out: str) -> str:
+    """The test that pytest's summary names first, with its parameters, or its file; "" if there is none."""
+    found = re.search(r"^(?:FAILED|ERROR) (\S+?\.(?:py|ipynb)(?:::\w+)*(?:\[.*?\](?= - |$))?)", out, re.M)
+    return found[1] if found else ""
+
+
+def arguments(words: str) -> list[str]:
+    """Files and tests, separated by spaces, of which parameters in brackets may have some too."""
+    return re.findall(r"\S+::\S+?\[.*?\](?=\s+tests/|\s*$)|\S+", words)
+
+
+def failing(worker: Worker, killers: Sequence[str]) -> set[str]:
+    """The tests among these that fail without any mutant: all in one run if none does, else one by one."""
+    if worker.run([" ".join(killers)], 10 * SECONDS, full=True)[0] == "survived":
+        return set()
+    return {test for test in killers if worker.run([test], SECONDS, full=True)[0] == "killed"}
 
 
 def kept(source: str, target: str) -> None:
@@ -673,7 +690,7 @@ def main() -> int:
         with ThreadPoolExecutor(asked.jobs) as pool:
             list(pool.map(one, mutants))
         killers = sorted({outcome.test for outcome in outcomes if outcome.verdict == "killed"})
-        broken = {test for test in killers if workers[0].run([test], SECONDS, full=True)[0] == "killed"}
+        broken = failing(workers[0], killers)
     for test in sorted(broken):
         print(f"fails without any mutant too: {test}")
     counted: dict[str, list[int]] = defaultdict(lambda: [0, 0])
