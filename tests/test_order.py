@@ -1,8 +1,12 @@
-"""The order of the tests (conftest.py): `--reverse` turns it round, but cells of a notebook need those before them."""
+"""The order of the tests: `--reverse` turns it round, cells of a notebook stay; what took how long is written down."""
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
 
 import conftest
 
@@ -30,3 +34,29 @@ def test_the_opposite_order_keeps_cells_in_theirs() -> None:
         "tests/a.py::x",
     ]
     assert [item.nodeid for item in conftest.opposite([Named(name) for name in names])] == expected
+
+
+def test_seconds_are_renewed_from_what_a_run_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Files that were not run keep their number; those that are gone leave the table."""
+    spec = importlib.util.spec_from_file_location("seconds_tool", Path(conftest.ROOT, "tools", "seconds.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    here, answers = "tests/test_order.py", "tests/course/test_answers.py"
+    table, report = tmp_path / "seconds.tsv", tmp_path / "report.xml"
+    table.write_text(f"9\t{here}\n8\ttests/gone.py\n7\ttests/test_cores.py\n6\t{answers}::test_gone[a]\n")
+    cases = [
+        ("tests.test_order", "test_a", 1.6), ("tests.test_order.TestB", "test_c", 1.0),
+        ("tests.course.test_answers", "test_right_answers_pass[saxpy-guard]", 4.0),
+        ("notebooks.02_simt.ipynb", "Cell 0", 0.3), ("notebooks.02_simt.ipynb", "Cell 1", 2.0),
+        ("tests.test_records", "test_quick", 0.1),
+    ]  # fmt: skip
+    rows = "".join(f'<testcase classname="{c}" name="{n}" time="{s}"/>' for c, n, s in cases)
+    report.write_text(f"<testsuites><testsuite>{rows}</testsuite></testsuites>")
+    monkeypatch.setattr(tool, "TABLE", table)
+    assert tool.main([str(report)]) == 0
+    assert table.read_text().splitlines() == [
+        "7\ttests/test_cores.py", f"4\t{answers}::test_right_answers_pass[saxpy-guard]", f"3\t{here}",
+        "2\tnotebooks/02_simt.ipynb",
+    ]  # fmt: skip
