@@ -308,6 +308,60 @@ def test_a_notebook_that_others_may_read_stays_so(mine: Path, release: Course) -
     assert (mine / TASK).stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o002, 0o664)])
+def test_new_files_are_for_those_whom_the_umask_allows(release: Course, tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        copy.update(tmp_path / "mine")
+    finally:
+        left = os.umask(before)
+    assert left == mask, "the process's mask is as it was"
+    assert {(tmp_path / "mine" / name).stat().st_mode & 0o777 for name in files(tmp_path / "mine")} == {mode}
+
+
+def test_folders_that_a_release_has_left_go_with_their_last_file(mine: Path, release: Course) -> None:
+    for name in (TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md"):
+        (release.top / name).unlink()
+    (mine / "docs" / "mine.txt").write_text("a note")
+    copy.update(mine)
+    assert not (mine / "exercises" / "fill").exists()
+    assert [path.name for path in (mine / "docs").iterdir()] == ["mine.txt"]
+    base = mine / ".gpulab" / "release"
+    assert [path.relative_to(base).as_posix() for path in base.rglob("*") if path.is_file()] == [LESSON]
+
+
+def test_what_a_release_lost_and_has_again_is_new(mine: Path, release: Course) -> None:
+    whole = (release.top / PROGRAM).read_text()
+    (release.top / PROGRAM).unlink()
+    copy.update(mine)
+    release.put(PROGRAM, whole)
+    done = copy.update(mine)
+    assert (done.copied, done.lines) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "expected"),
+    [
+        (notebook("# A", "x = 1"), notebook("# A", "x = 1"), False),
+        (notebook("# A", "x = 1"), notebook("# A", "x = 2"), True),
+        (notebook("# A", "x = 1"), notebook("x = 1", "# A"), True),
+        (notebook("# A", "x = 1"), notebook("# A"), True),
+        (notebook("# A"), None, True),
+    ],
+)
+def test_only_what_is_written_into_cells_counts_as_edited(base: object, ours: object, expected: bool) -> None:
+    before = nbformat.writes(base).encode()
+    for each in getattr(ours, "cells", ()):
+        each.metadata["collapsed"] = True
+        if each.cell_type == "code":
+            each.outputs, each.execution_count = [], 7
+    after = nbformat.writes(ours).encode() if ours else b"{"
+    assert copy.edited(TASK, before, after) is expected
+    assert copy.edited(PROGRAM, before, after), "of other files each byte counts"
+    assert not copy.edited(PROGRAM, after, after)
+
+
 # ------------------------------------------------------------------------------------------------ gpulab lab
 
 

@@ -51,42 +51,44 @@ def names(notebook) -> str:
 
 
 @pytest.mark.parametrize(
-    ("base", "ours", "theirs", "expected"),
+    ("base", "ours", "theirs", "expected", "counts"),
     [
-        ("a b c d", "a b c d", "a b c d", "a b c d"),  # nothing happened
-        ("a b c d", "a bm c d", "a b c d", "a bm c d"),  # the learner edited
-        ("a b c d", "a b c d", "a b2 c d", "a b2 c d"),  # the release edited
-        ("a b c d", "a bm c d", "a b c2 d", "a bm c2 d"),  # both, other cells
-        ("a b c d", "a bm c d", "a b2 c d", "a bm NOTE c d"),  # both, the same cell
-        ("a b c d", "a b2 c d", "a b2 c d", "a b2 c d"),  # both, alike
-        ("a b c", "a x b c", "a b c", "a x b c"),  # the learner added
-        ("a b c", "a b c", "a d b c", "a d b c"),  # the release added, which moves all ids
-        ("a b c", "a bm c", "a d b c", "a d bm c"),  # ... and the learner edited what comes after
-        ("a b c", "a x b c", "a d b c", "a x d b c"),  # both added at the same place
-        ("b c", "x b c", "a b c", "x a b c"),  # both added at the start
-        ("a b c", "a b c x", "a b c d", "a b c x d"),  # both added at the end
-        ("a b c", "a c", "a b c", "a c"),  # the learner removed
-        ("a b c", "a c", "a b2 c", "a c"),  # ... what the release edited
-        ("a b c", "a b c", "a c", "a c"),  # the release removed
-        ("a b c", "a bm c", "a c", "a bm c"),  # ... what the learner edited
-        ("a b c", "a bm x c", "a c", "a bm x c"),  # ... and added a cell below
-        ("a b c", "a c", "a c", "a c"),  # both removed
-        ("a b c", "x", "a b2 c d", "x d"),  # the learner removed all and wrote another
-        ("a b c d", "a c b d", "a b c d", "a c b d"),  # the learner moved a cell
-        ("a b c d", "a c b d", "a b c d e", "a c b d e"),  # ... and the release added
-        ("a b c d", "a b c d", "a c b d", "a c b d"),  # the release moved a cell
-        ("a b c d", "a bm c d", "a c d b", "a c d bm"),  # ... that the learner edited
-        ("", "x y", "a b", "x y a b"),  # there was nothing
-        ("a b", "", "a b c", "c"),  # the learner removed everything
-        ("a b c d e", "a bm x c e y", "a b c2 d e2", "a bm x c2 e2 y"),  # a bit of everything
+        ("a b c d", "a b c d", "a b c d", "a b c d", (0, 0, 0, 0)),  # nothing happened
+        ("a b c d", "a bm c d", "a b c d", "a bm c d", (0, 0, 0, 0)),  # the learner edited
+        ("a b c d", "a b c d", "a b2 c d", "a b2 c d", (1, 0, 0, 0)),  # the release edited
+        ("a b c d", "a bm c d", "a b c2 d", "a bm c2 d", (1, 0, 0, 0)),  # both, other cells
+        ("a b c d", "a bm c d", "a b2 c d", "a bm NOTE c d", (0, 0, 0, 1)),  # both, the same cell
+        ("a b c d", "a b2 c d", "a b2 c d", "a b2 c d", (0, 0, 0, 0)),  # both, alike
+        ("a b c", "a x b c", "a b c", "a x b c", (0, 0, 0, 0)),  # the learner added
+        ("a b c", "a b c", "a d b c", "a d b c", (0, 1, 0, 0)),  # the release added, which moves all ids
+        ("a b c", "a bm c", "a d b c", "a d bm c", (0, 1, 0, 0)),  # ... and the learner edited what comes after
+        ("a b c", "a x b c", "a d b c", "a x d b c", (0, 1, 0, 0)),  # both added at the same place
+        ("b c", "x b c", "a b c", "x a b c", (0, 1, 0, 0)),  # both added at the start
+        ("a b c", "a b c x", "a b c d", "a b c x d", (0, 1, 0, 0)),  # both added at the end
+        ("a b c", "a c", "a b c", "a c", (0, 0, 0, 0)),  # the learner removed
+        ("a b c", "a c", "a b2 c", "a c", (0, 0, 0, 0)),  # ... what the release edited
+        ("a b c", "a b c", "a c", "a c", (0, 0, 1, 0)),  # the release removed
+        ("a b c", "a bm c", "a c", "a bm c", (0, 0, 0, 0)),  # ... what the learner edited
+        ("a b c", "a bm x c", "a c", "a bm x c", (0, 0, 0, 0)),  # ... and added a cell below
+        ("a b c", "a c", "a c", "a c", (0, 0, 0, 0)),  # both removed
+        ("a b c", "x", "a b2 c d", "x d", (0, 1, 0, 0)),  # the learner removed all and wrote another
+        ("a b c d", "a c b d", "a b c d", "a c b d", (0, 0, 0, 0)),  # the learner moved a cell
+        ("a b c d", "a c b d", "a b c d e", "a c b d e", (0, 1, 0, 0)),  # ... and the release added
+        ("a b c d", "a b c d", "a c b d", "a c b d", (0, 0, 0, 0)),  # the release moved a cell
+        ("a b c d", "a bm c d", "a c d b", "a c d bm", (0, 0, 0, 0)),  # ... that the learner edited
+        ("", "x y", "a b", "x y a b", (0, 2, 0, 0)),  # there was nothing
+        ("a b", "", "a b c", "c", (0, 1, 0, 0)),  # the learner removed everything
+        ("a b c d e", "a bm x c e y", "a b c2 d e2", "a bm x c2 e2 y", (2, 0, 0, 0)),  # a bit of everything
     ],
 )
-def test_combination(base: str, ours: str, theirs: str, expected: str) -> None:
+def test_combination(base: str, ours: str, theirs: str, expected: str, counts: tuple[int, int, int, int]) -> None:
+    """`counts`: cells that are renewed, added, removed, and new versions below a learner's."""
     first, new = release(base), release(theirs)
     mine = learner(first, ours)
     before = written(mine)
     done = merged(first, mine, new, "gpulab 2")
     assert names(done.notebook) == expected
+    assert (done.renewed, done.added, done.removed, done.below) == counts
     assert written(mine) == before, "what was given is not changed"
     written(done.notebook)
     ids = [each.id for each in done.notebook.cells]
