@@ -47,9 +47,9 @@ LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^co
 SECONDS = 300  # for the tests of one mutant
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
-    "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/walls.py", "gpulab/programs/jail.py",
+    "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/walls.py", "gpulab/programs",
     "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py", "gpulab/grading/isolated.py",
-    "course/exercises",
+    "course",
 )  # fmt: skip
 
 # Quick tests of instructions: of rows alone, and short programs on both machines.

@@ -361,7 +361,12 @@ def _is_full_mask(program: CppSource, first: int, last: int) -> bool:
 
 
 def _assigned(program: CppSource, position: int) -> int | None:
-    """Where the variable stands that a call's result is put into: name = ... call, in the same statement."""
+    """Where the variable stands that a call's result is put into: name = ... call, in the same statement.
+
+    A result that is compared, or decides between others, is put nowhere.
+    """
+    if program.text(program.partner[position + 1] + 1) in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "?"):
+        return None
     start = program.statement[position]
     for at in range(position - 1, max(start, position - 16) - 1, -1):
         text = program.texts[at]
