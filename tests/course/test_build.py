@@ -156,6 +156,14 @@ def test_difference_shows_what_changed(tmp_path, monkeypatch):
     assert "+one" in build.difference(Path("missing"), "one\n")
 
 
+def test_a_long_difference_is_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    (tmp_path / "x.ipynb").write_text("a" * 500 + "\n" + "b\n" * 50)
+    lines = build.difference(Path("x.ipynb"), "c" * 500 + "\n" + "d\n" * 50).split("\n")
+    assert len(lines) == 20
+    assert lines[3] == "-" + "a" * 199
+
+
 def test_difference_compares_that_there_is_a_picture_not_its_bytes(tmp_path, monkeypatch):
     """They depend on library versions and rounding; `make notebooks` still writes a new picture."""
     monkeypatch.setattr(build, "ROOT", tmp_path)
