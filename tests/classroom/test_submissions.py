@@ -240,6 +240,18 @@ def test_what_is_wrong_is_a_row(tmp_path: Path) -> None:
     }
 
 
+def test_a_zip_is_called_empty_only_if_it_is(tmp_path: Path) -> None:
+    for student, names in (("ann", []), ("bob", ["me.png"])):
+        folder = tmp_path / student
+        folder.mkdir()
+        with zipfile.ZipFile(folder / "saxpy-guard.zip", "w") as packed:
+            for name in names:
+                packed.writestr(name, b"picture")
+    problems = {student: problem for (student, _), problem in read(tmp_path, "saxpy-guard").items()}
+    assert "the zip is empty" in problems["ann"]
+    assert problems["bob"] == NOT_HANDED_IN
+
+
 def test_a_folder_without_submissions_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CheckError, match="no submissions"):
         submissions(tmp_path)
