@@ -128,18 +128,18 @@ class ProgramRun:
         transfers: of a checked run: what went between host and device, and which of it kernels had stored.
     """
 
-    stdout: str = field(repr=False)
-    stderr: str = field(repr=False)
+    stdout: str
+    stderr: str
     exit_code: int
     seconds_limit_hit: bool = False
-    faults: tuple[Fault, ...] = field(default=(), repr=False)
-    launches: tuple[Launch, ...] = field(default=(), repr=False)
-    activities: tuple[Activity, ...] = field(default=(), repr=False)
+    faults: tuple[Fault, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    activities: tuple[Activity, ...] = ()
     stopped: str = ""
-    unreturned: tuple[Fault, ...] = field(default=(), repr=False)
+    unreturned: tuple[Fault, ...] = ()
     complete: bool = True
-    seconds: float = field(default=0.0, repr=False, compare=False)
-    transfers: tuple[Transfer, ...] = field(default=(), repr=False)
+    seconds: float = field(default=0.0, compare=False)
+    transfers: tuple[Transfer, ...] = ()
 
     @property
     def ending(self) -> str:

@@ -142,6 +142,14 @@ def test_a_source_that_breaks_a_rule_is_refused(job, old, new, complaint):
         build.read(job)
 
 
+def test_two_cells_of_code_are_enough(job):
+    """The parameters, and the import."""
+    text = SOURCE[: SOURCE.index("```{code-cell}", SOURCE.index("import gpulab"))]
+    job.source.write_text(text)
+    lesson = build.Job(job.name, job.source, job.executed, None)
+    assert [cell.cell_type for cell in build.read(lesson).cells].count("code") == 2
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(build.SourceError, match="no source named nonsense; there are: 00_welcome"):
         build.jobs(["nonsense"])

@@ -216,3 +216,9 @@ def test_cells_are_paired_once() -> None:
     old, new = release("a b c d e"), release("e d c b a")
     found = pairs(old.cells, new.cells, ids=False)
     assert found == {0: 4, 1: 3, 2: 2, 3: 1, 4: 0}
+
+
+def test_of_cells_that_are_alike_the_nearest_are_paired() -> None:
+    old = new_notebook(cells=[new_code_cell(text) for text in ("import gpulab", "value = 1", "value = 1")])
+    new = new_notebook(cells=[new_code_cell(text) for text in ("import gpulab", "%%hip\n// another", "value = 2")])
+    assert pairs(old.cells, new.cells, ids=False) == {0: 0, 2: 2}

@@ -27,7 +27,7 @@ def device_name(architecture: Architecture) -> str:
 
 def uuid(architecture: Architecture, index: int) -> bytes:
     """16 bytes, as ROCm forms them: the text of the device's serial number; here of name and index."""
-    return f"{index:04x}{architecture.name[-4:]:0>4}gpulab00"[:16].encode().ljust(16, b"0")
+    return f"{index:04x}{architecture.name[-4:]:0>4}gpulab00".encode()
 
 
 def device_properties(architecture: Architecture, index: int) -> DeviceProperties:
