@@ -38,7 +38,7 @@ def complaint(outcome: ProgramOutcome) -> str:
         return "nothing that a kernel stored came to the host"
     for numbers in results:
         telling = len(set(numbers)) >= TELLING
-        encoded = [_encoded(numbers, dtype) for dtype in TYPES]
+        encoded = _encoded(numbers)
         if telling and any(raw in data for raw in encoded for data in sent):
             return "the host copied the results to the device, where kernels are to compute them"
         shares = [_share(raw, len(raw) // len(numbers), out) for raw in encoded]
@@ -56,22 +56,18 @@ def arrived(outcome: ProgramOutcome) -> bool:
     out = [each for each in outcome.run.transfers if each.direction == "device to host"]
     return bool(outcome.case.computed) and all(
         len(set(numbers)) >= DIFFERENT
-        and max(_share(raw, len(raw) // len(numbers), out) for raw in (_encoded(numbers, dtype) for dtype in TYPES))
-        >= SHARE
+        and max(_share(raw, len(raw) // len(numbers), out) for raw in _encoded(numbers)) >= SHARE
         for numbers in outcome.case.computed
     )
 
 
 def other_input(outcome: ProgramOutcome) -> bool:
     """Did the host copy other numbers to the device than those that are given, and as many of them?"""
-    sent = [each for each in outcome.run.transfers if each.direction == "host to device" and each.data]
-    for numbers in outcome.case.given:
-        encoded = [_encoded(numbers, dtype) for dtype in TYPES]
-        if any(raw in bytes.fromhex(each.data) for raw in encoded for each in sent):
-            continue
-        if any(each.bytes == len(raw) for raw in encoded for each in sent):
-            return True
-    return False
+    sent = [bytes.fromhex(each.data) for each in outcome.run.transfers if each.direction == "host to device"]
+    given = [_encoded(numbers) for numbers in outcome.case.given]
+    others = {len(data) for data in sent if not any(raw in data for encoded in given for raw in encoded)}
+    missing = [encoded for encoded in given if not any(raw in data for raw in encoded for data in sent)]
+    return any(len(raw) in others for encoded in missing for raw in encoded)
 
 
 def nothing_came(outcome: ProgramOutcome) -> bool:
@@ -80,12 +76,16 @@ def nothing_came(outcome: ProgramOutcome) -> bool:
     return bool(outcome.launches) and outcome.fault is None and not any(each.stored for each in back)
 
 
-def _encoded(numbers: Sequence[float], dtype: str) -> bytes:
+def _encoded(numbers: Sequence[float]) -> list[bytes]:
+    """The numbers as they may lie in memory: in each type, but none with fractions in a type of whole numbers."""
     import numpy as np
 
-    whole = all(isinstance(number, (int, np.integer)) for number in numbers)
+    exact = np.array(
+        numbers, "int64" if all(isinstance(number, (int, np.integer)) for number in numbers) else "float64"
+    )
+    whole = bool((exact == np.rint(exact)).all())
     with np.errstate(all="ignore"):
-        return np.array(numbers, "int64" if whole else "float64").astype(dtype).tobytes()
+        return [exact.astype(dtype).tobytes() for dtype in TYPES if whole or dtype.startswith("float")]
 
 
 def _share(raw: bytes, size: int, transfers: Sequence[Transfer]) -> float:

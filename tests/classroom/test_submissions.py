@@ -103,6 +103,14 @@ def test_programs_are_told_apart_by_their_names() -> None:
     assert found(text, Asked("portable-kernel", "main", True)) == program % 2
 
 
+def test_the_program_that_is_checked_counts_not_the_last_one() -> None:
+    one, other = "int main() { return 1; } // --name other", "int main() { return 2; }"
+    text = book(
+        f"\n\n%%hipcc --name mine\n{one}", f"%%hipcc --name=other\n{other}", 'gpulab.check("port-a-program", mine)'
+    )
+    assert found(text, Asked("port-a-program", "", program=True)).strip() == one
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -172,6 +172,26 @@ def test_a_long_difference_is_cut(tmp_path, monkeypatch):
     assert lines[3] == "-" + "a" * 199
 
 
+def test_a_built_file_is_written_or_compared(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    path = Path("folder", "x.ipynb")
+
+    def wrote(text, check):
+        count = build.write(path, text, check)
+        return count, capsys.readouterr().out, build.contents_of(path)
+
+    count, out, there = wrote("one\n", check=True)
+    assert (count, there) == (1, "")
+    assert "differs from what its source makes" in out
+    assert out.endswith(f"+one\n{path}: differs\n")
+    assert wrote("one\n", check=False) == (0, f"{path}: built\n", "one\n")
+    assert wrote("one\n", check=False) == (0, f"{path}: unchanged\n", "one\n")
+    assert wrote("one\n", check=True) == (0, f"{path}: unchanged\n", "one\n")
+    assert wrote("two\n", check=False) == (0, f"{path}: built\n", "two\n")
+    count, out, there = wrote("one\n", check=True)
+    assert (count, there) == (1, "two\n")
+
+
 def test_difference_compares_that_there_is_a_picture_not_its_bytes(tmp_path, monkeypatch):
     """They depend on library versions and rounding; `make notebooks` still writes a new picture."""
     monkeypatch.setattr(build, "ROOT", tmp_path)

@@ -1,8 +1,11 @@
 """What values alone tell: each pattern on arrays written by hand, and arrays that only look like it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from gpulab.grading import patterns
 from gpulab.grading.case import Array, Case, Run, sentinel
 from gpulab.grading.causes import LAST_KERNEL_CAUSES, VALUE_CAUSES
 from gpulab.grading.outcome import Outcome
@@ -118,3 +121,146 @@ def test_the_numbers_of_a_combination_are_found():
 )
 def test_what_stands_in_a_loop_is_found(source, found):
     assert in_loop(source, r"\bcas\b") is found
+
+
+def seen(found, wanted=WANTED, dtype="float32", block=None, shape=None, steps=()):
+    """One output for a pattern's own test."""
+    wanted, found = np.asarray(wanted, dtype).reshape(-1), np.asarray(found, dtype).reshape(-1)
+    block = block or wanted.size
+    array = Array("out", sentinel(dtype, shape or wanted.shape), wanted.reshape(shape or wanted.shape), relative=1e-6)
+    grid = (-(-wanted.size // block), 1, 1)
+    case = Case({}, grid=grid, block=(block, 1, 1), arguments=(array,), steps=steps)
+    run = Run({"out": found})
+    return patterns.Values(Outcome(case, "gfx942", 64, run, run, 0), array, found, wanted, found != wanted)
+
+
+def but(count, size=100, step=1, wanted=None):
+    """`wanted`, of which so many elements are others."""
+    data = np.arange(1.0, size + 1) if wanted is None else np.array(wanted, "float64")
+    data[: count * step : step] += 1000 + np.arange(count) ** 2
+    return data
+
+
+COUNTED = np.arange(1.0, 101)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found", "wanted", "holds"),
+    [
+        # a single element of sixteen or more
+        ("one_element", but(1, 16), COUNTED[:16], True), ("one_element", but(1, 15), COUNTED[:15], False),
+        ("one_element", but(2, 16), COUNTED[:16], False), ("one_element", but(0, 16), COUNTED[:16], False),
+        # at most an eighth, together, at one end
+        ("at_one_end", but(2, 16), COUNTED[:16], True), ("at_one_end", but(3, 16), COUNTED[:16], False),
+        ("at_one_end", but(2, 24, 2), COUNTED[:24], False), ("at_one_end", but(3, 24)[::-1], COUNTED[:24][::-1], True),
+        ("at_one_end", np.roll(but(2, 24), 1), np.roll(COUNTED[:24], 1), False),
+        # three different values, the same number more or times as much
+        ("same_difference", [5, 6, 7, 8], [1, 2, 3, 4], True), ("same_difference", [5, 6, 7, 9], [1, 2, 3, 4], False),
+        ("same_difference", [5, 6, 6], [1, 2, 2], False), ("same_difference", [5, 6, 7], [1, 2, 3], True),
+        ("same_difference", [np.inf, 6, 7], [1, 2, 3], False),
+        ("same_factor", [3, 6, 9], [1, 2, 3], True), ("same_factor", [3, 6, 9.1], [1, 2, 3], False),
+        ("same_factor", [3, 6, 6], [1, 2, 2], False), ("same_factor", [3, 6, 9, 1], [1, 2, 3, 0], False),
+        ("same_factor", [0, 0, 0], [1, 2, 3], False), ("same_factor", [3, np.nan, 9], [1, 2, 3], False),
+        ("same_factor", [30000.2, 60000, 90000], [1, 2, 3], True),
+        ("same_factor", [30000.4, 60000, 90000], [1, 2, 3], False),
+        # the same value, where different ones are wanted
+        ("same_value", [7, 7, 7], [1, 2, 3], True), ("same_value", [7, 7, 8], [1, 2, 3], False),
+        ("same_value", [7, 7, 7], [2, 2, 2], False),
+        # without their fractions
+        ("whole_part", [1, 2, 3], [1.5, 2.5, 3.5], True), ("whole_part", [1, 2, 2], [1.5, 2.5, 2.75], False),
+        ("whole_part", [-1, -2, -3], [-1.5, -2.5, -3.5], True), ("whole_part", [-2, -3, -4], [-1.5, -2.5, -3.5], True),
+        ("whole_part", [2, 3, 4], [1.5, 2.5, 3.5], False), ("whole_part", [1, 2, 3, 5], [1.5, 2.5, 3.5, 4.5], False),
+        ("zeros", [0, 0, 3], [1, 2, 3], True), ("zeros", [0, 1, 3], [1, 2, 3], False),
+        ("negated", [-1, -2, 3], [1, 2, 3], True), ("negated", [-1, 2.5, 3], [1, 2, 3], False),
+        ("no_numbers", [np.nan, 2], [1, 2], True), ("no_numbers", [np.inf, 2], [1, 2], True),
+        ("no_numbers", [3, 2], [1, 2], False), ("no_numbers", [np.inf, 3], [np.inf, 2], False),
+        # all values there, each once, elsewhere
+        ("reordered", [4, 3, 2, 1], [1, 2, 3, 4], True), ("reordered", [4, 3, 2, 2], [1, 2, 3, 4], False),
+        ("reordered", [2, 1, 1, 2], [1, 2, 2, 1], False), ("reordered", [3, 1, 1, 2], [1, 2, 3, 1], True),
+        # three quarters of at least eight, as far away
+        ("moved", np.roll(COUNTED[:8], 1), COUNTED[:8], True), ("moved", np.roll(COUNTED[:7], 1), COUNTED[:7], False),
+        ("moved", np.roll(COUNTED[:8], -2), COUNTED[:8], True), ("moved", np.roll(COUNTED[:16], 4), COUNTED[:16], True),
+        ("moved", np.roll(COUNTED[:16], 5), COUNTED[:16], False), ("moved", np.roll(COUNTED, 25), COUNTED, True),
+        ("moved", but(6, wanted=np.roll(COUNTED[:24], 1)), COUNTED[:24], True),
+        ("moved", but(7, wanted=np.roll(COUNTED[:24], 1)), COUNTED[:24], False),
+        ("moved", np.roll(np.tile([1.0, 2], 8), 1), np.tile([1.0, 2], 8), False),
+        ("moved", np.roll(np.tile(COUNTED[:4], 4), 1), np.tile(COUNTED[:4], 4), True),
+    ],
+)  # fmt: skip
+def test_where_a_pattern_begins(pattern, found, wanted, holds):
+    assert getattr(patterns, pattern)(seen(found, wanted)) is holds
+
+
+def test_a_shift_of_more_than_a_wave_is_no_shift():
+    wanted = np.arange(1.0, 1001)
+    assert patterns.moved(seen(np.roll(wanted, 64), wanted))
+    assert not patterns.moved(seen(np.roll(wanted, 65), wanted))
+
+
+def later(count, size=100, first=25):
+    """Of the elements from `first` on, the last `count` are wrong."""
+    found = np.arange(1.0, size + 1)
+    found[size - count :] += 1000 + np.arange(count) ** 2
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "block", "holds"),
+    [
+        (later(75), 25, True), (later(57), 25, True), (later(56), 25, False),  # three quarters of 75 are 56.25
+        (later(76), 25, False),  # one of block 0
+        (later(75), 50, False),  # two blocks alone
+        (later(66), 34, True), (later(67), 34, False),
+    ],
+)  # fmt: skip
+def test_block_0_alone_is_right(found, block, holds):
+    assert patterns.first_block_right(seen(found, COUNTED, block=block)) is holds
+
+
+def test_blocks_are_told_apart_where_a_thread_has_an_element():
+    one = seen(later(75), COUNTED, block=25)
+    for grid, block in (
+        ((4, 2, 1), (25, 1, 1)),
+        ((4, 1, 1), (25, 2, 1)),
+        ((3, 1, 1), (25, 1, 1)),
+        ((5, 1, 1), (25, 1, 1)),
+    ):
+        case = dataclasses.replace(one.outcome.case, grid=grid, block=block)
+        other = dataclasses.replace(one, outcome=dataclasses.replace(one.outcome, case=case))
+        assert not patterns.first_block_right(other)
+
+
+@pytest.mark.parametrize(
+    ("found", "shape", "holds"),
+    [
+        (later(90), (10, 10), True), (later(68), (10, 10), True), (later(67), (10, 10), False),
+        (later(91), (10, 10), False), (later(50), (2, 50), False), (later(66), (3, 33), True),
+        (later(75), (100,), False),
+    ],
+)  # fmt: skip
+def test_row_0_alone_is_right(found, shape, holds):
+    size = int(np.prod(shape))
+    wanted = COUNTED[:size]
+    assert patterns.first_row_right(seen(found[-size:] - (100 - size), wanted, shape=shape)) is holds
+
+
+def test_integers_are_compared_exactly_and_floats_within_the_exercises_error():
+    whole = seen([100000001, 2, 3], [100000002, 3, 4], "int32")
+    assert not whole.same(whole.found, whole.wanted).any()
+    near = seen([1.0, 2.0, 3.0], [1.0000005, 2.00001, 4.0])
+    assert near.same(near.found, near.wanted).tolist() == [True, False, False]
+    array = dataclasses.replace(near.array, relative=0.0, absolute=1.0)
+    assert dataclasses.replace(near, array=array).same(near.found, near.wanted).tolist() == [True, True, True]
+
+
+def test_a_combination_needs_four_elements_more_than_numbers():
+    left, right = np.arange(1.0, 7), np.array([1.0, 4, 9, 16, 25, 37])
+    assert combination(2 * left + right, (left, right)) == pytest.approx([2, 1])
+    assert combination((2 * left + right)[:5], (left[:5], right[:5])) is None
+    assert combination(np.where(left == 3, np.nan, left), (left,)) is None
+    assert combination(left, (np.where(left == 3, np.inf, left),)) is None
+    assert combination(2 * left * (1 + 5e-4), (2 * left,), relative=1e-9) == pytest.approx([1.0005])
+    bent = 2 * left
+    bent[5] *= 1.0003
+    assert combination(bent, (left,)) is None
+    assert combination(bent, (left,), relative=1e-3) is not None
