@@ -65,7 +65,7 @@ FULL = (
     r"^tests/programs/test_sources\.py::test_program\[(?!arguments)",
     r"^tests/programs/test_linking\.py::test_a_program_links_what_it_compiled",
     r"^tests/providers/test_registry\.py::test_(several_processes_build|a_cache_folder_that_cannot)",
-    r"^tests/classroom/test_pool\.py::test_(workers_and_scheduler|without_scheduler|a_cluster_that_only|a_local_cluster_takes|local_cluster_with)",
+    r"^tests/classroom/test_pool\.py::test_(workers_and_scheduler|without_scheduler|a_cluster_that_only|a_local_cluster_takes|no_job_waits|local_cluster_with)",
     r"^tests/attacks/test_worker\.py::test_(nothing_stops_the_grader|a_time_out_ends|kill_9)",
     r"^tests/attacks/test_worker\.py::test_(forged_runs|the_verdict_is|a_seed_reaches|a_worker_that_dies|kill_9_of_a_notebook)",
     r"^tests/attacks/test_(known_cases|hostile_class)\.py",

@@ -71,6 +71,15 @@ def test_a_local_cluster_takes_no_work_from_others_and_no_time_to_watch_itself()
     assert enabled() is True
 
 
+def test_no_job_waits_on_a_worker_that_has_one() -> None:
+    """A worker that dies takes along what was given to it: one job for each of its threads."""
+    with DaskPool(workers=2, task=tasks.grade) as local:
+        given = []
+        for _ in local.done([job(f"right {number}") for number in range(9)]):
+            given.append(len(local._client.futures))
+    assert max(given) <= 3, "two that run, and the one that has ended"
+
+
 def free_port() -> int:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))

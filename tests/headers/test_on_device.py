@@ -577,6 +577,21 @@ def test_parts_of_numbers(arch: str) -> None:
         assert row[15] == pytest.approx(rest)
 
 
+@both
+def test_exponents_of_what_has_none(arch: str) -> None:
+    """FP_ILOGB0 and FP_ILOGBNAN of the C library, INT_MAX for infinity (C17, 7.12.6.5)."""
+    source = """
+    __global__ void exponents(const double* in, int* out) {
+        int t = threadIdx.x;
+        out[2 * t] = ilogb(in[t]);
+        out[2 * t + 1] = ilogbf((float)in[t]);
+    }"""
+    least, most = -(1 << 31), (1 << 31) - 1
+    x = [0.0, -0.0, math.nan, math.inf, -math.inf, 1.0, 0.75, -2.0]
+    (_, out), _ = run(arch, source, np.array(x), zeros(16), block=(8,))
+    assert out.reshape(8, 2).tolist() == [[least] * 2] * 3 + [[most] * 2] * 2 + [[0, 0], [-1, -1], [1, 1]]
+
+
 # ---- printf ---------------------------------------------------------------------------------------------------------
 
 
