@@ -1,0 +1,33 @@
+"""A file is there whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpulab.delivery.whole import whole
+
+
+def test_the_new_file_takes_the_place_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "a.txt"
+    with whole(path) as part:
+        part.write_text("one")
+        assert not path.exists()
+        assert part.parent == path.parent
+    with whole(path) as part:
+        part.write_text("two")
+        assert path.read_text() == "one"
+    assert path.read_text() == "two"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_leaves_what_was_there(tmp_path: Path, error: type[BaseException]) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    with pytest.raises(error), whole(path) as part:
+        part.write_text("tw")
+        raise error
+    assert path.read_text() == "one"
+    assert list(tmp_path.iterdir()) == [path]
