@@ -98,6 +98,33 @@ def test_what_cannot_be_bundled_is_said_before_anything_is_downloaded(tmp_path: 
         making.bundle(tmp_path / "bundle", tmp_path / "gpulab.whl")
 
 
+def test_the_look_at_the_whole_knows_the_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of how pip is configured here; all else of the environment stays."""
+    seen: list[dict[str, str]] = []
+
+    def run(command: list[str], *, env: dict[str, str], **_: Any) -> Any:
+        seen.append({"command": " ".join(command[1:]), **env})
+        said = "\n".join(f"line {number}" for number in range(20))
+        return subprocess.CompletedProcess(command, len(seen) - 2, said)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setenv("PIP_CONSTRAINT", "mine.txt")
+    with pytest.raises(GpulabError, match="pip download failed") as found:  # the first one "fails" with -1
+        making._pip("download", "x", hint="try again")
+    assert [line for line in str(found.value).split("\n") if line.startswith("line")] == [
+        f"line {number}" for number in range(8, 20)
+    ]
+    assert found.value.hint == "try again"
+    making._pip("install", "x", alone=tmp_path)
+    first, alone = seen
+    assert first["PIP_CONSTRAINT"] == "mine.txt"
+    assert first["command"] == "-m pip download --disable-pip-version-check x"
+    assert {name: value for name, value in alone.items() if name.startswith("PIP_")} == {
+        "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": tmp_path.as_uri(),
+    }  # fmt: skip
+    assert alone["PATH"] == os.environ["PATH"]
+
+
 def test_another_kind_of_machine_is_told_so(tmp_path: Path) -> None:
     shutil.copy(offline.__file__, tmp_path / "install.py")
     (tmp_path / "python.txt").write_text("win32 on AMD64 with Python 3.12\n")

@@ -69,6 +69,32 @@ def test_addtid_addresses_are_m0_plus_four_per_lane(arch):
     assert found.v[4][:-1].tolist() == (1001 + lane[:-1]).tolist()
 
 
+@BOTH
+@pytest.mark.parametrize("last", ["addtid", "append"])
+def test_m0_is_what_it_was_before_a_branch(arch, last):
+    """The only access after the branch takes its address from M0: 0x100 + 16, and 4 for each lane of addtid."""
+    _, store, _ = names(arch)
+    add, read = ("v_add_u32", "ds_read_addtid_b32") if arch == "gfx942" else ("v_add_nc_u32", "ds_load_addtid_b32")
+    found = run(
+        arch,
+        f"""
+        v_lshlrev_b32 v2, 2, v0
+        {add} v1, 1000, v0
+        {store} v2, v1 offset:272
+        s_waitcnt lgkmcnt(0)
+        s_mov_b32 m0, {"0x100" if last == "addtid" else "0x00400100"}
+        s_cmp_eq_u32 s0, s0
+        s_cbranch_scc1 on
+        s_mov_b32 m0, 0x200
+        on:
+        {read if last == "addtid" else "ds_append"} v3 offset:16
+        s_waitcnt lgkmcnt(0)
+        """,
+    )
+    lanes = found.v.shape[1]
+    assert found.v[3].tolist() == (list(range(1000, 1000 + lanes)) if last == "addtid" else [1000] * lanes)
+
+
 def test_global_addtid():
     data = np.arange(64, dtype=np.uint32) * 3
     found = run(
