@@ -270,6 +270,27 @@ def test_pointers_of_the_device_to_host_memory(call, allocate, pinned):
     assert call.hipHostRegister(device, 64, 0) == 1
 
 
+def test_registered_memory_is_the_same_at_both_of_its_addresses(call, allocate):
+    """Copies and fills at the address for kernels are copies and fills of the host's memory, as it is at that time."""
+    device, memory = allocate(64), (ctypes.c_ubyte * 64)(*range(64))
+    host = ctypes.addressof(memory)
+    assert call.hipHostRegister(host, 64, 0) == 0
+    shown = call.address("hipHostGetDevicePointer", host, 0)
+    memory[5] = 200  # after it was registered
+    assert call.hipMemcpy(device, shown + 4, 8, 3) == 0
+    assert read(call, device, 8) == bytes([4, 200, *range(6, 12)])
+    assert call.hipMemset(device, 7, 64) == 0
+    assert call.hipMemcpy(shown + 1, device, 3, 3) == 0
+    assert list(memory[:6]) == [0, 7, 7, 7, 4, 200]
+    assert call.hipMemset(shown + 62, 9, 2) == 0
+    assert list(memory[60:]) == [60, 61, 9, 9]
+    assert call.hipMemcpy2D(shown + 16, 8, device, 8, 2, 3, 3) == 0
+    assert list(memory[16:36]) == [7, 7, 18, 19, 20, 21, 22, 23, 7, 7, *range(26, 32), 7, 7, 34, 35]
+    assert call.hipMemcpy2D(device, 2, shown + 16, 8, 2, 3, 3) == 0
+    assert read(call, device, 6) == bytes([7] * 6)
+    assert call.hipHostUnregister(host) == 0
+
+
 def test_registered_ranges_do_not_overlap(call):
     memory = (ctypes.c_ubyte * 300)()
     start = ctypes.addressof(memory)

@@ -197,7 +197,7 @@ class Memory:
     def copy(self, target: int, source: int, size: int, kind: int, stream: Stream | None, waits: bool = False) -> None:
         """Copy; with a stream, the modelled time of the copy is put into it, and the host may wait for it."""
         to, origin = self.check_copy(target, source, size, size, kind)
-        _memmove(target, source, size)
+        _memmove(self._home(target), self._home(source), size)
         if to is not None:
             self._arena.written(target, size)
         if self._context.provenance is not None:
@@ -241,11 +241,12 @@ class Memory:
         target_bytes = (depth - 1) * target_slice + (height - 1) * target_pitch + width
         source_bytes = (depth - 1) * source_slice + (height - 1) * source_pitch + width
         to, origin = self.check_copy(target, source, target_bytes, source_bytes, kind)
+        first, other = self._home(target), self._home(source)
         if target_bytes == source_bytes == width * height * depth:
-            _memmove(target, source, target_bytes)
+            _memmove(first, other, target_bytes)
         else:
             for z in range(depth):
-                row, column = target + z * target_slice, source + z * source_slice
+                row, column = first + z * target_slice, other + z * source_slice
                 for y in range(height):
                     _memmove(row + y * target_pitch, column + y * source_pitch, width)
         if to is not None:
@@ -308,9 +309,9 @@ class Memory:
                 if self._context.provenance is not None:
                     self._context.provenance.overwritten(at, width)
                 if row:
-                    _memmove(at, row, width)
+                    _memmove(self._home(at), row, width)
                 else:
-                    _memset(at, pattern[0], width)
+                    _memset(self._home(at), pattern[0], width)
         filled = width * height * depth
         seconds = filled / stream.device.architecture.memory_bandwidth
         self._streams.submit(stream, COPY_LATENCY_US + seconds * 1e6, "fill", "memset", filled)
@@ -329,7 +330,6 @@ class Memory:
                 shadow = self._arena.allocate(size, "host", device.index, "registered host memory")
             except MemoryError as error:
                 raise Failure(codes.OUT_OF_MEMORY, str(error)) from error
-            _memmove(shadow, address, size)
             self.registrations[address] = Registration(address, size, flags, shadow, device)
 
     def unregister(self, address: int) -> None:
@@ -346,6 +346,13 @@ class Memory:
             if found.address <= address < found.address + found.size:
                 return found
         return None
+
+    def _home(self, address: int) -> int:
+        """Where the bytes of an address are: registered host memory is the host's, at whichever of its two addresses."""
+        for found in self.registrations.values():
+            if found.shadow <= address < found.shadow + found.size:
+                return found.address + address - found.shadow
+        return address
 
     def registered_to_device(self) -> list[bytes]:
         """Before a launch: bring the kernels' copies up to date; what they hold then, for `registered_to_host`."""
