@@ -602,7 +602,8 @@ class Worker:
         try:
             full = mutant.path.startswith(WITH_FULL)
             tests = self.coverage.tests(mutant.path, mutant.line) if self.coverage else None
-            verdict, test = self.run(tests_of(mutant.path) if tests is None else tests, self.seconds, full)
+            usual = tests_of(mutant.path)  # of which some may be newer than what was measured
+            verdict, test = self.run(usual if tests is None else [*tests, *usual[:2]], self.seconds, full)
         finally:
             target.write_bytes(data)
         return Outcome(mutant, verdict, test, time.monotonic() - began)

@@ -348,7 +348,7 @@ class Memory:
         return None
 
     def _home(self, address: int) -> int:
-        """Where the bytes of an address are: registered host memory is the host's, at whichever of its two addresses."""
+        """Where the bytes of an address are: registered host memory is the host's, at both of its addresses."""
         for found in self.registrations.values():
             if found.shadow <= address < found.shadow + found.size:
                 return found.address + address - found.shadow
