@@ -393,7 +393,7 @@ def tests_of(path: str) -> list[str]:
     own = [p for each in (stem, *sorted(importers(path))) for folder in folders if (ROOT / folder).is_dir()
            for p in sorted(str(q.relative_to(ROOT)) for q in (ROOT / folder).glob(f"test_*{each}*.py"))]  # fmt: skip
     others = (*(name for name in naming(path) if name not in own), *(name for name in folders if name not in first))
-    own = sorted(own[:3], key=lambda name: seconds_of().get(name, 0.0))
+    own = sorted(own[:3], key=lambda name: (name.startswith("tests/browser/"), seconds_of().get(name, 0.0)))
     return list(dict.fromkeys((*own, *([" ".join(first)] if first else []), *others)))
 
 

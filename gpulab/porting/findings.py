@@ -365,7 +365,8 @@ def _assigned(program: CppSource, position: int) -> int | None:
 
     A result that is compared, or decides between others, is put nowhere.
     """
-    if program.text(program.partner[position + 1] + 1) in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "?"):
+    end = program.partner[position + 1] if program.text(position + 1) == "(" else -1
+    if end > 0 and program.text(end + 1) in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "?"):
         return None
     start = program.statement[position]
     for at in range(position - 1, max(start, position - 16) - 1, -1):
