@@ -37,7 +37,7 @@ def places(text: str, kind: str) -> None:
         "unsigned @found; unsigned kept = 0; kept |= x;\n x = __any_sync(found, x);",
         "found = x ? 1 : __ballot(x);",
         "int same = __ballot(x) == 3, more = __ballot(x) > 1, all = __ballot(x) && y; int one = __ballot(x) ? 1 : 2;",
-        "unsigned y = __ballot",
+        "unsigned @y = __ballot",
         "int @kept = __ballot(x) & 3; int @two = __ballot(x);",
         "m = @1 << lane; m = 1ull << lane; n = 1 << 3; m = @1u << (laneid); m = 1LL << lane;",
         "m = @0x1 << lane; m = 2 << lane;",
