@@ -214,6 +214,7 @@ def test_work_item_ids_of_gfx10_stand_in_three_registers():
     assert layout.workgroup_id == (8, 9, None)
     assert layout.sgprs == 11  # the wave's offset in scratch is the last
     ids = list(dispatch.work_item_ids((3, 2, 2), 3, 32, True))
+    assert [ids[32 * plane + lane] for plane in range(3) for lane in range(12, 32)] == [0] * 60, "padded with 0"
     assert (ids[:12], ids[32:44], ids[64:76]) == ([0, 1, 2] * 4, [0, 0, 0, 1, 1, 1] * 2, [0] * 6 + [1] * 6)
     assert not dispatch.initial_registers(descriptor(), "gfx90a").unpacked_ids
 
