@@ -11,8 +11,8 @@
 Moving parts: `points` finds what can be changed in a file (`python_points` by its syntax tree, `text_points` by words
 in C, headers and scripts); `TESTS` says which tests ought to see a folder's mutants, the mirrored file before the rest;
 `Worker` has a copy of the clone and runs them until one fails. A mutant that no test sees has survived. The tests that
-killed mutants run once more on the clone as it is: what fails there too has killed nothing. A mutant whose tests took
-too long without a failure is "stopped", and does not count as killed.
+killed mutants run once more on the clone as it is: what fails there too has killed nothing. A test that hangs has
+failed. A mutant whose tests took too long without a failure is "stopped", and does not count as killed.
 `Coverage` makes it quicker for Python: coverage.py (which comes with nbval) has noted which test runs which
 line (`dynamic_context = test_function`), and a mutant's tests are those that run its line, its own file's first.
 Survivors are to be judged: some change nothing that anyone could see. The exit code is 0 whatever survived, unless
@@ -45,6 +45,7 @@ KINDS = (".py", ".c", ".h", ".cpp", ".js")
 SOURCES = ("gpulab", "course")
 LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
+HUNG = 60  # seconds after which a single test has hung: none takes as long
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
     "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/walls.py", "gpulab/programs",
@@ -578,6 +579,10 @@ class Worker:
                 "-p",
                 "no:cacheprovider",
                 "--no-header",
+                "-o",
+                f"faulthandler_timeout={HUNG}",
+                "-o",
+                "faulthandler_exit_on_timeout=true",
                 *([] if full else ["-m", "not full"]),
                 *arguments(words),
             ]
