@@ -21,8 +21,7 @@ def _atomics() -> None:
         ):
             mnemonic = f"{space}_atomic_{name}_x2"
             combine = combined(mnemonic, "f64", function, parameters)
-            compare = name == "fcmpswap"
-            ROWS.add(Memory(mnemonic, space, "atomic", 64, combine=combine, compare=compare, meaning=meaning))
+            ROWS.add(Memory(mnemonic, space, "atomic", 64, combine=combine, meaning=meaning))
 
 
 _atomics()

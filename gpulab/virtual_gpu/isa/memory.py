@@ -263,7 +263,7 @@ def _global_atomic(
             mnemonic = f"{prefix}_atomic_{name9}"
             combine = combined(mnemonic, type, function, "memory data compare" if compare else "memory data")
             row = Memory(mnemonic, "scalar", "atomic", bits, 1, combine=combine, meaning=meaning)
-            _add("gfx9", replace(row, compare=compare, commutes=commutes))
+            _add("gfx9", replace(row, commutes=commutes))
     for space in ("global", "flat", "buffer"):
         for generation, name in (("gfx9", name9), ("gfx11", name11)):
             if not name:
@@ -271,7 +271,7 @@ def _global_atomic(
             mnemonic = f"{space}_atomic_{name}"
             combine = combined(mnemonic, type, function, "memory data compare" if compare else "memory data")
             row = Memory(mnemonic, space, "atomic", bits, 1, combine=combine, meaning=meaning)
-            _add(generation, replace(row, compare=compare, commutes=commutes))
+            _add(generation, replace(row, commutes=commutes))
 
 
 def _atomics() -> None:
@@ -397,23 +397,19 @@ def _ds_atomics() -> None:
         )
         new = combined(f"ds_cmpstore_b{bits}", type, exchange_if_equal, "memory data compare")
         meaning = "memory = data where it equals the comparand"
-        _ds_rows(
-            "gfx9", "cmpst", f"b{bits}", Memory("", "lds", "atomic", bits, combine=old, compare=True, meaning=meaning)
-        )
+        _ds_rows("gfx9", "cmpst", f"b{bits}", Memory("", "lds", "atomic", bits, combine=old, meaning=meaning))
         _ds_rows(
             "gfx11",
             "cmpstore",
             f"b{bits}",
-            Memory("", "lds", "atomic", bits, combine=new, compare=True, meaning=meaning),
+            Memory("", "lds", "atomic", bits, combine=new, meaning=meaning),
         )
     for bits, type in ((32, "f32"), (64, "f64")):
         old = combined(f"ds_cmpst_{type}", type, _compare_first, "memory compare data")
         new = combined(f"ds_cmpstore_{type}", type, exchange_if_equal, "memory data compare")
         meaning = "memory = data where it equals the comparand, as floats"
-        _ds_rows("gfx9", "cmpst", type, Memory("", "lds", "atomic", bits, combine=old, compare=True, meaning=meaning))
-        _ds_rows(
-            "gfx11", "cmpstore", type, Memory("", "lds", "atomic", bits, combine=new, compare=True, meaning=meaning)
-        )
+        _ds_rows("gfx9", "cmpst", type, Memory("", "lds", "atomic", bits, combine=old, meaning=meaning))
+        _ds_rows("gfx11", "cmpstore", type, Memory("", "lds", "atomic", bits, combine=new, meaning=meaning))
     for old_name, name, action in (("read", "load", "load"), ("write", "store", "store")):
         row = Memory(
             "", "lds", action, 32, implied="lane", meaning=f"{action.capitalize()} 32 bits at m0 + 4 * lane, LDS."

@@ -256,12 +256,16 @@ class Memory(Stated):
     stride: int = 0
     combine: Row | None = None
     returns: bool = False  # DS *_rtn; for global atomics the text's sc0/glc decides
-    compare: bool = False  # compare-and-swap: data holds new value and comparand
     meaning: str = ""
     accuracy: str = "exact"
     implied: str = ""
     to_lds: bool = False  # a load into LDS at m0[15:0] + immediate offset, a lane's dwords behind another's
     commutes: bool = False  # atomics that leave the same in memory in whatever order they come
+
+    @property
+    def compare(self) -> bool:
+        """Compare-and-swap: the data are the new value and the comparand."""
+        return self.combine is not None and "compare" in self.combine.body.__annotations__
 
 
 @dataclass(frozen=True, slots=True)
