@@ -36,6 +36,7 @@ def changed(points: Any, source: str) -> list[str]:
         ("x = 'a' + b", []),
         ("x: int | None = 3", ["x: int | None = (3 + 1)"]),
         ("def f(a: int = 0) -> str | None:\n    'One + 1.'\n    g(a)", ["pass", "(0 + 1)"]),
+        ("class A:\n    def f(a: int = 0) -> int: ...\n    def g(a: int = 1) -> int:\n        'G.'", []),
         ("x = f(99, 4_096, 0o600)", ["f((99 + 1),", "(4_096 * 2)", "(0o600 + 1)"]),
         ("if x:\n    y += 1", ["if (not x):", "y -= 1", "y += (1 + 1)"]),
         ("@dataclass(frozen=True, order=True)\nclass A: pass", ["frozen=True, order=False"]),

@@ -270,7 +270,8 @@ def python_points(source: str) -> Iterator[tuple[int, int, str]]:
     def walk(node: ast.AST) -> Iterator[tuple[int, int, str]]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             parts: list[ast.AST] = [*node.decorator_list, *node.body]
-            if not isinstance(node, ast.ClassDef):
+            is_stub = all(isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in node.body)
+            if not isinstance(node, ast.ClassDef) and not is_stub:  # of a protocol nobody takes the defaults
                 parts += [*node.args.defaults, *(default for default in node.args.kw_defaults if default)]
             for part in parts:
                 yield from walk(part)

@@ -78,6 +78,33 @@ def test_a_changed_exercise_is_graded_again(tmp_path: Path, monkeypatch: pytest.
     jobs._folder.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ({"a.py": b"12", "b/c.py": b"3"}, True),
+        ({"a.py": b"12", "b/c.py": b"3", "b/d.pyc": b"4", "b/.hidden": b"5", "__pycache__/e.py": b"6"}, True),
+        ({"a.py": b"12", "b/c.py": b"3", "wrong.toml": b"7", "exercise.md": b"8", "right/f.hip": b"9"}, True),
+        ({"a.py": b"1", "b/c.py": b"23"}, False),
+        ({"z.py": b"12", "b/c.py": b"3"}, False),
+        ({"a.py": b"12", "d/c.py": b"3"}, False),
+        ({"a.py": b"12", "c.py": b"3"}, False),
+        ({"a.py": b"12", "b/c.py": b"3", "b/d.py": b""}, False),
+        ({"a.py": b"12"}, False),
+    ],
+)
+def test_an_edition_is_what_its_files_are_called_and_hold(tmp_path: Path, other: dict[str, bytes], same: bool) -> None:
+    from gpulab.classroom import jobs
+
+    digests = []
+    for number, files in enumerate(({"a.py": b"12", "b/c.py": b"3"}, other)):
+        for name, data in files.items():
+            path = tmp_path / str(number) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        digests.append(jobs._folder(str(tmp_path / str(number))))
+    assert (digests[0] == digests[1]) is same
+
+
 def test_what_could_not_be_judged_is_nobodys_fault_and_is_tried_again(tmp_path: Path) -> None:
     given = [submission("ann", "right"), submission("bob", "later"), submission("cy", "raise")]
     run = graded(tmp_path, given)

@@ -86,10 +86,13 @@ def test_numbers_become_the_nearest_code_and_codes_their_number(arch: str, f: Fo
         out[5 * i + 1] = __hip_cvt_double_to_{w}((double)x[i], {kind}, hipRoundZero);
         out[5 * i + 2] = __hip_{w}_{suffix}(x[i]).__x;
         out[5 * i + 3] = __hip_cvt_float2_to_{w}x2(float2(x[i], 1.0f), {kind}, hipRoundNearest);
-        __hip_{w}x4_{suffix} four(float4(1.0f, x[i], 2.0f, x[i]));
+        __hip_{w}x4_{suffix} four(float4(1.0f, x[i], 2.0f, 4.0f));
         float4 values = four;
+        double4 wide = four;
+        double2 two = __hip_{w}x2_{suffix}(float2(x[i], 4.0f));
+        bool exact = wide.x == 1 && wide.y == values.y && wide.z == 2 && wide.w == 4 && two.x == values.y && two.y == 4;
         __hip_{w}_{suffix} same(values.y);
-        out[5 * i + 4] = values.x == 1 && values.z == 2 && values.y == values.w ? same.__x : -1;
+        out[5 * i + 4] = exact && values.x == 1 && values.z == 2 && values.w == 4 ? same.__x : -1;
     }}"""
     x = arguments(f)
     n = len(x)
