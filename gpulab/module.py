@@ -6,6 +6,7 @@ about it, and its packer of arguments), `Launcher` (a kernel with checked sizes;
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import operator
 import weakref
@@ -146,7 +147,8 @@ def resources_of(code: CodeObject) -> dict[str, Resources]:
 
 def _unload(loaded: dict[int, tuple[Provider, int]]) -> None:
     for provider, handle in loaded.values():
-        provider.unload(handle)
+        with contextlib.suppress(GpulabError):  # hipDeviceReset has unloaded it
+            provider.unload(handle)
 
 
 class Module:

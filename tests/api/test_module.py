@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import gpulab
@@ -55,3 +58,18 @@ def test_sizes_at_their_limits(module: gpulab.Module) -> None:
         grid[axis] = most[axis] + 1
         with pytest.raises(LaunchLimitError, match=f"the grid's {name} is {most[axis] + 1:,}; .* {most[axis]:,}"):
             module.other[tuple(grid), 1]()
+
+
+def test_a_module_that_hipDeviceReset_has_unloaded_goes_without_a_word() -> None:
+    code = (
+        "import gc, sys, gpulab\n"
+        "from hip import hip\n"
+        "sys.unraisablehook = lambda found: print('ignored:', found.exc_value)\n"
+        "module = gpulab.compile('extern \"C\" __global__ void one(int* x) { x[threadIdx.x] = 1; }')\n"
+        "module.one[1, 64](gpulab.zeros(64, 'int32'))\n"
+        "print(int(hip.hipDeviceReset()[0]))\n"
+        "del module\n"
+        "gc.collect()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
