@@ -264,3 +264,11 @@ def test_a_combination_needs_four_elements_more_than_numbers():
     bent[5] *= 1.0003
     assert combination(bent, (left,)) is None
     assert combination(bent, (left,), relative=1e-3) is not None
+
+
+def test_three_quarters_exactly_are_enough():
+    wanted = np.arange(1.0, 126)
+    assert patterns.first_block_right(seen(later(75, 125), wanted, block=25))
+    assert not patterns.first_block_right(seen(later(74, 125), wanted, block=25))
+    assert patterns.first_row_right(seen(later(60), COUNTED, shape=(5, 20)))
+    assert not patterns.first_row_right(seen(later(59), COUNTED, shape=(5, 20)))
