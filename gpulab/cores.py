@@ -23,8 +23,8 @@ def usable() -> int:
 
 def beside(most: int) -> Executor:
     """An executor for work beside the caller's own, with at most so many threads; on one core work is done at once."""
-    threads = min(most, usable())
-    return ThreadPoolExecutor(threads) if usable() > 1 else _AtOnce()
+    count = usable()
+    return ThreadPoolExecutor(min(most, count)) if count > 1 else _AtOnce()
 
 
 class _AtOnce(Executor):

@@ -155,7 +155,9 @@ def test_tests_that_fail_without_a_mutant_are_told_from_those_that_do_not(mutant
             return ("killed", found[0]) if found else ("survived", "")
 
     names = ["tests/a.py::test_b[c d]", "tests/e.py"]
-    whole, half = Worker(), Worker("tests/e.py")
+    idle, whole, half = Worker(), Worker(), Worker("tests/e.py")
+    assert mutants.failing(idle, []) == set()
+    assert idle.runs == 0, "no words would be the whole suite"
     assert mutants.failing(whole, names) == set()
     assert whole.runs == 1
     assert mutants.failing(half, names) == {"tests/e.py"}

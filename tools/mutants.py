@@ -45,7 +45,7 @@ KINDS = (".py", ".c", ".h", ".cpp", ".js")
 SOURCES = ("gpulab", "course")
 LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
-HUNG = 60  # seconds after which a single test has hung: none takes as long
+HUNG = 60  # seconds after which a single test of `make test` has hung: none takes as long
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
     "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/walls.py", "gpulab/programs",
@@ -580,11 +580,7 @@ class Worker:
                 "-p",
                 "no:cacheprovider",
                 "--no-header",
-                "-o",
-                f"faulthandler_timeout={HUNG}",
-                "-o",
-                "faulthandler_exit_on_timeout=true",
-                *([] if full else ["-m", "not full"]),
+                *([] if full else QUICK),
                 *arguments(words),
             ]
             process = subprocess.Popen(
@@ -615,6 +611,10 @@ class Worker:
         return Outcome(mutant, verdict, test, time.monotonic() - began)
 
 
+QUICK = ("-m", "not full", "-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true")
+"""What pytest is told for tests of `make test` alone; some of the others take minutes."""
+
+
 def named(out: str) -> str:
     """The test that pytest's summary names first, with its parameters, or its file; "" if there is none."""
     found = re.search(r"^(?:FAILED|ERROR) (\S+?\.(?:py|ipynb)(?:::\w+)*(?:\[.*?\](?= - |$))?)", out, re.M)
@@ -628,7 +628,7 @@ def arguments(words: str) -> list[str]:
 
 def failing(worker: Worker, killers: Sequence[str]) -> set[str]:
     """The tests among these that fail without any mutant: all in one run if none does, else one by one."""
-    if worker.run([" ".join(killers)], 10 * SECONDS, full=True)[0] == "survived":
+    if not killers or worker.run([" ".join(killers)], 10 * SECONDS, full=True)[0] == "survived":
         return set()
     return {test for test in killers if worker.run([test], SECONDS, full=True)[0] == "killed"}
 
