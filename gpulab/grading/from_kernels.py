@@ -65,7 +65,7 @@ def other_input(outcome: ProgramOutcome) -> bool:
     """Did the host copy other numbers to the device than those that are given, and as many of them?"""
     sent = [bytes.fromhex(each.data) for each in outcome.run.transfers if each.direction == "host to device"]
     given = [_encoded(numbers) for numbers in outcome.case.given]
-    others = {len(data) for data in sent if not any(raw in data for encoded in given for raw in encoded)}
+    others = {len(data) for data in sent if not any(data == raw for encoded in given for raw in encoded)}
     missing = [encoded for encoded in given if not any(raw in data for raw in encoded for data in sent)]
     return any(len(raw) in others for encoded in missing for raw in encoded)
 

@@ -144,6 +144,8 @@ def test_of_two_inputs_each_counts() -> None:
     sent = copied(raw(NUMBERS), back=False)
     assert not other_input(outcome(sent, given=(NUMBERS, second)))
     assert other_input(outcome(sent, copied(raw((7, 7, 8, 8)), back=False), given=(NUMBERS, second)))
+    within = copied(raw((*second, 7, 7, 7, 7)), back=False)
+    assert other_input(outcome(within, copied(raw(second), back=False), given=(NUMBERS, second))), "a part of it"
 
 
 def test_kernels_ran_and_nothing_came() -> None:
