@@ -169,8 +169,13 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/programs", "tests/programs tests/grading"),
     ("gpulab/walls.py", "tests/attacks tests/programs/test_jail.py tests/programs/test_jail_numbers.py"),
     *(
-        (f"gpulab/grading/{name}.py", "tests/attacks tests/grading/test_gpu.py")
-        for name in ("worker", "wire", "remote", "isolated")
+        (f"gpulab/grading/{name}.py", f"{first} tests/attacks/test_worker.py tests/attacks tests/grading/test_gpu.py")
+        for name, first in (
+            ("worker", "tests/grading/test_worker.py tests/grading/test_remote.py"),
+            ("wire", "tests/grading/test_wire.py tests/grading/test_remote.py"),
+            ("remote", "tests/grading/test_remote.py"),
+            ("isolated", "tests/grading/test_isolated.py"),
+        )
     ),
     ("gpulab/providers", "tests/providers tests/hip tests/api"),
     ("gpulab/grading", "tests/grading tests/course"),

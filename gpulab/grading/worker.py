@@ -319,8 +319,7 @@ def _child(control: socket.socket, descriptor: int, asked: Mapping[str, Any]) ->
         walls.end_with_parent()
         walls.lead_group()
         control.close()
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, 0)
+        os.open(os.devnull, os.O_RDWR)  # takes number 0, which the socket had: standard input
         channel = Channel(descriptor, descriptor)
         try:
             step = confine(Path(asked["folder"]), asked["memory_bytes"], asked["seconds"])
