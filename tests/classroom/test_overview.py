@@ -9,7 +9,7 @@ import pytest
 
 from gpulab import cli
 from gpulab.classroom import dashboard
-from gpulab.classroom.overview import overview
+from gpulab.classroom.overview import Table, _names, overview
 from gpulab.classroom.run import HISTORY
 from gpulab.classroom.store import Lines
 
@@ -81,3 +81,73 @@ def test_the_notebook_runs_and_is_not_replaced(graded: Path) -> None:
     (graded / dashboard.NAME).write_text("mine")
     dashboard.write(graded)
     assert (graded / dashboard.NAME).read_text() == "mine"
+
+
+A_CLASS = [
+    ("ann", "a", "passed", 3, 3, ""), ("bob", "a", "wrong", 1, 3, "c1"), ("cy", "a", "not read", None, 3, ""),
+    ("dee", "a", "not handed in", 0, 3, ""), ("eve", "a", "not judged", None, 3, ""),
+    ("ann", "b", "fault", 0.333, 2, ""), ("bob", "b", "wrong", 0, 2, "c1"), ("dee", "b", "wrong", 0.5, 2, "c2"),
+    ("eve", "b", "wrong", 1, 2, "c2"),
+]  # fmt: skip
+ATTEMPTS = {("ann", "a"): 2, ("bob", "a"): 3, ("cy", "a"): 2, ("dee", "a"): 2, ("eve", "a"): 2, ("ann", "b"): 1,
+            ("bob", "b"): 2, ("dee", "b"): 2}  # fmt: skip
+
+
+def test_counts_of_a_class(tmp_path: Path) -> None:
+    """Worked out by hand: who is not judged has not failed, and what is missing is no reason."""
+    names = ("student", "exercise", "status", "points", "full", "cause")
+    (tmp_path / "report.json").write_text(json.dumps([dict(zip(names, row, strict=True)) for row in A_CLASS]))
+    with Lines(tmp_path / HISTORY) as lines:
+        for (student, exercise), times in ATTEMPTS.items():
+            for number in range(times):
+                lines.add([student, exercise, f"{number}", "wrong", "", number])
+    found = overview(tmp_path)
+    assert found.exercises == Table(
+        "Exercises",
+        ("exercise", "students", "handed in", "passed", "mean points", "of", "mean attempts", "most often"),
+        (("a", 5, 3, 1, 1.33, 3.0, 2.33, "c1"), ("b", 4, 4, 0, 0.46, 2.0, 1.25, "c2")),
+    )
+    assert found.causes == Table(
+        "Causes",
+        ("times", "exercise", "cause"),
+        ((2, "b", "c2"), (1, "a", "c1"), (1, "a", "not judged"), (1, "a", "not read"), (1, "b", "c1"),
+         (1, "b", "fault")),
+    )  # fmt: skip
+    assert found.students == Table(
+        "Students",
+        ("student", "points", "passed", "failed", "missing", "attempts"),
+        (("ann", 3.33, 1, 1, 0, 3), ("bob", 1.0, 0, 2, 0, 5), ("cy", 0.0, 0, 1, 0, 2), ("dee", 0.5, 0, 1, 1, 4),
+         ("eve", 1.0, 0, 1, 0, 2)),
+    )  # fmt: skip
+    assert found.stuck == Table(
+        "Stuck",
+        ("student", "exercise", "attempts", "now"),
+        (("bob", "a", 3, "c1"), ("bob", "b", 2, "c1"), ("cy", "a", 2, "not read"), ("dee", "b", 2, "c2")),
+    )
+    titles = [line for line in found.text.splitlines() if line and not line.startswith(" ")]
+    assert titles == ["Exercises", "Causes", "Students", "Stuck"]
+    assert found.text.count("\n\n") == 3
+    hidden = overview(tmp_path, hide_names=True)
+    # by the digest of the name: sha256 of ann, bob, cy, dee, eve begins with 49, 81, 3d, e7, 85 (sha256sum)
+    shown = {"cy": "student 1", "ann": "student 2", "bob": "student 3", "eve": "student 4", "dee": "student 5"}
+    assert hidden.students.column("student") == [f"student {number}" for number in range(1, 6)]
+    assert hidden.students.column("attempts") == [2, 3, 5, 2, 4]
+    assert [line[:2] for line in hidden.stuck.lines] == [
+        (shown["bob"], "a"), (shown["cy"], "a"), (shown["bob"], "b"), (shown["dee"], "b")
+    ]  # fmt: skip
+
+
+def test_numbers_of_many_students_have_the_same_width() -> None:
+    names = _names([f"{number}" for number in range(10)] * 2, True)
+    assert sorted(names.values()) == [f"student {number:02}" for number in range(1, 11)]
+
+
+def test_a_table_as_text() -> None:
+    table = Table("Title", ("name", "n", "mixed", "mean"), (("a", 5, 1, 1.5), ("long\tname\nx", 123, "x", 2.0)))
+    assert table.text == (
+        "Title\n  name           n  mixed  mean\n  a              5  1       1.5\n  long name x  123  x         2\n"
+    )
+    assert table.column("n") == [5, 123]
+    assert Table("Nothing", ("a",), ()).text == "Nothing: none\n"
+    cut = Table("T", ("a",), (("x" * 60,), ("y" * 61,))).text.split()
+    assert cut[2:] == ["x" * 60, "y" * 59 + "…"]

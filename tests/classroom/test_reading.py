@@ -254,3 +254,137 @@ def test_what_is_no_text_is_refused(data: bytes) -> None:
 def test_names_cannot_act_on_a_terminal() -> None:
     assert shown("a\x1b[31m\nb\u202ec") == "a␛[31m␊b\\u202ec"
     assert shown(os.fsdecode(b"\xff\xfe")) == "\\xff\\xfe"
+
+
+# -- limits by one, and each reason ------------------------------------------------------------------------------
+
+
+def test_limits_are_met_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (reading.FILE_BYTES, reading.ZIP_BYTES) == (16 * 1024**2, 512 * 1024**2)
+    assert (reading.ZIP_ENTRIES, reading.DEPTH, reading.FOLDER_ENTRIES) == (20_000, 6, 2_000)
+    monkeypatch.setattr(reading, "FILE_BYTES", 1 << 20)
+    monkeypatch.setattr(reading, "FOLDER_ENTRIES", 3)
+    for folder in ("1/2/3/4/5", "1/2/3/4/5/6", "three", "four"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    for name in ("1/2/3/4/5/a", "three/a", "three/b", "three/c", "three/.hidden", "three/Thumbs.db", "four/a", "four/b",
+                 "four/c", "four/d", ".hidden", "desktop.ini"):  # fmt: skip
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "large").write_bytes(b"x" * (1 << 20))
+    (tmp_path / "larger").write_bytes(b"x" * ((1 << 20) + 1))
+    listed = [(entry.where, entry.problem) for entry in entries(tmp_path)]
+    assert listed == [
+        ("1/2/3/4/5/6", "folders are more than 6 deep"), ("1/2/3/4/5/a", ""),
+        ("four", "the folder has more than 3 files"), ("large", ""), ("larger", ""), ("three/a", ""), ("three/b", ""),
+        ("three/c", ""),
+    ]  # fmt: skip  # the first folder may have more
+    assert len(found(tmp_path)["large"].read()) == 1 << 20
+    with pytest.raises(Unreadable, match="it is larger than 1 MB"):
+        found(tmp_path)["larger"].read()
+    with pytest.raises(Unreadable, match="folders are more than 6 deep"):
+        found(tmp_path)["1/2/3/4/5/6"].read()
+
+
+def test_limits_of_a_zip_are_met_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "ZIP_ENTRIES", 2)
+    assert [entry.where for entry in zip_entries(zipped({"b": b"", "a": b""}), ("top",))] == ["top/a", "top/b"]
+    with pytest.raises(Unreadable, match="the zip has more than 2 files"):
+        list(zip_entries(zipped({"a": b"", "b": b"", "c": b""}), ()))
+    monkeypatch.setattr(reading, "ZIP_ENTRIES", 10)
+    deep = [(entry.parts, entry.problem) for entry in zip_entries(zipped({"1/2/3/4/5/6": b"", "1/./2/3//4/5/6/7": b""}),
+                                                                  ("x",))]  # fmt: skip
+    assert deep == [
+        (("x", *"123456"), ""), (("x", *"1234567"), "folders are more than 6 deep"),
+    ]  # fmt: skip
+    monkeypatch.setattr(reading, "ZIP_BYTES", 2 << 20)
+    monkeypatch.setattr(reading, "FILE_BYTES", 1 << 20)
+    files = {"a": bytes(1 << 20), "b": bytes(1 << 20), "c": b"x"}
+    one, two, three = zip_entries(zipped(files), ())
+    assert [len(one.read()), len(two.read())] == [1 << 20, 1 << 20]
+    with pytest.raises(Unreadable, match="the zip holds more than 2 MB"):
+        three.read()
+    assert problem_of(zipped({"a.hip": bytes((1 << 20) + 1)})) == "it is larger than 1 MB"
+    archive = tmp_path / "all.zip"
+    archive.write_bytes(zipped({"d/": b"", "d/a": b"text", "__MACOSX/a": b"", "d/.git/x": b""}))
+    ((where, entry),) = found(archive).items()
+    assert (where, entry.read()) == ("d/a", b"text")
+    with open(archive, "ab") as file:
+        file.truncate((2 << 20) + 1)
+    with pytest.raises(Unreadable, match="larger than 2 MB"):
+        list(entries(archive))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({}, ""),
+        ({"filename": ""}, "it has no name in the zip"),
+        ({"orig_filename": "a\0b"}, "its name in the zip has a null character"),
+        ({"filename": "a/..b/c", "orig_filename": "a/..b/c"}, ""),
+        ({"filename": "ab:c", "orig_filename": "ab:c"}, ""),
+        ({"external_attr": 0o100644 << 16}, ""),
+        ({"external_attr": 0o040755 << 16}, ""),
+        ({"external_attr": 0o060644 << 16}, "it is a symbolic link or a device in the zip"),
+        ({"external_attr": 0o120000}, ""),  # of another system: not the mode
+        ({"flag_bits": 1}, "it is encrypted"),
+        ({"flag_bits": 0x800}, ""),
+        ({"compress_type": zipfile.ZIP_DEFLATED}, ""),
+        ({"compress_type": zipfile.ZIP_BZIP2}, "it is packed by a method that is not read here"),
+        ({"file_size": 16 << 20}, ""),
+        ({"file_size": (16 << 20) + 1}, "it is larger than 16 MB"),
+    ],
+)
+def test_what_a_header_alone_says(changes: dict[str, object], problem: str) -> None:
+    info = zipfile.ZipInfo("a.hip")
+    for name, value in changes.items():
+        setattr(info, name, value)
+    assert reading._trick(info) == problem
+
+
+@pytest.mark.parametrize(
+    ("mode", "problem"),
+    [
+        (stat.S_IFREG, ""), (stat.S_IFLNK, "it is a symbolic link, which is not followed"),
+        (stat.S_IFIFO, "it is a FIFO, not a file"), (stat.S_IFSOCK, "it is a socket, not a file"),
+        (stat.S_IFCHR, "it is a device, not a file"), (stat.S_IFBLK, "it is a device, not a file"),
+        (stat.S_IFDIR, "it is not a file"),
+    ],
+)  # fmt: skip
+def test_kinds_of_files(mode: int, problem: str) -> None:
+    assert reading._kind(os.stat_result((mode | 0o644, *[0] * 9))) == problem
+
+
+def test_a_file_that_is_replaced_while_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("one")
+    other.write_text("other")
+    opened = os.open
+
+    def swapped(path: object, flags: int, **more: object) -> int:
+        assert flags & os.O_NOFOLLOW
+        assert flags & os.O_NONBLOCK
+        return opened(other, flags)
+
+    assert reading.read_file(one, 3) == b"one"
+    monkeypatch.setattr(os, "open", swapped)
+    with pytest.raises(Unreadable, match="it changed while it was read"):
+        reading.read_file(one, 3)
+
+
+def test_how_many_bytes_may_be_no_text() -> None:
+    """Eight, and one of twenty characters."""
+    for size in (0, 19, 20, 400):
+        most = 8 + size // 20 if size < 400 else 29  # of 29 + 400 characters a twentieth are 21
+        text = b"x" * size
+        assert text_of(b"\xff" * most + text).count("\ufffd") == most
+        with pytest.raises(Unreadable, match="it is not text in UTF-8"):
+            text_of(b"\xff" * (most + 2) + text)
+    with pytest.raises(Unreadable, match=r"^it is not text$"):
+        text_of(b"a\0")
+
+
+def test_text_of_a_notebook_is_cleaned() -> None:
+    assert reading.clean("\ufeffa\ufeff") == "a\ufeff"
+    assert reading.clean("\ufeffa\ud800b") == "a\ufffd\ufffd\ufffdb"
+    assert reading.clean("größer") == "größer"
+    assert reading.said(OSError(2, "No Such File")) == "no such file"
+    assert reading.said(OSError("Odd")) == "odd"
