@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import gpulab
 from gpulab import providers
-from gpulab.errors import KernelNotFound, LaunchLimitError
+from gpulab.errors import KernelNotFound, LaunchError, LaunchLimitError
+from gpulab.module import Occupancy
 
 SOURCE = "__device__ int table[4]; __global__ void fill(int* a) { a[threadIdx.x] = 7; }\n__global__ void other() {}"
 
@@ -58,6 +60,179 @@ def test_sizes_at_their_limits(module: gpulab.Module) -> None:
         grid[axis] = most[axis] + 1
         with pytest.raises(LaunchLimitError, match=f"the grid's {name} is {most[axis] + 1:,}; .* {most[axis]:,}"):
             module.other[tuple(grid), 1]()
+
+
+MORE_BLOCKS = "(n + block - 1) // block gives enough blocks for n elements."
+REFUSED = {  # what stands in the brackets: what is said, why, and what to try
+    (0, 4): (
+        "the grid is 0; it must be at least 1.", "there would be no workgroups at all.",
+        "n = 0 elements need no launch: launch only if n > 0.",
+    ),
+    (-1, 4): ("the grid is -1; it must be at least 1.", "workgroups are counted.", ""),
+    (1, 0): ("the block is 0; it must be at least 1.", "there would be no threads at all.", ""),
+    (1, (2, -3)): ("the block's y is -3; it must be at least 1.", "threads are counted.", ""),
+    ((1, 1, 0), 1): (
+        "the grid's z is 0; it must be at least 1.", "there would be no workgroups at all.",
+        "n = 0 elements need no launch: launch only if n > 0.",
+    ),
+    (2.0, 4): ("the grid must be a whole number, not 2.0.", "", f"divide with // instead of /: {MORE_BLOCKS}"),
+    ("2", 4): ("the grid must be a whole number, not '2'.", "", ""),
+    (1, True): ("the block must be a whole number, not True.", "", ""),
+    (1, (1, 1, 1, 1)): ("the block has 4 extents.", "there are three axes at most: x, y and z.", ""),
+    ((), 1): ("the grid has 0 extents.", "there are three axes at most: x, y and z.", ""),
+    (2**31, 1): ("the grid is 2,147,483,648; the limit is 2,147,483,647.", "", ""),
+    (1, 4, -1): (
+        "dynamic_lds_bytes must be a number of bytes, not -1.",
+        "the third part in the brackets is the size of dynamic LDS; a stream is the fourth.", "",
+    ),
+    (1, 4, 0.5): (
+        "dynamic_lds_bytes must be a number of bytes, not 0.5.",
+        "the third part in the brackets is the size of dynamic LDS; a stream is the fourth.", "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sizes", REFUSED, ids=str)
+def test_what_is_said_of_sizes(module: gpulab.Module, sizes: tuple[object, ...]) -> None:
+    with pytest.raises(LaunchLimitError) as raised:
+        module.fill[sizes]
+    what, why, hint = REFUSED[sizes]
+    assert (raised.value.what, raised.value.why, raised.value.hint) == (f"fill: {what}", why, hint)
+
+
+def test_how_many_parts_brackets_have(module: gpulab.Module) -> None:
+    for sizes, said in ((4, "1 part."), ((4,), "1 part."), ((1, 2, 3, None, 5), "5 parts.")):
+        with pytest.raises(LaunchLimitError) as raised:
+            module.fill[sizes]
+        assert raised.value.what == f"fill: a launch needs grid and block in the brackets, and has {said}"
+        assert raised.value.hint.startswith("fill[grid, block](...), or fill[grid, block, dynamic_lds_bytes, stream](")
+
+
+def test_what_brackets_give(module: gpulab.Module) -> None:
+    """Extents that are missing are 1, and nothing else is left out: no LDS, no stream."""
+    made = module.fill[2, (3, 4)]
+    assert (made.grid, made.block, made.lds_bytes, made.stream, made.cooperative) == (
+        (2, 1, 1),
+        (3, 4, 1),
+        0,
+        None,
+        False,
+    )
+    made = module.fill.cooperative[[5, 6, 7], np.array([8]), None, 0]
+    assert (made.grid, made.block, made.lds_bytes, made.cooperative) == ((5, 6, 7), (8, 1, 1), 0, True)
+    assert module.fill[2**31 - 1, np.int64(4), 17].grid == (2**31 - 1, 1, 1)
+    assert repr(module.fill[2, 4, 17]) == "fill[(2, 1, 1), (4, 1, 1), 17]"
+    assert repr(module.fill.cooperative[2, 4]) == "fill.cooperative[(2, 1, 1), (4, 1, 1), 0]"
+    assert repr(module.fill.cooperative) == "fill.cooperative"
+    assert repr(module.fill) == f"Kernel(fill(int *a) for {module.arch})"
+    assert module.fill[2, 4] is module.fill[2, 4]
+    assert module.fill[2, [4]] is not module.fill[2, [4]]  # a list cannot be looked up
+    with gpulab.Stream() as stream:
+        assert module.fill[2, 4, 0, stream] is not module.fill[2, 4, 0, stream]  # nor does a kernel keep streams
+        assert module.fill[2, 4, 0, stream].stream is stream
+
+
+def test_a_kernel_keeps_256_launchers() -> None:
+    kernel = gpulab.compile("__global__ void nothing() {}").nothing
+    assert all(kernel[n, 1] is kernel[n, 1] for n in range(1, 257))
+    assert kernel[257, 1] is not kernel[257, 1]
+    assert kernel[256, 1] is kernel[256, 1]
+
+
+def test_calls_without_sizes(module: gpulab.Module) -> None:
+    with pytest.raises(LaunchError) as raised:
+        module.fill(1)
+    assert raised.value.what == "fill was called without sizes."
+    assert "fill[(n + 255) // 256, 256](...)" in raised.value.hint
+    with pytest.raises(LaunchError) as raised:
+        module.fill.cooperative(1)
+    assert raised.value.what == "fill.cooperative was called without sizes."
+    assert raised.value.hint == "fill.cooperative[grid, block](arguments)."
+
+
+TAKES = """
+__global__ __launch_bounds__(96) void bounded(int* a) { a[threadIdx.x] = 1; }
+__global__ void holds(int* a) { __shared__ int t[1000]; t[threadIdx.x] = a[0]; __syncthreads(); a[1] = t[a[2]]; }
+__global__ void free_of_it(int* a) { a[threadIdx.x] = 1; }
+"""
+
+
+@pytest.fixture(scope="module")
+def takes() -> gpulab.Module:
+    return gpulab.compile(TAKES)
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "why"),
+    [
+        ("bounded", 96, "the kernel was compiled for no more (__launch_bounds__)."),
+        ("free_of_it", 1024, "the threads of one workgroup share one compute unit."),
+    ],
+)
+def test_blocks_that_are_too_large(takes: gpulab.Module, name: str, most: int, why: str) -> None:
+    array, kernel = gpulab.zeros(2048, "int32"), takes[name]
+    for refused in (lambda: kernel[1, most + 1](array), lambda: kernel.occupancy(most + 1)):
+        with pytest.raises(LaunchLimitError) as raised:
+            refused()
+        assert raised.value.what == f"{name}: a block of {most + 1:,} threads is too large: the limit is {most:,}."
+        assert raised.value.why == why
+        assert f"a block of at most {most:,} threads" in raised.value.hint
+    kernel[1, most](array)
+    assert kernel.occupancy(most).blocks >= 1
+
+
+def test_extents_of_a_block_are_multiplied(takes: gpulab.Module) -> None:
+    array = gpulab.zeros(2048, "int32")
+    with pytest.raises(LaunchLimitError, match="a block of 104 threads"):
+        takes.bounded[1, (2, 4, 13)](array)
+    with pytest.raises(LaunchLimitError, match="a block of 104 threads"):
+        takes.bounded.occupancy((2, 4, 13))
+
+
+def test_what_a_kernel_takes(takes: gpulab.Module) -> None:
+    held = takes.holds.resources
+    assert (held.lds_bytes, held.scratch_bytes, held.max_block_threads, held.cu_mode) == (4000, 0, 1024, False)
+    assert (takes.holds.lds_bytes, takes.holds.scratch_bytes) == (4000, 0)
+    assert (takes.holds.vgprs, takes.holds.sgprs, takes.holds.agprs) == (held.vgprs, held.sgprs, held.agprs)
+    assert held.vgprs > 0
+    assert held.sgprs > 0
+    assert takes.bounded.resources.max_block_threads == 96
+
+
+def test_lds_beyond_the_limit(takes: gpulab.Module) -> None:
+    """A workgroup has 64 KiB."""
+    array = gpulab.zeros(2048, "int32")
+    takes.holds[1, 64, 65536 - 4000](array)
+    with pytest.raises(LaunchLimitError) as raised:
+        takes.holds[1, 64, 65536 - 4000 + 1](array)
+    assert "holds needs 65,537 bytes of LDS (4,000 static and 61,537 dynamic); a workgroup on " in raised.value.what
+    assert raised.value.what.endswith(" has 65,536.")
+    with pytest.raises(LaunchLimitError) as raised:
+        takes.free_of_it[1, 64, 70_000](array)
+    assert "free_of_it needs 70,000 bytes of LDS (0 static and 70,000 dynamic)" in raised.value.what
+
+
+def test_occupancy_in_words() -> None:
+    held = Occupancy(2, 8, 32, "LDS", {"LDS": 2})
+    assert (held.fraction, str(held)) == (0.25, "2 workgroups, 8 of 32 waves (25%), limited by LDS")
+    plain = Occupancy(2, 8, 32)
+    assert (plain.limit, dict(plain.limits), str(plain)) == ("", {}, "2 workgroups, 8 of 32 waves (25%)")
+    assert Occupancy(0, 0, 0).fraction == 0
+
+
+def test_variables_that_are_not_there(module: gpulab.Module) -> None:
+    with pytest.raises(KernelNotFound) as raised:
+        module.variable("tabel")
+    assert raised.value.hint == ""
+    used = gpulab.compile("__device__ int counts ; __global__ void add() { atomicAdd(&counts, 1); }", name="a.hip")
+    with pytest.raises(KernelNotFound) as raised:
+        used.variable("count")
+    assert raised.value.what == "a.hip has no variable named count."
+    assert raised.value.hint == "did you mean counts?"
+    assert used.variable("counts").shape == (4,)
+    assert used.variable("counts", "int32").shape == (1,)
+    with pytest.raises(gpulab.DeviceMemoryError):
+        used.variable("counts", "float64")
 
 
 def test_a_module_that_hipDeviceReset_has_unloaded_goes_without_a_word() -> None:

@@ -292,6 +292,8 @@ static inline u32 *touch(Observation *o, const Level *level, u32 instance, u32 l
   if (same) way = (u32)__builtin_ctzll(same);
   else {
     way = used;
+    if (!used) /* places that are no ways are never the oldest */
+      for (u32 i = level->ways; i < stride; i++) tags[stride + i] = ~0u;
     if (used < level->ways) *state = o->epoch << EPOCH_SHIFT | (used + 1);
     else way = oldest(tags + stride, stride);
     tags[way] = key;
