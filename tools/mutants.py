@@ -178,6 +178,10 @@ TESTS: tuple[tuple[str, str], ...] = (
         )
     ),
     ("gpulab/providers", "tests/providers tests/hip tests/api"),
+    (
+        "gpulab/grading/requirements.py",
+        "tests/grading/test_limits.py tests/grading/test_requirements.py tests/grading tests/course",
+    ),
     ("gpulab/grading", "tests/grading tests/course"),
     ("gpulab/views/static", "tests/browser"),
     (

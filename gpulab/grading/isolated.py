@@ -228,7 +228,7 @@ def _program(id: str, source: str, seconds: float, memory_bytes: int, trusted: b
             tie.release()
         try:
             return Verdict.from_dict(json.loads(answer.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             last = said.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
             if process.returncode >= 0:  # a traceback: neither the compiler nor the program ended it
                 raise NotJudged(last[0]) from None

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -127,3 +128,92 @@ def test_default_place_follows_the_system(monkeypatch, tmp_path):
     assert history.file() == tmp_path / "data" / "gpulab" / "progress.json"
     monkeypatch.setattr(sys, "platform", "darwin")
     assert history.file() == tmp_path / "Library" / "Application Support" / "gpulab" / "progress.json"
+
+
+def test_the_whole_text(file, monkeypatch):
+    lessons = {"a": ("01_one", "First"), "long-one": ("01_one", "Second"), "b": ("02_two", "Third")}
+    monkeypatch.setattr(history, "exercise_ids", lambda: tuple(lessons))
+    monkeypatch.setattr(
+        history, "load", lambda id: SimpleNamespace(minutes=7, lesson=lessons[id][0], title=lessons[id][1])
+    )
+    done = {"a": {"solved": True, "attempts": 2, "hints": 1}, "long-one": {"hints": 2}, "gone": {"solved": True}}
+    file.parent.mkdir()
+    file.write_text(json.dumps({"format": 1, "exercises": done}))
+    text = (
+        "1 of 3 exercises solved\n"
+        "01_one\n"
+        "  [x] a: First          solved (2 checks, 1 hint)\n"
+        "  [-] long-one: Second  begun (2 hints)\n"
+        "02_two\n"
+        "  [ ] b: Third          open"
+    )
+    found = progress()
+    assert (found.text, str(found), repr(found)) == (text, text, text)
+    assert replace(found, message="Look.").text == "Look.\n" + text
+    assert [(entry.id, entry.minutes) for entry in found.entries()] == [("a", 7), ("long-one", 7), ("b", 7)]
+    assert history.Progress({}).text == "0 of 0 exercises solved"
+    done["long-one"] = {"attempts": 1}
+    file.write_text(json.dumps({"format": 1, "exercises": done}))
+    assert "long-one: Second  begun (1 check)" in progress().text
+
+
+def test_a_course_that_cannot_be_read_is_said(file, monkeypatch):
+    def breaks():
+        raise CheckError("There is no course.")
+
+    monkeypatch.setattr(history, "exercise_ids", breaks)
+    found = progress()
+    assert (found.message, found.titles) == ("There is no course.", {})
+    file.parent.mkdir()
+    file.write_text("{")
+    assert progress().message.endswith("a new one was begun.\nThere is no course.")
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [(0, 0), (1, 1), (7, 7), (-1, 0), (True, 0), ("3", 0), (2.0, 0), (None, 0)]
+)
+def test_counts_in_a_file_are_numbers_that_are_not_negative(value, number):
+    assert history._done({"attempts": value, "hints": value}) == history.Done(False, number, number)
+
+
+@pytest.mark.parametrize(("value", "solved"), [(True, True), (False, False), (1, False), ("yes", False), (None, False)])
+def test_solved_is_true_alone(value, solved):
+    assert history._done({"solved": value}).solved is solved
+
+
+def test_the_file_is_text_for_people(file):
+    history.record_hint("b", 2)
+    assert history.record_hint("a", 1) == ""
+    assert history.hints_shown("b") == 2
+    assert history.hints_shown("c") == 0
+    history.record_hint("b", 1)
+    entries = '  "a": {\n   "hints": 1\n  },\n  "b": {\n   "hints": 2\n  }\n'
+    assert file.read_text() == '{\n "exercises": {\n' + entries + ' },\n "format": 1\n}\n'
+
+
+def test_what_can_be_neither_read_nor_moved(file, monkeypatch):
+    file.mkdir(parents=True)
+
+    def breaks(*arguments):
+        raise OSError(13, "Permission denied")
+
+    monkeypatch.setattr(history.os, "replace", breaks)
+    message = progress().message
+    assert f"{file} can be neither read (" in message
+    assert "nor moved aside (Permission denied)." in message
+
+
+def test_default_place_without_settings(monkeypatch, tmp_path):
+    for name in ("GPULAB_PROGRESS", "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(history.Path, "home", lambda: tmp_path)
+    for system, place in (
+        ("linux", ".local/share"), ("darwin", "Library/Application Support"), ("win32", "AppData/Local")
+    ):  # fmt: skip
+        monkeypatch.setattr(sys, "platform", system)
+        assert history.file() == tmp_path / place / "gpulab" / "progress.json"
+    monkeypatch.setenv("LOCALAPPDATA", "/local")
+    assert history.file() == history.Path("/local/gpulab/progress.json")
+    monkeypatch.setenv("GPULAB_PROGRESS", "~/mine.json")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert history.file() == tmp_path / "mine.json"
