@@ -178,9 +178,9 @@ TESTS: tuple[tuple[str, str], ...] = (
         )
     ),
     ("gpulab/providers", "tests/providers tests/hip tests/api"),
-    (
-        "gpulab/grading/requirements.py",
-        "tests/grading/test_limits.py tests/grading/test_requirements.py tests/grading tests/course",
+    *(
+        (f"gpulab/grading/{name}.py", f"tests/grading/test_{first}.py tests/grading tests/course")
+        for name, first in (("requirements", "limits"), ("case", "outcome"), ("verdict", "outcome"))
     ),
     ("gpulab/grading", "tests/grading tests/course"),
     ("gpulab/views/static", "tests/browser"),
