@@ -166,7 +166,7 @@ TESTS: tuple[tuple[str, str], ...] = (
     ),
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
-    ("gpulab/programs", "tests/programs tests/grading"),
+    ("gpulab/programs", "tests/programs/test_building_parts.py tests/programs tests/grading"),
     ("gpulab/walls.py", "tests/attacks tests/programs/test_jail.py tests/programs/test_jail_numbers.py"),
     *(
         (f"gpulab/grading/{name}.py", f"{first} tests/attacks/test_worker.py tests/attacks tests/grading/test_gpu.py")
