@@ -479,3 +479,51 @@ def test_a_fault_elsewhere_is_raised_all_the_same() -> None:
 
 def test_other_errors_have_no_trace() -> None:
     assert KernelFault("x").trace is None
+
+
+WHO = """
+__global__ void who(int* out) { if (threadIdx.x == 70) out[blockIdx.x + 3 * (blockIdx.y + 2 * blockIdx.z)] = 1; }
+__global__ void shared(int* out) { extern __shared__ int t[]; t[threadIdx.x] = 5; out[0] = t[3]; }
+"""
+
+
+def test_any_workgroup_and_wave_is_traced() -> None:
+    """An int is blockIdx.x; coordinates that are missing are 0. 130 threads are three waves of 64."""
+    with gpulab.using("gfx942"):
+        kernel, out = gpulab.compile(WHO).who, gpulab.zeros(12, "int32")
+        for given, chosen in ((2, (2, 0, 0)), ((1, 1), (1, 1, 0)), ((2, 1, 1), (2, 1, 1))):
+            for wave, threads in ((0, 64), (2, 2)):
+                trace = gpulab.trace(kernel, (3, 2, 2), (65, 2), out, workgroup=given, wave=wave)
+                assert (trace.workgroup, trace.wave) == (chosen, wave)
+                assert trace.steps[0].exec_mask.bit_count() == threads
+        trace = gpulab.trace(kernel, 1, 64, out)
+        assert (trace.workgroup, trace.wave) == ((0, 0, 0), 0)
+        steps = f"{len(trace.steps)} steps"
+        assert repr(trace) == f"<trace of who (gfx942): workgroup (0, 0, 0), wave 0, {steps}>"
+        assert repr(WaveTrace.of(FULL)) == (
+            "<trace of k<script> (gfx942): workgroup (1, 2, 3), wave 4, 2 steps, truncated, stopped: out of bounds>"
+        )
+        shared = gpulab.trace(gpulab.compile(WHO).shared, 1, 64, out, dynamic_lds_bytes=256)
+        assert shared.lds_bytes == 256
+        assert sum(len(data) for step in shared.steps for _, data in step.lds) >= 256
+
+
+@pytest.mark.parametrize(
+    ("threads", "chosen", "said", "hint"),
+    [
+        (64, {"workgroup": 3}, "there is no workgroup with blockIdx.x = 3: the grid has 3 along x.",
+         "workgroup= between 0 and 2 along x."),
+        (64, {"workgroup": (0, 0, 2)}, "there is no workgroup with blockIdx.z = 2: the grid has 2 along z.",
+         "workgroup= between 0 and 1 along z."),
+        (64, {"workgroup": (0, -1)}, "there is no workgroup with blockIdx.y = -1: the grid has 4 along y.",
+         "workgroup= between 0 and 3 along y."),
+        (64, {"wave": 1}, "there is no wave 1: a workgroup of 64 threads has 1 wave of 64 lanes.",
+         "wave= between 0 and 0."),
+        ((13, 5), {"wave": 2}, "there is no wave 2: a workgroup of 65 threads has 2 waves of 64 lanes.",
+         "wave= between 0 and 1."),
+    ],
+)  # fmt: skip
+def test_a_workgroup_or_wave_that_is_not_there(threads: Any, chosen: dict[str, Any], said: str, hint: str) -> None:
+    with gpulab.using("gfx942"), pytest.raises(gpulab.LaunchLimitError) as caught:
+        gpulab.trace(gpulab.compile(WHO).who, (3, 4, 2), threads, gpulab.zeros(12, "int32"), **chosen)
+    assert (caught.value.what, caught.value.hint) == (said, hint)
