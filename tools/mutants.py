@@ -117,7 +117,7 @@ TESTS: tuple[tuple[str, str], ...] = (
         (f"gpulab/virtual_gpu/machine/native/{name}.c", f"{first} tests/machine tests/checked tests/isa tests/hip")
         for name, first in (
             ("observe", "tests/machine/test_observe_alone.py tests/machine/test_observation.py"),
-            ("matrix", "tests/machine/test_matrix_alone.py tests/machine/test_matrix_kernels.py tests/isa/test_matrix.py"),
+            ("matrix", "tests/machine/test_matrix_alone.py tests/isa/test_matrix.py"),
             ("workgroups", "tests/machine/test_device.py tests/hip/test_launches.py tests/hip/test_faults.py"),
         )
     ),

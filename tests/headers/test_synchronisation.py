@@ -1,0 +1,71 @@
+"""synchronisation.h: counts over blocks of any size, what barriers and fences become, where a wave runs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from gpulab import toolchain
+from tests.headers.device import run
+
+COUNTS = """
+__global__ void counts(int* out) {
+    int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), *row = out + 5 * t;
+    row[0] = __syncthreads_count(t % 3 == 1); row[1] = __syncthreads_count(1); row[2] = __syncthreads_count(0);
+    row[3] = 10 * __syncthreads_and(t >= 0) + __syncthreads_and(t > 0);
+    row[4] = 10 * __syncthreads_or(t == 0) + __syncthreads_or(t < 0);
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["gfx942 device", "gfx1100 device"])
+@pytest.mark.parametrize("block", [(1,), (2,), (1, 1, 5), (1, 65), (3, 5, 7), (64,), (129,)])
+def test_counts_of_a_block(arch: str, block: tuple[int, ...]) -> None:
+    threads = int(np.prod(block))
+    (out,), _ = run(arch, COUNTS, np.full(5 * threads, -1, "int32"), block=block)
+    ones = len(range(1, threads, 3))
+    assert set(map(tuple, out.reshape(threads, 5).tolist())) == {(ones, threads, 0, 10, 10)}
+
+
+# Fields of hardware registers, (first bit, bits): XCC_ID and HW_ID of CDNA; HW_ID1 of RDNA (LLVM, "Syntax of AMDGPU
+# Instruction Operands", hwreg; AMD's ISA manuals: unit, shader array, shader engine).
+UNITS = {
+    "gfx942": {("XCC_ID", 0, 4), ("HW_ID", 13, 2), ("HW_ID", 8, 4)},
+    "gfx950": {("XCC_ID", 0, 4), ("HW_ID", 13, 2), ("HW_ID", 8, 4)},
+    "gfx90a": {("HW_ID", 13, 3), ("HW_ID", 8, 4)},
+    "gfx1030": {("HW_ID1", 18, 2), ("HW_ID1", 16, 1), ("HW_ID1", 10, 4)},
+    "gfx1100": {("HW_ID1", 18, 3), ("HW_ID1", 16, 1), ("HW_ID1", 10, 4)},
+    "gfx1201": {("WAVE_HW_ID1", 16, 1), ("WAVE_HW_ID1", 10, 4)},
+}
+
+
+@pytest.mark.parametrize("arch", UNITS)
+def test_the_number_of_a_unit_is_made_of_hardware_registers(arch: str) -> None:
+    assembly = toolchain.compile("__global__ void where(unsigned* out) { out[0] = __smid(); }", arch=arch).assembly
+    found = re.findall(r"s_getreg_b32 \w+, hwreg\(HW_REG_(\w+), (\d+), (\d+)\)", assembly)
+    assert {(name, int(first), int(bits)) for name, first, bits in found} == UNITS[arch]
+    assert ("MSG_RTN_GET_SE_AID_ID" in assembly) == (arch == "gfx1201")
+
+
+CALLS = {
+    "__syncthreads()": {"s_barrier"}, "__named_sync()": {"s_barrier"}, "__trap()": {"s_trap"}, "abort()": {"s_trap"},
+    "__threadfence()": {"buffer_inv sc1"}, "__threadfence_system()": {"buffer_inv sc0 sc1"},
+    "__threadfence_block()": set(), "out[2] = clock64()": {"s_memtime"}, "out[2] = clock()": {"s_memtime"},
+    "out[2] = __clock64()": {"s_memtime"}, "out[2] = __clock()": {"s_memtime"},
+    "out[2] = wall_clock64()": {"s_memrealtime"},
+}  # fmt: skip
+"""On gfx942 (CDNA 3 ISA manual; LLVM, "Memory Model GFX942")."""
+
+
+def test_what_calls_become() -> None:
+    kernels = [
+        f'extern "C" __global__ void k{n}(long long* out) {{ out[0] = 1; {call}; out[1] = out[4]; }}'
+        for n, call in enumerate(CALLS)
+    ]
+    assembly = toolchain.compile("\n".join(kernels), arch="gfx942").assembly
+    bodies = re.findall(r"^k\d+:(.*?)\.Lfunc_end", assembly, re.M | re.S)
+    asked = re.compile(r"\b(s_barrier|s_trap|buffer_inv[ \w]*|s_memtime|s_memrealtime)")
+    found = [{text.strip() for text in asked.findall(body)} for body in bodies]
+    assert dict(zip(CALLS, found, strict=True)) == CALLS
