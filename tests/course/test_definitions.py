@@ -6,20 +6,27 @@ stored anew: read what has changed in them first.
 
 from __future__ import annotations
 
+import functools
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gpulab.grading import exercise_ids, load
+from gpulab.grading.answers import right_answers, wrong_answers
 from gpulab.grading.case import Array, Case
 from gpulab.grading.drawing import drawn, drawn_runs
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import ProgramCase
+from gpulab.grading.sources import code_only
+from gpulab.module import Resources
+from gpulab.records import AccessCost, Counters, InstructionCost, Launch, SourceLine
 from tests.stored import compare_texts
 
 DEFINITIONS = Path(__file__).parent / "definitions"
@@ -78,8 +85,85 @@ def of_case(exercise: Exercise, case: Case) -> Iterator[str]:
     yield from elements(exercise, case)
 
 
+class All(dict[str, float]):
+    """The same value for every name."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = value
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> float:
+        return self.value
+
+
+NAMES = [
+    "global_load_dword", "flat_load_dword", "s_load_dword", "global_store_dword", "global_atomic_add", "ds_read_b32",
+    "ds_write_b32", "ds_add_u32", "ds_bpermute_b32", "v_readlane_b32", "v_mfma_f32_32x32x8_f16",
+    "v_wmma_f32_16x16x16_f16", "v_fma_f32", "v_add_f32", "v_cvt_f32_i32", "v_rcp_f32", "v_exp_f32", "s_barrier",
+    "v_div_scale_f32", "s_cbranch_scc0", "scratch_load_dword", "v_cndmask_b32",
+]  # fmt: skip
+
+
+def made_up(case: Any, arch: str, wave: int, amount: int, names: list[str], us: float, source: str) -> Any:
+    """What a launch might leave, with this amount of everything, and the instructions of these names."""
+    text = SourceLine("a", 1, 1, "x")
+    accesses = [
+        AccessCost(text, f"{space}_{action}", space, action, 4, amount, amount * wave, lines=amount,
+                   conflict_cycles=amount, memory_bytes=amount, written_bytes=amount, line_bytes=128)
+        for space in ("global", "flat", "lds", "scratch", "scalar") for action in ("load", "store", "atomic")
+        if names
+    ]  # fmt: skip
+    costs = [InstructionCost(text, name, amount, amount, (("valu", 1.0),)) for name in names]
+    launch = Launch(
+        kernel="k", arch=arch, device=0, grid=(1, 1, 1), block=(64, 1, 1), lds_bytes=amount, waves=1,
+        counters=Counters({}), metrics=All(amount), instructions=tuple(costs), accesses=tuple(accesses),
+        measured_us=us,
+    )  # fmt: skip
+    taken = Resources(min(amount, 512), 16, 0, amount, amount, 1024)
+    return SimpleNamespace(
+        case=case, arch=arch, wave_size=wave, source=source, code=code_only(source), launches=(launch,) * 9,
+        measured=(launch,), resources={"k": taken}, isa={"k": tuple(names * min(amount, 9))}, activities=(),
+        tight=SimpleNamespace(writers={}), run=SimpleNamespace(transfers=()),
+        uses=lambda pattern: re.search(pattern, code_only(source)) is not None,
+    )  # fmt: skip
+
+
+@functools.cache
+def answers(id: str) -> str:
+    """All answers to an exercise, several times."""
+    return "\n".join([*right_answers(id).values(), *(each.source for each in wrong_answers(id))]) * 9
+
+
+LIMIT = re.compile(r"at (?:most|least) -?[\d.,e+]+(?: %)?")
+
+
+def limits(id: str, requirement: Any, case: Any, arch: str) -> list[str]:
+    """The limits that its complaints name, where there is far too much of everything, or of some, or nothing."""
+    everything = answers(id)
+    found: dict[str, None] = {}
+    for amount, names, us, source in (
+        (10**9, NAMES, 1e12, everything), (0, [], 1e-12, ""), (10**9, ["s_load_dword"], 1e-12, ""),
+        (1, NAMES, 1e12, ""),
+    ):  # fmt: skip
+        try:
+            said = requirement.complaint(made_up(case, arch, WAVES[arch], amount, names, us, source))
+        except Exception:  # it looks at what is not made up here
+            continue
+        found |= dict.fromkeys(LIMIT.findall(said))
+    return list(found)
+
+
 def asked(exercise: Exercise | ProgramExercise, case: Case | ProgramCase, arch: str) -> str:
-    return " ".join(each.name for each in exercise.requirements if each.asked_of(case, arch)) or "nothing"
+    """The requirements that are asked of a case, with their limits."""
+    words = []
+    for each in exercise.requirements:
+        if each.asked_of(case, arch):
+            numbers = limits(exercise.id, each, case, arch)
+            words.append(each.name + (f" ({', '.join(numbers)})" if numbers else ""))
+    return " ".join(words) or "nothing"
 
 
 def of_run(exercise: ProgramExercise, case: ProgramCase) -> Iterator[str]:
