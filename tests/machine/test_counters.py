@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from gpulab import architectures, counter_names
-from gpulab.virtual_gpu import isa
+from gpulab.records import InstructionCost
+from gpulab.virtual_gpu import isa, schema
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine import counters
-from gpulab.virtual_gpu.translate.decode import Decoder
+from gpulab.virtual_gpu.translate.decode import Decoded, Decoder
+from gpulab.virtual_gpu.translate.memory import Observed
 from tests.translate.kernels import ARCHITECTURES, Buffer, good
 
 
@@ -161,3 +163,140 @@ def test_float_operations_of_instructions(arch: str, text: str, expected: tuple[
     """A fused multiply-add is two; each half of a packed one counts; n products of a dot product are 2 n."""
     program = parse(f'.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\n.text\nk:\n  {text}\n  s_endpgm\n')
     assert counters.float_operations(Decoder(program, isa.table(arch)).decode(0, "k")) == expected
+
+
+def decoded(arch: str, text: str) -> Decoded:
+    program = parse(f'.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\n.text\nk:\n.L:\n  {text}\n  s_endpgm\n')
+    return Decoder(program, isa.table(arch)).decode(0, "k")
+
+
+AMOUNTS = {  # what the counters of the MI300's page count, instruction by instruction; quantities as docs/counters.md
+    "s_sendmsg sendmsg(MSG_INTERRUPT)": "sendmsg", "s_load_dword s0, s[2:3], 0x0": "smem smem_dwords_1",
+    "s_load_dwordx2 s[0:1], s[2:3], 0x0": "smem smem_dwords_2",
+    "s_load_dwordx4 s[0:3], s[4:5], 0x0": "smem smem_dwords_4",
+    "s_load_dwordx8 s[0:7], s[8:9], 0x0": "smem smem_dwords_8",
+    "s_load_dwordx16 s[0:15], s[16:17], 0x0": "smem smem_dwords_16", "s_add_u32 s0, s1, s2": "salu",
+    "s_cmp_eq_u32 s0, s1": "salu", "s_mov_b64 s[0:1], 0": "salu", "s_getpc_b64 s[0:1]": "salu",
+    "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3": "salu", "s_getreg_b32 s0, hwreg(HW_REG_MODE, 4, 2)": "salu",
+    "s_cbranch_scc1 .L": "branch", "s_branch .L": "branch", "s_setpc_b64 s[0:1]": "branch",
+    "s_swappc_b64 s[0:1], s[2:3]": "branch", "s_memtime s[0:1]": "smem", "s_memrealtime s[0:1]": "smem",
+    "s_barrier": "", "s_waitcnt vmcnt(0)": "", "s_nop 0": "", "ds_read_b32 v0, v1": "lds lds_load",
+    "ds_write_b64 v0, v[2:3]": "lds lds_store", "ds_add_u32 v0, v1": "lds lds_atomic",
+    "ds_bpermute_b32 v0, v1, v2": "lds", "ds_swizzle_b32 v0, v1 offset:0x41F": "lds",
+    "v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf": "valu",
+    "v_readfirstlane_b32 s0, v0": "valu", "global_load_dword v0, v[2:3], off": "vmem vmem_rd vmem_load",
+    "global_store_dword v[2:3], v0, off": "vmem vmem_wr vmem_store",
+    "global_atomic_add v[2:3], v0, off": "vmem vmem_wr vmem_atomic",
+    "global_atomic_add v1, v[2:3], v0, off sc0": "vmem vmem_rd vmem_atomic",
+    "flat_load_dword v0, v[2:3]": "vmem vmem_rd flat vmem_load",
+    "flat_store_dword v[2:3], v0": "vmem vmem_wr flat vmem_store",
+    "scratch_load_dword v0, off, s0": "vmem vmem_rd vmem_load",
+    "buffer_load_dword v0, off, s[0:3], 0": "vmem vmem_rd vmem_load buffer buffer_load buffer_rd",
+    "buffer_store_dword v0, off, s[0:3], 0": "vmem vmem_wr vmem_store buffer buffer_store buffer_wr",
+    "buffer_atomic_add v0, off, s[0:3], 0": "vmem vmem_wr vmem_atomic buffer buffer_atomic buffer_wr",
+    "buffer_atomic_add v0, off, s[0:3], 0 sc0": "vmem vmem_rd vmem_atomic buffer buffer_atomic buffer_rd",
+    "v_add_f32_e32 v0, v1, v2": "valu add_f32", "v_cvt_f32_u32_e32 v0, v1": "valu cvt",
+    "v_exp_f32_e32 v0, v1": "valu trans_f32", "v_mul_f64 v[0:1], v[2:3], v[4:5]": "valu mul_f64",
+    "v_fma_f16 v0, v1, v2, v3": "valu fma_f16", "v_add_u32_e32 v0, v1, v2": "valu int32",
+    "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]": "valu mfma mfma_f16",
+    "v_mfma_f32_16x16x32_fp8_bf8 a[0:3], v[0:1], v[2:3], a[0:3]": "valu mfma mfma_f8",
+    "v_mfma_i32_16x16x32_i8 a[0:3], v[0:1], v[2:3], a[0:3]": "valu mfma mfma_i8",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", AMOUNTS)
+def test_what_an_instruction_adds_one_to(text: str) -> None:
+    found = counters.Contributions(architectures.get("gfx942"), {0: decoded("gfx942", text)}).amounts[0]
+    once = [name for name, amount in found if not name.startswith("mops_") and not name.endswith("_clocks")]
+    assert sorted(once) == sorted(["insts", *AMOUNTS[text].split()])
+    assert {amount for name, amount in found if name in once} == {1}
+    quarter = "trans" in AMOUNTS[text]  # CDNA 3: a SIMD of 16 lanes issues 64 in four clocks, transcendental ones in 16
+    clocks = {name: amount for name, amount in found if name == "valu_clocks"}
+    if "valu" in AMOUNTS[text] and not quarter and "64" not in text:
+        assert clocks == {"valu_clocks": 4}
+    elif quarter:
+        assert clocks == {"valu_clocks": 16}
+    mops = [amount for name, amount in found if name.startswith("mops_")]
+    assert mops == (
+        [2 * 32 * 32 * 8 / 512] if "32x32x8" in text else [2 * 16 * 16 * 32 / 512] if "mfma" in text else []
+    )
+
+
+def test_what_executed_instructions_add_up_to() -> None:
+    """Amounts times executions; clocks of vector instructions times their active lanes. What never ran adds nothing."""
+    texts = ["v_add_f32_e32 v0, v1, v2", "global_load_dword v0, v[2:3], off", "v_exp_f32_e32 v0, v1"]
+    parts = counters.Contributions(
+        architectures.get("gfx942"), {n: decoded("gfx942", text) for n, text in enumerate(texts)}
+    )
+    costs = {
+        n: InstructionCost(None, text, executed, lanes)
+        for n, (text, executed, lanes) in enumerate(zip(texts, (3, 5, 0), (100, 300, 0), strict=True))
+    }
+    q = counters.Quantities(waves=2)
+    parts.add(q, costs)
+    assert {name: value for name, value in q.items() if value} == {
+        "waves": 2, "insts": 8, "valu": 3, "add_f32": 3, "valu_clocks": 12, "valu_lane_clocks": 400, "vmem": 5,
+        "vmem_rd": 5, "vmem_load": 5,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arch", "block", "waves"),
+    [
+        ("gfx942", (256, 1, 1), [64] * 4), ("gfx942", (10, 5, 3), [64, 64, 22]), ("gfx942", (15, 1, 1), [15]),
+        ("gfx942", (16, 1, 1), [16]), ("gfx942", (4, 4, 3), [48]), ("gfx942", (47, 1, 1), [47]),
+        ("gfx942", (63, 1, 1), [63]), ("gfx1100", (31, 1, 1), [31]),
+        ("gfx1100", (64, 1, 1), [32, 32]), ("gfx1100", (33, 2, 1), [32, 32, 2]),
+    ],
+)  # fmt: skip
+def test_waves_by_their_work_items(arch: str, block: tuple[int, int, int], waves: list[int]) -> None:
+    q, architecture = counters.Quantities(), architectures.get(arch)
+    counters.add_launch(q, architecture, 7, block)
+    assert (q["waves"], q["workgroups"], q["items"]) == (7 * len(waves), 7, 7 * sum(waves))
+    assert q["waves_full"] == 7 * waves.count(64)
+    assert q["wave32"] == (arch == "gfx1100")
+    for limit in (16, 32, 48, 64):
+        assert q[f"waves_lt_{limit}"] == 7 * sum(size < limit for size in waves)
+    # MI300X: 304 CUs of 4 SIMDs, 32 shader engines; Radeon RX 7900 XTX: 96 CUs of 2 SIMDs, 6 shader engines
+    assert (q["cus"], q["simds"], q["shader_engines"]) == ((304, 1216, 32) if arch == "gfx942" else (96, 192, 6))
+
+
+def test_what_accesses_add_up_to() -> None:
+    """Write-backs are scaled as the writes to the L2 are, lines that had to make room as all requests."""
+    arch = "gfx942"
+    texts = {
+        0: "global_load_dword v0, v[2:3], off", 1: "global_store_dword v[2:3], v0, off",
+        2: "s_load_dword s0, s[2:3], 0x0", 3: "global_atomic_add v1, v[2:3], v0, off sc0",
+        4: "global_atomic_add v[2:3], v0, off", 5: "ds_add_u32 v0, v1",
+    }  # fmt: skip
+    kinds = [("global", "load"), ("global", "store"), ("scalar", "load"), ("global", "atomic"), ("global", "atomic"),
+             ("lds", "atomic")]  # fmt: skip
+    accesses = [Observed(n, 0, space, action, 4) for n, (space, action) in enumerate(kinds)]
+    names = schema.TOTALS.names
+    totals = [{name: 100 * n + k for k, name in enumerate(names)} for n in range(1, 7)]
+    observed = [{**total, "requests": total["requests"] // 2} for total in totals]
+    flows = {"writebacks_32": 10, "writebacks_64": 20, "lines_written": 30, "evicted": 40, "evicted_dirty": 50}
+    q = counters.Quantities()
+    instructions = {n: decoded(arch, text) for n, text in texts.items()}
+    counters.add_memory(q, accesses, totals, observed, flows, instructions)
+    of = [{name: total[name] for name in names} for total in totals]
+    for name in ("requests", "l2_hits", "reads_64", "reads_128", "bank_cycles", "conflict_cycles", "memory_hits"):
+        assert q[name] == sum(t[name] for t in of), name
+    assert (q["scalar_lines"], q["scalar_hits"]) == (of[2]["lines"], of[2]["first_hits"])
+    assert (q["vector_load_lines"], q["vector_hits"]) == (of[0]["lines"], of[0]["first_hits"])
+    assert q["vector_lines"] == sum(t["lines"] for n, t in enumerate(of) if n != 2)
+    assert q["quads"] == sum(t["quads"] for n, t in enumerate(of) if n != 2)
+    for what in ("quads", "requests"):
+        found = [q[f"{what}_{action}"] for action in ("load", "store", "atomic_ret")]
+        assert found == [of[0][what], of[1][what], of[3][what]]
+        assert q[f"{what}_atomic"] == of[4][what] + of[5][what]
+    written = [n for n, (space, action) in enumerate(kinds) if action != "load"]
+    scale = sum(of[n]["requests"] for n in written) / sum(observed[n]["requests"] for n in written)
+    everything = sum(t["requests"] for t in of) / sum(t["requests"] for t in observed)
+    assert [q[name] for name in flows] == [
+        round(10 * scale), round(20 * scale), round(30 * scale), round(40 * everything), round(50 * scale),
+    ]  # fmt: skip
+    nothing = counters.Quantities()
+    none = [dict.fromkeys(names, 0)] * 6
+    counters.add_memory(nothing, accesses, none, none, flows, instructions)
+    assert not any(nothing.values())
