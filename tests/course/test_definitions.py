@@ -26,7 +26,7 @@ from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.sources import code_only
 from gpulab.module import Resources
-from gpulab.records import AccessCost, Counters, InstructionCost, Launch, SourceLine
+from gpulab.records import Access, AccessCost, Counters, InstructionCost, Launch, SourceLine
 from tests.stored import compare_texts
 
 DEFINITIONS = Path(__file__).parent / "definitions"
@@ -122,11 +122,13 @@ def made_up(case: Any, arch: str, wave: int, amount: int, names: list[str], us: 
         counters=Counters({}), metrics=All(amount), instructions=tuple(costs), accesses=tuple(accesses),
         measured_us=us,
     )  # fmt: skip
+    access = Access(text, "store", (0, 0, 0), 0, 0, (0, 0, 0), "write")
+    writers = {("out", index): access for index in range(5000 if amount > 1 else 0)}
     taken = Resources(min(amount, 512), 16, 0, amount, amount, 1024)
     return SimpleNamespace(
         case=case, arch=arch, wave_size=wave, source=source, code=code_only(source), launches=(launch,) * 9,
         measured=(launch,), resources={"k": taken}, isa={"k": tuple(names * min(amount, 9))}, activities=(),
-        tight=SimpleNamespace(writers={}), run=SimpleNamespace(transfers=()),
+        tight=SimpleNamespace(writers=writers), run=SimpleNamespace(transfers=()),
         uses=lambda pattern: re.search(pattern, code_only(source)) is not None,
     )  # fmt: skip
 

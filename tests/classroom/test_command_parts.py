@@ -1,0 +1,203 @@
+"""What the commands for a class say and return, with a grader and a run that are written here."""
+
+from __future__ import annotations
+
+import argparse
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import gpulab.classroom.pool
+import gpulab.classroom.run
+import gpulab.classroom.submissions
+import gpulab.grading
+import gpulab.grading.isolated
+from gpulab.classroom import command, dashboard, feedback, gradebook, similar
+from gpulab.classroom.results import NOT_JUDGED, Row
+from gpulab.classroom.run import Run, duration
+from gpulab.errors import CheckError
+from gpulab.grading.verdict import Verdict, VerdictRow
+
+
+def asked(*words: str, what: str = "folder") -> argparse.Namespace:
+    ask = argparse.ArgumentParser()
+    command.grade_options(ask)
+    found = ask.parse_args(words)
+    found.what, found.seconds, found.trust_programs = what, 60.0, False
+    return found
+
+
+def test_options_and_what_they_are_without_being_named() -> None:
+    assert vars(asked()) == {
+        "out": None, "exercises": None, "seed": None, "points": None, "cluster": "", "workers": 0, "gradebook": None,
+        "require_jail": "none", "no_resume": False, "what": "folder", "seconds": 60.0, "trust_programs": False,
+    }  # fmt: skip
+    words = "--out o --exercises a,b --seed 7 --points p --cluster c --workers 3 --gradebook g --require-jail limits"
+    found = asked(*words.split(), "--no-resume")
+    assert (found.out, found.exercises, found.seed, found.points, found.cluster, found.workers, found.gradebook,
+            found.require_jail, found.no_resume) == ("o", "a,b", 7, "p", "c", 3, "g", "limits", True)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [(None, None), ("saxpy-guard", ["saxpy-guard"]), (" saxpy-guard , first-fill,,saxpy-guard", ["first-fill",
+                                                                                               "saxpy-guard"])],
+)  # fmt: skip
+def test_exercises_by_name(text: str | None, wanted: list[str] | None) -> None:
+    assert command.exercises_wanted(text) == wanted
+
+
+def test_names_of_no_exercise() -> None:
+    with pytest.raises(CheckError, match="There is no exercise 'saxpy-gard'"):
+        command.exercises_wanted("first-fill,saxpy-gard")
+    for text in ("", " , "):
+        with pytest.raises(CheckError, match="--exercises names none"):
+            command.exercises_wanted(text)
+
+
+def row(student: str, status: str, points: int | None, exercise: str = "first-fill") -> Row:
+    worth = None if points is None else Fraction(points)
+    return Row(student, exercise, status, "Headline.", "", "", worth, Fraction(1))
+
+
+ROWS = [row("ann", "passed", 1), row("bob", "wrong", 0), row("cy", "wrong", 0), row("dee", "fault", 0)]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
+    """A class that "was graded": what was asked, and the result, which a test may change."""
+    found: dict[str, Any] = {"rows": ROWS, "pairs": [], "required": [], "graded": 3, "said": []}
+
+    def grade_class(given: Any, out: Path, pool: Any, scheme: Any, seed: int, **more: Any) -> Run:
+        found["asked"] = (given, out, scheme.as_dict()["partial"], seed, more)
+        pool()
+        return Run(found["rows"], found["graded"], 1, 65.0)
+
+    monkeypatch.setattr(gpulab.classroom.run, "grade_class", grade_class)
+    monkeypatch.setattr(gpulab.classroom.pool, "pool", lambda *all: found.update(pool=all))
+    monkeypatch.setattr(gpulab.classroom.submissions, "submissions", lambda top, ids: ("submissions", top, ids))
+    monkeypatch.setattr(gpulab.grading.isolated, "require", found["required"].append)
+    monkeypatch.setattr(similar, "pairs", lambda rows: found["pairs"])
+    monkeypatch.setattr(gradebook, "write", lambda place, rows: [f"into {place}", "\x1b[31m"])
+    return found
+
+
+TABLES = ("report.csv", "report.json", "grades.csv", "moodle.csv", "canvas.csv", "similar.csv")
+
+
+def test_a_class(run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    words = ["--out", str(out), "--seed", "7", "--workers", "2", "--exercises", "first-fill"]
+    assert command.grade_folder(asked(*words, what=str(tmp_path / "in"))) == 0
+    given, where, partial, seed, more = run["asked"]
+    assert (given, where, partial, seed) == (("submissions", tmp_path / "in", ["first-fill"]), out, True, 7)
+    assert (more["seconds"], more["trusted"], more["jail"]) == (60.0, False, "none")
+    assert (run["pool"], run["required"]) == (("", 2), ["none"])
+    assert all((out / name).is_file() for name in (*TABLES, dashboard.NAME))
+    assert (out / "feedback").is_dir()
+    assert capsys.readouterr().out == (
+        "4 students, 1 exercise: 2 wrong, 1 fault, 1 passed; 1 points in all.\n"
+        f"3 graded in {duration(65.0)}.\n"
+        f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}\n"
+    )
+
+
+def test_what_else_is_said(run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    run["pairs"] = [similar.Pair("first-fill", "ann", "bob", 0.9, 50)] * 2
+    run["graded"] = 0
+    run["rows"] = [*ROWS, row("eve", NOT_JUDGED, None), row("flo", NOT_JUDGED, None)]
+    words = ["--out", str(out), "--gradebook", "book.db", "--cluster", "tcp://x:1", "--require-jail", "landlock"]
+    assert command.grade_folder(asked(*words)) == 3
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        "into book.db", "␛[31m", "6 students, 1 exercise: 2 not judged, 2 wrong, 1 fault, 1 passed; 1 points in all.",
+        f"2 pairs of similar answers: {out / 'similar.csv'}",
+        f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}",
+        "2 answers were not judged, which is not the students' fault: the same command tries them again.",
+    ]  # fmt: skip
+    assert run["required"] == [], "the walls are those of the cluster's workers"
+    assert run["asked"][4]["jail"] == "landlock"
+
+
+def test_results_of_before(run: dict[str, Any], tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    results.write_text("before")
+    command.grade_folder(asked("--out", str(tmp_path), "--seed", "1"))
+    assert results.read_text() == "before"
+    command.grade_folder(asked("--out", str(tmp_path), "--no-resume"))
+    assert not results.exists()
+    assert (tmp_path / "results.jsonl.before").read_text() == "before"
+    command.grade_folder(asked("--out", str(tmp_path), "--no-resume"))
+    assert (tmp_path / "results.jsonl.before").read_text() == "before"
+
+
+def test_what_a_class_needs(run: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CheckError, match="needs --out FOLDER"):
+        command.grade_folder(asked())
+    points = tmp_path / "points.toml"
+    points.write_text("partial = false\n")
+    command.grade_folder(asked("--out", str(tmp_path / "o"), "--points", str(points)))
+    assert run["asked"][2] is False
+
+    def full(folder: Path, rows: Any) -> None:
+        raise OSError(28, "No space left on device", str(folder / "ann.html"))
+
+    monkeypatch.setattr(feedback, "write", full)
+    with pytest.raises(CheckError) as found:
+        command.grade_folder(asked("--out", str(tmp_path / "o")))
+    assert found.value.what == f"{tmp_path / 'o' / 'feedback' / 'ann.html'} cannot be written: no space left on device."
+    assert found.value.hint == "the same command goes on from there."
+
+
+class Grader:
+    asked: list[Any] = []  # noqa: RUF012
+
+    def __init__(self, **settings: Any) -> None:
+        self.asked.append(settings)
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.asked.append("closed")
+
+    def grade(self, id: str, source: str, who: str, seed: Any) -> Any:
+        self.asked.append((id, source, who, seed))
+        passed = "right" in source
+        rows = () if passed else (VerdictRow("what", "because " + "x " * 300),)
+        return SimpleNamespace(passed=passed, verdict=Verdict(id, "passed" if passed else "wrong", "Head", rows))
+
+
+def test_files_one_line_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gpulab.grading, "Grader", Grader)
+    Grader.asked = []
+    right, wrong = tmp_path / "ann.hip", tmp_path / "bob.hip"
+    right.write_text("right")
+    wrong.write_text("bad")
+
+    def files(*names: Path, verbose: bool = False) -> tuple[int, list[str]]:
+        found = argparse.Namespace(what="first-fill", files=[str(name) for name in names], seconds=3.0, seed="s",
+                                   trust_programs=True, require_jail="limits", verbose=verbose)  # fmt: skip
+        return command.grade_files(found), capsys.readouterr().out.splitlines()
+
+    assert files(right) == (0, [f"ok      {right}: Head"])
+    assert Grader.asked == [{"seconds": 3.0, "trusted": True, "jail": "limits"}, ("first-fill", "right", "ann", "s"),
+                            "closed"]  # fmt: skip
+    code, lines = files(wrong, right)
+    assert code == 1
+    assert lines[0].startswith(f"not ok  {wrong}: Head: because x x x")
+    assert lines[0].endswith("x [...]")
+    assert len(lines[0]) <= len(f"not ok  {wrong}: Head: ") + 200
+    assert lines[1] == f"ok      {right}: Head"
+    assert files(tmp_path / "absent.hip", right) == (
+        1, [f"not ok  {tmp_path / 'absent.hip'}: cannot be read: no such file or directory", f"ok      {right}: Head"]
+    )  # fmt: skip
+    _, lines = files(wrong, verbose=True)
+    assert lines[0] == f"not ok  {wrong}: Head"
+    assert lines[1].split()[:3] == ["what", "because", "x"]
