@@ -107,7 +107,8 @@ TESTS: tuple[tuple[str, str], ...] = (
     ),
     (
         "gpulab/virtual_gpu/machine/native/barriers.c",
-        "tests/checked/test_checked.py tests/hip/test_launches.py tests/machine tests/checked tests/api tests/isa",
+        "tests/checked/test_barriers.py tests/checked/test_checked.py tests/hip/test_launches.py tests/machine "
+        "tests/checked tests/api tests/isa",
     ),
     *(
         (f"gpulab/virtual_gpu/machine/{name}.py", "tests/checked/test_writers.py tests/checked tests/machine tests/api")
