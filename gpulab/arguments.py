@@ -340,9 +340,13 @@ def _structure(parameter: Parameter, index: int) -> Convert:
         elif isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
             raw = bytes(value)
         else:
+            scalars = {1: "np.int8(5)", 2: "np.int16(5) or np.float16(2.5)", 4: "np.int32(5) or np.float32(2.5)",
+                       8: "np.int64(5) or np.float64(2.5)"}  # fmt: skip
             hint = (
                 f"a tuple of {count} numbers."
                 if packed is not None
+                else f"a numpy scalar of the parameter's type, {scalars[size]}: this code object says its size alone."
+                if not parameter.type and size in scalars
                 else "a numpy structured scalar with the same fields, for example "
                 'np.array((1, 2.0), dtype=[("n", "i4"), ("a", "f4")])[()], or its bytes.'
             )

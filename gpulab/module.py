@@ -100,7 +100,12 @@ def _arch_in_use() -> str:
 
 
 def load(code: bytes) -> Module:
-    """A module from the bytes of a code object that gpulab compiled (`Module.elf`)."""
+    """A module from the bytes of a code object (an ELF file): gpulab's (`Module.elf`), or another compiler's.
+
+    Raises:
+        GpulabError: the bytes are no code object for a device that gpulab has, or hold code that cannot be read here
+            (docs/binaries.md).
+    """
     return Module(toolchain.CodeObject.from_elf(code))
 
 

@@ -116,7 +116,7 @@ def code_object_of(
     view, seen = view_of(request, program), sources.shown(request.source)
     machine = _machine_code(request, folder, assembly, origin, view)
     try:
-        kernels = _signatures(machine, functions or {})
+        kernels = signatures(machine, functions or {})
     except GpulabError as error:  # only a text that writes notes of its own can give that
         raise CompileError(f"{request.name} gives a code object that cannot be read.", why=error.what) from error
     messages += _references(kernels, view)
@@ -202,7 +202,7 @@ def _machine_code(
     return linked.read_bytes()
 
 
-def _signatures(machine: bytes, functions: Mapping[str, debug_info.Function]) -> dict[str, KernelSignature]:
+def signatures(machine: bytes, functions: Mapping[str, debug_info.Function]) -> dict[str, KernelSignature]:
     """Signatures of the kernels in an ELF: sizes and offsets from its metadata, names and types from the source."""
     found = {}
     for kernel in code_object.kernel_metadata(machine):

@@ -116,23 +116,16 @@ class CodeObject:
 
     @classmethod
     def from_elf(cls, elf: bytes) -> CodeObject:
-        """Read a code object back from the ELF that `compile` made.
+        """Read a code object back from its ELF: from its own sections, or, if another compiler made it, by
+        disassembling.
 
         Raises:
-            GpulabError: the bytes are no AMD GPU ELF, or one that gpulab did not make.
+            GpulabError: the bytes are no AMD GPU ELF, or hold code that cannot be read here (`binary.assembly_of`).
         """
         elf = bytes(elf)
         sections = elf_reader.sections(elf)
-        missing = [name for name in (ASSEMBLY_SECTION, META_SECTION) if name not in sections]
-        if missing:
-            names = [str(kernel.get(".name")) for kernel in kernel_metadata(elf)]
-            listed = f" (its kernels: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''})" if names else ""
-            raise GpulabError(
-                f"this code object has no section {' and no section '.join(missing)}{listed}.",
-                why="it was not made by gpulab. The virtual GPU reads the assembly text that gpulab's compiler "
-                "stores beside the machine code; it cannot decode machine code alone.",
-                hint="compile the kernel's source with gpulab.compile(...) or hiprtc, or run it on a real AMD GPU.",
-            )
+        if ASSEMBLY_SECTION not in sections or META_SECTION not in sections:
+            return cls._foreign(elf)
         try:
             meta = json.loads(sections[META_SECTION])
             if meta["version"] != META_VERSION:
@@ -164,6 +157,13 @@ class CodeObject:
                 why="the file is damaged, or something else wrote a section of this name.",
                 hint="compile its source again.",
             ) from error
+
+    @classmethod
+    def _foreign(cls, elf: bytes) -> CodeObject:
+        from gpulab.toolchain import assemble, binary
+
+        found = binary.assembly_of(elf)
+        return cls(found.arch, elf, found.text, "", "code object", assemble.signatures(elf, {}), language="")
 
     def with_sections(self) -> CodeObject:
         """The same with an ELF that holds all of this in sections of its own."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import glob
 import os
 import re
 import signal
@@ -161,13 +162,17 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
 
 
 def _allowed(
-    arguments: Sequence[str], folder: str | os.PathLike[str] | None, read: Sequence[str], write: Sequence[str]
+    tool: str,
+    arguments: Sequence[str],
+    folder: str | os.PathLike[str] | None,
+    read: Sequence[str],
+    write: Sequence[str],
 ) -> dict[str, list[str]]:
     """What the walls let a process with these arguments reach."""
     named = [match[1] for argument in arguments if (match := _PATH.fullmatch(argument)) and os.path.exists(match[1])]
     own = [] if folder is None else [os.path.abspath(folder)]
     return {
-        "run": [str(executable())],
+        "run": [tool, *([] if tool == str(executable()) else glob.glob("/lib*/ld-*.so*"))],  # the compiler is static
         "read": [str(package_folder()), _OWN, "/dev/urandom", *named, *read],
         "write": [*own, *write, "/dev/null"],
     }
@@ -204,6 +209,7 @@ def run(
     what: str = "the compiler",
     read: Sequence[str] = (),
     write: Sequence[str] = (),
+    tool: Path | None = None,
 ) -> Outcome:
     """Run the compiler program with these arguments and wait for it.
 
@@ -216,18 +222,19 @@ def run(
         what: its name in error messages.
         read: files and folders that it may read beside its installation, gpulab's headers and what arguments name.
         write: folders that it may write beside `folder`.
+        tool: another program than the compiler, which stands within the same walls.
 
     Raises:
         CompileError: it took longer than `limits.seconds`.
         GpulabError: the program cannot be started.
     """
     with tempfile.TemporaryFile() as log, open(stdin if stdin is not None else os.devnull, "rb") as given:
-        tie = walls.Tie()
+        tie, path = walls.Tie(), str(tool or executable())
         places = {} if folder is None else dict.fromkeys(("TMPDIR", "TMP", "TEMP"), os.path.abspath(folder))
 
         def start() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
-                [str(executable()), *arguments],
+                [path, *arguments],
                 cwd=folder,
                 env=environment({**places, **(extra_environment or {})}),
                 stdin=given,
@@ -238,12 +245,12 @@ def run(
             )
 
         try:
-            process = walls.confined(start, _allowed(arguments, folder, read, write))
+            process = walls.confined(start, _allowed(path, arguments, folder, read, write))
         except OSError as error:
             tie.release()
             raise GpulabError(
                 f"{what} could not be started: {error}.",
-                why=f"{executable()} is missing, is not executable, or is built for another system.",
+                why=f"{path} is missing, is not executable, or is built for another system.",
                 hint="gpulab doctor",
             ) from error
         try:

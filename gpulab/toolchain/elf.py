@@ -1,8 +1,9 @@
 """A small ELF reader: sections and AMDGPU metadata of a code object, safe on hostile input.
 
 `sections(elf)` maps names to contents; `add_sections` puts more of them in; `metadata(elf)` decodes the MessagePack
-note with the kernels' arguments (LLVM's AMDGPUUsage, "Code Object V3 and Above Metadata"). Whatever is wrong with the
-bytes becomes a GpulabError. Not pyelftools: it cannot add sections, and a damaged table can keep it busy for seconds.
+note with the kernels' arguments (LLVM's AMDGPUUsage, "Code Object V3 and Above Metadata"); `symbols` and `relocations`
+read the tables that a linked code object has. Whatever is wrong with the bytes becomes a GpulabError. Not pyelftools:
+it cannot add sections, and a damaged table can keep it busy for seconds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from gpulab.errors import GpulabError
 
 EM_AMDGPU = 224
 NT_AMDGPU_METADATA = 32
-_SHT_PROGBITS, _SHT_NOTE, _SHT_NOBITS = 1, 7, 8
+_SHT_PROGBITS, _SHT_SYMTAB, _SHT_RELA, _SHT_NOTE, _SHT_NOBITS, _SHT_DYNSYM = 1, 2, 4, 7, 8, 11
+ALLOCATED, EXECUTABLE, WRITABLE = 2, 4, 1  # flags of a section: SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE
 _MOST_SECTIONS = 1 << 16
 
 
@@ -29,13 +31,46 @@ def _bad(what: str) -> GpulabError:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its name, type, flags, address in memory and contents."""
+    """One section: its name, type, flags, address in memory, contents, size in memory, and the section it belongs
+    to."""
 
     name: str
     type: int
     flags: int
     address: int
     contents: bytes
+    size: int = 0
+    link: int = 0
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it is loaded into memory, and holds what a program defined."""
+        return bool(self.flags & ALLOCATED) and self.type in (_SHT_PROGBITS, _SHT_NOBITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name for a place. `kind` is STT_OBJECT (1), STT_FUNC (2) or another; `section` 0 is one that is defined
+    elsewhere."""
+
+    name: str
+    address: int
+    size: int
+    kind: int
+    section: int
+
+
+OBJECT, FUNCTION = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """At this address the loader puts what `kind` says (R_AMDGPU_*), of a symbol and an addend."""
+
+    address: int
+    kind: int
+    symbol: str
+    addend: int
 
 
 def _name(table: bytes, offset: int) -> str:
@@ -90,7 +125,8 @@ def read(elf: bytes) -> tuple[Section, ...]:
         raise _bad("its table of section names is missing")
     names = contents(headers[names_index])
     return tuple(
-        Section(_name(names, header[0]), header[1], header[2], header[3], contents(header)) for header in headers
+        Section(_name(names, header[0]), header[1], header[2], header[3], contents(header), header[5], header[6])
+        for header in headers
     )
 
 
@@ -104,6 +140,50 @@ def sections(elf: bytes) -> dict[str, bytes]:
     for section in read(elf):
         found.setdefault(section.name, section.contents)
     return found
+
+
+def symbols(elf: bytes) -> tuple[Symbol, ...]:
+    """All symbols with a name: the full table where the file has one, else that of what it exports.
+
+    Raises:
+        GpulabError: see `read`.
+    """
+    found = read(elf)
+    tables = [s for kind in (_SHT_SYMTAB, _SHT_DYNSYM) for s in found if s.type == kind]
+    return _symbols(tables[0], found) if tables else ()
+
+
+def _symbols(table: Section, found: tuple[Section, ...]) -> tuple[Symbol, ...]:
+    if table.link >= len(found):
+        raise _bad("its symbols have no table of names")
+    names, result = found[table.link].contents, []
+    for at in range(24, len(table.contents) - 23, 24):
+        name, info, _, section, address, size = struct.unpack_from("<IBBHQQ", table.contents, at)
+        result.append(Symbol(_name(names, name), address, size, info & 15, section))
+    return tuple(result)
+
+
+def relocations(elf: bytes) -> tuple[Relocation, ...]:
+    """What the loader of a linked code object has to put in.
+
+    Raises:
+        GpulabError: see `read`.
+    """
+    found, result = read(elf), []
+    for table in found:
+        if table.type != _SHT_RELA or not table.flags & ALLOCATED:
+            continue
+        if table.link >= len(found):
+            raise _bad("its relocations have no table of symbols")
+        named = [Symbol("", 0, 0, 0, 0)]
+        if found[table.link].type in (_SHT_SYMTAB, _SHT_DYNSYM):
+            named += _symbols(found[table.link], found)
+        for at in range(0, len(table.contents) - 23, 24):
+            address, info, addend = struct.unpack_from("<QQq", table.contents, at)
+            if info >> 32 >= len(named):
+                raise _bad("a relocation names a symbol that is not there")
+            result.append(Relocation(address, info & 0xFFFFFFFF, named[info >> 32].name, addend))
+    return tuple(result)
 
 
 def metadata(elf: bytes) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Shared libraries for this machine's CPU, built with the same Clang as the device code.
+"""Shared libraries and tools for this machine's CPU, built with the same Clang as the device code.
 
-`compile_host_library(source, out)` is used for the C stub of the virtual HIP library and for the host side of
-the benchmarks. The compiler keeps its C runtime in gpulab's cache folder: the first library ever takes some
-seconds more than the following ones.
+`compile_host_library(source, out)` is used for the C stub of the virtual HIP library, the decoder of machine code and
+the host side of the benchmarks. The compiler keeps its C runtime in gpulab's cache folder: the first library ever takes
+some seconds more than the following ones.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def compile_host_library(
     optimize: Literal["0", "1", "2", "3", "s"] = "2",
     options: Sequence[str] = (),
     timeout: float = 300.0,
+    program: bool = False,
 ) -> Path:
-    """Build a shared library for this machine and put it at `out` in one step (atomically).
+    """Build a shared library (or a program) for this machine and put it at `out` in one step (atomically).
 
     Args:
         source: C or C++ text, or a `pathlib.Path` to a file of it.
@@ -44,6 +45,7 @@ def compile_host_library(
         optimize: the digit of -O.
         options: more compiler options, e.g. ``["-march=native", "-Wl,-soname,libamdhip64.so.7"]``.
         timeout: seconds.
+        program: an executable file, not a library.
 
     Returns:
         `out` as a Path.
@@ -62,9 +64,9 @@ def compile_host_library(
             path.write_text(source, encoding="utf-8", newline="\n")
         made = str(Path(scratch, f"made{library_suffix()}"))
         store = cache.tool_folder(scratch)
-        arguments = ["cc" if language == "c" else "c++", "-shared", f"-O{optimize}", "-x", language, str(path)]
-        if os.name != "nt":
-            arguments.append("-fPIC")
+        arguments = ["cc" if language == "c" else "c++", f"-O{optimize}", "-x", language, str(path)]
+        if not program:
+            arguments += ["-shared"] if os.name == "nt" else ["-shared", "-fPIC"]
         arguments += [*options, "-o", made]
         outcome = compiler.run(
             arguments,

@@ -249,6 +249,37 @@ def a_code_object(chance: random.Random) -> None:
     run(gpulab.load(data), arch)
 
 
+@functools.cache
+def foreign(arch: str) -> tuple[bytes, tuple[tuple[int, int], ...]]:
+    """The code object without what gpulab keeps in it, and where its sections stand in the file, the code last."""
+    from gpulab.toolchain import code_object, elf
+
+    data = compiled(arch)[1]
+    for name in (code_object.ASSEMBLY_SECTION, code_object.META_SECTION):
+        data = data.replace(name.encode(), b"." + b"x" * (len(name) - 1))
+    kept = [each.contents for each in elf.read(data) if any(each.contents) and not each.name.startswith(".xx")]
+    kept.sort(key=lambda contents: contents == next(s.contents for s in elf.read(data) if s.name == ".text"))
+    return data, tuple((data.index(each), len(each)) for each in kept)
+
+
+def a_foreign_code_object(chance: random.Random) -> None:
+    import gpulab
+
+    arch = chance.choice(ARCHITECTURES)
+    data, sections = foreign(arch)
+    if chance.random() < 0.2:
+        data = changed(data, chance)
+    else:
+        made = bytearray(data)
+        start, size = chance.choice((sections[-1], chance.choice(sections)))
+        places = [at for at in range(start, start + size) if data[at]]  # not the room between functions
+        for _ in range(chance.choice((1, 1, 2, 4, 16))):
+            made[chance.choice(places)] = chance.choice((0, 1, 127, 128, 255, chance.randrange(256)))
+        data = bytes(made)
+    gpulab.use(arch)
+    run(gpulab.load(data), arch)
+
+
 # ----------------------------------------------------------------------------------------------- calls of C functions
 
 LEFT_OUT = re.compile(r"hipStreamWaitValue|hipLaunchHostFunc|hipStreamAddCallback|hipMemcpy3D|hipGetDeviceFlags$|__")
@@ -365,6 +396,7 @@ TARGETS: dict[str, Callable[[random.Random], None]] = {
     "zips": a_zip,
     "assembly": some_assembly,
     "code objects": a_code_object,
+    "foreign code objects": a_foreign_code_object,
     "calls": some_calls,
 }
 

@@ -7,12 +7,15 @@ import ctypes
 import functools
 import re
 import struct
+import zlib
 
 import pytest
+import zstandard
 
+from gpulab import architectures
 from gpulab.virtual_gpu import runtime as runtimes
 from gpulab.virtual_gpu.machine.arena import Arena
-from gpulab.virtual_gpu.runtime import modules, structures
+from gpulab.virtual_gpu.runtime import images, structures
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.runtime import Runtime
 from tests.hip import fake_machine
@@ -143,24 +146,24 @@ def elf_image(sections=(), segments=(), section_bytes=64, segment_bytes=56, kind
 def test_the_size_of_an_elf_file_is_told_by_its_tables(image, size):
     memory = ctypes.create_string_buffer(image.ljust(4096, b"~"), 4096)
     if size is None:
-        assert modules._elf_bytes(ctypes.addressof(memory)) == 1 << 30
+        assert images._elf_bytes(ctypes.addressof(memory)) == 1 << 30
     elif size:
-        assert modules.image_at(ctypes.addressof(memory)) == memory.raw[:size]
+        assert images.image_at(ctypes.addressof(memory)) == memory.raw[:size]
     else:
-        assert code_of(modules.image_at, ctypes.addressof(memory)) == 200
+        assert code_of(images.image_at, ctypes.addressof(memory)) == 200
 
 
 def test_the_whole_image_is_found_in_memory():
     bundle = bundle_of(("gfx942", "gfx1100")).raw[:-1]
     for image in (code_object("gfx942").elf, bundle):
         memory = ctypes.create_string_buffer(image + b"~" * 100)
-        assert modules.image_at(ctypes.addressof(memory)) == image
-    assert modules.from_bundle(bundle, "gfx1100") == code_object("gfx1100").elf
-    assert modules.from_bundle(bundle, "gfx942") == code_object("gfx942").elf
-    assert code_of(modules.from_bundle, bundle, "gfx90a") == 209
-    assert code_of(modules.from_bundle, bundle[:-1], "gfx1100") == 200
+        assert images.image_at(ctypes.addressof(memory)) == image
+    assert images.from_bundle(bundle, architectures.get("gfx1100")) == code_object("gfx1100").elf
+    assert images.from_bundle(bundle, architectures.get("gfx942")) == code_object("gfx942").elf
+    assert code_of(images.from_bundle, bundle, architectures.get("gfx90a")) == 209
+    assert code_of(images.from_bundle, bundle[:-1], architectures.get("gfx1100")) == 200
     with pytest.raises(Failure, match="code for gfx942, gfx1100, not for gfx90a"):
-        modules.from_bundle(bundle, "gfx90a")
+        images.from_bundle(bundle, architectures.get("gfx90a"))
 
 
 def bundle_text(*entries, count=None):
@@ -186,10 +189,69 @@ def bundle_text(*entries, count=None):
 def test_the_size_of_a_bundle_is_told_by_its_entries(text, found):
     memory = ctypes.create_string_buffer(text, len(text))
     if not found:
-        assert code_of(modules.image_at, ctypes.addressof(memory)) == 200
+        assert code_of(images.image_at, ctypes.addressof(memory)) == 200
     else:
-        assert len(modules.image_at(ctypes.addressof(memory))) == found
-        assert len(modules.from_bundle(text, "gfx942")) in (7, 1)
+        assert len(images.image_at(ctypes.addressof(memory))) == found
+        assert len(images.from_bundle(text, architectures.get("gfx942"))) in (7, 1)
+
+
+def compressed_text(version, method, body, size, whole=None):
+    """Clang Offload Bundler, "Compressed Offload Bundle Format": magic, version, method, sizes, hash."""
+    forms = {1: "<4sHHIQ", 2: "<4sHHIIQ", 3: "<4sHHQQQ"}
+    form = forms.get(version, forms[2])
+    sizes = (size,) if version == 1 else (struct.calcsize(form) + len(body) if whole is None else whole, size)
+    return struct.pack(form, b"CCOB", version, method, *sizes, 0) + body
+
+
+BUNDLE = bundle_text((5000, 7, b"hipv4-amdgcn-amd-amdhsa--gfx942"))
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize(("method", "packed"), [(0, zlib.compress(BUNDLE)), (1, zstandard.compress(BUNDLE))])
+def test_compressed_bundles(version, method, packed):
+    text = compressed_text(version, method, packed, len(BUNDLE))
+    device = architectures.get("gfx942")
+    assert images.is_bundle(text)
+    assert images.from_bundle(text, device) == b"~" * 7
+    memory = ctypes.create_string_buffer(text + b"~" * 64)
+    if version > 1:
+        assert images.image_at(ctypes.addressof(memory)) == text
+    else:
+        assert code_of(images.image_at, ctypes.addressof(memory)) == 200
+    for wrong in (
+        compressed_text(version, method, packed[:-20], len(BUNDLE)),
+        compressed_text(version, method, packed, len(BUNDLE) - 1),
+        compressed_text(version, method, packed, len(BUNDLE) + 1),
+        compressed_text(version, method, packed, (1 << 30) + 1),
+        compressed_text(version, 2, packed, len(BUNDLE)),
+        compressed_text(version, 1 - method, packed, len(BUNDLE)),
+        compressed_text(4, method, packed, len(BUNDLE)),
+        text[:12],
+    ):
+        assert code_of(images.from_bundle, wrong, device) == 200
+
+
+@pytest.mark.parametrize(
+    ("targets", "chosen"),
+    [
+        (["gfx942"], 0),
+        (["gfx942:xnack+", "gfx942"], 1),
+        (["gfx942", "gfx942:sramecc+:xnack-", "gfx942:xnack-"], 1),
+        (["gfx942:sramecc-"], None),
+        (["gfx942:xnack+"], None),
+        (["gfx1100", "gfx9-generic"], None),
+    ],
+)
+def test_the_code_object_that_fits_the_device_best(targets, chosen):
+    """An MI300X has ECC of its memory (sramecc+), and its pages are not migrated (xnack-)."""
+    entries = [(5000 + n, 1, b"hipv4-amdgcn-amd-amdhsa--" + each.encode()) for n, each in enumerate(targets)]
+    text = bundle_text(*entries)
+    text = text[:5000] + bytes(range(len(targets))) + text[5000 + len(targets) :]
+    device = architectures.get("gfx942")
+    if chosen is None:
+        assert code_of(images.from_bundle, text, device) == 209
+    else:
+        assert images.from_bundle(text, device) == bytes([chosen])
 
 
 # Kernels

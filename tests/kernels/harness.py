@@ -7,7 +7,8 @@ the source has several; `gpu.module(SOURCE)` is for pipelines of launches.
 
 The environment variable GPULAB_CORPUS names the architectures that the corpus runs on ("gfx90a,gfx1201") in place of
 the two default ones, GPULAB_CORPUS_OPTIONS the compiler options in place of -O3 and those of `levels` ("-O0"). With
-GPULAB_CORPUS_SOURCES nothing is compiled: the sources are written to that file, a JSON text to each line.
+GPULAB_CORPUS_SOURCES nothing is compiled: the sources are written to that file, a JSON text to each line. With
+GPULAB_CORPUS_FOREIGN=1 what gpulab keeps in a code object is taken out, so that its machine code is read back.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ ARCHITECTURES = {
 }
 OPTIONS = tuple(os.environ.get("GPULAB_CORPUS_OPTIONS", "").split())
 SOURCES = os.environ.get("GPULAB_CORPUS_SOURCES", "")
+FOREIGN = bool(os.environ.get("GPULAB_CORPUS_FOREIGN"))
 
 Dim = int | tuple[int, ...]
 
@@ -54,7 +56,8 @@ class Gpu:
     def module(self, source: str, *options: str, names: tuple[str, ...] = ()) -> gpulab.Module:
         if SOURCES:
             return Noted(source, names)  # type: ignore[return-value]
-        return gpulab.compile(source, options=[*self.options, *options], name_expressions=names)
+        made = gpulab.compile(source, options=[*self.options, *options], name_expressions=names)
+        return foreign(made) if FOREIGN else made
 
     def __call__(
         self, source: str, *arguments: Any, grid: Dim = 1, block: Dim = 64, lds: int = 0, kernel: str = "",
@@ -66,6 +69,22 @@ class Gpu:
         values = [gpulab.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
         chosen[grid, block, lds](*values)
         return tuple(v.to_host() for v in values if isinstance(v, gpulab.DeviceArray))
+
+
+def foreign(module: gpulab.Module) -> gpulab.Module:
+    """The module as another compiler would have made it: its ELF without the sections that gpulab reads."""
+    from dataclasses import replace
+
+    from gpulab import toolchain
+    from gpulab.toolchain import code_object
+
+    elf = module._code.elf
+    for name in (code_object.ASSEMBLY_SECTION, code_object.META_SECTION):
+        elf = elf.replace(name.encode(), b"." + b"x" * (len(name) - 1))
+    read = toolchain.CodeObject.from_elf(elf)
+    # Names and types of parameters stand in the source alone.
+    kernels, names = module._code.kernels, module._code.name_expressions
+    return gpulab.Module(replace(read, kernels=kernels, name_expressions=names, source=module._code.source))
 
 
 class Noted:

@@ -16,6 +16,7 @@ import pytest
 
 from gpulab.errors import UnsupportedInstruction
 from gpulab.toolchain import build
+from gpulab.toolchain.binary import decoder
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.translate.decode import Decoder
@@ -44,6 +45,13 @@ def test_a_part_of_the_corpus_runs_on_each() -> None:
     found = _pytest("-k", PART, GPULAB_CORPUS=",".join(FURTHER), GPULAB_CORPUS_OPTIONS="-O1")
     assert found.returncode == 0, found.stdout[-4000:] + found.stderr[-4000:]
     assert int(found.stdout.split(" passed")[0].split()[-1]) >= 4 * 9
+
+
+@pytest.mark.skipif(bool(decoder.missing()), reason="the disassembler is made for Linux on x86-64 alone")
+def test_a_part_of_the_corpus_runs_from_its_machine_code() -> None:
+    found = _pytest("-m", "not full", GPULAB_CORPUS_FOREIGN="1")
+    assert found.returncode == 0, found.stdout[-4000:] + found.stderr[-4000:]
+    assert int(found.stdout.split(" passed")[0].split()[-1]) >= 60
 
 
 @pytest.fixture(scope="module")

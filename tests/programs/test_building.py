@@ -13,11 +13,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import gpulab
-from gpulab import cli, programs
+from gpulab import architectures, cli, programs
 from gpulab.errors import CompileError, GpulabError
 from gpulab.programs import building, options
 from gpulab.toolchain import hosted
-from gpulab.virtual_gpu.runtime import modules
+from gpulab.virtual_gpu.runtime import images
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
 SOURCES = Path(__file__).parent / "sources"
@@ -131,8 +131,8 @@ def test_without_main() -> None:
 
 def test_the_bundle_is_as_the_library_reads_it() -> None:
     raw = building.bundle([("gfx942", b"first"), ("gfx1100", b"second")])
-    assert modules.from_bundle(raw, "gfx942") == b"first"
-    assert modules.from_bundle(raw, "gfx1100") == b"second"
+    assert images.from_bundle(raw, architectures.get("gfx942")) == b"first"
+    assert images.from_bundle(raw, architectures.get("gfx1100")) == b"second"
 
 
 def test_a_header_beside_the_source(tmp_path: Path) -> None:

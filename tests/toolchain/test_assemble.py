@@ -63,7 +63,7 @@ def signature(
 ) -> KernelSignature:
     kernels = [{".name": "k", ".args": listed}]
     monkeypatch.setattr(code_object, "kernel_metadata", lambda machine: kernels)
-    return assemble._signatures(b"", functions or {})["k"]
+    return assemble.signatures(b"", functions or {})["k"]
 
 
 def test_signatures_without_the_source(monkeypatch: pytest.MonkeyPatch) -> None:

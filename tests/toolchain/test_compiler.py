@@ -96,14 +96,17 @@ def test_what_a_process_may_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         path.write_text("")
     arguments = ["clang", str(own[0]), f"-I{own[1]}", f"-o{tmp_path}/absent", f"-D={own[2]}", f"={own[3]}", "relative",
                  f"-Wl,{own[0]}"]  # fmt: skip
-    reached = compiler._allowed(arguments, tmp_path, ["/r"], ["/w"])
+    reached = compiler._allowed("/p/zig", arguments, tmp_path, ["/r"], ["/w"])
     package = str(Path(compiler.__file__).parent)
     assert reached == {
         "run": ["/p/zig"],
         "read": ["/p", package, "/dev/urandom", *map(str, own), "/r"],
         "write": [str(tmp_path), "/w", "/dev/null"],
     }
-    assert compiler._allowed([], None, [], [])["write"] == ["/dev/null"]
+    assert compiler._allowed("/p/zig", [], None, [], [])["write"] == ["/dev/null"]
+    tool = compiler._allowed("/other/tool", [], None, [], [])["run"]
+    assert tool[0] == "/other/tool"
+    assert all(each.startswith("/lib") for each in tool[1:]), "what loads a program that is not static"
 
 
 def test_limits_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,9 @@ from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import Device
+from gpulab.virtual_gpu.runtime.images import image_at
 from gpulab.virtual_gpu.runtime.memory import Memory
-from gpulab.virtual_gpu.runtime.modules import Function, Module, Modules, image_at
+from gpulab.virtual_gpu.runtime.modules import Function, Module, Modules
 
 _MAGIC = 0x48495046  # "HIPF": of the structure that clang puts around the bundle
 

@@ -10,13 +10,12 @@ import ctypes
 import dataclasses
 import hashlib
 import itertools
-import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gpulab.architectures import residency
 from gpulab.errors import GpulabError, LaunchLimitError
-from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime import codes, images
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import Device, Stream
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 Triple = tuple[int, int, int]
 
-_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
-_LARGEST_IMAGE = 1 << 30
 _KEPT_PROGRAMS = 64
 LAUNCH_BUFFER, LAUNCH_BUFFER_SIZE, LAUNCH_END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
 
@@ -102,8 +99,8 @@ class Modules:
             UnsupportedInstruction: the machine lacks an instruction of a kernel.
         """
         device = self._context.current
-        if image.startswith(_BUNDLE):
-            image = from_bundle(image, device.architecture.name)
+        if images.is_bundle(image):
+            image = images.from_bundle(image, device.architecture)
         program = self._program(image, device)
         with self._context.lock:
             loaded = device.machine.load(program)
@@ -537,85 +534,3 @@ def _named(kernel: KernelDescriptor, signature: KernelSignature) -> KernelDescri
 def _cu_mode(descriptor: KernelDescriptor) -> bool:
     # .amdhsa_workgroup_processor_mode 0 is what -mcumode writes; gfx9 has no such directive and one mode.
     return descriptor.directives.get("workgroup_processor_mode", 1) == 0
-
-
-def image_at(address: int) -> bytes:
-    """The bytes of the code object at an address: an ELF or an offload bundle; both tell their length.
-
-    Raises:
-        Failure: hipErrorInvalidImage.
-    """
-    head = ctypes.string_at(address, 4)
-    if head == b"\x7fELF":
-        size = _elf_bytes(address)
-    elif head == _BUNDLE[:4] and ctypes.string_at(address, len(_BUNDLE)) == _BUNDLE:
-        size = _bundle_bytes(address)
-    else:
-        raise Failure(codes.INVALID_IMAGE, "the image is neither an ELF file nor an offload bundle")
-    if not 0 < size <= _LARGEST_IMAGE:
-        raise Failure(codes.INVALID_IMAGE, "the image's own headers give no sensible size")
-    return ctypes.string_at(address, size)
-
-
-def _elf_bytes(address: int) -> int:
-    header = ctypes.string_at(address, 64)
-    if header[4] != 2 or header[5] != 1:
-        raise Failure(codes.INVALID_IMAGE, "the image is not a 64-bit little-endian ELF file")
-    segments_at, sections_at = struct.unpack_from("<QQ", header, 32)
-    segment_bytes, segment_count, section_bytes, section_count = struct.unpack_from("<HHHH", header, 54)
-    ends = [64, segments_at + segment_bytes * segment_count, sections_at + section_bytes * section_count]
-    if max(ends) > _LARGEST_IMAGE or (segment_count and segment_bytes < 56) or (section_count and section_bytes < 64):
-        raise Failure(codes.INVALID_IMAGE)
-    for i in range(section_count):
-        section = ctypes.string_at(address + sections_at + i * section_bytes, 64)
-        kind = struct.unpack_from("<I", section, 4)[0]
-        offset, size = struct.unpack_from("<QQ", section, 24)
-        if kind != 8:  # SHT_NOBITS has no bytes in the file
-            ends.append(offset + size)
-    for i in range(segment_count):
-        segment = ctypes.string_at(address + segments_at + i * segment_bytes, 56)
-        offset, size = struct.unpack_from("<Q16xQ", segment, 8)
-        ends.append(offset + size)
-    return int(max(ends))
-
-
-def _bundle_entries(read: Callable[[int, int], bytes]) -> list[tuple[int, int, str]]:
-    """(offset, bytes, target) of each entry; `read(offset, size)` gives bytes of the bundle."""
-    count = struct.unpack("<Q", read(len(_BUNDLE), 8))[0]
-    if count > 64:
-        raise Failure(codes.INVALID_IMAGE)
-    entries, at = [], len(_BUNDLE) + 8
-    for _ in range(count):
-        offset, size, length = struct.unpack("<QQQ", read(at, 24))
-        if length > 256:
-            raise Failure(codes.INVALID_IMAGE)
-        entries.append((offset, size, read(at + 24, length).decode(errors="replace")))
-        at += 24 + length
-    return entries
-
-
-def _bundle_bytes(address: int) -> int:
-    entries = _bundle_entries(lambda offset, size: ctypes.string_at(address + offset, size))
-    return max((offset + size for offset, size, _ in entries), default=0)
-
-
-def from_bundle(bundle: bytes, arch: str) -> bytes:
-    """The code object for an architecture in an offload bundle.
-
-    Raises:
-        Failure: hipErrorNoBinaryForGpu.
-    """
-
-    def read(offset: int, size: int) -> bytes:
-        piece = bundle[offset : offset + size]
-        if len(piece) != size:
-            raise Failure(codes.INVALID_IMAGE)
-        return piece
-
-    targets = []
-    for offset, size, target in _bundle_entries(read):
-        name = target.rpartition("--")[2].partition(":")[0]
-        targets += [name] if name else []
-        if name == arch and size:
-            return read(offset, size)
-    raise Failure(codes.NO_BINARY_FOR_GPU, f"the file has code for {', '.join(targets) or 'no device'}, not for {arch}")

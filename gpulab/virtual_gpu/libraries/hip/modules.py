@@ -8,7 +8,7 @@ from gpulab.virtual_gpu.libraries.hip import memory
 from gpulab.virtual_gpu.libraries.values import need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.modules import image_at
+from gpulab.virtual_gpu.runtime.images import image_at
 from gpulab.virtual_gpu.runtime.structures import (
     ATTRIBUTE_COOPERATIVE,
     FunctionAttributes,

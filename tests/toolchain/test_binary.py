@@ -1,0 +1,425 @@
+"""Code objects that others made: what is read back of their machine code is what the compiler's own text says."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab import architectures
+from gpulab.errors import GpulabError
+from gpulab.toolchain import CodeObject, binary, compile, compiler, elf
+from gpulab.toolchain.binary import decoder, descriptor, lines
+from gpulab.virtual_gpu.isa import assembly
+from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Operand, Program, Register, Symbol
+
+pytestmark = pytest.mark.skipif(bool(decoder.missing()), reason="the disassembler is made for Linux on x86-64 alone")
+SOURCE = r"""
+#include <hip/hip_runtime.h>
+__device__ int counter = 5;
+__device__ float zeros[300];
+__constant__ float table[4] = {1.5f, 2, 3, 4};
+__device__ int* pointers[2] = {&counter, nullptr};
+__device__ __attribute__((noinline)) float twice(float x) { return x * 2 + counter; }
+__device__ __attribute__((noinline)) float thrice(float x) { return x * 3; }
+__device__ float (*functions[2])(float) = {twice, thrice};
+extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
+  __shared__ float part[64];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[threadIdx.x] = i < n ? a * x[i] : 0;
+  __syncthreads();
+  for (int k = 0; k < n; k += 7) part[threadIdx.x] += twice(part[(threadIdx.x + k) % 64]);
+  if (i < n) y[i] = part[threadIdx.x] + functions[i & 1](y[i]) + table[i & 3] + *pointers[0] + zeros[i];
+}
+extern "C" __global__ __launch_bounds__(128) void large(int* out, int n) {
+  int room[40];
+  for (int i = 0; i < 40; i++) room[i] = i * n;
+  out[threadIdx.x] = room[out[threadIdx.x] % 40];
+}
+"""
+NULL = Operand(Register("special", 0, 1, "null"))
+DEVICES = ("gfx942", "gfx1100", "gfx90a", "gfx950", "gfx1030", "gfx1201")
+
+
+def linked(text: str, arch: str, folder: Path, *options: str) -> bytes:
+    """A code object of an assembly text by the packaged assembler and linker alone."""
+    source, unit, out = folder / "k.s", folder / "k.o", folder / "k.co"
+    source.write_text(text)
+    target = ["--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", *options]
+    for command in (
+        ["clang", *target, "-x", "assembler", "-c", str(source), "-o", str(unit)],
+        ["ld.lld", "-shared", str(unit), "-o", str(out)],
+    ):
+        outcome = compiler.run(command, folder=folder)
+        assert outcome.code == 0, outcome.log
+    return out.read_bytes()
+
+
+def parsed(text: str, arch: str) -> Program:
+    return assembly.parse(text, arch=arch)
+
+
+def meant(program: Program, given: Operand) -> Any:
+    """An operand without the names of places."""
+    symbol = given.value
+    if not isinstance(symbol, Symbol):
+        return given
+    if symbol.name in program.labels:
+        return "code", program.labels[symbol.name], symbol.offset, symbol.relocation
+    name = symbol.name.removesuffix("@got")
+    return "data", program.data[name].contents, symbol.offset, symbol.relocation.replace("gotpcrel32", "rel32")
+
+
+def instructions(program: Program) -> list[Any]:
+    """What the instructions mean; without s_nop, with which the assembler fills up to a loop that is to be aligned."""
+    kept = [number for number, each in enumerate(program.instructions) if each.mnemonic != "s_nop"]
+    places = {number: sum(each < number for each in kept) for number in range(len(program.instructions) + 1)}
+    moved = replace(program, labels={name: places[index] for name, index in program.labels.items()})
+
+    def plain(one: Instruction) -> Any:
+        operands = [meant(moved, each) for each in one.operands]
+        if one.mnemonic.startswith("s_load") and operands[2:] == [Operand(Literal(0))]:
+            operands[2] = NULL  # an offset of 0: the register null
+        if one.mnemonic == "s_barrier_wait":
+            operands = [Operand(Literal(each.value.value & 0xFFFF)) for each in operands]
+        return one.mnemonic, one.encoding, tuple(operands), dict(one.modifiers), one.pair and plain(one.pair)
+
+    return [plain(program.instructions[number]) for number in kept]
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[CodeObject, bytes, str]:
+    """gpulab's code object, the same text assembled and linked, and what is read back of that."""
+    code = compile(SOURCE, arch=request.param)
+    foreign = linked(code.assembly, request.param, tmp_path_factory.mktemp("foreign"))
+    return code, foreign, binary.assembly_of(foreign).text
+
+
+def test_the_instructions_come_back(both: tuple[CodeObject, bytes, str]) -> None:
+    code, _, text = both
+    own, read = parsed(code.assembly, code.arch), parsed(text, code.arch)
+    assert instructions(read) == instructions(own)
+    assert list(own.functions) == list(read.functions)
+    assert {"saxpy", "large", "_Z5twicef", "_Z6thricef"} <= set(read.functions)
+
+
+def test_kernels_come_back(both: tuple[CodeObject, bytes, str]) -> None:
+    """Each field of a descriptor is the directive from which the assembler made it."""
+    code, _, text = both
+    own, read = parsed(code.assembly, code.arch).kernels, parsed(text, code.arch).kernels
+    assert set(own) == set(read) == {"saxpy", "large"}
+    for name, kernel in own.items():
+        other = read[name]
+        known = {each: value for each, value in kernel.directives.items() if each in other.directives}
+        assert len(known) >= 20
+        different = {each: (value, other.directives[each]) for each, value in known.items()
+                     if value != other.directives[each] and not each.startswith("next_free_")}  # fmt: skip
+        assert not different
+        assert (other.entry == 0) is (kernel.entry == 0)
+        for field in ("arguments", "kernarg_size", "lds_bytes", "private_bytes", "vgprs", "agprs", "sgprs",
+                      "max_flat_workgroup_size", "uses_dynamic_stack"):  # fmt: skip
+            assert getattr(other, field) == getattr(kernel, field), field
+
+
+def test_data_come_back(both: tuple[CodeObject, bytes, str]) -> None:
+    code, _, text = both
+    own, read = parsed(code.assembly, code.arch).data, parsed(text, code.arch).data
+    for name in ("counter", "zeros", "table", "pointers", "functions"):
+        one, other = own[name], read[name]
+        assert (one.size, one.writable) == (other.size, other.writable), name
+        assert one.contents.ljust(one.size, b"\0") == other.contents.ljust(one.size, b"\0"), name
+        assert one.relocations == other.relocations, name
+        assert other.align % one.align == 0
+    assert struct.unpack("<4f", read["table"].contents) == (1.5, 2, 3, 4)
+    assert [r.symbol for r in read["functions"].relocations] == ["_Z5twicef", "_Z6thricef"]
+
+
+def test_lines_come_back(both: tuple[CodeObject, bytes, str]) -> None:
+    code, _, text = both
+    own, read = parsed(code.assembly, code.arch), parsed(text, code.arch)
+    instructions = [[each for each in p.instructions if each.mnemonic != "s_nop"] for p in (own, read)]
+    pairs = [
+        (one.where.line, other.where.line)
+        for one, other in zip(*instructions, strict=True)
+        if one.where is not None and other.where is not None and one.where.line
+    ]
+    assert len(pairs) > 0.8 * len(own.instructions)
+    assert sum(one == other for one, other in pairs) > 0.9 * len(pairs), "all but places in headers"
+    assert {one for one, _ in pairs} >= {7, 8, 13, 15, 16, 20, 21}
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_a_kernel_runs(arch: str, tmp_path: Path) -> None:
+    foreign = linked(compile(SOURCE, arch=arch).assembly, arch, tmp_path)
+    with gpulab.using(f"virtual:{arch}"):
+        found = []
+        for module in (gpulab.compile(SOURCE), gpulab.load(foreign)):
+            x, y = gpulab.to_device(np.arange(100, dtype="f4")), gpulab.to_device(np.ones(100, "f4"))
+            module["saxpy"][2, 64](np.int32(100), np.float32(2.0), x, y)
+            room = gpulab.to_device(np.arange(64, dtype="i4"))
+            module["large"][1, 64](room, np.int32(3))
+            found.append((y.to_host(), room.to_host()))
+        assert (found[0][0] == found[1][0]).all()
+        assert (found[1][1] == np.arange(64) % 40 * 3).all()
+        kernel = gpulab.load(foreign)["saxpy"]
+        with gpulab.profile() as run:
+            kernel[2, 64](np.int32(100), np.float32(2.0), x, y)
+        assert run.launches[0].counters["SQ_INSTS_VALU"] > 0
+        with pytest.raises(gpulab.errors.MemoryFault):
+            kernel[1 << 16, 64](np.int32(1 << 30), np.float32(2.0), x, y)
+        with pytest.raises(gpulab.errors.ArgumentError, match=r"np\.int32\(5\) or np\.float32\(2\.5\)"):
+            kernel[2, 64](100, 2.0, x, y)
+
+
+def test_far_branches_and_names_that_need_quotes(tmp_path: Path) -> None:
+    """A jump over more than 128 KiB goes through s_getpc_b64; a name may hold anything."""
+    body = "".join(f"\tv_xor_b32_e32 v1, 0x{i + 70000:x}, v1\n" for i in range(17000))
+    text = f"""
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+	.text
+	.globl far
+	.p2align 8
+	.type far,@function
+far:
+	s_load_dwordx2 s[2:3], s[0:1], 0x0
+	s_mov_b32 s6, 2
+	v_mov_b32_e32 v1, 0
+.Lagain:
+{body}	s_sub_i32 s6, s6, 1
+	s_cmp_eq_u32 s6, 0
+	s_cbranch_scc1 .Lend
+	s_getpc_b64 s[8:9]
+.Lhere:
+	s_add_u32 s8, s8, (.Lagain-.Lhere)&4294967295
+	s_addc_u32 s9, s9, (.Lagain-.Lhere)>>32
+	s_setpc_b64 s[8:9]
+.Lend:
+	s_waitcnt lgkmcnt(0)
+	v_lshlrev_b32_e32 v0, 2, v0
+	global_store_dword v0, v1, s[2:3]
+	s_endpgm
+.Lover:
+	.size far, .Lover-far
+	.amdhsa_kernel far
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_next_free_vgpr 4
+		.amdhsa_next_free_sgpr 16
+		.amdhsa_accum_offset 4
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+amdhsa.version: [1, 2]
+amdhsa.target: amdgcn-amd-amdhsa--gfx942
+amdhsa.kernels:
+  - .name: far
+    .symbol: far.kd
+    .kernarg_segment_size: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .kernarg_segment_align: 8
+    .wavefront_size: 64
+    .sgpr_count: 16
+    .vgpr_count: 4
+    .max_flat_workgroup_size: 64
+    .args: [{{.offset: 0, .size: 8, .value_kind: global_buffer}}]
+	.end_amdgpu_metadata
+"""
+    expected = 0
+    for i in range(17000):
+        expected ^= i + 70000
+    expected ^= expected  # twice round
+    raw = linked(text, "gfx942", tmp_path)
+    with gpulab.using("virtual:gfx942"):
+        out = gpulab.to_device(np.ones(64, "u4"))
+        gpulab.load(raw)["far"][1, 64](out)
+        assert (out.to_host() == expected).all()
+    quoted = text.replace("far", "fär").replace("fär", '"fär me"')
+    quoted = quoted.replace('.name: "fär me"', ".name: fär me").replace('.symbol: "fär me".kd', '.symbol: "fär me.kd"')
+    quoted = quoted.replace(body, "").replace(".Lover-", ".Lover - ")
+    assert "fär me" in parsed(binary.assembly_of(linked(quoted, "gfx942", tmp_path)).text, "gfx942").kernels
+
+
+def changed(raw: bytes, address: int, new: bytes) -> bytes:
+    """The file with other bytes at an address of its code."""
+    section = next(s for s in elf.read(raw) if s.name == ".text")
+    at = raw.index(section.contents) + address - section.address
+    return raw[:at] + new + raw[at + len(new) :]
+
+
+def refused(raw: bytes) -> str:
+    with pytest.raises(GpulabError) as caught:
+        binary.assembly_of(raw)
+    return str(caught.value)
+
+
+def place_of(raw: bytes, mnemonic: str) -> tuple[int, bytes]:
+    """Address and bytes of the first instruction of this name."""
+    arch = binary.arch_of(raw)
+    section = next(s for s in elf.read(raw) if s.name == ".text")
+    wave = 64 if architectures.get(arch).wave_size == 64 else 32
+    for each in decoder.decode([(section.address, section.contents)], arch, wave):
+        if each.text.startswith(mnemonic):
+            start = each.address - section.address
+            return each.address, section.contents[start : start + each.size]
+    raise AssertionError(mnemonic)
+
+
+@pytest.fixture(scope="module")
+def rdna(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return linked(compile(SOURCE, arch="gfx1100").assembly, "gfx1100", tmp_path_factory.mktemp("rdna"))
+
+
+def test_what_is_not_certain_is_refused_by_name(rdna: bytes) -> None:
+    address, given = place_of(rdna, "v_lshlrev_b64")
+    # Bits 50 to 58 are a third source, which a shift does not have: 0 and the number of the constant 0 are known.
+    for third, fine in ((0, True), (0x80, True), (0x81, False), (0x1FF, False)):
+        word = int.from_bytes(given, "little") & ~(0x1FF << 50) | third << 50
+        made = changed(rdna, address, word.to_bytes(8, "little"))
+        if fine:
+            assert "v_lshlrev_b64" in binary.assembly_of(made).text
+        else:
+            said = refused(made)
+            assert "v_lshlrev_b64" in said
+            assert f"at {address:#x} in saxpy" in said
+            assert word.to_bytes(8, "little").hex(" ") in said
+    start, _ = place_of(rdna, "s_getpc_b64")
+    assert "are no instruction of gfx1100" in refused(changed(rdna, start, b"\xff\xff\xff\xc3"))
+    nop = (0xBF800000).to_bytes(4, "little")
+    assert "'s_getpc_b64 s[" in refused(changed(rdna, start + 4, nop * 2)), "the sums are not there"
+    second = int.from_bytes(place_of(rdna, "s_cbranch")[1], "little") & 0xFFFF0000 | 0x7000
+    assert "outside of it" in refused(changed(rdna, place_of(rdna, "s_cbranch")[0], second.to_bytes(4, "little")))
+
+
+def test_addresses_where_nothing_is(rdna: bytes) -> None:
+    section = next(s for s in elf.read(rdna) if s.name == ".text")
+    start, _ = place_of(rdna, "s_getpc_b64")
+    at = start + 8  # the literal of the first sum
+    assert section.contents[at - 3 - section.address] == 0xFF, "s_add_u32 with a literal"
+    assert "where nothing is" in refused(changed(rdna, at, (0x7FFF0000).to_bytes(4, "little")))
+
+
+def test_files_that_are_something_else(rdna: bytes, tmp_path: Path) -> None:
+    unit = (tmp_path / "k.o", linked(compile(SOURCE, arch="gfx1100").assembly, "gfx1100", tmp_path))[0].read_bytes()
+    assert "not linked" in refused(unit)
+    assert "version of the ABI is 1" in refused(rdna[:8] + b"\x01" + rdna[9:])
+    for version in (2, 3, 4):
+        assert binary.assembly_of(rdna[:8] + bytes([version]) + rdna[9:]).arch == "gfx1100"
+    assert "gfx1177" in refused(rdna.replace(b"amdhsa--gfx1100", b"amdhsa--gfx1177"))
+    assert "amdhsa.target" in refused(rdna.replace(b"amdhsa.target", b"amdhsa.tarxxx"))
+    assert "say nothing of the kernel largx" in refused(rdna.replace(b"large.kd\0", b"largx.kd\0"))
+
+
+def test_without_the_package(rdna: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoder.importlib.util, "find_spec", lambda name: None)
+    decoder._llvm.cache_clear()
+    try:
+        assert "no disassembler" in decoder.missing()
+        said = refused(rdna)
+    finally:
+        decoder._llvm.cache_clear()
+    assert "rocm-bindings-compiler" in said
+    assert "pip install 'gpulab[binaries]'" in said
+
+
+def test_wave_size_is_the_kernels_own(tmp_path: Path) -> None:
+    """On RDNA a kernel says whether its waves have 32 or 64 lanes; EXEC and VCC are written accordingly."""
+    code = compile("__global__ void k(int* x) { if (x[threadIdx.x]) x[threadIdx.x] = 1; }", arch="gfx1100",
+                   options=("-mwavefrontsize64",))  # fmt: skip
+    raw = linked(code.assembly, "gfx1100", tmp_path, "-mwavefrontsize64")
+    text = binary.assembly_of(raw).text
+    assert ".amdhsa_wavefront_size32 0" in text
+    assert "s_and_saveexec_b64" in text or "v_cmpx" in text
+    assert parsed(text, "gfx1100").wave_size == 64
+
+
+def test_descriptors_bit_by_bit() -> None:
+    """LLVM, User Guide for AMDGPU Backend, "Kernel Descriptor": where each field stands."""
+    raw = bytearray(64)
+    struct.pack_into("<IIIIq", raw, 0, 100, 200, 300, 0, -4096)
+    struct.pack_into("<III", raw, 44, 5 | 1 << 16, 2 << 12 | 1 << 14 | 3 << 16 | 2 << 18 | 1 << 21 | 1 << 26,
+                     1 | 9 << 1 | 1 << 8 | 2 << 11)  # fmt: skip
+    struct.pack_into("<HH", raw, 56, 1 << 1 | 1 << 3 | 1 << 11, 4 | 2 << 7)
+    found = descriptor.directives(bytes(raw), "gfx942")
+    assert descriptor.entry(bytes(raw)) == -4096
+    assert descriptor.wave_size(bytes(raw), "gfx942") == 64
+    assert {name: value for name, value in found.items() if value} == {
+        "group_segment_fixed_size": 100, "private_segment_fixed_size": 200, "kernarg_size": 300,
+        "float_round_mode_32": 2, "float_round_mode_16_64": 1, "float_denorm_mode_32": 3, "float_denorm_mode_16_64": 2,
+        "dx10_clamp": 1, "fp16_overflow": 1, "user_sgpr_count": 9, "system_sgpr_workgroup_id_y": 1,
+        "system_vgpr_workitem_id": 2, "user_sgpr_dispatch_ptr": 1, "user_sgpr_kernarg_segment_ptr": 1,
+        "user_sgpr_kernarg_preload_length": 4, "user_sgpr_kernarg_preload_offset": 2, "enable_private_segment": 1,
+        "accum_offset": 24, "tg_split": 1, "uses_dynamic_stack": 1,
+    }  # fmt: skip
+    rdna = descriptor.directives(bytes(raw), "gfx1030")
+    assert rdna["system_sgpr_private_segment_wavefront_offset"] == 1
+    assert rdna["wavefront_size32"] == 0
+    assert not {"accum_offset", "tg_split", "enable_private_segment"} & set(rdna)
+    struct.pack_into("<H", raw, 56, 1 << 10)
+    assert (descriptor.wave_size(bytes(raw), "gfx1030"), descriptor.wave_size(bytes(raw), "gfx90a")) == (32, 64)
+
+
+def line_program(body: bytes, version: int = 5) -> bytes:
+    """A line number program by hand, of DWARF 4 or 5, with one file."""
+    head = bytes([4, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1])
+    if version == 4:
+        names = b"above\0\0" + b"a.py\0\x01\x00\x00" + b"/b.py\0\x01\x00\x00\0"
+        middle = head + names
+    else:
+        names = bytes([1, 1, 8, 2]) + b"/here\0above\0" + bytes([2, 1, 8, 2, 11, 2]) + b"c.py\0\x00a.py\0\x01"
+        middle = head + names
+    start = struct.pack("<H", version) + (b"\x08\x00" if version == 5 else b"")
+    text = start + struct.pack("<I", len(middle)) + middle + body
+    return struct.pack("<I", len(text)) + text
+
+
+SET_ADDRESS = b"\x00\x09\x02" + struct.pack("<Q", 0x1000)
+END = b"\x00\x01\x01"
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_line_programs_by_hand(version: int) -> None:
+    """DWARF 5, 6.2.5: opcodes with line base -5, line range 14, opcode base 13, 4 bytes to an instruction."""
+    body = (
+        SET_ADDRESS + b"\x03\x09\x05\x07\x01"  # line 10, column 7, copy
+        + bytes([13 + 14 * 2 + (3 + 5)])  # two instructions and three lines further
+        + b"\x02\x04\x03\x7d\x01"  # four instructions further, three lines back, copy
+        + b"\x08\x01"  # const_add_pc: (255 - 13) / 14 = 17 instructions
+        + b"\x09\x10\x00\x06\x0a\x01"  # fixed_advance_pc 16 bytes, negate_stmt, prologue_end
+        + END
+    )  # fmt: skip
+    rows = lines.rows({".debug_line": line_program(body, version)})
+    name = "above/a.py"
+    assert rows == [
+        (0x1000, name, 10, 7), (0x1008, name, 13, 7), (0x1018, name, 10, 7), (0x1018 + 68, name, 10, 7),
+        (0x1018 + 84, name, 10, 7),
+    ]  # fmt: skip
+    assert lines.rows({}) == []
+
+
+def test_damaged_line_programs_give_no_lines() -> None:
+    good = line_program(SET_ADDRESS + b"\x03\x09\x01" + END)
+    assert len(lines.rows({".debug_line": good})) == 1
+    for at in range(len(good)):
+        for byte in (0, 1, 127, 255):
+            found = lines.rows({".debug_line": good[:at] + bytes([byte]) + good[at + 1 :]})
+            assert all(row.line >= 0 for row in found)
+        lines.rows({".debug_line": good[:at]})
+
+
+def test_tables_of_symbols_and_relocations(rdna: bytes) -> None:
+    symbols = {s.name: s for s in elf.symbols(rdna)}
+    assert (symbols["counter"].size, symbols["counter"].kind) == (4, elf.OBJECT)
+    assert (symbols["zeros"].size, symbols["saxpy"].kind) == (1200, elf.FUNCTION)
+    assert symbols["saxpy.kd"].size == 64
+    kinds = [(r.kind, r.symbol) for r in elf.relocations(rdna)]
+    assert len(kinds) >= 3  # &counter, twice, thrice
+    assert {kind for kind, _ in kinds} <= {3, 13}
+    for name in (b".symtab", b".strtab"):  # without the full table, what is exported remains
+        rdna = rdna.replace(name, b".xxxxxx")
+    assert re.search(rb"\.xxxxxx", rdna)
