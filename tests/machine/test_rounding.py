@@ -246,3 +246,38 @@ def test_a_half_that_is_too_large_can_stay_finite(mode: str) -> None:
     most = 0x7F7FFFFF
     assert run("add", "f32", mode, [most], [most], saturate=True) == [most if mode in ("down", "zero") else 0x7F800000]
     assert run("add", "f16", mode, [0x7BFF], [0x7BFF]) == [0x7BFF if mode in ("down", "zero") else 0x7C00]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_results_that_are_no_numbers_are_quiet(form: str) -> None:
+    """IEEE 754-2019, 6.2: the first bit of the fraction is set, whether an operand was a NaN (a signalling one, too) or
+    the operation is an invalid one."""
+    fraction, bias, width = FORMS[form]
+    infinity, one = (2 * bias + 1) << fraction, bias << fraction
+    signalling, minus = infinity | 1, 1 << width - 1
+    for operation, a, b in (
+        ("add", signalling, one), ("add", one, signalling), ("add", infinity, infinity | minus), ("mul", 0, infinity),
+        ("mul", one, signalling), ("div", 0, 0), ("div", infinity, infinity), ("div", signalling, one),
+        ("sub", infinity, infinity), ("sqrt", one | minus, 0), ("sqrt", signalling, 0), ("to", signalling, 0),
+    ):  # fmt: skip
+        for mode in MODES:
+            (got,) = run(operation, form, mode, [a], [b])
+            assert got & infinity == infinity, operation
+            assert got >> fraction - 1 & 1, operation
+            assert got < 1 << width
+    assert [got & infinity for got in run("fma", form, "up", [0, signalling], [infinity, one], [one, one])] == [
+        infinity
+    ] * 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_widths_of_integers_and_their_signs(mode: str) -> None:
+    """Bits beyond the width do not count where the number is negative; the least number of each type is exact."""
+    for width in (16, 32, 64):
+        least = 1 << width - 1
+        for form in FORMS:
+            bias = FORMS[form][1]
+            signed, unsigned = (run("to", form, mode, [least], source=f"{kind}{width}")[0] for kind in "iu")
+            if width - 1 <= bias:
+                field = (width - 1 + bias) << FORMS[form][0]
+                assert (signed, unsigned) == (field | 1 << FORMS[form][2] - 1, field)
