@@ -254,3 +254,71 @@ def test_what_cannot_be_says_why(statement: str, reason: str) -> None:
         toolchain.compile(f"{HEADER}__global__ void k() {{\n {statement}\n}}", arch="gfx942")
     assert "cell.hip:4:" in str(error.value)
     assert "1 error" in str(error.value)
+
+
+@both
+def test_members_of_groups(arch: str) -> None:
+    """Every name of the block's, the grid's and the devices' group, in a launch that is not cooperative."""
+    names = [
+        "block.group_dim().x", "block.group_dim().y", "block.dim_threads().z", "block.num_threads()", "block.size()",
+        "block.block_rank()", "block.thread_rank()", "block.group_index().x", "block.thread_index().y",
+        "block.is_valid()",
+        "cg::is_valid(block)", "grid.group_dim().x", "grid.grid_dim().y", "grid.dim_blocks().x", "grid.block_index().x",
+        "grid.num_blocks()", "grid.block_rank()", "grid.num_threads()", "grid.size()", "grid.thread_rank()",
+        "grid.is_valid()", "any.is_valid()", "any.thread_rank()", "any.size()", "any.num_threads()", "any.cg_type()",
+        "many.num_grids()", "many.grid_rank()", "many.is_valid()", "many.size()", "many.cg_type()",
+        "cg::group_size(grid)", "cg::thread_rank(grid)", "one.size()", "one.thread_rank()", "one.cg_type()",
+        "one.is_valid()", "whole.is_valid()", "whole.thread_rank()", "whole.size()",
+    ]  # fmt: skip
+    body = " ".join(f"row[{n}] = {name};" for n, name in enumerate(names))
+    source = (
+        HEADER
+        + f"""__global__ void members(long long* out) {{
+        auto block = cg::this_thread_block(); auto grid = cg::this_grid(); auto many = cg::this_multi_grid();
+        cg::thread_group any = grid, one = cg::this_thread(), whole = block;
+        long long* row = out + grid.thread_rank() * {len(names)};
+        {body}
+        auto token = block.barrier_arrive(); block.barrier_wait(static_cast<decltype(token)&&>(token));
+    }}"""
+    )
+    (out,), _ = run(arch, source, np.zeros(6 * 24 * len(names), "int64"), grid=(3, 2), block=(4, 3, 2))
+    for at, row in enumerate(out.reshape(6 * 24, -1).tolist()):
+        block, thread = divmod(at, 24)
+        place = [4, 3, 2, 24, 24, block, thread, block % 3, thread // 4 % 3, 1, 1]
+        whole = [3, 2, 3, block % 3, 6, block, 144, 144, at, 0]
+        assert row == [
+            *place, *whole, 0, at, 144, 144, 2, 0, 0, 0, 0, 1, 144, at, 1, 0, 5, 1, 1, thread, 24
+        ], at  # fmt: skip
+
+
+@both
+@pytest.mark.parametrize("size", [1, 2, 8, 32])
+def test_values_beyond_a_group_are_the_own_ones(arch: str, size: int) -> None:
+    """shfl takes ranks modulo the size; shfl_up, shfl_down and shfl_xor give the own value where there is no other."""
+    source = (
+        HEADER
+        + f"""__global__ void moves(int* out, int by) {{
+        auto tile = cg::tiled_partition<{size}>(cg::this_thread_block());
+        int v = threadIdx.x + 100, *row = out + threadIdx.x * 8;
+        row[0] = tile.shfl(v, by); row[1] = tile.shfl_up(v, by); row[2] = tile.shfl_down(v, by);
+        row[3] = tile.shfl_xor(v, by);
+        if (threadIdx.x % 2) {{
+            auto odd = cg::coalesced_threads();
+            row[4] = odd.shfl(v, by); row[5] = odd.shfl_up(v, by); row[6] = odd.shfl_down(v, by);
+            row[7] = odd.meta_group_rank() * 10 + odd.meta_group_size();
+        }}
+    }}"""
+    )
+    lanes = ARCHITECTURES[arch]
+    for by in (0, 1, size - 1, size, 16, 31):
+        (out,), _ = run(arch, source, np.zeros(64 * 8, "int32"), np.int32(by))
+        for t, row in enumerate(out.reshape(64, 8).tolist()):
+            start, rank = t - t % size, t % size
+            moved = [start + by % size, t - by if by <= rank else t, t + by if rank + by < size else t,
+                     start + (rank ^ by) if rank ^ by < size else t]  # fmt: skip
+            odd = [0, 0, 0, 0]
+            if t % 2:
+                first, count, mine = t // lanes * lanes + 1, lanes // 2, t % lanes // 2
+                ranks = [by % count, mine - by if by <= mine else mine, mine + by if mine + by < count else mine]
+                odd = [*(100 + first + 2 * r for r in ranks), 1]
+            assert row == [*(100 + m for m in moved), *odd], (by, t)
