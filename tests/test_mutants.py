@@ -125,6 +125,7 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
     groups = mutants.tests_of("gpulab/toolchain/include/hip/hip_cooperative_groups.h")  # many tests name it
     assert groups[0] == "tests/headers/test_cooperative_groups.py"
     assert len(set(groups)) == len(groups)
+    assert "tests/test_mutants.py" not in groups  # it cannot run in a worker's copy
 
 
 @pytest.mark.parametrize(
