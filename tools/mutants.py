@@ -196,7 +196,7 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/counter_names.py", "tests/test_counter_names.py tests/test_metrics.py tests/machine"),
     ("gpulab/records.py", "tests/test_records.py tests/api tests/views tests/machine"),
     ("gpulab", "tests/api tests/hip tests/test_packaging.py"),
-    ("course", "tests/course tests/grading"),
+    ("course", "tests/course/test_rules.py tests/course tests/grading"),
 )
 
 

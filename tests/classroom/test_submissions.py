@@ -14,8 +14,8 @@ import pytest
 
 from gpulab.classroom import notebook
 from gpulab.classroom.notebook import Asked, Cell, answer, cells, defines
-from gpulab.classroom.reading import Unreadable
-from gpulab.classroom.submissions import NOT_HANDED_IN, asked_by, submissions
+from gpulab.classroom.reading import Unreadable, entries
+from gpulab.classroom.submissions import NOT_HANDED_IN, _unzipped, asked_by, submissions
 from gpulab.errors import CheckError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -280,3 +280,25 @@ def test_every_solution_of_the_course_is_found_in_its_notebook() -> None:
             if cell["metadata"].get("nbgrader", {}).get("solution")
         ]
         assert answer(cells(text), asked_by(id)) == marked[0].partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("inside", "parts"),
+    [
+        ("ann/saxpy-guard.hip", [("saxpy-guard.hip",)]), ("saxpy-guard.hip", [("saxpy-guard.hip",)]),
+        ("other/saxpy-guard.hip", [("other", "saxpy-guard.hip")]), ("ann", [("ann",)]),
+        ("ann/ann/saxpy-guard.hip", [("ann", "saxpy-guard.hip")]),
+    ],
+)  # fmt: skip
+def test_a_folder_named_like_the_students_zip_is_no_folder_of_its_own(
+    tmp_path: Path, inside: str, parts: list[tuple[str, ...]]
+) -> None:
+    with zipfile.ZipFile(tmp_path / "ann.zip", "w") as packed:
+        packed.writestr(inside, KERNEL)
+    found = list(_unzipped(entries(tmp_path), opened=True))
+    assert [(student, entry.parts) for student, entry in found] == [("ann", each) for each in parts]
+    assert found[0][1].read() == KERNEL.encode()
+    ((student, closed),) = _unzipped(entries(tmp_path), opened=False)
+    assert (student, closed.parts) == ("ann", ("ann.zip",))
+    with pytest.raises(Unreadable, match="a zip inside a zip is not opened"):
+        closed.read()

@@ -113,3 +113,68 @@ def test_cases_and_runs_can_be_sent_to_another_process(id, name):
     exercise, source = load(id), wrong_answer(id, name).source
     assert isinstance(exercise, Exercise)
     assert judge(exercise, source, Pickled()) == judge(exercise, source, GpuBench())
+
+
+def test_what_a_source_is_asked_for():
+    """Of one kernel as the first case launches it; of several each way in which a case launches them."""
+
+    def make(parameters, random):
+        n = parameters["n"]
+        arguments = (Value("n", np.int32(n)), Array("x", np.zeros(n, "float32" if n < 5 else "float64")))
+        if "steps" not in parameters:
+            return Case(parameters, (1, 1, 1), (1, 1, 1), arguments)
+        passed = (("a", ("x",)), ("b", ("n", "x")), ("a", ("x",)))
+        steps = tuple(Step(name, (1, 1, 1), (1, 1, 1), names) for name, names in passed)
+        return Case(parameters, arguments=arguments, steps=steps)
+
+    one = tiny(make=make, cases=({"n": 4}, {"n": 8})).asked()
+    assert (one.exercise, one.kernel) == ("tiny", "tens")
+    assert one.kernels["tens"].passed == (((False, "int32"), (True, "float32")),)
+    assert one.kernels["tens"].parameters == "int n, const int* x, int* out"
+    cases = tuple({"n": n, "steps": 3} for n in (4, 8, 2))
+    several = tiny(
+        make=make, cases=cases, signature="", signatures={"a": "float* x", "b": "int n, float* x"}, kernel="a"
+    )
+    found = several.asked().kernels
+    assert found["a"].passed == (((True, "float32"),), ((True, "float64"),))
+    assert found["b"].passed == (((False, "int32"), (True, "float32")), ((False, "int32"), (True, "float64")))
+    assert (found["a"].parameters, found["b"].parameters) == ("float* x", "int n, float* x")
+
+
+def test_the_limit_of_instructions_may_depend_on_the_case():
+    case = tiny().case({"n": 8})
+    assert tiny().limit(case) == 2_000_000
+    assert tiny(instruction_limit=lambda case: 10 * case.parameters["n"]).limit(case) == 80
+
+
+def test_data_depends_on_parameters_and_the_secret_alone():
+    def make(parameters, random):
+        return Case(parameters, (1, 1, 1), (1, 1, 1), (Array("x", random.integers(0, 1 << 30, 4).astype("int32")),))
+
+    def data(n=3, secret=None, **changes):
+        exercise = tiny(make=make, **changes)
+        return tuple(exercise.case({"n": n, "wave": 64}, secret=secret).array("x").data.tolist())
+
+    assert data() == data()
+    different = {data(), data(4), data(secret=1), data(secret=2), data(secret=1 << 32), data(id="other")}
+    assert len(different) == 6
+    waves = tiny(make=make, by_wave=True)
+    for given, size, wave in (({}, 0, 64), ({}, 32, 32), ({"wave": 32}, 0, 32), ({"wave": 32}, 64, 64)):
+        assert waves.case({"n": 3, **given}, size).parameters == {"n": 3, "wave": wave}
+    assert tiny(make=make).case({"n": 3, "wave": 32}, 64).parameters == {"n": 3}
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"id": "Tiny"}, "lower case words joined by hyphens"), ({"id": "a--b"}, "lower case words"),
+        ({"hints": ("a", "b")}, "three hints"), ({"hints": ("a", " ", "c")}, "three hints"),
+        ({"cases": ()}, "no cases"),
+        ({"signature": ""}, "either a signature or signatures"),
+        ({"signatures": {"tens": "x"}}, "either a signature or signatures"),
+        ({"signature": "", "signatures": {"other": "x"}}, "its kernel tens is not among its signatures"),
+    ],
+)  # fmt: skip
+def test_what_is_not_well_formed(changes, complaint):
+    with pytest.raises(CheckError, match=complaint):
+        tiny(**changes)

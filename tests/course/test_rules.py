@@ -1,0 +1,265 @@
+"""Parts of course/check.py and course/build.py, each alone: numbers at their limits, texts that have mistakes."""
+
+import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
+
+import build
+import check as course
+import nbformat
+import pytest
+
+from gpulab.grading.answers import WrongAnswer
+from gpulab.grading.case import combinations
+from gpulab.grading.exercise import Cause, Requirement, multiple_of
+from gpulab.grading.library import load
+from gpulab.grading.verdict import Verdict, VerdictRow
+from tests.grading.test_judge import tiny
+
+
+def said(complaints):
+    return [(each.where, each.what) for each in complaints]
+
+
+# ------------------------------------------------------------------------------------------------------------- texts
+
+
+def test_a_complaint_in_words():
+    assert str(course.Complaint("a.md", "it lacks b", "write b")) == "a.md: it lacks b; write b"
+
+
+def test_anchors_and_passages():
+    text = "# One two\n\na\n\n```\n# no heading\n```\n\n## Three\nb\n####### none\n\n## What you have learned\n\nc\n"
+    assert course.anchors(text) == {"One-two", "Three", "What-you-have-learned"}
+    found = [" ".join(each.split()) for each in course.passages(text)]
+    assert [each for each in found if each] == ["# One two a", "## Three b ####### none"]
+    cells = 'a\n```{code-cell}\n1\n```\nb\n+++ {"tags": []}\nc\n~~~\nd\n~~~\n'
+    assert [" ".join(each.split()) for each in course.passages(cells)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("run.gpu_map()", ["run.gpu_map"]), ("gpulab.trace(k)", ["gpulab.trace"]), ("other.trace(k)", []),
+        ("gpulab.checked()", ["gpulab.checked"]), ("gpulab.check('x', k)", []), ("trace(k)", []),
+        ("if x:\n    run.gpu_map()", []), ("try:\n    gpulab.trace(k)\nexcept E:\n    pass", []),
+        ("for x in y:\n    run.gpu_map()\n    gpulab.trace(k)", ["run.gpu_map", "gpulab.trace"]),
+        ("a(run.gpu_map().show())", ["run.gpu_map"]),
+    ],
+)  # fmt: skip
+def test_what_a_real_gpu_cannot_do(code, found):
+    assert list(course.virtual_only(code)) == found
+
+
+def test_terms_of_the_glossary():
+    rows = (
+        "| word, words; term (of HIP) | A sentence. | [05](a.ipynb) |\n| SM | CU: WGP | – | x | [07](b.ipynb) |\n"
+        "| word | again | [03](c.ipynb) |\n| `code` | x | [01](d.ipynb) |\n| – | x | [01](d.ipynb) |\nno row\n"
+    )
+    assert course.terms(rows) == {"word": "03", "words": "05", "term": "05", "CU": "07", "WGP": "07"}
+
+
+def test_where_a_word_stands():
+    found = course.of_wording("a.md", "x" * 60 + " " + "y " * 30 + "The lane wants it. " + "z " * 30)
+    ((where, what),) = said(found)
+    assert where == "a.md"
+    before, after = "y " * 18 + "The ", " it. " + "z " * 8
+    assert what == f"it says 'lane wants': {(before + 'lane wants' + after).strip()!r}"
+    assert not list(course.of_wording("a.md", "`the lane wants it`"))
+
+
+HINTS = ("Use `x = y + 1;`.", "Look at `run.source()`.", "Then `if (a) b();` and nothing else.")
+RIGHT = {"usual": "void k()\n{ x = y  + 1; /* z = 1; */ if (a) { b(); } }"}
+
+
+@pytest.mark.parametrize(
+    ("hint", "complaint"),
+    [
+        (HINTS[0], ""), (HINTS[1], ""), (HINTS[2], ""),
+        ("Use `z = 1;`.", "no right answer has the code of a hint: z = 1;"),
+        ("Use `x = y`.", ""), ("Use `= y + 11;`.", "no right answer has the code of a hint: = y + 11;"),
+        ("Look at `run.sauce()`.", "no right answer has the code of a hint: run.sauce()"),
+        ("Use a[i].", "a hint has code that is not between backticks: a["),
+        ("Use a && b.", "a hint has code that is not between backticks: &&"),
+        ("A plain sentence.", ""),
+    ],
+)  # fmt: skip
+def test_hints(hint, complaint):
+    assert said(course.of_hints("x", [hint], RIGHT)) == ([("x", complaint)] if complaint else [])
+
+
+def test_pictures_before_the_solution():
+    solution = "\n:tags: [solution]\n"
+    for before, after, found in (
+        ('gpulab.exercise("a")', "", True), ('gpulab.exercise("b")', "", False), ("", 'gpulab.exercise("a")', False),
+        ("![words](x.svg)", "", True), ("![](x.svg)", "", False), ("[words](x.svg)", "", False),
+    ):  # fmt: skip
+        assert course.picture(before + solution + after, "a") is found
+
+
+# --------------------------------------------------------------------------------------------------------- exercises
+
+
+def text_for(exercise):
+    return f"__global__ void\n{exercise.kernel}({exercise.signature})\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"cases": combinations(n=(0, 1, 9), block=(8,))}, []),
+        ({"cases": combinations(n=(0, 9), block=(8,))}, ["its cases lack n = 0 or n = 1"]),
+        ({"cases": combinations(n=(1, 9), block=(8,))}, ["its cases lack n = 0 or n = 1"]),
+        ({"cases": combinations(n=(0, 1, 16), block=(1,))}, ["every n is a multiple of the block"]),
+        ({"cases": combinations(n=(0, 1, 16))}, ["every n is a multiple of the block"]),
+        ({"cases": combinations(n=(16,), block=(8,)), "fixed_sizes": "n is 16"}, []),
+        ({"cases": combinations(m=(16,), block=(8,)), "smallest": {"m": 1}}, []),
+        ({"cases": combinations(n=(0, 1, 9), block=(8,)), "promises": (multiple_of(8),)},
+         ["the text does not say “multiple of 8”"]),
+    ],
+)  # fmt: skip
+def test_sizes_that_tell_mistakes_apart(changes, what):
+    exercise = tiny(**changes)
+    assert [each for _, each in said(course.of_kernels(exercise, text_for(exercise)))] == what
+
+
+def test_signatures_stand_in_the_text():
+    exercise = tiny(cases=combinations(n=(0, 1, 9), block=(8,)))
+    bounds = text_for(exercise).replace("void\n", "void __launch_bounds__(64) ")
+    assert not list(course.of_kernels(exercise, bounds))
+    ((where, what),) = said(course.of_kernels(exercise, text_for(exercise).replace("const ", "")))
+    assert (where, what) == ("exercise tiny", "the text has no `__global__ void tens(int n, const int* x, int* out)`")
+
+
+CAUSE = Cause("own", "it is so", lambda seen: False, "Why.", "What next.")
+FEW = Requirement("few", "few loads", lambda seen: "")
+EXERCISE = tiny(causes=(CAUSE,), requirements=(FEW,))
+WRONG = WrongAnswer("tiny", "bad", "", "own", "text")
+ROWS = (VerdictRow("fails with", "n = 1"), VerdictRow("likely cause", "it is so"), VerdictRow("read", "A section"),
+        VerdictRow("stuck?", 'gpulab.hint("tiny")'))  # fmt: skip
+REJECTED = Verdict("tiny", "wrong", "Not yet", ROWS, "own", smallest={"n": 1}, case=None)
+
+
+def of(verdict, wrong=WRONG, explained=False, exercise=EXERCISE):
+    return [
+        what.split(":")[0]
+        for _, what in said(course.of_verdict(exercise, course.Judged("x", verdict, wrong, explained)))
+    ]
+
+
+def test_what_a_verdict_has_to_say():
+    assert of(REJECTED) == []
+    assert of(dataclasses.replace(REJECTED, cause="other")) == ["it is rejected for 'other' instead of 'own'"]
+    assert of(dataclasses.replace(REJECTED, cause="")) == ["it is rejected for 'no known cause' instead of 'own'"]
+    assert of(Verdict("tiny", "passed", "Passed")) == ["a wrong answer passes"]
+    assert of(Verdict("tiny", "passed", "Passed"), None) == []
+    assert of(REJECTED, None) == ["a right answer is rejected"]
+    for number, part in enumerate(("'fails with'", "'it is so'", "'A section'", "'gpulab.hint(\"tiny\")'")):
+        rows = (*ROWS[:number], *ROWS[number + 1 :])
+        assert of(dataclasses.replace(REJECTED, rows=rows)) == [f"the report does not say {part}"]
+    assert of(dataclasses.replace(REJECTED, smallest={})) == ["the smallest failing input is {}"]
+    drawn = ["a failing case is drawn where output is wrong, and only there"]
+    assert of(REJECTED, explained=True) == drawn
+    few = dataclasses.replace(WRONG, cause="few")
+    rows = (*ROWS[:1], VerdictRow("required", "few loads"), *ROWS[2:])
+    missed = dataclasses.replace(REJECTED, status="requirement", cause="few", rows=rows)
+    assert of(missed, few, explained=True) == []
+
+
+def test_the_size_of_a_picture(monkeypatch):
+    """120,000 bytes of a file, 200,000 of a notebook are still allowed."""
+    assert (course.MOST_BYTES, course.MOST_DRAWN) == (120_000, 200_000)
+    array = SimpleNamespace(wrong=0, never=0, beside=())
+    for bytes_, drawn, stopped, wrong, what in (
+        (120_000, 200_000, "", 1, []), (120_001, 200_000, "", 1, ["the verdict takes 120001 bytes in a file"]),
+        (100, 200_001, "", 1, ["the picture of the failing case takes 200001 bytes"]),
+        (100, 100, "race", 0, []), (100, 100, "", 0, ["the picture of the failing case shows nothing that is wrong"]),
+    ):  # fmt: skip
+        array = SimpleNamespace(wrong=wrong, never=0, beside=())
+        verdict = SimpleNamespace(
+            as_dict=lambda size=bytes_: "x" * (size - 2), case=SimpleNamespace(stopped=stopped, arrays=(array,)),
+            picture=lambda size=drawn: SimpleNamespace(message=lambda: "x" * (size - 2)),
+        )  # fmt: skip
+        monkeypatch.setattr(course, "Verdict", SimpleNamespace(from_dict=lambda plain, one=verdict: one))
+        assert [each for _, each in said(course.of_picture("x", verdict))] == what
+    monkeypatch.setattr(course, "Verdict", SimpleNamespace(from_dict=lambda plain: None))
+    assert "not the same after its way through a file" in said(course.of_picture("x", verdict))[0][1]
+
+
+def test_the_answer_that_is_explained(monkeypatch):
+    answers = [dataclasses.replace(WRONG, name=str(number), cause=cause) for number, cause in enumerate(("few", "own"))]
+    monkeypatch.setattr(course, "wrong_answers", lambda id: answers)
+    assert course.example(EXERCISE).name == "1"
+    assert course.example(tiny(requirements=(FEW, dataclasses.replace(FEW, name="own")))).name == "0"
+
+
+def test_numbers_of_a_course(monkeypatch, tmp_path):
+    assert (course.FEWEST_EXERCISES, course.FEWEST_OF_A_LESSON) == (40, 2)
+    assert (course.FEWEST_WRONG, course.FEWEST_RIGHT, set(course.MORE_WRONG.values())) == (3, 2, {5})
+    lesson = build.Job("01_first_kernel", tmp_path / "lessons" / "01_first_kernel.md", Path("x"), None)
+    for count, lacks in ((39, True), (40, False)):
+        names = [f"e{number}" for number in range(count)]
+        jobs = [lesson, *(build.Job(name, tmp_path / name, Path(name), Path(name)) for name in names)]
+        monkeypatch.setattr(build, "jobs", lambda jobs=jobs: jobs)
+        monkeypatch.setattr(course, "folders", lambda names=names: names)
+        monkeypatch.setattr(course, "definitions", lambda names=names: dict.fromkeys(names, tiny()))
+        found = [what for _, what in said(course.of_course())]
+        assert found == ([f"{count} exercises"] if lacks else [])
+    for own, lacks in ((1, True), (2, False)):
+        known = {f"e{number}": tiny(lesson="01_first_kernel" if number < own else "02_simt") for number in range(40)}
+        monkeypatch.setattr(course, "definitions", lambda known=known: known)
+        found = [what for _, what in said(course.of_course())]
+        assert found == ([f"{own} exercises belong to it"] if lacks else [])
+
+
+# ------------------------------------------------------------------------------------------------------------- build
+
+
+@pytest.mark.parametrize(("metadata", "points"), [({}, 1), ({"points": 1}, 1), ({"points": 7}, 7)])
+def test_points(metadata, points):
+    job = build.Job("x", build.ROOT / "x.md", Path("x"), None)
+    assert build.points_of(job, SimpleNamespace(metadata=metadata)) == points
+    for wrong in (0, -1, True, 2.0, "2"):
+        with pytest.raises(build.SourceError, match=r"x\.md: points are a whole number above 0"):
+            build.points_of(job, SimpleNamespace(metadata={"points": wrong}))
+
+
+def test_marks_of_graded_cells():
+    assert build.nbgrader_metadata("a", "answer", 3) == {
+        "cell_type": "code", "grade": False, "grade_id": "a", "locked": False, "schema_version": 3, "solution": True,
+        "task": False,
+    }  # fmt: skip
+    assert build.nbgrader_metadata("b", "check", 3) == {
+        "cell_type": "code", "grade": True, "grade_id": "b", "locked": True, "schema_version": 3, "solution": False,
+        "task": False, "points": 3,
+    }  # fmt: skip
+
+
+def test_texts_of_outputs():
+    stream = nbformat.v4.new_output("stream", text="a")
+    data = nbformat.v4.new_output("display_data", {"text/plain": "b", "image/png": "c", "text/html": "d"})
+    error = nbformat.v4.new_output("error", ename="E", evalue="e", traceback=[])
+    found = [part[key] for output in (stream, data, error) for part, key in build.texts_of(output)]
+    assert found == ["a", "b", "d", "e"]
+    addresses = "0x7f0012345678 0x7f001234567 0x7f00123456789"
+    assert build.DEVICE_ADDRESS.sub("-", addresses) == "- 0x7f001234567 0x7f00123456789"
+
+
+def test_a_notebook_is_the_same_bytes_with_one_line_end():
+    book = nbformat.v4.new_notebook(cells=[])
+    text = build.text_of(book)
+    assert text.endswith("}\n")
+    assert not text.endswith("\n\n")
+    assert text.startswith('{\n "cells": []')
+
+
+def test_jobs_by_number_and_name():
+    names = [job.name for job in build.jobs()]
+    assert names.index("00_welcome") == 0
+    assert names[-1] == sorted(path.parent.name for path in (build.COURSE / "exercises").glob("*/exercise.md"))[-1]
+    assert [job.name for job in build.jobs(["saxpy-guard", "02_simt"])] == ["02_simt", "saxpy-guard"]
+    (job,) = build.jobs(["saxpy-guard"])
+    assert (job.executed, job.released) == (
+        Path("solutions/saxpy-guard/saxpy-guard.ipynb"), Path("exercises/saxpy-guard/saxpy-guard.ipynb")
+    )  # fmt: skip
+    assert load("saxpy-guard").id == job.name
