@@ -146,3 +146,18 @@ def test_a_kernel_that_was_stopped_is_said_to_have_been() -> None:
     fault = Fault("out of bounds", "saxpy", None, "global_load_dword", (0, 0, 0), 0, None, None)
     stopped = dataclasses.replace(launch(mi300x(40)), fault=fault)
     assert "The kernel was stopped (out of bounds)" in gpu_map.gpu_map(stopped).sentence
+
+
+@pytest.mark.parametrize(
+    ("more", "full"),
+    [
+        ({}, 7.0),  # 15 workgroups on the first die, which takes 6 at a time: the sixth starts 5 µs after the first
+        ({"workgroups": 4}, 3.0), ({"workgroups": 12}, 7.0), ({"workgroups": 10}, 6.0), ({"total_us": 6.5}, 6.5),
+    ],
+)  # fmt: skip
+def test_the_moment_at_which_the_first_round_has_started_is_a_point(more: dict[str, Any], full: float) -> None:
+    found = gpu_map.points(placement(**more))
+    end = more.get("total_us", 34.0)
+    steps = [2.0 + (end - 2.0) * number / 95 for number in range(96)]
+    assert found.tolist() == pytest.approx(sorted({0.0, *steps, full}))
+    assert full in found
