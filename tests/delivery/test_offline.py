@@ -1,0 +1,132 @@
+"""The installer of a bundle and the building of a seed, step by step, with processes that are written here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gpulab.delivery import offline, seed
+from gpulab.errors import GpulabError
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "bundle"
+    (folder / "wheels").mkdir(parents=True)
+    (folder / "python.txt").write_text(offline.kind() + "\n")
+    monkeypatch.setattr(offline, "__file__", str(folder / "install.py"))
+    monkeypatch.chdir(tmp_path)
+    for name in ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
+        monkeypatch.setenv(name, "elsewhere")
+    return folder
+
+
+def running(monkeypatch: pytest.MonkeyPatch, fails: int = 99, error: bool = False) -> list[Any]:
+    calls: list[Any] = []
+
+    def call(command: list[str], env: dict[str, str], cwd: str) -> int:
+        calls.append((command, env, cwd))
+        if len(calls) > fails:
+            if error:
+                raise OSError(2, "No such file or directory")
+            return 3
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", call)
+    return calls
+
+
+@pytest.mark.parametrize(("words", "seeded"), [([], False), (["mine"], True)])
+@pytest.mark.skipif(os.name == "nt", reason="paths of an environment are others on Windows")
+def test_three_steps(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    words: list[str], seeded: bool,
+) -> None:  # fmt: skip
+    if seeded:
+        (bundle / "seed").mkdir()
+    calls = running(monkeypatch)
+    assert offline.main(words) == 0
+    folder = tmp_path / (words[0] if words else "gpulab")
+    python = str(folder / ".venv" / "bin" / "python")
+    assert [command for command, _, _ in calls] == [
+        [sys.executable, "-m", "venv", str(folder / ".venv")],
+        [python, "-m", "pip", "install", "--quiet", "gpulab"],
+        [python, "-m", "gpulab", "setup", *(["--seed", str(bundle / "seed")] if seeded else [])],
+    ]
+    for _, environment, where in calls:
+        assert where == str(bundle)
+        assert environment["PIP_NO_INDEX"] == "1"
+        assert environment["PIP_FIND_LINKS"] == (bundle / "wheels").as_uri()
+        assert "elsewhere" not in environment.values()
+        assert environment["PATH"] == os.environ["PATH"]
+    said = capsys.readouterr().out
+    assert said.count(" ...\n") == 3
+    assert said.endswith(f'Start with\n\n    cd "{folder}"\n    .venv/bin/gpulab lab\n\n')
+
+
+@pytest.mark.parametrize("error", [False, True])
+@pytest.mark.parametrize(
+    ("good", "step"), [(0, "making the environment"), (1, "installing gpulab from"), (2, "building the virtual GPU's")]
+)
+def test_a_step_that_fails_is_the_last(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], good: int, step: str, error: bool
+) -> None:
+    calls = running(monkeypatch, good, error)
+    assert offline.main([]) == 1
+    assert len(calls) == good + 1
+    said = capsys.readouterr().out
+    assert f"It failed: {step}" in said
+    assert "Ready" not in said
+    assert ("No such file" in said) == error
+
+
+def test_a_bundle_for_another_machine(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (bundle / "python.txt").write_text("plan9 on vax with Python 2.7")
+    calls = running(monkeypatch)
+    assert offline.main([]) == 1
+    assert calls == []
+    assert "This bundle is for plan9 on vax with Python 2.7; here is " in capsys.readouterr().out
+    major, minor, *_ = sys.version_info
+    assert offline.kind().startswith(f"{sys.platform} on ")
+    assert offline.kind().endswith(f" with Python {major}.{minor}")
+
+
+@pytest.mark.parametrize("programs", [False, True])
+def test_a_seed_is_built_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: bool) -> None:
+    folder = tmp_path / "deep" / "seed"
+    asked: list[Any] = []
+
+    def run(command: list[str], env: dict[str, str], **more: Any) -> Any:
+        asked.append((command, env))
+        for name in ("code", "zig", "programs", "other"):
+            (folder / name).mkdir()
+        return SimpleNamespace(returncode=0, stdout="built")
+
+    monkeypatch.setenv("GPULAB_CACHE", "/mine")
+    monkeypatch.setenv("GPULAB_CACHE_OWN", "/own")
+    monkeypatch.setattr(subprocess, "run", run)
+    assert seed.make_seed(folder, programs) == "built"
+    ((command, environment),) = asked
+    assert command == [sys.executable, "-m", "gpulab", "setup", *(["--programs"] if programs else [])]
+    assert environment["GPULAB_CACHE"] == str(folder)
+    assert "GPULAB_CACHE_OWN" not in environment
+    left = {"code", "programs", "zig"} if programs else {"code", "programs"}
+    assert {path.name for path in folder.iterdir()} == left
+
+
+def test_a_seed_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda *words, **more: SimpleNamespace(returncode=2, stdout="no compiler"))
+    with pytest.raises(GpulabError) as found:
+        seed.make_seed(tmp_path / "seed")
+    assert "The seed could not be built.\n\nno compiler" in str(found.value)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(GpulabError, match="cannot be made or read: Not a directory"):
+        seed.make_seed(tmp_path / "file")
