@@ -268,3 +268,34 @@ def test_every_metric_fits_one_run(arch: str) -> None:
     for name, metric in metrics.metrics(arch).items():
         if metric.source == "AMD":
             assert metrics._fits(set(metrics.needed(name, arch)), arch), (name, arch)
+
+
+def test_each_form_of_a_counter_is_one_metric() -> None:
+    """X_sum, X_max ... of a counter with instances: AMD's own definition where it has one, else the plain reduction."""
+    words = {"sum": "sum", "max": "largest", "min": "smallest", "avr": "mean"}
+    own = {name for name, *_ in metrics.AMD}
+    added = 0
+    for arch in counter_names.SETS:
+        for counter in counter_names.raw(arch).values():
+            for form in counter.reductions:
+                name = f"{counter.name}_{form}"
+                entries = [entry for entry in metrics._table()[name] if arch in entry.architectures]
+                assert len(entries) == 1, (arch, name)
+                assert metrics.metrics(arch)[name] is entries[0]
+                if name not in own:
+                    (entry,) = entries
+                    assert entry.expression == f"reduce({counter.name},{form})"
+                    assert entry.meaning == f"{counter.meaning}: {words[form]} over its instances"
+                    assert (entry.unit, entry.architectures) == (counter.unit, counter.architectures)
+                    added += 1
+    assert added > 20
+
+
+def test_what_is_usual_is_defined_everywhere() -> None:
+    """Waves and vector instructions on each architecture; of the two names of one counter the architecture's own."""
+    for arch in counter_names.SETS:
+        usual = metrics.usual(arch)
+        assert set(usual) <= set(metrics.names(arch))
+        assert {"SQ_WAVES", "SQ_INSTS_VALU"} <= set(usual)
+        assert len(usual) == len(set(usual)) > 8
+        assert ("TCC_HIT_sum" in usual) != ("GL2C_HIT_sum" in usual)
