@@ -244,3 +244,51 @@ def test_metrics_are_of_what_was_counted(module: gpulab.Module) -> None:
     for name, value in run.metrics.items():
         assert not name.endswith("Percent") or 0 <= value <= 100 or np.isnan(value), name
     assert "waves started" in str(run.table())
+
+
+@pytest.mark.parametrize("method", ["lines", "hotspots", "instructions", "accesses"])
+def test_tables_are_of_the_last_launch_unless_another_is_asked_for(module: gpulab.Module, method: str) -> None:
+    out = gpulab.zeros(64)
+    with gpulab.profile() as run:
+        module.strided[1, 64](out, 1)
+        module.half[1, 64](out)
+    ask = getattr(run, method)
+    last, first = str(ask()), str(ask(index=0))
+    assert last == str(ask(index=1)) == str(ask(index=-1))
+    assert last != first
+    with pytest.raises(IndexError):
+        ask(index=2)
+
+
+@pytest.mark.parametrize("method", ["coalescing", "lds_banks", "memory", "divergence", "source", "gpu_map", "roofline"])
+def test_pictures_are_of_the_last_launch_unless_another_is_asked_for(module: gpulab.Module, method: str) -> None:
+    """A roofline is of all launches."""
+    out = gpulab.zeros(64)
+    with gpulab.profile() as run:
+        module.strided[1, 64](out, 32)
+        module.half[2, 64](out)
+    ask = getattr(run, method)
+    text = [f"{picture.title} {picture.sentence} {picture.table}" for picture in (ask(), ask(index=0), ask(index=1))]
+    assert text[1] != text[2]
+    assert text[0] != text[1]
+    assert (text[0] == text[2]) == (method != "roofline")
+
+
+def test_one_launch_or_all_of_them(module: gpulab.Module) -> None:
+    out = gpulab.zeros(64)
+    with gpulab.profile() as run:
+        for _ in range(3):
+            module.half[1, 64](out)
+        module.strided[2, 64](out, 1)
+    waves = 64 // gpulab.device().wave_size
+    assert [run.metric("SQ_WAVES", n) for n in range(4)] == [waves, waves, waves, 2 * waves]
+    assert run.metric("SQ_WAVES") == run.total().counters["SQ_WAVES"] == 5 * waves
+    assert run.total(0) is run[0] is run.launches[0]
+    assert run.total(-1).kernel == "strided"
+    assert str(run.table(0)) != str(run.table())
+    assert len(run.activities) == 4
+    with gpulab.profile() as none:
+        pass
+    for ask in (none.total, none.table, none.roofline, lambda: none.counters):
+        with pytest.raises(IndexError, match="no kernel was launched inside the profile block"):
+            ask()
