@@ -193,6 +193,7 @@ EDGES = [
     ("erfinv", (2.0,), nan),
     ("erfcinv", (0.0,), inf),
     ("erfcinv", (2.0,), -inf),
+    ("erfcinv", (1.0,), 0.0),
     ("erfcx", (0.0,), 1.0),
     ("erfcx", (inf,), 0.0),
     ("normcdf", (0.0,), 0.5),

@@ -12,7 +12,7 @@ from gpulab import architectures, counter_names
 from gpulab.records import InstructionCost
 from gpulab.virtual_gpu import isa, schema
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import counters
+from gpulab.virtual_gpu.machine import counters, timing
 from gpulab.virtual_gpu.translate.decode import Decoded, Decoder
 from gpulab.virtual_gpu.translate.memory import Observed
 from tests.translate.kernels import ARCHITECTURES, Buffer, good
@@ -300,3 +300,18 @@ def test_what_accesses_add_up_to() -> None:
     none = [dict.fromkeys(names, 0)] * 6
     counters.add_memory(nothing, accesses, none, none, flows, instructions)
     assert not any(nothing.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("v_add_f32_e32 v0, v1, v2", "valu"), ("v_add_f64 v[0:1], v[2:3], v[4:5]", "double"),
+        ("v_cmp_lt_f64_e32 vcc, v[0:1], v[2:3]", "double"), ("v_cvt_f32_f64_e32 v0, v[2:3]", "double"),
+        ("v_cvt_f64_i32_e32 v[0:1], v2", "double"), ("v_rcp_f32_e32 v0, v1", "trans"),
+        ("v_rcp_f64_e32 v[0:1], v[2:3]", "trans64"), ("v_mul_lo_u32 v0, v1, v2", "multiply"),
+        ("s_add_u32 s0, s1, s2", "salu"),
+    ],
+)  # fmt: skip
+def test_which_rate_an_instruction_has(text: str, kind: str) -> None:
+    """An instruction is of doubles if a source or the result is one (CDNA 3 ISA manual: its name says of what)."""
+    assert timing.kind(decoded("gfx942", text)) == kind
