@@ -263,3 +263,29 @@ def test_jobs_by_number_and_name():
         Path("solutions/saxpy-guard/saxpy-guard.ipynb"), Path("exercises/saxpy-guard/saxpy-guard.ipynb")
     )  # fmt: skip
     assert load("saxpy-guard").id == job.name
+
+
+def test_the_kernel_that_a_notebook_is_built_with(tmp_path, monkeypatch):
+    asked = []
+
+    class Client:
+        def __init__(self, notebook, **settings):
+            asked.append(settings)
+
+        def execute(self, env):
+            asked.append(env)
+
+    monkeypatch.setattr("nbclient.NotebookClient", Client)
+    monkeypatch.setenv("JPY_SESSION_NAME", "mine.ipynb")
+    monkeypatch.setenv("GPULAB_LIBRARY", "rocm")
+    monkeypatch.setenv("PYTHONPATH", "/more")
+    build.execute(nbformat.v4.new_notebook(), tmp_path / "folder")
+    settings, environment = asked
+    assert (tmp_path / "folder").is_dir()
+    assert settings["resources"] == {"metadata": {"path": str(tmp_path / "folder")}}
+    assert (settings["record_timing"], settings["coalesce_streams"], settings["store_widget_state"]) == (
+        False, True, False
+    )  # fmt: skip
+    assert "JPY_SESSION_NAME" not in environment
+    assert (environment["GPULAB_LIBRARY"], environment["PYTHONHASHSEED"]) == ("virtual", "0")
+    assert environment["PYTHONPATH"] == f"{build.ROOT}:/more"
