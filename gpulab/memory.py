@@ -266,6 +266,10 @@ class DeviceArray:
             "strides": None,
         }
 
+    def data_ptr(self) -> int:
+        """The address in device memory, under the name by which libraries ask tensors for it."""
+        return self.address
+
     def _on_device(self, what: str) -> DeviceMemoryError:
         return DeviceMemoryError(
             f"{what} a device array would need its values, and they are in the device's memory.",

@@ -26,6 +26,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 TESTED = {
     "README.md": __file__,
     "docs/exercises.md": __file__,
+    "docs/guests.md": str(ROOT / "tests" / "guests" / "test_triton.py"),
     "docs/assembly.md": str(ROOT / "tests" / "languages" / "test_assembly_page.py"),
     "docs/grading.md": str(ROOT / "tests" / "classroom" / "test_command.py"),
     "docs/add-a-language.md": str(ROOT / "tests" / "languages" / "test_adding.py"),

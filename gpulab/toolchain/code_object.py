@@ -21,6 +21,8 @@ from gpulab.toolchain import listing
 
 ASSEMBLY_SECTION, META_SECTION = ".gpulab.asm", ".gpulab.meta"
 META_VERSION = 3
+SOURCE_SUFFIXES = (".py", ".hip", ".cpp", ".cu", ".cc", ".c", ".h", ".hpp", ".s", ".mlir")
+"""Of files that a foreign code object may name as its source: no other file is read for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class CodeObject:
     `translation` is what the compiler read, if that was another text than the source, line for line. `messages` is what
     the compiler said of it, in its own words; `headers` and `program` (whether the source is a whole program) belong to
     them.
+    `files` are those that the lines of a foreign code object are of.
     `format` is the kind of code object, of which a provider says which it loads.
     """
 
@@ -85,6 +88,7 @@ class CodeObject:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     program: bool = False
     format: str = AMDGPU
+    files: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -163,7 +167,16 @@ class CodeObject:
         from gpulab.toolchain import assemble, binary
 
         found = binary.assembly_of(elf)
-        return cls(found.arch, elf, found.text, "", "code object", assemble.signatures(elf, {}), language="")
+        kernels = assemble.signatures(elf, {})
+        return cls(found.arch, elf, found.text, "", "code object", kernels, language="", files=found.files)
+
+    def sources(self) -> dict[str, str]:
+        """The texts behind the lines of the code, by file name: the source, or files of source code that are here."""
+        if not self.files:
+            return {self.name: "\n" * (self.first_line - 1) + self.source}
+        import linecache  # it also has the cells of notebooks
+
+        return {name: "".join(linecache.getlines(name)) for name in self.files if name.endswith(SOURCE_SUFFIXES)}
 
     def with_sections(self) -> CodeObject:
         """The same with an ELF that holds all of this in sections of its own."""

@@ -124,7 +124,7 @@ class Modules:
             self._check_arch(code.arch, device)
             program = assembly.parse(
                 code.assembly,
-                sources={code.name: "\n" * (code.first_line - 1) + code.source},
+                sources=code.sources(),
                 arch=code.arch,
                 guarantees=code.guarantees,
             )

@@ -1,0 +1,159 @@
+"""The driver that Triton calls: gpulab's devices through Triton's own launcher for HIP.
+
+It is Triton's `HIPDriver` but for what that takes from PyTorch: which device is current, streams, events and memory.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from triton import knobs
+from triton.backends.amd import driver as amd
+from triton.runtime import _allocation
+
+
+class GpulabDriver(amd.HIPDriver):
+    """Triton's driver for AMD GPUs, on gpulab's devices."""
+
+    def __init__(self) -> None:
+        from gpulab import providers
+
+        _find_library()
+        if knobs.build.impl is None:
+            knobs.build.impl = _build
+        self.utils = amd.HIPUtils()
+        self.launcher_cls = Launcher
+        self.get_current_device = providers.current
+        self.set_current_device = providers.select
+        self.get_current_stream = lambda index: 0
+        self.get_device_capability = _capability
+        if isinstance(_allocation._allocator.get(), _allocation.NullAllocator):
+            _allocation.set_allocator(_scratch)
+
+    @staticmethod
+    def is_active() -> bool:
+        """Whether no other driver is: those of PyTorch with a GPU."""
+        if importlib.util.find_spec("torch") is None:
+            return True
+        import torch
+
+        return not torch.cuda.is_available()
+
+    def get_device_interface(self) -> Any:
+        """What `triton.testing.do_bench` measures with. On a virtual device the times are modelled, and it says so."""
+        return Interface()
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cpu")
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        """Nothing: each launch is modelled with empty caches."""
+
+    def clear_cache(self, cache: None) -> None:
+        pass
+
+    def allocate_default_profile_scratch(self, size: int, alignment: int, stream: Any) -> Any:
+        return _scratch(size, alignment, stream)
+
+
+class Launcher(amd.HIPLauncher):
+    """Triton's launcher; a fault of the kernel is raised at its launch, as gpulab's own launches do."""
+
+    def __call__(self, *arguments: Any) -> None:
+        from gpulab import providers
+
+        try:
+            super().__call__(*arguments)
+        finally:
+            instruments = providers.selected().instruments
+            if instruments is not None:
+                instruments.raise_fault()
+
+
+class Interface:
+    """The part of PyTorch's device interface that measuring takes: events, and waiting for the device."""
+
+    def __init__(self) -> None:
+        from gpulab import providers
+        from gpulab.device import synchronize
+        from gpulab.stream import Event as Mark
+
+        self.synchronize = synchronize
+        self._event = Mark
+        info = providers.devices()[providers.current()]
+        if info.virtual:
+            _say_once(
+                f"gpulab: {info.name} is virtual here, so these times are modelled (docs/timing.md), not measured."
+            )
+
+    def Event(self, enable_timing: bool = False) -> Any:
+        return Event(self._event())
+
+
+class Event:
+    """An event as PyTorch has it, on one of gpulab's."""
+
+    def __init__(self, event: Any) -> None:
+        self._event = event
+
+    def record(self) -> None:
+        self._event.record()
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds until another event."""
+        return float(end._event.elapsed_ms(self._event))
+
+
+_said: set[str] = set()
+
+
+def _say_once(text: str) -> None:
+    import sys
+
+    if text not in _said:
+        _said.add(text)
+        print(text, file=sys.stderr)
+
+
+def _capability(device: int | None = None) -> tuple[int, int]:
+    from gpulab import architectures, providers
+
+    info = providers.devices()[providers.current() if device is None else device]
+    found = architectures.get(info.arch)
+    return found.major, found.minor
+
+
+def _scratch(size: int, alignment: int, stream: Any) -> Any:
+    """Memory that a kernel needs beside its arguments."""
+    from gpulab.memory import empty
+
+    return empty(max(size, 1), "int8")
+
+
+def _find_library() -> None:
+    """Name HIP's library of the current device to Triton, as TRITON_LIBHIP_PATH does."""
+    from gpulab import providers
+
+    path = providers.selected().library().path
+    if Path(path).name.startswith("libamdhip64.so"):
+        knobs.amd.libhip_path = path
+
+
+def _build(
+    name: str, source: str, folder: str, library_dirs: list[str], include_dirs: list[str], libraries: list[str]
+) -> str:
+    """Build one of Triton's C modules with the compiler that gpulab brings."""
+    from gpulab.toolchain import host
+
+    target = Path(folder, f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}")
+    includes = [*include_dirs, folder, sysconfig.get_paths()["include"]]
+    options = [*(f"-I{each}" for each in includes), *(f"-L{each}" for each in library_dirs)]
+    options += [f"-l{each}" for each in libraries]
+    host.compile_host_library(Path(source), target, options=options)
+    return os.fspath(target)
