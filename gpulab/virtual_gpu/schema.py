@@ -370,6 +370,7 @@ LAUNCH = _structure(
     u64 blind: an empty table of allocations for observed waves; 0 if the kernel itself records
     u64 grid_barrier: u32: how many workgroups of a cooperative launch wait (low 16 bits), and the phase; 0: none
     u64 gone: workgroups of a cooperative launch that have ended
+    u64 ready: u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does
     Check * checker: when the launch is checked
     u32[3] grid
     u32 waves, wave_size, vgprs, lds_bytes, scratch_bytes

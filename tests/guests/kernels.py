@@ -868,3 +868,15 @@ def heuristics_choose_a_constant() -> Pairs:
 def racing_kernel(x, N: tl.constexpr):
     at = tl.arange(0, N)
     tl.store(x + at, tl.load(x + at) + 1)
+
+
+@triton.jit
+def printing_kernel(x, N: tl.constexpr):
+    tl.device_print("value", tl.load(x + tl.arange(0, N)))
+
+
+@triton.jit
+def asserting_kernel(x, N: tl.constexpr):
+    values = tl.load(x + tl.arange(0, N))
+    tl.device_assert(values < 3, "too large")
+    tl.store(x + tl.arange(0, N), values)

@@ -141,3 +141,29 @@ def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     with gpulab.using("virtual:gfx1100"):
         spec.loader.exec_module(example)
         assert (example.x.to_host() == np.arange(1000) * 2).all()
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_kernels_print(arch: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """AMD's device library calls the host: one line for each element, in order."""
+    with gpulab.using(f"virtual:{arch}"):
+        x = gpulab.to_device(np.arange(128, dtype="i4") - 5)
+        kernels.printing_kernel[(2,)](x, N=128, num_warps=1)
+        gpulab.synchronize()
+    lines = capsys.readouterr().out.splitlines()
+    expected = [f"pid ({p}, 0, 0) idx ({i:3d}) value: {i - 5}" for p in range(2) for i in range(128)]
+    assert [line for line in lines if line.startswith("pid (0")] == expected[:128]
+    assert [line for line in lines if line.startswith("pid (1")] == expected[128:]
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_kernels_assert(arch: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with gpulab.using(f"virtual:{arch}"):
+        good = gpulab.to_device(np.zeros(64, "i4"))
+        kernels.asserting_kernel[(1,)](good, N=64, num_warps=1, debug=True)
+        bad = gpulab.to_device(np.arange(64, dtype="i4"))
+        with pytest.raises(gpulab.errors.KernelTrap) as caught:
+            kernels.asserting_kernel[(1,)](bad, N=64, num_warps=1, debug=True)
+        gpulab.synchronize()
+    assert 'tl.device_assert(values < 3, "too large")' in str(caught.value)
+    assert "too large" in capfd.readouterr().out

@@ -23,7 +23,8 @@ def load() -> None:
     import gpulab
 
     for module in pkgutil.walk_packages(gpulab.__path__, "gpulab."):
-        if not module.name.endswith("__main__"):
+        # The guests' modules are for packages that import them, and need those.
+        if not module.name.endswith("__main__") and not module.name.startswith("gpulab.guests"):
             importlib.import_module(module.name)
     from gpulab.virtual_gpu import isa
 

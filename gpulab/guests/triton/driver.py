@@ -70,6 +70,10 @@ class Launcher(amd.HIPLauncher):
 
         try:
             super().__call__(*arguments)
+        except SystemError as error:  # its hooks run while the error of HIP is set
+            if error.__cause__ is None:
+                raise
+            raise error.__cause__ from None
         finally:
             instruments = providers.selected().instruments
             if instruments is not None:

@@ -26,7 +26,7 @@ from array import array
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gpulab import cores
 from gpulab.architectures import residency
@@ -76,6 +76,19 @@ def _threads() -> ThreadPoolExecutor:
     if _executor is None:
         _executor = ThreadPoolExecutor(cores.usable(), thread_name_prefix="gpulab")
     return _executor
+
+
+class Host(Protocol):
+    """Who answers a kernel's calls of the host: at `address` is their buffer, at `ready` the word that is not 0 when a
+    wave waits. `answer` is called then, and now and then besides."""
+
+    @property
+    def address(self) -> int: ...
+
+    @property
+    def ready(self) -> int: ...
+
+    def answer(self) -> None: ...
 
 
 class Request(NamedTuple):
@@ -214,7 +227,7 @@ class VirtualDevice:
         limit: int | None = None,
         workers: int | None = None,
         printf_buffer: int = 0,
-        hostcall_buffer: int = 0,
+        host: Host | None = None,
         heap: int = 0,
         cooperative: bool = False,
         checked: bool = False,
@@ -228,22 +241,24 @@ class VirtualDevice:
             collect: "default" (instruction counters) or "profile" (also costs per source line).
             limit: instructions that one wave may execute; None for the default (see the module's docstring).
             workers: host threads; None for all cores.
-            printf_buffer, hostcall_buffer, heap: addresses for the hidden arguments of these names.
+            printf_buffer, heap: addresses for the hidden arguments of these names.
+            host: who answers the kernel's calls of the host; then on one thread.
             checked: look for races, reads of what was never written and the like (see checking.py); on one thread.
             cooperative: all workgroups live at the same time, and the kernel gets the record for the grid's barrier.
         """
         with self._lock:
             began = time.perf_counter()
             record = self._start_cooperation(grid, block) if cooperative else 0
-            hidden = Hidden(printf_buffer, hostcall_buffer, heap, record)
+            hidden = Hidden(printf_buffer, 0 if host is None else host.address, heap, record)
+            self._launch.ready = 0 if host is None else host.ready
             request = Request(
                 kernel, grid, block, dynamic_lds, kernarg, collect == "profile", checked, limit, workers, hidden
             )
             prepared = self._prepare(request)
             if prepared.code.quick or prepared.code.translation.quick:
-                self._drive_quick(kernel, prepared)
+                self._drive_quick(kernel, prepared, host)
             else:
-                self._drive(prepared.contexts)
+                self._drive(prepared.contexts, None if host is None else host.answer)
             return self._record(request, prepared, began)
 
     def trace(
@@ -375,11 +390,13 @@ class VirtualDevice:
             contexts.append(context)
         return contexts
 
-    def _drive_quick(self, kernel: LoadedKernel, prepared: Prepared) -> None:
+    def _drive_quick(self, kernel: LoadedKernel, prepared: Prepared, host: Host | None) -> None:
         """`_drive` with code of which something was compiled quickly: optimised on the way, if it takes long."""
         code, began = prepared.code, time.perf_counter()
 
         def pause() -> None:
+            if host is not None:
+                host.answer()
             if code.quick and kernel.worth(code, time.perf_counter() - began):
                 kernel.spent -= kernel.optimise(code)
                 self._launch.entry = code.entry  # read whenever a workgroup goes on

@@ -89,6 +89,12 @@ def decode(buffer: bytes | bytearray | memoryview, formats: Iterable[str]) -> li
     return texts
 
 
+def called(message: bytes) -> str:
+    """The text of a message that a kernel sent to the host (runtime/hostcall.py): format, then arguments."""
+    text, rest = _take_string(message)
+    return _format(text, rest).decode("utf-8", "replace")
+
+
 def _by_hash(formats: Iterable[str]) -> dict[int, bytes]:
     known = {}
     for entry in formats:

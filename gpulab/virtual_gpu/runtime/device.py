@@ -6,6 +6,7 @@ import ctypes
 from typing import TYPE_CHECKING
 
 from gpulab.architectures import Architecture
+from gpulab.virtual_gpu.runtime.hostcall import HostcallBuffer
 from gpulab.virtual_gpu.runtime.moments import Moment
 from gpulab.virtual_gpu.runtime.properties import device_properties
 
@@ -59,6 +60,7 @@ class Device:
         self.streams: list[Stream] = [self.thread_stream]  # all but the null stream
         self.engines: dict[str, Moment] = {}  # copies over the host link, "in" and "out": when the last one is done
         self.printf_buffer = PrintfBuffer(self, arena)
+        self.hostcall_buffer = HostcallBuffer(arena, index)
         self._arena, self._machine_type = arena, machine_type
         self._machine: VirtualDevice | None = None
 

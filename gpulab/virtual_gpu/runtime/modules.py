@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 Triple = tuple[int, int, int]
 
 _KEPT_PROGRAMS = 64
+AT_A_TIME = 16
+"""Workgroups that a host thread keeps alive at a time (machine/device.py), if they do not wait for each other."""
 LAUNCH_BUFFER, LAUNCH_BUFFER_SIZE, LAUNCH_END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
 
 
@@ -50,6 +52,7 @@ class Function:
     __slots__ = (
         "argument_bytes",
         "arguments",
+        "calls_host",
         "descriptor",
         "device",
         "handle",
@@ -67,6 +70,7 @@ class Function:
         self.descriptor: KernelDescriptor = kernel.descriptor
         self.arguments = [(a.offset, a.size) for a in self.descriptor.arguments if not a.kind.startswith("hidden_")]
         self.prints = any(a.kind == "hidden_printf_buffer" for a in self.descriptor.arguments)
+        self.calls_host = any(a.kind == "hidden_hostcall_buffer" for a in self.descriptor.arguments)
         self.argument_bytes = max((offset + size for offset, size in self.arguments), default=0)
         self.name_buffer = ctypes.create_string_buffer(self.descriptor.name.encode())
         architecture = self.device.architecture
@@ -444,6 +448,12 @@ class Modules:
             registered = self._memory.registered_to_device() if self._memory.registrations else None
             # What is printed comes from one host thread, so that the order of the lines is the same every time.
             printf_buffer = device.printf_buffer.start() if function.prints else 0
+            host = device.hostcall_buffer if function.calls_host else None
+            if host is not None:
+                workgroups = grid[0] * grid[1] * grid[2]
+                if not cooperative and not context.checking:
+                    workgroups = min(workgroups, AT_A_TIME)
+                host.start(workgroups * device.architecture.waves(block[0] * block[1] * block[2]))
             if trace is not None:
                 recorded = device.machine.trace(
                     function.kernel, grid, block, lds, kernarg, trace, printf_buffer=printf_buffer
@@ -456,8 +466,9 @@ class Modules:
                 kernarg,
                 collect="profile" if context.profiling else "default",
                 limit=context.instruction_limit,
-                workers=1 if function.prints else None,
+                workers=1 if function.prints or host is not None else None,
                 printf_buffer=printf_buffer,
+                host=host,
                 cooperative=cooperative,
                 checked=context.checking > 0,
             )
@@ -467,6 +478,9 @@ class Modules:
                 self._memory.registered_to_host(registered)
             if function.prints:
                 record = dataclasses.replace(record, printed=device.printf_buffer.text(function.module.formats))
+            if host is not None:
+                host.answer()
+                record = dataclasses.replace(record, printed=record.printed + host.text())
         return record, recorded
 
     @staticmethod

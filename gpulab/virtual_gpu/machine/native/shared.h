@@ -399,6 +399,7 @@ struct Launch {
   u64 blind; /* an empty table of allocations for observed waves; 0 if the kernel itself records */
   u64 grid_barrier; /* u32: how many workgroups of a cooperative launch wait (low 16 bits), and the phase; 0: none */
   u64 gone; /* workgroups of a cooperative launch that have ended */
+  u64 ready; /* u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does */
   Check *checker; /* when the launch is checked */
   u32 grid[3];
   u32 waves;
@@ -411,7 +412,7 @@ struct Launch {
   u32 first_pc;
   u32 residents; /* workgroups that one thread keeps alive at the same time */
 };
-SIZE_IS(Launch, 264);
+SIZE_IS(Launch, 272);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, batch, 16);
@@ -437,17 +438,18 @@ PLACE_IS(Launch, observation, 168);
 PLACE_IS(Launch, blind, 176);
 PLACE_IS(Launch, grid_barrier, 184);
 PLACE_IS(Launch, gone, 192);
-PLACE_IS(Launch, checker, 200);
-PLACE_IS(Launch, grid, 208);
-PLACE_IS(Launch, waves, 220);
-PLACE_IS(Launch, wave_size, 224);
-PLACE_IS(Launch, vgprs, 228);
-PLACE_IS(Launch, lds_bytes, 232);
-PLACE_IS(Launch, scratch_bytes, 236);
-PLACE_IS(Launch, id_register, 240);
-PLACE_IS(Launch, id_vgprs, 252);
-PLACE_IS(Launch, first_pc, 256);
-PLACE_IS(Launch, residents, 260);
+PLACE_IS(Launch, ready, 200);
+PLACE_IS(Launch, checker, 208);
+PLACE_IS(Launch, grid, 216);
+PLACE_IS(Launch, waves, 228);
+PLACE_IS(Launch, wave_size, 232);
+PLACE_IS(Launch, vgprs, 236);
+PLACE_IS(Launch, lds_bytes, 240);
+PLACE_IS(Launch, scratch_bytes, 244);
+PLACE_IS(Launch, id_register, 248);
+PLACE_IS(Launch, id_vgprs, 260);
+PLACE_IS(Launch, first_pc, 264);
+PLACE_IS(Launch, residents, 268);
 
 /* What stopped a kernel. */
 struct Fault {

@@ -205,7 +205,8 @@ static int waits_for_ended(Thread *thread) {
 }
 
 /* Runs workgroups until there are none left, then returns 0. Returns 1 for a pause, to be called again: after about
-   one slice's work and every 256 workgroups, so that Python comes to see a Ctrl-C, and to optimise the code. */
+   one slice's work and every 256 workgroups, so that Python comes to see a Ctrl-C, and to optimise the code; and when a
+   wave has called the host. */
 int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory;
@@ -240,6 +241,7 @@ int gpulab_run(Thread *thread) {
     if (live && live != ~0u && !dropped(thread, thread->number[at])) {
       thread->at++;
       thread->work += 64;
+      if (launch->ready && *(u64 *)launch->ready) return 1;
       if (thread->work >= launch->slice) {
         thread->work = 0;
         return 1;
