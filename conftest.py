@@ -66,7 +66,7 @@ FULL = (
     r"^tests/porting/test_magic\.py::test_whole_programs_run",
     r"^tests/programs/test_linking\.py::test_a_program_links_what_it_compiled",
     r"^tests/providers/test_registry\.py::test_(several_processes_build|a_cache_folder_that_cannot)",
-    r"^tests/classroom/test_pool\.py::test_(workers_and_scheduler|without_scheduler|a_cluster_that_only|a_local_cluster_takes|no_job_waits|local_cluster_with)",
+    r"^tests/classroom/test_pool\.py::test_(workers_and_scheduler|without_scheduler|a_cluster_that_only|a_local_cluster_takes|a_client_that_failed|no_job_waits|local_cluster_with)",
     r"^tests/attacks/test_worker\.py::test_(nothing_stops_the_grader|a_time_out_ends|kill_9|forged_runs|the_verdict_is|a_seed_reaches|a_worker_that_dies)",
     r"^tests/attacks/test_(known_cases|hostile_class)\.py",
     r"^tests/attacks/test_programs_without_work\.py::(?!test_printed_constants)",
@@ -150,7 +150,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.getoption("numprocesses", None) and not any((ROOT / "tests").glob("__pycache__/test_*pytest*")):
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
-        subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -243,6 +243,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
         def _split_scope(self, nodeid: str) -> str:
             return nodeid if path_of(nodeid) in APART else path_of(nodeid)
+
+        def remove_node(self, node: Any) -> str | None:
+            """The test at which a worker died, which has failed. pytest-xdist alone would run it again, endlessly."""
+            tests = [
+                (unit, nodeid) for unit in self.assigned_work[node].values() for nodeid in unit if not unit[nodeid]
+            ]
+            if tests:
+                unit, crashed = tests[0]
+                unit[crashed] = True
+            super().remove_node(node)
+            return crashed if tests else None
+
+        def schedule(self) -> None:
+            """Give out work. A worker runs its last test when it is told that no other comes: also a late worker."""
+            super().schedule()
+            if not self.workqueue:
+                for node in self.nodes:
+                    node.shutdown()
 
     config.option.loadscopereorder = False
     return Pieces(config, log)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,3 +63,32 @@ def test_seconds_are_renewed_from_what_a_run_measured(monkeypatch: pytest.Monkey
         "7\ttests/test_cores.py", f"4\t{answers}::test_right_answers_pass[saxpy-guard]", f"3\t{here}",
         "2\tnotebooks/02_simt.ipynb",
     ]  # fmt: skip
+
+
+HANGS = """
+import time
+
+def test_before(): pass
+def test_hangs(): time.sleep(600)
+def test_after(): pass
+"""
+
+
+@pytest.mark.full
+def test_a_test_that_hangs_has_failed_and_the_others_run(tmp_path: Path) -> None:
+    """Its worker is ended; another one takes what is left, once. pytest-xdist alone tries the same test endlessly."""
+    (tmp_path / "test_hanging.py").write_text(HANGS)
+    (tmp_path / "test_other.py").write_text("def test_other(): pass")
+    settings = ["-p", "conftest", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=10"]
+    settings += ["-o", "faulthandler_exit_on_timeout=true"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *settings],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(conftest.ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "1 failed, 3 passed" in done.stdout, done.stdout[-2000:]
+    assert "test_hanging.py::test_hangs" in done.stdout

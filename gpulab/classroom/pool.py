@@ -8,6 +8,7 @@ workers with it, is done with a problem. A cluster that loses workers without fi
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import queue
@@ -123,12 +124,30 @@ def _problem(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
+@contextlib.contextmanager
+def _without_collection() -> Iterator[None]:
+    """Python's garbage collector runs before, and not within.
+
+    A client of Dask that could not connect is garbage in a cycle, and closes itself when it is collected. That takes
+    a lock which Dask holds while it starts or stops a loop: collected then, in whichever thread, it waits forever.
+    """
+    enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _started(make: Callable[[], Any]) -> Any:
     """What `make` makes. Dask gives a thread of its own ten seconds to start, too few on a very busy machine."""
-    for _ in range(3):
-        with contextlib.suppress(AssertionError):
-            return make()
-    return make()
+    with _without_collection():
+        for _ in range(3):
+            with contextlib.suppress(AssertionError):
+                return make()
+        return make()
 
 
 class DaskPool:
@@ -194,14 +213,14 @@ class DaskPool:
     def __exit__(self, *exception: object) -> None:
         self._disconnect()
         if self._cluster is not None:
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception), _without_collection():
                 self._cluster.close(timeout=10)
             self._cluster = None
         self._stack.close()
 
     def _disconnect(self) -> None:
         if self._client is not None:
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception), _without_collection():
                 self._client.close(timeout=5)
             self._client = None
 

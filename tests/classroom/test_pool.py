@@ -71,6 +71,36 @@ def test_a_local_cluster_takes_no_work_from_others_and_no_time_to_watch_itself()
     assert enabled() is True
 
 
+GARBAGE = """
+import functools, gc, sys
+import distributed
+from gpulab.classroom.pool import _started
+
+def starting(*arguments, start=distributed.utils._CollectErrorThread.__init__, **named):
+    if gc.isenabled():  # the collector's run falls just here, where Dask holds its lock of loops
+        gc.collect()
+    start(*arguments, **named)
+
+distributed.utils._CollectErrorThread.__init__ = starting
+gc.set_threshold(1_000_000)
+for _ in range(2):
+    try:
+        _started(functools.partial(distributed.Client, sys.argv[1], timeout=0.1, set_as_default=False))
+    except (OSError, TypeError) as error:  # no certificates; its frames refer to the client
+        kept = [error]
+        kept.append(kept)  # a cycle, left for the collector
+    del kept
+print("ended")
+"""
+
+
+def test_a_client_that_failed_is_not_collected_while_another_one_starts() -> None:
+    """Dask's lock of loops would be taken twice: it hung where the collector ran just then."""
+    words = [sys.executable, "-c", GARBAGE, f"tls://127.0.0.1:{free_port()}"]
+    done = subprocess.run(words, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "ended\n", done.stderr
+
+
 def test_no_job_waits_on_a_worker_that_has_one() -> None:
     """A worker that dies takes along what was given to it: one job for each of its threads."""
     with DaskPool(workers=2, task=tasks.grade) as local:
