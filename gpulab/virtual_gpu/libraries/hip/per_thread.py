@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 
-from gpulab.virtual_gpu.libraries.hip import memory, modules, streams
+from gpulab.virtual_gpu.libraries.hip import capture, graphs, memory, modules, streams
 from gpulab.virtual_gpu.libraries.library import Call
 from gpulab.virtual_gpu.runtime.streams import PER_THREAD
 
@@ -49,7 +49,12 @@ hipStreamGetPriority_spt = _variant(streams.hipStreamGetPriority)
 hipStreamWaitEvent_spt = _variant(streams.hipStreamWaitEvent)
 hipStreamGetFlags_spt = _variant(streams.hipStreamGetFlags)
 hipStreamAddCallback_spt = _variant(streams.hipStreamAddCallback)
-hipStreamIsCapturing_spt = _variant(streams.hipStreamIsCapturing)
+hipStreamBeginCapture_spt = _variant(capture.hipStreamBeginCapture)
+hipStreamEndCapture_spt = _variant(capture.hipStreamEndCapture)
+hipStreamIsCapturing_spt = _variant(capture.hipStreamIsCapturing)
+hipStreamGetCaptureInfo_spt = _variant(capture.hipStreamGetCaptureInfo)
+hipStreamGetCaptureInfo_v2_spt = _variant(capture.hipStreamGetCaptureInfo_v2)
+hipGraphLaunch_spt = _variant(graphs.hipGraphLaunch)
 hipLaunchHostFunc_spt = _variant(streams.hipLaunchHostFunc)
 hipEventRecord_spt = _variant(streams.hipEventRecord)
 hipMemcpyToSymbol_spt = _variant(modules.hipMemcpyToSymbol)
