@@ -831,9 +831,8 @@ class Graphs:
         lines += [f"subgraph cluster_{graph.handle:x} {{", 'label="graph"; graph[style="dashed"];']
         for place, node in enumerate(graph.nodes):
             words = node.work.words()
-            text = [f"{place}: {NAMES[node.kind]}", *(words if verbose or node.kind != KERNEL else words[:1])]
-            label = "\\n".join(text if verbose or node.kind == KERNEL else text[:1])
-            label = label.replace('"', "'")
+            shown = words if verbose else words[:1] if node.kind == KERNEL else []
+            label = "\\n".join([f"{place}: {NAMES[node.kind]}", *shown]).replace('"', "'")
             shape = "octagon" if node.kind == KERNEL else "rectangle"
             lines.append(f'"n{node.handle:x}" [shape="{shape}", label="{label}"];')
         lines += [f'"n{before.handle:x}" -> "n{after.handle:x}";' for before, after in graph.edges()]

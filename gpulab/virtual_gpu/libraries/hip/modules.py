@@ -238,10 +238,10 @@ def hipModuleLaunchKernel(
     parameters: int,
     extra: int,
 ) -> int:
-    return _launch(function, (gx, gy, gz), (bx, by, bz), lds, stream, parameters, extra)
+    return launch_function(function, (gx, gy, gz), (bx, by, bz), lds, stream, parameters, extra)
 
 
-def _launch(
+def launch_function(
     function: int,
     grid: Triple,
     block: Triple,
@@ -323,7 +323,7 @@ def hipHccModuleLaunchKernel(
 def hipModuleLaunchCooperativeKernel(
     function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, lds: int, stream: int, parameters: int
 ) -> int:
-    return _launch(function, (gx, gy, gz), (bx, by, bz), lds, stream, parameters, cooperative=True)
+    return launch_function(function, (gx, gy, gz), (bx, by, bz), lds, stream, parameters, cooperative=True)
 
 
 def hipModuleLaunchCooperativeKernelMultiDevice(launches: int, count: int, flags: int) -> int:
@@ -345,7 +345,7 @@ def hipExtLaunchMultiKernelMultiDevice(launches: int, count: int, flags: int) ->
 
 
 def hipLaunchKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
-    return _launch(host_function(function), _dim3(grid), _dim3(block), lds, stream, parameters, symbol=function)
+    return launch_function(host_function(function), _dim3(grid), _dim3(block), lds, stream, parameters, symbol=function)
 
 
 def hipExtLaunchKernel(
@@ -368,7 +368,7 @@ def hipExtLaunchKernel(
 
 def hipLaunchCooperativeKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
     found = host_function(function)
-    return _launch(found, _dim3(grid), _dim3(block), lds, stream, parameters, cooperative=True, symbol=function)
+    return launch_function(found, _dim3(grid), _dim3(block), lds, stream, parameters, cooperative=True, symbol=function)
 
 
 def hipLaunchKernelExC(configuration: int, function: int, parameters: int) -> int:
@@ -377,7 +377,7 @@ def hipLaunchKernelExC(configuration: int, function: int, parameters: int) -> in
     c = LaunchConfigurationEx.from_address(configuration)
     cooperative = _cooperative_attribute(c.attrs or 0, c.numAttrs)
     (gx, gy, gz), (bx, by, bz) = c.gridDim, c.blockDim
-    return _launch(
+    return launch_function(
         found, (gx, gy, gz), (bx, by, bz), c.dynamicSmemBytes, c.stream or 0, parameters,
         cooperative=cooperative, symbol=function,
     )  # fmt: skip
