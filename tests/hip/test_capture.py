@@ -1,8 +1,8 @@
 """Streams that are captured into graphs, and which calls are not allowed meanwhile, with HIP's codes.
 
 HIP documentation, "HIP graphs"; the codes are those of hip_runtime_api.h: 900 not supported during a capture,
-901 invalid, 902 two captures, 903 another stream, 904 not joined, 905 from outside, 906 the default stream, 907 an event
-in a capture, 908 another thread.
+901 invalid, 902 two captures, 903 another stream, 904 not joined, 905 from outside, 906 the default stream, 907 an
+event in a capture, 908 another thread.
 """
 
 import ctypes

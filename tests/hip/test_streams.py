@@ -296,7 +296,7 @@ def test_what_the_host_waits_for(call, memory, name):
     [(0, 12, True), (0, 13, False), (1, 12, True), (1, 4, False), (2, 4, True), (2, 3, False), (3, 12, True)],
 )
 def test_waiting_for_a_value(call, memory, size, flags, value, met):
-    """HIP API reference, hipStreamWaitValue32: 0 greater or equal, 1 equal, 2 and, 3 nor. What is not met is refused."""
+    """HIP API reference, hipStreamWaitValue32: 0 greater or equal, 1 equal, 2 and, 3 nor; else it is refused."""
     bits = f"{8 * size}"
     assert getattr(call, f"hipStreamWriteValue{bits}")(None, int(memory), 12, 0) == 0
     wait = getattr(call, f"hipStreamWaitValue{bits}")
