@@ -448,6 +448,10 @@ def test_branches_run_at_the_same_time_and_cost_less_to_launch(call, kernels, ve
         assert call.hipModuleLaunchKernel(plain.func, 4, 1, 1, 256, 1, 1, 0, stream, plain.kernelParams, None) == 0
     kernels_ = [one for one in run.activities if one.kind == "kernel"]
     assert len({one.stream for one in kernels_}) == 2
+    assert [one.graph for one in kernels_] == [1, 1, 1, 1, None]
+    shown = run.timeline()
+    assert "1 graph was launched." in shown.sentence
+    assert [row[1] for row in shown.table.rows] == ["kernel (graph 1)"] * 4 + ["kernel"]
     starts, ends = [one.start_us for one in kernels_], [one.end_us for one in kernels_]
     assert starts[0] < ends[0] == starts[1] == starts[2] < ends[1] == ends[2] == starts[3] < ends[3] == starts[4]
     saving = architectures.get("gfx942").graph_saving_us

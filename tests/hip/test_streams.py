@@ -182,6 +182,31 @@ def test_the_per_thread_default_stream(hip, kernels, memory, events):
     assert library.hipStreamSynchronize_spt(None) == 0
 
 
+def test_each_thread_has_a_stream_of_its_own(call, hip, memory):
+    """What two threads put into hipStreamPerThread does not wait for each other: both begin when the host is ready."""
+    import threading
+
+    import gpulab
+
+    numbers = set()
+
+    def work():
+        assert call.hipMemsetAsync(int(memory), 0, 1 << 20, 2) == 0
+        numbers.add(call.number("hipStreamGetId", 2, kind=ctypes.c_uint64, first=False))
+
+    assert call.hipDeviceSynchronize() == 0
+    with gpulab.profile() as run:
+        work()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        work()
+    assert len(numbers) == 2
+    first, second, third = run.activities
+    assert first.stream == third.stream != second.stream
+    assert first.start_us == second.start_us < third.start_us == first.end_us
+
+
 def _library():
     from gpulab.virtual_gpu import libraries
 

@@ -26,7 +26,7 @@ class Stream:
     """One stream: `last` is when its last work is done.
 
     Attributes:
-        in_graph: it is a row of a graph's launch, whose kernels cost less to launch (`graphs`).
+        in_graph: not 0: it is a row of the graph launch with this number; its kernels cost less to launch (`graphs`).
         mask: of compute units, as hipExtStreamCreateWithCUMask was given it. policy: its hipSynchronizationPolicy.
     """
 
@@ -37,7 +37,7 @@ class Stream:
         self.priority, self.number = priority, number
         self.blocking = not flags & NON_BLOCKING
         self.last = Moment()
-        self.in_graph = False
+        self.in_graph = 0
         self.mask: tuple[int, ...] = ()
         self.policy = 1  # hipSyncPolicyAuto
 

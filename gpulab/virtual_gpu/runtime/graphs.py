@@ -518,8 +518,8 @@ def compare(old: Graph, new: Graph) -> tuple[int, Node | None]:
 class _Rows:
     """The streams of one launch: the first is the launch's own; a branch that is open at the same time has another."""
 
-    def __init__(self, graphs: Graphs, stream: Stream) -> None:
-        self._graphs, self._stream = graphs, stream
+    def __init__(self, graphs: Graphs, stream: Stream, number: int) -> None:
+        self._graphs, self._stream, self._number = graphs, stream, number
         self._rows: list[tuple[Stream, Node | None]] = []
 
     def take(self, node: Node, after: Iterable[Node]) -> Stream:
@@ -529,7 +529,7 @@ class _Rows:
             if last in waits:
                 self._rows[place] = stream, node
                 return stream
-        stream = self._graphs.row(self._stream, len(self._rows))
+        stream = self._graphs.row(self._stream, len(self._rows), self._number)
         self._rows.append((stream, node))
         return stream
 
@@ -550,6 +550,7 @@ class Graphs:
         self.memory, self.streams, self.modules = memory, streams, modules
         self._handles = itertools.count(0x9_0000_0010, 16)
         self._numbers = itertools.count(1)
+        self._launches = itertools.count(1)
         self._graphs: dict[int, Graph] = {}
         self._nodes: dict[int, Node] = {}
         self._executables: dict[int, Executable] = {}
@@ -704,7 +705,7 @@ class Graphs:
 
     # Launches
 
-    def row(self, stream: Stream, place: int) -> Stream:
+    def row(self, stream: Stream, place: int, number_of_launch: int) -> Stream:
         """What orders a branch of a graph: the stream that the graph was launched into, or a row of its own."""
         number = stream.number
         if place:
@@ -713,7 +714,7 @@ class Graphs:
                 numbers.append(self.streams.new_number())
             number = numbers[place - 1]
         found = Stream(stream.handle, stream.device, NON_BLOCKING, stream.priority, number)
-        found.in_graph = True
+        found.in_graph = number_of_launch
         return found
 
     def launch(self, executable: Executable, stream: Stream) -> None:
@@ -722,7 +723,7 @@ class Graphs:
             for memory in executable.graph.owned:
                 memory.live = False
         begin = self.streams.ready(stream)
-        ends = self._run(executable.order, (), begin, _Rows(self, stream))
+        ends = self._run(executable.order, (), begin, _Rows(self, stream, next(self._launches)))
         stream.last = latest(begin, *ends)
 
     def _run(self, order: Sequence[Node], after: tuple[Node, ...], begin: Moment, rows: _Rows) -> list[Moment]:

@@ -10,6 +10,7 @@ Listeners get a `Happening` for all that is put into a stream: what a profile's 
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, Protocol
@@ -37,7 +38,8 @@ COPY_LATENCY_US = 5.0
 class Happening:
     """What was put into a stream. `earlier` is what it waits for: the happening that recorded the event of a wait.
 
-    `kind` is "kernel", "copy", "fill", "event" (recorded) or "wait" (for an event), as in `records.Activity`.
+    `kind` is "kernel", "copy", "fill", "event" (recorded) or "wait" (for an event), as in `records.Activity`; `graph`
+    is the number of the graph launch that it is a part of, or 0.
     """
 
     kind: str
@@ -49,6 +51,7 @@ class Happening:
     bytes: int = 0
     event: int = 0
     earlier: Happening | None = None
+    graph: int = 0
 
 
 class Capturing(Protocol):
@@ -100,6 +103,13 @@ class Event:
         self.fork: Fork | None = None
 
 
+class _Thread(threading.local):
+    """A thread's own stream of each device (hipStreamPerThread)."""
+
+    def __init__(self) -> None:
+        self.streams: dict[Device, Stream] = {}
+
+
 class Streams:
     """All streams and events by handle."""
 
@@ -110,6 +120,8 @@ class Streams:
         self._handles = itertools.count(0x5_0000_0010, 16)
         self._numbers = itertools.count(3)
         self.host = Moment()  # when the host goes on
+        self._threads = _Thread()
+        self._with_threads: set[Device] = set()
         self.capturing: list[Capturing] = []
         self.captured: dict[Stream, Capturing] = {}
         self.listeners: list[Callable[[Happening], None]] = []
@@ -140,8 +152,22 @@ class Streams:
         if stream is not None:
             return stream
         if handle == PER_THREAD:
-            return self._context.current.thread_stream
+            return self._thread_stream(self._context.current)
         raise Failure(otherwise)
+
+    def _thread_stream(self, device: Device) -> Stream:
+        """The calling thread's own stream of a device; the first thread that asks has the device's."""
+        found = self._threads.streams.get(device)
+        if found is None:
+            with self._context.lock:
+                if device in self._with_threads:
+                    found = Stream(PER_THREAD, device, 0, 0, self.new_number())
+                    device.streams.append(found)
+                else:
+                    found = device.thread_stream
+                    self._with_threads.add(device)
+            self._threads.streams[device] = found
+        return found
 
     def destroy(self, handle: int) -> None:
         stream = self._streams.pop(handle, None)
@@ -219,7 +245,9 @@ class Streams:
         if engine:
             stream.device.engines[engine] = end
         if self.listeners:
-            self._tell(Happening(kind, name, stream.device.index, stream.number, start, end, size))
+            self._tell(
+                Happening(kind, name, stream.device.index, stream.number, start, end, size, graph=stream.in_graph)
+            )
 
     def _tell(self, happening: Happening) -> Happening:
         for listener in self.listeners:
@@ -293,8 +321,11 @@ class Streams:
         event.happening = None
         if self.listeners:
             event.happening = self._tell(
-                Happening("event", "", stream.device.index, stream.number, event.time, event.time, event=event.handle)
-            )
+                Happening(
+                    "event", "", stream.device.index, stream.number, event.time, event.time,
+                    event=event.handle, graph=stream.in_graph,
+                )
+            )  # fmt: skip
 
     def wait_event(self, stream: Stream, event: Event, external: bool = False) -> None:
         """Later work of the stream starts after the event; one that was never recorded is done.
@@ -318,7 +349,7 @@ class Streams:
             self._tell(
                 Happening(
                     "wait", "", stream.device.index, stream.number, start, latest(start, event.time),
-                    event=event.handle, earlier=event.happening,
+                    event=event.handle, earlier=event.happening, graph=stream.in_graph,
                 )
             )  # fmt: skip
 
@@ -345,5 +376,6 @@ class Streams:
         for handle, event in list(self._events.items()):
             if event.device is device:
                 del self._events[handle]
-        device.null_stream.last = device.thread_stream.last = Moment()
+        for stream in (device.null_stream, *device.streams):  # those of threads are left
+            stream.last = Moment()
         device.engines.clear()
