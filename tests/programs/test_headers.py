@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpulab import programs
+from gpulab.errors import CompileError
 from gpulab.providers.hip import library
 from gpulab.toolchain import hosted
 from gpulab.virtual_gpu import libraries
@@ -223,6 +224,16 @@ def test_layouts() -> None:
     source = head + "int main() {\n" + "\n".join(lines) + "\n}\n"
     run = programs.build(source, name="layouts", archs=("gfx942",)).run(arch="gfx942")
     assert run.stdout.splitlines() == expected
+
+
+@pytest.mark.full
+@pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
+def test_conditional_nodes_are_refused_by_name() -> None:
+    source = """#include <hip/hip_runtime.h>
+    int main() { return hipGraphConditionalHandleCreate(nullptr, nullptr, 0, 0); }
+    """
+    with pytest.raises(CompileError, match="HIP has no conditional nodes: decide on the host"):
+        programs.build(source, name="conditional", archs=("gfx942",))
 
 
 def test_calls_on_the_threads_own_stream() -> None:
