@@ -550,6 +550,8 @@ class Activity:
         launch: which launch of the run a kernel is; else None.
         waits_for: which activity recorded the event that a wait is for; None if that was before the profile.
         is_modelled: whether the times come from the model of a virtual device; else they were measured.
+        graph: of what runs as part of a graph, which launch of one it is, counted from 1; else None. Branches of a
+            graph have stream numbers of their own.
     """
 
     kind: str
@@ -562,6 +564,7 @@ class Activity:
     launch: int | None = None
     waits_for: int | None = None
     is_modelled: bool = True
+    graph: int | None = None
 
     @property
     def us(self) -> float:

@@ -147,6 +147,7 @@ class Architecture:
     flops_per_clock_per_cu: Mapping[str, int] = field(default_factory=dict)
 
     default_place: int = 0  # among the devices that are there when nobody asks for others, from 1; 0: not among them
+    graph_saving_us: float = 0.31  # what a kernel in a graph costs less of launch_latency_us (docs/timing.md)
     image_support: bool = False
     unified_memory: bool = False  # an APU: host and device share memory
 

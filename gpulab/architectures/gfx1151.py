@@ -82,6 +82,7 @@ ARCHITECTURE = Architecture(
     wall_clock_khz=100_000,
     copy_bandwidth=128e9,
     launch_latency_us=2.9,
+    graph_saving_us=0.09,
     # SIMD32 issues one wave32 instruction each clock and has the result five clocks later.
     vector_issue_clocks=1,
     transcendental_issue_clocks=4,

@@ -81,6 +81,7 @@ ARCHITECTURE = Architecture(
     wall_clock_khz=100_000,
     copy_bandwidth=64e9,  # PCIe 5.0 x16
     launch_latency_us=2.9,
+    graph_saving_us=0.42,
     vector_issue_clocks=1,
     transcendental_issue_clocks=4,
     double_issue_clocks=32,

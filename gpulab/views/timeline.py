@@ -236,6 +236,9 @@ def sentence(activities: Sequence[Activity], rows: Sequence[Row], names: Mapping
         text += "Nothing overlapped: at no time did two streams work at once. "
     if total - busy > 0.005 * total:
         text += f"For {number(total - busy)} µs nothing ran. "
+    graphs = len({a.graph for a in activities} - {None})
+    if graphs:
+        text += f"{_plural(graphs, 'graph was', 'graphs were')} launched. "
     waits = sum(a.kind == "wait" and a.us > 0 for a in activities)
     if waits:
         times = "Once" if waits == 1 else f"{waits:,} times"
@@ -258,6 +261,8 @@ def table(activities: Sequence[Activity], names: Mapping[Row, str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for a in activities[:MOST_ROWS]:
         what = {"fill": "memset", "event": "event recorded", "wait": "wait"}.get(a.kind, a.kind)
+        if a.graph is not None:
+            what += f" (graph {a.graph})"
         name = "" if a.kind == "fill" else f"for {a.name}" if a.kind == "wait" else a.name
         rows.append((names[a.device, a.stream], what, name, a.bytes or "–", _us(a.start_us), _us(a.end_us), _us(a.us)))
     note = "Times were measured."
@@ -379,6 +384,8 @@ def _args(a: Activity, launches: Sequence[Launch]) -> dict[str, Any]:
     args: dict[str, Any] = {"times": "modelled" if a.is_modelled else "measured"}
     if a.bytes:
         args["bytes"] = a.bytes
+    if a.graph is not None:
+        args["graph"] = a.graph
     if a.launch is not None and a.launch < len(launches):
         launch = launches[a.launch]
         args |= {"launch": a.launch, "grid": size(launch.grid), "block": size(launch.block), "waves": launch.waves}

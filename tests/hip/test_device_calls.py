@@ -267,3 +267,16 @@ def test_resetting_a_device(call, number):
         assert call.hipDeviceDisablePeerAccess(1) == 705
     assert call.hipDevicePrimaryCtxReset(2) == 101
     assert call.hipFree(there) == 0
+
+
+def test_hints_and_peers_of_contexts(call, number):
+    """HIP's reference: hints on caches are ignored; peers are those of the devices (704, 705: enabled, not enabled)."""
+    other = call.address("hipDevicePrimaryCtxRetain", 1)
+    assert call.hipCtxSetCacheConfig(1) == call.hipCtxSetSharedMemConfig(2) == 0
+    assert call.hipCtxSetCacheConfig(4) == call.hipCtxSetSharedMemConfig(3) == 1
+    assert (number("hipCtxGetCacheConfig"), number("hipCtxGetSharedMemConfig")) == (0, 1)
+    assert call.hipCtxEnablePeerAccess(other, 0) == 0
+    assert call.hipCtxEnablePeerAccess(other, 0) == 704
+    assert call.hipCtxDisablePeerAccess(other) == 0
+    assert call.hipCtxDisablePeerAccess(other) == 705
+    assert call.hipCtxEnablePeerAccess(0x1230, 0) == 201

@@ -66,9 +66,9 @@ def test_a_missing_call_is_named(hip):
     from gpulab import errors
     from gpulab import hip as door
 
-    assert hip.hipGraphCreate(0)[0] == hip.hipError_t.hipErrorNotSupported
-    with pytest.raises(errors.HipError, match="hipGraphCreate is not supported") as caught:
-        door.check(hip.hipGraphCreate(0))
+    assert hip.hipProfilerStart()[0] == hip.hipError_t.hipErrorNotSupported
+    with pytest.raises(errors.HipError, match="hipProfilerStart is not supported") as caught:
+        door.check(hip.hipProfilerStart())
     assert (caught.value.name, caught.value.code) == ("hipErrorNotSupported", 801)
 
 

@@ -584,3 +584,46 @@ def test_symbols_of_a_linked_program(call, memory):
     call.__hipUnregisterFatBinary(handle)
     assert call.hipLaunchKernel(KERNEL, dim3(1, 1, 1), dim3(64, 1, 1), p, 0, None) == 98
     assert call.hipFree(pointer.value) == 0
+
+
+def test_libraries_of_kernels(call):
+    """hipLibrary* and hipKernel*: the calls on modules under other names, and what they say of a kernel."""
+    image = code_object("gfx942").elf
+    library = call.address("hipLibraryLoadData", image, None, None, 0, None, None, 0)
+    count = call.number("hipLibraryGetKernelCount", library)
+    assert count == 7
+    kernels = (ctypes.c_uint64 * count)()
+    assert call.hipLibraryEnumerateKernels(kernels, count, library) == 0
+    saxpy = call.address("hipLibraryGetKernel", library, b"saxpy")
+    assert saxpy in list(kernels)
+    assert call.address("hipKernelGetFunction", saxpy) == saxpy
+    assert call.address("hipKernelGetLibrary", saxpy) == library
+    name = ctypes.string_at(call.address("hipKernelGetName", saxpy))
+    assert name == b"saxpy"
+    offset, size = ctypes.c_size_t(), ctypes.c_size_t()
+    places = []
+    for index in range(4):  # int, float and two pointers, each at a multiple of its size
+        assert call.hipKernelGetParamInfo(saxpy, index, ctypes.byref(offset), ctypes.byref(size)) == 0
+        places.append((offset.value, size.value))
+    assert places == [(0, 4), (4, 4), (8, 8), (16, 8)]
+    assert call.hipKernelGetParamInfo(saxpy, 4, ctypes.byref(offset), None) == 1
+    value = ctypes.c_int()
+    assert call.hipKernelGetAttribute(ctypes.byref(value), 0, saxpy, 0) == 0
+    assert value.value == 1024
+    assert call.hipKernelGetAttribute(ctypes.byref(value), 0, saxpy, 1) == 101  # a kernel of device 0
+    assert call.hipKernelSetAttribute(8, 1024, saxpy, 0) == 0
+    assert call.hipKernelSetAttribute(8, 1 << 20, saxpy, 0) == 1
+    address = call.address("hipLibraryGetGlobal", ctypes.byref(size), library, b"factor")
+    assert (size.value, ctypes.c_float.from_address(address).value) == (4, 3.0)
+    assert call.hipLibraryUnload(library) == 0
+    assert call.hipKernelGetFunction(ctypes.byref(offset), saxpy) == 400
+
+
+def test_a_launch_in_three_calls(call, kernel, memory):
+    """hipConfigureCall, hipSetupArgument and hipLaunchByPtr; without a configuration 52."""
+    number = ctypes.c_int(5)
+    assert call.hipSetupArgument(ctypes.byref(number), 4, 0) == call.hipLaunchByPtr(kernel("saxpy")) == 52
+    grid = dim3(1, 1, 1)
+    assert call.hipConfigureCall(grid, grid, 0, None) == 0
+    assert call.hipSetupArgument(ctypes.byref(number), 4, 4096) == call.hipSetupArgument(None, 4, 0) == 1
+    assert call.hipLaunchByPtr(0x1230) == 98

@@ -182,6 +182,31 @@ def test_the_per_thread_default_stream(hip, kernels, memory, events):
     assert library.hipStreamSynchronize_spt(None) == 0
 
 
+def test_each_thread_has_a_stream_of_its_own(call, hip, memory):
+    """What two threads put into hipStreamPerThread does not wait for each other: both begin when the host is ready."""
+    import threading
+
+    import gpulab
+
+    numbers = set()
+
+    def work():
+        assert call.hipMemsetAsync(int(memory), 0, 1 << 20, 2) == 0
+        numbers.add(call.number("hipStreamGetId", 2, kind=ctypes.c_uint64, first=False))
+
+    assert call.hipDeviceSynchronize() == 0
+    with gpulab.profile() as run:
+        work()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        work()
+    assert len(numbers) == 2
+    first, second, third = run.activities
+    assert first.stream == third.stream != second.stream
+    assert first.start_us == second.start_us < third.start_us == first.end_us
+
+
 def _library():
     from gpulab.virtual_gpu import libraries
 
@@ -288,3 +313,62 @@ def test_what_the_host_waits_for(call, memory, name):
     assert getattr(call, name)(event if "Event" in name else stream) == 0
     assert host.host.us == host.find(stream).time > before
     assert call.hipStreamDestroy(stream) == call.hipEventDestroy(event) == 0
+
+
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize(
+    ("flags", "value", "met"),
+    [(0, 12, True), (0, 13, False), (1, 12, True), (1, 4, False), (2, 4, True), (2, 3, False), (3, 12, True)],
+)
+def test_waiting_for_a_value(call, memory, size, flags, value, met):
+    """HIP API reference, hipStreamWaitValue32: 0 greater or equal, 1 equal, 2 and, 3 nor; else it is refused."""
+    bits = f"{8 * size}"
+    assert getattr(call, f"hipStreamWriteValue{bits}")(None, int(memory), 12, 0) == 0
+    wait = getattr(call, f"hipStreamWaitValue{bits}")
+    whole = (1 << 8 * size) - 1
+    assert wait(None, int(memory), value, flags, whole) == (0 if met else 801)
+    assert wait(None, int(memory), 0, 1, 3) == 0  # of the low two bits
+    assert wait(None, int(memory), value, 4, whole) == wait(None, None, value, flags, whole) == 1
+    assert wait(None, int(memory) + 2, value, flags, whole) == 1
+
+
+def test_operations_in_a_batch(call, memory):
+    from gpulab.virtual_gpu.runtime.graph_structures import StreamMemoryOperation as Operation
+
+    address = int(memory)
+    given = (Operation * 3)((2, address, 7, 0), (1, address, 7, 1), (5, address + 8, 1 << 40, 0))
+    assert call.hipStreamBatchMemOp(None, 3, given, 0) == 0
+    assert call.hipStreamWaitValue64(None, address + 8, 1 << 40, 1, (1 << 64) - 1) == 0
+    assert call.hipStreamBatchMemOp(None, 0, given, 0) == call.hipStreamBatchMemOp(None, 257, given, 0) == 1
+    given[0].operation = 6  # hipStreamMemOpBarrier, which HIP does not support
+    assert call.hipStreamBatchMemOp(None, 3, given, 0) == 801
+    assert call.hipStreamWriteValue32(None, address, 1, 0x1000) == 801
+
+
+def test_attributes_of_streams(call):
+    first, second = (call.address("hipStreamCreateWithPriority", 0, -1) for _ in range(2))
+    value = (ctypes.c_int * 16)(9)
+    assert call.hipStreamGetAttribute(first, 8, value) == 0  # hipStreamAttributePriority
+    assert value[0] == -1
+    value[0] = 2  # hipSyncPolicySpin
+    assert call.hipStreamSetAttribute(first, 3, value) == call.hipStreamCopyAttributes(second, first) == 0
+    value[0] = 0
+    assert call.hipStreamGetAttribute(second, 3, value) == 0
+    assert value[0] == 2
+    value[0] = 5
+    assert call.hipStreamSetAttribute(first, 3, value) == call.hipStreamGetAttribute(first, 3, None) == 1
+    assert call.hipStreamSetAttribute(first, 1, value) == 801  # an access policy window
+    assert call.hipStreamSetAttribute(0x1230, 3, value) == 709
+    assert call.hipStreamDestroy(first) == call.hipStreamDestroy(second) == 0
+
+
+def test_masks_of_compute_units(call):
+    """A stream keeps its mask; without one all units of the device are in it (304 CUs of an MI300X)."""
+    stream = call.address("hipExtStreamCreateWithCUMask", 2, (ctypes.c_uint * 2)(5, 6))
+    got = (ctypes.c_uint * 10)()
+    assert call.hipExtStreamGetCUMask(stream, 10, got) == 0
+    assert list(got) == [5, 6] + [0] * 8
+    assert call.hipExtStreamGetCUMask(None, 10, got) == 0
+    assert list(got) == [0xFFFFFFFF] * 9 + [0xFFFF]
+    assert call.hipExtStreamGetCUMask(stream, 9, got) == call.hipExtStreamGetCUMask(stream, 10, None) == 1
+    assert call.hipStreamDestroy(stream) == 0

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from gpulab import programs
+from gpulab.errors import CompileError
 from gpulab.providers.hip import library
 from gpulab.toolchain import hosted
 from gpulab.virtual_gpu import libraries
 from gpulab.virtual_gpu.libraries.library import TYPES
-from gpulab.virtual_gpu.runtime import codes, structures
+from gpulab.virtual_gpu.runtime import codes, graph_structures, structures
 
 HOST = Path(hosted.__file__).parent / "include" / "gpulab" / "host"
 
@@ -44,13 +45,18 @@ def test_error_codes() -> None:
     assert len(names.keys() - errors.keys()) <= 3
 
 
+def all_enumerations() -> dict[str, dict[str, int]]:
+    """Those of constants.h and of graphs.h."""
+    return enumerations() | enumerations("gpulab/host/graphs.h")
+
+
 @pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
-@pytest.mark.parametrize("name", sorted(enumerations()))
+@pytest.mark.parametrize("name", sorted(all_enumerations()))
 def test_numbers_are_those_of_amds_package(name: str) -> None:
     from hip import hip
 
     theirs = {member: int(value.value) for member, value in getattr(hip, name).__members__.items()}
-    assert enumerations()[name] == theirs
+    assert all_enumerations()[name] == theirs
 
 
 @pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
@@ -86,7 +92,8 @@ def flags() -> dict[str, int]:
 NEW_FLAGS = {  # of hip_runtime_api.h, that the package lacks; hipHostAlloc's are hipHostMalloc's
     "hipStreamLegacy": 1, "hipStreamPerThread": 2, "hipEventDisableSystemFence": 1 << 29, "hipHostAllocDefault": 0,
     "hipHostAllocPortable": 1, "hipHostAllocMapped": 2, "hipHostAllocWriteCombined": 4, "hipHostRegisterReadOnly": 8,
-    "hipOccupancyDisableCachingOverride": 1,
+    "hipOccupancyDisableCachingOverride": 1, "hipEventRecordDefault": 0, "hipEventRecordExternal": 1,
+    "hipEventWaitDefault": 0, "hipEventWaitExternal": 1,
 }  # fmt: skip
 
 
@@ -101,21 +108,25 @@ def test_flags_are_those_of_amds_package(name: str) -> None:
 
 def test_every_flag_is_read() -> None:
     text = (HOST / "structures.h").read_text()
-    assert len(flags()) == len(re.findall(r"^#define ", text, re.M)) - 1  # hipDeviceProp_t is a type
+    other = 5  # hipDeviceProp_t is a type; names of attributes of streams
+    assert len(flags()) == len(re.findall(r"^#define ", text, re.M)) - other
     assert len(flags()) > 40
 
 
 def declared() -> dict[str, str]:
     """Names and parameters of the C functions that the headers declare."""
-    text = (HOST / "runtime_api.h").read_text()
-    text = text[text.index('extern "C" {') : text.index("\n}\n")] + (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
+    text = (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
+    for header in ("gpulab/host/runtime_api.h", "gpulab/host/graphs.h", "gpulab/host/launches.h", "hip/hip_ext.h"):
+        whole = (HOST.parents[1] / header).read_text()
+        text += whole[whole.index('extern "C" {') : whole.index("\n}\n", whole.index('extern "C" {'))]
     text = re.sub(r"//[^\n]*|\n", " ", text)
     return dict(re.findall(r"(?:\w+\*? )\*?((?:__)?hip\w+)\(([^()]*)\);", text))
 
 
 def pointer_types() -> set[str]:
     """Names that the headers give to pointers: handles, functions."""
-    text = (HOST / "structures.h").read_text() + (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
+    text = (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
+    text += (HOST / "structures.h").read_text() + (HOST / "graphs.h").read_text()
     return set(re.findall(r"^typedef [\w ]+\*\s*(\w+);", text, re.MULTILINE)) | set(
         re.findall(r"^typedef [\w ]+\(\*(\w+)\)", text, re.MULTILINE)
     )
@@ -123,11 +134,12 @@ def pointer_types() -> set[str]:
 
 def kind(parameter: str) -> str:
     """The code of the table of prototypes for a parameter."""
-    text = re.sub(r"\s*=.*", "", parameter).strip()
+    text = re.sub(r"\s*=.*", "", parameter).strip().removeprefix("const ")
     if "*" in text or text.split()[0] in pointer_types():
         return "p"
     structures_ = {"dim3": "D", "hipExtent": "X", "hipPitchedPtr": "P"}
     types = {**structures_, **{type_: code for code, type_ in TYPES.items() if code != "p"}, "uint32_t": "u"}
+    text = text.replace("unsigned long long", "uint64_t")
     for name in sorted(types, key=len, reverse=True):
         if re.match(rf"{name}\b", text):
             return types[name]
@@ -137,7 +149,7 @@ def kind(parameter: str) -> str:
 
 def test_parameters_are_those_of_the_library() -> None:
     found = declared()
-    assert len(found) > 170
+    assert len(found) > 300
     table = {one.name: one.arguments for library in libraries.found() for one in library.prototypes()}
     for name, parameters in found.items():
         codes_ = "" if parameters.strip() in ("", "void") else "".join(map(kind, parameters.split(",")))
@@ -165,6 +177,15 @@ LAYOUTS = {
     "hipMemcpy3DParms": structures.Memcpy3D,
     "hipMemLocation": structures.MemoryLocation,
     "hipLaunchConfig_t": structures.LaunchConfigurationEx,
+    "HIP_LAUNCH_CONFIG": structures.LaunchConfiguration,
+    "hipKernelNodeParams": graph_structures.KernelNodeParams,
+    "hipMemsetParams": graph_structures.MemsetParams,
+    "hipHostNodeParams": graph_structures.HostNodeParams,
+    "hipMemPoolProps": graph_structures.PoolProperties,
+    "hipMemAllocNodeParams": graph_structures.MemAllocNodeParams,
+    "hipMemcpyNodeParams": graph_structures.MemcpyNodeParams,
+    "hipGraphInstantiateParams": graph_structures.InstantiateParams,
+    "hipBatchMemOpNodeParams": graph_structures.BatchMemOpNodeParams,
 }
 
 
@@ -184,6 +205,12 @@ def test_layouts() -> None:
         (64, "sizeof(hipLaunchAttributeValue)"),
         (8, "__builtin_offsetof(hipLaunchAttribute, val)"),
         (16, "sizeof(hipUUID)"),
+        (ctypes.sizeof(graph_structures.GraphNodeParams), "sizeof(hipGraphNodeParams)"),
+        (graph_structures.GraphNodeParams.of.offset, "__builtin_offsetof(hipGraphNodeParams, kernel)"),
+        (ctypes.sizeof(graph_structures.StreamMemoryOperation), "sizeof(hipStreamBatchMemOpParams)"),
+        (8, "__builtin_offsetof(hipStreamBatchMemOpParams, waitValue.address)"),
+        (16, "__builtin_offsetof(hipStreamBatchMemOpParams, writeValue.value64)"),
+        (24, "__builtin_offsetof(hipStreamBatchMemOpParams, waitValue.flags)"),
     ):
         lines.append(f'std::printf("%zu\\n", {expression});')
         expected.append(f"{wanted}")
@@ -197,3 +224,25 @@ def test_layouts() -> None:
     source = head + "int main() {\n" + "\n".join(lines) + "\n}\n"
     run = programs.build(source, name="layouts", archs=("gfx942",)).run(arch="gfx942")
     assert run.stdout.splitlines() == expected
+
+
+@pytest.mark.full
+@pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
+def test_conditional_nodes_are_refused_by_name() -> None:
+    source = """#include <hip/hip_runtime.h>
+    int main() { return hipGraphConditionalHandleCreate(nullptr, nullptr, 0, 0); }
+    """
+    with pytest.raises(CompileError, match="HIP has no conditional nodes: decide on the host"):
+        programs.build(source, name="conditional", archs=("gfx942",))
+
+
+def test_calls_on_the_threads_own_stream() -> None:
+    """per_thread.h gives a call's name to its variant, for each variant that is implemented."""
+    text = (HOST / "per_thread.h").read_text()
+    renamed = dict(re.findall(r"^#define (\w+) (\w+)$", text, re.M))
+    assert len(renamed) > 30
+    assert all(to == f"{of}_spt" for of, to in renamed.items())
+    hip = libraries.find("hip")
+    variants = {name for name in hip.implemented() if name.endswith("_spt")}
+    assert variants - set(renamed.values()) == {"hipGetProcAddress_spt", "hipGetDriverEntryPoint_spt"}
+    assert set(renamed.values()) <= variants

@@ -35,6 +35,7 @@ def _activities(happened: list[tuple[Happening, int]]) -> tuple[Activity, ...]:
     places = {id(happening): place for place, (happening, _) in enumerate(happened)}
     origin = min((happening.start.us for happening, _ in happened), default=0.0)
     events: dict[int, int] = {}
+    graphs: dict[int, int] = {}
     found = []
     for happening, launch in happened:
         name = happening.name
@@ -46,6 +47,7 @@ def _activities(happened: list[tuple[Happening, int]]) -> tuple[Activity, ...]:
                 happening.start.us - origin, happening.end.us - origin, happening.bytes,
                 launch=launch if happening.kind == "kernel" else None,
                 waits_for=places.get(id(happening.earlier)) if happening.kind == "wait" else None,
+                graph=graphs.setdefault(happening.graph, len(graphs) + 1) if happening.graph else None,
             )
         )  # fmt: skip
     return tuple(found)

@@ -17,7 +17,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -105,6 +105,8 @@ class Library:
         structures: more codes, of what is passed or returned by value; own.h declares a struct of the same name, whose
             layout is compared when the library is compiled.
         always: whole programs have it without -l.
+        around: the module and function, as "module:function", that is given each function's name and what stands behind
+            it, and returns what is to stand there: for rules that many functions share. None: there are none.
     """
 
     package: str
@@ -113,6 +115,7 @@ class Library:
     status: Status
     structures: Mapping[str, type[ctypes.Structure]] = field(default_factory=dict)
     always: bool = False
+    around: str | None = None
 
     @property
     def name(self) -> str:
@@ -211,6 +214,10 @@ def _implemented(library: Library) -> Mapping[str, Call]:
                     f"{module}.{name} takes {takes} arguments or stands in two modules; "
                     f"the C function takes {len(wanted[name].arguments)}."
                 )
+    if library.around is not None:
+        module, _, function = library.around.partition(":")
+        around: Callable[[str, Call], Call] = getattr(importlib.import_module(module), function)
+        found = {name: around(name, call) for name, call in found.items()}
     _known[library.package] = found
     return found
 

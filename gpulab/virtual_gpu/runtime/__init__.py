@@ -3,7 +3,8 @@
 Moving parts, each built on those before it: `codes`, `structures`, `properties`, `moments` (modelled time), `device`
 (one device's state), `context` (what all calls share: devices, the current one, pending faults, listeners), `streams`
 (streams and events), `memory` (allocations and copies), `modules` (code objects, kernels, launches), `linked` (kernels
-of linked programs) and `runtime.Runtime`, which puts them together. Addresses are machine addresses of this process;
+of linked programs), `graphs` and `capture` (graphs, and streams that are captured into them), with their
+`graph_structures`, and `runtime.Runtime`, which puts them together. Addresses are machine addresses of this process;
 everything else is known by integer handles. Kernels run when they are launched; streams order modelled time, not work.
 """
 

@@ -208,8 +208,14 @@ class Context:
         self.instruction_limit = _limit_from_environment() if limit is None else limit or NO_LIMIT
 
 
-#: Failures that a program should be told more of than the code: what can be had, what its file holds.
-_EXPLAINED = (codes.OUT_OF_MEMORY, codes.NO_BINARY_FOR_GPU, codes.INVALID_IMAGE)
+#: Failures that a program should be told more of than the code: what can be had, what its file holds, what is refused.
+_EXPLAINED = (
+    codes.OUT_OF_MEMORY,
+    codes.NO_BINARY_FOR_GPU,
+    codes.INVALID_IMAGE,
+    codes.NOT_SUPPORTED,
+    *range(codes.STREAM_CAPTURE_UNSUPPORTED, codes.STREAM_CAPTURE_WRONG_THREAD + 1),
+)
 
 
 def _limit_from_environment() -> int | None:

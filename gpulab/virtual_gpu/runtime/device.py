@@ -23,15 +23,23 @@ DEFAULT_LIMITS = {0: 1024, 1: 4 << 20, 2: 8 << 20, 0x1000: 0, 0x1001: 4 << 30, 0
 
 
 class Stream:
-    """One stream: `last` is when its last work is done."""
+    """One stream: `last` is when its last work is done.
 
-    __slots__ = ("blocking", "device", "flags", "handle", "last", "number", "priority")
+    Attributes:
+        in_graph: not 0: it is a row of the graph launch with this number; its kernels cost less to launch (`graphs`).
+        mask: of compute units, as hipExtStreamCreateWithCUMask was given it. policy: its hipSynchronizationPolicy.
+    """
+
+    __slots__ = ("blocking", "device", "flags", "handle", "in_graph", "last", "mask", "number", "policy", "priority")
 
     def __init__(self, handle: int, device: Device, flags: int, priority: int, number: int) -> None:
         self.handle, self.device, self.flags = handle, device, flags
         self.priority, self.number = priority, number
         self.blocking = not flags & NON_BLOCKING
         self.last = Moment()
+        self.in_graph = 0
+        self.mask: tuple[int, ...] = ()
+        self.policy = 1  # hipSyncPolicyAuto
 
     @property
     def time(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from gpulab.records import Fault
 from gpulab.virtual_gpu.runtime import codes
@@ -32,9 +32,15 @@ SMALLEST_ADDRESS = 65536  # no operating system gives out memory below
 _memmove, _memset = ctypes.memmove, ctypes.memset
 
 
+class Holder(Protocol):
+    """What holds an allocation, and takes it back when the program frees it (`graphs.GraphMemory`)."""
+
+    def free(self) -> None: ...
+
+
 @dataclass(slots=True)
 class Block:
-    """An allocation that a HIP call made. `kind` is "device", "host" or "managed"."""
+    """An allocation that a HIP call made. `kind` is "device", "host" or "managed"; a graph's node is its `holder`."""
 
     address: int
     size: int
@@ -42,6 +48,7 @@ class Block:
     device: Device
     flags: int = 0
     pool: int = 0
+    holder: Holder | None = None
 
 
 @dataclass(slots=True)
@@ -120,6 +127,9 @@ class Memory:
             block = self.blocks.get(address)
             if block is None or block.kind not in kinds:
                 raise Failure(codes.INVALID_VALUE)
+            if block.holder is not None:  # a graph has the address, until the graph itself is gone
+                block.holder.free()
+                return block
             del self.blocks[address]
             if block.kind == "device":
                 block.device.used_bytes -= block.size
@@ -133,6 +143,7 @@ class Memory:
     def reset(self, device: Device) -> None:
         for address, block in list(self.blocks.items()):
             if block.device is device:
+                block.holder = None
                 self.free(address, (block.kind,))
         for address, registration in list(self.registrations.items()):
             if registration.device is device:
@@ -197,6 +208,8 @@ class Memory:
     def copy(self, target: int, source: int, size: int, kind: int, stream: Stream | None, waits: bool = False) -> None:
         """Copy; with a stream, the modelled time of the copy is put into it, and the host may wait for it."""
         to, origin = self.check_copy(target, source, size, size, kind)
+        if stream is not None and (capture := self._streams.capture(stream)) is not None:
+            return capture.copy(stream, target, size, 1, source, size, 1, (size, 1, 1), kind)
         _memmove(self._home(target), self._home(source), size)
         if to is not None:
             self._arena.written(target, size)
@@ -241,6 +254,11 @@ class Memory:
         target_bytes = (depth - 1) * target_slice + (height - 1) * target_pitch + width
         source_bytes = (depth - 1) * source_slice + (height - 1) * source_pitch + width
         to, origin = self.check_copy(target, source, target_bytes, source_bytes, kind)
+        if (capture := self._streams.capture(stream)) is not None:
+            rows = target_slice // (target_pitch or 1), source_slice // (source_pitch or 1)
+            return capture.copy(
+                stream, target, target_pitch, rows[0], source, source_pitch, rows[1], (width, height, depth), kind
+            )
         first, other = self._home(target), self._home(source)
         if target_bytes == source_bytes == width * height * depth:
             _memmove(first, other, target_bytes)
@@ -301,6 +319,8 @@ class Memory:
             return
         size = (depth - 1) * slice_ + (height - 1) * pitch + width
         self.device_range(address, size)
+        if (capture := self._streams.capture(stream)) is not None:
+            return capture.fill(stream, address, pattern, count, height, pitch, depth, slice_)
         self._arena.written(address, size)
         row = pattern * count if len(set(pattern)) > 1 else b""
         for z in range(depth):

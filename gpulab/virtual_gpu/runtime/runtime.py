@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gpulab.virtual_gpu.runtime.capture import Captures
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import Device
+from gpulab.virtual_gpu.runtime.graphs import Graphs
 from gpulab.virtual_gpu.runtime.linked import Linked
 from gpulab.virtual_gpu.runtime.memory import Memory
 from gpulab.virtual_gpu.runtime.modules import Modules, Triple
@@ -33,10 +35,13 @@ class Runtime(Context):
         self.memory: Memory = Memory(self, self.streams)
         self.modules: Modules = Modules(self, self.memory, self.streams)
         self.linked: Linked = Linked(self, self.memory, self.modules)
+        self.graphs: Graphs = Graphs(self, self.memory, self.streams, self.modules)
+        self.captures: Captures = Captures(self, self.streams, self.graphs)
 
     def reset(self, device: Device) -> None:
         """hipDeviceReset: everything that belongs to the device is gone."""
         with self.lock:
+            self.graphs.reset(device)
             self.modules.reset(device)
             self.memory.reset(device)
             self.streams.reset(device)

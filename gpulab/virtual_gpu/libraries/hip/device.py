@@ -393,6 +393,30 @@ def hipCtxGetFlags(flags: int) -> int:
     return hipGetDeviceFlags(flags)
 
 
+def hipCtxGetCacheConfig(configuration: int) -> int:
+    return hipDeviceGetCacheConfig(configuration)
+
+
+def hipCtxSetCacheConfig(configuration: int) -> int:
+    return hipDeviceSetCacheConfig(configuration)
+
+
+def hipCtxGetSharedMemConfig(configuration: int) -> int:
+    return hipDeviceGetSharedMemConfig(configuration)
+
+
+def hipCtxSetSharedMemConfig(configuration: int) -> int:
+    return hipDeviceSetSharedMemConfig(configuration)
+
+
+def hipCtxEnablePeerAccess(context: int, flags: int) -> int:
+    return hipDeviceEnablePeerAccess(_context_device(context), flags)
+
+
+def hipCtxDisablePeerAccess(context: int) -> int:
+    return hipDeviceDisablePeerAccess(_context_device(context))
+
+
 def hipCtxSynchronize() -> int:
     rt.streams.wait_for_device(rt.current)
     return rt.surface(rt.current)

@@ -7,6 +7,7 @@ import ctypes
 from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.graph_structures import MemAllocNodeParams
 from gpulab.virtual_gpu.runtime.memory import (
     DEFAULT,
     DEVICE_TO_DEVICE,
@@ -28,7 +29,7 @@ from gpulab.virtual_gpu.runtime.structures import (
     PointerAttributes,
 )
 
-_memory, _streams = rt.memory, rt.streams
+_memory, _streams, _captures = rt.memory, rt.streams, rt.captures
 _DEVICE, _HOST = ("device", "managed"), ("host",)
 _HOST_FLAGS = 0xE000003F  # hipHostMalloc: default, portable, mapped, write combined, NUMA, coherence
 
@@ -133,14 +134,28 @@ def hipMalloc3D(pitched: int, extent: int) -> int:
 def hipMallocAsync(pointer: int, size: int, stream: int) -> int:
     need(pointer)
     where = _streams.find(stream)
+    if size and (capture := _captures.of(where)) is not None:
+        put64(pointer, capture.allocate(where, size, where.device, _node_parameters(size, where.device.index)))
+        return 0
     put64(pointer, _memory.allocate(size, "device", device=where.device))
     return 0
 
 
+def _node_parameters(size: int, device: int) -> bytes:
+    """hipMemAllocNodeParams of an allocation that is captured."""
+    parameters = MemAllocNodeParams(bytesize=size)
+    parameters.poolProps.allocType = parameters.poolProps.location.type = 1  # pinned memory, of a device
+    parameters.poolProps.location.id = device
+    return bytes(parameters)
+
+
 def hipFreeAsync(address: int, stream: int) -> int:
     need(address)
-    _streams.find(stream)
-    _memory.free(address, _DEVICE)
+    where = _streams.find(stream)
+    if (capture := _captures.of(where)) is not None:
+        capture.free(where, address)
+    else:
+        _memory.free(address, _DEVICE)
     return 0
 
 
@@ -737,7 +752,10 @@ def hipDeviceSetMemPool(device: int, pool: int) -> int:
 def hipMallocFromPoolAsync(pointer: int, size: int, pool: int, stream: int) -> int:
     need(pointer)
     device = rt.devices[_pool_device(pool)]
-    _streams.find(stream)
+    where = _streams.find(stream)
+    if size and (capture := _captures.of(where)) is not None:
+        put64(pointer, capture.allocate(where, size, device, _node_parameters(size, device.index)))
+        return 0
     put64(pointer, _memory.allocate(size, "device", device=device))
     return 0
 

@@ -9,6 +9,7 @@ from gpulab.virtual_gpu.libraries.values import need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.images import image_at
+from gpulab.virtual_gpu.runtime.modules import Triple
 from gpulab.virtual_gpu.runtime.structures import (
     ATTRIBUTE_COOPERATIVE,
     FunctionAttributes,
@@ -89,7 +90,7 @@ def hipGetSymbolSize(size: int, symbol: int) -> int:
     return 0
 
 
-def _of_symbol(symbol: int, size: int, offset: int) -> int:
+def symbol_bytes(symbol: int, size: int, offset: int) -> int:
     """The address of `size` bytes of a variable from `offset` on."""
     address, length = _linked.variable(symbol)
     if offset + size > length:
@@ -100,19 +101,19 @@ def _of_symbol(symbol: int, size: int, offset: int) -> int:
 
 
 def hipMemcpyToSymbol(symbol: int, source: int, size: int, offset: int, kind: int) -> int:
-    return memory.hipMemcpy(_of_symbol(symbol, size, offset), source, size, kind)
+    return memory.hipMemcpy(symbol_bytes(symbol, size, offset), source, size, kind)
 
 
 def hipMemcpyToSymbolAsync(symbol: int, source: int, size: int, offset: int, kind: int, stream: int) -> int:
-    return memory.hipMemcpyAsync(_of_symbol(symbol, size, offset), source, size, kind, stream)
+    return memory.hipMemcpyAsync(symbol_bytes(symbol, size, offset), source, size, kind, stream)
 
 
 def hipMemcpyFromSymbol(target: int, symbol: int, size: int, offset: int, kind: int) -> int:
-    return memory.hipMemcpy(target, _of_symbol(symbol, size, offset), size, kind)
+    return memory.hipMemcpy(target, symbol_bytes(symbol, size, offset), size, kind)
 
 
 def hipMemcpyFromSymbolAsync(target: int, symbol: int, size: int, offset: int, kind: int, stream: int) -> int:
-    return memory.hipMemcpyAsync(target, _of_symbol(symbol, size, offset), size, kind, stream)
+    return memory.hipMemcpyAsync(target, symbol_bytes(symbol, size, offset), size, kind, stream)
 
 
 # What a host program compiled by Clang registers before main: its device code, and an address of its own for each
@@ -172,7 +173,7 @@ def hipFuncGetAttribute(value: int, attribute: int, function: int) -> int:
 
 def hipFuncGetAttributes(attributes: int, function: int) -> int:
     need(attributes)
-    function = _host_function(function)
+    function = host_function(function)
     result = FunctionAttributes.from_address(attributes)
     for name, number in (
         ("maxThreadsPerBlock", 0),
@@ -192,12 +193,12 @@ def hipFuncGetAttributes(attributes: int, function: int) -> int:
 
 def hipGetFuncBySymbol(result: int, function: int) -> int:
     need(result)
-    put64(result, _host_function(function))
+    put64(result, host_function(function))
     return 0
 
 
 def hipFuncSetAttribute(function: int, attribute: int, value: int) -> int:
-    function = _host_function(function)
+    function = host_function(function)
     # The dynamic LDS size may be set up to what the device has, which is allowed without asking, too.
     if attribute == 8 and not 0 <= value <= _functions[function].max_dynamic_lds:
         return codes.INVALID_VALUE
@@ -217,6 +218,10 @@ def hipKernelNameRef(function: int) -> int:
     return ctypes.addressof(found.name_buffer) if found is not None else 0
 
 
+def hipKernelNameRefByPtr(function: int, stream: int) -> int:
+    return hipKernelNameRef(host_function(function)) if function else 0
+
+
 # Launches
 
 
@@ -233,6 +238,21 @@ def hipModuleLaunchKernel(
     parameters: int,
     extra: int,
 ) -> int:
+    return launch_function(function, (gx, gy, gz), (bx, by, bz), lds, stream, parameters, extra)
+
+
+def launch_function(
+    function: int,
+    grid: Triple,
+    block: Triple,
+    lds: int,
+    stream: int,
+    parameters: int,
+    extra: int = 0,
+    cooperative: bool = False,
+    symbol: int = 0,
+) -> int:
+    """Launch a kernel; `symbol` is its address in the host program, if it has one."""
     found = _functions.get(function)
     if found is None:
         return codes.INVALID_HANDLE
@@ -244,7 +264,7 @@ def hipModuleLaunchKernel(
         kernarg = _modules.pack(found, parameters)
     # The null stream of a launch is that of the kernel's own device.
     where = _streams.find(stream, codes.INVALID_VALUE) if stream else found.device.null_stream
-    _modules.launch(found, (gx, gy, gz), (bx, by, bz), lds, where, kernarg)
+    _modules.launch(found, grid, block, lds, where, kernarg, cooperative=cooperative, symbol=symbol)
     return 0
 
 
@@ -273,11 +293,12 @@ def hipExtModuleLaunchKernel(
     where = _streams.find(stream, codes.INVALID_VALUE) if stream else found.device.null_stream
     before = _streams.find_event(start) if start else None
     after = _streams.find_event(stop) if stop else None
+    # In a capture both events are recorded when the graph runs.
     if before is not None:
-        _streams.record(before, where)
+        _streams.record(before, where, external=True)
     code = hipModuleLaunchKernel(function, x // bx, y // by, z // bz, bx, by, bz, lds, stream, parameters, extra)
     if after is not None and not code:
-        _streams.record(after, where)
+        _streams.record(after, where, external=True)
     return code
 
 
@@ -302,13 +323,7 @@ def hipHccModuleLaunchKernel(
 def hipModuleLaunchCooperativeKernel(
     function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, lds: int, stream: int, parameters: int
 ) -> int:
-    found = _functions.get(function)
-    if found is None:
-        return codes.INVALID_HANDLE
-    where = _streams.find(stream, codes.INVALID_VALUE) if stream else found.device.null_stream
-    kernarg = _modules.pack(found, parameters)
-    _modules.launch(found, (gx, gy, gz), (bx, by, bz), lds, where, kernarg, cooperative=True)
-    return 0
+    return launch_function(function, (gx, gy, gz), (bx, by, bz), lds, stream, parameters, cooperative=True)
 
 
 def hipModuleLaunchCooperativeKernelMultiDevice(launches: int, count: int, flags: int) -> int:
@@ -330,8 +345,7 @@ def hipExtLaunchMultiKernelMultiDevice(launches: int, count: int, flags: int) ->
 
 
 def hipLaunchKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
-    function = _host_function(function)
-    return hipModuleLaunchKernel(function, *_dim3(grid), *_dim3(block), lds, stream, parameters, 0)
+    return launch_function(host_function(function), _dim3(grid), _dim3(block), lds, stream, parameters, symbol=function)
 
 
 def hipExtLaunchKernel(
@@ -345,7 +359,7 @@ def hipExtLaunchKernel(
     stop: int,
     flags: int,
 ) -> int:
-    function = _host_function(function)
+    function = host_function(function)
     (gx, gy, gz), (bx, by, bz) = _dim3(grid), _dim3(block)
     return hipExtModuleLaunchKernel(
         function, gx * bx, gy * by, gz * bz, bx, by, bz, lds, stream, parameters, 0, start, stop, flags
@@ -353,20 +367,20 @@ def hipExtLaunchKernel(
 
 
 def hipLaunchCooperativeKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
-    function = _host_function(function)
-    return hipModuleLaunchCooperativeKernel(function, *_dim3(grid), *_dim3(block), lds, stream, parameters)
+    found = host_function(function)
+    return launch_function(found, _dim3(grid), _dim3(block), lds, stream, parameters, cooperative=True, symbol=function)
 
 
 def hipLaunchKernelExC(configuration: int, function: int, parameters: int) -> int:
     need(configuration)
-    function = _host_function(function)
+    found = host_function(function)
     c = LaunchConfigurationEx.from_address(configuration)
     cooperative = _cooperative_attribute(c.attrs or 0, c.numAttrs)
     (gx, gy, gz), (bx, by, bz) = c.gridDim, c.blockDim
-    lds, stream = c.dynamicSmemBytes, c.stream or 0
-    if cooperative:
-        return hipModuleLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, lds, stream, parameters)
-    return hipModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, lds, stream, parameters, 0)
+    return launch_function(
+        found, (gx, gy, gz), (bx, by, bz), c.dynamicSmemBytes, c.stream or 0, parameters,
+        cooperative=cooperative, symbol=function,
+    )  # fmt: skip
 
 
 def hipDrvLaunchKernelEx(configuration: int, function: int, parameters: int, extra: int) -> int:
@@ -402,7 +416,7 @@ def hipDrvLaunchKernelEx(configuration: int, function: int, parameters: int, ext
     )
 
 
-def _dim3(address: int) -> tuple[int, int, int]:
+def _dim3(address: int) -> Triple:
     """A dim3 passed by value."""
     x, y, z = (ctypes.c_uint32 * 3).from_address(address)
     return x, y, z
@@ -453,7 +467,7 @@ def hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
     return hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, lds, limit)
 
 
-def _host_function(function: int) -> int:
+def host_function(function: int) -> int:
     """The handle for the host address of a kernel in a linked program; a handle is returned as it is.
 
     Raises:
@@ -465,24 +479,24 @@ def _host_function(function: int) -> int:
 
 
 def hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks: int, function: int, threads: int, lds: int) -> int:
-    function = _host_function(function)
+    function = host_function(function)
     return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, lds)
 
 
 def hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     blocks: int, function: int, threads: int, lds: int, flags: int
 ) -> int:
-    function = _host_function(function)
+    function = host_function(function)
     return hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, lds, flags)
 
 
 def hipOccupancyMaxPotentialBlockSize(grid: int, block: int, function: int, lds: int, limit: int) -> int:
-    function = _host_function(function)
+    function = host_function(function)
     return hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, lds, limit)
 
 
 def hipOccupancyAvailableDynamicSMemPerBlock(size: int, function: int, blocks: int, threads: int) -> int:
     need(size)
-    function = _host_function(function)
+    function = host_function(function)
     put64(size, _modules.dynamic_lds_left(function, blocks, threads))
     return 0

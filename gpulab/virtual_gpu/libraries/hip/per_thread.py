@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 
-from gpulab.virtual_gpu.libraries.hip import memory, modules, streams
+from gpulab.virtual_gpu.libraries.hip import capture, graphs, kernels, memory, modules, streams
 from gpulab.virtual_gpu.libraries.library import Call
 from gpulab.virtual_gpu.runtime.streams import PER_THREAD
 
@@ -42,6 +42,7 @@ hipMemset2D_spt = _variant(memory.hipMemset2D)
 hipMemset2DAsync_spt = _variant(memory.hipMemset2DAsync)
 hipMemset3D_spt = _variant(memory.hipMemset3D)
 hipMemset3DAsync_spt = _variant(memory.hipMemset3DAsync)
+hipGetDriverEntryPoint_spt = _variant(kernels.hipGetDriverEntryPoint)
 hipGetProcAddress_spt = _variant(memory.hipGetProcAddress)
 hipStreamQuery_spt = _variant(streams.hipStreamQuery)
 hipStreamSynchronize_spt = _variant(streams.hipStreamSynchronize)
@@ -49,7 +50,12 @@ hipStreamGetPriority_spt = _variant(streams.hipStreamGetPriority)
 hipStreamWaitEvent_spt = _variant(streams.hipStreamWaitEvent)
 hipStreamGetFlags_spt = _variant(streams.hipStreamGetFlags)
 hipStreamAddCallback_spt = _variant(streams.hipStreamAddCallback)
-hipStreamIsCapturing_spt = _variant(streams.hipStreamIsCapturing)
+hipStreamBeginCapture_spt = _variant(capture.hipStreamBeginCapture)
+hipStreamEndCapture_spt = _variant(capture.hipStreamEndCapture)
+hipStreamIsCapturing_spt = _variant(capture.hipStreamIsCapturing)
+hipStreamGetCaptureInfo_spt = _variant(capture.hipStreamGetCaptureInfo)
+hipStreamGetCaptureInfo_v2_spt = _variant(capture.hipStreamGetCaptureInfo_v2)
+hipGraphLaunch_spt = _variant(graphs.hipGraphLaunch)
 hipLaunchHostFunc_spt = _variant(streams.hipLaunchHostFunc)
 hipEventRecord_spt = _variant(streams.hipEventRecord)
 hipMemcpyToSymbol_spt = _variant(modules.hipMemcpyToSymbol)

@@ -177,6 +177,16 @@ enum hipMemLocationType {
 enum hipMemAccessFlags {
   hipMemAccessFlagsProtNone = 0, hipMemAccessFlagsProtRead = 1, hipMemAccessFlagsProtReadWrite = 3
 };
+enum hipStreamBatchMemOpType {
+  hipStreamMemOpWaitValue32 = 1, hipStreamMemOpWriteValue32 = 2, hipStreamMemOpFlushRemoteWrites = 3,
+  hipStreamMemOpWaitValue64 = 4, hipStreamMemOpWriteValue64 = 5, hipStreamMemOpBarrier = 6
+};
+enum hipAccessProperty {
+  hipAccessPropertyNormal = 0, hipAccessPropertyStreaming = 1, hipAccessPropertyPersisting = 2
+};
+enum hipSynchronizationPolicy {
+  hipSyncPolicyAuto = 1, hipSyncPolicySpin = 2, hipSyncPolicyYield = 3, hipSyncPolicyBlockingSync = 4
+};
 enum hipStreamCaptureMode {
   hipStreamCaptureModeGlobal = 0, hipStreamCaptureModeThreadLocal = 1, hipStreamCaptureModeRelaxed = 2
 };

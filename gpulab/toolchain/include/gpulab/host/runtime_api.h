@@ -1,6 +1,7 @@
 // HIP's runtime interface as host code sees it: the calls that gpulab's virtual library implements, by HIP's names and
 // with HIP's default arguments; below them the C++ forms. Everything else of a whole program is in hip/hip_runtime.h.
 #pragma once
+#include "per_thread.h"
 #include "structures.h"
 
 extern "C" {
@@ -133,19 +134,27 @@ hipError_t hipStreamCreate(hipStream_t* stream);
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int flags);
 hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags, int priority);
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t words, const uint32_t* mask);
+hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t words, uint32_t* mask);
 hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags = 0);
 hipError_t hipStreamWriteValue32(hipStream_t stream, void* target, uint32_t value, unsigned int flags);
 hipError_t hipStreamWriteValue64(hipStream_t stream, void* target, uint64_t value, unsigned int flags);
+hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned int flags,
+                                uint32_t mask = 0xFFFFFFFF);
+hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int flags,
+                                uint64_t mask = 0xFFFFFFFFFFFFFFFF);
+hipError_t hipStreamBatchMemOp(hipStream_t stream, unsigned int count, hipStreamBatchMemOpParams* operations,
+                               unsigned int flags);
+hipError_t hipStreamSetAttribute(hipStream_t stream, hipStreamAttrID attribute, const hipStreamAttrValue* value);
+hipError_t hipStreamGetAttribute(hipStream_t stream, hipStreamAttrID attribute, hipStreamAttrValue* value);
+hipError_t hipStreamCopyAttributes(hipStream_t target, hipStream_t source);
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int* flags);
 hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* id);
 hipError_t hipStreamGetPriority(hipStream_t stream, int* priority);
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device);
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data, unsigned int flags);
-hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status);
-hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode);
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
 int hipGetStreamDeviceId(hipStream_t stream);
 hipError_t hipEventCreate(hipEvent_t* event);
@@ -305,6 +314,9 @@ static inline hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* block
   return hipOccupancyMaxPotentialBlockSize(grid, block, reinterpret_cast<const void*>(function), dynamic_shared_bytes,
                                            static_cast<int>(limit));
 }
+
+#include "graphs.h"
+#include "launches.h"
 
 // A launch in one expression, as HIP's documentation writes it.
 #define __GPULAB_LAUNCH__(kernel, grid, block, shared_bytes, stream, ...) \

@@ -207,16 +207,72 @@ typedef struct hipMemLocation {
   int id;
 } hipMemLocation;
 
+// memory pools: of graphs' allocations, too
+typedef struct hipMemAccessDesc {
+  hipMemLocation location;
+  enum hipMemAccessFlags flags;
+} hipMemAccessDesc;
+typedef struct hipMemPoolProps {
+  enum hipMemAllocationType allocType;
+  enum hipMemAllocationHandleType handleTypes;
+  hipMemLocation location;
+  void* win32SecurityAttributes;
+  size_t maxSize;
+  unsigned char reserved[56];
+} hipMemPoolProps;
+
+// values in memory that a stream waits for or writes
+typedef union hipStreamBatchMemOpParams_union {
+  enum hipStreamBatchMemOpType operation;
+  struct hipStreamMemOpWaitValueParams_t {
+    enum hipStreamBatchMemOpType operation;
+    hipDeviceptr_t address;
+    union {
+      uint32_t value;
+      uint64_t value64;
+    };
+    unsigned int flags;
+    hipDeviceptr_t alias;
+  } waitValue;
+  struct hipStreamMemOpWriteValueParams_t {
+    enum hipStreamBatchMemOpType operation;
+    hipDeviceptr_t address;
+    union {
+      uint32_t value;
+      uint64_t value64;
+    };
+    unsigned int flags;
+    hipDeviceptr_t alias;
+  } writeValue;
+  uint64_t pad[6];
+} hipStreamBatchMemOpParams;
+
+typedef struct hipAccessPolicyWindow {
+  void* base_ptr;
+  enum hipAccessProperty hitProp;
+  float hitRatio;
+  enum hipAccessProperty missProp;
+  size_t num_bytes;
+} hipAccessPolicyWindow;
 typedef union hipLaunchAttributeValue {
-  char padding[64];
+  char pad[64];
+  hipAccessPolicyWindow accessPolicyWindow;
   int cooperative;
   int priority;
+  enum hipSynchronizationPolicy syncPolicy;
 } hipLaunchAttributeValue;
-typedef struct hipLaunchAttribute {
+typedef struct hipLaunchAttribute_st {
   enum hipLaunchAttributeID id;
-  char pad[4];
-  hipLaunchAttributeValue val;
+  char pad[8 - sizeof(enum hipLaunchAttributeID)];
+  union {
+    hipLaunchAttributeValue val;
+    hipLaunchAttributeValue value;
+  };
 } hipLaunchAttribute;
+#define hipStreamAttrID hipLaunchAttributeID
+#define hipStreamAttrValue hipLaunchAttributeValue
+#define hipStreamAttributeSynchronizationPolicy hipLaunchAttributeSynchronizationPolicy
+#define hipStreamAttributePriority hipLaunchAttributePriority
 typedef struct hipLaunchConfig_t {
   dim3 gridDim;
   dim3 blockDim;
@@ -230,6 +286,15 @@ typedef struct hipLaunchConfig_t {
 #define hipStreamNonBlocking 0x01
 #define hipStreamLegacy ((hipStream_t)1)
 #define hipStreamPerThread ((hipStream_t)2)
+#define hipStreamWaitValueGte 0x0
+#define hipStreamWaitValueEq 0x1
+#define hipStreamWaitValueAnd 0x2
+#define hipStreamWaitValueNor 0x3
+#define hipExtAnyOrderLaunch 0x01
+#define hipEventRecordDefault 0x00
+#define hipEventRecordExternal 0x01
+#define hipEventWaitDefault 0x00
+#define hipEventWaitExternal 0x01
 #define hipEventDefault 0x0
 #define hipEventBlockingSync 0x1
 #define hipEventDisableTiming 0x2
