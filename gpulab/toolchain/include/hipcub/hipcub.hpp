@@ -1,0 +1,26 @@
+// hipCUB for gpulab, all of it. Kernels without host code (%%hip cells) have the parts for threads, warps and blocks.
+#pragma once
+#include "config.hpp"
+#include "iterator/arg_index_input_iterator.hpp"
+#include "iterator/constant_input_iterator.hpp"
+#include "iterator/counting_input_iterator.hpp"
+#include "iterator/discard_output_iterator.hpp"
+#include "iterator/transform_input_iterator.hpp"
+#ifdef __GPULAB_PROGRAM__
+#include "device/device_adjacent_difference.hpp"
+#include "device/device_copy.hpp"
+#include "device/device_for.hpp"
+#include "device/device_histogram.hpp"
+#include "device/device_memcpy.hpp"
+#include "device/device_merge.hpp"
+#include "device/device_merge_sort.hpp"
+#include "device/device_partition.hpp"
+#include "device/device_radix_sort.hpp"
+#include "device/device_reduce.hpp"
+#include "device/device_run_length_encode.hpp"
+#include "device/device_scan.hpp"
+#include "device/device_segmented_radix_sort.hpp"
+#include "device/device_segmented_reduce.hpp"
+#include "device/device_segmented_sort.hpp"
+#include "device/device_select.hpp"
+#endif
