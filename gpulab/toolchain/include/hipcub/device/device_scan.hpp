@@ -5,13 +5,15 @@
 
 namespace hipcub {
 struct DeviceScan {
-  template <typename Input, typename Output, typename Count>
+  template <typename Input, typename Output, typename Count,
+            typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t ExclusiveSum(void* temporary, size_t& bytes, Input in, Output out, Count items,
                                  hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
     return ExclusiveScan(temporary, bytes, in, out, p::Sum{}, p::element_of<Input>(0), items, stream, debug);
   }
-  template <typename Input, typename Output, typename Op, typename T, typename Count>
+  template <typename Input, typename Output, typename Op, typename T, typename Count,
+            typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t ExclusiveScan(void* temporary, size_t& bytes, Input in, Output out, Op op, T init, Count items,
                                   hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
@@ -19,12 +21,14 @@ struct DeviceScan {
     return p::ended(temporary, p::exclusive_scan<Total>(temporary, bytes, in, out, count(items), op, init, stream), stream,
                debug);
   }
-  template <typename Input, typename Output, typename Count>
+  template <typename Input, typename Output, typename Count,
+            typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t InclusiveSum(void* temporary, size_t& bytes, Input in, Output out, Count items,
                                  hipStream_t stream = nullptr, bool debug = false) {
     return InclusiveScan(temporary, bytes, in, out, ::gpulab::primitives::Sum{}, items, stream, debug);
   }
-  template <typename Input, typename Output, typename Op, typename Count>
+  template <typename Input, typename Output, typename Op, typename Count,
+            typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t InclusiveScan(void* temporary, size_t& bytes, Input in, Output out, Op op, Count items,
                                   hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
