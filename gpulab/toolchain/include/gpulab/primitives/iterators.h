@@ -11,7 +11,7 @@ using RandomAccess = std::random_access_iterator_tag;
 struct RandomAccess {};
 #endif
 
-// What a random-access iterator has, made of three of its functions: `moved(n)`, `distance(other)` and `read()`.
+// What a random-access iterator has, made of three of its functions: `advance(n)`, `distance(other)` and `read()`.
 template <typename Self, typename Value, typename Reference>
 struct IteratorBase {
   using value_type = Value;
@@ -23,36 +23,39 @@ struct IteratorBase {
   __GPULAB_MEMBER__ Reference operator*() const { return self().read(); }
   template <typename Offset>
   __GPULAB_MEMBER__ Reference operator[](Offset n) const {
-    return self().moved(n).read();
+    return (*this + n).read();
   }
-  __GPULAB_MEMBER__ Self& operator++() { return self() = self().moved(1); }
+  __GPULAB_MEMBER__ Self& operator++() { return *this += 1; }
   __GPULAB_MEMBER__ Self operator++(int) {
     Self old = self();
-    self() = self().moved(1);
+    *this += 1;
     return old;
   }
-  __GPULAB_MEMBER__ Self& operator--() { return self() = self().moved(-1); }
+  __GPULAB_MEMBER__ Self& operator--() { return *this += -1; }
   __GPULAB_MEMBER__ Self operator--(int) {
     Self old = self();
-    self() = self().moved(-1);
+    *this += -1;
     return old;
   }
   template <typename Offset>
   __GPULAB_MEMBER__ Self operator+(Offset n) const {
-    return self().moved(n);
+    Self moved = self();
+    moved.advance(n);
+    return moved;
   }
-  friend __GPULAB_MEMBER__ Self operator+(ptrdiff_t n, const Self& a) { return a.moved(n); }
+  friend __GPULAB_MEMBER__ Self operator+(ptrdiff_t n, const Self& a) { return a + n; }
   template <typename Offset>
   __GPULAB_MEMBER__ Self& operator+=(Offset n) {
-    return self() = self().moved(n);
+    self().advance(n);
+    return self();
   }
   template <typename Offset, typename = typename enable_if<__is_integral(Offset)>::type>
   __GPULAB_MEMBER__ Self operator-(Offset n) const {
-    return self().moved(-static_cast<ptrdiff_t>(n));
+    return *this + -static_cast<ptrdiff_t>(n);
   }
   template <typename Offset>
   __GPULAB_MEMBER__ Self& operator-=(Offset n) {
-    return self() = self().moved(-static_cast<ptrdiff_t>(n));
+    return *this += -static_cast<ptrdiff_t>(n);
   }
   __GPULAB_MEMBER__ ptrdiff_t operator-(const Self& other) const { return self().distance(other); }
   friend __GPULAB_MEMBER__ bool operator==(const Self& a, const Self& b) { return a.distance(b) == 0; }
@@ -73,8 +76,8 @@ struct CountingIterator : IteratorBase<CountingIterator<Value>, Value, Value> {
   CountingIterator() = default;
   explicit __GPULAB_MEMBER__ CountingIterator(Value first) : value(first) {}
   template <typename Offset>
-  __GPULAB_MEMBER__ CountingIterator moved(Offset n) const {
-    return CountingIterator(static_cast<Value>(value + static_cast<Value>(n)));
+  __GPULAB_MEMBER__ void advance(Offset n) {
+    value = static_cast<Value>(value + static_cast<Value>(n));
   }
   __GPULAB_MEMBER__ ptrdiff_t distance(const CountingIterator& from) const {
     return static_cast<ptrdiff_t>(value) - static_cast<ptrdiff_t>(from.value);
@@ -89,8 +92,8 @@ struct ConstantIterator : IteratorBase<ConstantIterator<Value>, Value, Value> {
   ConstantIterator() = default;
   explicit __GPULAB_MEMBER__ ConstantIterator(Value same, ptrdiff_t at = 0) : value(same), place(at) {}
   template <typename Offset>
-  __GPULAB_MEMBER__ ConstantIterator moved(Offset n) const {
-    return ConstantIterator(value, place + static_cast<ptrdiff_t>(n));
+  __GPULAB_MEMBER__ void advance(Offset n) {
+    place += static_cast<ptrdiff_t>(n);
   }
   __GPULAB_MEMBER__ ptrdiff_t distance(const ConstantIterator& from) const { return place - from.place; }
   __GPULAB_MEMBER__ Value read() const { return value; }
@@ -103,8 +106,8 @@ struct TransformIterator : IteratorBase<TransformIterator<Value, Function, Input
   TransformIterator() = default;
   __GPULAB_MEMBER__ TransformIterator(Input input, Function f) : from(input), function(f) {}
   template <typename Offset>
-  __GPULAB_MEMBER__ TransformIterator moved(Offset n) const {
-    return TransformIterator(from + n, function);
+  __GPULAB_MEMBER__ void advance(Offset n) {
+    from = from + n;
   }
   __GPULAB_MEMBER__ ptrdiff_t distance(const TransformIterator& other) const { return from - other.from; }
   __host__ __device__ inline __attribute__((always_inline, nodebug)) Value read() const {
@@ -121,8 +124,9 @@ struct IndexedIterator : IteratorBase<IndexedIterator<Input, Offset, Value>, Key
   IndexedIterator() = default;
   __GPULAB_MEMBER__ explicit IndexedIterator(Input input, Offset first = 0) : from(input), place(first) {}
   template <typename Step>
-  __GPULAB_MEMBER__ IndexedIterator moved(Step n) const {
-    return IndexedIterator(from + n, place + static_cast<Offset>(n));
+  __GPULAB_MEMBER__ void advance(Step n) {
+    from = from + n;
+    place += static_cast<Offset>(n);
   }
   __GPULAB_MEMBER__ ptrdiff_t distance(const IndexedIterator& other) const { return place - other.place; }
   __GPULAB_MEMBER__ KeyValue<Offset, Value> read() const { return KeyValue<Offset, Value>(place, *from); }
@@ -140,8 +144,8 @@ struct DiscardIterator : IteratorBase<DiscardIterator, void, DiscardedPlace> {
   ptrdiff_t place;
   __GPULAB_MEMBER__ explicit DiscardIterator(ptrdiff_t at = 0) : place(at) {}
   template <typename Offset>
-  __GPULAB_MEMBER__ DiscardIterator moved(Offset n) const {
-    return DiscardIterator(place + static_cast<ptrdiff_t>(n));
+  __GPULAB_MEMBER__ void advance(Offset n) {
+    place += static_cast<ptrdiff_t>(n);
   }
   __GPULAB_MEMBER__ ptrdiff_t distance(const DiscardIterator& other) const { return place - other.place; }
   __GPULAB_MEMBER__ DiscardedPlace read() const { return DiscardedPlace(); }
