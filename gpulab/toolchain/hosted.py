@@ -113,7 +113,8 @@ class Hosted:
 
     def roots(self) -> list[dict[str, Any]]:
         """The folders of the virtual file system that Clang sees."""
-        places = [(f"/gpulab/include/{name}", str(INCLUDE / name)) for name in ("hip", "gpulab")]
+        # Not INCLUDE itself: the C++ library has its own <algorithm> and the like.
+        places = [(f"/gpulab/include/{one.name}", str(one)) for one in sorted(INCLUDE.iterdir()) if one.is_dir()]
         places += [(f"/gpulab/system/{index}", folder) for index, folder in enumerate(self.folders)]
         places += [(f"/gpulab/system/library{index}", folder) for index, folder in enumerate(self.more)]
         if not self.own.complete:  # a macro names a header: all of the folders, without those that hold everything

@@ -1,0 +1,3 @@
+// hipcub::DeviceMemcpy stands beside DeviceCopy.
+#pragma once
+#include "device_copy.hpp"

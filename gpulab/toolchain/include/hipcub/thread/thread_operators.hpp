@@ -1,0 +1,73 @@
+// hipCUB's operators beside Sum, Max, Min, ArgMax, ArgMin and Difference, which config.hpp has.
+#pragma once
+#include "../config.hpp"
+
+namespace hipcub {
+using Equality = ::gpulab::primitives::Equal;
+struct Inequality {
+  template <typename A, typename B>
+  __GPULAB_OPERATOR__ bool operator()(const A& a, const B& b) const {
+    return !(a == b);
+  }
+};
+template <typename Op>
+struct InequalityWrapper {
+  Op op;
+  explicit __GPULAB_OPERATOR__ InequalityWrapper(Op equality) : op(equality) {}
+  template <typename A, typename B>
+  __GPULAB_OPERATOR__ bool operator()(const A& a, const B& b) const {
+    return !op(a, b);
+  }
+};
+struct Division {
+  template <typename A, typename B>
+  __GPULAB_OPERATOR__ auto operator()(const A& a, const B& b) const -> ::gpulab::primitives::bare<decltype(a / b)> {
+    return a / b;
+  }
+};
+using Identity = ::gpulab::primitives::Identity;
+template <typename B>
+struct CastOp {
+  template <typename A>
+  __GPULAB_OPERATOR__ B operator()(const A& a) const {
+    return static_cast<B>(a);
+  }
+};
+// The operator with its arguments the other way round.
+template <typename Op>
+struct SwizzleScanOp {
+  Op op;
+  explicit __GPULAB_OPERATOR__ SwizzleScanOp(Op given) : op(given) {}
+  template <typename T>
+  __GPULAB_OPERATOR__ T operator()(const T& a, const T& b) const {
+    T first(a), second(b);
+    return op(second, first);
+  }
+};
+// Of pairs (count of segment heads, value): the values of one segment alone are combined.
+template <typename Op>
+struct ReduceBySegmentOp {
+  Op op;
+  __GPULAB_OPERATOR__ ReduceBySegmentOp() : op() {}
+  explicit __GPULAB_OPERATOR__ ReduceBySegmentOp(Op given) : op(given) {}
+  template <typename Pair>
+  __GPULAB_OPERATOR__ Pair operator()(const Pair& a, const Pair& b) const {
+    Pair made(b);
+    made.key = a.key + b.key;
+    made.value = b.key ? b.value : op(a.value, b.value);
+    return made;
+  }
+};
+template <typename Op>
+struct ReduceByKeyOp {
+  Op op;
+  __GPULAB_OPERATOR__ ReduceByKeyOp() : op() {}
+  explicit __GPULAB_OPERATOR__ ReduceByKeyOp(Op given) : op(given) {}
+  template <typename Pair>
+  __GPULAB_OPERATOR__ Pair operator()(const Pair& a, const Pair& b) const {
+    Pair made(b);
+    if (a.key == b.key) made.value = op(a.value, b.value);
+    return made;
+  }
+};
+}  // namespace hipcub
