@@ -209,7 +209,7 @@ class Context:
 
 
 #: Failures that a program should be told more of than the code: what can be had, what its file holds.
-_EXPLAINED = (codes.OUT_OF_MEMORY, codes.NO_BINARY_FOR_GPU, codes.INVALID_IMAGE)
+_EXPLAINED = (codes.OUT_OF_MEMORY, codes.NO_BINARY_FOR_GPU, codes.INVALID_IMAGE, codes.NOT_SUPPORTED)
 
 
 def _limit_from_environment() -> int | None:

@@ -1,4 +1,4 @@
-"""libamdhip64: HIP's runtime. `device`, `streams`, `memory`, `modules` and `per_thread` have the functions."""
+"""libamdhip64: HIP's runtime. Functions are in `device`, `streams`, `memory`, `textures`, `modules`, `per_thread`."""
 
 from gpulab.virtual_gpu.libraries.library import Library, Status
 from gpulab.virtual_gpu.runtime import codes, structures

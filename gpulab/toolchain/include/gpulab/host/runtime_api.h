@@ -2,6 +2,7 @@
 // with HIP's default arguments; below them the C++ forms. Everything else of a whole program is in hip/hip_runtime.h.
 #pragma once
 #include "structures.h"
+#include "texture_api.h"
 
 extern "C" {
 // versions and errors
