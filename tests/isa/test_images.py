@@ -301,6 +301,39 @@ def test_gather_goes_against_the_clock_from_the_lower_left():
     assert [found.floats(8 + n)[0] for n in range(4)] == [1, 1, 1, 1]
 
 
+def test_coordinates_and_slopes_of_sixteen_bits():
+    """a16: two to a register, what is left over in the last one's low half; so are derivatives of _g16."""
+    image = np.arange(30, dtype=np.float32).reshape(1, 5, 6, 1)
+    volume = np.arange(60, dtype=np.float32).reshape(2, 5, 6, 1)
+    half = lambda low, high=0.0: int.from_bytes(np.array([low, high], np.float16).tobytes(), "little")  # noqa: E731
+    for size, shape, lines in (
+        ((6, 5, 1), "2d", f"""
+            v_mov_b32 v1, {half(2.5, 1.75):#x}
+            image_sample_lz v4, v1, s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D a16
+            v_mov_b32 v2, {half(1, 1):#x}
+            v_mov_b32 v3, 2.5
+            v_mov_b32 v6, 0x3fe00000
+            image_sample_d_g16 v5, [v2, v2, v3, v6], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D
+            v_mov_b32 v1, {2 | 1 << 16:#x}
+            image_load v7, v1, s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D a16
+            """),
+        ((6, 5, 2), "3d", f"""
+            v_mov_b32 v1, {half(2.5, 1.75):#x}
+            v_mov_b32 v2, {half(1.0):#x}
+            image_sample_lz v4, v[1:2], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_3D a16
+            v_mov_b32 v3, 1
+            v_mov_b32 v1, {2 | 1 << 16:#x}
+            image_load v7, [v1, v3], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_3D a16
+            """),
+    ):  # fmt: skip
+        setting = setup(descriptor("gfx1100", shape, "32_float", size), sampler((CLAMP,) * 3, True, False))
+        found = run("gfx1100", setting + lines + "s_waitcnt vmcnt(0)", data=padded(volume if size[2] > 1 else image))
+        if shape == "2d":
+            assert [found.floats(r)[0] for r in (4, 5, 7)] == [9.5, 9.5, 8]
+        else:  # half way between the slices
+            assert [found.floats(r)[0] for r in (4, 7)] == [24.5, 38]
+
+
 @pytest.mark.parametrize("arch", DEVICES)
 def test_what_the_descriptor_says_of_the_size(arch):
     found = run(

@@ -61,12 +61,21 @@ def coordinates(shape: str) -> int:
     return DIRECTIONS[shape] + layered(shape)
 
 
-def address_registers(row: Image, shape: str) -> int:
-    """How many address registers an image instruction of this shape has."""
+def before_coordinates(row: Image, shape: str) -> int:
+    """Address registers before those of the coordinates: a bias, or derivatives."""
+    if row.level != "derivatives":
+        return int(row.level == "bias")
+    directions = DIRECTIONS[shape]
+    return 2 * ((directions + 1) // 2 if row.half_slopes else directions)
+
+
+def address_registers(row: Image, shape: str, halves: bool) -> int:
+    """How many address registers an image instruction of this shape has; with `halves`, coordinates and what follows
+    them are 16-bit numbers, two to a register."""
     if row.action == "size":
         return 1
-    extra = 2 * DIRECTIONS[shape] if row.level == "derivatives" else row.level in ("given", "bias")
-    return coordinates(shape) + int(extra) + row.mip
+    count = coordinates(shape) + (row.level == "given") + row.mip
+    return before_coordinates(row, shape) + ((count + 1) // 2 if halves else count)
 
 
 def taps(row: Image, shape: str) -> int:
@@ -133,7 +142,11 @@ def _rows() -> None:
     ):
         meaning = f"Read a texture at coordinates that need not be whole, filtered as the sampler says, {words}."
         IMAGES.add(Image(f"image_sample{suffix}", "sample", level, meaning=meaning, accuracy=_FILTER))
-        if level != "derivatives":
+        if level == "derivatives":
+            meaning = meaning.replace("derivatives", "derivatives in halves")
+            row = Image("image_sample_d_g16", "sample", level, half_slopes=True, meaning=meaning, accuracy=_FILTER)
+            IMAGES.add(row)
+        else:
             meaning = f"One channel of the four texels around a place of a texture, {words}."
             IMAGES.add(Image(f"image_gather4{suffix}", "gather", level, meaning=meaning))
     for count, names in enumerate(("x", "xy", "xyz", "xyzw"), 1):

@@ -21,7 +21,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "plain memory.",
     ),
     (
-        r"image_sample(?!(_(lz|l|b|d))?$)\w*|image_gather4(?!(_(lz|l|b))?$)\w*",
+        r"image_sample(?!(_(lz|l|b|d|d_g16))?$)\w*|image_gather4(?!(_(lz|l|b))?$)\w*",
         "it samples with an offset, with a comparison of depths, or with a clamp of the level, for graphics; HIP's "
         "texture functions use image_sample, _lz, _l, _b, _d and image_gather4, _lz, _l, _b, which are executed.",
     ),

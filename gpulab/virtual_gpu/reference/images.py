@@ -13,7 +13,16 @@ import numpy as np
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.buffers import ADD_THREAD, SELECT
 from gpulab.virtual_gpu.isa.expression import u32
-from gpulab.virtual_gpu.isa.images import DIRECTIONS, SHAPES, TYPES, Format, coordinates, formats, layered
+from gpulab.virtual_gpu.isa.images import (
+    DIRECTIONS,
+    SHAPES,
+    TYPES,
+    Format,
+    before_coordinates,
+    coordinates,
+    formats,
+    layered,
+)
 from gpulab.virtual_gpu.isa.instruction import Keyword, Operand, Register
 from gpulab.virtual_gpu.isa.row import Image
 from gpulab.virtual_gpu.reference.accesses import MemoryRows
@@ -68,7 +77,7 @@ class ImageRows(MemoryRows):
         operands = list(self.item.operands)
         data = operands.pop(0)
         modifiers = self.item.modifiers
-        for name in ("tfe", "lwe", "a16", "d16", "r128", "lds"):
+        for name in ("tfe", "lwe", "d16", "r128", "lds"):
             if modifiers.get(name):
                 raise self.unsupported(f"the modifier {name}")
         if row.channels:
@@ -89,8 +98,13 @@ class ImageRows(MemoryRows):
             found = dict.fromkeys(active, (width, height, depth, 1))
             return self.channels_into(data, found, mask)
         self.reach(view.base, view.bytes, active[0], "write" if row.action == "store" else "read")
+        skip, halves = before_coordinates(row, shape), bool(modifiers.get("a16"))
         for lane in active:
-            own = [int(word[lane]) for word in addresses]
+            own = [int(word[lane]) for word in addresses[skip:]]
+            if halves:
+                own = [word >> shift & 0xFFFF for word in own for shift in (0, 16)]
+                if row.action in ("sample", "gather"):
+                    own = [int(np.uint16(n).view(np.float16).astype(np.float32).view(np.uint32)) for n in own]
             if row.action in ("sample", "gather"):
                 found[lane] = self.sampled(row, view, shape, sampler, own, mask, lane)
             elif row.action == "load":
@@ -196,7 +210,7 @@ class ImageRows(MemoryRows):
         words = self.descriptor(resource, 4)
         set = isa.generation_of(self.machine.program.arch).name
         format = formats(set).get(words[3] >> 12 & (127 if set == "gfx10" else 63))
-        if format is None or words[1] >> 30 or words[3] >> ADD_THREAD & 1:
+        if format is None or words[1] >> 30 or words[3] >> 30 or words[3] >> ADD_THREAD & 1:
             raise self.cannot()
         stride, records, select = words[1] >> 16 & 0x3FFF, words[2], words[3] >> SELECT & 3
         view = View(0, format, (1, 1, 1), 0, 0, tuple(words[3] >> 3 * n & 7 for n in range(4)))
@@ -223,7 +237,6 @@ class ImageRows(MemoryRows):
         self, row: Image, view: View, shape: str, sampler: list[int], own: list[int], mask: int, lane: int
     ) -> Sequence[int]:
         directions = DIRECTIONS[shape]
-        skip = 2 * directions if row.level == "derivatives" else int(row.level == "bias")
         whole = sum(word << 32 * n for n, word in enumerate(sampler))
         clamps = [whole >> 3 * n & 7 for n in range(3)]
         border_kind = whole >> 126 & 3
@@ -236,7 +249,7 @@ class ImageRows(MemoryRows):
         border = view.seen((white, white, white, one if border_kind else 0))
         axes: list[list[tuple[int | None, int]]] = []  # texel (None: border) and weight in 256ths, by direction
         for d in range(directions):
-            x = float_of(own[skip + d])
+            x = float_of(own[d])
             with np.errstate(over="ignore", invalid="ignore"):
                 u = x if unnormalised else x * np.float32(view.size[d])
             linear = (along == 2 if d == 2 and along else plane) and not view.format.integers
@@ -249,7 +262,7 @@ class ImageRows(MemoryRows):
         while len(axes) < 2:
             axes.append([(0, 256)])
         if layered(shape):
-            layer = float(np.rint(float_of(own[skip + directions])))
+            layer = float(np.rint(float_of(own[directions])))
             last = view.size[2] - 1
             axes.append([(0 if not layer > 0 else int(layer) if layer < last else last, 256)])
         elif directions < 3:

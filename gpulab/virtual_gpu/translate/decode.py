@@ -469,7 +469,6 @@ class ImageOperands:
 _IMAGE_MODIFIERS = {
     "tfe": "tfe asks for a status of pages that are not resident; gpulab has no such pages.",
     "lwe": "lwe asks whether a level had to be replaced; images have one level here.",
-    "a16": "its coordinates are 16-bit numbers; HIP's texture functions take floats of 32 bits.",
     "d16": "its data are 16-bit numbers, two to a register; HIP's texture functions take 32-bit ones.",
     "r128": "its resource descriptor has four registers; HIP's have eight.",
 }
@@ -527,7 +526,7 @@ def image_operands(instruction: Instruction, row: Image) -> ImageOperands:
         if modifiers.get("lds"):
             raise ValueError("it loads into LDS.")
     else:
-        wanted = address_registers(row, shape)
+        wanted = address_registers(row, shape, bool(modifiers.get("a16")))
     if not wanted <= len(numbers) <= 12 or not all(
         isinstance(o.value, Register) and o.value.file == "v" for o in addresses if not isinstance(o.value, Keyword)
     ):

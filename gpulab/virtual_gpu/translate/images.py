@@ -71,6 +71,8 @@ def emit(
         data=data.index + (ACC if data.file == "a" else 0),
         resource=numbers[0] or 0,
         sampler=numbers[1] or 0,
+        halves=bool(modifiers.get("a16")),
+        half_slopes=row.half_slopes,
     )
     first = 0
     if row.action != "size":

@@ -258,6 +258,14 @@ typedef struct {
 
 static inline u32 register_of(const Call *c, u32 n) { return (u32)(c->address[n / 6] >> 10 * (n % 6)) & 1023; }
 static inline u32 given(const Call *c, u32 n, u32 lane) { return c->vgprs[register_of(c, n) * c->size + lane]; }
+
+/* Coordinate n: of samples the bits of a float, and after `skip` registers of other things. */
+static inline u32 coordinate_of(const Call *c, u32 skip, u32 n, u32 lane, int is_float) {
+  if (!IMAGE_HALVES(c->what)) return given(c, skip + n, lane);
+  u32 half = given(c, skip + n / 2, lane) >> 16 * (n & 1) & 0xffff;
+  return is_float ? as_word(from_half(half)) : half;
+}
+
 static inline u32 *data_of(const Call *c, u32 n, u32 lane) {
   return c->vgprs + (u64)((u32)IMAGE_DATA(c->what) + n) * c->size + lane;
 }
@@ -280,12 +288,13 @@ static inline u32 directions_of(u32 shape) {
 static void sample_lanes(const Call *c, const Picture *v, const Sampling *s, u64 exec, Taps *taps) {
   u32 shape = (u32)IMAGE_SHAPE(c->what), directions = directions_of(shape), level = (u32)IMAGE_LEVEL(c->what);
   u32 gather = IMAGE_ACTION(c->what) == IMAGE_GATHER, layered = v->layered, mask = (u32)IMAGE_DMASK(c->what);
-  u32 skip = level == LEVEL_BIAS ? 1 : level == LEVEL_DERIVATIVES ? 2 * directions : 0;
+  u32 slopes = IMAGE_HALF_SLOPES(c->what) ? (directions + 1) / 2 : directions;
+  u32 skip = level == LEVEL_BIAS ? 1 : level == LEVEL_DERIVATIVES ? 2 * slopes : 0;
   Texel border = border_of(v, s);
   for (u64 rest = exec; rest; rest &= rest - 1) {
     u32 lane = (u32)__builtin_ctzll(rest);
     float coordinate[4];
-    for (u32 d = 0; d < directions + layered; d++) coordinate[d] = as_float(given(c, skip + d, lane));
+    for (u32 d = 0; d < directions + layered; d++) coordinate[d] = as_float(coordinate_of(c, skip, d, lane, 1));
     Footprint f;
     footprint(&f, v, s, coordinate, directions, (int)gather);
     Texel found[MOST_TAPS], sum;
@@ -324,11 +333,10 @@ static void sample_lanes(const Call *c, const Picture *v, const Sampling *s, u64
 /* The address of the texel that a load or store names; 0 where there is none. */
 static inline u64 texel_of(const Call *c, const Picture *v, u32 lane) {
   u32 shape = (u32)IMAGE_SHAPE(c->what), directions = directions_of(shape), n = directions + v->layered;
-  u32 at[3] = {given(c, 0, lane), 0, 0};
-  if (directions > 1) at[1] = given(c, 1, lane);
-  if (directions > 2) at[2] = given(c, 2, lane);
-  if (v->layered) at[2] = given(c, directions, lane);
-  if (IMAGE_MIP(c->what) && given(c, n, lane)) return 0;
+  u32 at[3] = {coordinate_of(c, 0, 0, lane, 0), 0, 0};
+  for (u32 d = 1; d < directions; d++) at[d] = coordinate_of(c, 0, d, lane, 0);
+  if (v->layered) at[2] = coordinate_of(c, 0, directions, lane, 0);
+  if (IMAGE_MIP(c->what) && coordinate_of(c, 0, n, lane, 0)) return 0;
   return at[0] < v->width && at[1] < v->height && at[2] < v->depth ? place_of(v, at[0], at[1], at[2]) : 0;
 }
 
@@ -407,7 +415,7 @@ int gpulab_image(Wave *wave, u32 *vgprs, u64 ids, u64 what, u64 first, u64 secon
   u32 lane = (u32)__builtin_ctzll(exec);
   if (shape == SHAPE_BUFFER) {
     view = (Picture){};
-    u32 good = of_format(&view, field(t, 108, set == SET_GFX10 ? 7 : 6), set) && !(t[1] >> 30) && !(t[3] >> 23 & 1);
+    u32 good = of_format(&view, field(t, 108, set == SET_GFX10 ? 7 : 6), set) && !(t[1] >> 30) && !(t[3] & 0xc0800000);
     if (!good) return fault(wave, FAULT_IMAGE_DESCRIPTOR, c.instruction, lane, 0, 0, ~0u);
     for (u32 i = 0; i < 4; i++) view.select[i] = field(t, 96 + 3 * i, 3);
   } else {
