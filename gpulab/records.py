@@ -140,7 +140,7 @@ class Fault:
 
     `kind` is one of "out of bounds", "null", "misaligned", "freed", "lds out of bounds",
     "scratch out of bounds", "stack overflow", "timeout", "trap", "grid barrier", "not cooperative", "bad jump",
-    "read-only";
+    "read-only", "image descriptor";
     in checked launches also "race", "barrier", "lane conflict", "never written", "deadlock",
     "shuffle", "register", "missing wait". `other` is the earlier access of a
     race; `memory` says what an address of a checked launch's finding counts in: "global", "lds", "scratch". `lack` says

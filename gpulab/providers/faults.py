@@ -79,6 +79,7 @@ _HAPPENED = {
     "not cooperative": "waited for the whole grid in a launch that is not cooperative",
     "bad jump": "jumped to an address that holds no instruction",
     "read-only": "wrote to memory that is read-only",
+    "image descriptor": "used a texture or surface object that does not fit the function",
 }
 
 
@@ -167,6 +168,11 @@ def _why(fault: Fault) -> str:
             "sync() of this_grid() needs all blocks to run at the same time, which only a cooperative launch makes "
             "sure of. It also hands over the barrier; without, the kernel uses a null pointer."
         )
+    elif kind == "image descriptor":
+        text = (
+            "the object describes no image of the shape that the function reads, or nothing that the texture unit can "
+            "use: tex1Dfetch reads linear memory, tex2D a 2D array or pitched memory, tex2DLayered a layered array."
+        )
     elif kind == "bad jump":
         text = (
             "a call or jump went to an address that is no function of this module and no place whose label the code "
@@ -207,6 +213,8 @@ _HINTS = {
     "inside a condition that differs between blocks.",
     "not cooperative": "launch it with kernel.cooperative[grid, block](...), or hipLaunchCooperativeKernel; "
     "this_grid().is_valid() tells a kernel which launch it is in.",
+    "image descriptor": "compare the function with what hipCreateTextureObject or hipCreateSurfaceObject was given "
+    "(resType, and the array's width, height, depth and flags).",
     "bad jump": "check function pointers and arrays next to which they are stored.",
     "read-only": "write to memory that was allocated, or to a __device__ variable without const.",
     "lds out of bounds": "compare the index with the array's size and, for dynamic shared memory, with the bytes "

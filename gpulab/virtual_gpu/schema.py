@@ -138,6 +138,8 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "LANE_ROWS": (17, "rows of it: up to 16 shadow cells for each lane"),
     "STEP_REGISTERS": (512, "vector registers that a Step has a bit for: v0.. and a0.. behind them"),
     "STEP_SCALARS": (192, "scalar registers that a Step has a bit for"),
+    "TEXEL_SIZES": (5, "texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap"),
+    "MOST_TAPS": (8, "texels that one lane of an image instruction may read: 2 in each direction"),
 }
 
 # --------------------------------------------------------------------------------------------------- enumerations
@@ -154,7 +156,7 @@ FAULTS = Enumeration(
     "Why a wave was stopped (Fault.kind of records.py).",
     (
         "", "out of bounds", "null", "misaligned", "freed", "read-only", "lds out of bounds", "scratch out of bounds",
-        "timeout", "trap", "barrier", "bad jump", "grid barrier", "checked",
+        "timeout", "trap", "barrier", "bad jump", "grid barrier", "checked", "image descriptor",
     ),
 )  # fmt: skip
 NOTES = Enumeration(
@@ -219,9 +221,26 @@ MATRIX_LAYOUTS = Enumeration(
     "Where matrix instructions have their elements: MFMA, WMMA of gfx11, sparse MFMA, WMMA of gfx12.",
     ("mfma", "wmma", "smfmac", "wmma12"),
 )
+IMAGE_ACTIONS = Enumeration(
+    "IMAGE_", "What an image instruction does. Size: the descriptor's width, height, depth and levels.",
+    ("load", "store", "sample", "gather", "size"),
+)  # fmt: skip
+IMAGE_SHAPES = Enumeration(
+    "SHAPE_", "The shape of an image as an instruction takes it; the buffer is one of texels (buffer_load_format).",
+    ("1d", "2d", "3d", "1d_array", "2d_array", "buffer"),
+)  # fmt: skip
+IMAGE_LEVELS = Enumeration(
+    "LEVEL_",
+    "Which level of detail a sample is taken from: that of the distance between lanes, the first, one that an address "
+    "register names, the first moved by a bias, that of derivatives in address registers.",
+    ("distance", "zero", "given", "bias", "derivatives"),
+)
+IMAGE_SETS = Enumeration(
+    "SET_", "Layouts of descriptors: those of RDNA 2, 3 and 4 (isa/images.py).", ("gfx10", "gfx11", "gfx12")
+)
 ENUMERATIONS = (
     STATUSES, SPACES, ACTIONS, FAULTS, NOTES, FINDINGS, OTHER_SIDE, LACKS, STEP_KINDS, WAIT_COUNTERS, PATTERNS, ROUNDED,
-    FORMATS, ELEMENTS, MATRIX_LAYOUTS,
+    FORMATS, ELEMENTS, MATRIX_LAYOUTS, IMAGE_ACTIONS, IMAGE_SHAPES, IMAGE_LEVELS, IMAGE_SETS,
 )  # fmt: skip
 
 ROLES = Flags(
@@ -259,7 +278,18 @@ MATRIX_FLAGS = Word(
         ("neg_hi", 27, 3), ("clamp", 30, 1), ("high", 31, 1),
     ),
 )  # fmt: skip
-WORDS = (ACCESS_WORD, ROUND_WORD, ROUND_MODE, MATRIX_SHAPE, MATRIX_FLAGS)
+IMAGE_WORD = Word(
+    "IMAGE_",
+    "An image instruction as gpulab_image takes it. Mip: an address register names the level of a load or store. Data, "
+    "resource, sampler: numbers of the first register. Index, offset: address registers that a buffer access has. "
+    "Halves, half slopes: coordinates, or derivatives, are 16-bit numbers, two to a register.",
+    (
+        ("action", 0, 4), ("shape", 4, 4), ("level", 8, 4), ("set", 12, 4), ("dmask", 16, 4), ("unorm", 20, 1),
+        ("mip", 21, 1), ("index", 22, 1), ("offset", 23, 1), ("data", 24, 12), ("resource", 36, 8), ("sampler", 44, 8),
+        ("halves", 52, 1), ("half_slopes", 53, 1),
+    ),
+)  # fmt: skip
+WORDS = (ACCESS_WORD, ROUND_WORD, ROUND_MODE, MATRIX_SHAPE, MATRIX_FLAGS, IMAGE_WORD)
 
 # ----------------------------------------------------------------------------- translated code and what it calls
 
@@ -277,7 +307,7 @@ WAVE = _structure(
     u64 resolve: gpulab_resolve; so are the next ones the functions of their names
     u64 load, store, stop
     u64 search: gpulab_scalar
-    u64 cross, clock, matrix, round
+    u64 cross, clock, matrix, round, image
     u64 observer: what is told of each memory instruction; 0: nobody
     u64 addresses: Buffer, then u32[accesses of a run][2][wave_size]: low and high halves of addresses
     u64 row: gpulab_row

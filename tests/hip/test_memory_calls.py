@@ -480,12 +480,12 @@ def test_sides_of_driver_copies(call, allocate, pinned):
         (1, {"srcHost": pinned}, 0), (2, {"srcDevice": a}, 0), (3, {"srcDevice": a}, 0), (11, {"srcDevice": a}, 0),
         (11, {"srcHost": pinned}, 0), (1, {"srcDevice": a}, 1), (2, {"srcHost": pinned}, 1), (11, {}, 1), (2, {}, 1),
         (0, {"srcDevice": a}, 1), (4, {"srcDevice": a}, 1), (12, {"srcDevice": a}, 1), (9, {"srcDevice": a}, 1),
-        (10, {"srcDevice": a}, 801), (2, {"srcDevice": a, "srcArray": a}, 801),
+        (10, {"srcDevice": a}, 1), (10, {"srcArray": a}, 400), (2, {"srcDevice": a, "srcArray": a}, 0),
     ):  # fmt: skip
         assert copy(type_, **fields) == code, (type_, fields)
         assert read(call, b, 9) == (b"\5" * 8 if not code else b"\xee" * 8) + b"\xee"
     p = structures.Memcpy2D(WidthInBytes=8, Height=1, srcMemoryType=2, srcDevice=a, dstMemoryType=2, dstArray=b)
-    assert call.hipMemcpyParam2D(byref(p)) == 801
+    assert call.hipMemcpyParam2D(byref(p)) == 1
 
 
 SLICES = ["hipMemcpy3D", "hipMemcpy3DAsync", "hipMemcpy3DPeer", "hipMemcpy3DPeerAsync"]
@@ -525,7 +525,7 @@ def test_copies_of_slices(call, allocate, name):
     for part, value, code in (
         ("srcPos.x", 4, 0), ("srcPos.x", 5, 12), ("dstPos.x", 11, 0), ("dstPos.x", 12, 12), ("srcPtr.ptr", None, 1),
         ("dstPtr.ptr", None, 1), ("extent.width", 0, 0), ("extent.height", 0, 0), ("extent.depth", 0, 0),
-        ("srcArray", source, 801), ("dstArray", target, 801), ("extent.depth", 99, 1),
+        ("srcArray", source, 400), ("dstArray", target, 400), ("extent.depth", 99, 1),
     ):  # fmt: skip
         p = parameters_3d(name, source, target)
         owner, _, field = part.rpartition(".")
@@ -568,8 +568,11 @@ def test_driver_copies_of_slices(call, allocate, name, pitched):
         for pitch, code in ((4, 12), (5, 0)):
             setattr(p, f"{side}Pitch", pitch)
             assert getattr(call, name)(byref(p), *more) == code
-        setattr(p, f"{side}Array", source)
-        assert getattr(call, name)(byref(p), *more) == 801
+        setattr(p, f"{side}Array", source)  # the type of memory decides, not what else is filled in
+        assert getattr(call, name)(byref(p), *more) == 0
+        setattr(p, f"{side}MemoryType", 10)
+        assert getattr(call, name)(byref(p), *more) == 400  # hipErrorInvalidHandle: no array
+        setattr(p, f"{side}MemoryType", 2)
         setattr(p, f"{side}Array", None)
 
 

@@ -12,16 +12,17 @@ from tests.isa.llvm import mnemonics
 
 def missing(arch: str) -> list[str]:
     """Mnemonics with neither a row nor a reason."""
-    table = isa.table(arch)
-    return [name for name in sorted(mnemonics(arch)) if name not in table and not refusal(name)]
+    table, generation = isa.table(arch), isa.generation_of(arch).name
+    return [name for name in sorted(mnemonics(arch)) if name not in table and not refusal(name, generation)]
 
 
 def refused(arch: str) -> dict[str, list[str]]:
     """Refused mnemonics by reason."""
     found: dict[str, list[str]] = {}
+    generation = isa.generation_of(arch).name
     for name in sorted(mnemonics(arch)):
-        if refusal(name):
-            found.setdefault(refusal(name), []).append(name)
+        if refusal(name, generation):
+            found.setdefault(refusal(name, generation), []).append(name)
     return found
 
 

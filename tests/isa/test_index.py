@@ -111,8 +111,8 @@ def test_search_wants_all_words() -> None:
 def test_what_is_not_there_is_refused_with_the_nearest_or_the_reason() -> None:
     with pytest.raises(UnsupportedInstruction, match=r"(?s)no instruction 'v_ad_f32'.*v_add_f32"):
         index.entries("v_ad_f32")
-    with pytest.raises(UnsupportedInstruction, match=r"(?s)image_load is not executed.*resource descriptor"):
-        index.entries("image_load")
+    with pytest.raises(UnsupportedInstruction, match=r"(?s)image_atomic_add is not executed.*atomicAdd"):
+        index.entries("image_atomic_add")
 
 
 def test_the_meaning_on_a_device() -> None:

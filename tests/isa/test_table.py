@@ -10,7 +10,7 @@ from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.expression import Value
 from gpulab.virtual_gpu.isa.refused import refusal
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
 from tests.isa.rows import row_of
 
 ARCHES = architectures.names()
@@ -118,7 +118,7 @@ def test_every_row_builds_a_graph_of_the_contract(arch):
 @pytest.mark.parametrize("arch", ARCHES)
 def test_rows_have_known_kinds(arch):
     for mnemonic, row in isa.table(arch).items():
-        assert isinstance(row, Row | Memory | CrossLane | Matrix | Control), mnemonic
+        assert isinstance(row, Row | Memory | CrossLane | Matrix | Control | Image), mnemonic
         if isinstance(row, Control):
             assert row.kind in CONTROL_KINDS, mnemonic
             assert (row.kind == "cbranch") == bool(row.condition), mnemonic
@@ -193,7 +193,7 @@ def test_rows_state_how_exact_they_are():
         assert {row.fidelity for row in isa.table(arch).values()} == {"exact", "approximate", "modelled"}
 
 
-@pytest.mark.parametrize("mnemonic", ["image_load", "v_interp_p2_f32", "exp", "ds_gws_barrier", "s_rfe_b64"])
+@pytest.mark.parametrize("mnemonic", ["image_atomic_add", "v_interp_p2_f32", "exp", "ds_gws_barrier", "s_rfe_b64"])
 def test_refusals_by_name_give_a_reason(mnemonic):
     assert refusal(mnemonic).endswith((".", ")."))
     assert all(mnemonic not in isa.table(arch) for arch in ARCHES)

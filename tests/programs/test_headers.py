@@ -59,6 +59,34 @@ def test_numbers_are_those_of_amds_package(name: str) -> None:
     assert all_enumerations()[name] == theirs
 
 
+def texture_enumerations() -> dict[str, dict[str, int]]:
+    """Those of textures and surfaces, on one line or on several."""
+    text = "".join((HOST.parent / name).read_text() for name in ("texture_types.h", "host/texture_api.h"))
+    found = {}
+    for name, body in re.findall(r"^(?:typedef )?enum (\w+) \{([^}]*)\}", text, re.MULTILINE):
+        found[name] = {one: int(value, 0) for one, value in re.findall(r"(\w+)\s*=\s*(\w+)", body)}
+    return found
+
+
+@pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
+@pytest.mark.parametrize("name", sorted(texture_enumerations()))
+def test_numbers_of_textures_are_those_of_amds_package(name: str) -> None:
+    from hip import hip
+
+    theirs = {member: int(value.value) for member, value in getattr(hip, name).__members__.items()}
+    assert texture_enumerations()[name].items() <= theirs.items()
+
+
+@pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
+def test_flags_of_textures_are_those_of_amds_package() -> None:
+    from hip import hip
+
+    text = "".join((HOST.parent / name).read_text() for name in ("texture_types.h", "host/texture_api.h"))
+    found = {name: int(value, 0) for name, value in re.findall(r"^#define (\w+) (0x\w+)$", text, re.MULTILINE)}
+    assert len(found) > 12
+    assert found == {name: int(getattr(hip, name)) for name in found}
+
+
 @pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
 @pytest.mark.parametrize("name", sorted(enumerations("hip/hiprtc.h")))
 def test_numbers_of_hiprtc_are_those_of_amds_package(name: str) -> None:
@@ -116,7 +144,10 @@ def test_every_flag_is_read() -> None:
 def declared() -> dict[str, str]:
     """Names and parameters of the C functions that the headers declare."""
     text = (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
-    for header in ("gpulab/host/runtime_api.h", "gpulab/host/graphs.h", "gpulab/host/launches.h", "hip/hip_ext.h"):
+    for header in (
+        "gpulab/host/runtime_api.h", "gpulab/host/graphs.h", "gpulab/host/launches.h", "gpulab/host/texture_api.h",
+        "hip/hip_ext.h",
+    ):  # fmt: skip
         whole = (HOST.parents[1] / header).read_text()
         text += whole[whole.index('extern "C" {') : whole.index("\n}\n", whole.index('extern "C" {'))]
     text = re.sub(r"//[^\n]*|\n", " ", text)
@@ -137,7 +168,8 @@ def kind(parameter: str) -> str:
     text = re.sub(r"\s*=.*", "", parameter).strip().removeprefix("const ")
     if "*" in text or text.split()[0] in pointer_types():
         return "p"
-    structures_ = {"dim3": "D", "hipExtent": "X", "hipPitchedPtr": "P"}
+    structures_ = {"dim3": "D", "hipExtent": "X", "hipPitchedPtr": "P", "hipTextureObject_t": "q"}
+    structures_["hipSurfaceObject_t"] = "q"  # pointers, which the table has as numbers
     types = {**structures_, **{type_: code for code, type_ in TYPES.items() if code != "p"}, "uint32_t": "u"}
     text = text.replace("unsigned long long", "uint64_t")
     for name in sorted(types, key=len, reverse=True):
@@ -186,6 +218,17 @@ LAYOUTS = {
     "hipMemcpyNodeParams": graph_structures.MemcpyNodeParams,
     "hipGraphInstantiateParams": graph_structures.InstantiateParams,
     "hipBatchMemOpNodeParams": graph_structures.BatchMemOpNodeParams,
+    "hipChannelFormatDesc": structures.ChannelFormat,
+    "hipTextureDesc": structures.TextureDescription,
+    "hipResourceViewDesc": structures.ResourceView,
+    "hipResourceDesc": structures.ResourceDescription,
+    "textureReference": structures.TextureReference,
+    "HIP_ARRAY_DESCRIPTOR": structures.ArrayDescription,
+    "HIP_ARRAY3D_DESCRIPTOR": structures.ArrayDescription3D,
+    "HIP_RESOURCE_DESC": structures.DriverResource,
+    "HIP_TEXTURE_DESC": structures.DriverTexture,
+    "hip_Memcpy2D": structures.Memcpy2D,
+    "HIP_MEMCPY3D": structures.DriverMemcpy3D,
 }
 
 

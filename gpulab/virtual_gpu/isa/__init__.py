@@ -1,8 +1,9 @@
 """What each AMDGPU instruction means: `table(arch)` gives the rows of one architecture by mnemonic.
 
 Reading order: `expression.py` (the language), `row.py` (what a row is), `functions.py` (shared formulas), then the
-rows by encoding family: `scalar.py vector.py convert.py fp8.py compare.py packed.py matrix.py memory.py crosslane.py
-control.py`, and `gfx90a.py gfx950.py gfx10.py gfx1150.py gfx12.py` with the rows that these brought or kept alone.
+rows by encoding family: `scalar.py vector.py convert.py fp8.py compare.py packed.py matrix.py memory.py
+images.py crosslane.py control.py`, and `gfx90a.py gfx950.py gfx10.py gfx1150.py gfx12.py` with the rows that
+these brought or kept alone.
 `generations/` says which mnemonics a generation has (read by `generation.py`), `architectures/` which generation and
 features a device has. `buffers.py` says how buffer resources address memory, `refused.py` which instructions are not
 executed and why. `instruction.py` and `assembly.py` are the other half: programs as text and as data.

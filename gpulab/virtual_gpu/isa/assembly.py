@@ -346,6 +346,9 @@ def _body(text: str) -> tuple[str, str, tuple[Operand | _Deferred, ...], Mapping
     for number, piece in enumerate(pieces):
         if not piece:
             raise _Bad(f"an operand before or after each comma in {rest!r}")
+        if piece[0] == "[" and mnemonic.startswith("image_"):  # address registers, which need not follow one another
+            operands += [operand(part.strip()) for part in _split_operands(piece.removesuffix("]")[1:])]
+            continue
         words = _joined(_SPACE.split(piece)) if " " in piece or "\t" in piece else [piece]
         first = words[0]
         name = first.partition(":")[0]

@@ -20,7 +20,19 @@ from gpulab.virtual_gpu.isa.row import AnyRow, Row, Table
 
 NAMES = ("gfx9", "gfx10", "gfx11", "gfx12")
 
-_FAMILIES = ("scalar", "vector", "convert", "fp8", "compare", "packed", "matrix", "memory", "crosslane", "control")
+_FAMILIES = (
+    "scalar",
+    "vector",
+    "convert",
+    "fp8",
+    "compare",
+    "packed",
+    "matrix",
+    "memory",
+    "images",
+    "crosslane",
+    "control",
+)
 """The modules whose rows are told apart by spelling: "common", "gfx9" and "gfx11" (`Family`)."""
 
 

@@ -20,7 +20,7 @@ from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa import generation, words
 from gpulab.virtual_gpu.isa.generation import Written
 from gpulab.virtual_gpu.isa.refused import refusal
-from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Image, Matrix, Memory, Row
 
 LONGEST = 160
 """Operations and operands of a formula; what is longer is read in the row's file."""
@@ -133,6 +133,8 @@ def _rate(row: AnyRow) -> str:
         return _RATES[row.rate] if row.unit == "valu" else "scalar unit"
     if isinstance(row, Memory):
         return {"lds": "LDS", "scalar": "scalar memory"}.get(row.space, "vector memory")
+    if isinstance(row, Image):
+        return "texture unit"
     if isinstance(row, Matrix):
         return "matrix core, by shape and type"
     return "between lanes" if isinstance(row, CrossLane) else "control"
@@ -175,6 +177,10 @@ def _operands(row: AnyRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
             compare = ("comparand",) if row.compare else ()
             return (address, data, *compare), ("memory", "dst: what was there before (with sc0, glc, _rtn)")
         return (address,), ()
+    if isinstance(row, Image):
+        names = ["address registers", "resource descriptor"]
+        names += ["sampler"] if row.action in ("sample", "gather") else []
+        return ((*names, "data"), ("memory",)) if row.action == "store" else (tuple(names), ("data",))
     if isinstance(row, Control):
         return ((row.condition,) if row.condition else ()), ()
     return ("source lanes",), ("dst",)

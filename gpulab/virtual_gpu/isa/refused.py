@@ -16,14 +16,25 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "leaves open.",
     ),
     (
-        r"image_\w+",
-        "it reads or writes an image through a resource descriptor; gpulab has buffers and plain memory, no images "
-        "or samplers.",
+        r"image_atomic_\w+",
+        "it is an atomic operation on a texel; HIP has none on textures and surfaces. Use atomicAdd and its like on "
+        "plain memory.",
     ),
     (
-        r"t?buffer_(load|store)_(d16_)?(hi_)?format_\w+",
-        "it converts between registers and one of some eighty data formats of images and vertex buffers; gpulab's "
-        "buffers hold plain integers and floats (buffer_load_dword and its kin).",
+        r"image_sample(?!(_(lz|l|b|d|d_g16))?$)\w*|image_gather4(?!(_(lz|l|b))?$)\w*",
+        "it samples with an offset, with a comparison of depths, or with a clamp of the level, for graphics; HIP's "
+        "texture functions use image_sample, _lz, _l, _b, _d and image_gather4, _lz, _l, _b, which are executed.",
+    ),
+    (
+        r"image_(?!(load|store|load_mip|store_mip|get_resinfo)$|sample|gather4)\w+",
+        "it reads or writes an image in a way that HIP's texture and surface functions do not use: without conversion, "
+        "or one of several samples of a pixel.",
+    ),
+    (
+        r"tbuffer_\w+|buffer_(load|store)_(?!format_x(y(z(w)?)?)?$)(d16_)?(hi_)?format_\w+",
+        "it converts between registers and one of some eighty data formats of vertex buffers, or halves; gpulab's "
+        "buffers hold plain integers and floats (buffer_load_dword and its kin), and on RDNA texels in the format of "
+        "their descriptor (buffer_load_format_xyzw, which is HIP's tex1Dfetch).",
     ),
     (
         r"s_scratch_\w+",
@@ -92,9 +103,21 @@ _REASONS: tuple[tuple[str, str], ...] = (
     ),
     (r"v_illegal", "it is the encoding that is kept illegal, to stop a wave that runs into data."),
 )
+_WITHOUT_TEXTURES = (
+    re.compile(r"image_\w+|buffer_(load|store)_format_\w+"),
+    "it goes through the descriptor of an image or of a buffer of texels; HIP gives GPUs before RDNA and CDNA's none "
+    "(hipDeviceAttributeImageSupport is 0), and gpulab executes it on RDNA alone.",
+)
 _PATTERNS = tuple((re.compile(pattern), reason) for pattern, reason in _REASONS)
 
 
-def refusal(mnemonic: str) -> str:
-    """Why an instruction (without encoding suffix) is not executed on any architecture; "" if it is not such a one."""
-    return next((reason for pattern, reason in _PATTERNS if pattern.fullmatch(mnemonic)), "")
+def refusal(mnemonic: str, generation: str = "") -> str:
+    """Why an instruction (without encoding suffix) is not executed; "" if it is not such a one.
+
+    Args:
+        generation: one of isa.generation.NAMES, for what that generation alone is not executed of; "": any.
+    """
+    found = next((reason for pattern, reason in _PATTERNS if pattern.fullmatch(mnemonic)), "")
+    if not found and generation == "gfx9" and _WITHOUT_TEXTURES[0].fullmatch(mnemonic):
+        return _WITHOUT_TEXTURES[1]
+    return found

@@ -53,8 +53,8 @@ Packed rows (`packed`):
 
 What a row does beyond its expression is a field of it, given where the row is defined; nobody asks its name.
 
-Families with structure beyond an expression are described by the dataclasses `Memory`, `CrossLane`, `Matrix`,
-`Control` and the reader implements them by kind.
+Families with structure beyond an expression are described by the dataclasses `Memory`, `Image`, `CrossLane`,
+`Matrix`, `Control` and the reader implements them by kind.
 """
 
 from __future__ import annotations
@@ -347,7 +347,32 @@ class Matrix(Stated):
     meaning: str = ""
 
 
-AnyRow = Row | Memory | CrossLane | Matrix | Control
+@dataclass(frozen=True, slots=True)
+class Image(Stated):
+    """An instruction that reads or writes texels through a resource descriptor (images.py has the rules).
+
+    action: "load", "store" (of one texel), "sample" (a filter's weighted sum), "gather" (one channel of the four
+    texels that a filter would weigh), "size" (what the descriptor says of the image's size).
+    level: of a sample or a gather, where its level of detail comes from: "distance" (of the coordinates of neighbouring
+    lanes), "zero", "given" (the last address register), "bias" (a bias in the first one), "derivatives".
+    mip: the last address register names the level of a load or a store.
+    half_slopes: derivatives are halves, two to a register. (Coordinates are where the text says a16.)
+    channels: of an access to a buffer of texels (buffer_load_format_xyzw: 4), which has no dmask; 0: an image.
+
+    Operands in the text: data, address registers, resource (8 scalars, a buffer's 4), sampler (4 scalars).
+    """
+
+    mnemonic: str
+    action: str
+    level: str = ""
+    mip: bool = False
+    half_slopes: bool = False
+    channels: int = 0
+    meaning: str = ""
+    accuracy: str = "exact"
+
+
+AnyRow = Row | Memory | CrossLane | Matrix | Control | Image
 ONE_FOR_THE_WAVE = ("readlane", "readfirstlane", "writelane")
 """Kinds of `CrossLane` that move one value, whichever lanes are active."""
 
@@ -359,6 +384,8 @@ def works_by_lane(row: AnyRow) -> bool:
         return row.unit == "valu"
     if isinstance(row, Memory):
         return row.space != "scalar" and row.action != "prefetch"
+    if isinstance(row, Image):
+        return True
     return isinstance(row, CrossLane) and row.unit != "salu" and row.kind not in ONE_FOR_THE_WAVE
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gpulab.records import TraceOperand
 from gpulab.virtual_gpu.isa.expression import Type, Value, b1, f32
 from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Register, Symbol
-from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Image, Matrix, Memory, Row
 
 LONGEST = 90
 """Characters of a formula; what is longer is said by the row's own words alone."""
@@ -113,6 +113,11 @@ def _operands(item: Instruction, row: AnyRow | None) -> Iterator[TraceOperand]:
                 yield made(operand, data if operand in _memory_data(item, row) else "u32", False)
         if writes:
             yield made(item.operands[0], data, True)
+    elif isinstance(row, Image):
+        for operand in item.operands[1:]:
+            if _names(operand):
+                yield made(operand, "f32" if row.action in ("sample", "gather") else "u32", False)
+        yield made(item.operands[0], "u32", row.action != "store")
     elif isinstance(row, (CrossLane, Matrix)):
         for operand in item.operands[1:]:
             yield made(operand, "u32", False)

@@ -38,12 +38,15 @@ _NAMES = {
     "global": "global variable",
     "kernarg": "kernel arguments",
     "internal": "memory of the virtual GPU",
+    "array": "a HIP array (texture memory)",
+    "object": "a texture or surface object",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """One allocation. `kind`: "device", "host", "managed", "global", "kernarg", "internal"."""
+    """One allocation. `kind`: "device", "host", "managed", "global", "kernarg", "internal", "array" (textures),
+    "object" (descriptors of textures and surfaces)."""
 
     address: int
     size: int
@@ -219,7 +222,7 @@ class Arena:
                     ctypes.memset(address, 0, used)
             self._high_water = max(self._high_water, address + room)
             self._allocations[address] = Allocation(address, size, kind, device, name, writable)
-            if kind == "device" and size:
+            if kind in ("device", "array") and size:
                 self.unwritten[address] = None
             if kind not in ("kernarg", "internal"):
                 # Behind a new allocation stands its end, not the array that was there before.

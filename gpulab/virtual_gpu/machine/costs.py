@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpulab.records import AccessCost, AccessSample, InstructionCost, LineCost, SourceLine
-from gpulab.virtual_gpu.isa.row import works_by_lane
+from gpulab.virtual_gpu.isa.row import Image, works_by_lane
 from gpulab.virtual_gpu.machine.counters import Contributions, access_quantities, float_operations
 from gpulab.virtual_gpu.translate.decode import Decoded
 from gpulab.virtual_gpu.translate.layout import LANE_BYTES, LANE_ROW, LANE_SUMS
@@ -81,10 +81,14 @@ def scaled(
     accesses: Sequence[Observed], observed: Sequence[Mapping[str, int]], costs: Mapping[int, InstructionCost]
 ) -> list[dict[str, int]]:
     """The observer's totals by access number, for all executions of each access: those that were not observed are
-    taken to be like those that were."""
+    taken to be like those that were. (Of an image instruction, which has an access for each tap, the one that was
+    observed most often says how many were.)"""
     found = []
+    most: dict[int, int] = {}
     for access, totals in zip(accesses, observed, strict=True):
-        executed, seen = costs[access.instruction].executed, totals["executed"]
+        most[access.instruction] = max(most.get(access.instruction, 0), totals["executed"])
+    for access, totals in zip(accesses, observed, strict=True):
+        executed, seen = costs[access.instruction].executed, most[access.instruction]
         if executed == seen or not seen:
             found.append(dict(totals))
         else:
@@ -119,9 +123,13 @@ def access_costs(
     goes_out = (room[1] or written) > room[0]
     read = sum(total["dram_bytes"] for total in totals)
     bound = room[1] if sampled and room[1] <= room[0] and 0 < room[1] < read else read
+    images = {index for index, one in decoded.items() if isinstance(one.row, Image)}
+    used = {access.instruction for access, total in zip(accesses, totals, strict=True) if total["executed"]}
     for access, total, seen in zip(accesses, totals, samples, strict=True):
         cost = costs[access.instruction]
         before = found.get(access.instruction)
+        if access.instruction in images and not total["executed"] and (access.instruction in used or before):
+            continue  # a size that its texels do not have, or a tap that its filter does not need
         record = AccessCost(
             where=cost.where,
             instruction=cost.text,
@@ -147,7 +155,9 @@ def access_costs(
             dram_written_bytes=32 * total["sectors"] if goes_out else 0,
             lds_lanes=total["lds_lanes"],
         )
-        if before:  # a second LDS address, or the LDS side of a load into LDS
+        if before and access.instruction in images:
+            record = _taps_together(before, record)
+        elif before:  # a second LDS address, or the LDS side of a load into LDS
             record = replace(
                 before,
                 bytes=before.bytes + (access.bytes if before.space == access.space else 0),
@@ -162,6 +172,22 @@ def access_costs(
             )
         found[access.instruction] = record
     return dict(sorted(found.items()))
+
+
+def _taps_together(one: AccessCost, other: AccessCost) -> AccessCost:
+    """The accesses of two taps of an image instruction: their lines and lanes are added up."""
+    added = {
+        name: getattr(one, name) + getattr(other, name)
+        for name in (
+            "lanes", "quads", "lines", "cache_hits", "l2_requests", "l2_hits", "memory_bytes", "array_hits",
+            "dram_bytes", "written_bytes", "dram_written_bytes",
+        )
+    }  # fmt: skip
+    quantities = {
+        name: one.quantities.get(name, 0) + other.quantities.get(name, 0)
+        for name in {**one.quantities, **other.quantities}
+    }
+    return replace(one, quantities=quantities, samples=one.samples + other.samples, **added)
 
 
 def line_costs(costs: Mapping[int, InstructionCost], accesses: Mapping[int, AccessCost]) -> tuple[LineCost, ...]:

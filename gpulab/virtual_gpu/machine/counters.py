@@ -22,7 +22,7 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.architectures.residency import occupancy
 from gpulab.errors import InternalError
 from gpulab.records import AccessCost, InstructionCost, ModelledTime
-from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Image, Matrix, Memory, Row
 from gpulab.virtual_gpu.machine import timing
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
@@ -54,6 +54,8 @@ def category(decoded: Decoded) -> tuple[str, ...]:
         reads = row.action != "store" and (row.action != "atomic" or returns_value(decoded.instruction, row))
         found = ("SQ_INSTS_VMEM", "SQ_INSTS_VMEM_RD" if reads else "SQ_INSTS_VMEM_WR")
         return (*found, "SQ_INSTS_FLAT") if row.space == "flat" else found
+    if isinstance(row, Image):
+        return ("SQ_INSTS_VMEM", "SQ_INSTS_VMEM_WR" if row.action == "store" else "SQ_INSTS_VMEM_RD")
     assert isinstance(row, Control)
     if row.kind in ("branch", "cbranch", "call", "jump"):
         return ("SQ_INSTS_BRANCH",)
@@ -457,6 +459,8 @@ class Contributions:
             found.append(("sendmsg", 1))
         elif isinstance(row, Memory):
             found += self._memory(decoded, row)
+        elif isinstance(row, Image):
+            found.append((f"vmem_{'store' if row.action == 'store' else 'load'}", 1))
         return found
 
     def _memory(self, decoded: Decoded, row: Memory) -> list[tuple[str, float]]:

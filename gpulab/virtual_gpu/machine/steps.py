@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from gpulab import architectures
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Program, Register
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Memory, Row
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Memory, Row
 from gpulab.virtual_gpu.machine.native.structures import StepStruct
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, returns_value, vector_bits
@@ -62,6 +62,9 @@ def _fill(step: StepStruct, decoded: Decoded, arch: str) -> None:
     step.waits[:] = [_ANY] * 4
     if isinstance(row, Memory):
         step.kind, step.counter = _access(row, decoded, arch)
+    elif isinstance(row, Image):
+        separate = architectures.get(arch).separate_store_counter
+        step.kind, step.counter = (STORE, 2 if separate else 0) if row.action == "store" else (LOAD, 0)
     elif isinstance(row, Control) and row.kind == "wait":
         step.kind = WAIT
         _waits(step, row, decoded.instruction)

@@ -23,8 +23,8 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.architectures.residency import Occupancy, occupancy
 from gpulab.records import ModelledTime, Placement
 from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal, Symbol
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
-from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
+from gpulab.virtual_gpu.translate.decode import Decoded, data_words, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
 
 CLASSES = (
@@ -348,6 +348,8 @@ def kind(decoded: Decoded) -> str:
         if row.action == "atomic":
             return "vmem atomic"
         return "vmem write" if row.action == "store" else "vmem read"
+    if isinstance(row, Image):
+        return "vmem write" if row.action == "store" else "vmem read"
     if not isinstance(row, Control):
         return "other"
     if row.kind in ("branch", "cbranch", "call", "jump"):
@@ -408,7 +410,7 @@ class _State:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.outstanding: dict[str, list[_Outstanding]] = {"vm": [], "vs": [], "lgkm": [], "ds": []}
+        self.outstanding: dict[str, list[_Outstanding]] = {"vm": [], "vs": [], "lgkm": [], "ds": [], "sample": []}
         self.episodes: dict[str, _Episode] = {}
 
 
@@ -455,6 +457,8 @@ class BlockCosts:
             if isinstance(row, Matrix):
                 own = matrix_clocks(self.architecture, row)
                 matrix += own
+            elif isinstance(row, Image) and row.action != "size":
+                moved[name] = moved.get(name, 0) + 4 * data_words(decoded)
             elif isinstance(row, Memory) and row.space != "scalar":
                 moved[name] = moved.get(name, 0) + row.element * row.count // 8
             self._costs[index] = clocks = max(own, self._own_clocks(name, decoded))
@@ -534,6 +538,8 @@ class BlockCosts:
             row = decoded.row
             if isinstance(row, Memory):
                 self._access(decoded, row, state)
+            elif isinstance(row, Image):
+                self._texels(row, state)
             elif isinstance(row, CrossLane) and row.unit == "lds":
                 state.outstanding[self._lds_counter].append(_Outstanding("lds", state.now))
             elif isinstance(row, Control):
@@ -558,6 +564,14 @@ class BlockCosts:
             state.outstanding["vm"].append(_Outstanding("atomic", state.now))
         elif row.action in ("store", "atomic"):
             state.outstanding["vs" if split else "vm"].append(_Outstanding("store", state.now))
+
+    def _texels(self, row: Image, state: _State) -> None:
+        if row.action == "store":
+            counter = "vs" if self.architecture.separate_store_counter else "vm"
+            state.outstanding[counter].append(_Outstanding("store", state.now))
+            return
+        apart = self.architecture.separate_lds_counter and row.action in ("sample", "gather")
+        state.outstanding["sample" if apart else "vm"].append(_Outstanding("vmem", state.now))
 
     def _wait(
         self, state: _State, counter: str, allowed: int, found: list[_Episode], index: int, only: str = ""
@@ -656,6 +670,7 @@ class BlockCosts:
 
 _QUEUES = {
     "vmcnt": "vm", "vscnt": "vs", "lgkmcnt": "lgkm", "loadcnt": "vm", "storecnt": "vs", "dscnt": "ds", "kmcnt": "lgkm",
+    "samplecnt": "sample",
 }  # fmt: skip
 """What is under way, by the counters that count it."""
 

@@ -1,7 +1,8 @@
 """The slow, obvious machine: one workgroup, one instruction at a time, every lane a numpy element.
 
 `Workgroup` runs its waves round-robin between barriers; `_Execute` finds the module of an instruction's row: `scalar`,
-`vector`, `accesses` (with `addresses`), `crosslane`, `matrix_rows`, `control`. These read and write by `operands`, and
+`vector`, `accesses` (with `addresses`), `images`, `crosslane`, `matrix_rows`, `control`. These read and write by
+`operands`, and
 `state` has what they read and write. It is the second opinion for the translating machine, and makes traces
 (`trace.py`), so it favours saying each rule once over speed.
 """
@@ -14,10 +15,10 @@ from typing import NoReturn
 from gpulab.errors import KernelFault, KernelTimeout, KernelTrap, MemoryFault
 from gpulab.records import Fault
 from gpulab.virtual_gpu.isa.instruction import Instruction
-from gpulab.virtual_gpu.isa.row import CrossLane, Matrix, Memory, Row
-from gpulab.virtual_gpu.reference.accesses import MemoryRows
+from gpulab.virtual_gpu.isa.row import CrossLane, Image, Matrix, Memory, Row
 from gpulab.virtual_gpu.reference.control import ControlRows
 from gpulab.virtual_gpu.reference.crosslane import CrossLaneRows
+from gpulab.virtual_gpu.reference.images import ImageRows
 from gpulab.virtual_gpu.reference.matrix_rows import MatrixRows
 from gpulab.virtual_gpu.reference.operands import Writes
 from gpulab.virtual_gpu.reference.scalar import ScalarRows
@@ -27,7 +28,7 @@ from gpulab.virtual_gpu.reference.vector import VectorRows
 SLICE = 4096
 
 
-class _Execute(ScalarRows, VectorRows, MemoryRows, CrossLaneRows, MatrixRows, ControlRows):
+class _Execute(ScalarRows, VectorRows, ImageRows, CrossLaneRows, MatrixRows, ControlRows):
     """Executes one instruction on one wave."""
 
     def run(self) -> None:
@@ -53,6 +54,8 @@ class _Execute(ScalarRows, VectorRows, MemoryRows, CrossLaneRows, MatrixRows, Co
             return self.cross_lane(row)
         if isinstance(row, Matrix):
             return self.matrix(row)
+        if isinstance(row, Image):
+            return self.image(row)
         return self.control(row)
 
 

@@ -13,7 +13,7 @@ from gpulab.records import Fault, MemoryRange, Trace, TraceAccess, TraceInstruct
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa import words
 from gpulab.virtual_gpu.isa.instruction import Program, Symbol
-from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Matrix, Memory, Row, works_by_lane
+from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Image, Matrix, Memory, Row, works_by_lane
 from gpulab.virtual_gpu.reference.machine import Workgroup
 from gpulab.virtual_gpu.reference.memory import DeviceMemory
 from gpulab.virtual_gpu.reference.state import SGPRS, VGPRS, Touch, Wave
@@ -244,7 +244,7 @@ def _kind(row: AnyRow | None) -> str:
         return "scalar" if row.unit == "salu" else "vector"
     if isinstance(row, Control):
         return row.kind
-    return {Memory: "memory", CrossLane: "cross-lane", Matrix: "matrix"}.get(type(row), "")
+    return {Memory: "memory", Image: "memory", CrossLane: "cross-lane", Matrix: "matrix"}.get(type(row), "")
 
 
 def _extent(program: Program, kernel: str, steps: Sequence[TraceStep]) -> tuple[int, int]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU = 0, 1, 2, 3, 4, 1024
 KINDS = frozenset((HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU))
 
+ON_DEVICE = ("device", "array")  # kinds of allocations that take the device's own memory
 TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED = 1, 2, 3  # hipMemoryType
 PITCH_ALIGNMENT = 256
 ARENA_BYTES = 1 << 32  # all device addresses share their high half
@@ -40,7 +41,8 @@ class Holder(Protocol):
 
 @dataclass(slots=True)
 class Block:
-    """An allocation that a HIP call made. `kind` is "device", "host" or "managed"; a graph's node is its `holder`."""
+    """An allocation that a HIP call made. `kind` is "device", "array" (textures.py), "host" or "managed"; a graph's
+    node is its `holder`."""
 
     address: int
     size: int
@@ -88,7 +90,7 @@ class Memory:
         if not size:
             return 0
         device = device or self._context.current
-        limited = kind == "device"
+        limited = kind in ON_DEVICE
         if limited and device.used_bytes + size > device.architecture.memory_bytes:
             raise self._no_room(size, device)
         try:
@@ -131,7 +133,7 @@ class Memory:
                 block.holder.free()
                 return block
             del self.blocks[address]
-            if block.kind == "device":
+            if block.kind in ON_DEVICE:
                 block.device.used_bytes -= block.size
         self._arena.free(address)
         return block
@@ -299,7 +301,7 @@ class Memory:
 
     def copy_us(self, device: Device, to: Allocation | None, origin: Allocation | None, size: int) -> float:
         """Modelled time of a copy: over the host link, or through the device's memory (read and written)."""
-        on_device = (to is not None and to.kind == "device") and (origin is not None and origin.kind == "device")
+        on_device = to is not None and to.kind in ON_DEVICE and origin is not None and origin.kind in ON_DEVICE
         a = device.architecture
         seconds = 2 * size / a.memory_bandwidth if on_device else size / a.copy_bandwidth
         return COPY_LATENCY_US + seconds * 1e6

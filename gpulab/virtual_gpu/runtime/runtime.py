@@ -13,6 +13,7 @@ from gpulab.virtual_gpu.runtime.linked import Linked
 from gpulab.virtual_gpu.runtime.memory import Memory
 from gpulab.virtual_gpu.runtime.modules import Modules, Triple
 from gpulab.virtual_gpu.runtime.streams import Streams
+from gpulab.virtual_gpu.runtime.textures import Textures
 
 if TYPE_CHECKING:
     from gpulab.architectures.residency import Occupancy
@@ -33,6 +34,7 @@ class Runtime(Context):
         super().__init__(names, arena, machine_type)
         self.streams: Streams = Streams(self)
         self.memory: Memory = Memory(self, self.streams)
+        self.textures: Textures = Textures(self, self.memory)
         self.modules: Modules = Modules(self, self.memory, self.streams)
         self.linked: Linked = Linked(self, self.memory, self.modules)
         self.graphs: Graphs = Graphs(self, self.memory, self.streams, self.modules)
@@ -43,6 +45,7 @@ class Runtime(Context):
         with self.lock:
             self.graphs.reset(device)
             self.modules.reset(device)
+            self.textures.reset(device)
             self.memory.reset(device)
             self.streams.reset(device)
             device.forget()

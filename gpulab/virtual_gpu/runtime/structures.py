@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char, c_int, c_size_t, c_uint, c_void_p
+from ctypes import c_char, c_float, c_int, c_size_t, c_uint, c_void_p
 
 
 class DeviceArch(ctypes.Structure):
@@ -275,6 +275,158 @@ class Memcpy2D(ctypes.Structure):
         ("dstPitch", c_size_t),
         ("WidthInBytes", c_size_t),
         ("Height", c_size_t),
+    ]
+
+
+class LinearResource(ctypes.Structure):
+    """hipResourceDesc.res.linear."""
+
+    _fields_ = [("devPtr", c_void_p), ("desc", ChannelFormat), ("sizeInBytes", c_size_t)]
+
+
+class PitchedResource(ctypes.Structure):
+    """hipResourceDesc.res.pitch2D."""
+
+    _fields_ = [
+        ("devPtr", c_void_p),
+        ("desc", ChannelFormat),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("pitchInBytes", c_size_t),
+    ]
+
+
+class _Resource(ctypes.Union):
+    _fields_ = [("array", c_void_p), ("linear", LinearResource), ("pitch2D", PitchedResource)]
+
+
+class ResourceDescription(ctypes.Structure):
+    """hipResourceDesc."""
+
+    _fields_ = [("resType", c_int), ("res", _Resource)]
+
+
+class TextureDescription(ctypes.Structure):
+    """hipTextureDesc."""
+
+    _fields_ = [
+        ("addressMode", c_int * 3),
+        ("filterMode", c_int),
+        ("readMode", c_int),
+        ("sRGB", c_int),
+        ("borderColor", c_float * 4),
+        ("normalizedCoords", c_int),
+        ("maxAnisotropy", c_uint),
+        ("mipmapFilterMode", c_int),
+        ("mipmapLevelBias", c_float),
+        ("minMipmapLevelClamp", c_float),
+        ("maxMipmapLevelClamp", c_float),
+    ]
+
+
+class ResourceView(ctypes.Structure):
+    """hipResourceViewDesc."""
+
+    _fields_ = [
+        ("format", c_int),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("depth", c_size_t),
+        ("firstMipmapLevel", c_uint),
+        ("lastMipmapLevel", c_uint),
+        ("firstLayer", c_uint),
+        ("lastLayer", c_uint),
+    ]
+
+
+class TextureReference(ctypes.Structure):
+    """textureReference, which texture<...> of a program begins with."""
+
+    _fields_ = [
+        ("normalized", c_int),
+        ("readMode", c_int),
+        ("filterMode", c_int),
+        ("addressMode", c_int * 3),
+        ("channelDesc", ChannelFormat),
+        ("sRGB", c_int),
+        ("maxAnisotropy", c_uint),
+        ("mipmapFilterMode", c_int),
+        ("mipmapLevelBias", c_float),
+        ("minMipmapLevelClamp", c_float),
+        ("maxMipmapLevelClamp", c_float),
+        ("textureObject", c_void_p),
+        ("numChannels", c_int),
+        ("format", c_int),
+    ]
+
+
+class DriverLinear(ctypes.Structure):
+    """HIP_RESOURCE_DESC.res.linear."""
+
+    _fields_ = [("devPtr", c_void_p), ("format", c_int), ("numChannels", c_uint), ("sizeInBytes", c_size_t)]
+
+
+class DriverPitched(ctypes.Structure):
+    """HIP_RESOURCE_DESC.res.pitch2D."""
+
+    _fields_ = [
+        ("devPtr", c_void_p),
+        ("format", c_int),
+        ("numChannels", c_uint),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("pitchInBytes", c_size_t),
+    ]
+
+
+class _DriverResource(ctypes.Union):
+    _fields_ = [
+        ("array", c_void_p),
+        ("linear", DriverLinear),
+        ("pitch2D", DriverPitched),
+        ("reserved", c_int * 32),
+    ]
+
+
+class DriverResource(ctypes.Structure):
+    """HIP_RESOURCE_DESC."""
+
+    _fields_ = [("resType", c_int), ("res", _DriverResource), ("flags", c_uint)]
+
+
+class DriverTexture(ctypes.Structure):
+    """HIP_TEXTURE_DESC."""
+
+    _fields_ = [
+        ("addressMode", c_int * 3),
+        ("filterMode", c_int),
+        ("flags", c_uint),
+        ("maxAnisotropy", c_uint),
+        ("mipmapFilterMode", c_int),
+        ("mipmapLevelBias", c_float),
+        ("minMipmapLevelClamp", c_float),
+        ("maxMipmapLevelClamp", c_float),
+        ("borderColor", c_float * 4),
+        ("reserved", c_int * 12),
+    ]
+
+
+class ArrayDescription(ctypes.Structure):
+    """HIP_ARRAY_DESCRIPTOR."""
+
+    _fields_ = [("Width", c_size_t), ("Height", c_size_t), ("Format", c_int), ("NumChannels", c_uint)]
+
+
+class ArrayDescription3D(ctypes.Structure):
+    """HIP_ARRAY3D_DESCRIPTOR."""
+
+    _fields_ = [
+        ("Width", c_size_t),
+        ("Height", c_size_t),
+        ("Depth", c_size_t),
+        ("Format", c_int),
+        ("NumChannels", c_uint),
+        ("Flags", c_uint),
     ]
 
 

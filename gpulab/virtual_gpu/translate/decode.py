@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gpulab.errors import UnsupportedInstruction
+from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import hardware_register
 from gpulab.virtual_gpu.isa.expression import Type
+from gpulab.virtual_gpu.isa.images import SHAPES, address_registers
 from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register
 from gpulab.virtual_gpu.isa.matrix import registers
 from gpulab.virtual_gpu.isa.refused import refusal
@@ -21,6 +23,7 @@ from gpulab.virtual_gpu.isa.row import (
     AnyRow,
     Control,
     CrossLane,
+    Image,
     Matrix,
     Memory,
     Parameter,
@@ -102,11 +105,12 @@ class Decoder:
     def refuse(self, instruction: Instruction, kernel: str, why: str = "") -> UnsupportedInstruction:
         where = instruction.where
         line = f" ({where.file}, line {where.line}: {where.text.strip()})" if where else ""
+        generation = isa.generation_of(self.program.arch).name
         missing = f"{instruction.mnemonic} has no row in gpulab's instruction table."
         return UnsupportedInstruction(
             f"the kernel {kernel} uses an instruction that the virtual {self.program.arch} does not execute: "
             f"{instruction.text.strip()}{line}",
-            why=why or refusal(instruction.mnemonic) or missing,
+            why=why or refusal(instruction.mnemonic, generation) or missing,
             hint="write the line another way, or run the kernel on a real GPU.",
         )
 
@@ -140,6 +144,8 @@ class Decoder:
             self._crosslane(decoded)
         elif isinstance(row, Matrix):
             self._matrix(decoded, row, kernel)
+        elif isinstance(row, Image):
+            self._image(decoded, row, kernel)
         else:
             self._control(decoded, row, kernel)
         return decoded
@@ -367,6 +373,23 @@ class Decoder:
             elif name != "C" or row.layout == "smfmac" or not isinstance(value, Literal):
                 raise self.refuse(instruction, kernel, f"its matrix {name} is not in vector registers.")
 
+    def _image(self, decoded: Decoded, row: Image, kernel: str) -> None:
+        instruction = decoded.instruction
+        try:
+            parts = image_operands(instruction, row)
+        except ValueError as error:
+            raise self.refuse(instruction, kernel, str(error)) from None
+        register = parts.data.value
+        assert isinstance(register, Register)
+        if row.action in ("load", "sample", "gather", "size"):
+            self._writes(decoded, parts.data, register.count)
+        else:
+            self._reads(decoded, parts.data, register.count)
+        for operand in (*parts.addresses, parts.resource, parts.sampler, parts.scalar):
+            if operand is not None and isinstance(operand.value, Register):
+                self._reads(decoded, operand, operand.value.count)
+        decoded.scalar_reads |= bits(layout.EXEC, self.wave_words)
+
     def _control(self, decoded: Decoded, row: Control, kernel: str) -> None:
         operands = decoded.instruction.operands
         kind = row.kind
@@ -416,6 +439,105 @@ class MemoryOperands:
     data: list[Operand] = field(default_factory=list)
     scalar: Operand | None = None
     resource: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageOperands:
+    """The operands of an image instruction by role; `scalar` is a buffer's scalar offset.
+
+    shape: as in schema.IMAGE_SHAPES. dmask: channels that the data registers hold, a bit each.
+    """
+
+    data: Operand
+    addresses: tuple[Operand, ...]
+    resource: Operand
+    sampler: Operand | None
+    scalar: Operand | None
+    shape: str
+    dmask: int
+
+    @property
+    def registers(self) -> list[int]:
+        """The numbers of the address registers."""
+        found: list[int] = []
+        for operand in self.addresses:
+            if isinstance(operand.value, Register):
+                found += range(operand.value.index, operand.value.index + operand.value.count)
+        return found
+
+
+_IMAGE_MODIFIERS = {
+    "tfe": "tfe asks for a status of pages that are not resident; gpulab has no such pages.",
+    "lwe": "lwe asks whether a level had to be replaced; images have one level here.",
+    "d16": "its data are 16-bit numbers, two to a register; HIP's texture functions take 32-bit ones.",
+    "r128": "its resource descriptor has four registers; HIP's have eight.",
+}
+
+
+def image_operands(instruction: Instruction, row: Image) -> ImageOperands:
+    """Sorts the text's operands into roles.
+
+    Raises:
+        ValueError: operands or modifiers that are not executed; its text says why.
+    """
+    modifiers = instruction.modifiers
+    for name, why in _IMAGE_MODIFIERS.items():
+        if modifiers.get(name):
+            raise ValueError(why)
+    operands = list(instruction.operands)
+    if len(operands) < 3:
+        raise ValueError("it has data, an address and a resource descriptor.")
+    data = operands.pop(0)
+    sampler: Operand | None = None
+    scalar: Operand | None = None
+    if row.channels:
+        shape, dmask, size = "buffer", (1 << row.channels) - 1, 4
+        resource, addresses = operands[1], operands[:1]
+        scalar = operands[2] if len(operands) > 2 else None
+    else:
+        given = modifiers.get("dmask", 1)
+        dmask = given if isinstance(given, int) else 0
+        shape, size = SHAPES.get(str(modifiers.get("dim", "")), ""), 8
+        if not shape:
+            raise ValueError(
+                f"its shape is {modifiers.get('dim', 'not given')}; executed are 1D, 2D and 3D images and arrays of 1D "
+                "and 2D ones (no cube maps, no samples)."
+            )
+        if row.action in ("sample", "gather"):
+            sampler = operands.pop()
+        resource = operands.pop()
+        addresses = operands
+    for operand, wanted in ((resource, size), (sampler, 4)):
+        if operand is None:
+            continue
+        value = operand.value
+        if not isinstance(value, Register) or value.file != "s" or value.count != wanted:
+            raise ValueError("its descriptors are not in eight (resource) and four (sampler) scalar registers.")
+    register = data.value
+    words = 4 if row.action == "gather" else dmask.bit_count()
+    if not isinstance(register, Register) or register.file not in ("v", "a") or register.count != words:
+        raise ValueError(f"its data are not in as many vector registers as it has channels ({words}).")
+    if row.action == "gather" and dmask.bit_count() != 1:
+        raise ValueError("its dmask names more than one channel.")
+    found = ImageOperands(data, tuple(addresses), resource, sampler, scalar, shape, dmask)
+    numbers = found.registers
+    if row.channels:
+        wanted = bool(modifiers.get("idxen")) + bool(modifiers.get("offen"))
+        if modifiers.get("lds"):
+            raise ValueError("it loads into LDS.")
+    else:
+        wanted = address_registers(row, shape, bool(modifiers.get("a16")))
+    if not wanted <= len(numbers) <= 12 or not all(
+        isinstance(o.value, Register) and o.value.file == "v" for o in addresses if not isinstance(o.value, Keyword)
+    ):
+        raise ValueError(f"it has {len(numbers)} address registers; it takes {wanted}.")
+    return found
+
+
+def data_words(decoded: Decoded) -> int:
+    """Registers that an image instruction moves."""
+    value = decoded.instruction.operands[0].value
+    return value.count if isinstance(value, Register) else 1
 
 
 def returns_value(instruction: Instruction, row: Memory) -> bool:

@@ -59,6 +59,7 @@ class Frame(Structure):
         self.resume: set[int] = {kernel.entry, *self.landing}
         self.scalars = Scalars(e, self.wave_size)
         self.site = self._entry_values()
+        self.generation = isa.generation_of(program.arch).name
         self.run = Run(
             e,
             self.scalars,

@@ -18,8 +18,8 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Register
-from gpulab.virtual_gpu.isa.row import Control, CrossLane, Matrix, Memory, Row
-from gpulab.virtual_gpu.translate import layout, matrix
+from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
+from gpulab.virtual_gpu.translate import images, layout, matrix
 from gpulab.virtual_gpu.translate.branching import Branching
 from gpulab.virtual_gpu.translate.captured import Gathered
 from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, Decoder, bits, is_dpp, words
@@ -167,6 +167,19 @@ class _Function(Branching, Pieces):
         if isinstance(row, Matrix):
             self._flush()
             matrix.emit(self.emitter, decoded, row, self.wave_size)
+            return False
+        if isinstance(row, Image):
+            self._flush()
+            images.emit(
+                self.emitter,
+                self.scalars,
+                decoded,
+                row,
+                self.generation,
+                self.site.fault,
+                self.observe,
+                self.salu.operand,
+            )
             return False
         if decoded.index in self.indexed:
             self._with_indices(decoded, mode, self.indexed[decoded.index])

@@ -10,6 +10,7 @@
 //   gpulab/conversions.h     __float2int_rn, __float_as_int, ...
 //   gpulab/crosslane.h       __shfl, __ballot, __reduce_add_sync, ...
 //   gpulab/mathematics.h     sinf, exp, min, max, ... and their std:: names
+//   gpulab/textures.h        tex2D, surf2Dwrite, ...
 //   gpulab/printing.h        printf
 //   gpulab/memory.h          memcpy, memset
 //   gpulab/heap.h            malloc, free, new, delete
@@ -20,8 +21,8 @@
 // and gpulab/host/ instead of standard.h: the host's calls, and the device's functions beside the host's of one name.
 //
 // On demand, as in HIP: hip/hip_fp16.h, hip/hip_bf16.h, hip/hip_fp8.h, hip/hip_fp6.h, hip/hip_fp4.h, hip/hip_complex.h
-// and hip/hip_cooperative_groups.h. HIP_API.md lists what HIP documents and these lack; beside it are textures and
-// surfaces, and the matrix types of rocWMMA.
+// and hip/hip_cooperative_groups.h. HIP_API.md lists what HIP documents and these lack; beside it are the matrix types of
+// rocWMMA.
 //
 // Functions here carry nodebug: the debugger's line, a fault and a profile then show the line of the
 // kernel that called them, never a line of this folder.
@@ -43,6 +44,7 @@
 #include "../gpulab/conversions.h"
 #include "../gpulab/crosslane.h"
 #include "../gpulab/mathematics.h"
+#include "../gpulab/textures.h"
 #include "../gpulab/printing.h"
 #include "../gpulab/memory.h"
 #include "../gpulab/heap.h"

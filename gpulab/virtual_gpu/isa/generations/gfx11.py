@@ -10,6 +10,13 @@ GENERATION = Generation(
     clamp_and_ieee_modes=True,
     cmpx_names_mask=False,
     names=(
+        Names("", ("common",), """
+        buffer_load_format_x buffer_load_format_xy buffer_load_format_xyz buffer_load_format_xyzw
+        buffer_store_format_x buffer_store_format_xy buffer_store_format_xyz buffer_store_format_xyzw
+        image_gather4 image_gather4_b image_gather4_l image_gather4_lz image_get_resinfo image_load image_load_mip
+        image_sample image_sample_b image_sample_d image_sample_d_g16 image_sample_l image_sample_lz image_store
+        image_store_mip
+        """),
         Names("", ("gfx11", "common", "gfx9"), """
         buffer_atomic_add buffer_atomic_add_f32 buffer_atomic_add_u32 buffer_atomic_add_u64 buffer_atomic_add_x2
         buffer_atomic_and buffer_atomic_and_b32 buffer_atomic_and_b64 buffer_atomic_and_x2 buffer_atomic_cmpswap

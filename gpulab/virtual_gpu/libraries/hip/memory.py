@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
+from gpulab.virtual_gpu.libraries.hip.textures import check_box, texel_bytes, whole
 from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
@@ -30,6 +31,7 @@ from gpulab.virtual_gpu.runtime.structures import (
 )
 
 _memory, _streams, _captures = rt.memory, rt.streams, rt.captures
+_TYPE_ARRAY = 10  # hipMemoryTypeArray
 _DEVICE, _HOST = ("device", "managed"), ("host",)
 _HOST_FLAGS = 0xE000003F  # hipHostMalloc: default, portable, mapped, write combined, NUMA, coherence
 
@@ -435,10 +437,8 @@ def hipMemcpy2DAsync(
     return _copy_2d(target, dp, source, sp, width, height, kind, _streams.find(stream))
 
 
-def _side(memory_type: int, host: int | None, device: int | None, array: int | None) -> int:
+def _side(memory_type: int, host: int | None, device: int | None) -> int:
     """The address of one side of a driver copy."""
-    if memory_type == 10 or array:
-        raise Failure(codes.NOT_SUPPORTED, "hipArray (texture memory) is not supported")
     address = host if memory_type == TYPE_HOST else device
     if memory_type not in (TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED, 11):
         raise Failure(codes.INVALID_VALUE)
@@ -449,12 +449,28 @@ def _side(memory_type: int, host: int | None, device: int | None, array: int | N
     return address
 
 
+def _sides(p: Memcpy2D | DriverMemcpy3D, deep: bool) -> list[tuple[int, int, int]]:
+    """(address, bytes from row to row, rows from slice to slice) of source and target of a driver copy."""
+    found = []
+    for end in ("src", "dst"):
+
+        def of(name: str, end: str = end) -> int:
+            return int(getattr(p, end + name) or 0)
+
+        if of("MemoryType") == _TYPE_ARRAY:
+            z, depth = (of("Z"), p.Depth) if deep else (0, 1)
+            check_box(of("Array"), of("XInBytes"), of("Y"), z, p.WidthInBytes, p.Height, depth)
+            found.append(whole(of("Array")))
+        else:
+            address = _side(of("MemoryType"), of("Host"), of("Device"))
+            found.append((address, of("Pitch") or p.WidthInBytes, (of("Height") if deep else 0) or p.Height))
+    return found
+
+
 def _param_2d(parameters: int, stream: Stream | None) -> int:
     need(parameters)
     p = Memcpy2D.from_address(parameters)
-    source = _side(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray)
-    target = _side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray)
-    source_pitch, target_pitch = p.srcPitch or p.WidthInBytes, p.dstPitch or p.WidthInBytes
+    (source, source_pitch, _), (target, target_pitch, _) = _sides(p, False)
     return _copy_2d(
         target + p.dstY * target_pitch + p.dstXInBytes,
         target_pitch,
@@ -481,7 +497,7 @@ def hipDrvMemcpy2DUnaligned(parameters: int) -> int:
 
 def _copy_3d(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> int:
     if p.srcArray or p.dstArray:
-        raise Failure(codes.NOT_SUPPORTED, "hipArray (texture memory) is not supported")
+        return _copy_arrays(p, kind, stream)
     code, where = _waited(stream)
     width, height, depth = p.extent.width, p.extent.height, p.extent.depth
     if code or not width or not height or not depth:
@@ -499,6 +515,47 @@ def _copy_3d(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> in
         source.ptr + p.srcPos.z * source_slice + p.srcPos.y * source.pitch + p.srcPos.x,
         source.pitch,
         source_slice,
+        width,
+        height,
+        depth,
+        kind,
+        where,
+        stream is None,
+    )
+    return 0
+
+
+def _copy_arrays(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> int:
+    """A 3D copy with an array at one end or at both: its extent is in texels then, and so is a place in an array."""
+    code, where = _waited(stream)
+    texel = texel_bytes(p.srcArray, p.dstArray)
+    width, height, depth = p.extent.width * texel, p.extent.height or 1, p.extent.depth or 1
+    if code or not width:
+        return code
+    places: list[int] = []
+    pitches: list[int] = []
+    slices: list[int] = []
+    for array, at, pitched in ((p.srcArray, p.srcPos, p.srcPtr), (p.dstArray, p.dstPos, p.dstPtr)):
+        if array:
+            check_box(array, at.x * texel, at.y, at.z, width, height, depth)
+            address, pitch, rows = whole(array)
+            x = at.x * texel
+        else:
+            if not pitched.ptr:
+                return codes.INVALID_VALUE
+            address, pitch, rows, x = pitched.ptr, pitched.pitch or width, pitched.ysize or height, at.x
+            if x + width > pitch:
+                return codes.INVALID_PITCH
+        places.append(address + at.z * pitch * rows + at.y * pitch + x)
+        pitches.append(pitch)
+        slices.append(pitch * rows)
+    _memory.copy_rows(
+        places[1],
+        pitches[1],
+        slices[1],
+        places[0],
+        pitches[0],
+        slices[0],
         width,
         height,
         depth,
@@ -534,15 +591,13 @@ def hipMemcpy3DPeerAsync(parameters: int, stream: int) -> int:
 def _driver_3d(parameters: int, stream: Stream | None) -> int:
     need(parameters)
     p = DriverMemcpy3D.from_address(parameters)
-    source = _side(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray)
-    target = _side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray)
+    (source, source_pitch, source_rows), (target, target_pitch, target_rows) = _sides(p, True)
     code, where = _waited(stream)
     if code:
         return code
-    source_pitch, target_pitch = p.srcPitch or p.WidthInBytes, p.dstPitch or p.WidthInBytes
     if p.WidthInBytes > source_pitch or p.WidthInBytes > target_pitch:
         return codes.INVALID_PITCH
-    source_slice, target_slice = source_pitch * (p.srcHeight or p.Height), target_pitch * (p.dstHeight or p.Height)
+    source_slice, target_slice = source_pitch * source_rows, target_pitch * target_rows
     _memory.copy_rows(
         target + p.dstZ * target_slice + p.dstY * target_pitch + p.dstXInBytes,
         target_pitch,

@@ -156,6 +156,14 @@ def __hipRegisterVar(
     return 0
 
 
+def __hipRegisterTexture(
+    handle: int, variable: int, host_name: int, name: int, shape: int, normalized: int, external: int
+) -> int:
+    """A texture reference (texture<...>): a variable of the device whose object hipBindTexture fills in."""
+    _linked.add_variable(handle, variable, text(name))
+    return 0
+
+
 def __hipRegisterManagedVar(handle: int, pointer: int, initial: int, name: int, size: int, alignment: int) -> int:
     need(pointer)
     _linked.add_managed(handle, pointer, initial, text(name), size)

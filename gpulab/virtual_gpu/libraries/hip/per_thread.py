@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 
-from gpulab.virtual_gpu.libraries.hip import capture, graphs, kernels, memory, modules, streams
+from gpulab.virtual_gpu.libraries.hip import capture, graphs, kernels, memory, modules, streams, textures
 from gpulab.virtual_gpu.libraries.library import Call
 from gpulab.virtual_gpu.runtime.streams import PER_THREAD
 
@@ -36,6 +36,11 @@ hipMemcpy2D_spt = _variant(memory.hipMemcpy2D)
 hipMemcpy2DAsync_spt = _variant(memory.hipMemcpy2DAsync)
 hipMemcpy3D_spt = _variant(memory.hipMemcpy3D)
 hipMemcpy3DAsync_spt = _variant(memory.hipMemcpy3DAsync)
+hipMemcpy2DToArray_spt = _variant(textures.hipMemcpy2DToArray)
+hipMemcpy2DToArrayAsync_spt = _variant(textures.hipMemcpy2DToArrayAsync)
+hipMemcpy2DFromArray_spt = _variant(textures.hipMemcpy2DFromArray)
+hipMemcpy2DFromArrayAsync_spt = _variant(textures.hipMemcpy2DFromArrayAsync)
+hipMemcpyFromArray_spt = _variant(textures.hipMemcpyFromArray)
 hipMemset_spt = _variant(memory.hipMemset)
 hipMemsetAsync_spt = _variant(memory.hipMemsetAsync)
 hipMemset2D_spt = _variant(memory.hipMemset2D)

@@ -42,6 +42,7 @@ class Functions:
     observe_begin: int
     observe_end: int
     row: int
+    image: int
 
 
 def sources() -> dict[str, str]:

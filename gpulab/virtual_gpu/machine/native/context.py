@@ -43,7 +43,7 @@ class Context:
         wave.load, wave.store = functions.load, functions.store
         wave.search, wave.clock, wave.cross = functions.scalar, functions.clock, functions.cross
         wave.matrix, wave.round, wave.row = functions.matrix, functions.round, functions.row
-        wave.shuffle = functions.shuffle
+        wave.shuffle, wave.image = functions.shuffle, functions.image
         wave.arena, wave.high = arena, arena >> 32
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0

@@ -1,6 +1,7 @@
 /* The support code as one text: the compiler sees all files together. */
 
 #include "crosslane.c"
+#include "images.c"
 #include "matrix.c"
 #include "memory.c"
 #include "observe.c"

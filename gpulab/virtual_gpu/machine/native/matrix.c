@@ -21,23 +21,6 @@ typedef struct {
   u32 cbsz, abid, clamp;
 } Job;
 
-INLINE float as_float(u32 bits) { float x; __builtin_memcpy(&x, &bits, 4); return x; }
-INLINE u32 as_word(float x) { u32 bits; __builtin_memcpy(&bits, &x, 4); return bits; }
-
-/* A float of 1 + `bits - 1 - fraction` + `fraction` bits and this bias, subnormals included; no infinity, no NaN. */
-INLINE float small(u32 x, u32 bits, u32 fraction, u32 bias) {
-  u32 magnitude = x & ((1u << (bits - 1)) - 1), sign = (x >> (bits - 1)) << 31;
-  u32 wide = magnitude << (23 - fraction);
-  float normal = as_float(wide + ((127 - bias) << 23));
-  float tiny = as_float(wide + ((128 - bias) << 23)) - as_float((128 - bias) << 23);
-  return as_float(as_word(magnitude < 1u << fraction ? tiny : normal) | sign);
-}
-
-INLINE float from_half(u32 x) {
-  u32 special = 0x7f800000u | (x & 0x3ff) << 13 | (x & 0x8000) << 16;
-  return (x & 0x7c00) == 0x7c00 ? as_float(special) : small(x & 0xffff, 16, 10, 15);
-}
-
 INLINE float from_fp8(u32 x, u32 fraction, u32 bias) {
   return (x & 0xff) == 0x80 ? as_float(0x7fc00000u) : small(x & 0xff, 8, fraction, bias);
 }
@@ -49,15 +32,6 @@ INLINE float from_e4m3(u32 x) { return (x & 0x7f) == 0x7f ? as_float(0x7fc00000u
 INLINE u32 to_bf16(float x) {
   u32 bits = as_word(x);
   return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
-INLINE u32 to_half(float x) {
-  u32 bits = as_word(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
-  if (magnitude >= 0x47800000) return sign | 0x7c00;
-  if (magnitude < 0x38800000) /* adding 0.5 leaves the result in the lowest bits, rounded to nearest even */
-    return sign | (as_word(as_float(magnitude) + 0.5f) - 0x3f000000);
-  return sign | (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
 }
 
 static u32 element_bits(u32 kind) {

@@ -40,6 +40,11 @@ static u32 check(const Launch *launch, u64 address, u32 bytes, u32 align, u32 ac
   return 0;
 }
 
+u32 reaches(const Launch *launch, u64 address, u64 bytes, u32 access) {
+  const Range *range;
+  return bytes >> 32 ? FAULT_OUT_OF_BOUNDS : check(launch, address, (u32)bytes, 1, access, &range);
+}
+
 static inline Allocation *allocation(const Wave *wave, u32 slot) {
   return (Allocation *)wave->thread->template_wave.cache + slot;
 }

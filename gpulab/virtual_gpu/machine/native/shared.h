@@ -47,6 +47,8 @@ enum {
   LANE_ROWS = 17, /* rows of it: up to 16 shadow cells for each lane */
   STEP_REGISTERS = 512, /* vector registers that a Step has a bit for: v0.. and a0.. behind them */
   STEP_SCALARS = 192, /* scalar registers that a Step has a bit for */
+  TEXEL_SIZES = 5, /* texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap */
+  MOST_TAPS = 8, /* texels that one lane of an image instruction may read: 2 in each direction */
 };
 
 /* What a translated kernel returns. ELSEWHERE passes between the pieces of a large one: to go on at the pc. */
@@ -68,7 +70,7 @@ enum {
 enum {
   FAULT_NONE = 0, FAULT_OUT_OF_BOUNDS = 1, FAULT_NULL = 2, FAULT_MISALIGNED = 3, FAULT_FREED = 4, FAULT_READ_ONLY = 5,
   FAULT_LDS_OUT_OF_BOUNDS = 6, FAULT_SCRATCH_OUT_OF_BOUNDS = 7, FAULT_TIMEOUT = 8, FAULT_TRAP = 9, FAULT_BARRIER = 10,
-  FAULT_BAD_JUMP = 11, FAULT_GRID_BARRIER = 12, FAULT_CHECKED = 13
+  FAULT_BAD_JUMP = 11, FAULT_GRID_BARRIER = 12, FAULT_CHECKED = 13, FAULT_IMAGE_DESCRIPTOR = 14
 };
 
 /* What a checked kernel tells beside its memory accesses. Release: the wave's writes so far become visible to
@@ -140,6 +142,27 @@ enum {
   LAYOUT_MFMA = 0, LAYOUT_WMMA = 1, LAYOUT_SMFMAC = 2, LAYOUT_WMMA12 = 3
 };
 
+/* What an image instruction does. Size: the descriptor's width, height, depth and levels. */
+enum {
+  IMAGE_LOAD = 0, IMAGE_STORE = 1, IMAGE_SAMPLE = 2, IMAGE_GATHER = 3, IMAGE_SIZE = 4
+};
+
+/* The shape of an image as an instruction takes it; the buffer is one of texels (buffer_load_format). */
+enum {
+  SHAPE_1D = 0, SHAPE_2D = 1, SHAPE_3D = 2, SHAPE_1D_ARRAY = 3, SHAPE_2D_ARRAY = 4, SHAPE_BUFFER = 5
+};
+
+/* Which level of detail a sample is taken from: that of the distance between lanes, the first, one that an address
+   register names, the first moved by a bias, that of derivatives in address registers. */
+enum {
+  LEVEL_DISTANCE = 0, LEVEL_ZERO = 1, LEVEL_GIVEN = 2, LEVEL_BIAS = 3, LEVEL_DERIVATIVES = 4
+};
+
+/* Layouts of descriptors: those of RDNA 2, 3 and 4 (isa/images.py). */
+enum {
+  SET_GFX10 = 0, SET_GFX11 = 1, SET_GFX12 = 2
+};
+
 /* How an access takes part in a checked launch. Reload: of a register that the compiler spilled; it may be one
    without a value. LDS read, global read: a plain load there. Partial: of a word in which a bit field is going to
    be written. Narrow: atomic among the threads of a workgroup only. */
@@ -185,6 +208,24 @@ enum {
 #define MATRIX_NEG_HI(word) ((word) >> 27 & 7)
 #define MATRIX_CLAMP(word) ((word) >> 30 & 1)
 #define MATRIX_HIGH(word) ((word) >> 31 & 1)
+
+/* An image instruction as gpulab_image takes it. Mip: an address register names the level of a load or store.
+   Data, resource, sampler: numbers of the first register. Index, offset: address registers that a buffer access
+   has. Halves, half slopes: coordinates, or derivatives, are 16-bit numbers, two to a register. */
+#define IMAGE_ACTION(word) ((word) >> 0 & 15)
+#define IMAGE_SHAPE(word) ((word) >> 4 & 15)
+#define IMAGE_LEVEL(word) ((word) >> 8 & 15)
+#define IMAGE_SET(word) ((word) >> 12 & 15)
+#define IMAGE_DMASK(word) ((word) >> 16 & 15)
+#define IMAGE_UNORM(word) ((word) >> 20 & 1)
+#define IMAGE_MIP(word) ((word) >> 21 & 1)
+#define IMAGE_INDEX(word) ((word) >> 22 & 1)
+#define IMAGE_OFFSET(word) ((word) >> 23 & 1)
+#define IMAGE_DATA(word) ((word) >> 24 & 4095)
+#define IMAGE_RESOURCE(word) ((word) >> 36 & 255)
+#define IMAGE_SAMPLER(word) ((word) >> 44 & 255)
+#define IMAGE_HALVES(word) ((word) >> 52 & 1)
+#define IMAGE_HALF_SLOPES(word) ((word) >> 53 & 1)
 
 typedef struct Wave Wave;
 typedef struct Buffer Buffer;
@@ -234,6 +275,7 @@ struct Wave {
   u64 clock;
   u64 matrix;
   u64 round;
+  u64 image;
   u64 observer; /* what is told of each memory instruction; 0: nobody */
   u64 addresses; /* Buffer, then u32[accesses of a run][2][wave_size]: low and high halves of addresses */
   u64 row; /* gpulab_row */
@@ -277,29 +319,30 @@ PLACE_IS(Wave, cross, 648);
 PLACE_IS(Wave, clock, 656);
 PLACE_IS(Wave, matrix, 664);
 PLACE_IS(Wave, round, 672);
-PLACE_IS(Wave, observer, 680);
-PLACE_IS(Wave, addresses, 688);
-PLACE_IS(Wave, row, 696);
-PLACE_IS(Wave, blind, 704);
-PLACE_IS(Wave, arena, 712);
-PLACE_IS(Wave, thread, 720);
-PLACE_IS(Wave, checker, 728);
-PLACE_IS(Wave, shuffle, 736);
-PLACE_IS(Wave, note, 744);
-PLACE_IS(Wave, changed, 752);
-PLACE_IS(Wave, budget, 760);
-PLACE_IS(Wave, steps, 768);
-PLACE_IS(Wave, dummy, 776);
-PLACE_IS(Wave, high, 808);
-PLACE_IS(Wave, pc, 812);
-PLACE_IS(Wave, lds_bytes, 816);
-PLACE_IS(Wave, scratch_bytes, 820);
-PLACE_IS(Wave, index, 824);
-PLACE_IS(Wave, status, 828);
-PLACE_IS(Wave, group, 832);
-PLACE_IS(Wave, number, 844);
-PLACE_IS(Wave, mode, 848);
-PLACE_IS(Wave, first_instruction, 852);
+PLACE_IS(Wave, image, 680);
+PLACE_IS(Wave, observer, 688);
+PLACE_IS(Wave, addresses, 696);
+PLACE_IS(Wave, row, 704);
+PLACE_IS(Wave, blind, 712);
+PLACE_IS(Wave, arena, 720);
+PLACE_IS(Wave, thread, 728);
+PLACE_IS(Wave, checker, 736);
+PLACE_IS(Wave, shuffle, 744);
+PLACE_IS(Wave, note, 752);
+PLACE_IS(Wave, changed, 760);
+PLACE_IS(Wave, budget, 768);
+PLACE_IS(Wave, steps, 776);
+PLACE_IS(Wave, dummy, 784);
+PLACE_IS(Wave, high, 816);
+PLACE_IS(Wave, pc, 820);
+PLACE_IS(Wave, lds_bytes, 824);
+PLACE_IS(Wave, scratch_bytes, 828);
+PLACE_IS(Wave, index, 832);
+PLACE_IS(Wave, status, 836);
+PLACE_IS(Wave, group, 840);
+PLACE_IS(Wave, number, 852);
+PLACE_IS(Wave, mode, 856);
+PLACE_IS(Wave, first_instruction, 860);
 
 /* What translated code and support code hand each other, for a chunk. It lies at the start of what a wave's
    `addresses` points to; the addresses of a run's accesses are behind it. */

@@ -32,6 +32,33 @@ typedef u16 Loose16 __attribute__((aligned(1), may_alias));
 static inline Launch *launch_of(const Wave *wave) { return wave->thread->launch; }
 static inline Buffer *buffer_of(const Wave *wave) { return (Buffer *)wave->addresses; }
 
+/* Bits and numbers. */
+INLINE float as_float(u32 bits) { float x; __builtin_memcpy(&x, &bits, 4); return x; }
+INLINE u32 as_word(float x) { u32 bits; __builtin_memcpy(&bits, &x, 4); return bits; }
+
+/* A float of 1 + `bits - 1 - fraction` + `fraction` bits and this bias, subnormals included; no infinity, no NaN. */
+INLINE float small(u32 x, u32 bits, u32 fraction, u32 bias) {
+  u32 magnitude = x & ((1u << (bits - 1)) - 1), sign = (x >> (bits - 1)) << 31;
+  u32 wide = magnitude << (23 - fraction);
+  float normal = as_float(wide + ((127 - bias) << 23));
+  float tiny = as_float(wide + ((128 - bias) << 23)) - as_float((128 - bias) << 23);
+  return as_float(as_word(magnitude < 1u << fraction ? tiny : normal) | sign);
+}
+
+INLINE float from_half(u32 x) {
+  u32 special = 0x7f800000u | (x & 0x3ff) << 13 | (x & 0x8000) << 16;
+  return (x & 0x7c00) == 0x7c00 ? as_float(special) : small(x & 0xffff, 16, 10, 15);
+}
+
+INLINE u32 to_half(float x) {
+  u32 bits = as_word(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
+  if (magnitude >= 0x47800000) return sign | 0x7c00;
+  if (magnitude < 0x38800000) /* adding 0.5 leaves the result in the lowest bits, rounded to nearest even */
+    return sign | (as_word(as_float(magnitude) + 0.5f) - 0x3f000000);
+  return sign | (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
+}
+
 static inline void clear(void *to, u64 bytes) {
   u64 *p = to;
   for (u64 i = 0; i < bytes / 8; i++) p[i] = 0;
@@ -59,6 +86,7 @@ u64 gpulab_clock(Wave *wave);
 u64 gpulab_cross(u32 size, u32 pattern, u32 *to, const u32 *from, const u32 *other, u64 exec, u32 argument, u32 second,
                  u32 flags);
 void gpulab_matrix(u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constant, u64 shape, u32 flags);
+int gpulab_image(Wave *wave, u32 *vgprs, u64 ids, u64 what, u64 first, u64 second, u64 offset, u64 exec);
 void gpulab_round(u32 what, u32 mode, u32 lanes, const u64 *a, const u64 *b, const u64 *c, u64 *out);
 u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
@@ -103,6 +131,9 @@ static inline void unpack(ChunkAccess *a, Wave *wave, u64 ids, u32 what, u64 off
 
 /* Each active lane's address, low, high + offset -> host pointer in `pointers`. Returns 1 after a fault. (memory.c) */
 INTERNAL int find_lanes(ChunkAccess *a);
+
+/* Why `bytes` at a global `address`, the memory of an image or a texel, may not be used; 0 if they may. (memory.c) */
+INTERNAL u32 reaches(const Launch *launch, u64 address, u64 bytes, u32 access);
 
 /* Where a byte of lane i's element is. (memory.c) */
 INTERNAL u8 *byte_of(const ChunkAccess *a, u32 i, u32 byte);

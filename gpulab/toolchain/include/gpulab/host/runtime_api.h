@@ -3,6 +3,7 @@
 #pragma once
 #include "per_thread.h"
 #include "structures.h"
+#include "texture_api.h"
 
 extern "C" {
 // versions and errors
