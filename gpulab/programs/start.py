@@ -6,7 +6,8 @@ stdout, so that it keeps its order with what the host prints. A kernel's fault i
 
 Environment: GPULAB_REPORT has the descriptors of the pipes for the records (report.py); GPULAB_PROFILE and
 GPULAB_CHECKED (1) have all counters collected and launches checked; without a report, a profile is a table on standard
-error; GPULAB_JAIL describes the jail (jail.py).
+error; GPULAB_JAIL describes the jail (jail.py); GPULAB_LARGE_BAR (1) lets host code follow device pointers, which is a
+fault otherwise (touches.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import signal
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
+
+from gpulab.programs import touches
 
 _MOST_LAUNCHES = 40  # of a profile's table
 
@@ -78,6 +81,7 @@ def main(words: Sequence[str]) -> NoReturn:
         _say(f"gpulab: the virtual GPU does not start: {error}")
         os._exit(127)
     process.watch(library)
+    process.explain_touches(library, path)
     if jail:
         jails.close()
     else:
@@ -118,7 +122,7 @@ class _Process:
         self._records: Any = None
         self._callbacks: list[Any] = []
         self._repeated: dict[tuple[object, ...], tuple[str, int]] = {}
-        hosting.install(self.fault, self.failure)
+        hosting.install(self.fault, self.failure, guarded=not _flag("GPULAB_LARGE_BAR"))
         self._open = contextlib.ExitStack()
         if checked:
             if self._writer is not None:
@@ -178,6 +182,22 @@ class _Process:
         self._callbacks.append(handler)
         for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGFPE, signal.SIGILL, signal.SIGBUS):
             library.signal(number, ctypes.cast(handler, ctypes.c_void_p))
+
+    def explain_touches(self, library: ctypes.CDLL, path: str) -> None:
+        """After `watch`: say where host code touched device memory, when that ends the program; `path` is its file."""
+        watch, ending = (
+            touches.Watch(path, *self._hosting.device_addresses(), self._hosting.nearest),
+            self._callbacks[1],
+        )
+
+        def touched(number: int, info: int, context: int) -> None:
+            with contextlib.suppress(Exception):
+                said = watch.said(info, context)
+                if said:
+                    _say(f"gpulab: {said}")
+            ending(number)
+
+        self._callbacks.append(touches.action(library, signal.SIGSEGV, touched))
 
     def _profile(self) -> None:
         """The launches as a table on standard error: a profile that nobody else asked for."""

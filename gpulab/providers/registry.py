@@ -205,7 +205,7 @@ class Registry:
             f"There is no device {wanted!r}.",
             why=f"the devices are {there}." if there else "no device was found.",
             hint='use a number, a gfx name such as "gfx1100" or a part of the name; '
-            "GPULAB_DEVICES names other virtual devices.",
+            "GPULAB_DEVICES names other virtual devices, and HIP_VISIBLE_DEVICES hides some.",
         )
 
     def environment(self, info: DeviceInfo) -> Mapping[str, str]:

@@ -80,8 +80,8 @@ def _name(table: bytes, offset: int) -> str:
     return table[offset : end if end >= 0 else len(table)].decode("utf-8", "replace")
 
 
-def read(elf: bytes) -> tuple[Section, ...]:
-    """All sections of a 64-bit little-endian ELF for an AMD GPU.
+def read(elf: bytes, machine: int | None = EM_AMDGPU) -> tuple[Section, ...]:
+    """All sections of a 64-bit little-endian ELF for an AMD GPU (or for another machine; None: for any).
 
     Raises:
         GpulabError: the bytes are not such a file, or are cut short or inconsistent.
@@ -94,9 +94,9 @@ def read(elf: bytes) -> tuple[Section, ...]:
         raise _bad(f"it is {len(elf)} bytes long and does not begin with an ELF header")
     if elf[4] != 2 or elf[5] != 1:
         raise _bad("it is not a 64-bit little-endian ELF")
-    machine = struct.unpack_from("<H", elf, 18)[0]
-    if machine != EM_AMDGPU:
-        raise _bad(f"it is made for machine number {machine}, and AMD GPUs have {EM_AMDGPU}")
+    made_for = struct.unpack_from("<H", elf, 18)[0]
+    if machine is not None and made_for != machine:
+        raise _bad(f"it is made for machine number {made_for}, and AMD GPUs have {EM_AMDGPU}")
     table, entry_size, count, names_index = (
         struct.unpack_from("<Q", elf, 40)[0],
         *struct.unpack_from("<HHH", elf, 58),
@@ -150,10 +150,11 @@ def symbols(elf: bytes) -> tuple[Symbol, ...]:
     """
     found = read(elf)
     tables = [s for kind in (_SHT_SYMTAB, _SHT_DYNSYM) for s in found if s.type == kind]
-    return _symbols(tables[0], found) if tables else ()
+    return symbols_of(tables[0], found) if tables else ()
 
 
-def _symbols(table: Section, found: tuple[Section, ...]) -> tuple[Symbol, ...]:
+def symbols_of(table: Section, found: tuple[Section, ...]) -> tuple[Symbol, ...]:
+    """The symbols of a table of symbols; `found` are all sections."""
     if table.link >= len(found):
         raise _bad("its symbols have no table of names")
     names, result = found[table.link].contents, []
@@ -177,7 +178,7 @@ def relocations(elf: bytes) -> tuple[Relocation, ...]:
             raise _bad("its relocations have no table of symbols")
         named = [Symbol("", 0, 0, 0, 0)]
         if found[table.link].type in (_SHT_SYMTAB, _SHT_DYNSYM):
-            named += _symbols(found[table.link], found)
+            named += symbols_of(found[table.link], found)
         for at in range(0, len(table.contents) - 23, 24):
             address, info, addend = struct.unpack_from("<QQq", table.contents, at)
             if info >> 32 >= len(named):

@@ -360,12 +360,21 @@ ALLOCATION = _structure(
     """
     u64 from
     u32 wide, single
+    u64 home: where the byte at `from` is in this process
     """,
 )
 
 # ------------------------------------------------------------------------------------------------------- launches
 
-RANGE = _structure("Range", "An allocation.", "u64 address, size\nu64 flags: 1: read-only")
+RANGE = _structure(
+    "Range",
+    "An allocation.",
+    """
+    u64 address, size
+    u64 flags: 1: read-only
+    u64 home: where its first byte is in this process
+    """,
+)
 ACCESS = _structure(
     "Access",
     "A memory access of a kernel as an observer knows it (translate/memory.py, Observed).",

@@ -75,14 +75,14 @@ def test_find_and_nearest(arena):
 def test_tables_follow_the_allocations(arena):
     address = arena.allocate(100, "device", 0, writable=False)
     live, _ = arena.table()
-    row = [live[i : i + 3].tolist() for i in range(0, len(live), 3)]
-    assert [address, 100, 1] in row
+    row = [live[i : i + 4].tolist() for i in range(0, len(live), 4)]
+    assert [address, 100, 1, address] in row
     rounded, _ = arena.table(4096)
-    assert [address, 4096, 1] in [rounded[i : i + 3].tolist() for i in range(0, len(rounded), 3)]
+    assert [address, 4096, 1, address] in [rounded[i : i + 4].tolist() for i in range(0, len(rounded), 4)]
     arena.free(address)
     live, freed = arena.table()
-    assert address not in live[::3]
-    assert address in freed[::3]
+    assert address not in live[::4]
+    assert address in freed[::4]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: addresses are chosen freely elsewhere")
@@ -263,22 +263,22 @@ def test_what_was_freed_lately_is_remembered() -> None:
         arena.free(address)
     assert arena.nearest(kept[0]) is None or arena.nearest(kept[0]).relation != "freed"
     assert all(arena.nearest(address).relation == "freed" for address in kept[1:])
-    assert len(arena.table()[1]) == 3 * 65  # and a row of zeros at the end
+    assert len(arena.table()[1]) == 4 * 65  # and a row of zeros at the end
 
 
 def test_tables_are_made_when_something_changed() -> None:
     arena = Arena()
     address = arena.allocate(5000, "device", 0)
     live, freed = arena.table()
-    assert (live.tolist(), freed.tolist()) == ([address, 5000, 0, 0, 0, 0], [0, 0, 0])
+    assert (live.tolist(), freed.tolist()) == ([address, 5000, 0, address, 0, 0, 0, 0], [0, 0, 0, 0])
     assert arena.table()[0] is live
-    assert arena.table(4096)[0].tolist() == [address, 8192, 0, 0, 0, 0]
+    assert arena.table(4096)[0].tolist() == [address, 8192, 0, address, 0, 0, 0, 0]
     assert arena.table()[0] is live
     generation = arena.generation
     arena.free(address)
     assert arena.generation > generation
-    assert arena.table()[0].tolist() == [0, 0, 0]
-    assert arena.table()[1].tolist() == [address, 5000, 0, 0, 0, 0]
+    assert arena.table()[0].tolist() == [0, 0, 0, 0]
+    assert arena.table()[1].tolist() == [address, 5000, 0, 0, 0, 0, 0, 0]
     for granule in (0, 4097):
         with pytest.raises(ValueError, match="granule"):
             arena.table(granule)
@@ -325,3 +325,64 @@ def test_runs_that_nobody_wrote() -> None:
     arena.free(address)
     arena.free(other)
     assert arena.unwritten == {}
+
+
+# What the host must not touch
+
+GUARDED = """
+import ctypes, sys
+from gpulab.virtual_gpu.machine.arena import Arena
+arena = Arena(guarded=True)
+assert arena.is_guarded
+kept = {}
+for kind in ("device", "global", "host", "managed", "signal", "kernarg", "internal"):
+    for size in (100, 5000, 3 << 20):
+        address = arena.allocate(size, kind, 0)
+        view = arena.view(address, size)
+        assert bytes(view) == bytes(size)
+        view[:] = b"x" * size
+        kept[kind, size] = address
+for (kind, size), address in kept.items():
+    assert address >> 32 == arena.base >> 32
+    open_ = kind not in ("device", "global")
+    assert (arena.home(address + 9) == address + 9) == open_
+    assert bytes(arena.view(address, size)) == b"x" * size
+    if open_:
+        assert ctypes.string_at(address, size) == b"x" * size
+for address in kept.values():
+    arena.free(address)
+again = arena.allocate(5 << 20, "host", 0)
+assert ctypes.string_at(again, 5 << 20) == bytes(5 << 20)
+device = arena.allocate(5 << 20, "device", 0)
+assert bytes(arena.view(device, 5 << 20)) == bytes(5 << 20)
+place = {"device": device, "freed": kept["host", 5000], "pinned": again}[sys.argv[1]] + 4096 * int(sys.argv[2])
+print(hex(place), flush=True)
+if sys.argv[3] == "write":
+    ctypes.memset(place, 1, 1)
+else:
+    ctypes.string_at(place, 1)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: addresses are chosen freely elsewhere")
+@pytest.mark.parametrize(
+    ("where", "page", "action", "ends"),
+    [
+        ("pinned", 0, "write", 0),
+        ("pinned", 1279, "read", 0),
+        ("pinned", 1280, "read", -11),  # the gap behind it
+        ("device", 0, "read", -11),
+        ("device", 1279, "write", -11),
+    ],
+)
+def test_the_host_cannot_touch_what_a_device_has_for_itself(where: str, page: int, action: str, ends: int) -> None:
+    command = [sys.executable, "-c", GUARDED, where, str(page), action]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (ends, "")
+
+
+def test_without_a_guard_addresses_are_homes(arena):
+    assert not arena.is_guarded
+    address = arena.allocate(100, "device", 0)
+    assert (arena.home(address + 5), arena.home(5)) == (address + 5, 5)
+    arena.free(address)

@@ -543,7 +543,7 @@ def test_a_pending_time_is_computed_once():
 
 
 def test_a_footprint_counts_each_allocation_once():
-    table = [4096, 100, 0, 8192, 7, 1, 16384, 50, 0, 0, 0, 0]
+    table = [4096, 100, 0, 4096, 8192, 7, 1, 8192, 16384, 50, 0, 1024, 0, 0, 0, 0]
     arguments = struct.pack("<QQQIIQ", 4096, 4195, 8192, 3, 16384, 4196)  # 4195 is inside the first, 4196 behind it
     assert timing.footprint(table, arguments) == 107
     assert timing.footprint(table, struct.pack("<Qi", 1, 5)) == 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpulab.records import Fault, Transfer
+from gpulab.records import AllocationNote, Fault, Transfer
 from gpulab.toolchain import hosted
 
 
@@ -36,18 +36,36 @@ def prepare() -> None:
     support_code.functions()
 
 
-def install(on_fault: Callable[[Fault], None], on_failure: Callable[[str, str, str], None]) -> None:
+def install(
+    on_fault: Callable[[Fault], None], on_failure: Callable[[str, str, str], None], guarded: bool = True
+) -> None:
     """Load the virtual libraries with their symbols for all.
 
     Args:
+        guarded: the program's host code is stopped where it follows a device pointer.
         on_fault: told of each fault when a HIP call returns its code.
         on_failure: told the call, the name of the code and the reason where a code alone does not tell enough.
     """
     from gpulab.virtual_gpu import libraries, runtime
 
+    here = runtime.instance(guarded)
     libraries.load(everywhere=True)
-    here = runtime.instance()
     here.announce, here.explain = on_fault, on_failure
+
+
+def device_addresses() -> tuple[int, int]:
+    """(first address, bytes) of the range in which all addresses of device memory lie."""
+    from gpulab.virtual_gpu import runtime
+    from gpulab.virtual_gpu.machine.arena import SIZE
+
+    return runtime.instance().arena.base, SIZE
+
+
+def nearest(address: int) -> AllocationNote | None:
+    """The allocation of a device address, or the one next to it."""
+    from gpulab.virtual_gpu import runtime
+
+    return runtime.instance().arena.nearest(address)
 
 
 def translate_ahead() -> None:

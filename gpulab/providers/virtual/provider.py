@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
@@ -16,6 +17,7 @@ from gpulab.providers.virtual.instruments import VirtualInstruments
 from gpulab.providers.virtual.recording import record
 from gpulab.records import AllocationNote
 from gpulab.virtual_gpu import runtime
+from gpulab.virtual_gpu.runtime import visible
 
 
 class VirtualProvider(HipProvider):
@@ -43,6 +45,7 @@ class VirtualProvider(HipProvider):
         return {
             "GPULAB_DEVICES": ",".join([archs[index], *(arch for at, arch in enumerate(archs) if at != index)]),
             "GPULAB_LIBRARY": "virtual",
+            **visible.all_of(len(archs), os.environ),
         }
 
     def _cause(self, code: int) -> BaseException | None:

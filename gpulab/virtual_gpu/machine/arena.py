@@ -1,6 +1,8 @@
 """Device memory: `Arena` hands out allocations from one reserved range of 4 GiB that starts at a multiple of 4 GiB.
 
-Device addresses are host addresses, and all share their high half, so a kernel's bounds check is 32-bit arithmetic.
+All device addresses share their high half, so a kernel's bounds check is 32-bit arithmetic. What lies at a device
+address has a home, an address of this process. The two are the same, but for the memory that a device has for itself in
+a guarded arena: there host code that follows a device address meets a page that it may not touch.
 Memory is committed by the operating system when it is first touched. Between allocations lie unused gaps, so that a
 kernel that runs over an end meets no neighbour. What was freed lately is remembered for error messages.
 """
@@ -30,11 +32,15 @@ PADDING = 16  # bytes: fewer that were never written may be between the members 
 HUGE = 2 << 20
 REMEMBERED = 64
 READ_ONLY = 1
+RANGE_WORDS = 4  # of 64 bits: a row of `Arena.table` (schema.RANGE)
+GUARDED = frozenset(("device", "array", "global"))
+"""Kinds of memory that host code must not touch."""
 
 _NAMES = {
     "device": "device memory",
     "host": "pinned host memory",
     "managed": "managed memory",
+    "signal": "signal memory",
     "global": "global variable",
     "kernarg": "kernel arguments",
     "internal": "memory of the virtual GPU",
@@ -45,8 +51,11 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """One allocation. `kind`: "device", "host", "managed", "global", "kernarg", "internal", "array" (textures),
-    "object" (descriptors of textures and surfaces)."""
+    """One allocation. `kind`: "device", "host", "managed", "signal", "global", "kernarg", "internal", "array"
+    (of textures), "object" (descriptors of textures and surfaces).
+
+    home: where the byte at `address` is in this process.
+    """
 
     address: int
     size: int
@@ -54,6 +63,7 @@ class Allocation:
     device: int
     name: str = ""
     writable: bool = True
+    home: int = 0
 
     @property
     def label(self) -> str:
@@ -65,6 +75,7 @@ class Allocation:
 # Where the arena lies if the system lets us choose: far from what Linux itself hands out, so that device addresses,
 # and messages with them, are the same in every run.
 FIXED_BASE = 0x2000_0000_0000
+FIXED_HOME = 0x2010_0000_0000  # of a guarded arena's device memory
 # Flags for memory of this process alone of which only what is touched counts; 0 where a system has no such flags.
 # Without MAP_NORESERVE Linux refuses a mapping larger than its memory, and to fork a process that has one. Python
 # names the flag from 3.13 on.
@@ -80,15 +91,27 @@ def lazy(size: int) -> mmap.mmap:
 
 
 class _Reservation:
-    """A range of address space: `base` is aligned to 4 GiB; pages appear when touched."""
+    """A range of address space: `base` is aligned to 4 GiB; pages appear when touched.
 
-    def __init__(self) -> None:
-        self._madvise: Any = None
+    With `guarded`, and where the system lets us choose addresses (Linux), there are two: of the first nothing may be
+    touched before `open`, and `shift` bytes behind it lies one of the same size.
+    """
+
+    def __init__(self, guarded: bool = False) -> None:
+        self._libc: Any = None
+        self.shift = 0
         if os.name == "nt":
             self._reserve_windows()
             return
-        if sys.platform == "linux" and self._reserve_fixed():
-            return
+        if sys.platform == "linux":
+            if guarded and self._reserve_fixed(FIXED_HOME):
+                self.shift = FIXED_HOME - FIXED_BASE
+                if self._reserve_fixed(FIXED_BASE, 0):
+                    return
+                self.shift = 0  # the other range stays reserved, at no cost
+            if self._reserve_fixed(FIXED_BASE):
+                return
+            self._libc = None
         try:
             self.map = lazy(2 * SIZE)
         except (OSError, ValueError) as error:
@@ -103,29 +126,38 @@ class _Reservation:
         if hasattr(self.map, "madvise") and hasattr(mmap, "MADV_DONTDUMP"):
             self.map.madvise(mmap.MADV_DONTDUMP)
 
-    def _reserve_fixed(self) -> bool:
-        """Reserve at FIXED_BASE; False if something lies there or the system is older than the flag."""
+    def _reserve_fixed(self, wanted: int, rights: int = mmap.PROT_READ | mmap.PROT_WRITE) -> bool:
+        """Reserve at an address; False if something lies there or the system is older than the flag."""
         try:
             libc = ctypes.CDLL(None, use_errno=True)
-            reserve, advise = libc.mmap, libc.madvise
+            reserve, advise, protect, give_back = libc.mmap, libc.madvise, libc.mprotect, libc.munmap
         except (OSError, AttributeError):
             return False
         reserve.restype = ctypes.c_void_p
         reserve.argtypes = [
             ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong
         ]  # fmt: skip
-        advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-        rights, flags = mmap.PROT_READ | mmap.PROT_WRITE, _LAZY | _MAP_FIXED_NOREPLACE
-        start = reserve(FIXED_BASE, SIZE, rights, flags, -1, 0)
-        if start != FIXED_BASE:  # refused (-1), or an older kernel that took the address for a mere hint
+        advise.argtypes = protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        give_back.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        start = reserve(wanted, SIZE, rights, _LAZY | _MAP_FIXED_NOREPLACE, -1, 0)
+        if start != wanted:  # refused (-1), or an older kernel that took the address for a mere hint
             if start is not None and start != ctypes.c_void_p(-1).value:
-                libc.munmap(ctypes.c_void_p(start), ctypes.c_size_t(SIZE))
+                give_back(start, SIZE)
             return False
-        self.base = FIXED_BASE
-        self._madvise = advise
+        self.base = wanted
+        self._libc = libc
         if hasattr(mmap, "MADV_DONTDUMP"):
-            advise(FIXED_BASE, SIZE, mmap.MADV_DONTDUMP)
+            advise(wanted, SIZE, mmap.MADV_DONTDUMP)
         return True
+
+    def open(self, address: int, size: int) -> None:
+        """Let everybody touch whole pages of the first range."""
+        self._libc.mprotect(address, size, mmap.PROT_READ | mmap.PROT_WRITE)
+
+    def close(self, address: int, size: int) -> None:
+        """Take that back, and the pages with it."""
+        self.discard(address, size)
+        self._libc.mprotect(address, size, 0)
 
     def _reserve_windows(self) -> None:
         kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
@@ -157,19 +189,24 @@ class _Reservation:
         whole = (address + size - first) // page * page
         if os.name == "nt" or advice is None or whole <= 0:
             return
-        if self._madvise is not None:
-            self._madvise(first, whole, advice)
+        if self._libc is not None:
+            self._libc.madvise(first, whole, advice)
         elif hasattr(self.map, "madvise"):
             with contextlib.suppress(OSError):  # a kernel without huge pages
                 self.map.madvise(advice, first - self._start, whole)
 
 
 class Arena:
-    """All memory of the virtual devices of a process. `generation` counts changes to the table of allocations."""
+    """All memory of the virtual devices of a process. `generation` counts changes to the table of allocations.
 
-    def __init__(self) -> None:
-        self._reservation = _Reservation()
+    Args:
+        guarded: host code that touches memory of GUARDED kinds is to be stopped. `is_guarded` says whether it is.
+    """
+
+    def __init__(self, guarded: bool = False) -> None:
+        self._reservation = _Reservation(guarded)
         self.base = self._reservation.base
+        self.is_guarded = self._reservation.shift != 0
         self.generation = 0
         self._lock = threading.RLock()
         self._addresses: list[int] = []
@@ -191,8 +228,10 @@ class Arena:
         """
         if size < 0:
             raise ValueError("an allocation cannot have a negative size")
-        align = max(align, ALIGN)
-        room = -(-max(size, 1) // ALIGN) * ALIGN + GAP
+        open_ = self.is_guarded and kind not in GUARDED
+        align = max(align, mmap.PAGESIZE if open_ else ALIGN)
+        room = self._room(size, kind)
+        shift = 0 if open_ else self._reservation.shift
         with self._lock:
             best: tuple[int, int, int] | None = None
             for position, (start, length) in enumerate(self._free):
@@ -207,21 +246,24 @@ class Arena:
             start, _ = self._free.pop(position)
             pieces = [(start, address - start), (address + room, start + length - address - room)]
             self._free[position:position] = [piece for piece in pieces if piece[1] > 0]
-            self._reservation.commit(address, room)
+            home = address + shift
+            if open_:
+                self._reservation.open(address, room - GAP)
+            self._reservation.commit(home, room)
             if address < self._high_water:
                 used = min(size, self._high_water - address)
                 if used >= 1 << 20:
-                    self._reservation.discard(address, used)
+                    self._reservation.discard(home, used)
                     page = mmap.PAGESIZE
-                    head, tail = min(used, -address % page), min(used, (address + used) % page)
-                    ctypes.memset(address, 0, head)
-                    ctypes.memset(address + used - tail, 0, tail)
+                    head, tail = min(used, -home % page), min(used, (home + used) % page)
+                    ctypes.memset(home, 0, head)
+                    ctypes.memset(home + used - tail, 0, tail)
                     if os.name == "nt" or not hasattr(mmap, "MADV_DONTNEED"):
-                        ctypes.memset(address, 0, used)
+                        ctypes.memset(home, 0, used)
                 else:
-                    ctypes.memset(address, 0, used)
+                    ctypes.memset(home, 0, used)
             self._high_water = max(self._high_water, address + room)
-            self._allocations[address] = Allocation(address, size, kind, device, name, writable)
+            self._allocations[address] = Allocation(address, size, kind, device, name, writable, home)
             if kind in ("device", "array") and size:
                 self.unwritten[address] = None
             if kind not in ("kernarg", "internal"):
@@ -249,9 +291,11 @@ class Arena:
                 )
             del self._addresses[bisect.bisect_left(self._addresses, address)]
             self.unwritten.pop(address, None)
-            room = -(-max(allocation.size, 1) // ALIGN) * ALIGN + GAP
-            if allocation.size >= 1 << 20:
-                self._reservation.discard(address, allocation.size)
+            room = self._room(allocation.size, allocation.kind)
+            if self.is_guarded and allocation.kind not in GUARDED:
+                self._reservation.close(address, room - GAP)
+            elif allocation.size >= 1 << 20:
+                self._reservation.discard(allocation.home, allocation.size)
             position = bisect.bisect_left(self._free, (address, 0))
             self._free.insert(position, (address, room))
             for index in (position, position - 1):  # join with the piece after, then with the piece before
@@ -263,6 +307,11 @@ class Arena:
                 self._freed.append(allocation)
             self.allocated -= allocation.size
             self.generation += 1
+
+    def _room(self, size: int, kind: str) -> int:
+        """Bytes that an allocation takes up, with its gap; in a guarded arena what the host may touch has own pages."""
+        step = mmap.PAGESIZE if self.is_guarded and kind not in GUARDED else ALIGN
+        return -(-max(size, 1) // step) * step + GAP
 
     def free_bytes(self) -> int:
         """Bytes that are not allocated, gaps included."""
@@ -364,12 +413,17 @@ class Arena:
                     best = note
             return best
 
+    def home(self, address: int) -> int:
+        """Where what lies at a device address is in this process; an address of the host is its own."""
+        found = self.find(address)
+        return address if found is None else address - found.address + found.home
+
     def view(self, address: int, size: int) -> memoryview:
-        """The bytes of a range as a writable memoryview."""
-        return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
+        """The bytes of a range inside an allocation as a writable memoryview."""
+        return memoryview((ctypes.c_uint8 * size).from_address(self.home(address))).cast("B")
 
     def table(self, granule: int = 1) -> tuple[array[int], array[int]]:
-        """(allocations by address, lately freed ones) as triples of 64 bits: address, size, flags (schema.RANGE).
+        """(allocations by address, lately freed ones), four words for each: address, size, flags, home (schema.RANGE).
 
         Sizes are rounded up to `granule` bytes, at most the gap that follows an allocation.
         """
@@ -381,10 +435,10 @@ class Arena:
                 live, freed = array("Q"), array("Q")
                 for address in self._addresses:
                     a = self._allocations[address]
-                    live.extend((a.address, -(-a.size // granule) * granule, 0 if a.writable else READ_ONLY))
+                    live.extend((a.address, -(-a.size // granule) * granule, 0 if a.writable else READ_ONLY, a.home))
                 for a in self._freed:
-                    freed.extend((a.address, a.size, 0))
-                live.extend((0, 0, 0))
-                freed.extend((0, 0, 0))
+                    freed.extend((a.address, a.size, 0, 0))
+                live.extend((0,) * RANGE_WORDS)
+                freed.extend((0,) * RANGE_WORDS)
                 known = self._tables[granule] = self.generation, live, freed
             return known[1], known[2]

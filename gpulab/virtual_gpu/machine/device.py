@@ -36,7 +36,7 @@ from gpulab.records import Access, Counters, Fault, Later, Launch, ModelledTime,
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Program
 from gpulab.virtual_gpu.machine import faults
-from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.machine.arena import RANGE_WORDS, Arena
 from gpulab.virtual_gpu.machine.finished import Finished, memory_ranges
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, Hidden, LoadedKernel, LoadedModule
 from gpulab.virtual_gpu.machine.native import build
@@ -314,8 +314,8 @@ class VirtualDevice:
         shared = self._launch
         live, freed = self.arena.table(1 if checked else kernel.module.granule)
         shared.faulted, shared.cancel = _NO_FAULT, 0
-        shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // 3 - 1
-        shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // 3 - 1
+        shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
+        shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
         shared.gone = 0
         same = (kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync)
         if same != self._same:
@@ -495,6 +495,6 @@ class VirtualDevice:
 
     def _no_allocations(self, slots: int) -> int:
         """The address of an empty table of so many allocations."""
-        if len(self._blind) < 2 * slots:
-            self._blind = (ctypes.c_uint64 * (2 * slots))()
+        if ctypes.sizeof(self._blind) < layout.ALLOCATION_BYTES * slots:
+            self._blind = (ctypes.c_uint64 * (layout.ALLOCATION_BYTES * slots // 8))()
         return ctypes.addressof(self._blind)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpulab.architectures.architecture import Architecture
 from gpulab.records import AccessCost, InstructionCost, Later, LineCost, MemoryRange, ModelledTime, Placement
 from gpulab.virtual_gpu.machine import counters, timing
+from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.branches import governing
 from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, lane_counts, line_costs, scaled
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel, TimeKey
@@ -31,20 +32,19 @@ def memory_ranges(kernel: LoadedKernel, live: array[int], kernarg: bytes) -> lis
     """The allocations that a launch could reach, named after the arguments that point into them.
 
     Args:
-        live: (address, size, flags) of each, as Arena.table gives them.
+        live: (address, size, flags, home) of each, as Arena.table gives them.
     """
     names = {address: name.removesuffix(".managed") for name, address in kernel.module.addresses.items()}
+    starts = range(0, len(live) - RANGE_WORDS, RANGE_WORDS)
     for argument in kernel.descriptor.arguments:
         raw = kernarg[argument.offset : argument.offset + 8]
         if argument.kind != "global_buffer" or len(raw) < 8:
             continue
         pointer = int.from_bytes(raw, "little")
-        place = bisect.bisect_right(range(0, len(live) - 3, 3), pointer, key=live.__getitem__) - 1
-        if place >= 0 and pointer - live[3 * place] < live[3 * place + 1]:
-            names.setdefault(live[3 * place], argument.name.removesuffix(".coerce"))
-    return [
-        MemoryRange(names.get(live[at]) or "device memory", live[at], live[at + 1]) for at in range(0, len(live) - 3, 3)
-    ]
+        place = bisect.bisect_right(starts, pointer, key=live.__getitem__) - 1
+        if place >= 0 and pointer - live[starts[place]] < live[starts[place] + 1]:
+            names.setdefault(live[starts[place]], argument.name.removesuffix(".coerce"))
+    return [MemoryRange(names.get(live[at]) or "device memory", live[at], live[at + 1]) for at in starts]
 
 
 class Finished(NamedTuple):

@@ -306,21 +306,23 @@ class LoadedModule:
 
     def fill(self) -> None:
         """Give all variables the values that they have after loading."""
+        arena = self.device.arena
         for name, address in self.addresses.items():
             data = self.program.data[name]
             given = data.contents[: data.size]
-            ctypes.memmove(address, given, len(given))
-            ctypes.memset(address + len(given), 0, data.size - len(given))
+            home = arena.home(address)
+            ctypes.memmove(home, given, len(given))
+            ctypes.memset(home + len(given), 0, data.size - len(given))
         for name in self.addresses:
             for relocation in self.program.data[name].relocations:
                 value = dispatch.symbol_address(relocation.symbol, self.program, self.addresses) + relocation.addend
                 raw = (value & ((1 << 8 * relocation.size) - 1)).to_bytes(relocation.size, "little")
-                ctypes.memmove(self.addresses[name] + relocation.offset, raw, relocation.size)
+                ctypes.memmove(arena.home(self.addresses[name]) + relocation.offset, raw, relocation.size)
         # A __managed__ variable is a pointer under its own name, which whoever loads the module sets, to name.managed.
         for name, address in self.addresses.items():
             variable = name.removesuffix(".managed")
             if variable != name and variable in self.addresses:
-                ctypes.memmove(self.addresses[variable], address.to_bytes(8, "little"), 8)
+                ctypes.memmove(arena.home(self.addresses[variable]), address.to_bytes(8, "little"), 8)
 
     def unload(self) -> None:
         """Give the module's memory back. Its kernels must not be launched afterwards."""

@@ -24,6 +24,7 @@ from gpulab.architectures.residency import Occupancy, occupancy
 from gpulab.records import ModelledTime, Placement
 from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
+from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.translate.decode import Decoded, data_words, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -824,14 +825,15 @@ def footprint(allocations: Sequence[int], kernarg: bytes) -> int:
     """Bytes of the allocations that a kernel's arguments point into: what it may use, device variables apart.
 
     Args:
-        allocations: address, size and flags of each, in the order of addresses, and an end (`Arena.table`).
+        allocations: address, size, flags and home of each, in the order of addresses, and an end (`Arena.table`).
         kernarg: the explicit arguments as they lie in memory.
     """
     found: dict[int, int] = {}
+    starts = range(0, len(allocations) - RANGE_WORDS, RANGE_WORDS)
     for (pointer,) in struct.iter_unpack("<Q", kernarg[: len(kernarg) // 8 * 8]):
-        place = bisect.bisect_right(range(0, len(allocations) - 3, 3), pointer, key=allocations.__getitem__) - 1
-        if place >= 0 and pointer - allocations[3 * place] < allocations[3 * place + 1]:
-            found[place] = allocations[3 * place + 1]
+        place = bisect.bisect_right(starts, pointer, key=allocations.__getitem__) - 1
+        if place >= 0 and pointer - allocations[starts[place]] < allocations[starts[place] + 1]:
+            found[place] = allocations[starts[place] + 1]
     return sum(found.values())
 
 

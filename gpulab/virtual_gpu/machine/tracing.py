@@ -6,6 +6,7 @@ sees memory as it was before the launch.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -68,9 +69,10 @@ class Overlay:
         self._below.check(address, len(data), True)
         for page in range(address // PAGE, (address + len(data) - 1) // PAGE + 1):
             copy = self._pages.get(page)
-            if copy is None:
-                copy = self._pages[page] = bytearray(self._arena.view(page * PAGE, PAGE))
             first, last = max(address, page * PAGE), min(address + len(data), (page + 1) * PAGE)
+            if copy is None:
+                home = self._arena.home(first) - (first - page * PAGE)
+                copy = self._pages[page] = bytearray(ctypes.string_at(home, PAGE))
             copy[first - page * PAGE : last - page * PAGE] = data[first - address : last - address]
 
 

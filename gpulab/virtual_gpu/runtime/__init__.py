@@ -20,8 +20,11 @@ _lock = threading.Lock()
 _instance: Runtime | None = None
 
 
-def instance() -> Runtime:
+def instance(guarded: bool = False) -> Runtime:
     """The runtime of this process, made on first use from GPULAB_DEVICES and GPULAB_INSTRUCTION_LIMIT.
+
+    Args:
+        guarded: on first use: host code that follows a device pointer is to be stopped (machine/arena.py).
 
     Raises:
         DeviceNotFound: GPULAB_DEVICES names an architecture that gpulab does not have.
@@ -30,7 +33,8 @@ def instance() -> Runtime:
     if _instance is None:
         with _lock:
             if _instance is None:
+                from gpulab.virtual_gpu.machine.arena import Arena
                 from gpulab.virtual_gpu.runtime.runtime import Runtime
 
-                _instance = Runtime()
+                _instance = Runtime(arena=Arena(guarded))
     return _instance

@@ -1,6 +1,7 @@
 """`Context`: the state that all HIP calls share: devices, each thread's current one, pending faults, who listens.
 
 Environment: GPULAB_DEVICES lists architectures (the default ones of gpulab.architectures if unset), one device each;
+ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES choose among them (visible.py);
 GPULAB_INSTRUCTION_LIMIT is the default limit of wave instructions per wave (0: none).
 """
 
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from gpulab import architectures
 from gpulab.errors import GpulabError
-from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime import codes, visible
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.device import Device
+from gpulab.virtual_gpu.runtime.properties import uuid
 
 if TYPE_CHECKING:
     from gpulab.records import Fault, Launch
@@ -40,7 +42,7 @@ class Context:
     """The devices of this process and what all calls share.
 
     Args:
-        names: architectures of the devices; None takes GPULAB_DEVICES.
+        names: architectures of the devices; None takes GPULAB_DEVICES, and those of them that are visible.
         arena, machine_type: the machine's Arena and VirtualDevice class (others for tests).
     """
 
@@ -58,9 +60,12 @@ class Context:
         self.arena = arena
         wanted = names if names is not None else os.environ.get("GPULAB_DEVICES", "")
         listed = [name.strip() for name in wanted.split(",") if name.strip()] or architectures.defaults()
-        self.devices = [
-            Device(index, architectures.get(name), arena, machine_type) for index, name in enumerate(listed)
-        ]
+        known = [(place, architectures.get(name)) for place, name in enumerate(listed)]
+        chosen, self._none = known, ""
+        if names is None:
+            chosen = visible.visible([(uuid(one, place).decode(), (place, one)) for place, one in known], os.environ)
+            self._none = "" if chosen else visible.reason(os.environ, len(known))
+        self.devices = [Device(index, one, arena, machine_type, place) for index, (place, one) in enumerate(chosen)]
         self._thread = _Thread()
         self._listeners: list[tuple[Callable[[Launch], None], bool]] = []
         self.profiling = False
@@ -79,7 +84,22 @@ class Context:
 
     @property
     def current(self) -> Device:
+        """The device of this thread.
+
+        Raises:
+            Failure: hipErrorNoDevice.
+        """
+        self.need_devices()
         return self.devices[self._thread.device]
+
+    def need_devices(self) -> None:
+        """Where no device is visible, most calls fail.
+
+        Raises:
+            Failure: hipErrorNoDevice.
+        """
+        if self._none:
+            raise Failure(codes.NO_DEVICE, self._none)
 
     def device(self, index: int) -> Device:
         """The device with this number.
@@ -87,6 +107,7 @@ class Context:
         Raises:
             Failure: hipErrorInvalidDevice.
         """
+        self.need_devices()
         if not 0 <= index < len(self.devices):
             raise Failure(codes.INVALID_DEVICE)
         return self.devices[index]
@@ -211,6 +232,7 @@ class Context:
 #: Failures that a program should be told more of than the code: what can be had, what its file holds, what is refused.
 _EXPLAINED = (
     codes.OUT_OF_MEMORY,
+    codes.NO_DEVICE,
     codes.NO_BINARY_FOR_GPU,
     codes.INVALID_IMAGE,
     codes.NOT_SUPPORTED,

@@ -48,14 +48,23 @@ class Stream:
 
 
 class Device:
-    """One virtual device: its architecture, its part of the machine (made on first use) and its HIP state."""
+    """One virtual device: its architecture, its part of the machine (made on first use) and its HIP state.
+
+    `index` is its number in this process, `place` that among all devices, of which this process may see some.
+    """
 
     def __init__(
-        self, index: int, architecture: Architecture, arena: Arena, machine_type: type[VirtualDevice] | None
+        self,
+        index: int,
+        architecture: Architecture,
+        arena: Arena,
+        machine_type: type[VirtualDevice] | None,
+        place: int | None = None,
     ) -> None:
         self.index = index
+        self.place = index if place is None else place
         self.architecture = architecture
-        self.properties = device_properties(architecture, index)
+        self.properties = device_properties(architecture, self.place)
         self.flags = 0
         self.limits = dict(DEFAULT_LIMITS)
         self.peers: set[int] = set()

@@ -116,7 +116,7 @@ class Linked:
             for managed in binary.managed:
                 pointer = module.loaded.addresses.get(managed.name)  # the device's, of the variable's own name
                 if pointer is not None:
-                    ctypes.c_uint64.from_address(pointer).value = managed.address
+                    ctypes.c_uint64.from_address(self._context.arena.home(pointer)).value = managed.address
             binary.modules[device.index] = module
         return module
 

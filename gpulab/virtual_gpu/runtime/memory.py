@@ -212,7 +212,7 @@ class Memory:
         to, origin = self.check_copy(target, source, size, size, kind)
         if stream is not None and (capture := self._streams.capture(stream)) is not None:
             return capture.copy(stream, target, size, 1, source, size, 1, (size, 1, 1), kind)
-        _memmove(self._home(target), self._home(source), size)
+        _memmove(self.home(target), self.home(source), size)
         if to is not None:
             self._arena.written(target, size)
         if self._context.provenance is not None:
@@ -261,7 +261,7 @@ class Memory:
             return capture.copy(
                 stream, target, target_pitch, rows[0], source, source_pitch, rows[1], (width, height, depth), kind
             )
-        first, other = self._home(target), self._home(source)
+        first, other = self.home(target), self.home(source)
         if target_bytes == source_bytes == width * height * depth:
             _memmove(first, other, target_bytes)
         else:
@@ -325,15 +325,16 @@ class Memory:
             return capture.fill(stream, address, pattern, count, height, pitch, depth, slice_)
         self._arena.written(address, size)
         row = pattern * count if len(set(pattern)) > 1 else b""
+        home = self.home(address)
         for z in range(depth):
             for y in range(height):
                 at = address + z * slice_ + y * pitch
                 if self._context.provenance is not None:
                     self._context.provenance.overwritten(at, width)
                 if row:
-                    _memmove(self._home(at), row, width)
+                    _memmove(home + at - address, row, width)
                 else:
-                    _memset(self._home(at), pattern[0], width)
+                    _memset(home + at - address, pattern[0], width)
         filled = width * height * depth
         seconds = filled / stream.device.architecture.memory_bandwidth
         self._streams.submit(stream, COPY_LATENCY_US + seconds * 1e6, "fill", "memset", filled)
@@ -369,12 +370,15 @@ class Memory:
                 return found
         return None
 
-    def _home(self, address: int) -> int:
-        """Where the bytes of an address are: registered host memory is the host's, at both of its addresses."""
+    def home(self, address: int) -> int:
+        """Where in this process the bytes of an address are: device memory is touched there alone.
+
+        Registered host memory is the host's, at both of its addresses.
+        """
         for found in self.registrations.values():
             if found.shadow <= address < found.shadow + found.size:
                 return found.address + address - found.shadow
-        return address
+        return self._arena.home(address)
 
     def registered_to_device(self) -> list[bytes]:
         """Before a launch: bring the kernels' copies up to date; what they hold then, for `registered_to_host`."""

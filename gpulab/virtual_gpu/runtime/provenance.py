@@ -91,6 +91,6 @@ class Provenance:
         data = kernels = ""
         if size <= min(MOST_BYTES, self._room[direction]):
             self._room[direction] -= size
-            data = ctypes.string_at(address, size).hex()
+            data = ctypes.string_at(self._arena.home(address), size).hex()
             kernels = np.packbits(stored, bitorder="little").tobytes().hex()
         self.transfers.append(Transfer(direction, size, int(stored.sum()), data, kernels))

@@ -38,6 +38,10 @@ OFFSETS, WAVE_BYTES = _WAVE.offsets, _WAVE.bytes
 _BUFFER = schema.layout(schema.BUFFER)
 BUFFER = {**_BUFFER.offsets, "rows": -(-_BUFFER.bytes // 256) * 256}
 
+# An entry of the table of allocations.
+_ALLOCATION = schema.layout(schema.ALLOCATION)
+ALLOCATION, ALLOCATION_BYTES = _ALLOCATION.offsets, _ALLOCATION.bytes
+
 
 def offset(name: str) -> int:
     """Bytes from the start of a wave's state to one of its fields."""

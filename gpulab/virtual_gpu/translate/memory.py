@@ -3,8 +3,9 @@
 Three ways, tried in this order: consecutive addresses (one vector access), the same address in all lanes (one scalar
 access), and anything else, where the support code checks lane by lane, finds the lanes' memory and names a fault. The
 first two are for the allocation that the instruction used last, of which the thread's table has an entry (`Allocation`
-in schema.py): where it begins and how many places an element, or a chunk of them, may begin at. An address less the
-beginning, rotated right by the alignment, is below that number if the access is inside and aligned.
+in schema.py): where it begins, where that is in this process, and how many places an element, or a chunk of them,
+may begin at. An address less the beginning, rotated right by the alignment, is below that number if the access is
+inside and aligned.
 
 Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
 Accesses without an address register are rows for certain; runs.py checks all those of a run before its loop.
@@ -229,7 +230,7 @@ class _Plan:
 def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
     e = chunk.emitter
     shift = _align(access.row, site).bit_length() - 1
-    entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {16 * access.slot}")
+    entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {layout.ALLOCATION_BYTES * access.slot}")
     wide_at = e.let(f"getelementptr i8, ptr {entry}, i64 8")
     conditions: list[Value] = []
     if access.pair is not None:
@@ -248,17 +249,16 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
         relative = e.let(f"add i32 {first}, {offset}") if offset != ZERO else first
         kind = "i32"
         if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset
-            from_ = site.lds
+            home = site.lds
         else:
-            from_ = e.let(f"load ptr, ptr {entry}")
-            relative = e.let(f"sub i32 {relative}, {e.let(f'trunc i64 {_number(e, from_)} to i32')}")
-        pointer = e.let(f"getelementptr i8, ptr {from_}, i64 {e.let(f'zext i32 {relative} to i64')}")
+            home = _home(e, entry)
+            relative = e.let(f"sub i32 {relative}, {e.let(f'load i32, ptr {entry}')}")
+        pointer = e.let(f"getelementptr i8, ptr {home}, i64 {e.let(f'zext i32 {relative} to i64')}")
     else:
         if start is None:
             start = e.let(f"add i64 {e.let(f'zext i32 {first} to i64')}, {access.base}")
-        from_ = e.let(f"load ptr, ptr {entry}")
-        relative, kind = e.let(f"sub i64 {start}, {_number(e, from_)}"), "i64"
-        pointer = e.let(f"getelementptr i8, ptr {from_}, i64 {relative}")
+        relative, kind = e.let(f"sub i64 {start}, {e.let(f'load i64, ptr {entry}')}"), "i64"
+        pointer = e.let(f"getelementptr i8, ptr {_home(e, entry)}, i64 {relative}")
         if access.unsigned_index and not access.uniform:  # the chunk's indices do not run over 2**32
             conditions.append(e.let(f"icmp ult i32 {first}, {-(e.lanes * access.bytes) & 0xFFFFFFFF}"))
     if shift:
@@ -294,8 +294,10 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
     return _Plan(pointer, consecutive, same)
 
 
-def _number(e: Emitter, pointer: Value) -> Value:
-    return e.let(f"ptrtoint ptr {pointer} to i64")
+def _home(e: Emitter, entry: Value) -> Value:
+    """Where the allocation of a table's entry begins in this process."""
+    place = e.let(f"getelementptr i8, ptr {entry}, i64 {layout.ALLOCATION['home']}")
+    return e.let(f"load ptr, ptr {place}")
 
 
 def _steps(step: int, lanes: int, width: int) -> Constant:

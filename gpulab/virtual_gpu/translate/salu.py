@@ -9,7 +9,7 @@ from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register, Symbo
 from gpulab.virtual_gpu.isa.row import Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded, MemoryOperands, literal_bits, memory_operands, scalar_number
-from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Emitter, Integer, Value, signed
+from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Constant, Emitter, Integer, Value, signed
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 from gpulab.virtual_gpu.translate.memory import Observed, Site, row_place
 from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed_input, flushed_output, reader_of, scaled
@@ -200,27 +200,30 @@ class Salu:
         if room:
             positive = e.call("i64", "llvm.smax.i64", f"i64 {room}", "i64 0")
             size = e.let(f"and i64 {e.call('i64', 'llvm.smin.i64', f'i64 {positive}', f'i64 {size}')}, -4")
+        place: Value = Constant("null")
         if room:
             fits = e.let(f"icmp eq i64 {size}, 0")
         else:
-            entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {16 * slot}")
+            entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {layout.ALLOCATION_BYTES * slot}")
             relative = e.let(f"sub i64 {address}, {e.let(f'load i64, ptr {entry}')}")
+            home_at = e.let(f"getelementptr i8, ptr {entry}, i64 {layout.ALLOCATION['home']}")
+            place = e.let(f"getelementptr i8, ptr {e.let(f'load ptr, ptr {home_at}')}, i64 {relative}")
             single = e.let(f"load i32, ptr {e.let(f'getelementptr i8, ptr {entry}, i64 12')}")
             fits = e.let(f"icmp ult i64 {relative}, {e.let(f'zext i32 {single} to i64')}")
         number = -1 if room else self.observe(Observed(decoded.index, 0, "scalar", "load", width * count))
-        good, search = e.name("scalar_load"), e.name("scalar_search")
+        good, search, before = e.name("scalar_load"), e.name("scalar_search"), e.block
         e.branch(fits, good, search, likely=True)
         e.label(search)
         address_of = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('search')}")
         function = e.let(f"load ptr, ptr {address_of}")
         bytes_ = e.let(f"trunc i64 {size} to i32") if room else size
         ids = decoded.index | slot << 32
-        result = e.let(f"call i64 {function}(ptr %wave, i64 {ids}, i64 {address}, i32 {bytes_}, i32 {number})")
-        e.branch(e.let(f"icmp ne i64 {result}, 0"), good, site.fault, likely=True)
+        result = e.let(f"call ptr {function}(ptr %wave, i64 {ids}, i64 {address}, i32 {bytes_}, i32 {number})")
+        e.branch(e.let(f"icmp ne ptr {result}, null"), good, site.fault, likely=True)
         e.label(good)
+        pointer = e.let(f"phi ptr [ {place}, %{before} ], [ {result}, %{search} ]")
         if number >= 0:
             self._tell(number, address)
-        pointer = e.let(f"inttoptr i64 {address} to ptr")
         target = scalar_number(parts.destination.value)
         if target is None:
             return

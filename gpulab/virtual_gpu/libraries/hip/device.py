@@ -7,6 +7,7 @@ import ctypes
 from gpulab.virtual_gpu.libraries.values import get32, need, put32, put64, put_text, rt, text
 from gpulab.virtual_gpu.runtime import codes, properties
 from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.device import Device
 from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 
 HIP_VERSION = 7 * 10_000_000 + 15 * 100_000 + 26_333  # the interface of hip-python 10.0 (ROCm 10.0)
@@ -77,6 +78,7 @@ def hipDrvGetErrorString(code: int, result: int) -> int:
 def hipGetDeviceCount(count: int) -> int:
     need(count)
     put32(count, len(rt.devices))
+    rt.need_devices()
     return 0
 
 
@@ -121,19 +123,19 @@ def hipDeviceGetName(name: int, length: int, device: int) -> int:
 def hipDeviceGetUuid(uuid: int, device: int) -> int:
     found = rt.device(device)
     need(uuid)
-    ctypes.memmove(uuid, properties.uuid(found.architecture, found.index), 16)
+    ctypes.memmove(uuid, properties.uuid(found.architecture, found.place), 16)
     return 0
 
 
-def _bus_id(index: int) -> str:
-    return f"0000:{properties.pci_bus(index):02x}:00.0"
+def _bus_id(device: Device) -> str:
+    return f"0000:{properties.pci_bus(device.place):02x}:00.0"
 
 
 def hipDeviceGetPCIBusId(result: int, length: int, device: int) -> int:
     found = rt.device(device)
     if length < 13:
         return codes.INVALID_VALUE
-    put_text(result, length, _bus_id(found.index))
+    put_text(result, length, _bus_id(found))
     return 0
 
 
@@ -141,7 +143,7 @@ def hipDeviceGetByPCIBusId(device: int, bus_id: int) -> int:
     need(device)
     wanted = text(bus_id).strip().lower()
     for each in rt.devices:
-        if wanted in (_bus_id(each.index), _bus_id(each.index).partition(".")[0], _bus_id(each.index)[5:]):
+        if wanted in (_bus_id(each), _bus_id(each).partition(".")[0], _bus_id(each)[5:]):
             put32(device, each.index)
             return 0
     return codes.INVALID_DEVICE
@@ -173,6 +175,7 @@ def hipDeviceGetAttribute(value: int, attribute: int, device: int) -> int:
 def hipChooseDeviceR0600(device: int, wanted: int) -> int:
     """The device that meets most of the given properties; the first among equals."""
     need(device, wanted)
+    rt.need_devices()
     asked = DeviceProperties.from_address(wanted)
 
     def score(p: DeviceProperties) -> int:

@@ -105,7 +105,7 @@ def _wait(stream: Stream, address: int, value: int, flags: int, mask: int, size:
         raise Failure(codes.INVALID_VALUE)
     rt.memory.device_range(address, size)
     limit = (1 << 8 * size) - 1
-    held = int.from_bytes(ctypes.string_at(address, size), "little") & mask
+    held = int.from_bytes(ctypes.string_at(rt.memory.home(address), size), "little") & mask
     value &= limit
     met = {
         _GREATER: held >= value,

@@ -64,7 +64,7 @@ class Context:
         ctypes.memset(self._counters_at, 0, 8 * counters)
         if active:
             ctypes.memset(self._active_at, 0, active)
-        ctypes.memset(self._cache_at, 0, 16 * slots)
+        ctypes.memset(self._cache_at, 0, layout.ALLOCATION_BYTES * slots)
         ctypes.memset(self._progress_at, 0, _PROGRESS_BYTES)  # an interrupted launch leaves workgroups behind
 
     def _grow(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
@@ -82,8 +82,8 @@ class Context:
             self.counters = (_U64 * counters)()
         if len(self.active) < active:
             self.active = (ctypes.c_uint8 * active)()
-        if len(self._cache) < 2 * slots:
-            self._cache = (_U64 * (2 * slots))()
+        if ctypes.sizeof(self._cache) < layout.ALLOCATION_BYTES * slots:
+            self._cache = (_U64 * (layout.ALLOCATION_BYTES * slots // 8))()
         addresses += layout.BUFFER["rows"] + 256
         if len(self._addresses) < addresses:
             self._addresses = (ctypes.c_uint8 * addresses)()

@@ -16,6 +16,7 @@ enum { TYPE_1D = 8, TYPE_2D, TYPE_3D, TYPE_CUBE, TYPE_1D_ARRAY, TYPE_2D_ARRAY };
 
 typedef struct {
   u64 base, row, slice, bytes;  /* row, slice: bytes from one to the next; bytes: of the whole image */
+  u64 shift;                    /* from a device address to where that is in this process */
   u32 width, height, depth;     /* depth: or layers */
   u32 bits, channels, kind, size; /* size: bytes of a texel */
   u32 select[4];
@@ -118,6 +119,7 @@ static inline u32 selected(const Picture *v, const Texel *t, u32 i) {
 
 /* The four channels as a shader sees them. */
 static inline Texel fetched(const Picture *v, u64 address) {
+  address += v->shift;
   Texel raw = {{0, 0, 0, of_integers(v) ? 1 : 0x3f800000u}}, result;
   for (u32 i = 0; i < v->channels; i++) {
     u32 bits = v->bits == 8 ? ((u8 *)address)[i] : v->bits == 16 ? ((Loose16 *)address)[i] : ((Loose32 *)address)[i];
@@ -353,7 +355,7 @@ static inline u64 element_of(const Call *c, const u32 *t, u32 size, u64 offset, 
   return inside ? ((u64)(t[1] & 0xffff) << 32 | t[0]) + scalar + place : 0;
 }
 
-static int move_lanes(const Call *c, const Picture *v, const u32 *t, u64 offset, u64 exec, Taps *taps) {
+static int move_lanes(const Call *c, Picture *v, const u32 *t, u64 offset, u64 exec, Taps *taps) {
   u32 shape = (u32)IMAGE_SHAPE(c->what), stores = IMAGE_ACTION(c->what) == IMAGE_STORE;
   u32 mask = (u32)IMAGE_DMASK(c->what), set = (u32)IMAGE_SET(c->what);
   const Texel none = {};
@@ -361,7 +363,7 @@ static int move_lanes(const Call *c, const Picture *v, const u32 *t, u64 offset,
     u32 lane = (u32)__builtin_ctzll(rest);
     u64 address = shape == SHAPE_BUFFER ? element_of(c, t, v->size, offset, lane) : texel_of(c, v, lane);
     if (address && shape == SHAPE_BUFFER) {
-      u32 kind = reaches(launch_of(c->wave), address, v->size, stores ? WRITE : READ);
+      u32 kind = reaches(launch_of(c->wave), address, v->size, stores ? WRITE : READ, &v->shift);
       if (kind) return fault(c->wave, kind, c->instruction, lane, address, v->size, stores ? WRITE : READ);
     }
     if (!stores) {
@@ -376,14 +378,15 @@ static int move_lanes(const Call *c, const Picture *v, const u32 *t, u64 offset,
     if (set == SET_GFX12)
       for (u32 i = 0; i < 4; i++) if (!(mask >> i & 1)) channel[i] = *data_of(c, 0, lane);
     u32 changed = 0, word[4] = {};
+    u64 home = address + v->shift;
     for (u32 i = 0; i < v->channels; i++) {
       u32 from = 0; /* the channel that is read from here */
       while (from < 3 && v->select[from] != 4 + i) from++;
       u32 bits = from_channel(channel[from], v->bits, v->kind);
       word[i * v->bits / 32] |= bits << i * v->bits % 32;
-      if (v->bits == 8) { changed |= ((u8 *)address)[i] != bits; ((u8 *)address)[i] = (u8)bits; }
-      else if (v->bits == 16) { changed |= ((Loose16 *)address)[i] != bits; ((Loose16 *)address)[i] = (u16)bits; }
-      else { changed |= ((Loose32 *)address)[i] != bits; ((Loose32 *)address)[i] = bits; }
+      if (v->bits == 8) { changed |= ((u8 *)home)[i] != bits; ((u8 *)home)[i] = (u8)bits; }
+      else if (v->bits == 16) { changed |= ((Loose16 *)home)[i] != bits; ((Loose16 *)home)[i] = (u16)bits; }
+      else { changed |= ((Loose32 *)home)[i] != bits; ((Loose32 *)home)[i] = bits; }
     }
     if (!taps) continue;
     tapped(taps, 0, lane, address, c->size);
@@ -422,7 +425,7 @@ int gpulab_image(Wave *wave, u32 *vgprs, u64 ids, u64 what, u64 first, u64 secon
     if (!of_resource(&view, t, set, shape))
       return fault(wave, FAULT_IMAGE_DESCRIPTOR, c.instruction, lane, 0, 0, ~0u);
     if (action != IMAGE_SIZE) {
-      u32 kind = reaches(launch_of(wave), view.base, view.bytes, access);
+      u32 kind = reaches(launch_of(wave), view.base, view.bytes, access, &view.shift);
       if (kind) return fault(wave, kind, c.instruction, lane, view.base, (u32)view.bytes, access);
     }
   }

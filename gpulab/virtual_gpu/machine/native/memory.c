@@ -40,9 +40,12 @@ static u32 check(const Launch *launch, u64 address, u32 bytes, u32 align, u32 ac
   return 0;
 }
 
-u32 reaches(const Launch *launch, u64 address, u64 bytes, u32 access) {
+u32 reaches(const Launch *launch, u64 address, u64 bytes, u32 access, u64 *shift) {
   const Range *range;
-  return bytes >> 32 ? FAULT_OUT_OF_BOUNDS : check(launch, address, (u32)bytes, 1, access, &range);
+  if (bytes >> 32) return FAULT_OUT_OF_BOUNDS;
+  u32 kind = check(launch, address, (u32)bytes, 1, access, &range);
+  if (!kind) *shift = range->home - range->address;
+  return kind;
 }
 
 static inline Allocation *allocation(const Wave *wave, u32 slot) {
@@ -54,9 +57,10 @@ static inline u32 places(u64 size, u32 bytes, u32 align) {
   return size < bytes ? 0 : (u32)((size - bytes) / align) + 1;
 }
 
-static inline void keep_allocation(Wave *wave, u32 slot, u64 from, u64 size, u32 bytes, u32 align) {
+static inline void keep_allocation(Wave *wave, u32 slot, u64 from, u64 home, u64 size, u32 bytes, u32 align) {
   Allocation *entry = allocation(wave, slot);
   entry->from = from;
+  entry->home = home;
   entry->single = places(size, bytes, align);
   entry->wide = places(size, LANES * bytes, align);
 }
@@ -95,10 +99,10 @@ static inline int all_cached(ChunkAccess *a) {
   }
   WideLanes address = __builtin_convertvector(*(const Lanes *)a->low, WideLanes) + a->offset;
   if (a->high) address += __builtin_convertvector(*(const Lanes *)a->high, WideLanes) << 32;
-  WideLanes relative = address - entry->from;
+  WideLanes relative = address - entry->from, found = relative + entry->home;
   if (shift) relative = relative >> shift | relative << (64 - shift);
   if (any_wide((WideLanes)(relative >= entry->single) & keep)) return 0;
-  *(WideLanes *)a->pointers = (address & keep) | ((u64)a->wave->dummy & ~keep);
+  *(WideLanes *)a->pointers = (found & keep) | ((u64)a->wave->dummy & ~keep);
   return 1;
 }
 
@@ -141,10 +145,10 @@ int find_lanes(ChunkAccess *a) {
     const Range *range;
     u32 kind = check(launch, address, bytes, align, access, &range);
     if (kind) return fault(wave, kind, a->instruction, lane, address, bytes, access);
-    keep_allocation(wave, a->slot, range->address, range->size, bytes, align);
-    a->pointers[i] = address;
+    keep_allocation(wave, a->slot, range->address, range->home, range->size, bytes, align);
+    a->pointers[i] = address - range->address + range->home;
   }
-  if (space == SPACE_LDS && in_lds) keep_allocation(wave, a->slot, wave->lds, wave->lds_bytes, bytes, align);
+  if (space == SPACE_LDS && in_lds) keep_allocation(wave, a->slot, wave->lds, wave->lds, wave->lds_bytes, bytes, align);
   if (private == a->mask) a->step = 4 * launch->wave_size;
   else if (private) a->step = 0; /* of both kinds: see step_of */
   return 0;
@@ -378,7 +382,7 @@ u64 gpulab_scalar(Wave *wave, u64 ids, u64 address, u32 bytes, u32 number) {
     fault(wave, kind, instruction, ~0u, address, bytes, READ);
     return 0;
   }
-  keep_allocation(wave, (u32)(ids >> 32), range->address, range->size, bytes, 1);
+  keep_allocation(wave, (u32)(ids >> 32), range->address, range->home, range->size, bytes, 1);
   if (wave->blind && number != ~0u && ((Observer)wave->observer)(wave, number, address, 1, 0, 0)) return 0;
-  return address;
+  return address - range->address + range->home;
 }

@@ -381,22 +381,26 @@ struct Allocation {
   u64 from;
   u32 wide;
   u32 single;
+  u64 home; /* where the byte at `from` is in this process */
 };
-SIZE_IS(Allocation, 16);
+SIZE_IS(Allocation, 24);
 PLACE_IS(Allocation, from, 0);
 PLACE_IS(Allocation, wide, 8);
 PLACE_IS(Allocation, single, 12);
+PLACE_IS(Allocation, home, 16);
 
 /* An allocation. */
 struct Range {
   u64 address;
   u64 size;
   u64 flags; /* 1: read-only */
+  u64 home; /* where its first byte is in this process */
 };
-SIZE_IS(Range, 24);
+SIZE_IS(Range, 32);
 PLACE_IS(Range, address, 0);
 PLACE_IS(Range, size, 8);
 PLACE_IS(Range, flags, 16);
+PLACE_IS(Range, home, 24);
 
 /* A memory access of a kernel as an observer knows it (translate/memory.py, Observed). */
 struct Access {

@@ -132,8 +132,9 @@ static inline void unpack(ChunkAccess *a, Wave *wave, u64 ids, u32 what, u64 off
 /* Each active lane's address, low, high + offset -> host pointer in `pointers`. Returns 1 after a fault. (memory.c) */
 INTERNAL int find_lanes(ChunkAccess *a);
 
-/* Why `bytes` at a global `address`, the memory of an image or a texel, may not be used; 0 if they may. (memory.c) */
-INTERNAL u32 reaches(const Launch *launch, u64 address, u64 bytes, u32 access);
+/* Why `bytes` at a global `address`, the memory of an image or a texel, may not be used; 0 if they may: then `shift` is
+   how far behind the address they lie in this process. (memory.c) */
+INTERNAL u32 reaches(const Launch *launch, u64 address, u64 bytes, u32 access, u64 *shift);
 
 /* Where a byte of lane i's element is. (memory.c) */
 INTERNAL u8 *byte_of(const ChunkAccess *a, u32 i, u32 byte);

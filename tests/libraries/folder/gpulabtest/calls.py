@@ -37,7 +37,7 @@ def testSum(handle: int, values: int, count: int, total: int) -> int:
     _known(handle)
     need(values, total)
     rt.memory.device_range(values, 4 * count)
-    put_float(total, sum((ctypes.c_float * count).from_address(values)))
+    put_float(total, sum((ctypes.c_float * count).from_address(rt.memory.home(values))))
     return 0
 
 
