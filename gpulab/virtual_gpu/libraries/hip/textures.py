@@ -397,7 +397,7 @@ def _bind(reference: int, resource: ResourceDescription) -> int:
     texture.filterMode, texture.readMode, texture.sRGB = found.filterMode, found.readMode, found.sRGB
     texture.normalizedCoords, texture.maxAnisotropy = found.normalized, found.maxAnisotropy
     found.textureObject = _textures.create(resource, texture, None)
-    ctypes.memmove(address, reference, ctypes.sizeof(TextureReference))
+    ctypes.memmove(rt.memory.home(address), reference, ctypes.sizeof(TextureReference))
     rt.arena.written(address, ctypes.sizeof(TextureReference))
     return 0
 
