@@ -107,7 +107,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
         elif word.startswith("-include"):
             raise _refuse(word, "headers are included by the source.", '#include "..." as the first line of the source')
         elif word.startswith("-l"):
-            libraries += _library(word)
+            libraries += library(word)
         elif word.startswith("-o"):
             output = word[2:]
         elif word in ("-g", "-ggdb", "-g3", "-g2"):
@@ -117,7 +117,9 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
             raise _refuse(word, "programs are built for every machine of this kind; for GPUs say --offload-arch=.")
         elif word in ("-c", "-S", "-E", "-shared", "-r", "--genco", "-fgpu-rdc", "-dc"):
             raise _refuse(
-                word, "a program is built from one source in one step.", "leave it away; put several files into one."
+                word,
+                "a program is built from one source in one step.",
+                "leave it away; programs of several files are built in a shell, by gpulab hipcc.",
             )
         elif word.startswith(("-L", "-Wl,", "-Xlinker", "-rpath")) or word in ("-pthread", "--hip-link"):
             if word.startswith(("-Wl,", "-Xlinker", "-rpath")):
@@ -148,7 +150,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
             common += accepted.compiler
     chosen: list[str] = []
     for name in wanted or archs:
-        chosen += _native() if name == "native" else [option_check.check_arch(name)]
+        chosen += native() if name == "native" else [option_check.check_arch(name)]
     if not chosen:
         raise GpulabError("no architecture to build for.", hint="--offload-arch=gfx942, for example.")
     return Options(
@@ -157,14 +159,21 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
     )  # fmt: skip
 
 
-def _library(word: str) -> list[str]:
-    """The name after -l, if it is one of the libraries that come through gpulab's port; none for those of C and C++."""
+def library(word: str, search: Sequence[str] = ()) -> list[str]:
+    """The name after -l, if it is one of the libraries that come through gpulab's port; none for those of C and C++.
+
+    Args:
+        search: folders in which it was looked for, for the message.
+
+    Raises:
+        GpulabError: there is no such library.
+    """
     from gpulab.providers.virtual import hosting
 
     name = word[2:]
     if name in _INCLUDED:
         return []
-    if any(name == library.name for library in hosting.libraries()):
+    if any(name == each.name for each in hosting.libraries()):
         return [name]
     if name in _ROCM or name.lower() in _ROCM:
         known = _ROCM.get(name) or _ROCM[name.lower()]
@@ -173,12 +182,18 @@ def _library(word: str) -> list[str]:
             f"{known} is one of ROCm's libraries, which gpulab does not have.",
             "write the kernel yourself, or build the program with ROCm's hipcc on a machine with an AMD GPU.",
         )
-    there = ", ".join(f"-l{library.name}" for library in hosting.libraries())
-    raise _refuse(word, f"there is no library {name} here; beside those of C and C++ there are {there}.")
+    there = ", ".join(f"-l{each.name}" for each in hosting.libraries())
+    raise _refuse(
+        word,
+        f"there is no library {name} here; beside those of C and C++ there are {there}"
+        + (f"; it is not in {', '.join(search)} either." if search else "."),
+        "one that you have built is found in the folder that -L names; the system's own folders are not searched, so "
+        "name them too: -L/usr/lib/x86_64-linux-gnu." if search or name else "",
+    )  # fmt: skip
 
 
-def _native() -> list[str]:
-    """Architectures of the devices here."""
+def native() -> list[str]:
+    """Architectures of the devices here that run AMD's code."""
     from gpulab import providers
     from gpulab.toolchain.code_object import AMDGPU
 

@@ -694,7 +694,8 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     Rule(
         "undefined function",
         r"undefined (?:protected |hidden )?symbol: (.*)",
-        "{0} is declared, or called, and nothing in the source defines it: a program is built from one source.",
+        "{0} is declared, or called, and nothing in the source defines it. Device functions and variables "
+        "of another file need gpulab hipcc -fgpu-rdc, in the commands for all files and in the one that links.",
     ),
     Rule(
         "undeclared function",

@@ -25,11 +25,12 @@ _TARGET = re.compile(r'^\s*\.amdgcn_target "amdgcn-amd-amdhsa--([\w:+-]+)"', re.
 _HELPERS = re.compile(r"\b_ZL\d+__gpulab_name_expression_\d+[.\w]*")
 
 
-def link(units: Sequence[bytes], arch: str, name: str = "linked program") -> CodeObject:
+def link(units: Sequence[bytes], arch: str, name: str = "linked program", program: bool = False) -> CodeObject:
     """The code object of a program in several units.
 
     Args:
         units: bitcode of `build.unit`, one or more. arch: for example "gfx942". name: what messages call the program.
+        program: they belong to a whole program, with host code.
 
     Raises:
         CompileError: no such bitcode, made for another architecture, defined twice or nowhere; the message says which.
@@ -37,10 +38,10 @@ def link(units: Sequence[bytes], arch: str, name: str = "linked program") -> Cod
     asked = request.request("// units of bitcode", arch=arch, language="hip", name=name)
     key = hashlib.sha256(b"".join(hashlib.sha256(unit).digest() for unit in units)).hexdigest()
     library = device_library.bitcode(arch)
-    return assemble.kept(asked, lambda folder: _link(asked, folder, units, library), "linked", key)
+    return assemble.kept(asked, lambda folder: _link(asked, folder, units, library, program), "linked", key)
 
 
-def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes) -> CodeObject:
+def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes, program: bool) -> CodeObject:
     files = [folder / f"unit{n}.bc" for n in range(len(units))]
     for file, unit in zip(files, units, strict=True):
         if not unit.startswith(MAGIC):
@@ -76,5 +77,6 @@ def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes) 
     helpers = sorted(set(_HELPERS.findall(text)))
     assembly, _ = build.read_listing(asked, out, helpers, front)
     return assemble.code_object_of(
-        asked, folder, assembly, ALL_GUARANTEES, functions=debug_info.functions(front), messages=run.log
-    )
+        asked, folder, assembly, ALL_GUARANTEES, functions=debug_info.functions(front), messages=run.log,
+        program=program,
+    )  # fmt: skip

@@ -15,7 +15,7 @@ from IPython.utils.capture import capture_output
 import gpulab
 from gpulab import architectures, cli, programs
 from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import building, options
+from gpulab.programs import bundles, options
 from gpulab.toolchain import hosted
 from gpulab.virtual_gpu.runtime import images
 
@@ -130,7 +130,7 @@ def test_without_main() -> None:
 
 
 def test_the_bundle_is_as_the_library_reads_it() -> None:
-    raw = building.bundle([("gfx942", b"first"), ("gfx1100", b"second")])
+    raw = bundles.bundle([("gfx942", b"first"), ("gfx1100", b"second")])
     assert images.from_bundle(raw, architectures.get("gfx942")) == b"first"
     assert images.from_bundle(raw, architectures.get("gfx1100")) == b"second"
 
