@@ -18,7 +18,7 @@ from pathlib import Path
 
 from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import bundles, units
+from gpulab.programs import bundles, runtimes, units
 from gpulab.programs import options as command_line
 from gpulab.programs.program import HostProgram
 from gpulab.providers.virtual import hosting
@@ -155,6 +155,8 @@ def _make(
             hint="for kernels alone use %%hip, and launch them from Python.",
         )
     files = {"program.o": code, **own_objects(setting, called)}
+    if asked.openmp:
+        files["openmp.o"] = runtimes.compiled(runtimes.OPENMP, setting)
     symbol = units.FAT_BINARY.search(code)
     if symbol is not None:
         fat = bundles.bundle((each.arch, each.elf) for each in objects)

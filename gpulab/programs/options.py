@@ -37,7 +37,7 @@ class Options:
         common: options for both passes. host: those of the host's pass alone.
         include: folders of headers, absolute.
         libraries: names after -l of libraries whose functions a program gets when it starts.
-        debug: -g was given.
+        debug: -g was given. openmp: -fopenmp was.
     """
 
     sources: tuple[str, ...]
@@ -48,6 +48,7 @@ class Options:
     include: tuple[str, ...]
     libraries: tuple[str, ...]
     debug: bool
+    openmp: bool = False
 
 
 def _refuse(option: str, why: str, hint: str = "") -> GpulabError:
@@ -76,7 +77,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
     host: list[str] = []
     include: list[str] = []
     libraries: list[str] = []
-    output, debug = "", False
+    output, debug, openmp = "", False, False
     queue = [str(word) for word in words]
     while queue:
         word = queue.pop(0)
@@ -137,8 +138,10 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
                 "leave it away; gpulab.compile(source) compiles the kernels alone.",
             )  # fmt: skip
         elif word in ("-O", "-Ofast", "-fopenmp") or word.startswith(("--rocm-path", "--hip-path")):
-            if word == "-fopenmp":
-                raise _refuse(word, "OpenMP needs a library that gpulab has not.", "std::thread works.")
+            if word == "-fopenmp" and not openmp:
+                openmp = True
+                host.append(word)
+                common.append("-Wno-source-uses-openmp")  # of the devices' passes, which leave its directives out
             if word.startswith("-O"):
                 common.append({"-O": "-O1"}.get(word, word))
         elif word.startswith("-fsanitize"):
@@ -155,7 +158,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
         raise GpulabError("no architecture to build for.", hint="--offload-arch=gfx942, for example.")
     return Options(
         tuple(sources), output, tuple(dict.fromkeys(chosen)), tuple(common), tuple(host), tuple(include),
-        tuple(dict.fromkeys(libraries)), debug,
+        tuple(dict.fromkeys(libraries)), debug, openmp,
     )  # fmt: skip
 
 

@@ -635,10 +635,9 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     Rule(
         "openmp",
         r"unexpected '#pragma omp",
-        "OpenMP is not here, so this line does nothing: the loop runs on the host, on one thread. Write a kernel, or "
-        "use std::thread.",
+        "Without -fopenmp this line does nothing: the loop runs on one thread of the host. Add -fopenmp for several "
+        "threads, or write a kernel.",
     ),
-    Rule("openmp header", r"'omp\.h' file not found", "OpenMP is not here. std::thread works: #include <thread>"),
     Rule(
         "header not found",
         r"'(.*)' file not found",

@@ -111,8 +111,7 @@ class Hosted:
         for folder in self.user:
             found += ["-I", folder]
         found += ["-isystem", "/gpulab/include"]
-        if hip:
-            found += ["-isystem", "/gpulab/include/gpulab/host/library"]
+        found += ["-isystem", "/gpulab/include/gpulab/host/library"]
         for index in range(len(self.more)):
             found += ["-isystem", f"/gpulab/system/library{index}"]
         for index, folder in enumerate(self.folders):
@@ -352,17 +351,21 @@ def compile_object(
 
 
 def compile_launcher(source: Path, definitions: Mapping[str, str], hosted: Hosted) -> bytes:
-    """gpulab's own C++ part of every program; kept in the cache."""
+    """One of gpulab's own C++ parts of programs; kept in the cache."""
     text = source.read_text(encoding="utf-8")
-    key = cache.key(_FORMAT, "launcher", text, json.dumps(dict(definitions)), hosted.triple, compiler.version())
+    own = INCLUDE / "gpulab" / "host" / "library"
+    key = cache.key(
+        _FORMAT, "launcher", text, json.dumps(dict(definitions)), hosted.triple, compiler.version(),
+        cache.folder_hash(own),
+    )  # fmt: skip
     kept = _STORE.get(key)
     if kept is not None:
         return kept
     arguments = [f"--target={hosted.triple}", "-nostdinc", *(f"-D{one}" for one in hosted.definitions)]
-    for folder in hosted.folders:
+    for folder in (str(own), *hosted.folders):
         arguments += ["-isystem", folder]
     arguments += [f"-D{name}={value}" for name, value in definitions.items()]
-    made = _unit(["--driver-mode=g++", *arguments, "-fPIC", "-O2", "-x", "c++"], text, "launcher.cpp")
+    made = _unit(["--driver-mode=g++", *arguments, "-fPIC", "-O2", "-x", "c++"], text, source.name)
     _STORE.put(key, made)
     return made
 

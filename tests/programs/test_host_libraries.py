@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpulab.programs import command
+from gpulab.programs import command, tools
 from gpulab.toolchain import hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
@@ -298,6 +298,91 @@ int main() {
 }
 """
 
+MPI = r"""
+#include <mpi.h>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+static int failures = 0;
+#define CHECK(what) do { if (!(what)) { std::printf("line %d: %s\n", __LINE__, #what); failures++; } } while (0)
+int main(int argc, char** argv) {
+  int provided = -1, rank = -1, size = -1, length = 0, flag = 0, count = 0;
+  char name[MPI_MAX_PROCESSOR_NAME];
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Get_processor_name(name, &length);
+  CHECK(provided == MPI_THREAD_FUNNELED && rank == 0 && size == 1 && length == (int)std::strlen(name));
+
+  double part[3] = {1, 2, 3}, whole[3] = {0, 0, 0}, more[3] = {0, 0, 0};
+  MPI_Allreduce(part, whole, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, whole, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Reduce(whole, more, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Bcast(more, 3, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  CHECK(std::memcmp(part, whole, sizeof part) == 0 && std::memcmp(part, more, sizeof part) == 0);
+  int values[4] = {4, 5, 6, 7}, places[1] = {1}, counts[1] = {2}, gathered[4] = {};
+  MPI_Gatherv(values, 2, MPI_INT, gathered, counts, places, MPI_INT, 0, MPI_COMM_WORLD);
+  CHECK(gathered[0] == 0 && gathered[1] == 4 && gathered[2] == 5 && gathered[3] == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+
+  // messages to itself, in their order and by their tags
+  MPI_Status status;
+  MPI_Send(values, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+  MPI_Send(values + 1, 3, MPI_INT, 0, 8, MPI_COMM_WORLD);
+  MPI_Send(values + 3, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+  MPI_Iprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &flag, &status);
+  MPI_Get_count(&status, MPI_INT, &count);
+  CHECK(flag && count == 3 && status.MPI_TAG == 8 && status.MPI_SOURCE == 0);
+  int got[3] = {};
+  MPI_Recv(got, 3, MPI_INT, MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &status);
+  CHECK(got[0] == 5 && got[2] == 7);
+  MPI_Recv(got, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Recv(got + 1, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(got[0] == 4 && got[1] == 7);
+
+  // a halo exchange as programs write it: neighbours of a grid with and without wrapping around
+  int sides[2] = {0, 0}, wraps[2] = {1, 0}, left, right;
+  MPI_Comm grid;
+  MPI_Dims_create(size, 2, sides);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, sides, wraps, 0, &grid);
+  MPI_Cart_shift(grid, 0, 1, &left, &right);
+  CHECK(left == 0 && right == 0);
+  MPI_Request requests[2];
+  float edge = 2.5f, halo = 0;
+  MPI_Irecv(&halo, 1, MPI_FLOAT, left, 1, grid, requests);
+  MPI_Isend(&edge, 1, MPI_FLOAT, right, 1, grid, requests + 1);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  CHECK(halo == 2.5f && requests[0] == MPI_REQUEST_NULL);
+  MPI_Cart_shift(grid, 1, 1, &left, &right);
+  CHECK(left == MPI_PROC_NULL && right == MPI_PROC_NULL);
+  MPI_Sendrecv(&edge, 1, MPI_FLOAT, right, 2, &halo, 1, MPI_FLOAT, left, 2, grid, MPI_STATUS_IGNORE);
+  CHECK(halo == 2.5f);
+
+  // a column of a matrix, and a structure
+  std::vector<int> matrix(12);
+  for (int i = 0; i < 12; i++) matrix[i] = i;
+  MPI_Datatype column;
+  MPI_Type_vector(3, 1, 4, MPI_INT, &column);
+  MPI_Type_commit(&column);
+  int packed[3] = {};
+  MPI_Sendrecv(&matrix[1], 1, column, 0, 0, packed, 3, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  CHECK(packed[0] == 1 && packed[1] == 5 && packed[2] == 9);
+  MPI_Type_size(column, &count);
+  MPI_Type_free(&column);
+  CHECK(count == 12 && column == MPI_DATATYPE_NULL);
+
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Comm_size(half, &size);
+  CHECK(size == 1 && MPI_Wtime() > 0);
+  MPI_Comm_free(&half);
+  if (argc > 1) MPI_Send(values, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  MPI_Finalize();
+  MPI_Finalized(&flag);
+  std::printf("%d failures\n", failures + !flag);
+}
+"""
+
 
 def said_by(source: str, name: str, options: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (folder / name).write_text(source)
@@ -320,3 +405,15 @@ def test_project_with_openmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, le
 def test_project_with_hip_calls_of_several_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "-fopenmp -O2 -pthread --offload-arch=gfx942"
     assert said_by(HIP_IN_THREADS, "threads.hip", options, tmp_path, monkeypatch) == "0 0 0 0 0\n"
+
+
+def test_project_with_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    assert said_by(MPI, "mpi.cpp", "-std=c++17 -lmpi", tmp_path, monkeypatch) == "0 failures\n"
+    done = subprocess.run(["./app", "send"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 6  # MPI_ERR_RANK
+    assert "MPI_Send: there is no rank 1" in done.stderr
+    capfd.readouterr()
+    assert tools.main(["mpirun", "-np", "4", "./app"]) == 1
+    assert "mpirun -np 4: MPI programs run as one process here" in capfd.readouterr().err
+    assert tools.main(["mpicxx", "--showme:link"]) == 0
+    assert capfd.readouterr().out == "-lmpi\n"

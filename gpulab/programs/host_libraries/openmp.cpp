@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #define API extern "C" __attribute__((visibility("default"), used))
 
 namespace {
