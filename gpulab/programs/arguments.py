@@ -194,7 +194,7 @@ def read(words: Sequence[str], plain: bool = False) -> Command:
             reader.valued(name, queue.pop(0))
             continue
         name = next((one for one in _SEPARATE if word.startswith(f"{one}=")), "")
-        name = name if name and not name.startswith(("-X", "-mllvm", "-mcmodel")) else ""
+        name = name if name == "-Xcompiler" or not name.startswith(("-X", "-mllvm", "-mcmodel")) else ""
         if name:
             reader.valued(name, word.partition("=")[2])
             continue

@@ -24,6 +24,8 @@ COMMANDS = {
     "rocm_agent_enumerator": "rocm_agent_enumerator", "amdgpu-arch": "offload-arch", "offload-arch": "offload-arch",
     "rocminfo": "rocminfo",
 }  # fmt: skip
+#: Those in host/bin/: other compilers' objects have another C++ library, so a project's g++ is this one, too.
+HOST = {"g++": "clang++", "c++": "clang++", "gcc": "clang", "cc": "clang"}
 #: Those in llvm/bin/.
 LLVM = {"clang++": "clang++", "clang": "clang", "amdclang++": "clang++", "amdclang": "clang", "llvm-ar": "ar",
         "llvm-ranlib": "ranlib", "amdgpu-arch": "offload-arch", "offload-arch": "offload-arch"}  # fmt: skip
@@ -48,7 +50,7 @@ def install() -> Path:
     hosted.require()
     hosting.prepare_libraries()
     folder = root()
-    for inside, commands in (("bin", COMMANDS), ("llvm/bin", LLVM)):
+    for inside, commands in (("bin", COMMANDS), ("host/bin", HOST), ("llvm/bin", LLVM)):
         for name, tool in commands.items():
             _put(folder / inside / name, _script(tool), executable=True)
     for child in sorted(hosted.INCLUDE.iterdir()):
@@ -79,7 +81,7 @@ def environment() -> dict[str, str]:
     before = [
         item for item in os.environ.get("CMAKE_PREFIX_PATH", "").split(os.pathsep) if item and item != str(folder)
     ]
-    paths = [str(folder / "bin"), str(folder / "llvm" / "bin")]
+    paths = [str(folder / "bin"), str(folder / "host" / "bin")]
     others = [item for item in os.environ.get("PATH", "").split(os.pathsep) if item not in paths]
     return {
         "ROCM_PATH": str(folder),
@@ -89,7 +91,7 @@ def environment() -> dict[str, str]:
         "CXX": str(folder / "bin" / "amdclang++"),
         "HIPCXX": str(folder / "llvm" / "bin" / "clang++"),
         "CMAKE_PREFIX_PATH": os.pathsep.join([str(folder), *before]),
-        "PATH": os.pathsep.join([paths[0], *others]),
+        "PATH": os.pathsep.join([*paths, *others]),
     }
 
 

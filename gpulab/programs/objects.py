@@ -242,7 +242,7 @@ def _advice(message: str, others: Sequence[hosted.LinkedLibrary], nearest: str) 
                     "inline, kernels in headers static or templates.")  # fmt: skip
         if "recompile with -fPIC" in message:
             return ("this object was made by another compiler, for programs at a fixed address: compile it with "
-                    "hipcc -c or amdclang++ -c (make CXX=amdclang++), or with -fPIC.")  # fmt: skip
+                    "hipcc -c, or g++ in the environment of `gpulab env`, or add -fPIC.")  # fmt: skip
         if "unable to find library" in message or "cannot open" in message:
             return "name the folder that has it with -L."
         return ""
@@ -258,7 +258,7 @@ def _advice(message: str, others: Sequence[hosted.LinkedLibrary], nearest: str) 
             return said
     if _GNU_CXX.search(symbol):
         return ("this object was made by g++, whose C++ library is another one: compile it with hipcc -c or "
-                "amdclang++ -c (make CXX=amdclang++).")  # fmt: skip
+                "amdclang++ -c (as g++ is in the environment of `gpulab env`).")  # fmt: skip
     if symbol.startswith("__device_stub__"):
         kernel = symbol.removeprefix("__device_stub__").split("(")[0]
         return (f"no file defines the kernel {kernel} with these parameters. If it is a template, the file that "
