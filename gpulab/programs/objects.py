@@ -162,7 +162,7 @@ def _device_code(files: Sequence[str], command: Command, setting: hosted.Hosted)
             kept += [piece for piece in pieces if piece not in kept]
         symbols.update(dict.fromkeys(name.decode() for name in _FAT_BINARIES.findall(raw)))
         handles.update(dict.fromkeys(name.decode() for name in _HANDLES.findall(raw)))
-    if not collected:
+    if not collected or not symbols:
         return {}
     missing = [arch for arch in command.archs if arch not in collected and command.archs != options.DEFAULT_ARCHS]
     if missing:

@@ -150,7 +150,7 @@ def _compiled(one: Unit) -> Compiled:
             hint="compile it with hipcc, or with -x hip before its name; in CMake: "
             "set_source_files_properties(... PROPERTIES LANGUAGE HIP).",
         )
-    if symbol is not None and command.rdc:
+    if archs and command.rdc:  # also without a kernel: others may use its device functions
         units = [(arch, each) for arch, each in zip(archs, devices, strict=True) if isinstance(each, bytes)]
         files["units.o"] = hosted.assemble_files(
             [(f"{bundles.UNIT_SECTION}{bundles.unit_name(arch)}", each) for arch, each in units], one.setting

@@ -22,6 +22,7 @@ MAGIC = b"BC\xc0\xde"
 """How LLVM bitcode begins."""
 
 _TARGET = re.compile(r'^\s*\.amdgcn_target "amdgcn-amd-amdhsa--([\w:+-]+)"', re.M)
+_FOLDER = re.compile(r'^(\s*\.file\s+\d+ )"/gpulab" ', re.M)
 _HELPERS = re.compile(r"\b_ZL\d+__gpulab_name_expression_\d+[.\w]*")
 
 
@@ -74,6 +75,9 @@ def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes, 
     text = out.read_text("utf-8", "replace")
     target = _TARGET.search(text)  # with the features that the units were compiled for
     asked = replace(asked, arch=target[1]) if target is not None else asked
+    out.write_text(
+        _FOLDER.sub(r"\1", text), "utf-8", newline="\n"
+    )  # names of files as each source's own messages have them
     helpers = sorted(set(_HELPERS.findall(text)))
     assembly, _ = build.read_listing(asked, out, helpers, front)
     return assemble.code_object_of(

@@ -146,8 +146,11 @@ extern __device__ function table[2];
 #include "device.h"
 __device__ int total = 5;
 __device__ float square(float x) { return x * x; }
-static __device__ float cube(float x) { return x * x * x; }
+__device__ float cube(float x);
 __device__ function table[2] = {square, cube};
+""",
+    "functions.hip": """#include <hip/hip_runtime.h>
+__device__ float cube(float x) { return x * x * x; }
 """,
     "main.hip": """#include <hip/hip_runtime.h>
 #include <cstdio>
@@ -176,16 +179,16 @@ def test_device_code_of_several_files(tmp_path: Path, monkeypatch: pytest.Monkey
     for name, text in DEVICE.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert hipcc(f"-fgpu-rdc -c device.hip main.hip {ARCH}") == 0
-    assert hipcc(f"-fgpu-rdc --hip-link main.o device.o -o app {ARCH}") == 0
+    assert hipcc(f"-fgpu-rdc -c device.hip functions.hip main.hip {ARCH}") == 0
+    assert hipcc(f"-fgpu-rdc --hip-link main.o device.o functions.o -o app {ARCH}") == 0
     assert said_by("./app") == DEVICE_SAID
-    assert hipcc("--emit-static-lib device.o -o libdevice.a") == 0
+    assert hipcc("--emit-static-lib device.o functions.o -o libdevice.a") == 0
     assert hipcc("-fgpu-rdc --hip-link main.o -L. -ldevice -o archive") == 0
     assert said_by("./archive") == DEVICE_SAID
     capsys.readouterr()
     assert hipcc(f"-fgpu-rdc main.o -o app {ARCH}") == 1
     assert "undefined hidden symbol: square(float)" in capsys.readouterr().err
-    assert hipcc(f"main.hip device.hip -o app {ARCH}") == 1
+    assert hipcc(f"main.hip device.hip functions.hip -o app {ARCH}") == 1
     assert "need gpulab hipcc -fgpu-rdc" in capsys.readouterr().err
     with pytest.raises(GpulabError, match=r"no object has device code for gfx942"):
         hipcc("-fgpu-rdc main.o device.o -o app --offload-arch=gfx942")
