@@ -1,4 +1,5 @@
-"""The command ``gpulab``: lab, setup, bundle, doctor, devices, counters, run, grade, report, progress, hipify.
+"""The command ``gpulab``: lab, setup, bundle, doctor, devices, counters, run, grade, report, progress, hipify, hipcc
+and env.
 
 Each command is one function that takes its parsed options and returns the exit code; `main` chooses one.
 """
@@ -486,6 +487,25 @@ def hipcc(asked: argparse.Namespace) -> int:
     return command.run(asked.words)
 
 
+def env(asked: argparse.Namespace) -> int:
+    """Print the variables with which Makefiles and CMake find gpulab's hipcc, or run a command with them."""
+    import shlex
+
+    from gpulab.programs import installation
+
+    installation.install()
+    variables = installation.environment()
+    if asked.words:
+        words = asked.words[1:] if asked.words[0] == "--" else asked.words
+        try:
+            os.execvpe(words[0], words, {**os.environ, **variables})
+        except OSError as error:
+            raise GpulabError(f"{words[0]} does not start: {error.strerror}.") from error
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
 # -------------------------------------------------------------------------------------------------- main
 
 
@@ -544,6 +564,8 @@ def parser() -> argparse.ArgumentParser:
     hipify_options(command(hipify, "translate CUDA programs to HIP, and report what needs a person"))
     one = command(hipcc, "build a HIP C++ program for this machine and its GPUs, or the virtual ones")
     one.add_argument("words", nargs=argparse.REMAINDER, metavar="FILE.hip -o NAME [OPTIONS]")
+    one = command(env, 'commands and folders for Makefiles and CMake: eval "$(gpulab env)", or gpulab env make')
+    one.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
     return ask
 
 

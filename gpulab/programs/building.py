@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import struct
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
+from gpulab.programs import bundles, runtimes, units
 from gpulab.programs import options as command_line
 from gpulab.programs.program import HostProgram
 from gpulab.providers.virtual import hosting
@@ -31,9 +31,7 @@ LAUNCHER = _HERE / "launcher.cpp"
 HOME = str(_HERE.parents[1])  # where gpulab lies
 _FORMAT = "2"
 _LIMIT = 512 << 20  # bytes of programs kept
-_FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{16})?(?=\0)")
-_ALIGNMENT = 4096
-_ENTRY = "gpulab_entry"
+ENTRY = "gpulab_entry"
 LIMITS = compiler.Limits(seconds=120)
 
 
@@ -91,7 +89,7 @@ def build(
     keeps = own.complete  # else headers that gpulab does not know of may have changed since
     key = cache.key(
         _FORMAT, text, file, name, str(first_line), json.dumps([asked.archs, asked.common, asked.host]), setting.key(),
-        compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), _own_hash(),
+        compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), bundles.code_hash(),
         called,
     )  # fmt: skip
     target = Path(output).absolute() if output is not None else cache.own_folder() / "programs" / key[:2] / key / name
@@ -144,7 +142,7 @@ def _make(
     said = diagnostics.parse(outcome.log, view)
     failed = [each for each in devices if isinstance(each, CompileError)]
     if not code or failed:
-        errors = _once([*said, *(item for error in failed for item in error.diagnostics)])
+        errors = diagnostics.once([*said, *(item for error in failed for item in error.diagnostics)])
         log = "\n".join([outcome.log, *(error.log for error in failed)])
         if any(item.severity == "error" for item in errors):
             raise diagnostics.compile_error(errors, file, log)
@@ -156,71 +154,34 @@ def _make(
             why="a program starts there: int main() { ... } copies data, launches kernels and checks the result.",
             hint="for kernels alone use %%hip, and launch them from Python.",
         )
-    files = {
-        "program.o": code,
-        "launcher.o": hosted.compile_launcher(
-            LAUNCHER, {"GPULAB_INTERPRETER": f'"{hosted.interpreter()}"'}, setting
-        ),
+    files = {"program.o": code, **own_objects(setting, called)}
+    if asked.openmp:
+        files["openmp.o"] = runtimes.compiled(runtimes.OPENMP, setting)
+    symbol = units.FAT_BINARY.search(code)
+    if symbol is not None:
+        fat = bundles.bundle((each.arch, each.elf) for each in objects)
+        files["fat.o"] = hosted.assemble_fat_binary([symbol[0].decode()], fat, setting)
+    hosted.link(files, setting, ENTRY, target, view, LIMITS, asked.debug, others)
+    return [outcome.log, *(each.messages for each in objects)]
+
+
+def own_objects(setting: hosted.Hosted, called: str, shared: bool = False) -> dict[str, bytes]:
+    """gpulab's own object files of a program, or of a shared library.
+
+    Args:
+        called: the functions of libraries (`calls`).
+    """
+    loader = {"GPULAB_INTERPRETER": f'"{hosted.interpreter()}"', **({"GPULAB_SHARED": "1"} if shared else {})}
+    return {
+        "launcher.o": hosted.compile_launcher(LAUNCHER, loader, setting),
         "calls.o": hosted.assemble(called, setting),
         "places.o": hosted.assemble(_places(), setting),
-    }  # fmt: skip
-    symbol = _FAT_BINARY.search(code)
-    if symbol is not None:
-        with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
-            fat = Path(scratch, "fat")
-            fat.write_bytes(bundle((each.arch, each.elf) for each in objects))
-            files["fat.o"] = hosted.assemble_file(symbol[0].decode(), fat, setting)
-    hosted.link(files, setting, _ENTRY, target, view, LIMITS, asked.debug, others)
-    return [outcome.log, *(each.messages for each in objects)]
+    }
 
 
 def _worded(messages: Iterable[str], view: diagnostics.Source) -> tuple[Diagnostic, ...]:
     """What the compiler said, worded as messages are today."""
-    return _once(item for said in messages for item in diagnostics.parse(said, view))
-
-
-def _once(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Each message once: the passes over a program say much the same; errors first."""
-    kept: dict[tuple[str, object], Diagnostic] = {}
-    for item in found:
-        place = (item.where.file, item.where.line, item.where.column) if item.where else None
-        kept.setdefault((item.message, place), item)
-    return tuple(sorted(_joined(kept.values()), key=lambda item: item.severity != "error"))
-
-
-def _joined(found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Warnings of the same words as one, with the other lines: a program may ignore the result of every call."""
-    groups: dict[tuple[str, str, int], list[Diagnostic]] = {}
-    for number, item in enumerate(found):
-        groups.setdefault((item.severity, item.message, number if item.severity == "error" else 0), []).append(item)
-    joined = []
-    for first, *others in groups.values():
-        lines = sorted({item.where.line for item in others if item.where is not None})
-        if lines:
-            listed = ", ".join(map(str, lines[:12])) + (", ..." if len(lines) > 12 else "")
-            first = replace(first, rendered=f"{first.rendered}\n(the same in line{'s' * (len(lines) > 1)} {listed})")
-        joined.append(first)
-    return joined
-
-
-def bundle(objects: Iterable[tuple[str, bytes]]) -> bytes:
-    """Code objects by architecture as one offload bundle, in the layout of clang-offload-bundler.
-
-    Source: clang.llvm.org/docs/ClangOffloadBundler.html, "Bundled Code Object Layout".
-    """
-    entries = [("host-x86_64-unknown-linux--", b"")]
-    entries += [(f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in objects]
-    head = 32 + sum(24 + len(name) for name, _ in entries)
-    at = -(-head // _ALIGNMENT) * _ALIGNMENT
-    table = [b"__CLANG_OFFLOAD_BUNDLE__", struct.pack("<Q", len(entries))]
-    body = [b""]
-    for name, image in entries:
-        table.append(struct.pack("<QQQ", at, len(image), len(name)) + name.encode())
-        padded = image + bytes(-len(image) % _ALIGNMENT)
-        body.append(padded)
-        at += len(padded)
-    first = b"".join(table)
-    return first + bytes(-len(first) % _ALIGNMENT) + b"".join(body)
+    return diagnostics.once(item for said in messages for item in diagnostics.parse(said, view))
 
 
 def calls(machine: str, libraries: Sequence[hosted.LinkedLibrary]) -> str:
@@ -273,12 +234,6 @@ def _places() -> str:
 
     both = text("gpulab_python", sys.executable) + text("gpulab_home", HOME)
     return f'.section .rodata.places,"a",%progbits\n{both}.section .note.GNU-stack,"",%progbits\n'
-
-
-def _own_hash() -> str:
-    from gpulab.toolchain.assemble import code_hash
-
-    return cache.key(code_hash(), *(path.read_bytes() for path in (LAUNCHER, Path(__file__), _HERE / "options.py")))
 
 
 def _prune(folder: Path, keep: Path) -> None:

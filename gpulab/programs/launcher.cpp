@@ -19,7 +19,7 @@
 
 extern "C" {
 extern char** environ;
-int gpulab_main(int, char**, char**) asm("main");
+int gpulab_main(int, char**, char**) asm("main");  // not of a shared library (GPULAB_SHARED)
 struct gpulab_call {
   const char* name;
   void* address;  // at first of a function that answers "not supported"
@@ -37,6 +37,7 @@ extern initializer __init_array_start[] __attribute__((visibility("hidden")));
 extern initializer __init_array_end[] __attribute__((visibility("hidden")));
 }
 
+#ifndef GPULAB_SHARED
 __attribute__((section(".interp"), used, retain)) static const char interpreter[] = GPULAB_INTERPRETER;
 
 #if defined(__x86_64__)
@@ -87,6 +88,7 @@ gpulab_entry:
   .cfi_endproc
 )");
 #endif
+#endif
 
 static bool linked;
 
@@ -99,13 +101,6 @@ static bool link(const gpulab_library& library, void* handle) {
       any = true;
     }
   return any;
-}
-
-// Loaded by dlopen, from start.py: the virtual libraries are there already, and the program's own constructors, which
-// register its kernels, come after this one.
-__attribute__((constructor(101))) static void loaded() {
-  if (linked) return;
-  for (gpulab_library* each = gpulab_libraries; each->file; ++each) link(*each, RTLD_DEFAULT);
 }
 
 static std::string setting(const char* name) {
@@ -170,6 +165,36 @@ static bool uses_rocm() {
   return driver && rocm_works();
 }
 
+#ifdef GPULAB_SHARED
+// A library of a program: HIP's library is there already where start.py loads the program, and in a Python that imported
+// gpulab. Else it is chosen as for programs, except that a process which is no Python cannot become one here: it is
+// either a program before its launcher does that, or one that was linked by another linker.
+static void* open_here(const gpulab_library& library) {
+  if (void* found = dlopen(library.file, RTLD_NOW | RTLD_NOLOAD)) return found;
+  std::string root = setting("ROCM_PATH");
+  if (root.find("virtual-rocm") == std::string::npos || !dlsym(RTLD_DEFAULT, "Py_IsInitialized")) return nullptr;
+  return dlopen((root + "/lib/" + library.file).c_str(), RTLD_NOW);
+}
+
+__attribute__((constructor(101))) static void loaded() {
+  void* here = open_here(gpulab_libraries[0]);
+  if (!here) {
+    if (uses_rocm()) link_rocm();
+    return;
+  }
+  for (gpulab_library* each = gpulab_libraries; each->file; ++each) {
+    void* found = open_here(*each);
+    link(*each, found ? found : here);
+  }
+}
+#else
+// Loaded by dlopen, from start.py: the virtual libraries are there already, and the program's own constructors, which
+// register its kernels, come after this one.
+__attribute__((constructor(101))) static void loaded() {
+  if (linked) return;
+  for (gpulab_library* each = gpulab_libraries; each->file; ++each) link(*each, RTLD_DEFAULT);
+}
+
 // The gpulab that this Python finds; else the one that built this program.
 static const char start[] =
     "import sys\n"
@@ -206,6 +231,8 @@ static void become_python(int argc, char** argv) {
   exit(127);
 }
 
+#endif
+
 // Conversions to bfloat16, rounded once, to nearest even: Clang calls them, and its library for this machine lacks them.
 template <typename T>
 static __bf16 to_bfloat16(T wide) {
@@ -228,6 +255,7 @@ GPULAB_LIBRARY_FUNCTION __bf16 __truncxfbf2(long double x) { return to_bfloat16(
 GPULAB_LIBRARY_FUNCTION __bf16 __trunctfbf2(long double x) { return to_bfloat16(x); }
 #endif
 
+#ifndef GPULAB_SHARED
 // main, and the end of the process. An exception that nobody catches ends here, with the message of the C++ library.
 extern "C" __attribute__((visibility("default"))) void gpulab_run(int argc, char** argv) noexcept {
   exit(gpulab_main(argc, argv, environ));
@@ -243,3 +271,4 @@ extern "C" __attribute__((visibility("hidden"), used)) int gpulab_launch(int arg
   gpulab_run(argc, argv);
   return 0;
 }
+#endif

@@ -37,7 +37,7 @@ class Options:
         common: options for both passes. host: those of the host's pass alone.
         include: folders of headers, absolute.
         libraries: names after -l of libraries whose functions a program gets when it starts.
-        debug: -g was given.
+        debug: -g was given. openmp: -fopenmp was.
     """
 
     sources: tuple[str, ...]
@@ -48,6 +48,7 @@ class Options:
     include: tuple[str, ...]
     libraries: tuple[str, ...]
     debug: bool
+    openmp: bool = False
 
 
 def _refuse(option: str, why: str, hint: str = "") -> GpulabError:
@@ -76,7 +77,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
     host: list[str] = []
     include: list[str] = []
     libraries: list[str] = []
-    output, debug = "", False
+    output, debug, openmp = "", False, False
     queue = [str(word) for word in words]
     while queue:
         word = queue.pop(0)
@@ -107,7 +108,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
         elif word.startswith("-include"):
             raise _refuse(word, "headers are included by the source.", '#include "..." as the first line of the source')
         elif word.startswith("-l"):
-            libraries += _library(word)
+            libraries += library(word)
         elif word.startswith("-o"):
             output = word[2:]
         elif word in ("-g", "-ggdb", "-g3", "-g2"):
@@ -117,7 +118,9 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
             raise _refuse(word, "programs are built for every machine of this kind; for GPUs say --offload-arch=.")
         elif word in ("-c", "-S", "-E", "-shared", "-r", "--genco", "-fgpu-rdc", "-dc"):
             raise _refuse(
-                word, "a program is built from one source in one step.", "leave it away; put several files into one."
+                word,
+                "a program is built from one source in one step.",
+                "leave it away; programs of several files are built in a shell, by gpulab hipcc.",
             )
         elif word.startswith(("-L", "-Wl,", "-Xlinker", "-rpath")) or word in ("-pthread", "--hip-link"):
             if word.startswith(("-Wl,", "-Xlinker", "-rpath")):
@@ -135,8 +138,10 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
                 "leave it away; gpulab.compile(source) compiles the kernels alone.",
             )  # fmt: skip
         elif word in ("-O", "-Ofast", "-fopenmp") or word.startswith(("--rocm-path", "--hip-path")):
-            if word == "-fopenmp":
-                raise _refuse(word, "OpenMP needs a library that gpulab has not.", "std::thread works.")
+            if word == "-fopenmp" and not openmp:
+                openmp = True
+                host.append(word)
+                common.append("-Wno-source-uses-openmp")  # of the devices' passes, which leave its directives out
             if word.startswith("-O"):
                 common.append({"-O": "-O1"}.get(word, word))
         elif word.startswith("-fsanitize"):
@@ -148,23 +153,30 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
             common += accepted.compiler
     chosen: list[str] = []
     for name in wanted or archs:
-        chosen += _native() if name == "native" else [option_check.check_arch(name)]
+        chosen += native() if name == "native" else [option_check.check_arch(name)]
     if not chosen:
         raise GpulabError("no architecture to build for.", hint="--offload-arch=gfx942, for example.")
     return Options(
         tuple(sources), output, tuple(dict.fromkeys(chosen)), tuple(common), tuple(host), tuple(include),
-        tuple(dict.fromkeys(libraries)), debug,
+        tuple(dict.fromkeys(libraries)), debug, openmp,
     )  # fmt: skip
 
 
-def _library(word: str) -> list[str]:
-    """The name after -l, if it is one of the libraries that come through gpulab's port; none for those of C and C++."""
+def library(word: str, search: Sequence[str] = ()) -> list[str]:
+    """The name after -l, if it is one of the libraries that come through gpulab's port; none for those of C and C++.
+
+    Args:
+        search: folders in which it was looked for, for the message.
+
+    Raises:
+        GpulabError: there is no such library.
+    """
     from gpulab.providers.virtual import hosting
 
     name = word[2:]
     if name in _INCLUDED:
         return []
-    if any(name == library.name for library in hosting.libraries()):
+    if any(name == each.name for each in hosting.libraries()):
         return [name]
     if name in _ROCM or name.lower() in _ROCM:
         known = _ROCM.get(name) or _ROCM[name.lower()]
@@ -173,12 +185,18 @@ def _library(word: str) -> list[str]:
             f"{known} is one of ROCm's libraries, which gpulab does not have.",
             "write the kernel yourself, or build the program with ROCm's hipcc on a machine with an AMD GPU.",
         )
-    there = ", ".join(f"-l{library.name}" for library in hosting.libraries())
-    raise _refuse(word, f"there is no library {name} here; beside those of C and C++ there are {there}.")
+    there = ", ".join(f"-l{each.name}" for each in hosting.libraries())
+    raise _refuse(
+        word,
+        f"there is no library {name} here; beside those of C and C++ there are {there}"
+        + (f"; it is not in {', '.join(search)} either." if search else "."),
+        "one that you have built is found in the folder that -L names; the system's own folders are not searched, so "
+        "name them too: -L/usr/lib/x86_64-linux-gnu." if search or name else "",
+    )  # fmt: skip
 
 
-def _native() -> list[str]:
-    """Architectures of the devices here."""
+def native() -> list[str]:
+    """Architectures of the devices here that run AMD's code."""
     from gpulab import providers
     from gpulab.toolchain.code_object import AMDGPU
 

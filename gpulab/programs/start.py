@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -72,6 +73,8 @@ def main(words: Sequence[str]) -> NoReturn:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.environ["GPULAB_LIBRARY"], os.environ["GPULAB_BINDING"] = "virtual", "ctypes"
+    if not os.environ.get("GPULAB_DEVICES") and (devices := _devices(path)):
+        os.environ["GPULAB_DEVICES"] = devices
     library = ctypes.CDLL(None)
     sys.stdout = _Output(library)
     named = _name_process(library, os.fsencode(arguments[0] if arguments else path))
@@ -92,6 +95,25 @@ def main(words: Sequence[str]) -> NoReturn:
     program.gpulab_run(len(given), values)
     del named
     os._exit(127)  # gpulab_run ends the process
+
+
+def _devices(path: str) -> str:
+    """The devices for a program that has no code for one of the usual ones: those of them that it has code for, or else
+    the first that it has code for and gpulab knows; "" to leave the usual ones."""
+    import mmap
+
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+        archs = [
+            found.decode() for found in dict.fromkeys(re.findall(rb"hipv4-amdgcn-amd-amdhsa--(gfx[0-9a-f]+)", raw))
+        ]
+    from gpulab import architectures
+
+    usual = architectures.defaults()
+    if not archs or set(usual) <= set(archs):
+        return ""
+    return ",".join(
+        [arch for arch in usual if arch in archs] or [one for one in archs if one in architectures.names()][:1]
+    )
 
 
 def _name_process(library: ctypes.CDLL, name: bytes) -> tuple[Any, ...]:

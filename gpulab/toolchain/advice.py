@@ -635,10 +635,9 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     Rule(
         "openmp",
         r"unexpected '#pragma omp",
-        "OpenMP is not here, so this line does nothing: the loop runs on the host, on one thread. Write a kernel, or "
-        "use std::thread.",
+        "Without -fopenmp this line does nothing: the loop runs on one thread of the host. Add -fopenmp for several "
+        "threads, or write a kernel.",
     ),
-    Rule("openmp header", r"'omp\.h' file not found", "OpenMP is not here. std::thread works: #include <thread>"),
     Rule(
         "header not found",
         r"'(.*)' file not found",
@@ -694,7 +693,8 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     Rule(
         "undefined function",
         r"undefined (?:protected |hidden )?symbol: (.*)",
-        "{0} is declared, or called, and nothing in the source defines it: a program is built from one source.",
+        "{0} is declared, or called, and nothing in the source defines it. Device functions and variables "
+        "of another file need gpulab hipcc -fgpu-rdc, in the commands for all files and in the one that links.",
     ),
     Rule(
         "undeclared function",

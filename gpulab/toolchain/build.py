@@ -49,6 +49,7 @@ _SEMANTICS = (
     "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks",
     "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
 )  # fmt: skip
+_OWN_NAME = re.compile(rb"\.(static|intern|anon)\.[0-9a-f]{4}")  # of a variable, in bitcode
 # For gfx10 and gfx11 Clang 22 joins a move between lanes with a comparison against a constant that follows
 # (v_cmp_gt_u32_e64_dpp s4, v5, 3), which those cannot execute and its own assembler refuses.
 _WRONG_DPP = re.compile(r"immediate operand invalid for instruction[^\n]*\n[^\n]*_dpp ")
@@ -100,15 +101,18 @@ def compile_request(asked: Request, program: hosted.Hosted | None = None) -> Cod
     )
 
 
-def unit(asked: Request) -> tuple[bytes, dict[str, str]]:
+def unit(asked: Request, program: hosted.Hosted | None = None) -> tuple[bytes, dict[str, str]]:
     """LLVM bitcode of one of several sources of a program (-fgpu-rdc), not optimised, and the symbol of each name
     expression. `linking.link` makes a code object of such units.
+
+    Args:
+        program: see `compile`.
 
     Raises:
         CompileError: the compiler refused the source, or took too long.
     """
     with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
-        return _FrontEnd(asked, Path(folder), None).unit()
+        return _FrontEnd(asked, Path(folder), program).unit()
 
 
 class _FrontEnd:
@@ -134,22 +138,56 @@ class _FrontEnd:
         asked, out, ir = self.asked, self.folder / "unit.bc", self.folder / "unit.ll"
         main = self._main()
         mark = cache.key(asked.key())[:16]  # the unit's own: names of what it shares with the host end in it
+        alone = ("-include", "hip/hip_runtime.h", f"-cuid={mark}") if self.program is None else ()
         common = (
-            *self._common(), "-include", "hip/hip_runtime.h", "-fgpu-rdc", f"-cuid={mark}", "-g", "-emit-llvm",
-            "-Xclang", "-disable-llvm-passes",
+            *self._common(), *alone, "-fgpu-rdc", "-g", "-emit-llvm", "-Xclang", "-disable-llvm-passes",
         )  # fmt: skip
         for kind, made in (("-c", out), ("-S", ir)) if asked.expressions else (("-c", out),):
             run = compiler.run(
-                (*common, kind, "-o", str(made), "-"), folder=self.folder, limits=asked.limits, stdin=main
-            )
+                (*common, kind, "-o", str(made), "-"), folder=self.folder, limits=asked.limits, stdin=main,
+                read=self.read,
+            )  # fmt: skip
             if run.code != 0 or not made.exists():
-                assemble.fail(asked.name, run, diagnostics.parse(run.log, assemble.view_of(asked)))
+                view = assemble.view_of(asked, self.program is not None)
+                assemble.fail(asked.name, run, diagnostics.parse(run.log, view))
         text = ir.read_text("utf-8", "replace") if asked.expressions else ""
         names = {}
         for i, expression in enumerate(asked.expressions):
             found = re.search(rf"^@_ZL\d+{_HELPER}{i} = .*?constant ptr (?:addrspacecast \(.*?)?@([\w.$]+)", text, re.M)
             names[expression] = found[1] if found else ""
-        return out.read_bytes(), names
+        return self._with_one_name(out), names
+
+    def _with_one_name(self, out: Path) -> bytes:
+        """The bitcode in a file, in which a static variable that the host names has one name.
+
+        Clang gives it a name of this unit alone when it sees the host's use, and leaves the one that it had before in
+        the functions above it (Clang 22).
+        """
+        made = out.read_bytes()
+        if not _OWN_NAME.search(made):
+            return made
+        ir = self.folder / "named.ll"
+        command = (
+            "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={self.asked.arch}", "-nogpulib", "-w", "-emit-llvm",
+            "-Xclang", "-disable-llvm-passes", "-x", "ir",
+        )  # fmt: skip
+
+        def turn(given: Path, kind: str, to: Path) -> None:
+            run = compiler.run(
+                (*command, str(given), kind, "-o", str(to)), folder=self.folder, limits=self.asked.limits
+            )
+            if run.code != 0 or not to.exists():
+                raise compiler.explain_death(run.code, "the front end")
+
+        turn(out, "-S", ir)
+        text = ir.read_text("utf-8", "surrogateescape")
+        for name, unit in re.findall(r"^@([\w$]+)(\.(?:static|intern|anon)\.[0-9a-f]+) = ", text, re.M):
+            text, count = re.subn(rf"^@{re.escape(name)} = external .*\n", "", text, flags=re.M)
+            if count:
+                text = re.sub(rf"@{re.escape(name)}(?![\w.$])", rf"\g<0>{unit}", text)
+        ir.write_text(text, "utf-8", "surrogateescape")
+        turn(ir, "-c", out)
+        return out.read_bytes()
 
     def compile(self) -> CodeObject:
         asked = self.asked

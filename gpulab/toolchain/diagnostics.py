@@ -8,7 +8,7 @@ exception, `render` the text of several messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gpulab.errors import CompileError
@@ -328,3 +328,27 @@ def compile_error(found: Sequence[Diagnostic], name: str, log: str) -> CompileEr
     if len(errors) > _MOST_SHOWN:
         shown.append(f"({len(errors) - _MOST_SHOWN} more errors)")
     return CompileError("\n".join([head, *shown]), diagnostics=tuple(found), log=visible(log))
+
+
+def once(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Each message once: the passes over a program say much the same; errors first."""
+    kept: dict[tuple[str, object], Diagnostic] = {}
+    for item in found:
+        place = (item.where.file, item.where.line, item.where.column) if item.where else None
+        kept.setdefault((item.message, place), item)
+    return tuple(sorted(joined(kept.values()), key=lambda item: item.severity != "error"))
+
+
+def joined(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Warnings of the same words as one, with the other lines: a program may ignore the result of every call."""
+    groups: dict[tuple[str, str, int], list[Diagnostic]] = {}
+    for number, item in enumerate(found):
+        groups.setdefault((item.severity, item.message, number if item.severity == "error" else 0), []).append(item)
+    joined = []
+    for first, *others in groups.values():
+        lines = sorted({item.where.line for item in others if item.where is not None})
+        if lines:
+            listed = ", ".join(map(str, lines[:12])) + (", ..." if len(lines) > 12 else "")
+            first = replace(first, rendered=f"{first.rendered}\n(the same in line{'s' * (len(lines) > 1)} {listed})")
+        joined.append(first)
+    return joined

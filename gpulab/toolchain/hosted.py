@@ -35,7 +35,7 @@ FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 6
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
 _FORMAT = "3"
 _STORE = cache.Store("hosted", 64 << 20)
-_CUID = "-cuid=gpulab"  # the same in both passes, so that static variables have the same names
+_CXX_HEADERS = re.compile(r"[/\\]libcxx(abi)?[/\\]")
 #: The machine's name for Clang, and the program that starts its programs.
 _MACHINES = {
     "x86_64": ("x86_64", "/lib64/ld-linux-x86-64.so.2"),
@@ -77,7 +77,8 @@ class Hosted:
 
     `triple` is the host's for Clang; `folders` are the host's header folders; `definitions` the macros that fit them;
     `libraries` what the linker gets. `user` are folders of the learner's own headers, `quoted` those for
-    ``#include "..."`` alone, `own` what the source can read there; `more` are folders of libraries' headers.
+    ``#include "..."`` alone, `own` what the source can read there; `more` are folders of libraries' headers. `unit` is
+    the mark of one source of several: names of what is one source's own, but known on both sides, end in its hash.
     """
 
     triple: str
@@ -88,12 +89,23 @@ class Hosted:
     quoted: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     own: sources.Headers = field(default_factory=sources.Headers)
+    unit: str = "gpulab"
 
-    def arguments(self) -> tuple[str, ...]:
-        """Options of Clang that both passes have in common."""
-        found = [f"--target={self.triple}", "-x", "hip", "-nogpulib", "-nogpuinc", "-nostdinc", _CUID]
+    def arguments(self, language: str = "hip") -> tuple[str, ...]:
+        """Options of Clang that all passes over a source have in common.
+
+        Args:
+            language: "hip", or what the host alone compiles: "c++", "c", "assembler-with-cpp". C++ is read as HIP in
+                which nothing says so, since the headers of HIP's calls are for HIP.
+        """
+        hip = language in ("hip", "c++")
+        found = [f"--target={self.triple}", "-x", "hip" if hip else language, "-nostdinc"]
         found += ["-D__GPULAB_PROGRAM__", *(f"-D{one}" for one in self.definitions)]
-        found += [f"-D__{one}__=__attribute__(({one}))" for one in _KEYWORDS]
+        if language == "c++":
+            found += ["-D__GPULAB_PLAIN__", "-U__HIP__", "-U__HIPCC__"]
+        if hip:
+            found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}", "-D__HIP_PLATFORM_AMD__=1"]
+            found += [f"-D__{one}__=__attribute__(({one}))" for one in _KEYWORDS]
         for folder in self.quoted:
             found += ["-iquote", folder]
         for folder in self.user:
@@ -102,14 +114,15 @@ class Hosted:
         found += ["-isystem", "/gpulab/include/gpulab/host/library"]
         for index in range(len(self.more)):
             found += ["-isystem", f"/gpulab/system/library{index}"]
-        for index in range(len(self.folders)):
-            found += ["-isystem", f"/gpulab/system/{index}"]
+        for index, folder in enumerate(self.folders):
+            if hip or not _CXX_HEADERS.search(folder):  # C knows nothing of the C++ library's headers
+                found += ["-isystem", f"/gpulab/system/{index}"]
         return tuple(found)
 
     def shared(self) -> Hosted | None:
         """The setting for headers in ``<...>`` that other programs can share, precompiled: none of them is found in the
         learner's own folders. None if they could be."""
-        return None if self.user else replace(self, quoted=(), own=sources.Headers())
+        return None if self.user else replace(self, quoted=(), own=sources.Headers(), unit="gpulab")
 
     def roots(self) -> list[dict[str, Any]]:
         """The folders of the virtual file system that Clang sees."""
@@ -138,7 +151,9 @@ class Hosted:
     def key(self) -> str:
         """For cache keys."""
         more = [cache.folder_hash(Path(folder)) for folder in self.more]
-        return json.dumps([_FORMAT, self.triple, self.definitions, self.user, self.quoted, more, self.own.digest])
+        return json.dumps(
+            [_FORMAT, self.triple, self.definitions, self.user, self.quoted, more, self.own.digest, self.unit]
+        )
 
 
 def unavailable() -> str:
@@ -170,6 +185,17 @@ def interpreter() -> str:
     return _MACHINES[platform.machine()][1]
 
 
+def target() -> str:
+    """This machine's programs, as the packaged compiler names them: x86_64-linux-gnu.2.28, for example."""
+    return f"{_MACHINES.get(platform.machine(), (platform.machine(),))[0]}-linux-gnu.{GLIBC}"
+
+
+def _setting_key() -> str:
+    return cache.key(
+        _FORMAT, "setting", target(), compiler.version(), str(compiler.package_folder()), str(cache.folder())
+    )
+
+
 @functools.cache
 def setting() -> Hosted:
     """The headers and libraries of this machine's programs; the first time ever they are built.
@@ -179,15 +205,13 @@ def setting() -> Hosted:
         CompileError: the compiler could not build its C++ library.
     """
     require()
-    machine = _MACHINES[platform.machine()][0]
-    target = f"{machine}-linux-gnu.{GLIBC}"
-    key = cache.key(_FORMAT, "setting", target, compiler.version(), str(compiler.package_folder()), str(cache.folder()))
+    key = _setting_key()
     kept = _STORE.get(key)
     if kept is not None:
         found = Hosted(**{name: _tuples(value) for name, value in json.loads(kept).items()})
         if all(os.path.exists(path) for path in (*found.folders, *found.libraries)):
             return found
-    found = _discover(target)
+    found = _discover(target())
     _STORE.put(key, json.dumps({name: value for name, value in asdict(found).items() if name != "own"}).encode())
     return found
 
@@ -198,9 +222,7 @@ def _tuples(value: Any) -> Any:
 
 def is_ready() -> bool:
     """Whether the C++ library is there, so that the first program builds quickly."""
-    machine = _MACHINES.get(platform.machine(), ("",))[0]
-    target = f"{machine}-linux-gnu.{GLIBC}"
-    key = cache.key(_FORMAT, "setting", target, compiler.version(), str(compiler.package_folder()), str(cache.folder()))
+    key = _setting_key()
     return not unavailable() and _STORE.path(key).exists()
 
 
@@ -290,7 +312,7 @@ WARNINGS = (
 
 def compile_object(
     source: str, name: str, first_line: int, hosted: Hosted, arch: str, options: Sequence[str], folder: Path,
-    limits: compiler.Limits,
+    limits: compiler.Limits, language: str = "hip", action: Sequence[str] = ("-c",),
 ) -> tuple[bytes, compiler.Outcome]:  # fmt: skip
     """The host's pass over a program: the object file (empty if it failed) and what Clang said.
 
@@ -301,43 +323,49 @@ def compile_object(
         arch: a device that the program has code for; the pass needs to know one.
         options: the learner's, checked.
         folder: where files go.
+        language: see `Hosted.arguments`.
+        action: what Clang makes in place of an object file, and what it writes beside it.
     """
     main, out, overlay = folder / "host.hip", folder / "host.o", _overlay(hosted, folder)
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     main.write_bytes(sources.encoded(f'#line {first_line} "{quoted}"\n{source}'))
     fixed = (
-        "--cuda-host-only", f"--offload-arch={arch}",
+        *(("--cuda-host-only", f"--offload-arch={arch}") if language in ("hip", "c++") else ()),
         "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS, *options, *MESSAGES,
         "-Xclang", "-ivfsoverlay", "-Xclang",
     )  # fmt: skip
 
     def run(more: Sequence[str], given: Path) -> compiler.Outcome:
-        words = ("clang", "--driver-mode=g++", *hosted.arguments(), *fixed, overlay, *more)
+        words = ("clang", "--driver-mode=g++", *hosted.arguments(language), *fixed, overlay, *more)
         return compiler.run(
             words, folder=folder, limits=limits, stdin=given, what="the host compiler", read=hosted.reads()
         )
 
     headers: tuple[str, ...] = ()
     shared = hosted.shared()
-    if not options and shared is not None:
+    if not options and shared is not None and language == "hip" and action == ("-c",):
         parts = (cache.folder_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed)
         headers = precompiled.options(precompiled.included(source), folder, parts, run)
-    outcome = run((*headers, "-c", "-o", str(out), "-"), main)
+    outcome = run((*headers, *action, "-o", str(out), "-"), main)
     return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome
 
 
 def compile_launcher(source: Path, definitions: Mapping[str, str], hosted: Hosted) -> bytes:
-    """gpulab's own C++ part of every program; kept in the cache."""
+    """One of gpulab's own C++ parts of programs; kept in the cache."""
     text = source.read_text(encoding="utf-8")
-    key = cache.key(_FORMAT, "launcher", text, json.dumps(dict(definitions)), hosted.triple, compiler.version())
+    own = INCLUDE / "gpulab" / "host" / "library"
+    key = cache.key(
+        _FORMAT, "launcher", text, json.dumps(dict(definitions)), hosted.triple, compiler.version(),
+        cache.folder_hash(own),
+    )  # fmt: skip
     kept = _STORE.get(key)
     if kept is not None:
         return kept
     arguments = [f"--target={hosted.triple}", "-nostdinc", *(f"-D{one}" for one in hosted.definitions)]
-    for folder in hosted.folders:
+    for folder in (str(own), *hosted.folders):
         arguments += ["-isystem", folder]
     arguments += [f"-D{name}={value}" for name, value in definitions.items()]
-    made = _unit(["--driver-mode=g++", *arguments, "-fPIC", "-O2", "-x", "c++"], text, "launcher.cpp")
+    made = _unit(["--driver-mode=g++", *arguments, "-fPIC", "-O2", "-x", "c++"], text, source.name)
     _STORE.put(key, made)
     return made
 
@@ -362,11 +390,25 @@ def _unit(arguments: Sequence[str], text: str, name: str, read: Sequence[str] = 
         return out.read_bytes()
 
 
+@dataclass(frozen=True)
+class Linkage:
+    """What a link step makes, beside the objects that are given to it.
+
+    `words` are the linker's: files, libraries and options, in their order; `shared` asks for a library without an
+    entry, `debug` for debug information; `write` are folders that the linker may write.
+    """
+
+    words: tuple[str, ...] = ()
+    shared: bool = False
+    debug: bool = False
+    write: tuple[str, ...] = ()
+
+
 def link(
     objects: Mapping[str, bytes], hosted: Hosted, entry: str, target: Path, source: diagnostics.Source,
     limits: compiler.Limits, debug: bool = False, elsewhere: Sequence[LinkedLibrary] = (),
 ) -> None:  # fmt: skip
-    """Link a program and put it at `target` in one step.
+    """Link a program of one source and put it at `target` in one step.
 
     Args:
         objects: object files by the name that messages give them.
@@ -378,26 +420,59 @@ def link(
     Raises:
         CompileError: a symbol is missing; the message shows where the source uses it.
     """
+    outcome = linked(objects, hosted, entry, target, limits, Linkage(debug=debug))
+    if outcome.code != 0:
+        found = _advised(diagnostics.parse_linker(outcome.log, source), elsewhere)
+        if found:
+            raise diagnostics.compile_error(found, source.name, outcome.log)
+        raise compiler.explain_death(outcome.code, "the linker")
+
+
+def linked(
+    objects: Mapping[str, bytes], hosted: Hosted, entry: str, target: Path, limits: compiler.Limits, more: Linkage,
+) -> compiler.Outcome:  # fmt: skip
+    """Link object files to a program or a library, and put it at `target` if that succeeds; what the linker said.
+
+    A program finds its own symbols first. In a library those of the program that loads it come first, as C++ wants it
+    of what several files define (types of exceptions, static members of templates).
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
+    start = [] if more.shared else ["-e", entry, "-Bsymbolic"]
+    own = ":".join(os.path.basename(path) for path in hosted.libraries)  # other archives export what they define
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
-        files = []
-        for name, contents in objects.items():
-            file = Path(scratch, name)
-            file.write_bytes(contents)
-            files.append(str(file))
+        files = [str(path) for path in _written(objects, Path(scratch))]
         made = Path(scratch, "made")
         outcome = compiler.run(
-                ["ld.lld", "-shared", "-o", str(made), "-e", entry, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
-                 "-Bsymbolic", "--exclude-libs", "ALL", "-z", "now", "--build-id=none", "--color-diagnostics=never",
-                 *([] if debug else ["--strip-debug"]), *files, "--as-needed", *hosted.libraries],
-                folder=scratch, limits=limits, what="the linker",
+                ["ld.lld", "-shared", "-o", str(made), *start, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
+                 "--exclude-libs", own, "-z", "now", "--build-id=none", "--color-diagnostics=never",
+                 *([] if more.debug else ["--strip-debug"]), *files, *more.words, "--as-needed", *hosted.libraries],
+                folder=scratch, limits=limits, what="the linker", write=more.write,
             )  # fmt: skip
+        if outcome.code == 0 and not made.exists():
+            return replace(outcome, code=1)
+        if outcome.code == 0:
+            put(made, target)
+        return outcome
+
+
+def join(objects: Mapping[str, bytes], hosted: Hosted, limits: compiler.Limits, words: Sequence[str] = ()) -> bytes:
+    """Object files as one that can be linked further. `words` are more of the linker's, such as files."""
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+        files = [str(path) for path in _written(objects, Path(scratch))]
+        made = Path(scratch, "made.o")
+        outcome = compiler.run(
+            ["ld.lld", "-r", "-o", str(made), "--color-diagnostics=never", *files, *words],
+            folder=scratch, limits=limits, what="the linker",
+        )  # fmt: skip
         if outcome.code != 0 or not made.exists():
-            found = _advised(diagnostics.parse_linker(outcome.log, source), elsewhere)
-            if found:
-                raise diagnostics.compile_error(found, source.name, outcome.log)
-            raise compiler.explain_death(outcome.code, "the linker")
-        put(made, target)
+            raise CompileError(f"the object files do not join:\n{diagnostics.visible(outcome.log.strip()[:2000])}")
+        return made.read_bytes()
+
+
+def _written(objects: Mapping[str, bytes], folder: Path) -> list[Path]:
+    for name, contents in objects.items():
+        Path(folder, name).write_bytes(contents)
+    return [Path(folder, name) for name in objects]
 
 
 def _advised(found: Sequence[Diagnostic], elsewhere: Sequence[LinkedLibrary]) -> tuple[Diagnostic, ...]:
@@ -412,10 +487,32 @@ def _advised(found: Sequence[Diagnostic], elsewhere: Sequence[LinkedLibrary]) ->
     return tuple(advised)
 
 
-def assemble_file(symbol: str, file: Path, hosted: Hosted) -> bytes:
-    """An object file that holds the contents of a file under a symbol, at a page's start, where HIP looks for code."""
-    text = (
-        f'.section .hip_fatbin,"a",%progbits\n.p2align 12\n.globl {symbol}\n.hidden {symbol}\n{symbol}:\n'
-        f'.incbin "{file}"\n.section .note.GNU-stack,"",%progbits\n'
-    )
-    return _unit([f"--target={hosted.triple}", "-x", "assembler"], text, "fat.s", (str(file),))
+def assemble_fat_binary(symbols: Sequence[str], contents: bytes, hosted: Hosted, handles: Sequence[str] = ()) -> bytes:
+    """An object file that holds an offload bundle at a page's start, in the section where HIP looks for it.
+
+    Args:
+        symbols: by which sources know it. Several, if their device code was linked; then they share the variables
+            `handles`, in which the first of them notes that the bundle is registered.
+    """
+    text = ['.section .hip_fatbin,"a",%progbits\n.p2align 12']
+    text += [f".globl {one}\n.hidden {one}\n{one}:" for one in symbols]
+    text.append('.incbin "contents0"')
+    if handles:
+        text.append('.section .bss.gpulab_handle,"aw",%nobits\n.p2align 3')
+        text += [f".globl {one}\n.hidden {one}\n{one}:" for one in handles]
+        text.append(".quad 0")
+    return _unit_with("\n".join(text), [contents], hosted)
+
+
+def assemble_files(sections: Sequence[tuple[str, bytes]], hosted: Hosted) -> bytes:
+    """An object file with these sections, which a linker leaves out of programs and libraries."""
+    text = [f'.section "{name}","e",%progbits\n.incbin "contents{n}"' for n, (name, _) in enumerate(sections)]
+    return _unit_with("\n".join(text), [contents for _, contents in sections], hosted)
+
+
+def _unit_with(text: str, files: Sequence[bytes], hosted: Hosted) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+        for number, contents in enumerate(files):
+            Path(scratch, f"contents{number}").write_bytes(contents)
+        text = text.replace('.incbin "', f'.incbin "{scratch}/') + '\n.section .note.GNU-stack,"",%progbits\n'
+        return _unit([f"--target={hosted.triple}", "-x", "assembler"], text, "text.s", (scratch,))

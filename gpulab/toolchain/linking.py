@@ -22,14 +22,16 @@ MAGIC = b"BC\xc0\xde"
 """How LLVM bitcode begins."""
 
 _TARGET = re.compile(r'^\s*\.amdgcn_target "amdgcn-amd-amdhsa--([\w:+-]+)"', re.M)
+_FOLDER = re.compile(r'^(\s*\.file\s+\d+ )"/gpulab" ', re.M)
 _HELPERS = re.compile(r"\b_ZL\d+__gpulab_name_expression_\d+[.\w]*")
 
 
-def link(units: Sequence[bytes], arch: str, name: str = "linked program") -> CodeObject:
+def link(units: Sequence[bytes], arch: str, name: str = "linked program", program: bool = False) -> CodeObject:
     """The code object of a program in several units.
 
     Args:
         units: bitcode of `build.unit`, one or more. arch: for example "gfx942". name: what messages call the program.
+        program: they belong to a whole program, with host code.
 
     Raises:
         CompileError: no such bitcode, made for another architecture, defined twice or nowhere; the message says which.
@@ -37,10 +39,10 @@ def link(units: Sequence[bytes], arch: str, name: str = "linked program") -> Cod
     asked = request.request("// units of bitcode", arch=arch, language="hip", name=name)
     key = hashlib.sha256(b"".join(hashlib.sha256(unit).digest() for unit in units)).hexdigest()
     library = device_library.bitcode(arch)
-    return assemble.kept(asked, lambda folder: _link(asked, folder, units, library), "linked", key)
+    return assemble.kept(asked, lambda folder: _link(asked, folder, units, library, program), "linked", key)
 
 
-def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes) -> CodeObject:
+def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes, program: bool) -> CodeObject:
     files = [folder / f"unit{n}.bc" for n in range(len(units))]
     for file, unit in zip(files, units, strict=True):
         if not unit.startswith(MAGIC):
@@ -73,8 +75,12 @@ def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes) 
     text = out.read_text("utf-8", "replace")
     target = _TARGET.search(text)  # with the features that the units were compiled for
     asked = replace(asked, arch=target[1]) if target is not None else asked
+    out.write_text(
+        _FOLDER.sub(r"\1", text), "utf-8", newline="\n"
+    )  # names of files as each source's own messages have them
     helpers = sorted(set(_HELPERS.findall(text)))
     assembly, _ = build.read_listing(asked, out, helpers, front)
     return assemble.code_object_of(
-        asked, folder, assembly, ALL_GUARANTEES, functions=debug_info.functions(front), messages=run.log
-    )
+        asked, folder, assembly, ALL_GUARANTEES, functions=debug_info.functions(front), messages=run.log,
+        program=program,
+    )  # fmt: skip

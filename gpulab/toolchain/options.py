@@ -133,6 +133,16 @@ def check(options: Sequence[str]) -> Accepted:
     return Accepted(tuple(compiler), tuple(assembler), arch)
 
 
+def is_for_gpu(option: str) -> bool:
+    """Whether it is one of Clang's switches for AMD GPUs, and none for the host's processor."""
+    return bool(_MACHINE_NAMES.match(option)) and not option.startswith(("-mfma", "-mno-fma", "-mrecip"))
+
+
+def for_assembler(given: Sequence[str]) -> tuple[str, ...]:
+    """Those of the options that the assembler needs, too."""
+    return tuple(option for option in given if _ASSEMBLER.match(option))
+
+
 def _one(option: str) -> str:
     """The option for Clang, or "" if it changes nothing here."""
     if option in _IGNORED:

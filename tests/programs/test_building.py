@@ -15,7 +15,7 @@ from IPython.utils.capture import capture_output
 import gpulab
 from gpulab import architectures, cli, programs
 from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import building, options
+from gpulab.programs import bundles, options
 from gpulab.toolchain import hosted
 from gpulab.virtual_gpu.runtime import images
 
@@ -40,7 +40,6 @@ def test_options() -> None:
         ("-lrocblas", "rocBLAS is one of ROCm's libraries"),
         ("-lfoo", "there is no library foo here; beside those of C and C++ there are -lamdhip64, -lhiprtc"),
         ("-c", "built from one source in one step"),
-        ("-fopenmp", "OpenMP"),
         ("--hipstdpar", "rocThrust"),
         ("--cuda-host-only", "in one step, into one file"),
         ("-fplugin=x.so", "the compiler's internals"),
@@ -84,7 +83,7 @@ def test_advice_is_for_programs(line: str, said: str) -> None:
 def test_what_openmp_would_do_is_said() -> None:
     source = "int main() {\n#pragma omp target\n  for (int i = 0; i < 4; i++) {}\n}\n"
     (warning,) = programs.build(source, archs=("gfx942",)).warnings
-    assert "OpenMP is not here" in warning.advice
+    assert "Without -fopenmp this line does nothing" in warning.advice
 
 
 def compile_error(source: str) -> str:
@@ -130,7 +129,7 @@ def test_without_main() -> None:
 
 
 def test_the_bundle_is_as_the_library_reads_it() -> None:
-    raw = building.bundle([("gfx942", b"first"), ("gfx1100", b"second")])
+    raw = bundles.bundle([("gfx942", b"first"), ("gfx1100", b"second")])
     assert images.from_bundle(raw, architectures.get("gfx942")) == b"first"
     assert images.from_bundle(raw, architectures.get("gfx1100")) == b"second"
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import building
+from gpulab.programs import building, bundles
 from gpulab.records import Diagnostic, SourceLine
-from gpulab.toolchain import cache, hosted
+from gpulab.toolchain import cache, diagnostics, hosted
 from gpulab.toolchain.hosted import LinkedLibrary
 
 MAIN = "int main() { return 0; }\n"
@@ -28,7 +28,7 @@ def said(message: str, line: int | None = 1, severity: str = "warning", column: 
 
 
 def test_each_message_once_and_errors_first() -> None:
-    found = building._once(
+    found = diagnostics.once(
         [said("w", 5), said("e", 7, "error"), said("w", 5), said("n", None), said("n", None), said("e", 7, "error", 2),
          said("e", 7, "error")]
     )  # fmt: skip
@@ -46,17 +46,17 @@ def test_each_message_once_and_errors_first() -> None:
     ],
 )  # fmt: skip
 def test_warnings_of_the_same_words_are_one(lines: list[int], rendered: str) -> None:
-    (one,) = building._joined([said("w", line) for line in lines])
+    (one,) = diagnostics.joined([said("w", line) for line in lines])
     assert one.rendered == rendered
-    assert len(building._joined([said("w", 1), said("x", 2)])) == 2
-    assert len(building._joined([said("w", line, "error") for line in lines])) == len(lines)
-    assert len(building._joined([said("w", 1), said("w", 2, "note")])) == 2
+    assert len(diagnostics.joined([said("w", 1), said("x", 2)])) == 2
+    assert len(diagnostics.joined([said("w", line, "error") for line in lines])) == len(lines)
+    assert len(diagnostics.joined([said("w", 1), said("w", 2, "note")])) == 2
 
 
 def test_the_layout_of_a_bundle() -> None:
     """By clang.llvm.org/docs/ClangOffloadBundler.html: magic, count, and (offset, size, length, name) of each."""
     images = [("gfx942", b"a" * 5000), ("gfx1100", b""), ("gfx90a", b"b" * 4096)]
-    raw = building.bundle(images)
+    raw = bundles.bundle(images)
     assert raw[:24] == b"__CLANG_OFFLOAD_BUNDLE__"
     assert struct.unpack_from("<Q", raw, 24) == (4,)
     at, found = 32, []
@@ -72,8 +72,8 @@ def test_the_layout_of_a_bundle() -> None:
     assert raw[at:4096] == bytes(4096 - at)
     # a head that fills its page to the last byte has no page more: one image's entry has 24 bytes and its name
     name = "x" * (4096 - 32 - (24 + 27) - (24 + len("hipv4-amdgcn-amd-amdhsa--")))
-    assert struct.unpack_from("<Q", building.bundle([(name, b"c")]), 32) == (4096,)
-    assert struct.unpack_from("<Q", building.bundle([(name + "x", b"c")]), 32) == (8192,)
+    assert struct.unpack_from("<Q", bundles.bundle([(name, b"c")]), 32) == (4096,)
+    assert struct.unpack_from("<Q", bundles.bundle([(name + "x", b"c")]), 32) == (8192,)
 
 
 ONE = LinkedLibrary("one", 7, True, None, {"f": 801, "g": "nothing", "h": 801})

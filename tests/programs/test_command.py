@@ -1,92 +1,307 @@
-"""``gpulab hipcc``: what it builds, where, by which name, and what it says; the building itself is replaced."""
+"""``gpulab hipcc``: projects of several files, built by the commands that people type, and what it says of mistakes."""
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import building, command
-from gpulab.records import Diagnostic
+from gpulab.errors import GpulabError
+from gpulab.programs import bundles, command
 from gpulab.toolchain import compiler, diagnostics, hosted
+
+pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
+
+#: Two files with a kernel and a device variable of the same name, a C file, and main: 2 * 1 + 2 = 4; 7 + 1; 70 + 10.
+FILES = {
+    "kernels.h": """
+#pragma once
+void launch_add(const float* a, const float* b, float* c, int n);
+int count_first();
+int count_second();
+void bump();
+""",
+    "kernels.hip": """#include <hip/hip_runtime.h>
+#include "kernels.h"
+static __device__ int counter = 7;
+__constant__ float scale[2] = {2, 3};
+__global__ void add(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = scale[0] * a[i] + b[i];
+  if (i == 0) counter++;
+}
+void launch_add(const float* a, const float* b, float* c, int n) { add<<<(n + 255) / 256, 256>>>(a, b, c, n); }
+int count_first() {
+  int value = -1;
+  (void)hipMemcpyFromSymbol(&value, HIP_SYMBOL(counter), sizeof value);
+  return value;
+}
+""",
+    "other.cpp": """#include <hip/hip_runtime.h>
+#include "kernels.h"
+static __device__ int counter = 70;
+static __global__ void add() { counter += 10; }
+void bump() { add<<<1, 1>>>(); }
+int count_second() {
+  int value = -1;
+  (void)hipMemcpyFromSymbol(&value, HIP_SYMBOL(counter), sizeof value);
+  return value;
+}
+""",
+    "tool.c": """#include <math.h>
+#include <stdio.h>
+int tool_say(const char *what, int n) {
+  int *class = 0; /* C, not C++ */
+  printf("%s %g %d\\n", what, sqrt(n), class == 0);
+  return 0;
+}
+""",
+    "main.cpp": """#include <hip/hip_runtime.h>
+#include <iostream>
+#include <stdexcept>
+#include <vector>
+#include "kernels.h"
+extern "C" int tool_say(const char* what, int n);
+int main() {
+  const int n = 1000;
+  std::vector<float> a(n, 1.f), b(n, 2.f), c(n);
+  float *da, *db, *dc;
+  (void)hipMalloc(&da, n * 4);
+  (void)hipMalloc(&db, n * 4);
+  (void)hipMalloc(&dc, n * 4);
+  (void)hipMemcpy(da, a.data(), n * 4, hipMemcpyHostToDevice);
+  (void)hipMemcpy(db, b.data(), n * 4, hipMemcpyHostToDevice);
+  launch_add(da, db, dc, n);
+  bump();
+  if (hipMemcpy(c.data(), dc, n * 4, hipMemcpyDeviceToHost) != hipSuccess) throw std::runtime_error("copy");
+  std::cout << c[0] << " " << c[n - 1] << " " << count_first() << " " << count_second() << std::endl;
+  return tool_say("root", 16);
+}
+""",
+}
+SAID = "4 4 8 80\nroot 4 1\n"
+ARCH = "--offload-arch=gfx1100"
 
 
 @pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What `build` was asked for."""
-    asked: list[tuple[Any, ...]] = []
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
-    def build(source: Path, *, name: str, options: list[str], output: Path) -> Any:
-        asked.append((source, name, options, output))
-        return SimpleNamespace(warnings=())
 
-    monkeypatch.setattr(building, "build", build)
-    monkeypatch.setattr(hosted, "unavailable", lambda: "")
-    monkeypatch.setattr(hosted, "is_ready", lambda: True)
-    return asked
+def hipcc(line: str) -> int:
+    return command.run(line.split())
+
+
+def said_by(program: str, *arguments: str) -> str:
+    environment = {**os.environ, "GPULAB_DEVICES": "gfx1100", "GPULAB_LIBRARY": "virtual"}
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, env=environment, timeout=120)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout
+
+
+def test_several_sources_in_one_command(project: Path) -> None:
+    assert hipcc(f"main.cpp kernels.hip other.cpp tool.c -o app -O2 -lm {ARCH}") == 0
+    assert said_by("./app") == SAID
+
+
+def test_objects_archives_and_libraries(project: Path) -> None:
+    assert hipcc(f"-c main.cpp kernels.hip other.cpp {ARCH} -fPIC") == 0
+    assert hipcc("-c tool.c -o tool.o") == 0
+    assert hipcc("main.o kernels.o other.o tool.o -o app") == 0
+    assert said_by("./app") == SAID
+    assert hipcc("--emit-static-lib kernels.o other.o -o libk.a") == 0
+    subprocess.run([sys.executable, "-m", "ziglang", "ar", "rcs", "libtool.a", "tool.o"], check=True)
+    assert hipcc("main.o -L. -lk -ltool -lm -lpthread -ldl -lstdc++ -lrt -lamdhip64 -o archives") == 0
+    assert said_by("./archives") == SAID
+    assert hipcc(f"-shared -fPIC kernels.o other.cpp {ARCH} -o libks.so") == 0
+    assert hipcc("-pie main.o tool.o -L. -lks -Wl,-rpath,$ORIGIN -Xlinker --as-needed -o shared") == 0
+    assert said_by("./shared") == SAID
+    (project / "elsewhere").mkdir()
+    os.chdir("elsewhere")
+    assert said_by("../shared") == SAID
+    os.chdir(project)
+    (project / "all.txt").write_text("main.o kernels.o\n'other.o' tool.o\n")
+    assert hipcc("-r kernels.o other.o -o both.o") == 0
+    assert hipcc("main.o both.o tool.o -o joined") == 0
+    assert hipcc("@all.txt -o listed") == 0
+    assert said_by("./joined") == said_by("./listed") == SAID
+
+
+#: A device variable and functions of one file that another one uses, one of them by its address.
+DEVICE = {
+    "device.h": """#pragma once
+extern __device__ int total;
+extern __device__ float square(float x);
+typedef float (*function)(float);
+extern __device__ function table[2];
+""",
+    "device.hip": """#include <hip/hip_runtime.h>
+#include "device.h"
+__device__ int total = 5;
+__device__ float square(float x) { return x * x; }
+__device__ float cube(float x);
+__device__ function table[2] = {square, cube};
+""",
+    "functions.hip": """#include <hip/hip_runtime.h>
+__device__ float cube(float x) { return x * x * x; }
+""",
+    "main.hip": """#include <hip/hip_runtime.h>
+#include <cstdio>
+#include "device.h"
+static __device__ int own = 1;
+__global__ void k(float* x, int which) {
+  x[threadIdx.x] = square(threadIdx.x) + table[which](threadIdx.x);
+  if (threadIdx.x == 0) { total += 1; own += 2; }
+}
+int main() {
+  float *d, h[4];
+  int values[2];
+  (void)hipMalloc(&d, sizeof h);
+  k<<<1, 4>>>(d, 1);
+  (void)hipMemcpy(h, d, sizeof h, hipMemcpyDeviceToHost);
+  (void)hipMemcpyFromSymbol(values, HIP_SYMBOL(total), 4);
+  (void)hipMemcpyFromSymbol(values + 1, HIP_SYMBOL(own), 4);
+  std::printf("%g %g %g %d %d\\n", h[1], h[2], h[3], values[0], values[1]);
+}
+""",
+}
+DEVICE_SAID = "2 12 36 6 3\n"  # n * n + n * n * n; 5 + 1; 1 + 2
+
+
+def test_device_code_of_several_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    for name, text in DEVICE.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert hipcc(f"-fgpu-rdc -c device.hip functions.hip main.hip {ARCH}") == 0
+    assert hipcc(f"-fgpu-rdc --hip-link main.o device.o functions.o -o app {ARCH}") == 0
+    assert said_by("./app") == DEVICE_SAID
+    assert hipcc("--emit-static-lib device.o functions.o -o libdevice.a") == 0
+    assert hipcc("-fgpu-rdc --hip-link main.o -L. -ldevice -o archive") == 0
+    assert said_by("./archive") == DEVICE_SAID
+    capsys.readouterr()
+    assert hipcc(f"-fgpu-rdc main.o -o app {ARCH}") == 1
+    assert "undefined hidden symbol: square(float)" in capsys.readouterr().err
+    assert hipcc(f"main.hip device.hip functions.hip -o app {ARCH}") == 1
+    assert "need gpulab hipcc -fgpu-rdc" in capsys.readouterr().err
+    with pytest.raises(GpulabError, match=r"no object has device code for gfx942"):
+        hipcc("-fgpu-rdc main.o device.o -o app --offload-arch=gfx942")
+
+
+def test_dependencies(project: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    (project / "out").mkdir()
+    assert hipcc(f"-c kernels.hip -o out/kernels.o {ARCH} -MMD -MP") == 0
+    assert (project / "out" / "kernels.d").read_text() == "out/kernels.o: kernels.hip \\\n  kernels.h\n\nkernels.h:\n"
+    assert hipcc(f"-c kernels.hip -o out/kernels.o {ARCH} -MD -MF k.dep -MT first -MT second") == 0
+    assert (project / "k.dep").read_text() == "first second: kernels.hip \\\n  kernels.h\n"
+    capfdbinary.readouterr()
+    assert hipcc("-MM other.cpp") == 0
+    assert capfdbinary.readouterr().out == b"other.o: other.cpp \\\n  kernels.h\n"
+
+
+def test_steps_that_end_before_an_object(project: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert hipcc("-E -DNAME=4 -P tool.c") == 0
+    assert b"int tool_say(const char *what, int n)" in capfdbinary.readouterr().out
+    assert hipcc(f"-S --cuda-device-only kernels.hip {ARCH} -o -") == 0
+    assert b"amdgcn-amd-amdhsa--gfx1100" in capfdbinary.readouterr().out
+    assert hipcc("-S --cuda-host-only kernels.hip") == 0
+    assert "launch_add" in (project / "kernels.s").read_text()
+    assert hipcc("--genco kernels.hip -o kernels.co --offload-arch=gfx1100,gfx942") == 0
+    raw = (project / "kernels.co").read_bytes()
+    assert re.findall(rb"hipv4-[\w-]+", raw[:4096]) == [
+        b"hipv4-amdgcn-amd-amdhsa--gfx1100", b"hipv4-amdgcn-amd-amdhsa--gfx942"
+    ]  # fmt: skip
+    assert hipcc(f"--save-temps -c kernels.hip {ARCH}") == 0
+    names = {path.name for path in project.glob("kernels-*")}
+    assert names == {
+        "kernels-hip-amdgcn-amd-amdhsa-gfx1100.s", "kernels-hip-amdgcn-amd-amdhsa-gfx1100.out",
+        f"kernels-host-{command._target()}.s",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("words", "name", "options", "output"),
+    ("line", "said"),
     [
-        (["a.hip"], "a.out", [], "a.out"),
-        (["a.hip", "-o", "prog", "-O2"], "prog", ["-o", "prog", "-O2"], "prog"),
-        (["-g", "a.hip", "-oout/my prog"], "my_prog", ["-g", "-oout/my prog"], "out/my prog"),
-        (["a.hip", "-o", ".-hidden"], "hidden", ["-o", ".-hidden"], ".-hidden"),
-        (["a.hip", "-o", "a+b_c-1.x"], "a+b_c-1.x", ["-o", "a+b_c-1.x"], "a+b_c-1.x"),
-        (["a.hip", "-o", "..."], "program", ["-o", "..."], "..."),
+        ("main.o kernels.o -o app", "error: undefined symbol: bump()\n    in main.o:(main)\n  -> no file"),
+        ("kernels.o tool.o -o app", "a program starts in main(), which none of the files has"),
+        ("main.o kernels.o other.o tool.o tool.o -o app", "two files define it"),
+        ("main.o kernels.o other.o tool.o omp.o -o app", "it is one of OpenMP's: add -fopenmp to this command, too"),
+        ("main.o kernels.o other.o mangled.o -o app", 'is defined: declare it the same in both files'),
     ],
-)
-def test_what_is_built(
-    built: list[tuple[Any, ...]], words: list[str], name: str, options: list[str], output: str
-) -> None:
-    assert command.run(words) == 0
-    assert built == [(Path("a.hip"), name, options, Path(output))]
+)  # fmt: skip
+def test_what_the_linker_misses(project: Path, capsys: pytest.CaptureFixture[str], line: str, said: str) -> None:
+    (project / "omp.c").write_text("int omp_get_max_threads(void); int f(void) { return omp_get_max_threads(); }")
+    (project / "mangled.cpp").write_text("int tool_say(const char*, int) { return 0; }\n")
+    assert hipcc(f"-c main.cpp kernels.hip other.cpp tool.c omp.c mangled.cpp {ARCH}") == 0
+    capsys.readouterr()
+    assert hipcc(line) == 1
+    assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [[], ["-O2"], ["a.hip", "b.hip"]])
-def test_one_source(built: list[tuple[Any, ...]], words: list[str]) -> None:
-    count = sum(not word.startswith("-") for word in words)
-    with pytest.raises(GpulabError, match=f"builds one source file; {count} were named"):
-        command.run(words)
-    assert built == []
-
-
-@pytest.mark.parametrize(
-    ("unavailable", "ready", "said"), [("", True, False), ("", False, True), ("no linker", False, False)]
-)
-def test_the_first_time_takes_long(
-    built: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    unavailable: str, ready: bool, said: bool,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(hosted, "unavailable", lambda: unavailable)
-    monkeypatch.setattr(hosted, "is_ready", lambda: ready)
-    assert command.run(["a.hip"]) == 0
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err == (hosted.FIRST_TIME + "\n" if said else "")
-
-
-def test_messages_go_to_standard_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    warning = Diagnostic("warning", "unused variable 'x'", None)
-    monkeypatch.setattr(building, "build", lambda *_, **__: SimpleNamespace(warnings=(warning,)))
-    assert command.run(["a.hip"]) == 0
-    out, err = capsys.readouterr()
-    assert (out, err) == ("", diagnostics.render((warning,)) + "\n")
-    assert "unused variable 'x'" in err
-
-    def refused(*_: object, **__: object) -> None:
-        raise CompileError("a.hip does not compile.")
-
-    monkeypatch.setattr(building, "build", refused)
-    assert command.run(["a.hip"]) == 1
-    assert capsys.readouterr() == ("", "a.hip does not compile.\n")
+def test_messages_of_two_files_are_on_their_own_lines(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "wrong.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k(int* p) { *p = nothing; }\n")
+    assert hipcc(f"-c kernels.hip wrong.hip {ARCH}") == 1
+    assert re.search(r"^wrong\.hip:2:34: error: .*nothing", capsys.readouterr().err, re.MULTILINE)
 
 
 def test_its_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(compiler, "version", lambda: "ziglang 0.15.1 12345 678")
     assert command.run(["--version"]) == 0
-    assert capsys.readouterr().out == "gpulab hipcc, with the Clang of ziglang 0.15.1\n"
+    said = capsys.readouterr().out
+    assert re.match(
+        r"HIP version: 7\.\d+\.\d+-gpulab\nclang version \d+\.\d+\.\d+ \(gpulab: ziglang 0\.15\.1\)\n", said
+    )
+    assert command.run(["-dumpmachine"]) == 0
+    assert capsys.readouterr().out.endswith("-linux-gnu\n")
+
+
+def test_what_would_be_done_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hipcc(f"-### main.cpp tool.o -lm -o app {ARCH}") == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-3:] == [
+        "clang '[host]' -x hip main.cpp", "clang '[gfx1100]' -x hip main.cpp", "ld.lld -o app main.cpp tool.o -lm"
+    ]  # fmt: skip
+    assert not (project / "app").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("-o app", "no source file and no object"),
+        ("-c a.hip b.hip -o both.o", "-o both.o is one file, and 2 sources were named"),
+        ("absent.hip -o app", "absent.hip cannot be read: No such file"),
+        ("absent.o -o app", "absent.o cannot be read: No such file"),
+        ("main.cpp -lnowhere -o app", "there is no library nowhere here"),
+        ("-S --cuda-device-only main.cpp -o a.s --offload-arch=gfx942,gfx1100", "there are 2 architectures"),
+        ("-c tool.c -o nowhere/tool.o", "nowhere/tool.o cannot be written: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_commands_that_cannot_be_done(project: Path, line: str, said: str) -> None:
+    with pytest.raises(GpulabError) as raised:
+        hipcc(line)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(("ready", "said"), [(True, ""), (False, hosted.FIRST_TIME + "\n")])
+def test_the_first_time_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ready: bool, said: str
+) -> None:
+    monkeypatch.setattr(hosted, "is_ready", lambda: ready)
+    monkeypatch.setattr(command, "_each", lambda _: 0)
+    assert hipcc("-c a.hip") == 0
+    assert capsys.readouterr() == ("", said)
+
+
+def test_units_in_damaged_files() -> None:
+    raw = b"!<arch>\n" + b"x" * 48 + b"10        `\nabc"
+    assert bundles.units_of(raw) == {}
+    assert bundles.units_of(b"\x7fELF\x02\x01" + b"\xff" * 100) == {}
+    assert bundles.units_of(b"") == {}
+    assert diagnostics.visible("") == ""

@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from gpulab import programs
-from gpulab.programs import building
+from gpulab.programs import bundles
 from gpulab.toolchain import compile, compiler, hosted
 from gpulab.toolchain.binary import decoder
 
@@ -66,7 +66,7 @@ def compressed(bundle: bytes, method: int, version: int = 2) -> bytes:
 
 @pytest.mark.skipif(bool(decoder.missing()), reason="the disassembler is made for Linux on x86-64 alone")
 def test_a_program_runs_a_kernel_of_clang(tmp_path: Path) -> None:
-    bundle = building.bundle([(arch, made(arch, tmp_path)) for arch in ("gfx942", "gfx1100")])
+    bundle = bundles.bundle([(arch, made(arch, tmp_path)) for arch in ("gfx942", "gfx1100")])
     ways = {"bundle": bundle, "zlib": compressed(bundle, 0), "zstd": compressed(bundle, 1, 3)}
     program = programs.build(SOURCE)
     for name, image in ways.items():

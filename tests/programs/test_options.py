@@ -14,7 +14,7 @@ from gpulab.toolchain.code_object import AMDGPU
 
 BASE = {
     "sources": (), "output": "", "archs": ("gfx942",), "common": (), "host": (), "include": (), "libraries": (),
-    "debug": False,
+    "debug": False, "openmp": False,
 }  # fmt: skip
 HERE = Path("x").absolute()
 
@@ -45,6 +45,7 @@ HERE = Path("x").absolute()
         ("--offload-arch gfx90a", {"archs": ("gfx90a",)}),
         ("--offload-arch=gfx90a,,gfx1100 --amdgpu-target=gfx90a", {"archs": ("gfx90a", "gfx1100")}),
         ("--gpu-architecture=gfx1030", {"archs": ("gfx1030",)}),
+        ("-fopenmp -fopenmp", {"openmp": True, "host": ("-fopenmp",), "common": ("-Wno-source-uses-openmp",)}),
         ("-Wall -w", {"common": ("-Wall", "-w")}),
     ],
 )
@@ -68,7 +69,6 @@ def test_what_options_become(line: str, changes: dict[str, object]) -> None:
         *(([word], "it is the linker's") for word in ("-Wl,-s", "-Xlinker", "-rpath")),
         (["--hipstdpar-path=x"], "parallel algorithms of C++"),
         *(([word], "for the host and its devices in one step") for word in options._ONE_PASS),
-        (["-fopenmp"], "OpenMP needs a library that gpulab has not"),
         (["-fsanitize=address"], "the sanitizers' libraries are not here"),
         (["-lrocfft"], "rocFFT is one of ROCm's libraries"),
         (["-lmiopen"], "there is no library miopen here"),

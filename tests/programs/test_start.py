@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from gpulab.programs import start
+from gpulab.programs import bundles, start
 from gpulab.records import Fault, SourceLine
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="programs are built on Linux")
@@ -198,3 +199,16 @@ def test_the_end_is_called_by_exit_and_by_signals() -> None:
     assert done == [("signal", 11, None), ("raise", 11)]  # the default is back, then the signal
     ending(None)
     assert len(writer.ends) == 1
+
+
+@pytest.mark.parametrize(
+    ("archs", "devices"),
+    [
+        ((), ""), (("gfx942", "gfx1100"), ""), (("gfx90a", "gfx1100", "gfx942"), ""), (("gfx1100",), "gfx1100"),
+        (("gfx1100", "gfx90a"), "gfx1100"), (("gfx803", "gfx90a", "gfx906"), "gfx90a"), (("gfx803",), ""),
+    ],
+)  # fmt: skip
+def test_devices_for_what_a_program_has_code_for(tmp_path: Path, archs: tuple[str, ...], devices: str) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF" + bundles.bundle((arch, b"code") for arch in archs))
+    assert start._devices(str(program)) == devices

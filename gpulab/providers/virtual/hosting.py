@@ -27,6 +27,13 @@ def rocm_path() -> str:
     return str(libraries.rocm_path())
 
 
+def prepare_libraries() -> None:
+    """Build the virtual libraries, if they are not there."""
+    from gpulab.virtual_gpu import libraries
+
+    libraries.build()
+
+
 def prepare() -> None:
     """Build what a process needs that may start no compiler: the virtual libraries, the virtual GPU's support code."""
     from gpulab.virtual_gpu import libraries

@@ -2,11 +2,10 @@
 #pragma once
 
 #define __HIP_PLATFORM_AMD__ 1
+#ifndef __GPULAB_PLAIN__  // a C++ source that calls HIP's runtime, compiled for the host alone
 #define __HIPCC__ 1
-#define HIP_VERSION_MAJOR 7
-#define HIP_VERSION_MINOR 15
-#define HIP_VERSION_PATCH 26333
-#define HIP_VERSION (HIP_VERSION_MAJOR * 10000000 + HIP_VERSION_MINOR * 100000 + HIP_VERSION_PATCH)
+#endif
+#include "../hip/hip_version.h"
 
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))

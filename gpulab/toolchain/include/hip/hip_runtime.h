@@ -28,7 +28,7 @@
 // kernel that called them, never a line of this folder.
 #ifndef __GPULAB_HIP_RUNTIME__
 #define __GPULAB_HIP_RUNTIME__
-#ifndef __HIP__
+#if !defined(__HIP__) && !defined(__GPULAB_PLAIN__)
 #error "hip/hip_runtime.h is read by the device compiler: compile this source with gpulab.compile(source) or %%hip."
 #endif
 
