@@ -304,8 +304,8 @@ void check_moves(const char* what) {
 }
 
 template <int X, int N>
-__global__ void counts(const unsigned char* in, unsigned* histogram, int* ranks_out, int* prefix_out, const int* lengths,
-                       int* decoded, int* total) {
+__global__ void counts(const unsigned char* in, unsigned* histogram, int* ranks_out, int* prefix_out,
+                       const int* lengths, int* decoded, int* total) {
   int t = static_cast<int>(threadIdx.x);
   unsigned char items[N];
   hipcub::LoadDirectBlocked(t, in, items);

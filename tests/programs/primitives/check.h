@@ -12,13 +12,13 @@
 inline int failures = 0;
 inline int comparisons = 0;
 
-#define HIP(call)                                                                              \
-  do {                                                                                         \
-    hipError_t error_ = (call);                                                                \
-    if (error_ != hipSuccess) {                                                                \
-      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorString(error_));    \
-      std::exit(2);                                                                            \
-    }                                                                                          \
+#define HIP(call)                                                                           \
+  do {                                                                                      \
+    hipError_t error_ = (call);                                                             \
+    if (error_ != hipSuccess) {                                                             \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorString(error_)); \
+      std::exit(2);                                                                         \
+    }                                                                                       \
   } while (0)
 
 // Device memory with a guard behind it, which nobody may write.

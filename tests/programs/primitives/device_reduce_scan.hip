@@ -64,7 +64,8 @@ void reductions(size_t n) {
   if (n != 0) wanted = {static_cast<int>(most - values.begin()), *most};
   expect_one("ArgMax", pair.read()[0], wanted);
   Device<long> index(1);
-  run("ArgMax apart", [&](void* t, size_t& b) { return hipcub::DeviceReduce::ArgMax(t, b, in.data, out.data, index.data, n); });
+  run("ArgMax apart",
+      [&](void* t, size_t& b) { return hipcub::DeviceReduce::ArgMax(t, b, in.data, out.data, index.data, n); });
   one("ArgMax apart", wanted.value);
   expect_one("its place", index.read()[0], static_cast<long>(wanted.key));
 
@@ -76,14 +77,16 @@ void reductions(size_t n) {
   });
   expect_one("TransformReduce", wide.read()[0], squares);
   hipcub::CountingInputIterator<long long> counting(3);
-  run("Sum of an iterator", [&](void* t, size_t& b) { return hipcub::DeviceReduce::Sum(t, b, counting, wide.data, n); });
+  run("Sum of an iterator",
+      [&](void* t, size_t& b) { return hipcub::DeviceReduce::Sum(t, b, counting, wide.data, n); });
   long long m = static_cast<long long>(n);
   expect_one("Sum of an iterator", wide.read()[0], 3 * m + m * (m - 1) / 2);
 
   std::vector<double> reals(n);
   for (double& x : reals) x = random_below(1000) / 7.0;
   Device<double> real_in(reals), real_out(1);
-  run("Sum of doubles", [&](void* t, size_t& b) { return hipcub::DeviceReduce::Sum(t, b, real_in.data, real_out.data, n); });
+  run("Sum of doubles",
+      [&](void* t, size_t& b) { return hipcub::DeviceReduce::Sum(t, b, real_in.data, real_out.data, n); });
   expect_one("Sum of doubles", real_out.read()[0], std::accumulate(reals.begin(), reals.end(), 0.0));
 }
 
@@ -123,7 +126,8 @@ void by_key(size_t n) {
     so_far = std::max(so_far, values[i]);
   }
   run("ExclusiveScanByKey", [&](void* t, size_t& b) {
-    return hipcub::DeviceScan::ExclusiveScanByKey(t, b, in_keys.data, in.data, out.data, hipcub::Max(), 7, n, SameTens());
+    return hipcub::DeviceScan::ExclusiveScanByKey(t, b, in_keys.data, in.data, out.data, hipcub::Max(), 7, n,
+                                                  SameTens());
   });
   expect("ExclusiveScanByKey", out.read(), most);
 }
@@ -150,9 +154,8 @@ void scans(size_t n) {
   Affine so_far{1, 0};
   for (size_t i = 0; i < n; ++i) chain[i] = so_far = i == 0 ? functions[0] : Then()(so_far, functions[i]);
   Device<Affine> f_in(functions), f_out(n);
-  run("InclusiveScan", [&](void* t, size_t& b) {
-    return hipcub::DeviceScan::InclusiveScan(t, b, f_in.data, f_out.data, Then(), n);
-  });
+  run("InclusiveScan",
+      [&](void* t, size_t& b) { return hipcub::DeviceScan::InclusiveScan(t, b, f_in.data, f_out.data, Then(), n); });
   expect("InclusiveScan", f_out.read(), chain);
   Affine init{3, 4};
   so_far = init;
@@ -181,7 +184,8 @@ void scans(size_t n) {
   for (size_t i = 0; i < n; ++i) doubled[i] = sum += 2 * bytes[i];
   auto twice = [] __device__(unsigned char x) { return 2 * x; };
   hipcub::TransformInputIterator<int, decltype(twice), unsigned char*> iterator(b_in.data, twice);
-  run("of an iterator", [&](void* t, size_t& b) { return hipcub::DeviceScan::InclusiveSum(t, b, iterator, out.data, n); });
+  run("of an iterator",
+      [&](void* t, size_t& b) { return hipcub::DeviceScan::InclusiveSum(t, b, iterator, out.data, n); });
   expect("of an iterator", out.read(), doubled);
 }
 

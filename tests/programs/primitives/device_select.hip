@@ -35,7 +35,8 @@ void selections(size_t n) {
     front.insert(front.end(), back.rbegin(), back.rend());
     expect(what, out.read(), front);
   };
-  run("If", [&](void* t, size_t& b) { return hipcub::DeviceSelect::If(t, b, in.data, out.data, count.data, n, Odd()); });
+  run("If",
+      [&](void* t, size_t& b) { return hipcub::DeviceSelect::If(t, b, in.data, out.data, count.data, n, Odd()); });
   check("If", chosen, out);
   run("Flagged", [&](void* t, size_t& b) {
     return hipcub::DeviceSelect::Flagged(t, b, in.data, mask.data, out.data, count.data, static_cast<int>(n));
@@ -45,9 +46,8 @@ void selections(size_t n) {
     return hipcub::DeviceSelect::FlaggedIf(t, b, in.data, mask.data, out.data, count.data, n, Below{1});
   });
   check("FlaggedIf", unflagged, out);
-  run("Partition::If", [&](void* t, size_t& b) {
-    return hipcub::DevicePartition::If(t, b, in.data, out.data, count.data, n, Odd());
-  });
+  run("Partition::If",
+      [&](void* t, size_t& b) { return hipcub::DevicePartition::If(t, b, in.data, out.data, count.data, n, Odd()); });
   split("Partition::If", chosen, rest);
   run("Partition::Flagged", [&](void* t, size_t& b) {
     return hipcub::DevicePartition::Flagged(t, b, in.data, mask.data, out.data, count.data, n);
@@ -64,7 +64,8 @@ void selections(size_t n) {
   expect("three ways: second", c.read(middle.size()), middle);
   expect("three ways: rest", d.read(large.size()), large);
   Device<int> same(values);
-  run("If in place", [&](void* t, size_t& b) { return hipcub::DeviceSelect::If(t, b, same.data, count.data, n, Odd()); });
+  run("If in place",
+      [&](void* t, size_t& b) { return hipcub::DeviceSelect::If(t, b, same.data, count.data, n, Odd()); });
   check("If in place", chosen, same);
 }
 
@@ -82,7 +83,8 @@ void runs(size_t n) {
     if (lengths[r] > 1) offsets.push_back(firsts[r]), long_lengths.push_back(lengths[r]);
   }
   Device<int> in(keys), more(values), out(n), out_values(n), count(1);
-  run("Unique", [&](void* t, size_t& b) { return hipcub::DeviceSelect::Unique(t, b, in.data, out.data, count.data, n); });
+  run("Unique",
+      [&](void* t, size_t& b) { return hipcub::DeviceSelect::Unique(t, b, in.data, out.data, count.data, n); });
   expect_one("Unique", count.read()[0], static_cast<int>(unique.size()));
   expect("Unique", out.read(unique.size()), unique);
   run("UniqueByKey", [&](void* t, size_t& b) {
@@ -120,7 +122,8 @@ void histograms(size_t n) {
   });
   expect("HistogramEven", counts.read(), even);
   run("HistogramRange", [&](void* t, size_t& b) {
-    return hipcub::DeviceHistogram::HistogramRange(t, b, in.data, counts_range.data, 6, limits.data, static_cast<int>(n));
+    return hipcub::DeviceHistogram::HistogramRange(t, b, in.data, counts_range.data, 6, limits.data,
+                                                   static_cast<int>(n));
   });
   expect("HistogramRange", counts_range.read(), range);
 
@@ -153,7 +156,8 @@ void histograms(size_t n) {
   for (int& x : numbers) x = static_cast<int>(random_below(40000)) - 1000, x >= 0 && x < 40000 ? ++many[x / 2] : 0;
   Device<int> wide(numbers), wide_counts(20000);
   run("many bins", [&](void* t, size_t& b) {
-    return hipcub::DeviceHistogram::HistogramEven(t, b, wide.data, wide_counts.data, 20001, 0, 40000, static_cast<int>(n));
+    return hipcub::DeviceHistogram::HistogramEven(t, b, wide.data, wide_counts.data, 20001, 0, 40000,
+                                                  static_cast<int>(n));
   });
   expect("many bins", wide_counts.read(), many);
 }
@@ -171,7 +175,8 @@ void small_ones(size_t n) {
   });
   expect("SubtractLeftCopy", out.read(), left);
   Device<int> same(values);
-  run("SubtractRight", [&](void* t, size_t& b) { return hipcub::DeviceAdjacentDifference::SubtractRight(t, b, same.data, n); });
+  run("SubtractRight",
+      [&](void* t, size_t& b) { return hipcub::DeviceAdjacentDifference::SubtractRight(t, b, same.data, n); });
   expect("SubtractRight", same.read(), right);
   int* d = same.data;
   HIP(hipcub::DeviceFor::Bulk(n, [=] __device__(size_t i) { d[i] = static_cast<int>(i * i); }));

@@ -1,4 +1,5 @@
-// hipcub::DeviceRadixSort, DeviceMergeSort, DeviceMerge, DeviceSegmentedRadixSort, DeviceSegmentedSort against the host.
+// hipcub::DeviceRadixSort, DeviceMergeSort, DeviceMerge, DeviceSegmentedRadixSort, DeviceSegmentedSort against the
+// host.
 #include <hip/hip_runtime.h>
 #include <hipcub/hipcub.hpp>
 
@@ -127,11 +128,11 @@ void merges(size_t n) {
   std::stable_sort(wanted.begin(), wanted.end(), ByKey());
   {
     Device<Record> in(records), out(n);
-    run("merge sort: copy", [&](void* t, size_t& b) {
-      return hipcub::DeviceMergeSort::SortKeysCopy(t, b, in.data, out.data, n, ByKey());
-    });
+    run("merge sort: copy",
+        [&](void* t, size_t& b) { return hipcub::DeviceMergeSort::SortKeysCopy(t, b, in.data, out.data, n, ByKey()); });
     expect("merge sort: copy", out.read(), wanted);
-    run("merge sort", [&](void* t, size_t& b) { return hipcub::DeviceMergeSort::StableSortKeys(t, b, in.data, n, ByKey()); });
+    run("merge sort",
+        [&](void* t, size_t& b) { return hipcub::DeviceMergeSort::StableSortKeys(t, b, in.data, n, ByKey()); });
     expect("merge sort", in.read(), wanted);
   }
   auto keys = random_keys<float>(n);
@@ -169,8 +170,10 @@ void segments(size_t n, unsigned longest) {
   std::iota(values.begin(), values.end(), 0);
   auto order = values, down = values;
   for (int s = 0; s < count; ++s) {
-    std::stable_sort(order.begin() + begins[s], order.begin() + begins[s + 1], [&](int a, int b) { return keys[a] < keys[b]; });
-    std::stable_sort(down.begin() + begins[s], down.begin() + begins[s + 1], [&](int a, int b) { return keys[a] > keys[b]; });
+    std::stable_sort(order.begin() + begins[s], order.begin() + begins[s + 1],
+                     [&](int a, int b) { return keys[a] < keys[b]; });
+    std::stable_sort(down.begin() + begins[s], down.begin() + begins[s + 1],
+                     [&](int a, int b) { return keys[a] > keys[b]; });
   }
   std::vector<short> sorted(n);
   for (size_t i = 0; i < n; ++i) sorted[i] = keys[down[i]];
@@ -190,7 +193,8 @@ void segments(size_t n, unsigned longest) {
   hipcub::DoubleBuffer<short> buffer(k.data, k_out.data);
   hipcub::DoubleBuffer<int> pairs(v.data, v_out.data);
   run("segmented sort of buffers", [&](void* t, size_t& b) {
-    return hipcub::DeviceSegmentedSort::SortPairsDescending(t, b, buffer, pairs, items, count, offsets.data, offsets.data + 1);
+    return hipcub::DeviceSegmentedSort::SortPairsDescending(t, b, buffer, pairs, items, count, offsets.data,
+                                                            offsets.data + 1);
   });
   expect("segmented sort of buffers", (pairs.Current() == v.data ? v : v_out).read(), down);
   expect("segmented sort of buffers", (buffer.Current() == k.data ? k : k_out).read(), sorted);

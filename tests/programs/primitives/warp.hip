@@ -142,8 +142,8 @@ __global__ void one_thread(int* out, const float* in) {
   out[k++] = hipcub::PRMT(0x33221100, 0x77665544, 0x0527);
   out[k++] = hipcub::ThreadLoad<hipcub::LOAD_CS>(in + 1) == 2.5f;
   hipcub::ThreadStore<hipcub::STORE_CS>(out + k++, 77);
-  out[k++] = hipcub::KeyValuePair<int, float>(1, 2) == hipcub::ArgMax()(hipcub::KeyValuePair<int, float>(1, 2),
-                                                                       hipcub::KeyValuePair<int, float>(3, 2));
+  out[k++] = hipcub::KeyValuePair<int, float>(1, 2) ==
+             hipcub::ArgMax()(hipcub::KeyValuePair<int, float>(1, 2), hipcub::KeyValuePair<int, float>(3, 2));
   out[k++] = static_cast<int>(hipcub::Traits<float>::TwiddleIn(0x80000000u) == 0x7fffffffu);
 }
 
@@ -161,7 +161,8 @@ int main() {
   check_items<8, 4>("items of 8 lanes");
   {
     Device<float> in(std::vector<float>{1.5f, 2.5f});
-    std::vector<int> wanted = {17, 20, 5, 7, 16, 17, 100, 105, 107, 116, 3, 1, 0, 2, 2, 3, 0xbc, 0x00552277, 1, 77, 1, 1};
+    std::vector<int> wanted = {17, 20, 5, 7, 16, 17,   100,        105, 107, 116, 3,
+                               1,  0,  2, 2, 3,  0xbc, 0x00552277, 1,   77,  1,   1};
     Device<int> out(wanted.size());
     one_thread<<<1, 1>>>(out, in);
     HIP(hipDeviceSynchronize());
@@ -188,7 +189,9 @@ int main() {
     run("modified", [&](void* t, size_t& b) { return hipcub::DeviceScan::InclusiveSum(t, b, from, to, 3); });
     expect("modified", out.read(), {4, 10, 18});
     Device<int> count(1);
-    run("discard", [&](void* t, size_t& b) { return hipcub::DeviceRunLengthEncode::Encode(t, b, from, discard, to, count.data, 3); });
+    run("discard", [&](void* t, size_t& b) {
+      return hipcub::DeviceRunLengthEncode::Encode(t, b, from, discard, to, count.data, 3);
+    });
     expect("discard", out.read(), {1, 1, 1});
   }
   {

@@ -24,9 +24,9 @@ class WithStorage {
 };
 struct Empty {};
 }  // namespace collective
-#define __GPULAB_COLLECTIVE__(Base)        \
-  using typename Base::TempStorage;        \
-  using Base::Base;                        \
+#define __GPULAB_COLLECTIVE__(Base) \
+  using typename Base::TempStorage; \
+  using Base::Base;                 \
   using Base::storage_;
 #define __GPULAB_COLLECTIVE_CALL__ __GPULAB_DEVICE_MEMBER__ __attribute__((convergent))
 }  // namespace hipcub

@@ -57,7 +57,8 @@ struct DoubleBuffer {
 // Says on standard error what a HIP call returned, if it failed.
 inline hipError_t Debug(hipError_t error, const char* file, int line) {
   if (error != hipSuccess) {
-    std::fprintf(stderr, "hipCUB: error %d [%s, %d]: %s\n", static_cast<int>(error), file, line, hipGetErrorString(error));
+    std::fprintf(stderr, "hipCUB: error %d [%s, %d]: %s\n", static_cast<int>(error), file, line,
+                 hipGetErrorString(error));
   }
   return error;
 }

@@ -6,8 +6,7 @@
 namespace hipcub {
 namespace collective {
 template <typename Self, typename Group, typename Key, unsigned int count, typename Value>
-class MergeSort
-    : public WithStorage<Self, ::gpulab::primitives::MergeSortRoom<Group, count, Key, Value>> {
+class MergeSort : public WithStorage<Self, ::gpulab::primitives::MergeSortRoom<Group, count, Key, Value>> {
   using Base = WithStorage<Self, ::gpulab::primitives::MergeSortRoom<Group, count, Key, Value>>;
 
  public:
@@ -29,7 +28,8 @@ class MergeSort
     sort(keys, values, Group::threads * count, less);
   }
   template <typename Compare>
-  __GPULAB_COLLECTIVE_CALL__ void Sort(Key (&keys)[count], Value (&values)[count], Compare less, int valid, Key otherwise) {
+  __GPULAB_COLLECTIVE_CALL__ void Sort(Key (&keys)[count], Value (&values)[count], Compare less, int valid,
+                                       Key otherwise) {
     fill(keys, valid, otherwise);
     sort(keys, values, static_cast<unsigned int>(valid), less);
   }

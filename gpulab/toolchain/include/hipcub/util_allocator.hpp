@@ -19,8 +19,14 @@ class CachingDeviceAllocator {
 
   explicit CachingDeviceAllocator(unsigned int growth, unsigned int least_bin = 1, unsigned int most_bin = INVALID_BIN,
                                   size_t max_cached = INVALID_SIZE, bool skip_cleanup = false, bool debug_ = false)
-      : bin_growth(growth), min_bin(least_bin), max_bin(most_bin), min_bin_bytes(power(growth, least_bin)),
-        max_bin_bytes(power(growth, most_bin)), max_cached_bytes(max_cached), skip_cleanup(skip_cleanup), debug(debug_) {}
+      : bin_growth(growth),
+        min_bin(least_bin),
+        max_bin(most_bin),
+        min_bin_bytes(power(growth, least_bin)),
+        max_bin_bytes(power(growth, most_bin)),
+        max_cached_bytes(max_cached),
+        skip_cleanup(skip_cleanup),
+        debug(debug_) {}
   // Bins of 512 bytes to 2 MiB, and 6 MiB - 1 kept at most.
   explicit CachingDeviceAllocator(bool skip_cleanup = false, bool debug_ = false)
       : CachingDeviceAllocator(8, 3, 7, power(8, 7) * 3 - 1, skip_cleanup, debug_) {}

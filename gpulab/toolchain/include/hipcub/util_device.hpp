@@ -1,4 +1,5 @@
-// hipCUB's host functions about the device. CUB's names with "Ptx" give what HIP knows instead: the architecture's number.
+// hipCUB's host functions about the device. CUB's names with "Ptx" give what HIP knows instead: the architecture's
+// number.
 #pragma once
 #include "config.hpp"
 
@@ -23,6 +24,7 @@ inline hipError_t PtxVersion(int& version, int device = CurrentDevice()) { retur
 inline hipError_t SyncStream(hipStream_t stream) { return hipStreamSynchronize(stream); }
 template <typename Kernel>
 hipError_t MaxSmOccupancy(int& blocks, Kernel kernel, int block_threads, int dynamic_bytes = 0) {
-  return hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, static_cast<size_t>(dynamic_bytes));
+  return hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads,
+                                                      static_cast<size_t>(dynamic_bytes));
 }
 }  // namespace hipcub

@@ -6,7 +6,8 @@
 namespace hipcub {
 __GPULAB_FUNCTION__ unsigned int LaneId() { return ::gpulab::primitives::lane_index(); }
 __GPULAB_FUNCTION__ int RowMajorTid(int x, int y, int) {
-  return static_cast<int>((threadIdx.z * static_cast<unsigned int>(y) + threadIdx.y) * static_cast<unsigned int>(x) + threadIdx.x);
+  return static_cast<int>((threadIdx.z * static_cast<unsigned int>(y) + threadIdx.y) * static_cast<unsigned int>(x) +
+                          threadIdx.x);
 }
 __GPULAB_FUNCTION__ unsigned int WarpId() {
   return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / ::gpulab::primitives::wave_size;
@@ -23,7 +24,8 @@ __GPULAB_FUNCTION__ unsigned int BFE(Bits source, unsigned int start, unsigned i
   return static_cast<unsigned int>(source >> start) & mask;
 }
 // y's low bits in x's place.
-__GPULAB_FUNCTION__ void BFI(unsigned int& result, unsigned int x, unsigned int y, unsigned int start, unsigned int count) {
+__GPULAB_FUNCTION__ void BFI(unsigned int& result, unsigned int x, unsigned int y, unsigned int start,
+                             unsigned int count) {
   unsigned int mask = (count >= 32 ? ~0u : (1u << count) - 1u) << start;
   result = (x & ~mask) | ((y << start) & mask);
 }
@@ -64,13 +66,15 @@ template <int LOGICAL_WARP_THREADS, typename T>
 __GPULAB_FUNCTION__ __attribute__((convergent)) T ShuffleUp(T input, int distance, int first_thread, unsigned int) {
   int index = static_cast<int>(::gpulab::primitives::Warp<LOGICAL_WARP_THREADS>::index());
   int lane = static_cast<int>(LaneId());
-  return ::gpulab::primitives::from_lane(input, static_cast<unsigned int>(index - distance < first_thread ? lane : lane - distance));
+  return ::gpulab::primitives::from_lane(
+      input, static_cast<unsigned int>(index - distance < first_thread ? lane : lane - distance));
 }
 template <int LOGICAL_WARP_THREADS, typename T>
 __GPULAB_FUNCTION__ __attribute__((convergent)) T ShuffleDown(T input, int distance, int last_thread, unsigned int) {
   int index = static_cast<int>(::gpulab::primitives::Warp<LOGICAL_WARP_THREADS>::index());
   int lane = static_cast<int>(LaneId());
-  return ::gpulab::primitives::from_lane(input, static_cast<unsigned int>(index + distance > last_thread ? lane : lane + distance));
+  return ::gpulab::primitives::from_lane(
+      input, static_cast<unsigned int>(index + distance > last_thread ? lane : lane + distance));
 }
 template <int LOGICAL_WARP_THREADS, typename T>
 __GPULAB_FUNCTION__ __attribute__((convergent)) T ShuffleIndex(T input, int source_lane, unsigned int) {

@@ -25,8 +25,8 @@ __global__ __launch_bounds__(block_threads) void copy_ranges_kernel(Sources sour
   }
 }
 template <bool bytewise, typename Sources, typename Targets, typename Sizes>
-hipError_t copy_ranges(void* temporary, size_t& bytes, Sources sources, Targets targets, Sizes sizes, unsigned int ranges,
-                       hipStream_t stream) {
+hipError_t copy_ranges(void* temporary, size_t& bytes, Sources sources, Targets targets, Sizes sizes,
+                       unsigned int ranges, hipStream_t stream) {
   hipError_t result;
   if (!Storage(temporary, bytes).fits(result) || ranges == 0) return result;
   copy_ranges_kernel<bytewise><<<least(ranges, 4096u), block_threads, 0, stream>>>(sources, targets, sizes, ranges);

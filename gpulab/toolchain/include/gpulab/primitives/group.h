@@ -23,7 +23,9 @@ struct Block {
     }
   }
   static __GPULAB_DEVICE_MEMBER__ __attribute__((convergent)) void sync() { __syncthreads(); }
-  static __GPULAB_DEVICE_MEMBER__ __attribute__((convergent)) unsigned int wave() { return uniform(index() / wave_size); }
+  static __GPULAB_DEVICE_MEMBER__ __attribute__((convergent)) unsigned int wave() {
+    return uniform(index() / wave_size);
+  }
   // Of this wave.
   static __GPULAB_DEVICE_MEMBER__ unsigned int lanes(unsigned int wave) {
     if constexpr (threads % wave_size == 0) {
@@ -66,8 +68,8 @@ struct BlockTotals {
 
 // Thread 0 gets op of the values of the first `valid` threads, in their order.
 template <typename Group, typename T, typename Op>
-__GPULAB_FUNCTION__ __attribute__((convergent)) T reduce_block(BlockTotals<T, Group>& shared, T value, unsigned int valid,
-                                                               Op& op) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) T reduce_block(BlockTotals<T, Group>& shared, T value,
+                                                               unsigned int valid, Op& op) {
   unsigned int wave = Group::wave(), lane = Group::index() % wave_size, first = wave * wave_size;
   unsigned int mine = valid > first ? least(valid - first, wave_size) : 0;
   reduce_lanes<wave_size>(value, lane, mine, op);
@@ -94,8 +96,8 @@ __GPULAB_FUNCTION__ T reduce_items(T (&items)[count], Op& op) {
 // `upto` becomes op of the values of the threads so far, `before` that of the threads before this one (thread 0 has
 // none: its is not set), `all` that of the group.
 template <typename Group, typename T, typename Op>
-__GPULAB_FUNCTION__ __attribute__((convergent)) void scan_block(BlockTotals<T, Group>& shared, T& upto, T& before, T& all,
-                                                                Op& op) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) void scan_block(BlockTotals<T, Group>& shared, T& upto, T& before,
+                                                                T& all, Op& op) {
   unsigned int wave = Group::wave(), lane = Group::index() % wave_size, lanes = Group::lanes(wave);
   scan_lanes<wave_size>(upto, lane, lanes, op);
   before = from_lane(upto, lane == 0 ? lane_index() : lane_index() - 1);
@@ -155,8 +157,8 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) T reduce_runs(T value, Flag flag
 
 // Item i of this thread goes to place to(i), and comes back from place from(i).
 template <typename Group, typename T, typename U, unsigned int count, unsigned int room, typename To, typename From>
-__GPULAB_FUNCTION__ __attribute__((convergent)) void exchange(Items<T, room>& shared, const T (&in)[count], U (&out)[count],
-                                                              To to, From from) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) void exchange(Items<T, room>& shared, const T (&in)[count],
+                                                              U (&out)[count], To to, From from) {
 #pragma unroll
   for (unsigned int i = 0; i < count; ++i) shared[to(i)] = in[i];
   Group::sync();

@@ -64,10 +64,11 @@ union RadixSortRoom {
   Items<V, Group::threads * count> values;
 };
 // Blocked keys (and values) are sorted by the bits from begin_bit on; blocked again, or striped.
-template <typename Group, unsigned int digit_width, bool striped, unsigned int count, typename K, typename V, typename Coder>
+template <typename Group, unsigned int digit_width, bool striped, unsigned int count, typename K, typename V,
+          typename Coder>
 __GPULAB_FUNCTION__ __attribute__((convergent)) void radix_sort_block(
-    RadixSortRoom<Group, digit_width, count, K, V>& shared, K (&keys)[count], V (&values)[count], unsigned int begin_bit,
-    unsigned int end_bit, Coder coder) {
+    RadixSortRoom<Group, digit_width, count, K, V>& shared, K (&keys)[count], V (&values)[count],
+    unsigned int begin_bit, unsigned int end_bit, Coder coder) {
   constexpr bool with_values = !__is_same(V, NoValues);
   WaveStriped<Group, count> in_waves;
   exchange<Group>(shared.keys, keys, keys, Blocked<Group, count>{}, in_waves);
@@ -135,8 +136,10 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) void merge_sort_group(MergeSortR
 #pragma unroll
     for (unsigned int i = 0; i < count; ++i) shared.keys[first + i] = keys[i];
     Group::sync();
-    unsigned int pair = first / (2 * run) * (2 * run), middle = least(pair + run, valid), end = least(pair + 2 * run, valid);
-    unsigned int diagonal = first - pair, lefts = middle > pair ? middle - pair : 0, rights = end > middle ? end - middle : 0;
+    unsigned int pair = first / (2 * run) * (2 * run), middle = least(pair + run, valid),
+                 end = least(pair + 2 * run, valid);
+    unsigned int diagonal = first - pair, lefts = middle > pair ? middle - pair : 0,
+                 rights = end > middle ? end - middle : 0;
     unsigned int low = diagonal > rights ? diagonal - rights : 0, high = least(diagonal, lefts);
 #pragma clang loop unroll(disable)
     while (low < high) {

@@ -58,8 +58,10 @@ struct Histograms {
 };
 
 template <unsigned int channels, unsigned int active, bool shared, typename Samples, typename Counter, typename Bins>
-__global__ __launch_bounds__(block_threads) void histogram_kernel(Samples samples, Histograms<Counter, Bins, active> all,
-                                                                  uint64_t pixels, uint64_t rows, uint64_t row_samples) {
+__global__ __launch_bounds__(block_threads) void histogram_kernel(Samples samples,
+                                                                  Histograms<Counter, Bins, active> all,
+                                                                  uint64_t pixels, uint64_t rows,
+                                                                  uint64_t row_samples) {
   extern __shared__ unsigned int bin_counts[];
   if constexpr (shared) {
     for (unsigned int i = threadIdx.x; i < all.begins[active]; i += block_threads) bin_counts[i] = 0;
@@ -118,12 +120,14 @@ hipError_t histogram(void* temporary, size_t& bytes, Samples samples, Counter* c
   if (pixels == 0 || rows == 0) return result;
   unsigned int total = all.begins[active];
   uint64_t wanted = divide_up(pixels, static_cast<uint64_t>(block_threads) * 16);
-  dim3 grid(static_cast<unsigned int>(least(wanted, uint64_t(256))), static_cast<unsigned int>(least(rows, uint64_t(64))));
+  dim3 grid(static_cast<unsigned int>(least(wanted, uint64_t(256))),
+            static_cast<unsigned int>(least(rows, uint64_t(64))));
   if (total <= most_shared_bins) {
-    histogram_kernel<channels, active, true><<<grid, block_threads, total * sizeof(unsigned int), stream>>>(
-        samples, all, pixels, rows, row_samples);
+    histogram_kernel<channels, active, true>
+        <<<grid, block_threads, total * sizeof(unsigned int), stream>>>(samples, all, pixels, rows, row_samples);
   } else {
-    histogram_kernel<channels, active, false><<<grid, block_threads, 0, stream>>>(samples, all, pixels, rows, row_samples);
+    histogram_kernel<channels, active, false>
+        <<<grid, block_threads, 0, stream>>>(samples, all, pixels, rows, row_samples);
   }
   return finish();
 }

@@ -117,8 +117,8 @@ struct TransformIterator : IteratorBase<TransformIterator<Value, Function, Input
 };
 
 template <typename Input, typename Offset, typename Value>
-struct IndexedIterator : IteratorBase<IndexedIterator<Input, Offset, Value>, KeyValue<Offset, Value>,
-                                      KeyValue<Offset, Value>> {
+struct IndexedIterator
+    : IteratorBase<IndexedIterator<Input, Offset, Value>, KeyValue<Offset, Value>, KeyValue<Offset, Value>> {
   Input from;
   Offset place;
   IndexedIterator() = default;

@@ -40,12 +40,13 @@ inline constexpr bool is_integer_key =
 template <typename T>
 inline constexpr bool is_radix_key = (is_float_key<T> && !__is_same(T, long double)) || is_integer_key<T>;
 
-// The key as an unsigned number. Of floating-point keys both zeros are equal; a NaN comes by its bits: with a sign before
-// -infinity, else behind infinity.
+// The key as an unsigned number. Of floating-point keys both zeros are equal; a NaN comes by its bits: with a sign
+// before -infinity, else behind infinity.
 template <typename T, bool descending>
 struct RadixKey {
-  static_assert(is_radix_key<T>, "gpulab: a radix sort takes keys of integer and floating-point types; sort others with "
-                                 "DeviceMergeSort (rocprim::merge_sort) and a comparison, or with a decomposer");
+  static_assert(is_radix_key<T>,
+                "gpulab: a radix sort takes keys of integer and floating-point types; sort others with "
+                "DeviceMergeSort (rocprim::merge_sort) and a comparison, or with a decomposer");
   using Bits = typename unsigned_of<sizeof(T)>::type;
   static constexpr unsigned int bits = 8 * sizeof(T);
   static __GPULAB_MEMBER__ Bits encode(const T& key) {

@@ -93,7 +93,8 @@ template <typename Action>
 hipError_t for_each_index(uint64_t count, Action action, hipStream_t stream) {
   if (count == 0) return hipSuccess;
   uint64_t blocks = divide_up(count, static_cast<uint64_t>(block_threads));
-  for_each_kernel<<<static_cast<unsigned int>(blocks < 4096 ? blocks : 4096), block_threads, 0, stream>>>(count, action);
+  for_each_kernel<<<static_cast<unsigned int>(blocks < 4096 ? blocks : 4096), block_threads, 0, stream>>>(count,
+                                                                                                          action);
   return finish();
 }
 template <typename Input, typename Output>

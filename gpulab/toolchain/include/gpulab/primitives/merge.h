@@ -16,7 +16,8 @@ inline constexpr unsigned int merge_items = 8;
 template <typename Iterator>
 inline constexpr bool no_values = __is_same(bare<Iterator>, NoValues*) || __is_same(bare<Iterator>, const NoValues*);
 
-// How many of the sorted items go before this one: those that are less, with `equal_too` also those that are not greater.
+// How many of the sorted items go before this one: those that are less, with `equal_too` also those that are not
+// greater.
 template <typename K, typename Items, typename Index, typename Compare>
 __GPULAB_FUNCTION__ Index rank_among(Items items, Index count, const K& item, bool equal_too, Compare& less) {
   Index low = 0;
@@ -180,10 +181,10 @@ hipError_t merge(void* temporary, size_t& bytes, A a, B b, Out out, AV a_values,
                  uint64_t a_items, uint64_t b_items, Compare less, hipStream_t stream) {
   hipError_t result;
   if (!Storage(temporary, bytes).fits(result)) return result;
-  return for_each_index(divide_up(a_items + b_items, static_cast<uint64_t>(merge_items)),
-                        MergeAction<A, B, Out, AV, BV, OutV, Compare>{a, b, out, a_values, b_values, out_values,
-                                                                      a_items, b_items, less},
-                        stream);
+  return for_each_index(
+      divide_up(a_items + b_items, static_cast<uint64_t>(merge_items)),
+      MergeAction<A, B, Out, AV, BV, OutV, Compare>{a, b, out, a_values, b_values, out_values, a_items, b_items, less},
+      stream);
 }
 
 }  // namespace primitives

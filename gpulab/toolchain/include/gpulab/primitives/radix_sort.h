@@ -1,8 +1,8 @@
 // Radix sorts of the whole input and of segments: stable, digit by digit from the lowest on.
 //
-// A pass has three launches. Each wave counts the digits of its part; a wave per digit scans that digit's counts over all
-// parts; then each wave goes over its part again and puts each item at its place, which its digit's running count gives.
-// Which lanes have the same digit, ballots tell.
+// A pass has three launches. Each wave counts the digits of its part; a wave per digit scans that digit's counts over
+// all parts; then each wave goes over its part again and puts each item at its place, which its digit's running count
+// gives. Which lanes have the same digit, ballots tell.
 #pragma once
 #include "keys.h"
 #include "launching.h"
@@ -15,7 +15,8 @@ inline constexpr unsigned int digit_bits = 8;
 inline constexpr unsigned int digits = 1u << digit_bits;
 
 // Lanes whose digit is that of this lane, and which take part.
-__GPULAB_FUNCTION__ __attribute__((convergent)) uint64_t same_digit(unsigned int digit, unsigned int width, bool valid) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) uint64_t same_digit(unsigned int digit, unsigned int width,
+                                                                    bool valid) {
   uint64_t mask = ballot(valid);
 #pragma unroll
   for (unsigned int bit = 0; bit < digit_bits; ++bit) {
@@ -30,7 +31,8 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) uint64_t same_digit(unsigned int
 
 // Adds the digits of a wave's items to its counts, which are in shared memory.
 template <typename Digit>
-__GPULAB_FUNCTION__ __attribute__((convergent)) void count_digits(unsigned int items, Digit digit, unsigned int* counts) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) void count_digits(unsigned int items, Digit digit,
+                                                                  unsigned int* counts) {
   unsigned int lane = lane_index();
 #pragma unroll
   for (unsigned int i = 0; i < digits; i += wave_size) counts[i + lane] = 0;
@@ -62,7 +64,8 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) void place_digits(unsigned int i
 }
 
 template <typename T>
-inline constexpr bool has_values = !__is_same(T, NoValues) && !__is_same(T, NoValues*) && !__is_same(T, const NoValues*);
+inline constexpr bool has_values =
+    !__is_same(T, NoValues) && !__is_same(T, NoValues*) && !__is_same(T, const NoValues*);
 
 template <typename Digit, typename Keys>
 struct DigitOf {
@@ -104,7 +107,8 @@ __global__ __launch_bounds__(block_threads) void radix_count(Parts parts, Keys k
 }
 // Each digit's counts become the number of its items before a part; totals[digit] is their sum.
 template <int only = 0>
-__global__ __launch_bounds__(block_threads) void radix_scan(unsigned int parts, unsigned int* counts, unsigned int* totals) {
+__global__ __launch_bounds__(block_threads) void radix_scan(unsigned int parts, unsigned int* counts,
+                                                            unsigned int* totals) {
   unsigned int wave = wave_index();
   if (wave >= 4) return;
   unsigned int digit = blockIdx.x * 4 + wave, lane = lane_index(), before = 0;
@@ -134,7 +138,8 @@ __global__ __launch_bounds__(block_threads) void radix_place(Parts parts, Keys k
   for (unsigned int i = 0; i < digits; i += wave_size) {
     unsigned int d = i + lane, total = d < 1u << width ? totals[d] : 0, upto = total;
     scan_lanes<wave_size>(upto, lane, wave_size, op);
-    own[d] = before + upto - total + (d < 1u << width ? counts[static_cast<uint64_t>(d) * parts.count + part.number] : 0);
+    own[d] =
+        before + upto - total + (d < 1u << width ? counts[static_cast<uint64_t>(d) * parts.count + part.number] : 0);
     before += from_one_lane(upto, wave_size - 1);
   }
   wave_sync();
@@ -149,8 +154,8 @@ void radix_pass(const Parts& parts, Keys keys, KeysOut keys_out, Values values, 
   unsigned int scans = divide_up(1u << width, 4u);
   radix_count<<<parts.blocks(), block_threads, 0, stream>>>(parts, keys, coder, low, width, counts);
   radix_scan<><<<scans, block_threads, 0, stream>>>(parts.count, counts, totals);
-  radix_place<<<parts.blocks(), block_threads, 0, stream>>>(parts, keys, keys_out, values, values_out, coder, low, width,
-                                                            counts, totals);
+  radix_place<<<parts.blocks(), block_threads, 0, stream>>>(parts, keys, keys_out, values, values_out, coder, low,
+                                                            width, counts, totals);
 }
 
 // What a call gives: keys (and values) from pointers into pointers. With `both`, the output buffers and the others may
@@ -166,8 +171,8 @@ struct SortBuffers {
 };
 
 template <typename Coder, typename K, typename V>
-hipError_t radix_sort(void* temporary, size_t& bytes, SortBuffers<K, V>& buffers, uint64_t items, unsigned int begin_bit,
-                      unsigned int end_bit, Coder coder, hipStream_t stream) {
+hipError_t radix_sort(void* temporary, size_t& bytes, SortBuffers<K, V>& buffers, uint64_t items,
+                      unsigned int begin_bit, unsigned int end_bit, Coder coder, hipStream_t stream) {
   if (items >> 32 != 0 || begin_bit > end_bit) return hipErrorInvalidValue;
   Parts parts(items);
   unsigned int passes = divide_up(end_bit - begin_bit, digit_bits);

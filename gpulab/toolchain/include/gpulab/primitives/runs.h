@@ -113,9 +113,10 @@ hipError_t long_runs(void* temporary, size_t& bytes, Keys keys, Offsets offsets,
                      Equality equality, uint64_t items, hipStream_t stream) {
   if (items == 0) return store_zero(temporary, bytes, runs, stream);
   Heads<Keys, Equality> heads{keys, equality};
-  return scan_with<LongRun>(temporary, bytes, LoadingLongRun<Keys, Equality>{heads, items},
-                            StoringLongRun<Keys, Equality, Offsets, Lengths, Runs>{heads, offsets, lengths, runs, items},
-                            items, LongRunOp{}, Nothing{}, stream);
+  return scan_with<LongRun>(
+      temporary, bytes, LoadingLongRun<Keys, Equality>{heads, items},
+      StoringLongRun<Keys, Equality, Offsets, Lengths, Runs>{heads, offsets, lengths, runs, items}, items, LongRunOp{},
+      Nothing{}, stream);
 }
 
 }  // namespace primitives

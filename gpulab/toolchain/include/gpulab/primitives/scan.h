@@ -151,12 +151,14 @@ hipError_t scan_with(void* temporary, size_t& bytes, Load load, Store store, uin
 template <typename T, typename Input, typename Output, typename Op, typename Init>
 hipError_t exclusive_scan(void* temporary, size_t& bytes, Input input, Output output, uint64_t items, Op op, Init init,
                           hipStream_t stream) {
-  return scan_with<T>(temporary, bytes, Loading<Input>{input}, StoringExclusive<Output>{output}, items, op, init, stream);
+  return scan_with<T>(temporary, bytes, Loading<Input>{input}, StoringExclusive<Output>{output}, items, op, init,
+                      stream);
 }
 template <typename T, typename Input, typename Output, typename Op, typename Init>
 hipError_t inclusive_scan(void* temporary, size_t& bytes, Input input, Output output, uint64_t items, Op op, Init init,
                           hipStream_t stream) {
-  return scan_with<T>(temporary, bytes, Loading<Input>{input}, StoringInclusive<Output>{output}, items, op, init, stream);
+  return scan_with<T>(temporary, bytes, Loading<Input>{input}, StoringInclusive<Output>{output}, items, op, init,
+                      stream);
 }
 
 // Scans of runs of equal keys. `head` marks a run's first item; sums do not cross it.
@@ -178,9 +180,7 @@ template <typename Keys, typename Equality>
 struct Heads {
   Keys keys;
   Equality equality;
-  __GPULAB_DEVICE_MEMBER__ bool operator()(uint64_t i) {
-    return i == 0 || !equality(at(keys, i - 1), at(keys, i));
-  }
+  __GPULAB_DEVICE_MEMBER__ bool operator()(uint64_t i) { return i == 0 || !equality(at(keys, i - 1), at(keys, i)); }
 };
 template <typename T, typename Keys, typename Input, typename Equality>
 struct LoadingMarked {

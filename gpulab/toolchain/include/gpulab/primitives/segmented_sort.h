@@ -8,7 +8,8 @@ namespace primitives {
 template <typename Coder, typename K, typename V, typename Begins, typename Ends>
 __global__ __launch_bounds__(block_threads) void sort_segments(unsigned int segments, SortBuffers<K, V> buffers,
                                                                K* other_keys, V* other_values, Begins begins, Ends ends,
-                                                               unsigned int begin_bit, unsigned int end_bit, Coder coder) {
+                                                               unsigned int begin_bit, unsigned int end_bit,
+                                                               Coder coder) {
   __shared__ unsigned int counters[4][digits];
   unsigned int wave = wave_index(), lane = lane_index(), step = gridDim.x * 4;
   if (wave >= 4) return;

@@ -110,8 +110,8 @@ struct CopyBack {
   }
 };
 template <typename Condition, typename Items, typename Selected>
-hipError_t select_in_place(void* temporary, size_t& bytes, Condition condition, Items data, Selected count, uint64_t items,
-                           hipStream_t stream) {
+hipError_t select_in_place(void* temporary, size_t& bytes, Condition condition, Items data, Selected count,
+                           uint64_t items, hipStream_t stream) {
   using T = element_of<Items>;
   size_t inner = 0;
   T* kept = nullptr;

@@ -78,7 +78,8 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) T from_one_lane(const T& value, 
 
 // value becomes op of the values of lanes 0 to index. Lanes from `valid` on have none; they keep theirs.
 template <unsigned int size, typename T, typename Op>
-__GPULAB_FUNCTION__ __attribute__((convergent)) void scan_lanes(T& value, unsigned int index, unsigned int valid, Op& op) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) void scan_lanes(T& value, unsigned int index, unsigned int valid,
+                                                                Op& op) {
   unsigned int lane = lane_index();
 #pragma unroll
   for (unsigned int step = 1; step < size; step *= 2) {
@@ -89,7 +90,8 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) void scan_lanes(T& value, unsign
 }
 // Lane 0 gets op of the values of the first `valid` lanes, in their order; valid is 1 or more.
 template <unsigned int size, typename T, typename Op>
-__GPULAB_FUNCTION__ __attribute__((convergent)) void reduce_lanes(T& value, unsigned int index, unsigned int valid, Op& op) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) void reduce_lanes(T& value, unsigned int index, unsigned int valid,
+                                                                  Op& op) {
   unsigned int lane = lane_index();
 #pragma unroll
   for (unsigned int step = 1; step < size; step *= 2) {

@@ -33,7 +33,8 @@ class BlockAdjacentDifference : public collective::WithStorage<BlockAdjacentDiff
     if (behind != nullptr && Group::index() + 1 == Group::threads) next = *behind;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      bool has = first + i + 1 < valid || (behind != nullptr && first + i + 1 == static_cast<int>(Group::threads) * count);
+      bool has =
+          first + i + 1 < valid || (behind != nullptr && first + i + 1 == static_cast<int>(Group::threads) * count);
       T neighbour = i + 1 < count ? in[i + 1 < count ? i + 1 : i] : next;
       if (has) {
         out[i] = op(in[i], neighbour);

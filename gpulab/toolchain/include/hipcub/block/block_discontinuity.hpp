@@ -23,7 +23,8 @@ class BlockDiscontinuity : public collective::WithStorage<BlockDiscontinuity<T, 
       flags[0] = Flag(1);
     } else {
       T previous = thread == 0 ? *before : storage_[thread - 1];
-      flags[0] = static_cast<Flag>(::gpulab::primitives::call_flag(op, previous, input[0], static_cast<int>(thread) * count, 0));
+      flags[0] = static_cast<Flag>(
+          ::gpulab::primitives::call_flag(op, previous, input[0], static_cast<int>(thread) * count, 0));
     }
     for (int i = 1; i < count; ++i) {
       flags[i] = static_cast<Flag>(
@@ -42,8 +43,8 @@ class BlockDiscontinuity : public collective::WithStorage<BlockDiscontinuity<T, 
       flags[count - 1] = Flag(1);
     } else {
       T next = last ? *behind : storage_[Group::threads + thread + 1];
-      flags[count - 1] = static_cast<Flag>(::gpulab::primitives::call_flag(op, input[count - 1], next,
-                                                                           static_cast<int>(thread + 1) * count, 0));
+      flags[count - 1] = static_cast<Flag>(
+          ::gpulab::primitives::call_flag(op, input[count - 1], next, static_cast<int>(thread + 1) * count, 0));
     }
   }
 
@@ -70,7 +71,8 @@ class BlockDiscontinuity : public collective::WithStorage<BlockDiscontinuity<T, 
     tails(flags, input, op, &tile_successor);
   }
   template <int count, typename Flag, typename Op>
-  __GPULAB_COLLECTIVE_CALL__ void FlagHeadsAndTails(Flag (&head)[count], Flag (&tail)[count], T (&input)[count], Op op) {
+  __GPULAB_COLLECTIVE_CALL__ void FlagHeadsAndTails(Flag (&head)[count], Flag (&tail)[count], T (&input)[count],
+                                                    Op op) {
     share(input);
     heads(head, input, op, nullptr);
     tails(tail, input, op, nullptr);

@@ -17,27 +17,27 @@ class BlockExchange
 
  public:
   __GPULAB_COLLECTIVE__(Base)
-#define __GPULAB_EXCHANGES__(Name, From, To)                                        \
-  template <typename U>                                                             \
-  __GPULAB_COLLECTIVE_CALL__ void Name(const T (&in)[count], U (&out)[count]) {     \
-    ::gpulab::primitives::exchange<Group>(storage_, in, out, From{}, To{});         \
-  }                                                                                 \
-  __GPULAB_COLLECTIVE_CALL__ void Name(T (&items)[count]) { Name(items, items); }
+#define __GPULAB_EXCHANGES__(Name, From, To)                                  \
+  template <typename U>                                                       \
+  __GPULAB_COLLECTIVE_CALL__ void Name(const T(&in)[count], U(&out)[count]) { \
+    ::gpulab::primitives::exchange<Group>(storage_, in, out, From{}, To{});   \
+  }                                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void Name(T(&items)[count]) { Name(items, items); }
   __GPULAB_EXCHANGES__(StripedToBlocked, Striped, Blocked)
   __GPULAB_EXCHANGES__(BlockedToStriped, Blocked, Striped)
   __GPULAB_EXCHANGES__(WarpStripedToBlocked, WaveStriped, Blocked)
   __GPULAB_EXCHANGES__(BlockedToWarpStriped, Blocked, WaveStriped)
 #undef __GPULAB_EXCHANGES__
   // Each item goes to the place that its rank names.
-#define __GPULAB_SCATTERS__(Name, To)                                                                            \
-  template <typename U, typename Offset>                                                                         \
-  __GPULAB_COLLECTIVE_CALL__ void Name(const T (&in)[count], U (&out)[count], const Offset (&ranks)[count]) {    \
-    ::gpulab::primitives::exchange<Group>(storage_, in, out,                                                     \
-                                          ::gpulab::primitives::ByRank<const Offset[count]>{ranks}, To{});       \
-  }                                                                                                              \
-  template <typename Offset>                                                                                     \
-  __GPULAB_COLLECTIVE_CALL__ void Name(T (&items)[count], const Offset (&ranks)[count]) {                        \
-    Name(items, items, ranks);                                                                                   \
+#define __GPULAB_SCATTERS__(Name, To)                                                                                  \
+  template <typename U, typename Offset>                                                                               \
+  __GPULAB_COLLECTIVE_CALL__ void Name(const T(&in)[count], U(&out)[count], const Offset(&ranks)[count]) {             \
+    ::gpulab::primitives::exchange<Group>(storage_, in, out, ::gpulab::primitives::ByRank<const Offset[count]>{ranks}, \
+                                          To{});                                                                       \
+  }                                                                                                                    \
+  template <typename Offset>                                                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void Name(T(&items)[count], const Offset(&ranks)[count]) {                                \
+    Name(items, items, ranks);                                                                                         \
   }
   __GPULAB_SCATTERS__(ScatterToBlocked, Blocked)
   __GPULAB_SCATTERS__(ScatterToStriped, Striped)

@@ -20,19 +20,19 @@ __GPULAB_FUNCTION__ StripedFrom<::gpulab::primitives::wave_size> wave_striped(un
 }
 }  // namespace collective
 
-#define __GPULAB_LOADS__(Name, parameters, place)                                                                     \
-  template <parameters typename T, int count, typename Input>                                                         \
-  __GPULAB_FUNCTION__ void Name(int thread, Input in, T (&items)[count]) {                                            \
-    ::gpulab::primitives::load_items(in, items, place);                                                               \
-  }                                                                                                                   \
-  template <parameters typename T, int count, typename Input>                                                         \
-  __GPULAB_FUNCTION__ void Name(int thread, Input in, T (&items)[count], int valid_items) {                           \
-    ::gpulab::primitives::load_items(in, items, static_cast<unsigned int>(valid_items), place);                       \
-  }                                                                                                                   \
-  template <parameters typename T, typename Default, int count, typename Input>                                       \
-  __GPULAB_FUNCTION__ void Name(int thread, Input in, T (&items)[count], int valid_items, Default otherwise) {        \
-    for (int i = 0; i < count; ++i) items[i] = otherwise;                                                             \
-    ::gpulab::primitives::load_items(in, items, static_cast<unsigned int>(valid_items), place);                       \
+#define __GPULAB_LOADS__(Name, parameters, place)                                                             \
+  template <parameters typename T, int count, typename Input>                                                 \
+  __GPULAB_FUNCTION__ void Name(int thread, Input in, T(&items)[count]) {                                     \
+    ::gpulab::primitives::load_items(in, items, place);                                                       \
+  }                                                                                                           \
+  template <parameters typename T, int count, typename Input>                                                 \
+  __GPULAB_FUNCTION__ void Name(int thread, Input in, T(&items)[count], int valid_items) {                    \
+    ::gpulab::primitives::load_items(in, items, static_cast<unsigned int>(valid_items), place);               \
+  }                                                                                                           \
+  template <parameters typename T, typename Default, int count, typename Input>                               \
+  __GPULAB_FUNCTION__ void Name(int thread, Input in, T(&items)[count], int valid_items, Default otherwise) { \
+    for (int i = 0; i < count; ++i) items[i] = otherwise;                                                     \
+    ::gpulab::primitives::load_items(in, items, static_cast<unsigned int>(valid_items), place);               \
   }
 #define __GPULAB_THREADS__ int BLOCK_THREADS,
 __GPULAB_LOADS__(LoadDirectBlocked, , (collective::BlockedFrom{static_cast<unsigned int>(thread) * count}))

@@ -7,7 +7,8 @@ template <typename Key, int X, int ITEMS_PER_THREAD, typename Value = NullType, 
 class BlockMergeSort
     : public collective::MergeSort<BlockMergeSort<Key, X, ITEMS_PER_THREAD, Value, Y, Z>,
                                    ::gpulab::primitives::Block<X, Y, Z>, Key, ITEMS_PER_THREAD, Value> {
-  using Base = collective::MergeSort<BlockMergeSort, ::gpulab::primitives::Block<X, Y, Z>, Key, ITEMS_PER_THREAD, Value>;
+  using Base =
+      collective::MergeSort<BlockMergeSort, ::gpulab::primitives::Block<X, Y, Z>, Key, ITEMS_PER_THREAD, Value>;
 
  public:
   using Base::Base;

@@ -26,7 +26,7 @@ class BlockRadixRank {
     // rank_digits takes items striped within waves; the digits of blocked keys are brought there and the ranks back.
     using Blocked = ::gpulab::primitives::Blocked<Group, count>;
     using WaveStriped = ::gpulab::primitives::WaveStriped<Group, count>;
-    static __shared__ ::gpulab::primitives::Items<unsigned int, Group::threads * count> moved;
+    static __shared__::gpulab::primitives::Items<unsigned int, Group::threads * count> moved;
     unsigned int digit[count];
     for (int i = 0; i < count; ++i) {
       digit[i] = extractor.Digit(keys[i]);

@@ -9,10 +9,10 @@ template <typename Key, int X, int ITEMS_PER_THREAD, typename Value = NullType, 
           bool MEMOIZE_OUTER_SCAN = true, BlockScanAlgorithm INNER_SCAN_ALGORITHM = BLOCK_SCAN_WARP_SCANS,
           int SMEM_CONFIG = 0, int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
 class BlockRadixSort
-    : public collective::WithStorage<
-          BlockRadixSort<Key, X, ITEMS_PER_THREAD, Value, RADIX_BITS, MEMOIZE_OUTER_SCAN, INNER_SCAN_ALGORITHM, SMEM_CONFIG,
-                         Y, Z, ARCH>,
-          ::gpulab::primitives::RadixSortRoom<::gpulab::primitives::Block<X, Y, Z>, RADIX_BITS, ITEMS_PER_THREAD, Key, Value>> {
+    : public collective::WithStorage<BlockRadixSort<Key, X, ITEMS_PER_THREAD, Value, RADIX_BITS, MEMOIZE_OUTER_SCAN,
+                                                    INNER_SCAN_ALGORITHM, SMEM_CONFIG, Y, Z, ARCH>,
+                                     ::gpulab::primitives::RadixSortRoom<::gpulab::primitives::Block<X, Y, Z>,
+                                                                         RADIX_BITS, ITEMS_PER_THREAD, Key, Value>> {
   static constexpr unsigned int count = ITEMS_PER_THREAD;
   using Group = ::gpulab::primitives::Block<X, Y, Z>;
   using Base = collective::WithStorage<BlockRadixSort,
@@ -20,14 +20,14 @@ class BlockRadixSort
 
  public:
   __GPULAB_COLLECTIVE__(Base)
-#define __GPULAB_SORTS__(Name, descending, striped)                                                              \
-  __GPULAB_COLLECTIVE_CALL__ void Name(Key (&keys)[count], int begin_bit = 0, int end_bit = sizeof(Key) * 8) {   \
-    NullType none[count];                                                                                        \
-    sort<descending, striped>(keys, none, begin_bit, end_bit);                                                   \
-  }                                                                                                              \
-  __GPULAB_COLLECTIVE_CALL__ void Name(Key (&keys)[count], Value (&values)[count], int begin_bit = 0,            \
-                                       int end_bit = sizeof(Key) * 8) {                                          \
-    sort<descending, striped>(keys, values, begin_bit, end_bit);                                                 \
+#define __GPULAB_SORTS__(Name, descending, striped)                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void Name(Key(&keys)[count], int begin_bit = 0, int end_bit = sizeof(Key) * 8) { \
+    NullType none[count];                                                                                     \
+    sort<descending, striped>(keys, none, begin_bit, end_bit);                                                \
+  }                                                                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void Name(Key(&keys)[count], Value(&values)[count], int begin_bit = 0,           \
+                                       int end_bit = sizeof(Key) * 8) {                                       \
+    sort<descending, striped>(keys, values, begin_bit, end_bit);                                              \
   }
   __GPULAB_SORTS__(Sort, false, false)
   __GPULAB_SORTS__(SortDescending, true, false)

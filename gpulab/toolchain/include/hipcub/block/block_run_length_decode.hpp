@@ -3,8 +3,8 @@
 #include "../collective.hpp"
 
 namespace hipcub {
-template <typename Item, int X, int RUNS_PER_THREAD, int DECODED_ITEMS_PER_THREAD, typename DecodedOffset = uint32_t, int Y = 1,
-          int Z = 1>
+template <typename Item, int X, int RUNS_PER_THREAD, int DECODED_ITEMS_PER_THREAD, typename DecodedOffset = uint32_t,
+          int Y = 1, int Z = 1>
 class BlockRunLengthDecode {
   using Group = ::gpulab::primitives::Block<X, Y, Z>;
   static constexpr unsigned int runs = Group::threads * RUNS_PER_THREAD;
@@ -41,7 +41,8 @@ class BlockRunLengthDecode {
   // The items from `from` on, blocked, and the place of each in its run. Behind the last item, the last run goes on.
   template <typename Relative>
   __GPULAB_COLLECTIVE_CALL__ void RunLengthDecode(Item (&items)[DECODED_ITEMS_PER_THREAD],
-                                                  Relative (&places)[DECODED_ITEMS_PER_THREAD], DecodedOffset from = 0) {
+                                                  Relative (&places)[DECODED_ITEMS_PER_THREAD],
+                                                  DecodedOffset from = 0) {
     for (int i = 0; i < DECODED_ITEMS_PER_THREAD; ++i) {
       DecodedOffset at = from + Group::index() * DECODED_ITEMS_PER_THREAD + static_cast<DecodedOffset>(i);
       unsigned int low = 0, high = runs;  // the last run that begins at or before it

@@ -6,7 +6,8 @@ namespace hipcub {
 // All of them give the same results.
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
-template <typename T, int X, BlockScanAlgorithm ALGORITHM = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
+template <typename T, int X, BlockScanAlgorithm ALGORITHM = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1,
+          int ARCH = HIPCUB_ARCH>
 class BlockScan
     : public collective::WithStorage<BlockScan<T, X, ALGORITHM, Y, Z, ARCH>,
                                      ::gpulab::primitives::BlockTotals<T, ::gpulab::primitives::Block<X, Y, Z>>> {
@@ -62,81 +63,81 @@ class BlockScan
  public:
   __GPULAB_COLLECTIVE__(Base)
   // One item, then several; `aggregate` is the op of all inputs.
-#define __GPULAB_SCANS__(kind, exclusive)                                                                               \
-  template <typename Op>                                                                                                \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, Op op) {                                                     \
-    T all;                                                                                                              \
-    scan<exclusive, 1>(&in, &out, op, all, None{});                                                                     \
-  }                                                                                                                     \
-  template <typename Op>                                                                                                \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, Op op, T& aggregate) {                                       \
-    scan<exclusive, 1>(&in, &out, op, aggregate, None{});                                                               \
-  }                                                                                                                     \
-  template <typename Op>                                                                                                \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, T initial, Op op) {                                          \
-    T all;                                                                                                              \
-    scan<exclusive, 1>(&in, &out, op, all, Value{initial});                                                             \
-  }                                                                                                                     \
-  template <typename Op>                                                                                                \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, T initial, Op op, T& aggregate) {                            \
-    scan<exclusive, 1>(&in, &out, op, aggregate, Value{initial});                                                       \
-  }                                                                                                                     \
-  template <typename Op, typename Callback, typename = typename ::gpulab::enable_if<__is_class(Callback) &&            \
-                                                                                    !__is_same(Callback, T)>::type>     \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, Op op, Callback& callback) {                                 \
-    T all;                                                                                                              \
-    scan<exclusive, 1>(&in, &out, op, all, Called<Callback>{callback});                                                 \
-  }                                                                                                                     \
-  template <int count, typename Op>                                                                                     \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T (&in)[count], T (&out)[count], Op op) {                                  \
-    T all;                                                                                                              \
-    scan<exclusive, count>(in, out, op, all, None{});                                                                   \
-  }                                                                                                                     \
-  template <int count, typename Op>                                                                                     \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T (&in)[count], T (&out)[count], Op op, T& aggregate) {                    \
-    scan<exclusive, count>(in, out, op, aggregate, None{});                                                             \
-  }                                                                                                                     \
-  template <int count, typename Op>                                                                                     \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T (&in)[count], T (&out)[count], T initial, Op op) {                       \
-    T all;                                                                                                              \
-    scan<exclusive, count>(in, out, op, all, Value{initial});                                                           \
-  }                                                                                                                     \
-  template <int count, typename Op>                                                                                     \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T (&in)[count], T (&out)[count], T initial, Op op, T& aggregate) {         \
-    scan<exclusive, count>(in, out, op, aggregate, Value{initial});                                                     \
-  }                                                                                                                     \
-  template <int count, typename Op, typename Callback,                                                                  \
-            typename = typename ::gpulab::enable_if<__is_class(Callback) && !__is_same(Callback, T)>::type>             \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T (&in)[count], T (&out)[count], Op op, Callback& callback) {              \
-    T all;                                                                                                              \
-    scan<exclusive, count>(in, out, op, all, Called<Callback>{callback});                                               \
+#define __GPULAB_SCANS__(kind, exclusive)                                                                     \
+  template <typename Op>                                                                                      \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, Op op) {                                           \
+    T all;                                                                                                    \
+    scan<exclusive, 1>(&in, &out, op, all, None{});                                                           \
+  }                                                                                                           \
+  template <typename Op>                                                                                      \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, Op op, T& aggregate) {                             \
+    scan<exclusive, 1>(&in, &out, op, aggregate, None{});                                                     \
+  }                                                                                                           \
+  template <typename Op>                                                                                      \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, T initial, Op op) {                                \
+    T all;                                                                                                    \
+    scan<exclusive, 1>(&in, &out, op, all, Value{initial});                                                   \
+  }                                                                                                           \
+  template <typename Op>                                                                                      \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, T initial, Op op, T& aggregate) {                  \
+    scan<exclusive, 1>(&in, &out, op, aggregate, Value{initial});                                             \
+  }                                                                                                           \
+  template <typename Op, typename Callback,                                                                   \
+            typename = typename ::gpulab::enable_if<__is_class(Callback) && !__is_same(Callback, T)>::type>   \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T in, T& out, Op op, Callback& callback) {                       \
+    T all;                                                                                                    \
+    scan<exclusive, 1>(&in, &out, op, all, Called<Callback>{callback});                                       \
+  }                                                                                                           \
+  template <int count, typename Op>                                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T(&in)[count], T(&out)[count], Op op) {                          \
+    T all;                                                                                                    \
+    scan<exclusive, count>(in, out, op, all, None{});                                                         \
+  }                                                                                                           \
+  template <int count, typename Op>                                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T(&in)[count], T(&out)[count], Op op, T& aggregate) {            \
+    scan<exclusive, count>(in, out, op, aggregate, None{});                                                   \
+  }                                                                                                           \
+  template <int count, typename Op>                                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T(&in)[count], T(&out)[count], T initial, Op op) {               \
+    T all;                                                                                                    \
+    scan<exclusive, count>(in, out, op, all, Value{initial});                                                 \
+  }                                                                                                           \
+  template <int count, typename Op>                                                                           \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T(&in)[count], T(&out)[count], T initial, Op op, T& aggregate) { \
+    scan<exclusive, count>(in, out, op, aggregate, Value{initial});                                           \
+  }                                                                                                           \
+  template <int count, typename Op, typename Callback,                                                        \
+            typename = typename ::gpulab::enable_if<__is_class(Callback) && !__is_same(Callback, T)>::type>   \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Scan(T(&in)[count], T(&out)[count], Op op, Callback& callback) {      \
+    T all;                                                                                                    \
+    scan<exclusive, count>(in, out, op, all, Called<Callback>{callback});                                     \
   }
   __GPULAB_SCANS__(Exclusive, true)
   __GPULAB_SCANS__(Inclusive, false)
 #undef __GPULAB_SCANS__
 
-#define __GPULAB_SUMS__(kind, ...)                                                                                \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T in, T& out) { kind##Scan(in, out, __VA_ARGS__::hipcub::Sum()); }    \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T in, T& out, T& aggregate) {                                         \
-    kind##Scan(in, out, __VA_ARGS__::hipcub::Sum(), aggregate);                                                   \
-  }                                                                                                               \
-  template <typename Callback, typename = typename ::gpulab::enable_if<__is_class(Callback) &&                   \
-                                                                       !__is_same(Callback, T)>::type>            \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T in, T& out, Callback& callback) {                                   \
-    kind##Scan(in, out, ::hipcub::Sum(), callback);                                                               \
-  }                                                                                                               \
-  template <int count>                                                                                            \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T (&in)[count], T (&out)[count]) {                                    \
-    kind##Scan(in, out, __VA_ARGS__::hipcub::Sum());                                                              \
-  }                                                                                                               \
-  template <int count>                                                                                            \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T (&in)[count], T (&out)[count], T& aggregate) {                      \
-    kind##Scan(in, out, __VA_ARGS__::hipcub::Sum(), aggregate);                                                   \
-  }                                                                                                               \
-  template <int count, typename Callback,                                                                         \
-            typename = typename ::gpulab::enable_if<__is_class(Callback) && !__is_same(Callback, T)>::type>       \
-  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T (&in)[count], T (&out)[count], Callback& callback) {                \
-    kind##Scan(in, out, ::hipcub::Sum(), callback);                                                               \
+#define __GPULAB_SUMS__(kind, ...)                                                                             \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T in, T& out) { kind##Scan(in, out, __VA_ARGS__::hipcub::Sum()); } \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T in, T& out, T& aggregate) {                                      \
+    kind##Scan(in, out, __VA_ARGS__::hipcub::Sum(), aggregate);                                                \
+  }                                                                                                            \
+  template <typename Callback,                                                                                 \
+            typename = typename ::gpulab::enable_if<__is_class(Callback) && !__is_same(Callback, T)>::type>    \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T in, T& out, Callback& callback) {                                \
+    kind##Scan(in, out, ::hipcub::Sum(), callback);                                                            \
+  }                                                                                                            \
+  template <int count>                                                                                         \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T(&in)[count], T(&out)[count]) {                                   \
+    kind##Scan(in, out, __VA_ARGS__::hipcub::Sum());                                                           \
+  }                                                                                                            \
+  template <int count>                                                                                         \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T(&in)[count], T(&out)[count], T& aggregate) {                     \
+    kind##Scan(in, out, __VA_ARGS__::hipcub::Sum(), aggregate);                                                \
+  }                                                                                                            \
+  template <int count, typename Callback,                                                                      \
+            typename = typename ::gpulab::enable_if<__is_class(Callback) && !__is_same(Callback, T)>::type>    \
+  __GPULAB_COLLECTIVE_CALL__ void kind##Sum(T(&in)[count], T(&out)[count], Callback& callback) {               \
+    kind##Scan(in, out, ::hipcub::Sum(), callback);                                                            \
   }
   __GPULAB_SUMS__(Exclusive, T(0), )
   __GPULAB_SUMS__(Inclusive, )

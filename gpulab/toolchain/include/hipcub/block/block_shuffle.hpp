@@ -4,8 +4,8 @@
 
 namespace hipcub {
 template <typename T, int X, int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
-class BlockShuffle : public collective::WithStorage<BlockShuffle<T, X, Y, Z, ARCH>,
-                                                    ::gpulab::primitives::Items<T, X * Y * Z>> {
+class BlockShuffle
+    : public collective::WithStorage<BlockShuffle<T, X, Y, Z, ARCH>, ::gpulab::primitives::Items<T, X * Y * Z>> {
   using Group = ::gpulab::primitives::Block<X, Y, Z>;
   using Base = collective::WithStorage<BlockShuffle, ::gpulab::primitives::Items<T, X * Y * Z>>;
 

@@ -3,14 +3,14 @@
 #include "block_load_func.hpp"
 
 namespace hipcub {
-#define __GPULAB_STORES__(Name, parameters, place)                                                                    \
-  template <parameters typename T, int count, typename Output>                                                        \
-  __GPULAB_FUNCTION__ void Name(int thread, Output out, T (&items)[count]) {                                          \
-    ::gpulab::primitives::store_items(out, items, place);                                                             \
-  }                                                                                                                   \
-  template <parameters typename T, int count, typename Output>                                                        \
-  __GPULAB_FUNCTION__ void Name(int thread, Output out, T (&items)[count], int valid_items) {                         \
-    ::gpulab::primitives::store_items(out, items, static_cast<unsigned int>(valid_items), place);                     \
+#define __GPULAB_STORES__(Name, parameters, place)                                                \
+  template <parameters typename T, int count, typename Output>                                    \
+  __GPULAB_FUNCTION__ void Name(int thread, Output out, T(&items)[count]) {                       \
+    ::gpulab::primitives::store_items(out, items, place);                                         \
+  }                                                                                               \
+  template <parameters typename T, int count, typename Output>                                    \
+  __GPULAB_FUNCTION__ void Name(int thread, Output out, T(&items)[count], int valid_items) {      \
+    ::gpulab::primitives::store_items(out, items, static_cast<unsigned int>(valid_items), place); \
   }
 __GPULAB_STORES__(StoreDirectBlocked, , (collective::BlockedFrom{static_cast<unsigned int>(thread) * count}))
 __GPULAB_STORES__(StoreDirectStriped, __GPULAB_THREADS__,

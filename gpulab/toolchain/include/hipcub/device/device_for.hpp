@@ -48,7 +48,8 @@ class DeviceFor {
   }
   template <typename Iterator, typename Count, typename Op>
   static hipError_t ForEachCopyN(Iterator first, Count count, Op op, hipStream_t stream = nullptr) {
-    return ::gpulab::primitives::for_each_index(static_cast<uint64_t>(count), EachCopy<Iterator, Op>{first, op}, stream);
+    return ::gpulab::primitives::for_each_index(static_cast<uint64_t>(count), EachCopy<Iterator, Op>{first, op},
+                                                stream);
   }
   template <typename Iterator, typename Op>
   static hipError_t ForEachCopy(Iterator first, Iterator last, Op op, hipStream_t stream = nullptr) {

@@ -10,7 +10,8 @@ struct DeviceHistogram {
   static hipError_t HistogramEven(void* temporary, size_t& bytes, Samples samples, Counter* counts, int levels,
                                   Level lower, Level upper, Count items, hipStream_t stream = nullptr,
                                   bool debug = false) {
-    return HistogramEven(temporary, bytes, samples, counts, levels, lower, upper, items, Count(1), size_t(0), stream, debug);
+    return HistogramEven(temporary, bytes, samples, counts, levels, lower, upper, items, Count(1), size_t(0), stream,
+                         debug);
   }
   template <typename Samples, typename Counter, typename Level, typename Count,
             typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
@@ -27,8 +28,8 @@ struct DeviceHistogram {
   static hipError_t MultiHistogramEven(void* temporary, size_t& bytes, Samples samples, Counter* counts[active],
                                        const int levels[active], const Level lower[active], const Level upper[active],
                                        Count pixels, hipStream_t stream = nullptr, bool debug = false) {
-    return MultiHistogramEven<channels, active>(temporary, bytes, samples, counts, levels, lower, upper, pixels, Count(1),
-                                                size_t(0), stream, debug);
+    return MultiHistogramEven<channels, active>(temporary, bytes, samples, counts, levels, lower, upper, pixels,
+                                                Count(1), size_t(0), stream, debug);
   }
   template <int channels, int active, typename Samples, typename Counter, typename Level, typename Count,
             typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
@@ -65,14 +66,15 @@ struct DeviceHistogram {
   static hipError_t MultiHistogramRange(void* temporary, size_t& bytes, Samples samples, Counter* counts[active],
                                         const int levels_count[active], Level* const levels[active], Count pixels,
                                         hipStream_t stream = nullptr, bool debug = false) {
-    return MultiHistogramRange<channels, active>(temporary, bytes, samples, counts, levels_count, levels, pixels, Count(1),
-                                                 size_t(0), stream, debug);
+    return MultiHistogramRange<channels, active>(temporary, bytes, samples, counts, levels_count, levels, pixels,
+                                                 Count(1), size_t(0), stream, debug);
   }
   template <int channels, int active, typename Samples, typename Counter, typename Level, typename Count,
             typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t MultiHistogramRange(void* temporary, size_t& bytes, Samples samples, Counter* counts[active],
                                         const int levels_count[active], Level* const levels[active], Count row_pixels,
-                                        Count rows, size_t row_bytes, hipStream_t stream = nullptr, bool debug = false) {
+                                        Count rows, size_t row_bytes, hipStream_t stream = nullptr,
+                                        bool debug = false) {
     ::gpulab::primitives::RangeBins<__remove_cv(Level)> bins[active];
     for (int c = 0; c < active; ++c) {
       if (levels_count[c] < 2) return hipErrorInvalidValue;
@@ -89,11 +91,11 @@ struct DeviceHistogram {
     namespace p = ::gpulab::primitives;
     size_t sample = sizeof(p::element_of<Samples>);
     if (row_bytes % sample != 0) return hipErrorInvalidValue;
-    return p::ended(temporary,
-                    p::histogram<channels, active>(temporary, bytes, samples, counts, bins,
-                                                   static_cast<uint64_t>(row_pixels), static_cast<uint64_t>(rows),
-                                                   row_bytes / sample, stream),
-                    stream, debug);
+    return p::ended(
+        temporary,
+        p::histogram<channels, active>(temporary, bytes, samples, counts, bins, static_cast<uint64_t>(row_pixels),
+                                       static_cast<uint64_t>(rows), row_bytes / sample, stream),
+        stream, debug);
   }
 };
 }  // namespace hipcub

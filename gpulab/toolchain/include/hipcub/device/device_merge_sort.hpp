@@ -49,10 +49,10 @@ struct DeviceMergeSort {
   static hipError_t sort(void* temporary, size_t& bytes, Keys keys, Values values, KeysOut keys_out,
                          ValuesOut values_out, Count items, Compare less, hipStream_t stream, bool debug) {
     namespace p = ::gpulab::primitives;
-    return p::ended(temporary,
-                    p::merge_sort(temporary, bytes, keys, keys_out, values, values_out, static_cast<uint64_t>(items),
-                                  less, stream),
-                    stream, debug);
+    return p::ended(
+        temporary,
+        p::merge_sort(temporary, bytes, keys, keys_out, values, values_out, static_cast<uint64_t>(items), less, stream),
+        stream, debug);
   }
 };
 }  // namespace hipcub

@@ -10,10 +10,10 @@ struct DevicePartition {
                             Count items, hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
     uint64_t n = static_cast<uint64_t>(items);
-    return p::ended(temporary,
-                    p::select(temporary, bytes, p::Flagged<Flags>{flags}, p::Split<Input, Output>{in, out, n}, selected,
-                              n, stream),
-                    stream, debug);
+    return p::ended(
+        temporary,
+        p::select(temporary, bytes, p::Flagged<Flags>{flags}, p::Split<Input, Output>{in, out, n}, selected, n, stream),
+        stream, debug);
   }
   template <typename Input, typename Output, typename Selected, typename Count, typename Predicate>
   static hipError_t If(void* temporary, size_t& bytes, Input in, Output out, Selected selected, Count items,
@@ -29,9 +29,9 @@ struct DevicePartition {
   template <typename Input, typename First, typename Second, typename Rest, typename Selected, typename Count,
             typename FirstPredicate, typename SecondPredicate,
             typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
-  static hipError_t If(void* temporary, size_t& bytes, Input in, First first_out, Second second_out, Rest unselected_out,
-                       Selected selected, Count items, FirstPredicate first, SecondPredicate second,
-                       hipStream_t stream = nullptr, bool debug = false) {
+  static hipError_t If(void* temporary, size_t& bytes, Input in, First first_out, Second second_out,
+                       Rest unselected_out, Selected selected, Count items, FirstPredicate first,
+                       SecondPredicate second, hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
     return p::ended(temporary,
                     p::partition_three(temporary, bytes, in, first_out, second_out, unselected_out, selected,

@@ -38,14 +38,16 @@ struct DeviceReduce {
   }
 
   // The smallest item with its place, as KeyValuePair<int, T>; of no items {1, the type's largest number}.
-  template <typename Input, typename Output, typename Count, typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
+  template <typename Input, typename Output, typename Count,
+            typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t ArgMin(void* temporary, size_t& bytes, Input in, Output out, Count items,
                            hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
-    return arg(temporary, bytes, in, StorePair<Output>{out}, items, p::ArgMin{},
-               p::largest<p::element_of<Input>>(), stream, debug);
+    return arg(temporary, bytes, in, StorePair<Output>{out}, items, p::ArgMin{}, p::largest<p::element_of<Input>>(),
+               stream, debug);
   }
-  template <typename Input, typename Output, typename Count, typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
+  template <typename Input, typename Output, typename Count,
+            typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t ArgMax(void* temporary, size_t& bytes, Input in, Output out, Count items,
                            hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
@@ -74,8 +76,8 @@ struct DeviceReduce {
   static hipError_t TransformReduce(void* temporary, size_t& bytes, Input in, Output out, Count items, Op op,
                                     Transform transform, T init, hipStream_t stream = nullptr, bool debug = false) {
     using Value = ::gpulab::primitives::bare<decltype(transform(*in))>;
-    return Reduce(temporary, bytes, TransformInputIterator<Value, Transform, Input>(in, transform), out, items, op, init,
-                  stream, debug);
+    return Reduce(temporary, bytes, TransformInputIterator<Value, Transform, Input>(in, transform), out, items, op,
+                  init, stream, debug);
   }
 
   template <typename Keys, typename UniqueKeys, typename Values, typename Aggregates, typename Runs, typename Op,

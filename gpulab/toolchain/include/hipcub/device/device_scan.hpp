@@ -18,8 +18,8 @@ struct DeviceScan {
                                   hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
     using Total = p::result_of<p::given_t<T>, Op, p::given_t<T>, p::element_of<Input>>;
-    return p::ended(temporary, p::exclusive_scan<Total>(temporary, bytes, in, out, count(items), op, init, stream), stream,
-               debug);
+    return p::ended(temporary, p::exclusive_scan<Total>(temporary, bytes, in, out, count(items), op, init, stream),
+                    stream, debug);
   }
   template <typename Input, typename Output, typename Count,
             typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
@@ -34,16 +34,17 @@ struct DeviceScan {
     namespace p = ::gpulab::primitives;
     using T = p::element_of<Input>;
     using Total = p::result_of<T, Op, T, T>;
-    return p::ended(temporary, p::inclusive_scan<Total>(temporary, bytes, in, out, count(items), op, p::Nothing{}, stream),
-               stream, debug);
+    return p::ended(temporary,
+                    p::inclusive_scan<Total>(temporary, bytes, in, out, count(items), op, p::Nothing{}, stream), stream,
+                    debug);
   }
   template <typename Input, typename Output, typename Op, typename T, typename Count>
   static hipError_t InclusiveScanInit(void* temporary, size_t& bytes, Input in, Output out, Op op, T init, Count items,
                                       hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
     using Total = p::result_of<p::given_t<T>, Op, p::given_t<T>, p::element_of<Input>>;
-    return p::ended(temporary, p::inclusive_scan<Total>(temporary, bytes, in, out, count(items), op, init, stream), stream,
-               debug);
+    return p::ended(temporary, p::inclusive_scan<Total>(temporary, bytes, in, out, count(items), op, init, stream),
+                    stream, debug);
   }
 
   // In place: the items are replaced by the results.
@@ -70,9 +71,11 @@ struct DeviceScan {
     return InclusiveScan(temporary, bytes, data, data, op, items, stream, debug);
   }
 
-  template <typename Keys, typename Values, typename Output, typename Count, typename Equality = ::gpulab::primitives::Equal>
+  template <typename Keys, typename Values, typename Output, typename Count,
+            typename Equality = ::gpulab::primitives::Equal>
   static hipError_t ExclusiveSumByKey(void* temporary, size_t& bytes, Keys keys, Values values, Output out, Count items,
-                                      Equality equality = Equality(), hipStream_t stream = nullptr, bool debug = false) {
+                                      Equality equality = Equality(), hipStream_t stream = nullptr,
+                                      bool debug = false) {
     namespace p = ::gpulab::primitives;
     return ExclusiveScanByKey(temporary, bytes, keys, values, out, p::Sum{}, p::element_of<Values>(0), items, equality,
                               stream, debug);
@@ -84,13 +87,16 @@ struct DeviceScan {
                                        hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
     using Total = p::result_of<p::given_t<T>, Op, p::given_t<T>, p::element_of<Values>>;
-    return p::ended(temporary,
-               p::exclusive_scan_by_key<Total>(temporary, bytes, keys, values, out, count(items), op, init, equality, stream),
-               stream, debug);
+    return p::ended(
+        temporary,
+        p::exclusive_scan_by_key<Total>(temporary, bytes, keys, values, out, count(items), op, init, equality, stream),
+        stream, debug);
   }
-  template <typename Keys, typename Values, typename Output, typename Count, typename Equality = ::gpulab::primitives::Equal>
+  template <typename Keys, typename Values, typename Output, typename Count,
+            typename Equality = ::gpulab::primitives::Equal>
   static hipError_t InclusiveSumByKey(void* temporary, size_t& bytes, Keys keys, Values values, Output out, Count items,
-                                      Equality equality = Equality(), hipStream_t stream = nullptr, bool debug = false) {
+                                      Equality equality = Equality(), hipStream_t stream = nullptr,
+                                      bool debug = false) {
     return InclusiveScanByKey(temporary, bytes, keys, values, out, ::gpulab::primitives::Sum{}, items, equality, stream,
                               debug);
   }
@@ -102,9 +108,10 @@ struct DeviceScan {
     namespace p = ::gpulab::primitives;
     using T = p::element_of<Values>;
     using Total = p::result_of<T, Op, T, T>;
-    return p::ended(temporary,
-               p::inclusive_scan_by_key<Total>(temporary, bytes, keys, values, out, count(items), op, equality, stream),
-               stream, debug);
+    return p::ended(
+        temporary,
+        p::inclusive_scan_by_key<Total>(temporary, bytes, keys, values, out, count(items), op, equality, stream),
+        stream, debug);
   }
 
  private:

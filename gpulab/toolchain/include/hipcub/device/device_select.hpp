@@ -9,23 +9,24 @@ struct DeviceSelect {
   static hipError_t Flagged(void* temporary, size_t& bytes, Input in, Flags flags, Output out, Selected selected,
                             Count items, hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
-    return run(temporary, bytes, p::Flagged<Flags>{flags}, p::Keep<Input, Output>{in, out}, selected, items, stream, debug);
+    return run(temporary, bytes, p::Flagged<Flags>{flags}, p::Keep<Input, Output>{in, out}, selected, items, stream,
+               debug);
   }
   template <typename Input, typename Output, typename Selected, typename Count, typename Predicate,
             typename = typename ::gpulab::enable_if<__is_integral(Count)>::type>
   static hipError_t If(void* temporary, size_t& bytes, Input in, Output out, Selected selected, Count items,
                        Predicate predicate, hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
-    return run(temporary, bytes, p::Satisfying<Input, Predicate>{in, predicate}, p::Keep<Input, Output>{in, out}, selected,
-               items, stream, debug);
+    return run(temporary, bytes, p::Satisfying<Input, Predicate>{in, predicate}, p::Keep<Input, Output>{in, out},
+               selected, items, stream, debug);
   }
   // By a condition on flags beside the items.
   template <typename Input, typename Flags, typename Output, typename Selected, typename Count, typename Predicate>
   static hipError_t FlaggedIf(void* temporary, size_t& bytes, Input in, Flags flags, Output out, Selected selected,
                               Count items, Predicate predicate, hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
-    return run(temporary, bytes, p::FlagsSatisfying<Flags, Predicate>{flags, predicate}, p::Keep<Input, Output>{in, out},
-               selected, items, stream, debug);
+    return run(temporary, bytes, p::FlagsSatisfying<Flags, Predicate>{flags, predicate},
+               p::Keep<Input, Output>{in, out}, selected, items, stream, debug);
   }
   template <typename Input, typename Output, typename Selected, typename Count,
             typename Equality = ::gpulab::primitives::Equal>
@@ -44,8 +45,8 @@ struct DeviceSelect {
                                 hipStream_t stream = nullptr, bool debug = false) {
     namespace p = ::gpulab::primitives;
     return run(temporary, bytes, p::Heads<Keys, Equality>{keys, equality},
-               p::KeepPair<Keys, Values, KeysOut, ValuesOut>{keys, values, keys_out, values_out}, selected, items, stream,
-               debug);
+               p::KeepPair<Keys, Values, KeysOut, ValuesOut>{keys, values, keys_out, values_out}, selected, items,
+               stream, debug);
   }
   template <typename Keys, typename Values, typename KeysOut, typename ValuesOut, typename Selected, typename Count>
   static hipError_t UniqueByKey(void* temporary, size_t& bytes, Keys keys, Values values, KeysOut keys_out,
@@ -87,8 +88,8 @@ struct DeviceSelect {
                         hipStream_t stream, bool debug) {
     namespace p = ::gpulab::primitives;
     return p::ended(temporary,
-                    p::select(temporary, bytes, condition, sink, selected, static_cast<uint64_t>(items), stream), stream,
-                    debug);
+                    p::select(temporary, bytes, condition, sink, selected, static_cast<uint64_t>(items), stream),
+                    stream, debug);
   }
 };
 }  // namespace hipcub

@@ -5,7 +5,8 @@
 namespace hipcub {
 template <typename T, typename Offset = ptrdiff_t>
 struct TexObjInputIterator {
-  static_assert(sizeof(T) == 0, "gpulab: hipcub::TexObjInputIterator is not supported: gfx942 has no texture unit; "
-                                "a plain pointer or CacheModifiedInputIterator<LOAD_LDG, T> reads the same memory");
+  static_assert(sizeof(T) == 0,
+                "gpulab: hipcub::TexObjInputIterator is not supported: gfx942 has no texture unit; "
+                "a plain pointer or CacheModifiedInputIterator<LOAD_LDG, T> reads the same memory");
 };
 }  // namespace hipcub

@@ -3,7 +3,16 @@
 #include "../config.hpp"
 
 namespace hipcub {
-enum CacheLoadModifier : int32_t { LOAD_DEFAULT, LOAD_CA, LOAD_CG, LOAD_NONTEMPORAL, LOAD_CS, LOAD_CV, LOAD_LDG, LOAD_VOLATILE };
+enum CacheLoadModifier : int32_t {
+  LOAD_DEFAULT,
+  LOAD_CA,
+  LOAD_CG,
+  LOAD_NONTEMPORAL,
+  LOAD_CS,
+  LOAD_CV,
+  LOAD_LDG,
+  LOAD_VOLATILE
+};
 
 // LOAD_CS and LOAD_NONTEMPORAL are the compiler's loads without reuse; LOAD_CV and LOAD_VOLATILE read anew each time.
 template <CacheLoadModifier modifier = LOAD_DEFAULT, typename Iterator>

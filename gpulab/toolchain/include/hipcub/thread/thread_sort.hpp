@@ -4,7 +4,8 @@
 
 namespace hipcub {
 template <typename Key, typename Value, typename Compare, int ITEMS_PER_THREAD>
-__GPULAB_FUNCTION__ void StableOddEvenSort(Key (&keys)[ITEMS_PER_THREAD], Value (&values)[ITEMS_PER_THREAD], Compare less) {
+__GPULAB_FUNCTION__ void StableOddEvenSort(Key (&keys)[ITEMS_PER_THREAD], Value (&values)[ITEMS_PER_THREAD],
+                                           Compare less) {
 #pragma unroll
   for (int round = 0; round < ITEMS_PER_THREAD; ++round) {
 #pragma unroll

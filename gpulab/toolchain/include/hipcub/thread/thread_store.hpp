@@ -3,7 +3,15 @@
 #include "../config.hpp"
 
 namespace hipcub {
-enum CacheStoreModifier : int32_t { STORE_DEFAULT, STORE_WB, STORE_CG, STORE_NONTEMPORAL, STORE_CS, STORE_WT, STORE_VOLATILE };
+enum CacheStoreModifier : int32_t {
+  STORE_DEFAULT,
+  STORE_WB,
+  STORE_CG,
+  STORE_NONTEMPORAL,
+  STORE_CS,
+  STORE_WT,
+  STORE_VOLATILE
+};
 
 template <CacheStoreModifier modifier = STORE_DEFAULT, typename Iterator, typename T>
 __GPULAB_FUNCTION__ void ThreadStore(Iterator iterator, T value) {

@@ -5,8 +5,8 @@
 namespace hipcub {
 enum WarpExchangeAlgorithm { WARP_EXCHANGE_SMEM, WARP_EXCHANGE_SHUFFLE };
 
-template <typename T, int ITEMS_PER_THREAD, int LOGICAL_WARP_THREADS = HIPCUB_DEVICE_WARP_THREADS, int ARCH = HIPCUB_ARCH,
-          WarpExchangeAlgorithm ALGORITHM = WARP_EXCHANGE_SMEM>
+template <typename T, int ITEMS_PER_THREAD, int LOGICAL_WARP_THREADS = HIPCUB_DEVICE_WARP_THREADS,
+          int ARCH = HIPCUB_ARCH, WarpExchangeAlgorithm ALGORITHM = WARP_EXCHANGE_SMEM>
 class WarpExchange {
   static constexpr unsigned int count = ITEMS_PER_THREAD;
   using Group = ::gpulab::primitives::Warp<LOGICAL_WARP_THREADS>;
@@ -30,7 +30,8 @@ class WarpExchange {
   }
   template <typename U, typename Offset>
   __GPULAB_COLLECTIVE_CALL__ void ScatterToStriped(const T (&in)[count], U (&out)[count], Offset (&ranks)[count]) {
-    ::gpulab::primitives::exchange<Group>(storage_, in, out, ::gpulab::primitives::ByRank<Offset[count]>{ranks}, Striped{});
+    ::gpulab::primitives::exchange<Group>(storage_, in, out, ::gpulab::primitives::ByRank<Offset[count]>{ranks},
+                                          Striped{});
   }
 
  private:

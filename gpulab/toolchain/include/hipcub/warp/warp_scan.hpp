@@ -16,7 +16,9 @@ class WarpScan {
   __GPULAB_COLLECTIVE_CALL__ void InclusiveSum(T input, T& output, T& aggregate) {
     InclusiveScan(input, output, ::hipcub::Sum(), aggregate);
   }
-  __GPULAB_COLLECTIVE_CALL__ void ExclusiveSum(T input, T& output) { ExclusiveScan(input, output, T(0), ::hipcub::Sum()); }
+  __GPULAB_COLLECTIVE_CALL__ void ExclusiveSum(T input, T& output) {
+    ExclusiveScan(input, output, T(0), ::hipcub::Sum());
+  }
   __GPULAB_COLLECTIVE_CALL__ void ExclusiveSum(T input, T& output, T& aggregate) {
     ExclusiveScan(input, output, T(0), ::hipcub::Sum(), aggregate);
   }

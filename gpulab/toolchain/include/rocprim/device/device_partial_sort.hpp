@@ -1,0 +1,3 @@
+// It stands in device_nth_element.hpp.
+#pragma once
+#include "device_nth_element.hpp"

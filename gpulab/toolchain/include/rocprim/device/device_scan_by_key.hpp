@@ -1,0 +1,3 @@
+// The scans by key stand beside the others.
+#pragma once
+#include "device_scan.hpp"

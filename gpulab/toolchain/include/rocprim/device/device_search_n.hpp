@@ -1,0 +1,3 @@
+// It stands in device_find.hpp.
+#pragma once
+#include "device_find.hpp"

@@ -1,0 +1,3 @@
+// The version of rocPRIM whose documentation these headers follow; config.hpp has the numbers.
+#pragma once
+#include "config.hpp"

@@ -1,0 +1,3 @@
+// It stands in types.hpp.
+#pragma once
+#include "../types.hpp"

@@ -1,0 +1,3 @@
+// It stands in warp_load.hpp.
+#pragma once
+#include "warp_load.hpp"
