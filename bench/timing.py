@@ -139,6 +139,7 @@ RPC = "rocprofiler-compute: 128 bytes a clock and CU"
 PYHIP = "tingqli/pyhip, mem_latency.md, MI308X"
 SEB = "seb-v/fp32_sgemm_amd"
 TRANSPOSE = "amd/HPCTrainingExamples, HIP/transpose, MI210"
+FLOOR = "ROCm/legacy-rocm-build, issue 6409, 512 launches, ROCm 7.14"
 NONE = "no public measurement found"
 
 
@@ -312,6 +313,13 @@ def small() -> Iterator[Row]:
     yield Row("scale of 4096 doubles, launch after launch", "gfx90a", time.us, 2.1, "µs", time.limiter, source)
     x.free()
     y.free()
+    cell = Memory(4)
+    for arch, plain, in_a_graph in (("gfx1100", 3.129, 2.815), ("gfx1201", 2.567, 2.147), ("gfx1151", 1.837, 1.752)):
+        time = machine(arch).time("one_atomic", 1, 1, cell)
+        saved = architectures.get(arch).graph_saving_us
+        yield Row("one atomic, launch after launch", arch, time.us, plain, "µs", time.limiter, FLOOR)
+        yield Row("one atomic, in a graph", arch, time.us - saved, in_a_graph, "µs", time.limiter, FLOOR)
+    cell.free()
 
 
 def main() -> None:

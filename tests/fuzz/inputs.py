@@ -282,17 +282,23 @@ def a_foreign_code_object(chance: random.Random) -> None:
 
 # ----------------------------------------------------------------------------------------------- calls of C functions
 
-LEFT_OUT = re.compile(r"hipStreamWaitValue|hipLaunchHostFunc|hipStreamAddCallback|hipMemcpy3D|hipGetDeviceFlags$|__")
-"""Calls that wait for what nobody does, or that take functions."""
-HANDLES = ("hipStream_t", "hipEvent_t", "hipModule_t", "hipFunction_t", "hipMemPool_t", "hipCtx_t")
+LEFT_OUT = re.compile(
+    r"hipStreamWaitValue|hipLaunchHostFunc|hipStreamAddCallback|hipMemcpy3D|hipGetDeviceFlags$|DotPrint|Conditional|__"
+)
+"""Calls that wait for what nobody does, that take functions, or that write files."""
+HANDLES = (
+    "hipStream_t", "hipEvent_t", "hipModule_t", "hipFunction_t", "hipMemPool_t", "hipCtx_t", "hipGraph_t",
+    "hipGraphNode_t", "hipGraphExec_t",
+)  # fmt: skip
 BYTES = 1 << 16
 """Of each buffer of this process that a call may read or write."""
 
 
 @functools.cache
 def declared() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """(function, types of its parameters) of the header, as far as all of them can be made here."""
-    text = (ROOT / "gpulab/toolchain/include/gpulab/host/runtime_api.h").read_text(encoding="utf-8")
+    """(function, types of its parameters) of the headers, as far as all of them can be made here."""
+    folder = ROOT / "gpulab/toolchain/include/gpulab/host"
+    text = "".join((folder / name).read_text(encoding="utf-8") for name in ("runtime_api.h", "graphs.h", "launches.h"))
     found = []
     for name, listed in re.findall(r"^hipError_t (hip\w+)\(([^;]*?)\);", text, re.M | re.S):
         parts = [re.sub(r"\s*=.*", "", " ".join(part.split())) for part in listed.split(",")]

@@ -461,6 +461,40 @@ def test_branches_run_at_the_same_time_and_cost_less_to_launch(call, kernels, ve
     assert call.hipStreamDestroy(stream) == 0
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_any_graph_runs_in_an_order_of_its_edges(call, kernels, seed):
+    """Nodes are added in a random order, edges later; a child graph's nodes run where the child stands."""
+    chance = np.random.default_rng(seed)
+    count = 30
+    place = chance.permutation(count)  # of each node in the order that the edges allow
+    edges = [(a, b) for a in range(count) for b in range(count) if place[a] < place[b] and chance.random() < 0.15]
+    ran = []
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: ran.append(data or 0))
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    graph, child = Builder(call, kernels), Builder(call, kernels)
+    inner = [child.add("HostNode", [], ctypes.byref(s.HostNodeParams(address, 1000 + n))) for n in range(3)]
+    ends = (ctypes.c_uint64 * 1)(inner[2]), (ctypes.c_uint64 * 1)(inner[0])
+    assert call.hipGraphAddDependencies(child.graph, *ends, 1) == 0
+    nodes = [
+        graph.add("ChildGraphNode", [], child.graph)
+        if n == 7
+        else graph.add("HostNode", [], ctypes.byref(s.HostNodeParams(address, n)))
+        for n in range(count)
+    ]
+    before, after = ((ctypes.c_uint64 * len(edges))(*(nodes[edge[side]] for edge in edges)) for side in (0, 1))
+    assert call.hipGraphAddDependencies(graph.graph, before, after, len(edges)) == 0
+    listed = handles(call, "hipGraphGetNodes", graph.graph)
+    assert all(listed.index(nodes[a]) < listed.index(nodes[b]) for a, b in edges)
+    assert call.hipGraphLaunch(graph.instantiate(), None) == 0
+    assert sorted(ran) == sorted([*(n for n in range(count) if n != 7), 1000, 1001, 1002])
+    assert ran.index(1002) < ran.index(1000)
+    when = {n: (ran.index(n), ran.index(n)) for n in range(count) if n != 7}
+    own = [ran.index(1000 + n) for n in range(3)]
+    when[7] = min(own), max(own)
+    assert all(when[a][1] < when[b][0] for a, b in edges)
+    assert call.hipGraphDestroy(graph.graph) == call.hipGraphDestroy(child.graph) == 0
+
+
 def test_with_amds_python_package(hip, kernels, vectors):
     """hip-python's own classes: graph, node, executable."""
     x, y = vectors

@@ -39,6 +39,7 @@ _FLAGS = (0, 1, 2, 4, 8)
 _PINNED, _ON_DEVICE = 1, 1  # hipMemAllocationTypePinned, hipMemLocationTypeDevice
 _TO_DEVICE, _TO_HOST = (1, 3, 4, 1024), (2, 3, 4, 1024)  # hipMemcpyKind of copies to and from variables
 _MOST = (1 << 31) - 1
+_MOST_LISTED = 1 << 20  # places of an array of nodes that anybody has
 _ACCESS_POLICY, _PRIORITY = 1, 8  # hipLaunchAttributeAccessPolicyWindow, hipLaunchAttributePriority
 
 
@@ -703,7 +704,7 @@ def _list(found: list[g.Node], handles: int, count: int) -> int:
     if not handles:
         put64(count, len(found))
         return 0
-    if room > _MOST:
+    if room > _MOST_LISTED:
         return codes.INVALID_VALUE
     for place in range(room):
         put64(handles + 8 * place, found[place].handle if place < len(found) else 0)

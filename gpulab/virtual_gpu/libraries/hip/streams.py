@@ -40,19 +40,24 @@ def hipExtStreamCreateWithCUMask(stream: int, words: int, mask: int) -> int:
     if not stream or not words or not mask:
         return codes.INVALID_VALUE
     made = _streams.create(0)
+    words = min(words, _mask_words(made))
     made.mask = tuple((ctypes.c_uint32 * words).from_address(mask))  # kept; modelled time does not know it
     put64(stream, made.handle)
     return 0
 
 
+def _mask_words(stream: Stream) -> int:
+    """Words of 32 bits that have a bit for each compute unit (multiprocessor) of the stream's device."""
+    return -(-stream.device.architecture.multiprocessors // 32)
+
+
 def hipExtStreamGetCUMask(stream: int, words: int, mask: int) -> int:
     """The stream's mask, or one bit for each compute unit; bits that nobody set are zero."""
     found = _streams.find(stream)
-    units = found.device.architecture.multiprocessors
-    if not mask or not words or words < -(-units // 32):
+    if not mask or words < _mask_words(found):
         return codes.INVALID_VALUE
-    whole = (1 << units) - 1
-    for place in range(words):
+    whole = (1 << found.device.architecture.multiprocessors) - 1
+    for place in range(_mask_words(found)):
         value = whole >> 32 * place & 0xFFFFFFFF
         if found.mask:
             value = found.mask[place] if place < len(found.mask) else 0

@@ -293,5 +293,6 @@ hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t executable, hipGrap
 }
 
 // What HIP has not: named, so that a program hears why.
+template <typename... Arguments>
 [[clang::unavailable("HIP has no conditional nodes: decide on the host between two launches, or in the kernel")]]
-hipError_t hipGraphConditionalHandleCreate(...);
+hipError_t hipGraphConditionalHandleCreate(Arguments... arguments);
