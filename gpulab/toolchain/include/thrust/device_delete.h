@@ -1,0 +1,3 @@
+// Stands in memory.h.
+#pragma once
+#include "memory.h"

@@ -1,0 +1,3 @@
+// thrust::device_ptr.
+#pragma once
+#include "detail/pointer.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "iterator_traits.h"

@@ -1,0 +1,1 @@
+#error "gpulab: thrust::mr and per-device resources are not there. Give an algorithm thrust::hip::par(allocator)."

@@ -1,0 +1,3 @@
+// Stands in random.h.
+#pragma once
+#include "../random.h"

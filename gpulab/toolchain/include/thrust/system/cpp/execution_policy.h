@@ -1,0 +1,3 @@
+// thrust::cpp::par.
+#pragma once
+#include "../../execution_policy.h"

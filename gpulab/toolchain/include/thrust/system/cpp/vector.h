@@ -1,0 +1,3 @@
+// The host's vectors.
+#pragma once
+#include "../../host_vector.h"

@@ -1,0 +1,3 @@
+// thrust::hip::par.
+#pragma once
+#include "../../execution_policy.h"

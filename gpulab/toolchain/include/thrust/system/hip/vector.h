@@ -1,0 +1,4 @@
+// thrust::hip::vector.
+#pragma once
+#include "../../device_vector.h"
+#include "../../universal_vector.h"

@@ -1,0 +1,1 @@
+#error "gpulab: thrust::tbb (the TBB system) is not there. Host algorithms run with thrust::host, on one thread."
