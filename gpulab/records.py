@@ -86,17 +86,21 @@ class Guarantees:
     without it only whole pages of 4 KiB are protected, as on hardware. `alignment`: a correct kernel's addresses are
     multiples of the access's size (of 4, where that is larger). `source_lines`: instructions name the lines of the
     source that they come from. `signatures`: names and types of kernels' parameters are those of the source; without
-    it only their sizes are known.
+    it only their sizes are known. `compiled`: a compiler chose the instructions, so that each register and each wait
+    is as it must be: no checked launch asks about them.
     """
 
     exact_bounds: bool = False
     alignment: bool = False
     source_lines: bool = False
     signatures: bool = False
+    compiled: bool = False
 
 
 NO_GUARANTEES = Guarantees()
-ALL_GUARANTEES = Guarantees(exact_bounds=True, alignment=True, source_lines=True, signatures=True)
+ALL_GUARANTEES = Guarantees(exact_bounds=True, alignment=True, source_lines=True, signatures=True, compiled=True)
+FOREIGN = Guarantees(compiled=True)
+"""Of machine code that others made: what people write by hand comes as a text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -311,6 +311,22 @@ def tool_filter(ties: bool = False) -> bytes:
     return rules.bytes()
 
 
+def program_filter() -> bytes:
+    """What a process that runs a stranger's code may not do; for the calling process."""
+    rules = Filter()
+    for call in CALLS.values():
+        rules.on(call, END)
+    for call in REFUSED.values():
+        rules.on(call, ERROR | errno.EPERM)
+    rules.on(CLONE3, ERROR | errno.ENOSYS)  # its flags are in memory; the C library then takes clone
+    rules.unless(CLONE, 0, ANY_BITS, CLONE_THREAD, END)
+    # Signals go to this process alone.
+    rules.unless(KILL, 0, EQUAL, os.getpid(), END)
+    rules.unless(TGKILL, 0, EQUAL, os.getpid(), END)
+    rules.refuse_sending()
+    return rules.bytes()
+
+
 def confined(start: Callable[[], T], allowed: Mapping[str, Iterable[str]]) -> T:
     """What `start` returns, called in a thread that can reach nothing but what is allowed (see `restrict`).
 

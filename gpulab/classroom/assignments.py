@@ -30,26 +30,35 @@ from nbgrader.preprocessors import ClearSolutions as PythonClearSolutions
 from nbgrader.preprocessors import DeduplicateIds as LeavingEmptyMarks
 from traitlets import Unicode
 
-from gpulab import course
+from gpulab import course, languages
+from gpulab.languages.language import Answers
 
 CELL_LANGUAGES = {"%%hip": "c++", "%%cuda": "c++", "%%hipcc": "c++"}
 STUBS = {
-    "c++": "// YOUR CODE HERE",
+    "c++": languages.answers("hip").stub,
     "python": "# YOUR CODE HERE\nraise NotImplementedError()",
 }
 
 
 def language(source: str) -> str:
-    """ "c++" for a cell that starts with one of gpulab's compiling magics, else "python"."""
+    """ "c++" for a cell that starts with one of gpulab's compiling magics, the name of a language that has none and
+    whose kernels stand in it, else "python"."""
     words = source.split(None, 1)
-    return CELL_LANGUAGES.get(words[0], "python") if words else "python"
+    if words and words[0] in CELL_LANGUAGES:
+        return CELL_LANGUAGES[words[0]]
+    return next((each.name for each in _without_magic() if each.defines(source, r"\w+")), "python")
+
+
+def _without_magic() -> list[Answers]:
+    """The languages of answers that are written in plain cells."""
+    return [each for each in languages.members().values() if isinstance(each, Answers) and not each.magic]
 
 
 class ClearSolutions(PythonClearSolutions):
     """nbgrader's own, with the stub of the language that the cell is written in."""
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> Any:
-        self.code_stub = STUBS
+        self.code_stub = {**STUBS, **{each.name: each.stub for each in _without_magic()}}
         return super().preprocess_cell(cell, {**resources, "language": language(cell.source)}, cell_index)
 
 

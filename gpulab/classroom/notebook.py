@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gpulab import languages
 from gpulab.classroom.reading import Unreadable, clean
+from gpulab.toolchain.sources import heads
 
 PARTS = 1_000_000
 """Values in a notebook's JSON, at most: each takes memory when it is read."""
@@ -30,15 +32,19 @@ class Asked:
         exercise: its id.
         kernel: the kernel's name; of a program "main".
         program: whether a whole program is asked for.
+        language: what a kernel is written in.
     """
 
     exercise: str
     kernel: str
     program: bool = False
+    language: str = "hip"
 
     @property
     def magic(self) -> str:
-        return "%%hipcc" if self.program else "%%hip"
+        """The first word of its cell; "" for a cell of plain Python."""
+        magic = languages.find(self.language).magic
+        return "%%hipcc" if self.program else f"%%{magic}" if magic else ""
 
 
 @dataclass(frozen=True)
@@ -54,11 +60,13 @@ class Cell:
 
     @property
     def magic(self) -> str:
-        return self.source.split(None, 1)[:1][0] if self.source.strip() else ""
+        """The cell magic; "" for a cell of plain Python."""
+        word = self.source.split(None, 1)[:1][0] if self.source.strip() else ""
+        return word if word.startswith("%%") else ""
 
     @property
     def body(self) -> str:
-        return self.source.lstrip().partition("\n")[2]
+        return self.source.lstrip().partition("\n")[2] if self.magic else self.source
 
 
 def cells(text: str) -> list[Cell]:
@@ -119,10 +127,11 @@ def answer(found: Sequence[Cell], asked: Asked) -> str:
             return short(defining[-1].body)
     if marked:
         return short(marked[-1].body)
-    others = [cell for cell in right if asked.program or defines(cell.body, Asked("", r"\w+"))]
+    others = [cell for cell in right if asked.program or defines(cell.body, replace(asked, kernel=r"\w+"))]
     if others and not asked.program:
         return short(others[-1].body)
-    raise Unreadable(f"it has no {asked.magic} cell with {'a main function' if asked.program else 'a kernel'}")
+    cell = f"{asked.magic} cell" if asked.magic else "cell"
+    raise Unreadable(f"it has no {cell} with {'a main function' if asked.program else 'a kernel'}")
 
 
 def short(text: str) -> str:
@@ -145,28 +154,7 @@ def _before_check(found: Sequence[Cell], asked: Asked) -> list[Cell]:
 
 
 def defines(source: str, asked: Asked) -> bool:
-    """Does this C++ text define the kernel (or `main`) that is asked for?"""
-    parts = re.split(r"([;{}])", without_comments(source))
-    heads = [head for head, end in zip(parts[::2], parts[1::2], strict=False) if end == "{"]
+    """Does this text define the kernel (or, in C++, `main`) that is asked for?"""
     if asked.program:
-        return any(re.search(r"\bmain\s*\(", head) for head in heads)
-    return any(re.search(rf"\b{asked.kernel}\s*\(", head.partition("__global__")[2]) for head in heads)
-
-
-_LEXEMES = re.compile(
-    r"""
-    (?P<raw> \b(?:u8|[uUL])?R"(?P<mark>[^ ()\\\t\v\f\n]{0,16})\( .*? (?:\)(?P=mark)"|\Z) )
-  | (?P<line> //(?:\\\n|[^\n])* )
-  | (?P<block> /\* .*? (?:\*/|\Z) )
-  | (?P<string> "(?:\\.|[^"\\\n])*"? )
-  | (?P<char> (?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'? )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-
-def without_comments(source: str) -> str:
-    """C++ text with each comment as a space, and each string or character without what it holds."""
-    return _LEXEMES.sub(
-        lambda match: '""' if match["raw"] or match["string"] else "0" if match["char"] else " ", source
-    )
+        return any(re.search(r"\bmain\s*\(", head) for head in heads(source))
+    return languages.answers(asked.language).defines(source, asked.kernel)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from pathlib import Path
 
-from gpulab.classroom.notebook import without_comments
 from gpulab.classroom.results import Row
 from gpulab.classroom.tables import csv_text
+from gpulab.toolchain.sources import without_comments
 
 RUN = 9
 """Tokens in a run."""

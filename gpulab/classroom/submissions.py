@@ -50,7 +50,7 @@ def asked_by(id: str) -> Asked:
     from gpulab.grading.program import ProgramExercise
 
     exercise = load(id)
-    return Asked(id, exercise.kernel, isinstance(exercise, ProgramExercise))
+    return Asked(id, exercise.kernel, isinstance(exercise, ProgramExercise), exercise.language)
 
 
 def answer_of_file(path: Path, asked: Asked) -> str:

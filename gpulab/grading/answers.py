@@ -1,8 +1,8 @@
 """Right and wrong answers of an exercise: files of right ones, and edits of them that make known mistakes.
 
-`right_answers(id)` reads ``right/*.hip``. `wrong_answers(id)` reads ``wrong.toml``, where each table is one wrong
-answer: a sentence on the mistake, the cause that the check must name, and either the right answer that it is an edit
-of, with the edit, or a whole text. `edited` applies an edit, which is written as a diff without line numbers.
+`right_answers(id)` reads the files in ``right/``. `wrong_answers(id)` reads ``wrong.toml``, where each table is one
+wrong answer: a sentence on the mistake, the cause that the check must name, and either the right answer that it is an
+edit of, with the edit, or a whole text. `edited` applies an edit, which is written as a diff without line numbers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpulab import languages
 from gpulab.errors import CheckError
 from gpulab.grading.library import folder_of
 
@@ -43,9 +44,14 @@ class WrongAnswer:
         return f"{self.exercise}/{self.name}"
 
 
+def right_files(id: str) -> list[Path]:
+    """The files of the right answers: those with a language's suffix."""
+    return sorted(path for path in (folder_of(id) / "right").glob("*.*") if languages.of_file(path.name) is not None)
+
+
 def right_answers(id: str) -> dict[str, str]:
     """The text of each right answer of an exercise, by its file's name without the suffix."""
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder_of(id) / "right").glob("*.hip"))}
+    return {path.stem: path.read_text(encoding="utf-8") for path in right_files(id)}
 
 
 def wrong_answers(id: str) -> tuple[WrongAnswer, ...]:
@@ -105,7 +111,8 @@ def _answer(id: str, path: Path, name: str, table: object, right: Mapping[str, s
             f"{where}: there is no right answer {of!r}.",
             hint=f"`of` names a file in right/ without its suffix: {', '.join(right) or 'there is none yet'}.",
         )
-    source = edited(right[of], fields["edit"], where, f"right/{of}.hip")
+    file = next(path.name for path in right_files(id) if path.stem == of)
+    source = edited(right[of], fields["edit"], where, f"right/{file}")
     return WrongAnswer(id, name, fields["mistake"], fields["cause"], source, of)
 
 

@@ -184,28 +184,33 @@ class Prototype:
 
     Args:
         kernel: its name.
-        parameters: its parameters as C++ text, for messages.
+        parameters: its parameters as text, for messages.
         passed: what launches pass to it, each as (is it an array?, numpy's name of the type), in the kernel's order;
             one tuple for each way in which the cases launch it.
+        heading: how a kernel begins in the language, with {kernel} and {parameters} in it.
     """
 
     kernel: str
     parameters: str
     passed: tuple[tuple[tuple[bool, str], ...], ...]
+    heading: str = "__global__ void {kernel}({parameters})"
 
     @property
     def start(self) -> str:
         """How it should start."""
-        return f"__global__ void {self.kernel}({self.parameters})"
+        return self.heading.format(kernel=self.kernel, parameters=self.parameters)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a bench must know of an exercise to prepare a source: its id, its kernel, and all kernels by name."""
+    """What a bench must know of an exercise to prepare a source: its id, its kernel, all kernels by name, the language,
+    and the instances of kernels that are to be compiled (`gpulab.compile`'s name_expressions)."""
 
     exercise: str
     kernel: str
     kernels: Mapping[str, Prototype]
+    language: str = "hip"
+    expressions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from gpulab.grading import from_kernels, patterns
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program import ProgramExercise
-from gpulab.grading.sources import code_only
 
 
 @overload
@@ -32,7 +31,7 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
 def _no_dynamic_lds(outcome: Outcome) -> bool:
     """Does a kernel without shared memory of its own use that of the launch, which passes none?"""
     fault = outcome.fault
-    if fault is None or fault.kind != "lds out of bounds" or not re.search(EXTERN_LDS, code_only(outcome.source)):
+    if fault is None or fault.kind != "lds out of bounds" or not re.search(EXTERN_LDS, outcome.code):
         return False
     declared = outcome.resources.get(fault.kernel)
     passed = [step.lds for step in outcome.case.launches(fault.kernel) if step.kernel == fault.kernel]

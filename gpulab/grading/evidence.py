@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gpulab import languages
 from gpulab.grading.case import Run, Shape3, thread_of
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.outcome import Outcome
-from gpulab.grading.sources import code_only
 
 CERTAIN = (
     "race", "lane conflict", "never written", "barrier", "deadlock", "shuffle", "register", "missing wait",
@@ -37,7 +37,11 @@ def allows(exercise: Exercise, cause: Cause[Outcome], outcome: Outcome) -> bool:
         return True
     if outcome.left_out() or _nothing_inside(outcome):
         return False
-    return right_inside(outcome) or seen_past(exercise, outcome) or not compares(outcome.source, cause.guard)
+    return (
+        right_inside(outcome)
+        or seen_past(exercise, outcome)
+        or not compares(outcome.source, cause.guard, outcome.language)
+    )
 
 
 def _nothing_inside(outcome: Outcome) -> bool:
@@ -92,9 +96,9 @@ def _uses(outcome: Outcome) -> Iterator[tuple[int, tuple[Shape3, Shape3], bool]]
         yield place[1], (fault.workgroup, fault.thread), 0 <= place[1] < outcome.case.array(place[0]).data.size
 
 
-def compares(source: str, names: tuple[str, ...]) -> bool:
+def compares(source: str, names: tuple[str, ...], language: str = "hip") -> bool:
     """Does the source compare something with each of these names?"""
-    code = re.sub(r"<<|>>|->|_cast\s*<[^<>]*>", " ", code_only(source))
+    code = re.sub(r"<<|>>|->|_cast\s*<[^<>]*>", " ", languages.answers(language).code_only(source))
     part = r"[^;{}&|?,<>=!]*"
     return all(
         re.search(rf"[<>]=?{part}\b{re.escape(name)}\b|\b{re.escape(name)}\b{part}[<>]=?", code) for name in names

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from gpulab import architectures
+from gpulab import architectures, languages
 from gpulab.errors import CheckError
 from gpulab.grading.case import Array, Asked, Case, Elements, Parameters, Prototype, Shape3, same_place, thread_of
 from gpulab.grading.outcome import Outcome, ProgramOutcome
@@ -120,7 +120,7 @@ class Exercise:
         lesson: stem of the lesson it belongs to ("02_simt").
         section: heading in that lesson to read when stuck.
         kernel: the kernel's name; of several, the one that the exercise is about.
-        signature: its parameters as C++ text, for messages.
+        signature: its parameters as text of the language, for messages.
         signatures: where a case launches several kernels: the parameters of each by its name (then no `signature`).
         minutes: how long it takes, roughly.
         make: builds a case from parameters and a random generator that is seeded from them.
@@ -139,6 +139,8 @@ class Exercise:
         by_wave: `make` finds the wave size of the device as parameters["wave"], for results that depend on it.
         fixed_sizes: why the kernel need not be right for every size, 0 and 1 included ("n is a multiple of 16"); the
             text of the exercise says so too.
+        language: what answers are written in (`gpulab.languages.language.Answers`).
+        expressions: instances of its kernels that are compiled (`gpulab.compile`'s name_expressions).
         promises: what all inputs keep to (`multiple_of`, `power_of_two`), smaller and drawn ones too.
         shown: parameters of the case that the picture shows; by default the smallest of `cases` that has something to
             show.
@@ -173,6 +175,8 @@ class Exercise:
     kept: tuple[str, ...] = ("block",)
     drawn: Callable[[np.random.Generator], Sequence[Parameters]] | None = None
     promises: tuple[Promise, ...] = ()
+    language: str = "hip"
+    expressions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         complaints = []
@@ -201,6 +205,7 @@ class Exercise:
 
     def asked(self) -> Asked:
         """The kernels that a source must have, and what they are launched with."""
+        heading = languages.answers(self.language).heading
         passed: dict[str, list[tuple[tuple[bool, str], ...]]] = {name: [] for name in self.kernels}
         for parameters in self.cases if self.signatures else self.cases[:1]:
             case = self.case(parameters)
@@ -213,9 +218,9 @@ class Exercise:
                 if tuple(types) not in passed[step.kernel]:
                     passed[step.kernel].append(tuple(types))
         prototypes = {
-            name: Prototype(name, parameters, tuple(passed[name])) for name, parameters in self.kernels.items()
+            name: Prototype(name, parameters, tuple(passed[name]), heading) for name, parameters in self.kernels.items()
         }
-        return Asked(self.id, self.kernel, prototypes)
+        return Asked(self.id, self.kernel, prototypes, self.language, self.expressions)
 
     def inputs_of(self, case: Case, name: str, index: int) -> Elements:
         """The input elements that the value of an element of output `name` comes from, as far as the exercise knows."""

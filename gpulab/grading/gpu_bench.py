@@ -27,9 +27,13 @@ class GpuBench:
 
     def prepare(self, source: str, asked: Asked, arch: str, first_line: int = 1) -> GpuKernel:
         """Raises CompileError, WrongSignature, UnsupportedInstruction, DeviceNotFound."""
-        from gpulab import toolchain
+        from gpulab import languages
 
-        code = toolchain.compile(source, arch=arch, name=f"{asked.exercise}.hip", first_line=first_line)
+        language = languages.answers(asked.language)
+        code = languages.compile(
+            source, language.name, arch=arch, name=f"{asked.exercise}{language.suffixes[0]}", first_line=first_line,
+            name_expressions=asked.expressions,
+        )  # fmt: skip
         signatures = {name: find_kernel(code, asked, name) for name in asked.kernels}
         for name, signature in signatures.items():
             check_parameters(signature, asked.kernels[name])
@@ -41,7 +45,7 @@ def find_kernel(code: CodeObject, asked: Asked, name: str) -> KernelSignature:
     for signature in code.kernels.values():
         if name in (signature.name, signature.symbol):
             return signature
-    names = ", ".join(signature.name for signature in code.kernels.values()) or "no __global__ function at all"
+    names = ", ".join(signature.name for signature in code.kernels.values()) or "none at all"
     count = len(asked.kernels)
     wanted = f"a kernel named {name}" if count == 1 else f"{count} kernels, one of them named {name}"
     raise WrongSignature(

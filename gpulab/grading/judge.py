@@ -156,13 +156,15 @@ def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case, hidd
     wanted = {array.name: range(array.data.size) for array in case.outputs} if watched else None
     tight = kernel.run(case, buffers, limit, True, wanted)
     if tight.fault is not None and tight.fault.kind == "timeout":  # as long again would say nothing new
-        return Outcome(case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel, None, hidden)
+        return Outcome(
+            case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel, None, hidden, exercise.language
+        )  # fmt: skip
     apart = [Buffer(each.array, guard, each.number) for each in buffers]
     guarded = kernel.run(case, apart, limit)
     return Outcome(
         case, kernel.arch, kernel.wave_size, tight, guarded, guard, source,
         lambda: kernel.run(case, buffers, limit, profiled=True), kernel,
-        lambda wanted: kernel.run(case, apart, limit, True, wanted), hidden,
+        lambda wanted: kernel.run(case, apart, limit, True, wanted), hidden, exercise.language,
     )  # fmt: skip
 
 

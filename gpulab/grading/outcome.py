@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gpulab import languages
 from gpulab.errors import CheckError
 from gpulab.grading.bench import Prepared
 from gpulab.grading.case import Array, Buffer, Case, Run, Shape3, differs, guard_values, same_bits
@@ -49,6 +50,8 @@ class Outcome:
     """One more guarded run, checked, that tells who wrote the elements with these indices."""
     hidden: bool = False
     """The case was drawn for this grading: its inputs are not told."""
+    language: str = "hip"
+    """Of the source."""
 
     @cached_property
     def profiled(self) -> Run:
@@ -289,7 +292,12 @@ class Outcome:
 
     def uses(self, pattern: str) -> bool:
         """Is the regular expression found in the source without comments and texts?"""
-        return re.search(pattern, code_only(self.source)) is not None
+        return re.search(pattern, self.code) is not None
+
+    @property
+    def code(self) -> str:
+        """The source without comments and texts."""
+        return languages.answers(self.language).code_only(self.source)
 
     def read_outside(self) -> tuple[str, int] | None:
         """Array and index of a bad *read*, else None."""

@@ -53,6 +53,8 @@ class ProgramExercise:
         if complaints:
             raise CheckError(f"Exercise {self.id!r} is not well formed: {'; '.join(complaints)}.")
 
+    language = "hip"
+
     @property
     def kernel(self) -> str:
         """A program has no kernel that the check would launch."""

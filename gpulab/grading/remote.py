@@ -352,10 +352,10 @@ class RemoteBench:
 
     def prepare(self, source: str, asked: Asked, arch: str, first_line: int = 1) -> RemoteKernel:
         """Raises CompileError, WrongSignature, UnsupportedInstruction, Stopped, NotJudged."""
-        kernels = {name: [one.parameters, one.passed] for name, one in asked.kernels.items()}
+        kernels = {name: [one.parameters, one.passed, one.heading] for name, one in asked.kernels.items()}
         answer, _ = self._session.ask(
             {"op": "prepare", "source": source, "exercise": asked.exercise, "name": asked.kernel, "kernels": kernels,
-             "arch": arch, "first_line": first_line}
+             "arch": arch, "first_line": first_line, "language": asked.language, "expressions": asked.expressions}
         )  # fmt: skip
         try:
             number, wave_size = decode(int, answer["kernel"]), decode(int, answer["wave_size"])

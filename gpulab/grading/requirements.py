@@ -19,7 +19,6 @@ from gpulab.grading.case import Buffer, Case, Shape3
 from gpulab.grading.exercise import Requirement
 from gpulab.grading.outcome import Outcome
 from gpulab.grading.program_case import ProgramCase
-from gpulab.grading.sources import code_only
 from gpulab.grading.wording import coordinates
 
 if TYPE_CHECKING:
@@ -375,7 +374,7 @@ def source(name: str, pattern: str, *, at_most: int | None = None, at_least: int
     """
     more.setdefault("shrinks", False)
     wanted = re.compile(pattern)
-    return limited(name, f"{what or pattern} in the source", lambda o: len(wanted.findall(code_only(o.source))),
+    return limited(name, f"{what or pattern} in the source", lambda o: len(wanted.findall(o.code)),
                    at_most=at_most, at_least=at_least, title=title, **more)  # fmt: skip
 
 

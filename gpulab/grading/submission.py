@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from gpulab import languages
 from gpulab.errors import CheckError
 from gpulab.grading import report
 from gpulab.grading.bench import Bench
@@ -34,14 +35,14 @@ def check(
     Raises CheckError if there is no such exercise, or if `answer` holds no kernel source.
     """
     exercise = load(id)
-    source = source_of(id, answer)
+    source = source_of(id, answer, exercise.language)
     if source.strip() == exercise.kernel:
         raise CheckError(
             f"gpulab.check({id!r}, {source!r}): this is the kernel's name as a text, not the kernel.",
             hint=f"write it without quotation marks: gpulab.check({id!r}, {exercise.kernel}).",
         )
     verdict = judged(exercise, source, first_line_of(answer), bench, seed=seed)
-    if not isinstance(answer, str) and is_outdated(source, exercise.kernel, cells_run()):
+    if not isinstance(answer, str) and is_outdated(source, exercise.kernel, cells_run(), exercise.language):
         verdict = replace(verdict, rows=(report.outdated(exercise.kernel), *verdict.rows))
     if record:
         message = record_attempt(id, verdict.passed)
@@ -63,18 +64,30 @@ def cells_run() -> list[str]:
     return [str(text) for text in getattr(history, "input_hist_raw", ())]
 
 
-def is_outdated(source: str, kernel: str, cells: list[str]) -> bool:
-    """Did a later %%hip or %%hipcc cell define this kernel with another text (which then did not compile)?"""
+def is_outdated(source: str, kernel: str, cells: list[str], language: str = "hip") -> bool:
+    """Did a later cell define this kernel with another text (which then did not compile)?"""
+    own = languages.answers(language)
     for cell in reversed(cells):
-        if cell.lstrip().startswith(("%%hip", "%%cuda")) and re.search(rf"\b{re.escape(kernel)}\s*\(", cell):
+        if own.magic:
+            named = re.search(rf"\b{re.escape(kernel)}\s*\(", cell) is not None
+            found = named and cell.lstrip().startswith(("%%hip", "%%cuda"))
+        else:
+            found = not cell.lstrip().startswith("%") and own.defines(cell, re.escape(kernel))
+        if found:
             return source.strip() not in cell
     return False
 
 
-def source_of(id: str, answer: Any) -> str:
-    """The kernel text of a source, a kernel, a module or a code object. Raises CheckError if there is none."""
+def source_of(id: str, answer: Any, language: str = "hip") -> str:
+    """The kernel text of a source, a kernel, a module or a code object, or of an object of the language's own.
+
+    Raises CheckError if there is none.
+    """
     if isinstance(answer, str):
         return answer
+    own = languages.answers(language)
+    if text := own.text_of(answer):
+        return text
     for path in (("source",), ("code", "source"), ("module", "source"), ("module", "code", "source")):
         found = answer
         for name in path:
@@ -84,8 +97,8 @@ def source_of(id: str, answer: Any) -> str:
     raise CheckError(
         f"There is no kernel source in what was given to gpulab.check({id!r}, ...): {type(answer).__name__}.",
         why="a check compiles the kernel's text again, for each architecture.",
-        hint=f"run the %%hip cell with your kernel first, then gpulab.check({id!r}, name_of_your_kernel); a program "
-        "gets its name by %%hipcc --name my_program.",
+        hint=f"run the {f'%%{own.magic} ' if own.magic else ''}cell with your kernel first, then "
+        f"gpulab.check({id!r}, name_of_your_kernel); a program gets its name by %%hipcc --name my_program.",
     )
 
 

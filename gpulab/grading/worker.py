@@ -88,11 +88,16 @@ class Service:
             raise OSError(errno.EPERM, "nothing is compiled after a kernel has run")
         kernels = {
             name: Prototype(
-                name, parameters, tuple(tuple((bool(array), str(kind)) for array, kind in one) for one in passed)
+                name,
+                parameters,
+                tuple(tuple((bool(array), str(kind)) for array, kind in one) for one in passed),
+                str(heading),
             )
-            for name, (parameters, passed) in header["kernels"].items()
+            for name, (parameters, passed, heading) in header["kernels"].items()
         }
-        asked = Asked(header["exercise"], header["name"], kernels)
+        asked = Asked(
+            header["exercise"], header["name"], kernels, header["language"], tuple(map(str, header["expressions"]))
+        )
         kernel = GpuBench().prepare(header["source"], asked, header["arch"], header["first_line"])
         self._kernels.append(kernel)
         return {"kernel": len(self._kernels) - 1, "wave_size": kernel.wave_size}
@@ -172,14 +177,15 @@ def confine(folder: Path, memory_bytes: int, seconds: int) -> Callable[[], None]
         pass
     if walls.available():
         return lambda: None
+    from gpulab.programs import jail
+
     read = _needed()
     walls.give_up_privileges()
-    walls.restrict({"run": _tools(), "read": read, "write": [str(folder), "/dev/null"]})
+    compilers, listed = jail.without(_of_languages("read"), jail.hidden())
+    walls.restrict({"run": _tools(), "read": [*read, *compilers], "list": listed, "write": [str(folder), "/dev/null"]})
     walls.install(walls.tool_filter(ties=True))
 
     def last_step() -> None:
-        from gpulab.programs import jail
-
         walls.restrict({"read": [*read, str(folder)]})
         walls.install(jail.first_filter())
 
@@ -215,7 +221,17 @@ def _limit(memory_bytes: int, seconds: int) -> None:
 def _tools() -> list[str]:
     from gpulab.toolchain import compiler
 
-    return [str(compiler.executable())]
+    own = _of_languages("run")
+    return [str(compiler.executable()), *own, *(compiler.loaders() if own else ())]
+
+
+def _of_languages(kind: str) -> list[str]:
+    """What the compilers of languages need beside gpulab's own."""
+    from gpulab import languages
+    from gpulab.languages.language import Answers
+
+    known = [language for language in languages.members().values() if isinstance(language, Answers)]
+    return [path for language in known for path in language.needs.get(kind, ())]
 
 
 def _needed() -> list[str]:

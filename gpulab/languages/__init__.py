@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gpulab.errors import GpulabError
 
 if TYPE_CHECKING:
-    from gpulab.languages.language import Language
+    from gpulab.languages.language import Answers, Language
     from gpulab.toolchain.code_object import CodeObject
 
 _PORT = "language"
@@ -39,6 +39,22 @@ def find(name: str) -> Language:
     if found is None:
         listed = ", ".join(f'"{one.name}" ({one.title})' for one in members().values())
         raise GpulabError(f"there is no language {name!r} here.", hint=f"language= takes {listed}.")
+    return found
+
+
+def answers(name: str) -> Answers:
+    """The language of this name, in which answers to exercises can be written.
+
+    Raises:
+        GpulabError: there is none, or no exercise is answered in it.
+    """
+    from gpulab.languages.language import Answers
+
+    found = find(name)
+    if not isinstance(found, Answers):
+        raise GpulabError(
+            f"no exercise is answered in {found.title}.", why="gpulab.languages.language.Answers says how."
+        )
     return found
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpulab.languages.language import Language
+from gpulab.languages.language import Answers
 from gpulab.records import ALL_GUARANTEES
 
 if TYPE_CHECKING:
@@ -27,5 +30,22 @@ class Hip:
 
         return build.compile_request(request)
 
+    heading = "__global__ void {kernel}({parameters})"
+    stub = "// YOUR CODE HERE"
+    needs: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
-LANGUAGE: Language = Hip()
+    def code_only(self, source: str) -> str:
+        from gpulab.toolchain import sources
+
+        return sources.code_only(source)
+
+    def defines(self, source: str, kernel: str) -> bool:
+        from gpulab.toolchain import sources
+
+        return any(re.search(rf"\b{kernel}\s*\(", head.partition("__global__")[2]) for head in sources.heads(source))
+
+    def text_of(self, answer: object) -> str:
+        return ""
+
+
+LANGUAGE: Answers = Hip()

@@ -1,10 +1,14 @@
-"""The port of languages: `Language`, which each is, and `Translates`, for those that are shown as HIP C++ first."""
+"""The port of languages: `Language`, which each is; `Translates`, for those that are shown as HIP C++ first; and
+`Answers`, for those that answers to exercises are written in.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gpulab.porting import Translation
     from gpulab.records import Guarantees
     from gpulab.toolchain.code_object import CodeObject
@@ -54,4 +58,35 @@ class Translates(Language, Protocol):
 
     def translate(self, source: str, name: str, first_line: int, launches: Literal["cuda", "hip"]) -> Translation:
         """The whole text in HIP C++, with what changed and what needs a person."""
+        ...
+
+
+@runtime_checkable
+class Answers(Language, Protocol):
+    """A language that answers to exercises are written in: what a check has to know of its texts.
+
+    `heading` is how a kernel begins, with the words {kernel} and {parameters} in it; `stub` stands in a released
+    exercise where the answer is to be written, and must compile. `needs` has what `compile` starts beside gpulab's
+    compiler ("run"), and what that reads ("read"): a process that is to compile must be allowed to.
+    """
+
+    @property
+    def heading(self) -> str: ...
+
+    @property
+    def stub(self) -> str: ...
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]: ...
+
+    def code_only(self, source: str) -> str:
+        """The source with each comment replaced by a space and each text by an empty one."""
+        ...
+
+    def defines(self, source: str, kernel: str) -> bool:
+        """Does the source define a kernel of this name? `kernel` is a regular expression."""
+        ...
+
+    def text_of(self, answer: object) -> str:
+        """The text that an object of the language's own was made of: "" for other objects."""
         ...

@@ -194,18 +194,7 @@ def close() -> None:
 
 def first_filter() -> bytes:
     """What a process that runs a stranger's code may not do; for the calling process."""
-    rules = walls.Filter()
-    for call in walls.CALLS.values():
-        rules.on(call, walls.END)
-    for call in walls.REFUSED.values():
-        rules.on(call, walls.ERROR | errno.EPERM)
-    rules.on(walls.CLONE3, walls.ERROR | errno.ENOSYS)  # its flags are in memory; the C library then takes clone
-    rules.unless(walls.CLONE, 0, walls.ANY_BITS, walls.CLONE_THREAD, walls.END)
-    # Signals go to this process alone.
-    rules.unless(walls.KILL, 0, walls.EQUAL, os.getpid(), walls.END)
-    rules.unless(walls.TGKILL, 0, walls.EQUAL, os.getpid(), walls.END)
-    rules.refuse_sending()
-    return rules.bytes()
+    return walls.program_filter()
 
 
 def _second_filter() -> bytes:

@@ -22,13 +22,19 @@ from gpulab.toolchain import cache, code_object, compiler, debug_info, diagnosti
 from gpulab.toolchain.code_object import CodeObject, KernelSignature, Parameter
 from gpulab.toolchain.request import Request
 
-_FORMAT = "4"  # part of every cache key: raise it when the same source must give something else
+_FORMAT = "5"  # part of every cache key: raise it when the same source must give something else
 _STORE = cache.Store("code", own=True)
 #: Modules that word what the compiler said. What they say is written when it is read, so no code object depends on it.
 _WORDING = ("advice.py", "diagnostics.py")
 
 
-def assemble(request: Request, assembly: str, guarantees: Guarantees, lines: Sequence[int] | None = None) -> CodeObject:
+def assemble(
+    request: Request,
+    assembly: str,
+    guarantees: Guarantees,
+    lines: Sequence[int] | None = None,
+    functions: Mapping[str, debug_info.Function] | None = None,
+) -> CodeObject:
     """The code object of an assembly text with kernel descriptors and metadata.
 
     Args:
@@ -37,6 +43,7 @@ def assemble(request: Request, assembly: str, guarantees: Guarantees, lines: Seq
         guarantees: what the language promises of the text.
         lines: for each line of the text the number of the source's line that it comes from (0 for none), as messages
             count. By default the text is the source, line for line.
+        functions: the source's functions by linker symbol, for names and types of parameters.
 
     Raises:
         CompileError: the assembler refused the text, or took too long; the message shows the source's own lines.
@@ -47,10 +54,11 @@ def assemble(request: Request, assembly: str, guarantees: Guarantees, lines: Seq
     def make(folder: Path) -> CodeObject:
         listing.refuse_file_access(assembly, request.name, lines)
         marked, origin = listing.mark_lines(assembly, request.name, lines)
-        return code_object_of(request, folder, marked, guarantees, origin=origin)
+        return code_object_of(request, folder, marked, guarantees, origin=origin, functions=functions)
 
     own = [] if assembly == request.source else [assembly, list(lines)]
-    return kept(request, make, json.dumps([own, asdict(guarantees)]))
+    named = {symbol: asdict(function) for symbol, function in (functions or {}).items()}
+    return kept(request, make, json.dumps([own, asdict(guarantees), named]))
 
 
 def kept(request: Request, make: Callable[[Path], CodeObject], *parts: str) -> CodeObject:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from gpulab.errors import GpulabError
-from gpulab.records import NO_GUARANTEES, Diagnostic, Guarantees
+from gpulab.records import FOREIGN, NO_GUARANTEES, Diagnostic, Guarantees
 from gpulab.toolchain import elf as elf_reader
 from gpulab.toolchain import listing
 
 ASSEMBLY_SECTION, META_SECTION = ".gpulab.asm", ".gpulab.meta"
-META_VERSION = 3
+META_VERSION = 4
+_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\][^/\\]+\.py\Z|<ipython-input-[^/\\]*>\Z")
+"""How the cells of a notebook are named as files."""
 SOURCE_SUFFIXES = (".py", ".hip", ".cpp", ".cu", ".cc", ".c", ".h", ".hpp", ".s", ".mlir")
 """Of files that a foreign code object may name as its source: no other file is read for it."""
 
@@ -168,15 +171,32 @@ class CodeObject:
 
         found = binary.assembly_of(elf)
         kernels = assemble.signatures(elf, {})
-        return cls(found.arch, elf, found.text, "", "code object", kernels, language="", files=found.files)
+        return cls(
+            found.arch, elf, found.text, "", "code object", kernels, language="", files=found.files, guarantees=FOREIGN
+        )  # fmt: skip
 
     def sources(self) -> dict[str, str]:
         """The texts behind the lines of the code, by file name: the source, or files of source code that are here."""
         if not self.files:
             return {self.name: "\n" * (self.first_line - 1) + self.source}
+        named = (name for name in self.files if name.endswith(SOURCE_SUFFIXES) or _CELL.search(name))
+        return {name: self._text_of(name) for name in named}
+
+    def _text_of(self, name: str) -> str:
+        """The text of a file or of a notebook's cell. A cell has another name in each process: what was compiled in an
+        earlier one, and kept, has the name of that; then it is the last cell that defines a kernel of this object."""
         import linecache  # it also has the cells of notebooks
 
-        return {name: "".join(linecache.getlines(name)) for name in self.files if name.endswith(SOURCE_SUFFIXES)}
+        lines = linecache.getlines(name)
+        if not lines and _CELL.search(name):
+            defined = re.compile(rf"^\s*def ({'|'.join(map(re.escape, self.kernels)) or '$'})\s*\(", re.M)
+            for other in reversed([each for each in linecache.cache if _CELL.search(each)]):
+                lines = linecache.getlines(other)
+                if defined.search("".join(lines)):
+                    break
+            else:
+                lines = []
+        return "".join(lines)
 
     def with_sections(self) -> CodeObject:
         """The same with an ELF that holds all of this in sections of its own."""

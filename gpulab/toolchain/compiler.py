@@ -161,6 +161,12 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
     return code
 
 
+@functools.cache
+def loaders() -> tuple[str, ...]:
+    """The system's programs that load others which are not static; kept, for within walls no folder can be searched."""
+    return tuple(glob.glob("/lib*/ld-*.so*"))
+
+
 def _allowed(
     tool: str,
     arguments: Sequence[str],
@@ -172,7 +178,7 @@ def _allowed(
     named = [match[1] for argument in arguments if (match := _PATH.fullmatch(argument)) and os.path.exists(match[1])]
     own = [] if folder is None else [os.path.abspath(folder)]
     return {
-        "run": [tool, *([] if tool == str(executable()) else glob.glob("/lib*/ld-*.so*"))],  # the compiler is static
+        "run": [tool, *([] if tool == str(executable()) else loaders())],  # the compiler is static
         "read": [str(package_folder()), _OWN, "/dev/urandom", *named, *read],
         "write": [*own, *write, "/dev/null"],
     }

@@ -102,3 +102,38 @@ def headers(text: str, folder: str, quoted: Sequence[str], user: Sequence[str]) 
         digest.update(f"{path}\0{len(found[path])}\0".encode("utf-8", "surrogatepass"))
         digest.update(found[path])
     return Headers(tuple(sorted(found)), digest.hexdigest(), complete)
+
+
+_NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S
+)
+
+
+def code_only(source: str) -> str:
+    """A C++ source with each comment replaced by a space and each text by an empty one; continued lines are joined."""
+    return _NOT_CODE.sub(lambda found: " " if found[0].startswith("/") else '""', source.replace("\\\n", ""))
+
+
+def heads(source: str) -> list[str]:
+    """What stands before each opening brace of C++ text: the heads of functions are among them."""
+    parts = re.split(r"([;{}])", without_comments(source))
+    return [head for head, end in zip(parts[::2], parts[1::2], strict=False) if end == "{"]
+
+
+_LEXEMES = re.compile(
+    r"""
+    (?P<raw> \b(?:u8|[uUL])?R"(?P<mark>[^ ()\\\t\v\f\n]{0,16})\( .*? (?:\)(?P=mark)"|\Z) )
+  | (?P<line> //(?:\\\n|[^\n])* )
+  | (?P<block> /\* .*? (?:\*/|\Z) )
+  | (?P<string> "(?:\\.|[^"\\\n])*"? )
+  | (?P<char> (?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'? )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def without_comments(source: str) -> str:
+    """C++ text with each comment as a space, and each string or character without what it holds."""
+    return _LEXEMES.sub(
+        lambda match: '""' if match["raw"] or match["string"] else "0" if match["char"] else " ", source
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from gpulab.classroom.notebook import without_comments
+from gpulab.toolchain.sources import without_comments
 
 KEYWORDS = set(
     re.findall(

@@ -13,6 +13,7 @@ from gpulab.errors import CheckError
 from gpulab.grading import requirements as ask
 from gpulab.grading.case import Array, Case, Value
 from gpulab.grading.exercise import Requirement
+from gpulab.grading.sources import code_only
 from gpulab.module import Resources
 from gpulab.records import Access, AccessCost, Counters, InstructionCost, Launch, SourceLine
 
@@ -45,7 +46,8 @@ CASE = Case(
 def outcome(*launches: Launch, writers: Any = (), **changes: Any) -> Any:
     given = {"case": CASE, "arch": "gfx942", "wave_size": 64, "measured": launches, "resources": {}, "isa": {},
              "source": "", "tight": SimpleNamespace(writers=dict(writers))}  # fmt: skip
-    return SimpleNamespace(**{**given, **changes})
+    given |= changes
+    return SimpleNamespace(**given, code=code_only(str(given["source"])))
 
 
 def said(requirement: Requirement[Any], seen: Any) -> str:

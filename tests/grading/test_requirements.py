@@ -11,6 +11,7 @@ from gpulab.grading.case import Array, Case, Step, Value, blocks_for, distinct, 
 from gpulab.grading.exercise import Exercise, Requirement
 from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.judge import judge
+from gpulab.grading.sources import code_only
 
 COPY = """
 __global__ void copy(int n, const float* in, float* out)
@@ -237,7 +238,7 @@ def test_a_requirement_without_limit_is_refused():
 
 def test_comments_and_texts_are_no_code():
     source = 'a // one\nb /* two\ntwo */ c "three \\" //" d R"x(four)" )x" e \'"\' f // five \\\nstill five\ng'
-    plain = ask.code_only(source)
+    plain = code_only(source)
     assert plain.split() == ["a", "b", "c", '""', "d", '""', "e", '""', "f", "g"]
 
 

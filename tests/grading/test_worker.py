@@ -157,6 +157,8 @@ def test_a_child_gives_up_all_but_its_folder(
     monkeypatch.setattr(worker, "_room", room)
     monkeypatch.setattr(worker, "_needed", lambda: ["/usr/lib"])
     monkeypatch.setattr(worker, "_tools", lambda: ["/clang"])
+    monkeypatch.setattr(worker, "_of_languages", lambda kind: {"read": ["/python"]}[kind])
+    monkeypatch.setattr(jail, "hidden", list)
     monkeypatch.setattr(walls, "available", lambda: missing)
     monkeypatch.setattr(walls, "give_up_privileges", lambda: said.append("privileges"))
     monkeypatch.setattr(walls, "restrict", lambda rules: said.append(rules))
@@ -175,8 +177,8 @@ def test_a_child_gives_up_all_but_its_folder(
     assert rooms[0].closed
     first = [("limit", 123, 45)]
     if not missing:
-        first += ["privileges", {"run": ["/clang"], "read": ["/usr/lib"], "write": [str(tmp_path), "/dev/null"]},
-                  "tools, ties True"]  # fmt: skip
+        first += ["privileges", {"run": ["/clang"], "read": ["/usr/lib", "/python"], "list": [],
+                                "write": [str(tmp_path), "/dev/null"]}, "tools, ties True"]  # fmt: skip
     assert said == first
     said.clear()
     step()
@@ -252,7 +254,8 @@ def test_what_a_child_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             str(compiler.package_folder())} <= set(found)  # fmt: skip
     assert {str(cache.folder() / name) for name in ("virtual-rocm", "library", "headers", "support")} <= set(found)
     assert not {"/etc", "/proc", "/dev", str(cache.folder())} & set(found)
-    assert worker._tools() == [str(compiler.executable())]
+    # of a language with a compiler of its own that, and what the system loads programs with
+    assert worker._tools() == [str(compiler.executable()), sys.executable, *compiler.loaders()]
 
 
 # -------------------------------------------------------------------------------------------------- the fork server

@@ -82,9 +82,9 @@ def test_checked_launches_see_races() -> None:
 
 
 def test_modelled_times_say_that_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    from gpulab.guests.triton import driver
+    from gpulab.guests.triton import host
 
-    driver._said.clear()
+    host.said.clear()
     with gpulab.using("virtual:gfx942"):
         x = gpulab.zeros(1 << 16, "float32")
         launch = lambda: kernels.scale_kernel[(64,)](x, 1 << 16, 1.0, BLOCK=1024)  # noqa: E731
@@ -92,6 +92,9 @@ def test_modelled_times_say_that_they_are(capsys: pytest.CaptureFixture[str]) ->
         middle, least = triton.testing.do_bench(launch, warmup=0.01, rep=0.1, quantiles=[0.5, 0.0])
         with gpulab.profile() as run:
             launch()
+        with gpulab.profile() as all_of_it:
+            assert triton.testing.do_bench(launch) == pytest.approx(one, rel=0.05)
+    assert len(all_of_it.launches) <= 8, "a modelled time is the same each time: nothing is repeated for 100 ms of it"
     assert one == pytest.approx(run.launches[0].time_us / 1000, rel=0.5)
     assert least <= middle
     assert capsys.readouterr().err.count("modelled") == 1

@@ -28,7 +28,7 @@ def test_files_and_cells_have_their_languages_suffix() -> None:
     assert languages.of_file("a.CU") is CUDA
     assert languages.of_file("a.cpp") is HIP
     assert languages.of_file("a.s") is ASSEMBLY
-    assert languages.of_file("a.py") is None
+    assert languages.of_file("a.txt") is None
     assert [languages.cell_name(each) for each in (HIP, CUDA, ASSEMBLY)] == ["cell.hip", "cell.cu", "cell.s"]
     assert "language" not in languages.members()
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gpulab.errors import GpulabError
 from gpulab.toolchain import CodeObject, compile, compiler, elf
 from gpulab.toolchain.binary import decoder
+from gpulab.toolchain.code_object import KernelSignature
 
 SOURCE = "__global__ void k(float* x, int n) { if (n > 3) x[threadIdx.x] = sinf(x[n]); }"
 
@@ -152,3 +153,19 @@ def test_bad_notes(code: CodeObject, meta: bytes) -> None:
     bare[at : at + 12] = b".gpulab.xxxx"
     with pytest.raises(GpulabError, match=r"cannot be read|another version"):
         CodeObject.from_elf(elf.add_sections(bytes(bare), {".gpulab.meta": meta}))
+
+
+def test_a_cell_of_an_earlier_process_is_found_by_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Triton keeps names the cell as the process did in which it was compiled."""
+    import linecache
+
+    cells = {"/tmp/ipykernel_77/1.py": "def add(x): 1\n", "/tmp/ipykernel_77/2.py": "def add(x): 2\n",
+             "/tmp/ipykernel_77/3.py": "def added(x): 3\n", "/somewhere/4.py": "def add(x): 4\n"}  # fmt: skip
+    for name, text in cells.items():
+        monkeypatch.setitem(linecache.cache, name, (len(text), None, [text], name))
+    kernels = {"add": KernelSignature("add", "add")}
+    old, known = "/tmp/ipykernel_5/9.py", "/tmp/ipykernel_77/1.py"
+    code = CodeObject("gfx942", b"", "", "", "code object", kernels, files=(old, known, "/nowhere.py", "/etc/passwd"))
+    assert code.sources() == {old: "def add(x): 2\n", known: "def add(x): 1\n", "/nowhere.py": ""}
+    other = CodeObject("gfx942", b"", "", "", "code object", {"sub": KernelSignature("sub", "sub")}, files=(old,))
+    assert other.sources() == {old: ""}

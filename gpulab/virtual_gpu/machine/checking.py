@@ -182,7 +182,7 @@ class Checker:
         state.scratch_at = state.lds_at + 12 * state.lds_cells
         state.steps_at = state.scratch_at + -(-8 * waves * launch.scratch_bytes // 64) * 64
         state.group_bytes = state.steps_at
-        compiled = kernel.module.program.guarantees.exact_bounds
+        compiled = kernel.module.program.guarantees.compiled
         table = None
         state.steps = 0
         if not compiled:

@@ -150,7 +150,7 @@ class _Function(Branching, Pieces):
     def _instruction(self, decoded: Decoded, mode: Mode) -> bool:
         """Emit one instruction; True if it ended the block."""
         row = decoded.row
-        if self.checked and not self.check_alignment:  # written in assembly
+        if self.checked and not self.program.guarantees.compiled:  # written in assembly
             self._note("step", decoded.index)
         if isinstance(row, Control):
             return self._control(decoded, row, mode)
