@@ -20,6 +20,7 @@ from IPython.utils.capture import capture_output
 
 import gpulab
 from gpulab import cli
+from gpulab.programs import arguments as driver
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -158,8 +159,12 @@ def test_the_commands_of_the_pages_are_found() -> None:
 def test_a_command_of_a_page_exists(page: str, words: str) -> None:
     """Its target, its file, or its options: gpulab's own parser takes them. Nothing is run here."""
     program, *arguments = shlex.split(words)
-    if program == "gpulab":
+    if program == "gpulab" and arguments[0] == "hipcc":  # what follows is the compiler's
+        driver.read(arguments[1:])
+    elif program == "gpulab":
         cli.parser().parse_args(arguments)
+    elif program == "make" and arguments[0].startswith("-"):
+        assert "own Makefile" in (ROOT / page).read_text(encoding="utf-8"), page  # of a project that somebody has
     elif program == "make":
         assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
     elif arguments[0] == "-c":
