@@ -98,7 +98,6 @@ exercise = Exercise(
     ),
     kept=("block", "length"),
     smallest={"n": 1, "length": 1, "block": 256},
-    reads=lambda case, name, index: [("in", i) for i in (256 * index - 1, 256 * index) if i >= 0],
     shown={"n": 600, "length": 50, "block": 256},
     requirements=(
         source(

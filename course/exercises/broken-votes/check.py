@@ -77,7 +77,6 @@ exercise = Exercise(
         for n, block in ((1000, 256), (64, 64), (256, 256), (500, 128), (1, 64), (0, 64), (20_000, 256))
     ),
     smallest={"n": 1, "block": 64},
-    reads=lambda case, name, index: [("in", index * case.block[0])],
     shown={"n": 100, "block": 64},
     requirements=(
         source(
