@@ -177,6 +177,8 @@ def test_events_as_nodes(call, launch, streams, events, vectors):
         ("hipMemcpy", ("x", "y", 16, 3), 906),
         ("hipMemcpy_spt", ("x", "y", 16, 3), 906),
         ("hipMemset", ("x", 0, 16), 906),
+        ("hipMemcpyWithStream", ("x", "y", 16, 3, "stream"), 906),
+        ("hipMemcpy2DFromArray", ("x", 16, 0, 0, 0, 16, 1, 2), 906),
         ("hipStreamSynchronize", ("stream",), 900),
         ("hipStreamQuery", ("stream",), 900),
         ("hipStreamAddCallback", ("stream", 1, 0, 0), 900),
