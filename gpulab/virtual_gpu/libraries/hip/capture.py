@@ -48,7 +48,11 @@ def around(name: str, call: Call) -> Call:
     @functools.wraps(call)
     def checked(*arguments: float) -> int:
         if capturing:
-            check()
+            try:
+                check()
+            except Failure:
+                _captures.blame(name)
+                raise
         return call(*arguments)
 
     return checked
