@@ -177,6 +177,8 @@ def test_events_as_nodes(call, launch, streams, events, vectors):
         ("hipMemcpy", ("x", "y", 16, 3), 906),
         ("hipMemcpy_spt", ("x", "y", 16, 3), 906),
         ("hipMemset", ("x", 0, 16), 906),
+        ("hipMemcpyWithStream", ("x", "y", 16, 3, "stream"), 906),
+        ("hipMemcpy2DFromArray", ("x", 16, 0, 0, 0, 16, 1, 2), 906),
         ("hipStreamSynchronize", ("stream",), 900),
         ("hipStreamQuery", ("stream",), 900),
         ("hipStreamAddCallback", ("stream", 1, 0, 0), 900),
@@ -190,6 +192,8 @@ def test_calls_that_make_a_capture_invalid(call, launch, streams, vectors, name,
     assert "captured" in str(runtime.instance().take_exception())
     assert status(call, streams[0]) == 2  # hipStreamCaptureStatusInvalidated
     assert launch(streams[0], 1.0, *vectors) == 901
+    by = "an earlier call" if "stream" in arguments and "Memcpy" not in name else name
+    assert str(runtime.instance().take_exception()).startswith(f"{by} made the capture invalid")
     assert ended(call, streams[0]) == 901
     assert status(call, streams[0]) == 0
 

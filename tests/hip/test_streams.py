@@ -346,10 +346,12 @@ def test_operations_in_a_batch(call, memory):
 
 
 def test_attributes_of_streams(call):
+    """The synchronisation policy (3) is set and read, the priority (8) read; ROCm/rocm-systems, hip_stream.cpp."""
     first, second = (call.address("hipStreamCreateWithPriority", 0, -1) for _ in range(2))
     value = (ctypes.c_int * 16)(9)
     assert call.hipStreamGetAttribute(first, 8, value) == 0  # hipStreamAttributePriority
     assert value[0] == -1
+    assert call.hipStreamSetAttribute(first, 8, value) == 1
     value[0] = 2  # hipSyncPolicySpin
     assert call.hipStreamSetAttribute(first, 3, value) == call.hipStreamCopyAttributes(second, first) == 0
     value[0] = 0
@@ -357,8 +359,11 @@ def test_attributes_of_streams(call):
     assert value[0] == 2
     value[0] = 5
     assert call.hipStreamSetAttribute(first, 3, value) == call.hipStreamGetAttribute(first, 3, None) == 1
-    assert call.hipStreamSetAttribute(first, 1, value) == 801  # an access policy window
-    assert call.hipStreamSetAttribute(0x1230, 3, value) == 709
+    assert call.hipStreamSetAttribute(first, 1, value) == call.hipStreamGetAttribute(first, 1, value) == 1
+    assert call.hipStreamSetAttribute(0x1230, 3, value) == call.hipStreamCopyAttributes(first, 0x1230) == 400
+    value[0] = 1
+    assert call.hipStreamBeginCapture(first, 0) == 0
+    assert call.hipStreamSetAttribute(first, 3, value) == 900
     assert call.hipStreamDestroy(first) == call.hipStreamDestroy(second) == 0
 
 

@@ -341,6 +341,35 @@ def test_arrays_take_the_devices_memory_and_hipfree_does_not_free_them(call, rdn
     assert rdna.used_bytes == before
 
 
+def test_arrays_in_graphs(call):
+    """A node of a graph, and a copy in a captured stream: rows to an array, and from it to the host."""
+    array = call.address("hipMallocArray", byref(channels(np.int16)), 8, 6, 0)
+    source, target = np.arange(48, dtype=np.int16).reshape(6, 8), np.zeros((3, 4), np.int16)
+    p = structures.Memcpy3D(dstArray=array, kind=1)
+    p.srcPtr.ptr, p.srcPtr.pitch = source.ctypes.data, 16
+    p.extent.width, p.extent.height, p.extent.depth = 8, 6, 1  # in texels
+    graph, node = call.address("hipGraphCreate", 0), ctypes.c_uint64()
+    assert call.hipGraphAddMemcpyNode(byref(node), graph, None, 0, byref(p)) == 0
+    got = structures.Memcpy3D()
+    assert call.hipGraphMemcpyNodeGetParams(node.value, byref(got)) == 0
+    assert bytes(got) == bytes(p)
+    executable = call.address("hipGraphInstantiate", graph, None, None, 0)
+    assert call.hipGraphLaunch(executable, None) == 0
+    stream = call.address("hipStreamCreateWithFlags", 1)
+    assert call.hipStreamBeginCapture(stream, 0) == 0
+    assert call.hipMemcpy2DFromArrayAsync(target.ctypes.data, 8, array, 4, 1, 8, 3, 2, stream) == 0
+    captured = ctypes.c_uint64()
+    assert call.hipStreamEndCapture(stream, byref(captured)) == 0
+    assert not target.any()
+    second = call.address("hipGraphInstantiate", captured.value, None, None, 0)
+    assert call.hipGraphLaunch(second, stream) == call.hipStreamSynchronize(stream) == 0
+    np.testing.assert_array_equal(target, source[1:4, 2:6])
+    p.extent.height = 7
+    assert call.hipGraphAddMemcpyNode(byref(node), graph, None, 0, byref(p)) == 1  # past the array
+    assert call.hipFreeArray(array) == call.hipStreamDestroy(stream) == 0
+    assert call.hipGraphLaunch(executable, None) == 1  # it is gone
+
+
 @pytest.mark.parametrize(
     ("described", "sizes", "flags", "code"),
     [

@@ -47,6 +47,7 @@ class Capture:
         self._captures, self.number, self.origin, self.graph, self.mode = captures, number, stream, graph, mode
         self.thread = threading.get_ident()
         self.valid = True
+        self.spoiled_by = "an earlier call"  # what made it invalid
         self.last: dict[Stream, list[Node]] = {}
         self._dropped: set[Node] = set()  # taken from a stream's last nodes by hipStreamUpdateCaptureDependencies
         self._events: list[Event] = []
@@ -64,7 +65,8 @@ class Capture:
         """
         if not self.valid:
             raise Failure(
-                codes.STREAM_CAPTURE_INVALIDATED, "an earlier call made the capture invalid; end it, and begin again"
+                codes.STREAM_CAPTURE_INVALIDATED,
+                f"{self.spoiled_by} made the capture invalid; end it, and begin again",
             )
 
     def refuse(self, reason: str, code: int = codes.STREAM_CAPTURE_UNSUPPORTED) -> NoReturn:
@@ -320,6 +322,12 @@ class Captures:
         return found if isinstance(found, Capture) else None
 
     # What is not allowed meanwhile
+
+    def blame(self, call: str) -> None:
+        """The captures that are invalid now became so by this call, unless another one did it before."""
+        for one in self.streams.capturing:
+            if isinstance(one, Capture) and not one.valid and one.spoiled_by == "an earlier call":
+                one.spoiled_by = call
 
     def forbid_unsafe(self) -> None:
         """Before a call that may wait for streams, such as hipMalloc.

@@ -125,9 +125,13 @@ class KernelWork(Work):
 
 @dataclass(frozen=True)
 class CopyWork(Work):
-    """A copy; `bytes_of_parameters` are those of its hipMemcpy3DParms."""
+    """A copy; `bytes_of_parameters` are those of its hipMemcpy3DParms.
+
+    `rows` are those of the same copy between addresses, if an array takes part.
+    """
 
     bytes_of_parameters: bytes
+    rows: bytes = b""
     kind: ClassVar[int] = MEMCPY
 
     @classmethod
@@ -165,9 +169,7 @@ class CopyWork(Work):
 
     def _places(self) -> tuple[Memcpy3D, int, int, int, int]:
         """(parameters, target, bytes of its slices, source, bytes of its slices)."""
-        p = self.parameters
-        if p.srcArray or p.dstArray:
-            raise Failure(codes.NOT_SUPPORTED, "a node that copies from or to a hipArray is not supported")
+        p = Memcpy3D.from_buffer_copy(self.rows or self.bytes_of_parameters)
         if not p.srcPtr.ptr or not p.dstPtr.ptr or not p.extent.width or not p.extent.height or not p.extent.depth:
             raise Failure(codes.INVALID_VALUE)
         rows = p.extent.height * p.extent.depth

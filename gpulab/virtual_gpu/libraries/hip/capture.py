@@ -26,7 +26,7 @@ _UNSAFE = re.compile(
     "|Malloc3D|Free|HostFree|FreeHost|ModuleUnload)$"
 )
 #: Calls that go through the default stream and are waited for.
-_SYNCHRONOUS = re.compile("hip(Drv)?Mem(cpy|set)(?!.*Async)(?!WithStream)")
+_SYNCHRONOUS = re.compile("hip(Drv)?Mem(cpy|set)(?!.*Async)")
 #: Calls that wait for a device.
 _WAITING = ("hipDeviceSynchronize", "hipCtxSynchronize")
 
@@ -48,7 +48,11 @@ def around(name: str, call: Call) -> Call:
     @functools.wraps(call)
     def checked(*arguments: float) -> int:
         if capturing:
-            check()
+            try:
+                check()
+            except Failure:
+                _captures.blame(name)
+                raise
         return call(*arguments)
 
     return checked

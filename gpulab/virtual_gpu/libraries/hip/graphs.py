@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from gpulab.virtual_gpu.libraries.hip import streams as stream_calls
 from gpulab.virtual_gpu.libraries.hip.capture import nodes
+from gpulab.virtual_gpu.libraries.hip.memory import array_rows
 from gpulab.virtual_gpu.libraries.hip.modules import host_function, symbol_bytes
 from gpulab.virtual_gpu.libraries.values import get64, need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
@@ -66,7 +67,13 @@ def _kernel_work(parameters: int) -> g.KernelWork:
 
 def _copy_work(parameters: int) -> g.CopyWork:
     need(parameters)
-    return g.CopyWork.of(Memcpy3D.from_address(parameters))
+    p = Memcpy3D.from_address(parameters)
+    if not p.srcArray and not p.dstArray:
+        return g.CopyWork.of(p)
+    need(p.extent.width)
+    source, target, extent = array_rows(p)
+    rows = g.CopyWork.of_rows(*target, *source, extent, p.kind)
+    return g.CopyWork(bytes(p), rows.bytes_of_parameters)
 
 
 def _copy_1d(target: int, source: int, count: int, kind: int) -> g.CopyWork:
@@ -93,7 +100,9 @@ def _driver_copy_work(parameters: int) -> g.CopyWork:
     need(parameters)
     p = DriverMemcpy3D.from_address(parameters)
     if p.srcArray or p.dstArray:
-        raise Failure(codes.NOT_SUPPORTED, "a node that copies from or to a hipArray is not supported")
+        raise Failure(
+            codes.NOT_SUPPORTED, "a driver's node copies from or to no hipArray here: hipGraphAddMemcpyNode does it"
+        )
     sides = []
     for memory_type, host, device in (
         (p.srcMemoryType, p.srcHost, p.srcDevice),
@@ -174,7 +183,7 @@ def _any_work(parameters: int) -> g.Work:
     at = parameters + GraphNodeParams.of.offset
     makers: dict[int, Callable[[], g.Work]] = {
         g.KERNEL: lambda: _kernel_work(at),
-        g.MEMCPY: lambda: g.CopyWork.of(p.memcpy.copyParams),
+        g.MEMCPY: lambda: _copy_work(ctypes.addressof(p.memcpy.copyParams)),
         g.MEMSET: lambda: _fill_work(at),
         g.HOST: lambda: _host_work(at),
         g.GRAPH: lambda: _child_work(p.graph or 0),

@@ -525,16 +525,19 @@ def _copy_3d(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> in
     return 0
 
 
-def _copy_arrays(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> int:
-    """A 3D copy with an array at one end or at both: its extent is in texels then, and so is a place in an array."""
-    code, where = _waited(stream)
+def array_rows(p: Memcpy3D | Memcpy3DPeer) -> tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]:
+    """Where a 3D copy with an array at one end or at both goes: its extent and places in an array are in texels.
+
+    Returns:
+        (address, bytes from row to row, rows from slice to slice) of source and target; (bytes of a row, rows,
+        slices).
+
+    Raises:
+        Failure: hipErrorInvalidValue, hipErrorInvalidPitchValue.
+    """
     texel = texel_bytes(p.srcArray, p.dstArray)
     width, height, depth = p.extent.width * texel, p.extent.height or 1, p.extent.depth or 1
-    if code or not width:
-        return code
-    places: list[int] = []
-    pitches: list[int] = []
-    slices: list[int] = []
+    ends = []
     for array, at, pitched in ((p.srcArray, p.srcPos, p.srcPtr), (p.dstArray, p.dstPos, p.dstPtr)):
         if array:
             check_box(array, at.x * texel, at.y, at.z, width, height, depth)
@@ -542,27 +545,23 @@ def _copy_arrays(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -
             x = at.x * texel
         else:
             if not pitched.ptr:
-                return codes.INVALID_VALUE
+                raise Failure(codes.INVALID_VALUE)
             address, pitch, rows, x = pitched.ptr, pitched.pitch or width, pitched.ysize or height, at.x
             if x + width > pitch:
-                return codes.INVALID_PITCH
-        places.append(address + at.z * pitch * rows + at.y * pitch + x)
-        pitches.append(pitch)
-        slices.append(pitch * rows)
+                raise Failure(codes.INVALID_PITCH)
+        ends.append((address + at.z * pitch * rows + at.y * pitch + x, pitch, rows))
+    return ends[0], ends[1], (width, height, depth)
+
+
+def _copy_arrays(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> int:
+    code, where = _waited(stream)
+    if code or not p.extent.width:
+        return code
+    (source, source_pitch, source_rows), (target, target_pitch, target_rows), (width, height, depth) = array_rows(p)
     _memory.copy_rows(
-        places[1],
-        pitches[1],
-        slices[1],
-        places[0],
-        pitches[0],
-        slices[0],
-        width,
-        height,
-        depth,
-        kind,
-        where,
-        stream is None,
-    )
+        target, target_pitch, target_pitch * target_rows, source, source_pitch, source_pitch * source_rows,
+        width, height, depth, kind, where, stream is None,
+    )  # fmt: skip
     return 0
 
 

@@ -10,7 +10,6 @@ from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.device import Stream
 from gpulab.virtual_gpu.runtime.graph_structures import StreamMemoryOperation
 from gpulab.virtual_gpu.runtime.graphs import MemoryOperationsWork, call_host
-from gpulab.virtual_gpu.runtime.streams import GREATEST_PRIORITY, LEAST_PRIORITY
 
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 _EXTERNAL = 1  # hipEventRecordExternal, hipEventWaitExternal
@@ -207,40 +206,31 @@ def hipStreamBatchMemOp(stream: int, count: int, operations: int, flags: int) ->
 _SYNCHRONISATION, _PRIORITY = 3, 8  # hipLaunchAttributeSynchronizationPolicy, hipLaunchAttributePriority
 
 
-def _known_attribute(attribute: int) -> None:
-    if attribute not in (_SYNCHRONISATION, _PRIORITY):
-        raise Failure(
-            codes.NOT_SUPPORTED,
-            f"the stream attribute {attribute} is not supported; those of the synchronisation policy (3) and the "
-            "priority (8) are",
-        )
-
-
 def hipStreamSetAttribute(stream: int, attribute: int, value: int) -> int:
-    found = _streams.find(stream)
+    """The synchronisation policy; the priority is a stream's from the beginning, and HIP has no other attributes."""
     need(value)
-    _known_attribute(attribute)
-    number = ctypes.c_int32.from_address(value).value
-    if attribute == _SYNCHRONISATION:
-        if not 1 <= number <= 4:  # hipSyncPolicyAuto to hipSyncPolicyBlockingSync
-            return codes.INVALID_VALUE
-        found.policy = number
-    else:
-        found.priority = max(GREATEST_PRIORITY, min(LEAST_PRIORITY, number))
+    found = _streams.find(stream, codes.INVALID_HANDLE)
+    if found in _streams.captured:
+        raise Failure(codes.STREAM_CAPTURE_UNSUPPORTED, "attributes of a stream that is being captured stay")
+    policy = ctypes.c_int32.from_address(value).value
+    if attribute != _SYNCHRONISATION or not 1 <= policy <= 4:  # hipSyncPolicyAuto to hipSyncPolicyBlockingSync
+        return codes.INVALID_VALUE
+    found.policy = policy
     return 0
 
 
 def hipStreamGetAttribute(stream: int, attribute: int, value: int) -> int:
-    found = _streams.find(stream)
     need(value)
-    _known_attribute(attribute)
+    found = _streams.find(stream, codes.INVALID_HANDLE)
+    if attribute not in (_SYNCHRONISATION, _PRIORITY):
+        return codes.INVALID_VALUE
     put32(value, found.policy if attribute == _SYNCHRONISATION else found.priority)
     return 0
 
 
 def hipStreamCopyAttributes(target: int, source: int) -> int:
-    to, of = _streams.find(target), _streams.find(source)
-    to.policy, to.priority = of.policy, of.priority
+    to, of = _streams.find(target, codes.INVALID_HANDLE), _streams.find(source, codes.INVALID_HANDLE)
+    to.policy = of.policy
     return 0
 
 
