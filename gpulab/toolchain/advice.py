@@ -43,6 +43,12 @@ _WORDS = (
 )
 _PYTHON = "The text of a %%hip cell is C++, not Python. "
 
+_PRIMITIVES = Rule(
+    "primitives' header",
+    r"'((?:hipcub|rocprim)/[\w./]*)' file not found",
+    "gpulab's own hipCUB and rocPRIM have no <{0}>: docs/primitives.md lists what they have, and what not.\n"
+    "<hipcub/hipcub.hpp> and <rocprim/rocprim.hpp> bring all of it.",
+)
 _COMMAS = Rule(
     "commas in for",
     r"in 'for' statement specifier|redefinition of|expected expression|expected '\)'",
@@ -158,10 +164,20 @@ RULES: tuple[Rule, ...] = (
         "That function runs on the host. A cell holds device code only.\n"
         "Allocate, copy and launch in Python: gpulab.to_device(array), kernel[grid, block](...), x.to_host().",
     ),
+    _PRIMITIVES,
+    Rule(
+        "primitives of the whole device",
+        r"algorithms of the whole device are called by the host|"
+        r"no member named '(?:Device\w+|(?:inclusive|exclusive)_scan|reduce|radix_sort_\w+|merge_sort|select|partition|"
+        r"transform)' in namespace '(?:hipcub|rocprim)'",
+        "Algorithms of the whole device are called by the host, and a cell holds device code only.\n"
+        "%%hipcc builds whole programs, which have them; a cell has the parts for blocks, warps and threads "
+        "(hipcub::BlockScan, rocprim::block_reduce ...).",
+    ),
     Rule(
         "host header",
         r"'((?:iostream|vector|string|map|thread|fstream|sstream|chrono|random|memory|unistd\.h|thrust/.*|"
-        r"hipcub/.*|cub/.*|rocblas.*|hipblas.*|iomanip|numeric|functional|stdexcept|set|list|omp\.h))' file not found",
+        r"cub/.*|rocblas.*|hipblas.*|iomanip|numeric|functional|stdexcept|set|list|omp\.h))' file not found",
         "<{0}> is for code on the host. A cell holds device code only, and has no such header.\n"
         "For output use printf; for arrays use pointers that Python passes to the kernel. "
         "Remove the #include and what needs it.",
@@ -625,9 +641,10 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "That is CUDA's name; HIP's functions begin with hip instead of cuda, with the same meaning.\n"
         "`gpulab hipify` translates a CUDA program.",
     ),
+    _PRIMITIVES,
     Rule(
         "library header",
-        r"'((?:rocblas|hipblas|rocfft|hipfft|rocrand|hiprand|rocsparse|hipsparse|rocsolver|hipsolver|rocprim|hipcub|"
+        r"'((?:rocblas|hipblas|rocfft|hipfft|rocrand|hiprand|rocsparse|hipsparse|rocsolver|hipsolver|"
         r"thrust|rccl|miopen|rocwmma)[\w./]*)' file not found",
         "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
         "program with ROCm on a machine with an AMD GPU.",
@@ -705,7 +722,8 @@ PROGRAM_RULES: tuple[Rule, ...] = (
 # Rules for the cells of kernels, which say what a program may do after all.
 _OF_KERNELS = frozenset(
     {
-        "launch in main", "launch at top", "launch macro", "absolute include", "host header", "python magic",
+        "launch in main", "launch at top", "launch macro", "absolute include", "host header",
+        "primitives of the whole device", "python magic",
         "python def", "python import", "python words", "sleep", "heap",
     }
 )  # fmt: skip

@@ -66,6 +66,12 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "32-bit mask of a ballot": (
         "__global__ void k(unsigned long long* x) {\n x[0] = __ballot_sync(0xffffffff, 1); //!\n}", "0xffffffffffffffffULL",
     ),
+    "an algorithm of the whole device": (
+        "#include <hipcub/hipcub.hpp>\n__global__ void k(int* x) {\n"
+        " size_t n; hipcub::DeviceReduce::Sum(nullptr, n, x, x, 3); //!\n}",
+        "%%hipcc builds whole programs",
+    ),
+    "a header that hipCUB has not": ("#include <hipcub/grid/x.hpp> //!\n__global__ void k(float* x) {}", "primitives.md"),
     "cuda header": ("#include <cuda_runtime.h> //!\n__global__ void k(float* x) {}", "CUDA"),
     "cuda call": ("void f(float* p) {\n cudaMalloc(&p, 4); //!\n}", "begin with hip"),
     "hip call": ("void f(float* p) {\n hipMalloc(&p, 4); //!\n}", "Allocate, copy and launch in Python"),

@@ -2,9 +2,8 @@
 #pragma once
 #include "wave.h"
 #ifndef __GPULAB_PROGRAM__
-#error "algorithms of the whole device are called by the host: build this source with gpulab hipcc or %%hipcc"
+#error "algorithms of the whole device are called by the host: build this source with %%hipcc or gpulab hipcc"
 #endif
-#include <initializer_list>
 
 namespace gpulab {
 namespace primitives {
