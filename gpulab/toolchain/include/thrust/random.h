@@ -5,12 +5,12 @@
 // xor_combine_engine (taus88). Distributions: uniform_int, uniform_real, normal. The numbers of the engines are those of
 // the standard's engines of these names; how distributions use them is gpulab's choice.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <cmath>
 #include <istream>
 #include <limits>
 #include <ostream>
 
-#include "detail/config.h"
 #include "pair.h"
 
 #pragma clang force_cuda_host_device begin

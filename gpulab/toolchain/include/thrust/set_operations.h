@@ -72,7 +72,7 @@ pair<To, ToValues> set_operation(const execution_policy<Policy>& policy, A a, A 
                                  BValues b_values, To to, ToValues to_values, Less less) {
   if constexpr (on_device<Policy>) {
     size_t found = set_on_device<both, only_a, only_b>(
-        parallel::settings(policy.derived()), unwrap(a), length(a, a_end), unwrap(b), length(b, b_end),
+        parallel::host_settings(policy.derived()), unwrap(a), length(a, a_end), unwrap(b), length(b, b_end),
         unwrap(a_values), unwrap(b_values), unwrap(to), unwrap(to_values), less);
     return {to + static_cast<ptrdiff_t>(found), to_values + static_cast<ptrdiff_t>(found)};
   } else {

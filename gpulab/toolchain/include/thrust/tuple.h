@@ -1,8 +1,7 @@
 // thrust::tuple: as std::tuple, for host and device, with references as elements (what zip iterators give).
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <tuple>
-
-#include "detail/config.h"
 
 #pragma clang force_cuda_host_device begin
 namespace thrust {

@@ -10,7 +10,7 @@ template <typename Policy, typename Iterator, typename Equal>
 Iterator unique(const execution_policy<Policy>& policy, Iterator first, Iterator last, Equal equal) {
   if constexpr (detail::on_device<Policy>) {
     auto from = detail::unwrap(first);
-    return first + detail::compact_in_place(detail::parallel::settings(policy.derived()), first,
+    return first + detail::compact_in_place(detail::parallel::host_settings(policy.derived()), first,
                                             detail::length(first, last),
                                             detail::group_begins<decltype(from), Equal>{from, equal});
   } else {
@@ -29,7 +29,7 @@ template <typename Policy, typename From, typename To, typename Equal>
 To unique_copy(const execution_policy<Policy>& policy, From first, From last, To result, Equal equal) {
   if constexpr (detail::on_device<Policy>) {
     auto from = detail::unwrap(first);
-    return result + detail::parallel::compact(detail::parallel::settings(policy.derived()),
+    return result + detail::parallel::compact(detail::parallel::host_settings(policy.derived()),
                                               detail::length(first, last),
                                               detail::group_begins<decltype(from), Equal>{from, equal},
                                               [from, to = detail::unwrap(result)](size_t i, size_t place) mutable {
@@ -57,7 +57,7 @@ pair<ToKeys, ToValues> unique_by_key_copy(const execution_policy<Policy>& policy
   if constexpr (detail::on_device<Policy>) {
     auto keys = detail::unwrap(first);
     auto kept = static_cast<ptrdiff_t>(detail::parallel::compact(
-        detail::parallel::settings(policy.derived()), detail::length(first, last),
+        detail::parallel::host_settings(policy.derived()), detail::length(first, last),
         detail::group_begins<decltype(keys), Equal>{keys, equal},
         [keys, from = detail::unwrap(values), key_out = detail::unwrap(to_keys),
          value_out = detail::unwrap(to_values)](size_t i, size_t place) mutable {
@@ -112,7 +112,7 @@ iterator_difference_t<Iterator> unique_count(const execution_policy<Policy>& pol
     auto from = detail::unwrap(first);
     if (count != 0)
       groups = static_cast<iterator_difference_t<Iterator>>(detail::parallel::reduce<size_t>(
-          detail::parallel::settings(policy.derived()), count,
+          detail::parallel::host_settings(policy.derived()), count,
           [begins = detail::group_begins<decltype(from), Equal>{from, equal}](size_t i) mutable -> size_t {
             return begins(i) ? 1 : 0;
           },

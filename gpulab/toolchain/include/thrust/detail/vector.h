@@ -1,5 +1,6 @@
 // What thrust::host_vector, device_vector and universal_vector have in common.
 #pragma once
+#include "config.h"  // first: it says what is wrong in a cell of kernels
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -26,9 +27,9 @@ void construct_default(const execution_policy<Policy>& policy, Allocator allocat
   if constexpr (constructs<Allocator, T>) {  // the allocator's own way, which may be to do nothing
     for_indices(policy, count, [=](size_t i) mutable { allocator.construct(to + i); });
   } else if constexpr (on_device<Policy> && std::is_trivially_default_constructible_v<T>) {
-    set_memory<unsigned char>(parallel::settings(policy.derived()), reinterpret_cast<unsigned char*>(to),
+    set_memory<unsigned char>(parallel::host_settings(policy.derived()), reinterpret_cast<unsigned char*>(to),
                               count * sizeof(T), 0);
-    parallel::finish(parallel::settings(policy.derived()));
+    parallel::finish(parallel::host_settings(policy.derived()));
   } else {
     for_indices(policy, count, [=](size_t i) { ::new (static_cast<void*>(to + i)) T(); });
   }
