@@ -1,4 +1,4 @@
-// thrust::lower_bound, upper_bound, binary_search, equal_range in a sorted range: for one value, or for each of a range.
+// thrust::lower_bound, upper_bound, binary_search, equal_range in a sorted range: for one value or for many.
 #pragma once
 #include "advance.h"
 #include "functional.h"

@@ -9,7 +9,8 @@
 
 #pragma clang force_cuda_host_device begin
 namespace thrust::detail {
-template <typename Value, typename Iterator, bool = std::is_object_v<Value> && !std::is_array_v<Value> && !std::is_same_v<Value, bool>>
+template <typename Value, typename Iterator,
+          bool = std::is_object_v<Value> && !std::is_array_v<Value> && !std::is_same_v<Value, bool>>
 inline constexpr bool is_iterator_of_vector = false;
 template <typename Value, typename Iterator>
 inline constexpr bool is_iterator_of_vector<Value, Iterator, true> =

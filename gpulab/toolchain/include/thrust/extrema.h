@@ -1,5 +1,5 @@
-// thrust::min_element, max_element, minmax_element; min, max. Of equal elements the first is the minimum; the maximum is
-// the first, too, but minmax_element's is as Thrust documents it: the last.
+// thrust::min_element, max_element, minmax_element; min, max. Of equal elements the first counts; minmax_element's
+// maximum is the last, as in std::.
 #pragma once
 #include "advance.h"
 #include "reduce.h"

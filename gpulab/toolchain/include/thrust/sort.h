@@ -123,8 +123,8 @@ void stable_sort(const execution_policy<Policy>& policy, Keys first, Keys last, 
 template <typename Policy, typename Keys, typename Values, typename Less>
 void stable_sort_by_key(const execution_policy<Policy>& policy, Keys first, Keys last, Values values, Less less) {
   if constexpr (detail::on_device<Policy>) {
-    detail::parallel::sort(detail::parallel::host_settings(policy.derived()), detail::unwrap(first), detail::unwrap(values),
-                           detail::length(first, last), less);
+    detail::parallel::sort(detail::parallel::host_settings(policy.derived()), detail::unwrap(first),
+                           detail::unwrap(values), detail::length(first, last), less);
   } else {
     size_t count = static_cast<size_t>(thrust::distance(first, last));
 #ifdef __HIP_DEVICE_COMPILE__

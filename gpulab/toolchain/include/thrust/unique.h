@@ -1,4 +1,4 @@
-// thrust::unique, unique_copy, unique_by_key, unique_by_key_copy, unique_count: of each group of equal neighbours the first.
+// thrust::unique, unique_copy, unique_by_key, unique_by_key_copy, unique_count: of equal neighbours the first.
 #pragma once
 #include "iterator/zip_iterator.h"
 #include "reduce.h"
@@ -97,7 +97,8 @@ pair<Keys, Values> unique_by_key(const execution_policy<Policy>& policy, Keys fi
                                  Equal equal) {
   if constexpr (detail::on_device<Policy>) {
     auto both = thrust::make_zip_iterator(thrust::make_tuple(first, values));
-    auto kept = thrust::unique(policy, both, both + thrust::distance(first, last), detail::equal_keys<Equal>{equal}) - both;
+    auto end = thrust::unique(policy, both, both + thrust::distance(first, last), detail::equal_keys<Equal>{equal});
+    auto kept = end - both;
     return {first + kept, values + kept};
   } else {
     return thrust::unique_by_key_copy(policy, first, last, values, first, values, equal);

@@ -71,7 +71,8 @@ class vector {
   size_t room = 0;
 
   __host__ static void fit(size_t n) {
-    if (n > static_cast<size_t>(PTRDIFF_MAX) / sizeof(T)) throw std::length_error("a vector of Thrust: too many elements");
+    if (n > static_cast<size_t>(PTRDIFF_MAX) / sizeof(T))
+      throw std::length_error("a vector of Thrust: too many elements");
   }
   __host__ pointer allocate(size_t n) {
     fit(n);
@@ -305,7 +306,6 @@ class vector {
     std::swap(count, other.count);
     std::swap(room, other.room);
   }
-  friend __host__ void swap(vector& a, vector& b) noexcept { a.swap(b); }
 };
 
 template <typename Container, typename T>
@@ -379,4 +379,8 @@ __host__ bool operator!=(const std::vector<U, B>& b, const vector<T, A>& a) {
     __host__ name(const thrust::detail::vector<U, Other>& other) : base(other) {}                  \
     template <typename U, typename Other>                                                          \
     __host__ name(const std::vector<U, Other>& other) : base(other) {}                             \
-  };
+  };                                                                                               \
+  template <typename T, typename Allocator>                                                        \
+  __host__ void swap(name<T, Allocator>& a, name<T, Allocator>& b) noexcept {                      \
+    a.swap(b);                                                                                     \
+  }
