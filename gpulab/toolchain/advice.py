@@ -643,9 +643,27 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     ),
     _PRIMITIVES,
     Rule(
+        "thrust header",
+        r"'(thrust/[\w./]*)' file not found",
+        "gpulab's Thrust has no <{0}>. docs/primitives.md lists the headers that it has.",
+    ),
+    Rule(
+        "thrust cuda",
+        r"no member named 'cuda' in namespace 'thrust'",
+        "thrust::cuda is the CUDA system. In HIP it is thrust::hip: thrust::hip::par.on(stream). `gpulab hipify` "
+        "translates a CUDA program.",
+    ),
+    Rule(
+        "thrust in a kernel",
+        r"reference to __host__ function '(?:host_settings|launched_from_the_host_only)\b",
+        "Inside a kernel, an algorithm of Thrust runs in the thread that calls it: give it the policy thrust::seq.\n"
+        "With thrust::device it would launch kernels, which only the host can do.",
+        source=r"#\s*include\s*<thrust/",
+    ),
+    Rule(
         "library header",
         r"'((?:rocblas|hipblas|rocfft|hipfft|rocrand|hiprand|rocsparse|hipsparse|rocsolver|hipsolver|"
-        r"thrust|rccl|miopen|rocwmma)[\w./]*)' file not found",
+        r"rccl|miopen|rocwmma)[\w./]*)' file not found",
         "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
         "program with ROCm on a machine with an AMD GPU.",
     ),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import gpulab
 from gpulab import programs
 from gpulab.errors import CompileError
 from gpulab.toolchain import hosted
@@ -53,11 +54,18 @@ def test_there_are_as_many_programs_as_the_page_says() -> None:
         (
             "#include <thrust/sort.h>\n#include <thrust/execution_policy.h>\n"
             "__global__ void k(int* p) { thrust::sort(thrust::device, p, p + 3); }",
-            "host",
+            "give it the policy thrust::seq",
         ),
+        ("#include <thrust/no_such_thing.h>", "gpulab's Thrust has no <thrust/no_such_thing.h>"),
+        ("#include <thrust/execution_policy.h>\nauto policy = thrust::cuda::par;", "In HIP it is thrust::hip"),
     ],
 )
 def test_what_is_refused(source: str, message: str) -> None:
     with pytest.raises(CompileError) as caught:
         programs.build(source + "\nint main() {}\n", name="refused")
     assert message in str(caught.value)
+
+
+def test_a_cell_of_kernels_is_told_what_thrust_needs() -> None:
+    with pytest.raises(CompileError, match="Thrust needs host code"):
+        gpulab.compile("#include <thrust/device_vector.h>\n__global__ void k() {}\n")

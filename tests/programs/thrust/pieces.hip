@@ -262,7 +262,8 @@ void complex_numbers() {
   CHECK(near(thrust::exp(z), std::exp(s)) && near(thrust::log(z), std::log(s)) && near(thrust::sqrt(z), std::sqrt(s)));
   CHECK(near(thrust::pow(z, 2.5), std::pow(s, 2.5)) && near(thrust::sin(z), std::sin(s)));
   CHECK(near(thrust::cos(z), std::cos(s)) && near(thrust::tan(z), std::tan(s)) && near(thrust::tanh(z), std::tanh(s)));
-  CHECK(near(thrust::asin(z), std::asin(s)) && near(thrust::acos(z), std::acos(s)) && near(thrust::atan(z), std::atan(s)));
+  CHECK(near(thrust::asin(z), std::asin(s)) && near(thrust::acos(z), std::acos(s)));
+  CHECK(near(thrust::atan(z), std::atan(s)));
   CHECK(near(thrust::asinh(z), std::asinh(s)) && near(thrust::acosh(z), std::acosh(s)));
   CHECK(near(thrust::atanh(z), std::atanh(s)) && near(thrust::polar(2.0, 0.5), std::polar(2.0, 0.5)));
   CHECK(std::abs(thrust::abs(z) - std::abs(s)) < 1e-15 && thrust::norm(z) == std::norm(s));
@@ -285,5 +286,5 @@ int main() {
   CHECK(out == (std::vector<int>{15, 32, 1, 45, 40}));
   random_numbers();
   complex_numbers();
-  return checked(75);
+  return checked(76);
 }

@@ -45,7 +45,7 @@ template <typename Policy, typename From, typename To, typename Operation>
 To adjacent_difference(const execution_policy<Policy>& policy, From first, From last, To result, Operation operation) {
   if constexpr (detail::on_device<Policy>) {
     size_t count = detail::length(first, last);
-    detail::differences_on_device(detail::parallel::settings(policy.derived()), detail::unwrap(first), count,
+    detail::differences_on_device(detail::parallel::host_settings(policy.derived()), detail::unwrap(first), count,
                                   detail::unwrap(result), operation);
     return result + count;
   } else {

@@ -1,4 +1,4 @@
-// thrust::lower_bound, upper_bound, binary_search, equal_range in a sorted range: for one value, or for each of a range.
+// thrust::lower_bound, upper_bound, binary_search, equal_range in a sorted range: for one value or for many.
 #pragma once
 #include "advance.h"
 #include "functional.h"
@@ -60,7 +60,7 @@ template <typename Find, typename Policy, typename Iterator, typename T, typenam
 size_t searched(const execution_policy<Policy>& policy, Iterator first, Iterator last, const T& value, Less less) {
   size_t count = static_cast<size_t>(thrust::distance(first, last));
   if constexpr (on_device<Policy>)
-    return searched_by_the_device<Find>(parallel::settings(policy.derived()), unwrap(first), count, value, less);
+    return searched_by_the_device<Find>(parallel::host_settings(policy.derived()), unwrap(first), count, value, less);
   else
     return Find::in(first, count, value, less);
 }

@@ -1,12 +1,11 @@
 // thrust::complex: as std::complex, for host and device.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <cmath>
 #include <complex>
 #include <istream>
 #include <limits>
 #include <ostream>
-
-#include "detail/config.h"
 
 #pragma clang force_cuda_host_device begin
 namespace thrust {

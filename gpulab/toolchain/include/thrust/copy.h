@@ -1,5 +1,6 @@
 // thrust::copy, within a system and between host and device; copy_n, copy_if.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <vector>
 
 #include "advance.h"
@@ -8,7 +9,8 @@
 
 #pragma clang force_cuda_host_device begin
 namespace thrust::detail {
-template <typename Value, typename Iterator, bool = std::is_object_v<Value> && !std::is_array_v<Value> && !std::is_same_v<Value, bool>>
+template <typename Value, typename Iterator,
+          bool = std::is_object_v<Value> && !std::is_array_v<Value> && !std::is_same_v<Value, bool>>
 inline constexpr bool is_iterator_of_vector = false;
 template <typename Value, typename Iterator>
 inline constexpr bool is_iterator_of_vector<Value, Iterator, true> =
@@ -142,7 +144,7 @@ To copy(const execution_policy<Policy>& policy, From first, From last, To result
     for (; first != last; ++first, ++result) *result = *first;
     return result;
   } else {
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     // A plain pointer may be either's: the runtime knows.
     if constexpr (std::is_same_v<from, host_system_tag> && !std::is_pointer_v<From>) {
       return detail::copy_to_device(settings, first, static_cast<size_t>(thrust::distance(first, last)), result);
@@ -191,7 +193,7 @@ template <typename Policy, typename From, typename Stencil, typename To, typenam
 To copy_if(const execution_policy<Policy>& policy, From first, From last, Stencil stencil, To result,
            Predicate predicate) {
   if constexpr (detail::on_device<Policy>) {
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     size_t kept = detail::parallel::compact(
         settings, detail::length(first, last),
         [stencil = detail::unwrap(stencil), predicate](size_t i) mutable -> bool { return predicate(stencil[i]); },

@@ -1,5 +1,6 @@
 // thrust::device_reference: an element in device memory, which the host reads and writes by copies.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <ostream>
 
 #include "detail/error.h"

@@ -1,5 +1,5 @@
-// thrust::min_element, max_element, minmax_element; min, max. Of equal elements the first is the minimum; the maximum is
-// the first, too, but minmax_element's is as Thrust documents it: the last.
+// thrust::min_element, max_element, minmax_element; min, max. Of equal elements the first counts; minmax_element's
+// maximum is the last, as in std::.
 #pragma once
 #include "advance.h"
 #include "reduce.h"
@@ -46,7 +46,7 @@ Iterator extreme_element(const execution_policy<Policy>& policy, Iterator first,
     size_t count = length(first, last);
     if (count == 0) return last;
     return first + parallel::reduce<extreme<T>>(
-                       parallel::settings(policy.derived()), count,
+                       parallel::host_settings(policy.derived()), count,
                        [from = unwrap(first)](size_t i) { return extreme<T>{i, static_cast<T>(from[i])}; },
                        Choice<T, Less>{less})
                        .index;
@@ -94,7 +94,7 @@ pair<Iterator, Iterator> minmax_element(const execution_policy<Policy>& policy, 
     size_t count = detail::length(first, last);
     if (count == 0) return {last, last};
     auto found = detail::parallel::reduce<detail::extremes<T>>(
-        detail::parallel::settings(policy.derived()), count,
+        detail::parallel::host_settings(policy.derived()), count,
         [from = detail::unwrap(first)](size_t i) {
           return detail::extremes<T>{i, i, static_cast<T>(from[i]), static_cast<T>(from[i])};
         },

@@ -25,7 +25,7 @@ template <typename Policy, typename Iterator, typename Size, typename T>
 Iterator fill_n(const execution_policy<Policy>& policy, Iterator first, Size n, const T& value) {
   if constexpr (detail::on_device<Policy>) {
     using element = iterator_value_t<Iterator>;
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     size_t count = n > 0 ? static_cast<size_t>(n) : 0;
     if constexpr (std::is_pointer_v<detail::unwrapped_t<Iterator>> && std::is_arithmetic_v<element> &&
                   sizeof(element) <= 4) {

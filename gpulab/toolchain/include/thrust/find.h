@@ -11,7 +11,7 @@ template <typename Policy, typename Function>
 size_t first_index(const execution_policy<Policy>& policy, size_t count, Function function) {
   if (count == 0) return 0;
   return parallel::reduce<size_t>(
-      parallel::settings(policy.derived()), count,
+      parallel::host_settings(policy.derived()), count,
       [function, count](size_t i) mutable -> size_t { return function(i) ? i : count; }, thrust::minimum<size_t>());
 }
 }  // namespace detail

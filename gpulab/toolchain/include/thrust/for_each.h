@@ -8,7 +8,7 @@ namespace thrust {
 template <typename Policy, typename Iterator, typename Size, typename Function>
 Iterator for_each_n(const execution_policy<Policy>& policy, Iterator first, Size n, Function function) {
   if constexpr (detail::on_device<Policy>) {
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     detail::parallel::launched_from_the_host_only(
         settings, n, [=, from = detail::unwrap(first)](size_t i) mutable { function(from[i]); });
     detail::parallel::finish(settings);
@@ -41,7 +41,7 @@ namespace detail {
 template <typename Policy, typename Function>
 void for_indices(const execution_policy<Policy>& policy, size_t count, Function function) {
   if constexpr (on_device<Policy>) {
-    auto settings = parallel::settings(policy.derived());
+    auto settings = parallel::host_settings(policy.derived());
     parallel::launched_from_the_host_only(settings, count, function);
     parallel::finish(settings);
   } else {

@@ -1,8 +1,7 @@
 // Function objects for host and device, and placeholders: saxpy is a * _1 + _2.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <functional>
-
-#include "detail/config.h"
 
 #pragma clang force_cuda_host_device begin
 namespace thrust {

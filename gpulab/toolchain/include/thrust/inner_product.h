@@ -11,7 +11,7 @@ T inner_product(const execution_policy<Policy>& policy, First first, First last,
     size_t count = detail::length(first, last);
     if (count == 0) return init;
     return detail::parallel::reduce<T>(
-        detail::parallel::settings(policy.derived()), count + 1,
+        detail::parallel::host_settings(policy.derived()), count + 1,
         [a = detail::unwrap(first), b = detail::unwrap(second), product, init](size_t i) mutable -> T {
           return i == 0 ? init : static_cast<T>(product(a[i - 1], b[i - 1]));
         },

@@ -1,5 +1,6 @@
 // Memory of the device: allocation, raw pointers, allocators.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <memory>
 
 #include "detail/pointer.h"

@@ -22,10 +22,9 @@ template <typename Policy, typename A, typename B, typename To, typename Less>
 To merge(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, To result, Less less) {
   if constexpr (detail::on_device<Policy>) {
     size_t a_count = detail::length(a, a_end), b_count = detail::length(b, b_end);
-    detail::merge_on_device(detail::parallel::settings(policy.derived()), detail::unwrap(a), a_count, detail::unwrap(b),
-                            b_count, detail::unwrap(result), static_cast<detail::parallel::core::NoValues*>(nullptr),
-                            static_cast<detail::parallel::core::NoValues*>(nullptr),
-                            static_cast<detail::parallel::core::NoValues*>(nullptr), less);
+    detail::parallel::core::NoValues* none = nullptr;
+    detail::merge_on_device(detail::parallel::host_settings(policy.derived()), detail::unwrap(a), a_count,
+                            detail::unwrap(b), b_count, detail::unwrap(result), none, none, none, less);
     return result + (a_count + b_count);
   } else {
     while (a != a_end && b != b_end) {
@@ -49,9 +48,9 @@ pair<To, ToValues> merge_by_key(const execution_policy<Policy>& policy, A a, A a
                                 BValues b_values, To result, ToValues result_values, Less less) {
   if constexpr (detail::on_device<Policy>) {
     size_t a_count = detail::length(a, a_end), b_count = detail::length(b, b_end);
-    detail::merge_on_device(detail::parallel::settings(policy.derived()), detail::unwrap(a), a_count, detail::unwrap(b),
-                            b_count, detail::unwrap(result), detail::unwrap(a_values), detail::unwrap(b_values),
-                            detail::unwrap(result_values), less);
+    detail::merge_on_device(detail::parallel::host_settings(policy.derived()), detail::unwrap(a), a_count,
+                            detail::unwrap(b), b_count, detail::unwrap(result), detail::unwrap(a_values),
+                            detail::unwrap(b_values), detail::unwrap(result_values), less);
     return {result + (a_count + b_count), result_values + (a_count + b_count)};
   } else {
     while (a != a_end || b != b_end) {

@@ -60,7 +60,7 @@ Iterator stable_partition(const execution_policy<Policy>& policy, Iterator first
                           Predicate predicate) {
   if constexpr (detail::on_device<Policy>) {
     return first + detail::partition_on_device(
-                       detail::parallel::settings(policy.derived()), first, detail::length(first, last),
+                       detail::parallel::host_settings(policy.derived()), first, detail::length(first, last),
                        [tested = detail::unwrap(stencil), predicate](size_t i) mutable -> bool {
                          return predicate(tested[i]);
                        });
@@ -91,7 +91,7 @@ pair<ToTrue, ToFalse> stable_partition_copy(const execution_policy<Policy>& poli
   if constexpr (detail::on_device<Policy>) {
     size_t count = detail::length(first, last);
     size_t kept = detail::parallel::compact(
-        detail::parallel::settings(policy.derived()), count,
+        detail::parallel::host_settings(policy.derived()), count,
         [tested = detail::unwrap(stencil), predicate](size_t i) mutable -> bool { return predicate(tested[i]); },
         [from = detail::unwrap(first), to = detail::unwrap(to_true)](size_t i, size_t place) mutable {
           to[place] = from[i];

@@ -2,15 +2,15 @@
 //
 // Engines: linear_congruential_engine (minstd_rand0, minstd_rand = default_random_engine), subtract_with_carry_engine
 // (ranlux24_base, ranlux48_base), discard_block_engine (ranlux24, ranlux48), linear_feedback_shift_engine and
-// xor_combine_engine (taus88). Distributions: uniform_int, uniform_real, normal. The numbers of the engines are those of
-// the standard's engines of these names; how distributions use them is gpulab's choice.
+// xor_combine_engine (taus88). Distributions: uniform_int, uniform_real, normal. The numbers of the engines are those
+// of the standard's engines of these names; how distributions use them is gpulab's choice.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <cmath>
 #include <istream>
 #include <limits>
 #include <ostream>
 
-#include "detail/config.h"
 #include "pair.h"
 
 #pragma clang force_cuda_host_device begin
@@ -324,8 +324,10 @@ class uniform_int_distribution {
     } else {
       do {
         value = 0;
-        for (wide drawn = 0; drawn < span; drawn = drawn > (~wide(0) - last) / (last + 1) ? ~wide(0) : drawn * (last + 1) + last)
+        for (wide drawn = 0; drawn < span;) {
           value = value * (last + 1) + static_cast<wide>(engine() - Engine::min);
+          drawn = drawn > (~wide(0) - last) / (last + 1) ? ~wide(0) : drawn * (last + 1) + last;
+        }
         wide mask = span;
         for (unsigned shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;
         value &= mask;

@@ -13,7 +13,7 @@ T reduce(const execution_policy<Policy>& policy, Iterator first, Iterator last, 
     if (count == 0) return init;
     // The initial value comes first, as an element before the others.
     return detail::parallel::reduce<T>(
-        detail::parallel::settings(policy.derived()), count + 1,
+        detail::parallel::host_settings(policy.derived()), count + 1,
         [from = detail::unwrap(first), init](size_t i) -> T { return i == 0 ? init : static_cast<T>(from[i - 1]); },
         operation);
   } else {
@@ -74,7 +74,7 @@ pair<ToKeys, ToValues> reduce_by_key(const execution_policy<Policy>& policy, Key
   if constexpr (detail::on_device<Policy>) {
     size_t count = detail::length(first, last);
     if (count == 0) return {to_keys, to_values};
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     detail::parallel::temporary<unsigned long long> total(settings, 1);
     auto keys = detail::unwrap(first);
     detail::group_begins<decltype(keys), Equal> begins{keys, equal};

@@ -28,7 +28,7 @@ Iterator remove_if(const execution_policy<Policy>& policy, Iterator first, Itera
                    Predicate predicate) {
   if constexpr (detail::on_device<Policy>) {
     return first + detail::compact_in_place(
-                       detail::parallel::settings(policy.derived()), first, detail::length(first, last),
+                       detail::parallel::host_settings(policy.derived()), first, detail::length(first, last),
                        [tested = detail::unwrap(stencil), predicate](size_t i) mutable -> bool {
                          return !predicate(tested[i]);
                        });

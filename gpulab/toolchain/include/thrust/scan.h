@@ -10,7 +10,7 @@ template <typename T, typename Policy, typename From, typename To, typename Func
 To scan_inclusive(const execution_policy<Policy>& policy, From first, From last, To result, Function function,
                   Operation operation) {
   if constexpr (on_device<Policy>) {
-    auto settings = parallel::settings(policy.derived());
+    auto settings = parallel::host_settings(policy.derived());
     size_t count = length(first, last);
     parallel::scan<T>(
         settings, count,
@@ -33,7 +33,7 @@ template <typename Policy, typename From, typename To, typename Function, typena
 To scan_exclusive(const execution_policy<Policy>& policy, From first, From last, To result, Function function, T init,
                   Operation operation, bool with_own = false) {
   if constexpr (on_device<Policy>) {
-    auto settings = parallel::settings(policy.derived());
+    auto settings = parallel::host_settings(policy.derived());
     size_t count = length(first, last);
     parallel::scan<T>(
         settings, count,
@@ -123,7 +123,7 @@ To inclusive_scan_by_key(const execution_policy<Policy>& policy, Keys first, Key
                          Equal equal, Operation operation) {
   using T = iterator_value_t<Values>;
   if constexpr (detail::on_device<Policy>) {
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     size_t count = detail::length(first, last);
     auto keys = detail::unwrap(first);
     detail::group_begins<decltype(keys), Equal> begins{keys, equal};
@@ -156,7 +156,7 @@ template <typename Policy, typename Keys, typename Values, typename To, typename
 To exclusive_scan_by_key(const execution_policy<Policy>& policy, Keys first, Keys last, Values values, To result,
                          T init, Equal equal, Operation operation) {
   if constexpr (detail::on_device<Policy>) {
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     size_t count = detail::length(first, last);
     auto keys = detail::unwrap(first);
     detail::group_begins<decltype(keys), Equal> begins{keys, equal};

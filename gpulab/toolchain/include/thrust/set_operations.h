@@ -1,6 +1,6 @@
-// thrust::set_union, set_intersection, set_difference, set_symmetric_difference, each also by key, of sorted ranges. Of m
-// equal elements in the first range and n in the second, as in std:: the union has max(m, n), the intersection min(m, n),
-// the difference the last m - n of the first, the symmetric difference the last of whichever has more.
+// thrust::set_union, set_intersection, set_difference, set_symmetric_difference, each also by key, of sorted ranges.
+// Of m equal elements in the first range and n in the second, as in std::, the union has max(m, n), the intersection
+// min(m, n), the difference the last m - n of the first, the symmetric difference the last of whichever has more.
 #pragma once
 #include "binary_search.h"
 #include "iterator/discard_iterator.h"
@@ -72,7 +72,7 @@ pair<To, ToValues> set_operation(const execution_policy<Policy>& policy, A a, A 
                                  BValues b_values, To to, ToValues to_values, Less less) {
   if constexpr (on_device<Policy>) {
     size_t found = set_on_device<both, only_a, only_b>(
-        parallel::settings(policy.derived()), unwrap(a), length(a, a_end), unwrap(b), length(b, b_end),
+        parallel::host_settings(policy.derived()), unwrap(a), length(a, a_end), unwrap(b), length(b, b_end),
         unwrap(a_values), unwrap(b_values), unwrap(to), unwrap(to_values), less);
     return {to + static_cast<ptrdiff_t>(found), to_values + static_cast<ptrdiff_t>(found)};
   } else {
@@ -105,50 +105,50 @@ pair<To, ToValues> set_operation(const execution_policy<Policy>& policy, A a, A 
 using no_value = constant_iterator<char>;
 }  // namespace detail
 
-#define THRUST_DETAIL_SET(name, both, only_a, only_b)                                                                   \
-  template <typename Policy, typename A, typename B, typename To, typename Less>                                        \
-  To name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, To result, Less less) {                   \
-    return detail::set_operation<both, only_a, only_b>(policy, a, a_end, b, b_end, detail::no_value(),                  \
-                                                       detail::no_value(), result, discard_iterator<>(), less)          \
-        .first;                                                                                                         \
-  }                                                                                                                     \
-  template <typename Policy, typename A, typename B, typename To>                                                       \
-  To name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, To result) {                              \
-    return thrust::name(policy, a, a_end, b, b_end, result, thrust::less<>());                                          \
-  }                                                                                                                     \
-  template <typename A, typename B, typename To>                                                                        \
-  To name(A a, A a_end, B b, B b_end, To result) {                                                                      \
-    return thrust::name(detail::select<A, B, To>(), a, a_end, b, b_end, result);                                        \
-  }                                                                                                                     \
-  template <typename A, typename B, typename To, typename Less>                                                         \
-  To name(A a, A a_end, B b, B b_end, To result, Less less) {                                                           \
-    return thrust::name(detail::select<A, B, To>(), a, a_end, b, b_end, result, less);                                  \
+#define THRUST_DETAIL_SET(name, both, only_a, only_b)                                                                  \
+  template <typename Policy, typename A, typename B, typename To, typename Less>                                       \
+  To name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, To result, Less less) {                  \
+    return detail::set_operation<both, only_a, only_b>(policy, a, a_end, b, b_end, detail::no_value(),                 \
+                                                       detail::no_value(), result, discard_iterator<>(), less)         \
+        .first;                                                                                                        \
+  }                                                                                                                    \
+  template <typename Policy, typename A, typename B, typename To>                                                      \
+  To name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, To result) {                             \
+    return thrust::name(policy, a, a_end, b, b_end, result, thrust::less<>());                                         \
+  }                                                                                                                    \
+  template <typename A, typename B, typename To>                                                                       \
+  To name(A a, A a_end, B b, B b_end, To result) {                                                                     \
+    return thrust::name(detail::select<A, B, To>(), a, a_end, b, b_end, result);                                       \
+  }                                                                                                                    \
+  template <typename A, typename B, typename To, typename Less>                                                        \
+  To name(A a, A a_end, B b, B b_end, To result, Less less) {                                                          \
+    return thrust::name(detail::select<A, B, To>(), a, a_end, b, b_end, result, less);                                 \
   }
-#define THRUST_DETAIL_SET_BY_KEY(name, both, only_a, only_b)                                                            \
-  template <typename Policy, typename A, typename B, typename AValues, typename BValues, typename To,                   \
-            typename ToValues, typename Less>                                                                           \
-  pair<To, ToValues> name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, AValues a_values,         \
-                          BValues b_values, To result, ToValues result_values, Less less) {                             \
-    return detail::set_operation<both, only_a, only_b>(policy, a, a_end, b, b_end, a_values, b_values, result,          \
-                                                       result_values, less);                                            \
-  }                                                                                                                     \
-  template <typename Policy, typename A, typename B, typename AValues, typename BValues, typename To,                   \
-            typename ToValues>                                                                                          \
-  pair<To, ToValues> name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, AValues a_values,         \
-                          BValues b_values, To result, ToValues result_values) {                                        \
-    return thrust::name(policy, a, a_end, b, b_end, a_values, b_values, result, result_values, thrust::less<>());       \
-  }                                                                                                                     \
-  template <typename A, typename B, typename AValues, typename BValues, typename To, typename ToValues>                 \
-  pair<To, ToValues> name(A a, A a_end, B b, B b_end, AValues a_values, BValues b_values, To result,                    \
-                          ToValues result_values) {                                                                     \
-    return thrust::name(detail::select<A, B, AValues, BValues, To, ToValues>(), a, a_end, b, b_end, a_values,           \
-                        b_values, result, result_values);                                                               \
-  }                                                                                                                     \
-  template <typename A, typename B, typename AValues, typename BValues, typename To, typename ToValues, typename Less>  \
-  pair<To, ToValues> name(A a, A a_end, B b, B b_end, AValues a_values, BValues b_values, To result,                    \
-                          ToValues result_values, Less less) {                                                          \
-    return thrust::name(detail::select<A, B, AValues, BValues, To, ToValues>(), a, a_end, b, b_end, a_values,           \
-                        b_values, result, result_values, less);                                                         \
+#define THRUST_DETAIL_SET_BY_KEY(name, both, only_a, only_b)                                                           \
+  template <typename Policy, typename A, typename B, typename AValues, typename BValues, typename To,                  \
+            typename ToValues, typename Less>                                                                          \
+  pair<To, ToValues> name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, AValues a_values,        \
+                          BValues b_values, To result, ToValues result_values, Less less) {                            \
+    return detail::set_operation<both, only_a, only_b>(policy, a, a_end, b, b_end, a_values, b_values, result,         \
+                                                       result_values, less);                                           \
+  }                                                                                                                    \
+  template <typename Policy, typename A, typename B, typename AValues, typename BValues, typename To,                  \
+            typename ToValues>                                                                                         \
+  pair<To, ToValues> name(const execution_policy<Policy>& policy, A a, A a_end, B b, B b_end, AValues a_values,        \
+                          BValues b_values, To result, ToValues result_values) {                                       \
+    return thrust::name(policy, a, a_end, b, b_end, a_values, b_values, result, result_values, thrust::less<>());      \
+  }                                                                                                                    \
+  template <typename A, typename B, typename AValues, typename BValues, typename To, typename ToValues>                \
+  pair<To, ToValues> name(A a, A a_end, B b, B b_end, AValues a_values, BValues b_values, To result,                   \
+                          ToValues result_values) {                                                                    \
+    return thrust::name(detail::select<A, B, AValues, BValues, To, ToValues>(), a, a_end, b, b_end, a_values,          \
+                        b_values, result, result_values);                                                              \
+  }                                                                                                                    \
+  template <typename A, typename B, typename AValues, typename BValues, typename To, typename ToValues, typename Less> \
+  pair<To, ToValues> name(A a, A a_end, B b, B b_end, AValues a_values, BValues b_values, To result,                   \
+                          ToValues result_values, Less less) {                                                         \
+    return thrust::name(detail::select<A, B, AValues, BValues, To, ToValues>(), a, a_end, b, b_end, a_values,          \
+                        b_values, result, result_values, less);                                                        \
   }
 THRUST_DETAIL_SET(set_union, true, true, true)
 THRUST_DETAIL_SET(set_intersection, true, false, false)

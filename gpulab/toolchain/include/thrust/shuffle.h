@@ -58,7 +58,7 @@ __host__ void shuffle(const execution_policy<Policy>& policy, Iterator first, It
   using T = iterator_value_t<Iterator>;
   size_t count = static_cast<size_t>(thrust::distance(first, last));
   if constexpr (detail::on_device<Policy>) {
-    auto settings = detail::parallel::settings(policy.derived());
+    auto settings = detail::parallel::host_settings(policy.derived());
     settings.waits = true;
     detail::parallel::temporary<T> kept(settings, count);
     detail::copy_on_device(settings, first, count, kept.get());

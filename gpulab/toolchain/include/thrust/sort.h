@@ -1,5 +1,6 @@
 // thrust::sort, stable_sort, both by key; is_sorted, is_sorted_until.
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <algorithm>
 
 #include "extrema.h"
@@ -96,7 +97,7 @@ void heap_sort(Keys keys, size_t count, Less less) {
 template <bool stable, typename Policy, typename Keys, typename Less>
 void sort_keys(const execution_policy<Policy>& policy, Keys first, Keys last, Less less) {
   if constexpr (on_device<Policy>) {
-    parallel::sort(parallel::settings(policy.derived()), unwrap(first),
+    parallel::sort(parallel::host_settings(policy.derived()), unwrap(first),
                    static_cast<parallel::core::NoValues*>(nullptr), length(first, last), less);
   } else {
     size_t count = static_cast<size_t>(thrust::distance(first, last));
@@ -122,8 +123,8 @@ void stable_sort(const execution_policy<Policy>& policy, Keys first, Keys last, 
 template <typename Policy, typename Keys, typename Values, typename Less>
 void stable_sort_by_key(const execution_policy<Policy>& policy, Keys first, Keys last, Values values, Less less) {
   if constexpr (detail::on_device<Policy>) {
-    detail::parallel::sort(detail::parallel::settings(policy.derived()), detail::unwrap(first), detail::unwrap(values),
-                           detail::length(first, last), less);
+    detail::parallel::sort(detail::parallel::host_settings(policy.derived()), detail::unwrap(first),
+                           detail::unwrap(values), detail::length(first, last), less);
   } else {
     size_t count = static_cast<size_t>(thrust::distance(first, last));
 #ifdef __HIP_DEVICE_COMPILE__

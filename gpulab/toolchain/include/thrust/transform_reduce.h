@@ -12,7 +12,7 @@ T transform_reduce(const execution_policy<Policy>& policy, Iterator first, Itera
     size_t count = detail::length(first, last);
     if (count == 0) return init;
     return detail::parallel::reduce<T>(
-        detail::parallel::settings(policy.derived()), count + 1,
+        detail::parallel::host_settings(policy.derived()), count + 1,
         [from = detail::unwrap(first), function, init](size_t i) mutable -> T {
           return i == 0 ? init : static_cast<T>(function(from[i - 1]));
         },

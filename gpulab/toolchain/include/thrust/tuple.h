@@ -1,8 +1,7 @@
 // thrust::tuple: as std::tuple, for host and device, with references as elements (what zip iterators give).
 #pragma once
+#include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <tuple>
-
-#include "detail/config.h"
 
 #pragma clang force_cuda_host_device begin
 namespace thrust {
@@ -109,11 +108,14 @@ class tuple {
                                         (... && std::is_constructible_v<T, U&&>) &&
                                         !(sizeof...(U) == 1 && (... && std::is_base_of_v<tuple, std::decay_t<U>>))>>
   constexpr tuple(U&&... given) : all(0, static_cast<U&&>(given)...) {}
-  template <typename... U, typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_constructible_v<T, const U&>)>>
+  template <typename... U,
+            typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_constructible_v<T, const U&>)>>
   constexpr tuple(const tuple<U...>& other) : tuple(indices(), other) {}
-  template <typename... U, typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_constructible_v<T, U&>)>>
+  template <typename... U,
+            typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_constructible_v<T, U&>)>>
   constexpr tuple(tuple<U...>& other) : tuple(indices(), other) {}
-  template <typename... U, typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_constructible_v<T, U&&>)>>
+  template <typename... U,
+            typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_constructible_v<T, U&&>)>>
   constexpr tuple(tuple<U...>&& other) : tuple(indices(), static_cast<tuple<U...>&&>(other)) {}
   template <typename A, typename B, size_t count = sizeof...(T), typename = std::enable_if_t<count == 2>>
   constexpr tuple(const pair<A, B>& other) : all(0, other.first, other.second) {}
@@ -133,7 +135,9 @@ class tuple {
     return *this;
   }
   // A tuple of references (what a zip iterator gives) is assigned through, also where it is constant.
-  template <typename... U, typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_assignable_v<const T&, const U&>)>>
+  template <typename... U,
+            typename =
+                std::enable_if_t<sizeof...(U) == sizeof...(T) && (... && std::is_assignable_v<const T&, const U&>)>>
   constexpr const tuple& operator=(const tuple<U...>& other) const {
     const_cast<tuple*>(this)->assign(indices(), other);
     return *this;

@@ -1,4 +1,4 @@
-// thrust::unique, unique_copy, unique_by_key, unique_by_key_copy, unique_count: of each group of equal neighbours the first.
+// thrust::unique, unique_copy, unique_by_key, unique_by_key_copy, unique_count: of equal neighbours the first.
 #pragma once
 #include "iterator/zip_iterator.h"
 #include "reduce.h"
@@ -10,7 +10,7 @@ template <typename Policy, typename Iterator, typename Equal>
 Iterator unique(const execution_policy<Policy>& policy, Iterator first, Iterator last, Equal equal) {
   if constexpr (detail::on_device<Policy>) {
     auto from = detail::unwrap(first);
-    return first + detail::compact_in_place(detail::parallel::settings(policy.derived()), first,
+    return first + detail::compact_in_place(detail::parallel::host_settings(policy.derived()), first,
                                             detail::length(first, last),
                                             detail::group_begins<decltype(from), Equal>{from, equal});
   } else {
@@ -29,7 +29,7 @@ template <typename Policy, typename From, typename To, typename Equal>
 To unique_copy(const execution_policy<Policy>& policy, From first, From last, To result, Equal equal) {
   if constexpr (detail::on_device<Policy>) {
     auto from = detail::unwrap(first);
-    return result + detail::parallel::compact(detail::parallel::settings(policy.derived()),
+    return result + detail::parallel::compact(detail::parallel::host_settings(policy.derived()),
                                               detail::length(first, last),
                                               detail::group_begins<decltype(from), Equal>{from, equal},
                                               [from, to = detail::unwrap(result)](size_t i, size_t place) mutable {
@@ -57,7 +57,7 @@ pair<ToKeys, ToValues> unique_by_key_copy(const execution_policy<Policy>& policy
   if constexpr (detail::on_device<Policy>) {
     auto keys = detail::unwrap(first);
     auto kept = static_cast<ptrdiff_t>(detail::parallel::compact(
-        detail::parallel::settings(policy.derived()), detail::length(first, last),
+        detail::parallel::host_settings(policy.derived()), detail::length(first, last),
         detail::group_begins<decltype(keys), Equal>{keys, equal},
         [keys, from = detail::unwrap(values), key_out = detail::unwrap(to_keys),
          value_out = detail::unwrap(to_values)](size_t i, size_t place) mutable {
@@ -97,7 +97,8 @@ pair<Keys, Values> unique_by_key(const execution_policy<Policy>& policy, Keys fi
                                  Equal equal) {
   if constexpr (detail::on_device<Policy>) {
     auto both = thrust::make_zip_iterator(thrust::make_tuple(first, values));
-    auto kept = thrust::unique(policy, both, both + thrust::distance(first, last), detail::equal_keys<Equal>{equal}) - both;
+    auto end = thrust::unique(policy, both, both + thrust::distance(first, last), detail::equal_keys<Equal>{equal});
+    auto kept = end - both;
     return {first + kept, values + kept};
   } else {
     return thrust::unique_by_key_copy(policy, first, last, values, first, values, equal);
@@ -112,7 +113,7 @@ iterator_difference_t<Iterator> unique_count(const execution_policy<Policy>& pol
     auto from = detail::unwrap(first);
     if (count != 0)
       groups = static_cast<iterator_difference_t<Iterator>>(detail::parallel::reduce<size_t>(
-          detail::parallel::settings(policy.derived()), count,
+          detail::parallel::host_settings(policy.derived()), count,
           [begins = detail::group_begins<decltype(from), Equal>{from, equal}](size_t i) mutable -> size_t {
             return begins(i) ? 1 : 0;
           },

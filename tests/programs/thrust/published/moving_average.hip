@@ -1,4 +1,4 @@
-// A moving average by a scan; the greatest sum of neighbours (associative, but the order matters); segments by scan_by_key.
+// A moving average by a scan; the greatest sum of neighbours (the order matters); segments by scan_by_key.
 #include <thrust/device_vector.h>
 #include <thrust/extrema.h>
 #include <thrust/functional.h>

@@ -1,1 +1,2 @@
-#error "gpulab: thrust::async, futures and events are not there. Use thrust::hip::par_nosync.on(stream) and hipStreamSynchronize."
+#error "gpulab: thrust::async, futures and events are not there. \
+Use thrust::hip::par_nosync.on(stream) and hipStreamSynchronize."

@@ -6,6 +6,9 @@
 #ifndef __GPULAB_PROGRAM__
 #error "Thrust needs host code: build this source as a whole program, with %%hipcc or gpulab hipcc (docs/programs.md)."
 #endif
+#if __cplusplus < 201703L
+#error "Thrust needs C++17 or later: leave out -std=c++11 or c++14, or write -std=c++17."
+#endif
 #include <hip/hip_runtime.h>
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,10 @@
 // What a failing HIP call throws.
 #pragma once
+#include "config.h"  // first: it says what is wrong in a cell of kernels
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
-
-#include "config.h"
 
 namespace thrust {
 using std::errc;

@@ -130,9 +130,9 @@ template <typename... Iterators>
 constexpr auto select() {
   using found = common_system<Iterators...>;
   static_assert(!std::is_same_v<found, mixed_systems>,
-                "an algorithm of Thrust works in one system: some of these iterators are the host's (a raw pointer is), "
-                "others the device's. Copy with thrust::copy, wrap a device pointer by thrust::device_pointer_cast, or "
-                "name the policy: thrust::device.");
+                "an algorithm of Thrust works in one system: some of these iterators are the host's (a raw pointer "
+                "is), others the device's. Copy with thrust::copy, wrap a device pointer by "
+                "thrust::device_pointer_cast, or name the policy: thrust::device.");
   if constexpr (std::is_same_v<found, host_system_tag>)
     return host_system_tag{};
   else

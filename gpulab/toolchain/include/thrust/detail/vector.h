@@ -1,5 +1,6 @@
 // What thrust::host_vector, device_vector and universal_vector have in common.
 #pragma once
+#include "config.h"  // first: it says what is wrong in a cell of kernels
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -26,9 +27,9 @@ void construct_default(const execution_policy<Policy>& policy, Allocator allocat
   if constexpr (constructs<Allocator, T>) {  // the allocator's own way, which may be to do nothing
     for_indices(policy, count, [=](size_t i) mutable { allocator.construct(to + i); });
   } else if constexpr (on_device<Policy> && std::is_trivially_default_constructible_v<T>) {
-    set_memory<unsigned char>(parallel::settings(policy.derived()), reinterpret_cast<unsigned char*>(to),
+    set_memory<unsigned char>(parallel::host_settings(policy.derived()), reinterpret_cast<unsigned char*>(to),
                               count * sizeof(T), 0);
-    parallel::finish(parallel::settings(policy.derived()));
+    parallel::finish(parallel::host_settings(policy.derived()));
   } else {
     for_indices(policy, count, [=](size_t i) { ::new (static_cast<void*>(to + i)) T(); });
   }
@@ -70,7 +71,8 @@ class vector {
   size_t room = 0;
 
   __host__ static void fit(size_t n) {
-    if (n > static_cast<size_t>(PTRDIFF_MAX) / sizeof(T)) throw std::length_error("a vector of Thrust: too many elements");
+    if (n > static_cast<size_t>(PTRDIFF_MAX) / sizeof(T))
+      throw std::length_error("a vector of Thrust: too many elements");
   }
   __host__ pointer allocate(size_t n) {
     fit(n);
@@ -304,7 +306,6 @@ class vector {
     std::swap(count, other.count);
     std::swap(room, other.room);
   }
-  friend __host__ void swap(vector& a, vector& b) noexcept { a.swap(b); }
 };
 
 template <typename Container, typename T>
@@ -378,4 +379,8 @@ __host__ bool operator!=(const std::vector<U, B>& b, const vector<T, A>& a) {
     __host__ name(const thrust::detail::vector<U, Other>& other) : base(other) {}                  \
     template <typename U, typename Other>                                                          \
     __host__ name(const std::vector<U, Other>& other) : base(other) {}                             \
-  };
+  };                                                                                               \
+  template <typename T, typename Allocator>                                                        \
+  __host__ void swap(name<T, Allocator>& a, name<T, Allocator>& b) noexcept {                      \
+    a.swap(b);                                                                                     \
+  }

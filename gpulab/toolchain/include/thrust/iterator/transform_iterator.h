@@ -8,7 +8,7 @@ namespace thrust {
 namespace detail {
 template <typename Function, typename Iterator, typename Reference>
 using transform_reference =
-    adapted<Reference, std::invoke_result<const Function&, raw_reference_of<Iterator>>>;
+    adapted<Reference, std::invoke_result<Function&, raw_reference_of<Iterator>>>;
 template <typename Function, typename Iterator, typename Reference, typename Value>
 using transform_value =
     or_default<Value, std::remove_cv_t<std::remove_reference_t<transform_reference<Function, Iterator, Reference>>>>;
@@ -23,7 +23,7 @@ class transform_iterator
                                  detail::transform_value<Function, Iterator, Reference, Value>, use_default,
                                  use_default, detail::transform_reference<Function, Iterator, Reference>>;
   friend class iterator_core_access;
-  Function function;
+  mutable Function function;  // its operator() need not be const
   constexpr typename super::reference dereference() const {
     if constexpr (detail::is_device_reference<iterator_reference_t<Iterator>>)
       return function(static_cast<iterator_value_t<Iterator>>(*this->base()));

@@ -1,1 +1,2 @@
-#error "gpulab: thrust::cuda is the CUDA system. Here it is thrust::hip: include <thrust/system/hip/vector.h>, and write thrust::hip::par."
+#error "gpulab: thrust::cuda is the CUDA system. \
+Here it is thrust::hip: include <thrust/system/hip/vector.h>, and write thrust::hip::par."

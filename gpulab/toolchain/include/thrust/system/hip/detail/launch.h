@@ -7,12 +7,12 @@
 namespace thrust::system::hip::detail {
 /// The stream, the waiting and the temporary memory that a policy asks for.
 template <typename Policy>
-__host__ stream_policy settings(const execution_policy<Policy>&) {
+__host__ stream_policy host_settings(const execution_policy<Policy>&) {
   return {};
 }
-inline __host__ stream_policy settings(const execution_policy<stream_policy>& policy) { return policy.derived(); }
+inline __host__ stream_policy host_settings(const execution_policy<stream_policy>& policy) { return policy.derived(); }
 template <typename Policy>
-__host__ stream_policy settings(const device_execution_policy<Policy>&) {
+__host__ stream_policy host_settings(const device_execution_policy<Policy>&) {
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Reductions, scans and compactions of the device for Thrust's algorithms, by way of gpulab/primitives. Numbers come from
-// a function of the index, and results go to functions.
+// Reductions, scans and compactions of the device for Thrust's algorithms, by way of gpulab/primitives. Numbers come
+// from a function of the index, and results go to functions.
 #pragma once
 #include "../../../../gpulab/primitives/scan.h"
 #include "../../../functional.h"
@@ -74,8 +74,8 @@ __host__ T reduce(const stream_policy& policy, size_t count, Load load, Operatio
   return found.read();
 }
 
-/// Calls store(i, has_before, before, sum) for each i below count: `before` is load(0) ... load(i - 1) joined, where there
-/// is one, and `sum` that with load(i). The order of the operands is kept.
+/// Calls store(i, has_before, before, sum) for each i below count: `before` is load(0) ... load(i - 1) joined, where
+/// there is one, and `sum` that with load(i). The order of the operands is kept.
 template <typename T, typename Load, typename Operation, typename Store>
 __host__ void scan(const stream_policy& policy, size_t count, Load load, Operation operation, Store store) {
   with_storage(policy, [&](void* memory, size_t& bytes) {
@@ -83,8 +83,8 @@ __host__ void scan(const stream_policy& policy, size_t count, Load load, Operati
   });
 }
 
-/// Calls emit(i, place) for those i below count that keep(i) is true of, `place` being how many of them come before, and
-/// leave(i, place) for the others, whose place is counted likewise; returns how many are kept.
+/// Calls emit(i, place) for those i below count that keep(i) is true of, `place` being how many of them come before,
+/// and leave(i, place) for the others, whose place is counted likewise; returns how many are kept.
 template <typename Keep, typename Emit, typename Leave>
 __host__ size_t compact(const stream_policy& policy, size_t count, Keep keep, Emit emit, Leave leave) {
   using number = unsigned long long;

@@ -1,4 +1,4 @@
-// Sorts of the device for Thrust: radix sort of plain numbers by less or greater, merge sort of all else. Both are stable.
+// Sorts of the device for Thrust: radix sort of numbers by less or greater, merge sort of all else. Both are stable.
 #pragma once
 #include "../../../../gpulab/primitives/merge.h"
 #include "../../../../gpulab/primitives/radix_sort.h"
