@@ -408,8 +408,8 @@ _TEXTURE = re.compile(
 )
 _TEXTURE_ADVICE = (
     "HIP has textures on Radeon GPUs (gfx1100); Instinct devices from MI200 on have no image instructions "
-    "(hipDeviceAttributeImageSupport is 0): there read from global memory (with __ldg), and interpolate and clamp in the "
-    "kernel."
+    "(hipDeviceAttributeImageSupport is 0): there read from global memory (with __ldg), and interpolate and clamp in "
+    "the kernel."
 )
 _PTX = (
     (r"%laneid", "__lane_id()"),
