@@ -199,7 +199,7 @@ def page() -> str:
         f"compiled with the headers of this folder and loaded on virtual devices of {' and '.join(ARCHITECTURES)}.",
         "Do not edit.",
         "",
-        f"{total - absent:,} of {total:,} are there. Not on the list: textures, surfaces and the host's own functions.",
+        f"{total - absent:,} of {total:,} are there. Not on the list: the host's own functions.",
         "",
         "| group | documented | here | where HIP documents it |",
         "|---|---:|---:|---|",

@@ -407,8 +407,9 @@ _TEXTURE = re.compile(
     r"(tex(1D|2D|3D|Cubemap)(Layered)?(fetch|Lod|Grad|gather)*|surf(1D|2D|3D|Cubemap)(Layered)?(read|write))"
 )
 _TEXTURE_ADVICE = (
-    "HIP has textures, but Instinct devices from MI200 on have no image instructions, and gpulab's virtual devices "
-    "have none: read from global memory (with __ldg), and interpolate and clamp in the kernel."
+    "HIP has textures on Radeon GPUs (gfx1100); Instinct devices from MI200 on have no image instructions "
+    "(hipDeviceAttributeImageSupport is 0): there read from global memory (with __ldg), and interpolate and clamp in "
+    "the kernel."
 )
 _PTX = (
     (r"%laneid", "__lane_id()"),
@@ -454,7 +455,7 @@ def _names(program: CppSource) -> Iterator[Finding]:
         if text in ("asm", "__asm__", "__asm"):
             yield from _assembly(program, position)
         elif text == "texture" and after == "<":
-            what = "texture references are gone from CUDA 12 and from HIP."
+            what = "texture references are gone from CUDA 12 and deprecated in HIP."
             yield position, "texture", what, "Make texture objects of them first. " + _TEXTURE_ADVICE
         elif _TEXTURE.fullmatch(text) and after in ("(", "<"):
             yield position, "texture", f"{text} reads or writes by way of the texture units.", _TEXTURE_ADVICE

@@ -274,13 +274,17 @@ def test_lanes_with_different_textures(call, module):
     assert out.to_host().tolist() == [3, 8] * 4
 
 
+def with_sevens(a):
+    return np.concatenate([a[..., :3], np.full_like(a[..., :1], 7)], -1)
+
+
 @pytest.mark.parametrize(
     ("kernel", "dtype", "shape", "flags", "change"),
     [
         ("surface_one", np.int16, (8, 2), 2, lambda a: a[:, ::-1]),
         ("surface_two", np.float32, (5, 9, 1), 2, lambda a: 2 * a),
         ("surface_three", np.uint8, (3, 4, 6, 1), 2, lambda a: a + np.uint8(1)),
-        ("surface_layers", np.int32, (3, 4, 6, 4), 3, lambda a: np.concatenate([a[..., :3], np.full_like(a[..., :1], 7)], -1)),
+        ("surface_layers", np.int32, (3, 4, 6, 4), 3, lambda a: with_sevens(a)),
         ("surface_rows", np.uint8, (3, 8, 2), 3, lambda a: a[::-1]),
     ],
 )  # fmt: skip
@@ -290,7 +294,7 @@ def test_surfaces(call, module, kernel, dtype, shape, flags, change):
     handles = [make_array(call, one, flags) for one in (image, np.zeros_like(image))]
     surfaces = [call.address("hipCreateSurfaceObject", byref(resource_of(h))) for h in handles]
     sizes = [n + 2 for n in shape[-2::-1]]
-    sizes = [sizes[0], shape[0], 1] if kernel == "surface_rows" else (sizes + [1, 1])[:3]
+    sizes = [sizes[0], shape[0], 1] if kernel == "surface_rows" else [*sizes, 1, 1][:3]
     getattr(module, kernel)[1, tuple(sizes)](*map(pointer, surfaces))
     extent = structures.Extent(shape[-2], shape[-3] if len(shape) > 2 else 0, shape[0] if len(shape) > 3 else 0)
     if kernel == "surface_rows":
@@ -373,10 +377,13 @@ def test_arrays_in_graphs(call):
 @pytest.mark.parametrize(
     ("described", "sizes", "flags", "code"),
     [
-        ((32, 0, 0, 0, 2), (0, 0, 0), 0, 1), ((32, 32, 32, 0, 2), (4, 4, 0), 0, 1), ((32, 16, 0, 0, 2), (4, 4, 0), 0, 1),
+        ((32, 0, 0, 0, 2), (0, 0, 0), 0, 1), ((32, 32, 32, 0, 2), (4, 4, 0), 0, 1),
+        ((32, 16, 0, 0, 2), (4, 4, 0), 0, 1),
         ((8, 0, 0, 0, 2), (4, 4, 0), 0, 1), ((24, 0, 0, 0, 0), (4, 4, 0), 0, 1), ((32, 0, 0, 0, 3), (4, 4, 0), 0, 1),
-        ((32, 0, 0, 0, 2), (16385, 0, 0), 0, 1), ((32, 0, 0, 0, 2), (4, 0, 4), 0, 1), ((32, 0, 0, 0, 2), (4, 4, 0), 1, 1),
-        ((32, 0, 0, 0, 2), (4, 4, 6), 4, 801), ((32, 0, 0, 0, 2), (4, 4, 0), 64, 1), ((32, 0, 0, 0, 2), (4, 0, 0), 8, 1),
+        ((32, 0, 0, 0, 2), (16385, 0, 0), 0, 1), ((32, 0, 0, 0, 2), (4, 0, 4), 0, 1),
+        ((32, 0, 0, 0, 2), (4, 4, 0), 1, 1),
+        ((32, 0, 0, 0, 2), (4, 4, 6), 4, 801), ((32, 0, 0, 0, 2), (4, 4, 0), 64, 1),
+        ((32, 0, 0, 0, 2), (4, 0, 0), 8, 1),
         ((32, 0, 0, 0, 2), (4, 4, 0), 8, 0), ((16, 16, 0, 0, 2), (4, 0, 4), 1, 0),
     ],
 )  # fmt: skip
@@ -487,10 +494,12 @@ def test_what_an_object_was_made_of(call):
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"sRGB": 1}, 801), ({"maxAnisotropy": 4}, 801), ({"mipmapLevelBias": 1.0}, 801), ({"maxMipmapLevelClamp": 2.0}, 801),
+        ({"sRGB": 1}, 801), ({"maxAnisotropy": 4}, 801), ({"mipmapLevelBias": 1.0}, 801),
+        ({"maxMipmapLevelClamp": 2.0}, 801),
         ({"minMipmapLevelClamp": 1.0}, 801), ({"mode": ["border"] * 3, "borderColor": (0.5, 0, 0, 0)}, 801),
         ({"mode": ["border"] * 3, "borderColor": (1, 1, 1, 1)}, 0), ({"linear": 2}, 1), ({"floats": 3}, 1),
-        ({"linear": 1, "integers": True}, 1), ({"linear": 1, "floats": 1, "integers": True}, 1), ({"integers": True}, 0),
+        ({"linear": 1, "integers": True}, 1), ({"linear": 1, "floats": 1, "integers": True}, 1),
+        ({"integers": True}, 0),
     ],
 )  # fmt: skip
 def test_textures_that_there_are_not(call, fields, code):
@@ -528,7 +537,8 @@ def test_memory_that_is_no_texture(call):
     flat = resource.res.pitch2D
     flat.desc = channels(np.float32)
     for values, code in (
-        ((memory, 10, 16, 256), 0), ((memory, 10, 17, 256), 1), ((memory, 10, 4, 100), 1), ((memory + 4, 10, 4, 256), 1),
+        ((memory, 10, 16, 256), 0), ((memory, 10, 17, 256), 1), ((memory, 10, 4, 100), 1),
+        ((memory + 4, 10, 4, 256), 1),
         ((memory, 65, 4, 256), 1),
     ):  # fmt: skip
         flat.devPtr, flat.width, flat.height, flat.pitchInBytes = values
@@ -552,6 +562,11 @@ def test_devices_without_a_texture_unit_have_none_of_it(call, hip):
     assert call.number("hipDeviceGetAttribute", 10014, place) == 0
     assert call.number("hipDeviceGetAttribute", 10014, instance.current.index) == 1
     assert call.number("hipDeviceGetAttribute", 39, place) == 0  # maxTexture1D
+    assert call.address("hipDeviceGetTexture1DLinearMaxWidth", byref(channels(np.float32)), place) == 0
+    assert (
+        call.address("hipDeviceGetTexture1DLinearMaxWidth", byref(channels(np.float32)), instance.current.index)
+        > 1 << 27
+    )
     instance.set_device(place)
     cell = ctypes.c_uint64()
     assert call.hipMallocArray(byref(cell), byref(channels(np.float32)), 4, 4, 0) == 801
@@ -586,8 +601,8 @@ def test_no_object(call, module):
 
 
 def test_a_profile_counts_each_tap(call, module):
-    """32 lanes read a row of 32 floats at its texels' centres (one line of 128 bytes), and half a texel further: two taps,
-    the last of which is clamped."""
+    """32 lanes read a row of 32 floats at its texels' centres (one line of 128 bytes), and half a texel further: two
+    taps, the last of which is clamped."""
     handle = make_array(call, np.zeros((32, 1), np.float32))
     places = gpulab.to_device(np.arange(32, dtype=np.float32) + 0.5)
     out = gpulab.zeros(128, "float32")

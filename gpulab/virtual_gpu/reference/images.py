@@ -147,6 +147,8 @@ class ImageRows(MemoryRows):
             pitch, depth = field(128, 16 if last else 14), 1
         row = (pitch + 1) * format.size if pitch else (width * format.size + 255) // 256 * 256
         first = field(144, 13) if layered(shape) else 0
+        if first >= depth:
+            raise self.cannot()
         select = tuple(field(96 + 3 * n, 3) for n in range(4))
         base = (field(0, 40) << 8) + first * row * height
         return View(base, format, (width, height, depth - first), row, row * height, select)

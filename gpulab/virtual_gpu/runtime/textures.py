@@ -339,7 +339,7 @@ class Textures:
             linear = given.res.linear
             channels = channels_of(linear.desc)
             count = linear.sizeInBytes // channels.size
-            if not linear.devPtr or linear.devPtr % PITCH_ALIGNMENT or not count or count > 1 << 31:
+            if not linear.devPtr or linear.devPtr % PITCH_ALIGNMENT or not count or count >= 1 << 31:
                 raise Failure(
                     codes.INVALID_VALUE,
                     f"linear memory for a texture begins at a multiple of {PITCH_ALIGNMENT} bytes (textureAlignment) "

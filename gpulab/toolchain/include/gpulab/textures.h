@@ -8,10 +8,6 @@
 #pragma once
 #include "texture_types.h"
 
-#if defined(__GFX9__)
-#define __HIP_NO_IMAGE_SUPPORT 1
-#endif
-
 namespace gpulab {
 typedef float texel_bits __attribute__((ext_vector_type(4)));
 typedef int image_words __attribute__((ext_vector_type(8)));
@@ -116,7 +112,7 @@ __GPULAB_FUNCTION__ texel_bits bits_of_texel(T x) {
 }
 }  // namespace gpulab
 
-#ifdef __HIP_NO_IMAGE_SUPPORT
+#ifdef __GFX9__
 #define __GPULAB_TEXELS_OF__(call) (__builtin_trap(), gpulab::texel_bits{0, 0, 0, 0})
 #define __GPULAB_TEXELS_TO__(call) __builtin_trap()
 #else

@@ -124,6 +124,14 @@ def hipGetChannelDesc(described: int, array: int) -> int:
     return 0
 
 
+def hipDeviceGetTexture1DLinearMaxWidth(width: int, described: int, device: int) -> int:
+    need(width, described)
+    channels_of(ChannelFormat.from_address(described))
+    architecture = rt.device(device).architecture
+    put64(width, (1 << 31) - 1 if architecture.image_support else 0)  # maxTexture1DLinear
+    return 0
+
+
 # Copies
 
 

@@ -76,9 +76,10 @@ static int of_resource(Picture *v, const u32 *t, u32 set, u32 shape) {
   v->row = pitch ? (u64)(pitch + 1) * v->size : ((u64)v->width * v->size + 255) & ~255ull;
   if (flat) v->depth = 1;
   v->slice = v->row * v->height;
-  u64 start = v->layered ? v->slice * field(t, 144, 13) : 0;
-  v->base += start;
-  if (v->layered) v->depth -= field(t, 144, 13);
+  u32 start = v->layered ? field(t, 144, 13) : 0; /* the first layer */
+  if (start >= v->depth) return 0;
+  v->base += v->slice * start;
+  v->depth -= start;
   v->bytes = v->slice * (v->depth - 1) + v->row * (v->height - 1) + (u64)v->width * v->size;
   return 1;
 }
