@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import shlex
+import struct
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from typing import Any
 from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import cache, compiler, diagnostics, precompiled, sources
+from gpulab.toolchain import c_header, cache, compiler, diagnostics, precompiled, sources
 from gpulab.toolchain.host import put
 
 INCLUDE = Path(__file__).parent / "include"
@@ -33,7 +34,9 @@ GLIBC = "2.28"  # programs run with this version of the C library and later ones
 FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 60 seconds) ..."
 #: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
-_FORMAT = "3"
+_FORMAT = "4"
+_CXX_LIBRARIES = ("libc++.a", "libc++abi.a")
+_ARCHIVE = b"!<arch>\n"
 _STORE = cache.Store("hosted", 64 << 20)
 _CXX_HEADERS = re.compile(r"[/\\]libcxx(abi)?[/\\]")
 #: The machine's name for Clang, and the program that starts its programs.
@@ -100,17 +103,17 @@ class Hosted:
         """
         hip = language in ("hip", "c++")
         found = [f"--target={self.triple}", "-x", "hip" if hip else language, "-nostdinc"]
-        found += ["-D__GPULAB_PROGRAM__", *(f"-D{one}" for one in self.definitions)]
+        found += ["-D__GPULAB_PROGRAM__", "-D__HIP_PLATFORM_AMD__=1", *(f"-D{one}" for one in self.definitions)]
         if language == "c++":
             found += ["-D__GPULAB_PLAIN__", "-U__HIP__", "-U__HIPCC__"]
         if hip:
-            found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}", "-D__HIP_PLATFORM_AMD__=1"]
+            found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}"]
             found += [f"-D__{one}__=__attribute__(({one}))" for one in _KEYWORDS]
         for folder in self.quoted:
             found += ["-iquote", folder]
         for folder in self.user:
             found += ["-I", folder]
-        found += ["-isystem", "/gpulab/include"]
+        found += ["-isystem", "/gpulab/include" if hip else "/gpulab/c"]
         found += ["-isystem", "/gpulab/include/gpulab/host/library"]
         for index in range(len(self.more)):
             found += ["-isystem", f"/gpulab/system/library{index}"]
@@ -285,17 +288,69 @@ def _discover(target: str) -> Hosted:
             for word in shlex.split(last[0])
             if _LIBRARY.search(word) and not word.endswith("out.so")
         )
-        return Hosted(triple, folders, definitions, libraries)
+        return Hosted(triple, folders, definitions, tuple(_with_type_names(path) for path in libraries))
+
+
+def _with_type_names(path: str) -> str:
+    """The C++ library's archive, in which the names of types (_ZTS...) can be shared by a program and its libraries.
+
+    Two types are the same if their names have the same address: without it, a library's exceptions would not be caught
+    by the program, since each has a C++ library of its own. Other archives stay as they are.
+    """
+    if os.path.basename(path) not in _CXX_LIBRARIES:
+        return path
+    raw = bytearray(Path(path).read_bytes())
+    target = cache.folder() / "hosted-library" / cache.key(_FORMAT, bytes(raw))[:16] / os.path.basename(path)
+    at = len(_ARCHIVE)
+    while raw.startswith(_ARCHIVE) and at + 60 <= len(raw):
+        size = int(bytes(raw[at + 48 : at + 58]))
+        at += 60
+        _show_type_names(raw, at, size)
+        at += size + size % 2
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, made = tempfile.mkstemp(dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+        os.replace(made, target)
+    except OSError:  # the cache cannot be written, which is said elsewhere
+        return path
+    return str(target)
+
+
+def _show_type_names(raw: bytearray, start: int, size: int) -> None:
+    """Make the symbols _ZTS... of an object file in an archive visible to others, if it is one."""
+    if raw[start : start + 6] != b"\x7fELF\x02\x01":
+        return
+    table = start + struct.unpack_from("<Q", raw, start + 40)[0]
+    count = struct.unpack_from("<H", raw, start + 60)[0]
+    headers = [struct.unpack_from("<IIQQQQIIQQ", raw, table + 64 * index) for index in range(count)]
+    for header in headers:
+        if header[1] != 2:  # SHT_SYMTAB
+            continue
+        names = start + headers[header[6]][4]
+        for at in range(start + header[4], start + header[4] + header[5], 24):
+            name = names + struct.unpack_from("<I", raw, at)[0]
+            if raw[name : name + 4] == b"_ZTS":
+                raw[at + 5] &= ~3  # STV_DEFAULT in place of STV_HIDDEN
 
 
 def _overlay(hosted: Hosted, folder: Path) -> str:
     path = folder / "host-overlay.json"
     system = {
         "version": 0, "case-sensitive": True, "redirecting-with": "redirect-only", "overlay-relative": False,
-        "use-external-names": False, "roots": [*hosted.roots(), precompiled.root(folder)],
+        "use-external-names": False, "roots": [*hosted.roots(), precompiled.root(folder), *_c_header(folder)],
     }  # fmt: skip
     path.write_text(json.dumps(system), encoding="utf-8")
     return str(path)
+
+
+def _c_header(folder: Path) -> list[dict[str, str]]:
+    """HIP's host interface for C sources, as files of the virtual file system."""
+    path = folder / "c-header.h"
+    path.write_text(c_header.text(), encoding="utf-8")
+    names = (f"/gpulab/c/hip/{name}" for name in c_header.NAMES)
+    return [{"type": "file", "name": name, "external-contents": str(path)} for name in names]
 
 
 #: How messages are written, for `diagnostics`.
@@ -438,7 +493,9 @@ def linked(
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     start = [] if more.shared else ["-e", entry, "-Bsymbolic"]
-    own = ":".join(os.path.basename(path) for path in hosted.libraries)  # other archives export what they define
+    # Other archives export what they define; the C++ library's are hidden already, but for the names of types.
+    names = [os.path.basename(path) for path in hosted.libraries]
+    own = ":".join(name for name in names if name not in _CXX_LIBRARIES)
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
         files = [str(path) for path in _written(objects, Path(scratch))]
         made = Path(scratch, "made")
