@@ -102,7 +102,8 @@ def _target() -> str:
 def _told(words: Sequence[str]) -> str:
     """The answer to a question that build systems ask, or ""."""
     answers = {
-        "--help": lambda: _HELP, "-h": lambda: _HELP, "--version": version, "-dumpversion": _clang_version, "-dumpmachine": _target,
+        "--help": lambda: _HELP, "-h": lambda: _HELP, "--version": version, "-dumpversion": _clang_version,
+        "-dumpmachine": _target,
         "--print-target-triple": _target, "-print-target-triple": _target,
         "-print-multiarch": lambda: _target().replace("-unknown", ""),
         "-print-resource-dir": lambda: str(compiler.package_folder() / "lib"),

@@ -233,7 +233,7 @@ def test_the_header_for_c_has_all_calls_of_the_header_for_cpp() -> None:
     declared = re.compile(r"^(?:const char\*|hip\w+_t|int|void\*?\*?) \*?((?:__)?hip\w+)\(", re.MULTILINE)
     whole = (hosted.INCLUDE / "gpulab" / "host" / "runtime_api.h").read_text(encoding="utf-8")
     calls = set(declared.findall(whole[: whole.index("template <")]))
-    assert len(calls) > 200
+    assert len(calls) > 150
     assert calls <= set(declared.findall(text))
     assert not re.search(r"\b(template|nullptr|constexpr|operator)\b|&&? \w+[,)]", text)
     assert "typedef enum hipError_t hipError_t;" in text
