@@ -1,6 +1,6 @@
 """Whole HIP C++ programs: `build` makes a `HostProgram` of a source with main; its `run` gives a `ProgramRun`.
 
-The command (`gpulab hipcc`): command.py does what a command line asks for, arguments.py understands it, units.py compiles
+The command (`gpulab hipcc`): command.py does what a command line asks, arguments.py understands it, units.py compiles
 a source, objects.py links, bundles.py has the layouts of device code, runtimes.py OpenMP and MPI; installation.py and
 tools.py are commands for Makefiles and CMake.
 
