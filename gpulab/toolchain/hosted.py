@@ -125,7 +125,16 @@ class Hosted:
     def shared(self) -> Hosted | None:
         """The setting for headers in ``<...>`` that other programs can share, precompiled: none of them is found in the
         learner's own folders. None if they could be."""
-        return None if self.user else replace(self, quoted=(), own=sources.Headers(), unit="gpulab")
+        if self.user and self._hidden():
+            return None
+        return replace(self, user=(), quoted=(), own=sources.Headers(), unit="gpulab")
+
+    def _hidden(self) -> bool:
+        """Whether a folder of the learner's has something of the name of a header that Clang would find elsewhere."""
+        system: set[str] = set()
+        for folder in (*self.folders, *self.more, str(INCLUDE), str(INCLUDE / "gpulab" / "host" / "library")):
+            system |= _entries(folder)
+        return any(not system.isdisjoint(_entries(folder)) for folder in self.user)
 
     def roots(self) -> list[dict[str, Any]]:
         """The folders of the virtual file system that Clang sees."""
@@ -157,6 +166,13 @@ class Hosted:
         return json.dumps(
             [_FORMAT, self.triple, self.definitions, self.user, self.quoted, more, self.own.digest, self.unit]
         )
+
+
+def _entries(folder: str) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
 
 
 def unavailable() -> str:
@@ -398,9 +414,10 @@ def compile_object(
 
     headers: tuple[str, ...] = ()
     shared = hosted.shared()
-    if not options and shared is not None and language == "hip" and action == ("-c",):
+    if shared is not None and language == "hip" and action == ("-c",) and "-include" not in options:
         parts = (cache.folder_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed)
-        headers = precompiled.options(precompiled.included(source), folder, parts, run)
+        includes = precompiled.runtime(source) if options else precompiled.included(source)
+        headers = precompiled.options(includes, folder, parts, run, sparing=bool(options))
     outcome = run((*headers, *action, "-o", str(out), "-"), main)
     return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome
 
