@@ -48,7 +48,10 @@ def run(words: Sequence[str], plain: bool = False) -> int:
         return 0
     command = arguments.read(words, plain)
     if command.tells or command.only_tells:
+        from gpulab.programs import installation
+
         print(version(), file=sys.stderr)
+        print(f"Found HIP installation: {installation.root()}, version {hip_version()}", file=sys.stderr)
     if not command.inputs:
         if command.tells:
             return 0

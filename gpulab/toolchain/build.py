@@ -252,7 +252,8 @@ class _FrontEnd:
             return (
                 "clang", "--driver-mode=g++", *self.program.arguments(), "--cuda-device-only",
                 f"--offload-arch={self.asked.arch}", "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang",
-                "-fdebug-compilation-dir=/gpulab", *_SEMANTICS, *hosted.WARNINGS, *self.asked.options.compiler,
+                "-fdebug-compilation-dir=/gpulab", *_SEMANTICS, *hosted.WARNINGS,
+                *hosted.parallel_algorithms(self.asked.source), *self.asked.options.compiler,
                 *hosted.MESSAGES, "-mprintf-kind=buffered",
             )  # fmt: skip
         return (

@@ -38,6 +38,7 @@ _FORMAT = "4"
 _CXX_LIBRARIES = ("libc++.a", "libc++abi.a")
 _ARCHIVE = b"!<arch>\n"
 _STORE = cache.Store("hosted", 64 << 20)
+_EXECUTION = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<execution>", re.MULTILINE)
 _CXX_HEADERS = re.compile(r"[/\\]libcxx(abi)?[/\\]")
 #: The machine's name for Clang, and the program that starts its programs.
 _MACHINES = {
@@ -381,6 +382,11 @@ WARNINGS = (
 )  # fmt: skip
 
 
+def parallel_algorithms(source: str) -> tuple[str, ...]:
+    """Clang's option for a source that includes <execution>: the C++ library has its policies as an experiment."""
+    return ("-fexperimental-library",) if _EXECUTION.search(source) else ()
+
+
 def compile_object(
     source: str, name: str, first_line: int, hosted: Hosted, arch: str, options: Sequence[str], folder: Path,
     limits: compiler.Limits, language: str = "hip", action: Sequence[str] = ("-c",),
@@ -402,7 +408,8 @@ def compile_object(
     main.write_bytes(sources.encoded(f'#line {first_line} "{quoted}"\n{source}'))
     fixed = (
         *(("--cuda-host-only", f"--offload-arch={arch}") if language in ("hip", "c++") else ()),
-        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS, *options, *MESSAGES,
+        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS,
+        *(parallel_algorithms(source) if language in ("hip", "c++") else ()), *options, *MESSAGES,
         "-Xclang", "-ivfsoverlay", "-Xclang",
     )  # fmt: skip
 

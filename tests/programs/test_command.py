@@ -228,6 +228,28 @@ def test_a_c_source_calls_hip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert said_by("./app") == "2 8 32 3 no error\n"
 
 
+def test_parallel_algorithms_of_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sort.hip").write_text("""#include <algorithm>
+#include <cstdio>
+#include <execution>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void fill(int* x) { x[threadIdx.x] = 64 - threadIdx.x; }
+int main() {
+  std::vector<int> values(64);
+  int* x;
+  (void)hipMalloc(&x, 256);
+  fill<<<1, 64>>>(x);
+  (void)hipMemcpy(values.data(), x, 256, hipMemcpyDeviceToHost);
+  std::sort(std::execution::par, values.begin(), values.end());
+  std::printf("%d %d\\n", values[0], values[63]);
+}
+""")
+    monkeypatch.chdir(tmp_path)
+    assert hipcc(f"-std=c++17 sort.hip -o app {ARCH}") == 0
+    assert said_by("./app") == "1 64\n"
+
+
 def test_the_header_for_c_has_all_calls_of_the_header_for_cpp() -> None:
     text = c_header.text()
     declared = re.compile(r"^(?:const char\*|hip\w+_t|int|void\*?\*?) \*?((?:__)?hip\w+)\(", re.MULTILINE)
