@@ -21,6 +21,13 @@ from gpulab.programs.arguments import Command, Input
 from gpulab.toolchain import code_object, compiler, diagnostics, hosted
 
 _SUFFIX = {"compile": ".o", "assembly": ".s", "preprocess": ".ii", "depend": ".d"}
+_HELP = """usage: hipcc [OPTIONS] FILES
+  FILES                 sources (.hip .cpp .cc .cxx .cu: HIP; .c: C), objects, archives, shared libraries
+  -o FILE               what is made; without it a.out, or each source's own name
+  -c, -S, -E, -M        stop before the linker, at assembly, after the preprocessor, at dependencies for make
+  --offload-arch=LIST   architectures, e.g. gfx942,gfx1100; native: the devices here
+  -shared, --emit-static-lib, -fgpu-rdc, --genco, -fopenmp, -L, -l, -Wl,..., -x hip, @FILE
+and Clang's options; docs/programs.md says what each does."""
 _SYSTEM = "/gpulab/"  # where gpulab's and the libraries' headers are in the virtual file system
 
 
@@ -41,7 +48,10 @@ def run(words: Sequence[str], plain: bool = False) -> int:
         return 0
     command = arguments.read(words, plain)
     if command.tells or command.only_tells:
+        from gpulab.programs import installation
+
         print(version(), file=sys.stderr)
+        print(f"Found HIP installation: {installation.root()}, version {hip_version()}", file=sys.stderr)
     if not command.inputs:
         if command.tells:
             return 0
@@ -95,7 +105,8 @@ def _target() -> str:
 def _told(words: Sequence[str]) -> str:
     """The answer to a question that build systems ask, or ""."""
     answers = {
-        "--version": version, "-dumpversion": _clang_version, "-dumpmachine": _target,
+        "--help": lambda: _HELP, "-h": lambda: _HELP, "--version": version, "-dumpversion": _clang_version,
+        "-dumpmachine": _target,
         "--print-target-triple": _target, "-print-target-triple": _target,
         "-print-multiarch": lambda: _target().replace("-unknown", ""),
         "-print-resource-dir": lambda: str(compiler.package_folder() / "lib"),

@@ -668,6 +668,11 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "program with ROCm on a machine with an AMD GPU.",
     ),
     Rule(
+        "execution policy",
+        r"no member named '(seq|par|par_unseq|unseq)' in namespace 'std::execution'|no member named 'execution' in",
+        "Parallel algorithms of C++ are here where the source file itself has #include <execution>.",
+    ),
+    Rule(
         "openmp",
         r"unexpected '#pragma omp",
         "Without -fopenmp this line does nothing: the loop runs on one thread of the host. Add -fopenmp for several "

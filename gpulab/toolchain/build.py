@@ -252,7 +252,8 @@ class _FrontEnd:
             return (
                 "clang", "--driver-mode=g++", *self.program.arguments(), "--cuda-device-only",
                 f"--offload-arch={self.asked.arch}", "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang",
-                "-fdebug-compilation-dir=/gpulab", *_SEMANTICS, *hosted.WARNINGS, *self.asked.options.compiler,
+                "-fdebug-compilation-dir=/gpulab", *_SEMANTICS, *hosted.WARNINGS,
+                *hosted.parallel_algorithms(self.asked.source), *self.asked.options.compiler,
                 *hosted.MESSAGES, "-mprintf-kind=buffered",
             )  # fmt: skip
         return (
@@ -270,7 +271,7 @@ class _FrontEnd:
         program, chosen = self.program, self.asked.options.compiler
         usual = () if program is not None else ("-include", "hip/hip_runtime.h")  # a program includes it itself
         shared = program.shared() if program is not None else None
-        if chosen or (program is not None and shared is None):
+        if "-include" in chosen or (bool(chosen) if program is None else shared is None):
             return usual
 
         def run(options: Sequence[str], main: Path) -> compiler.Outcome:
@@ -278,12 +279,16 @@ class _FrontEnd:
                 (*common, *options), folder=self.folder, limits=self.asked.limits, stdin=main, read=self.read
             )
 
-        includes = "#include <hip/hip_runtime.h>\n" if program is None else precompiled.included(self.asked.source)
+        begin = precompiled.runtime if chosen else precompiled.included
+        includes = "#include <hip/hip_runtime.h>\n" if program is None else begin(self.asked.source)
         own = program.arguments() if program is not None else ()
         arguments = (argument for argument in common[2 + len(own) :] if not argument.startswith(str(self.folder)))
         told = (shared.key(), *shared.arguments()) if shared is not None else ("",)
         parts = (cache.folder_hash(INCLUDE), *told, *arguments)
-        return precompiled.options(includes, self.folder, parts, run, in_memory=program is None) or usual
+        return (
+            precompiled.options(includes, self.folder, parts, run, in_memory=program is None, sparing=bool(chosen))
+            or usual
+        )
 
     def _overlay(self) -> dict[str, Any]:
         """The virtual file system that Clang sees: nothing but headers."""

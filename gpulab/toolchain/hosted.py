@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import shlex
+import struct
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from typing import Any
 from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import cache, compiler, diagnostics, precompiled, sources
+from gpulab.toolchain import c_header, cache, compiler, diagnostics, precompiled, sources
 from gpulab.toolchain.host import put
 
 INCLUDE = Path(__file__).parent / "include"
@@ -33,8 +34,11 @@ GLIBC = "2.28"  # programs run with this version of the C library and later ones
 FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 60 seconds) ..."
 #: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
-_FORMAT = "3"
+_FORMAT = "4"
+_CXX_LIBRARIES = ("libc++.a", "libc++abi.a")
+_ARCHIVE = b"!<arch>\n"
 _STORE = cache.Store("hosted", 64 << 20)
+_EXECUTION = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<execution>", re.MULTILINE)
 _CXX_HEADERS = re.compile(r"[/\\]libcxx(abi)?[/\\]")
 #: The machine's name for Clang, and the program that starts its programs.
 _MACHINES = {
@@ -100,17 +104,17 @@ class Hosted:
         """
         hip = language in ("hip", "c++")
         found = [f"--target={self.triple}", "-x", "hip" if hip else language, "-nostdinc"]
-        found += ["-D__GPULAB_PROGRAM__", *(f"-D{one}" for one in self.definitions)]
+        found += ["-D__GPULAB_PROGRAM__", "-D__HIP_PLATFORM_AMD__=1", *(f"-D{one}" for one in self.definitions)]
         if language == "c++":
             found += ["-D__GPULAB_PLAIN__", "-U__HIP__", "-U__HIPCC__"]
         if hip:
-            found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}", "-D__HIP_PLATFORM_AMD__=1"]
+            found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}"]
             found += [f"-D__{one}__=__attribute__(({one}))" for one in _KEYWORDS]
         for folder in self.quoted:
             found += ["-iquote", folder]
         for folder in self.user:
             found += ["-I", folder]
-        found += ["-isystem", "/gpulab/include"]
+        found += ["-isystem", "/gpulab/include" if hip else "/gpulab/c"]
         found += ["-isystem", "/gpulab/include/gpulab/host/library"]
         for index in range(len(self.more)):
             found += ["-isystem", f"/gpulab/system/library{index}"]
@@ -122,7 +126,16 @@ class Hosted:
     def shared(self) -> Hosted | None:
         """The setting for headers in ``<...>`` that other programs can share, precompiled: none of them is found in the
         learner's own folders. None if they could be."""
-        return None if self.user else replace(self, quoted=(), own=sources.Headers(), unit="gpulab")
+        if self.user and self._hidden():
+            return None
+        return replace(self, user=(), quoted=(), own=sources.Headers(), unit="gpulab")
+
+    def _hidden(self) -> bool:
+        """Whether a folder of the learner's has something of the name of a header that Clang would find elsewhere."""
+        system: set[str] = set()
+        for folder in (*self.folders, *self.more, str(INCLUDE), str(INCLUDE / "gpulab" / "host" / "library")):
+            system |= _entries(folder)
+        return any(not system.isdisjoint(_entries(folder)) for folder in self.user)
 
     def roots(self) -> list[dict[str, Any]]:
         """The folders of the virtual file system that Clang sees."""
@@ -154,6 +167,13 @@ class Hosted:
         return json.dumps(
             [_FORMAT, self.triple, self.definitions, self.user, self.quoted, more, self.own.digest, self.unit]
         )
+
+
+def _entries(folder: str) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
 
 
 def unavailable() -> str:
@@ -285,17 +305,69 @@ def _discover(target: str) -> Hosted:
             for word in shlex.split(last[0])
             if _LIBRARY.search(word) and not word.endswith("out.so")
         )
-        return Hosted(triple, folders, definitions, libraries)
+        return Hosted(triple, folders, definitions, tuple(_with_type_names(path) for path in libraries))
+
+
+def _with_type_names(path: str) -> str:
+    """The C++ library's archive, in which the names of types (_ZTS...) can be shared by a program and its libraries.
+
+    Two types are the same if their names have the same address: without it, a library's exceptions would not be caught
+    by the program, since each has a C++ library of its own. Other archives stay as they are.
+    """
+    if os.path.basename(path) not in _CXX_LIBRARIES:
+        return path
+    raw = bytearray(Path(path).read_bytes())
+    target = cache.folder() / "hosted-library" / cache.key(_FORMAT, bytes(raw))[:16] / os.path.basename(path)
+    at = len(_ARCHIVE)
+    while raw.startswith(_ARCHIVE) and at + 60 <= len(raw):
+        size = int(bytes(raw[at + 48 : at + 58]))
+        at += 60
+        _show_type_names(raw, at, size)
+        at += size + size % 2
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, made = tempfile.mkstemp(dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+        os.replace(made, target)
+    except OSError:  # the cache cannot be written, which is said elsewhere
+        return path
+    return str(target)
+
+
+def _show_type_names(raw: bytearray, start: int, size: int) -> None:
+    """Make the symbols _ZTS... of an object file in an archive visible to others, if it is one."""
+    if raw[start : start + 6] != b"\x7fELF\x02\x01":
+        return
+    table = start + struct.unpack_from("<Q", raw, start + 40)[0]
+    count = struct.unpack_from("<H", raw, start + 60)[0]
+    headers = [struct.unpack_from("<IIQQQQIIQQ", raw, table + 64 * index) for index in range(count)]
+    for header in headers:
+        if header[1] != 2:  # SHT_SYMTAB
+            continue
+        names = start + headers[header[6]][4]
+        for at in range(start + header[4], start + header[4] + header[5], 24):
+            name = names + struct.unpack_from("<I", raw, at)[0]
+            if raw[name : name + 4] == b"_ZTS":
+                raw[at + 5] &= ~3  # STV_DEFAULT in place of STV_HIDDEN
 
 
 def _overlay(hosted: Hosted, folder: Path) -> str:
     path = folder / "host-overlay.json"
     system = {
         "version": 0, "case-sensitive": True, "redirecting-with": "redirect-only", "overlay-relative": False,
-        "use-external-names": False, "roots": [*hosted.roots(), precompiled.root(folder)],
+        "use-external-names": False, "roots": [*hosted.roots(), precompiled.root(folder), *_c_header(folder)],
     }  # fmt: skip
     path.write_text(json.dumps(system), encoding="utf-8")
     return str(path)
+
+
+def _c_header(folder: Path) -> list[dict[str, str]]:
+    """HIP's host interface for C sources, as files of the virtual file system."""
+    path = folder / "c-header.h"
+    path.write_text(c_header.text(), encoding="utf-8")
+    names = (f"/gpulab/c/hip/{name}" for name in c_header.NAMES)
+    return [{"type": "file", "name": name, "external-contents": str(path)} for name in names]
 
 
 #: How messages are written, for `diagnostics`.
@@ -308,6 +380,11 @@ WARNINGS = (
     "-Wall", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unknown-pragmas", "-Wno-undefined-internal",
     "-Wno-pass-failed", "-Wno-unused-command-line-argument", "-Wno-unused-but-set-variable", "-Wsource-uses-openmp",
 )  # fmt: skip
+
+
+def parallel_algorithms(source: str) -> tuple[str, ...]:
+    """Clang's option for a source that includes <execution>: the C++ library has its policies as an experiment."""
+    return ("-fexperimental-library",) if _EXECUTION.search(source) else ()
 
 
 def compile_object(
@@ -331,7 +408,8 @@ def compile_object(
     main.write_bytes(sources.encoded(f'#line {first_line} "{quoted}"\n{source}'))
     fixed = (
         *(("--cuda-host-only", f"--offload-arch={arch}") if language in ("hip", "c++") else ()),
-        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS, *options, *MESSAGES,
+        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS,
+        *(parallel_algorithms(source) if language in ("hip", "c++") else ()), *options, *MESSAGES,
         "-Xclang", "-ivfsoverlay", "-Xclang",
     )  # fmt: skip
 
@@ -343,9 +421,10 @@ def compile_object(
 
     headers: tuple[str, ...] = ()
     shared = hosted.shared()
-    if not options and shared is not None and language == "hip" and action == ("-c",):
+    if shared is not None and language == "hip" and action == ("-c",) and "-include" not in options:
         parts = (cache.folder_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed)
-        headers = precompiled.options(precompiled.included(source), folder, parts, run)
+        includes = precompiled.runtime(source) if options else precompiled.included(source)
+        headers = precompiled.options(includes, folder, parts, run, sparing=bool(options))
     outcome = run((*headers, *action, "-o", str(out), "-"), main)
     return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome
 
@@ -438,7 +517,9 @@ def linked(
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     start = [] if more.shared else ["-e", entry, "-Bsymbolic"]
-    own = ":".join(os.path.basename(path) for path in hosted.libraries)  # other archives export what they define
+    # Other archives export what they define; the C++ library's are hidden already, but for the names of types.
+    names = [os.path.basename(path) for path in hosted.libraries]
+    own = ":".join(name for name in names if name not in _CXX_LIBRARIES)
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
         files = [str(path) for path in _written(objects, Path(scratch))]
         made = Path(scratch, "made")

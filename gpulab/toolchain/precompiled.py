@@ -2,8 +2,8 @@
 
 Reading headers anew takes most of a small source's compile time. For kernels these are the device headers, for a whole
 program the headers that it begins with (`included`). `options` gives Clang's options that load them, after a run of
-Clang that makes them if they are not there yet. It serves compiles without options of the learner's own, since a
-precompiled header fits only the options that it was made with.
+Clang that makes them if they are not there yet. A precompiled header fits only the options that it was made with: for a
+program with options of the learner's own it is that of HIP's runtime alone (`runtime`), which its other sources share.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gpulab.toolchain import cache, compiler
 
 _STORE = cache.Store("headers", 512 << 20)  # 5 MB for kernels, 15 MB for each pass over a program
 _FORMAT = "2"
+_RUNTIME = "#include <hip/hip_runtime.h>\n"
 _PIECE = re.compile(r"\s+|//[^\n\\]*(?=\n)|/\*.*?\*/|#[ \t]*include[ \t]*(<[^<>\n]+>)", re.DOTALL)
 FILE = "headers.pch"
 """The precompiled header's name in the folder of a compile, and below /gpulab in its virtual file system."""
@@ -37,12 +38,19 @@ def included(source: str) -> str:
     return "".join(f"#include {name}\n" for name in names)
 
 
+def runtime(source: str) -> str:
+    """The line that includes HIP's runtime, if it is among those that the source begins with: what sources with the
+    same options of the learner's own share."""
+    return _RUNTIME if _RUNTIME in included(source) else ""
+
+
 def options(
     includes: str,
     folder: Path,
     parts: Sequence[str],
     run: Callable[[Sequence[str], Path], compiler.Outcome],
     in_memory: bool = False,
+    sparing: bool = False,
 ) -> tuple[str, ...]:
     """Clang's options that load what these lines include; () if it could not read them.
 
@@ -52,11 +60,16 @@ def options(
         parts: all that influences how the headers are read.
         run: runs Clang with further options and a source as its standard input.
         in_memory: keep it in this process, too.
+        sparing: make it when it is asked for a second time: a program that is built once gains nothing by it.
     """
     if not includes:
         return ()
     key = cache.key(_FORMAT, includes, compiler.version(), *parts)
     made = _kept(key) if in_memory else _STORE.get(key)
+    asked = cache.key(key, "asked before")
+    if made is None and sparing and _STORE.get(asked) is None:
+        _STORE.put(asked, b"yes")
+        return ()
     if made is None:
         main, out = folder / "headers.hip", folder / FILE
         main.write_text(includes, encoding="utf-8", newline="\n")

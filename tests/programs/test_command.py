@@ -12,7 +12,7 @@ import pytest
 
 from gpulab.errors import GpulabError
 from gpulab.programs import bundles, command
-from gpulab.toolchain import compiler, diagnostics, hosted
+from gpulab.toolchain import c_header, compiler, diagnostics, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
 
@@ -175,7 +175,9 @@ int main() {
 DEVICE_SAID = "2 12 36 6 3\n"  # n * n + n * n * n; 5 + 1; 1 + 2
 
 
-def test_device_code_of_several_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_device_code_of_several_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, text in DEVICE.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -192,6 +194,130 @@ def test_device_code_of_several_files(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "need gpulab hipcc -fgpu-rdc" in capsys.readouterr().err
     with pytest.raises(GpulabError, match=r"no object has device code for gfx942"):
         hipcc("-fgpu-rdc main.o device.o -o app --offload-arch=gfx942")
+
+
+C_SOURCE = r"""#include <hip/hip_runtime.h>
+#include <stdio.h>
+void launch_twice(int *x, int n);
+int main(void) {
+  int h[4] = {1, 2, 3, 4}, *d;
+  hipDeviceProp_t properties;
+  hipStream_t stream;
+  struct hipExtent extent = make_hipExtent(1, 2, 3);
+  enum hipMemcpyKind kind = hipMemcpyDeviceToHost;
+  hipError_t error = hipMalloc((void **)&d, sizeof h);
+  if (error != hipSuccess || hipStreamCreate(&stream) != hipSuccess) return 1;
+  if (hipGetDeviceProperties(&properties, 0) != hipSuccess) return 2;
+  if (hipMemcpyAsync(d, h, sizeof h, hipMemcpyHostToDevice, stream) != hipSuccess) return 3;
+  launch_twice(d, 4);
+  if (hipMemcpy(h, d, sizeof h, kind) != hipSuccess) return 4;
+  printf("%d %d %d %zu %s\n", h[0], h[3], properties.warpSize, extent.depth, hipGetErrorString(error));
+  return 0;
+}
+"""
+
+
+def test_a_c_source_calls_hip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "main.c").write_text(C_SOURCE)
+    (tmp_path / "twice.hip").write_text(
+        "#include <hip/hip_runtime.h>\n__global__ void twice(int* x) { x[threadIdx.x] *= 2; }\n"
+        'extern "C" void launch_twice(int* x, int n) { twice<<<1, n>>>(x); }\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    assert hipcc(f"-std=c99 -std=c++17 main.c twice.hip -o app {ARCH}") == 0
+    assert said_by("./app") == "2 8 32 3 no error\n"
+
+
+def test_parallel_algorithms_of_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sort.hip").write_text("""#include <algorithm>
+#include <cstdio>
+#include <execution>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void fill(int* x) { x[threadIdx.x] = 64 - threadIdx.x; }
+int main() {
+  std::vector<int> values(64);
+  int* x;
+  (void)hipMalloc(&x, 256);
+  fill<<<1, 64>>>(x);
+  (void)hipMemcpy(values.data(), x, 256, hipMemcpyDeviceToHost);
+  std::sort(std::execution::par, values.begin(), values.end());
+  std::printf("%d %d\\n", values[0], values[63]);
+}
+""")
+    monkeypatch.chdir(tmp_path)
+    assert hipcc(f"-std=c++17 sort.hip -o app {ARCH}") == 0
+    assert said_by("./app") == "1 64\n"
+
+
+def test_the_header_for_c_has_all_calls_of_the_header_for_cpp() -> None:
+    text = c_header.text()
+    declared = re.compile(r"^(?:const char\*|hip\w+_t|int|void\*?\*?) \*?((?:__)?hip\w+)\(", re.MULTILINE)
+    whole = (hosted.INCLUDE / "gpulab" / "host" / "runtime_api.h").read_text(encoding="utf-8")
+    calls = set(declared.findall(whole[: whole.index("template <")]))
+    assert len(calls) > 150
+    assert calls <= set(declared.findall(text))
+    assert not re.search(r"\b(template|nullptr|constexpr|operator)\b|&&? \w+[,)]", text)
+    assert "typedef enum hipError_t hipError_t;" in text
+
+
+LIBRARY = {
+    "library.h": """#pragma once
+#include <any>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+struct MyError : std::runtime_error { using std::runtime_error::runtime_error; };
+void throws(int kind);
+void write(std::ostream& out);
+std::any seven();
+inline int& counter() { static int value = 0; return value; }
+int bump();
+""",
+    "library.cpp": """#include "library.h"
+#include <iostream>
+#include <new>
+#include <vector>
+void throws(int kind) {
+  if (kind == 0) throw std::runtime_error("runtime");
+  if (kind == 1) throw MyError("mine");
+  if (kind == 2) throw 42;
+  if (kind == 3) (void)std::vector<int>().at(3);
+  if (kind == 4) throw std::bad_alloc();
+  throw std::string("text");
+}
+void write(std::ostream& out) { out << std::hex << 255 << std::dec << " "; std::cout << "library" << std::endl; }
+std::any seven() { return 7; }
+int bump() { return ++counter(); }
+""",
+    "main.cpp": """#include "library.h"
+#include <iostream>
+int main() {
+  for (int kind = 0; kind < 6; kind++) {
+    try { throws(kind); }
+    catch (const MyError& e) { std::cout << "MyError " << e.what() << "; "; }
+    catch (const std::bad_alloc& e) { std::cout << "bad_alloc; "; }
+    catch (const std::exception& e) { std::cout << "exception " << e.what() << "; "; }
+    catch (int value) { std::cout << value << "; "; }
+    catch (const std::string& text) { std::cout << text << "; "; }
+  }
+  write(std::cout);
+  counter() = 10;
+  std::cout << bump() << " " << counter() << " " << std::any_cast<int>(seven()) << std::endl;
+}
+""",
+}
+
+
+def test_a_program_and_its_library_share_the_types_of_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in LIBRARY.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert hipcc(f"-shared library.cpp -o liblibrary.so {ARCH}") == 0
+    assert hipcc(f"main.cpp -L. -llibrary -Wl,-rpath,$ORIGIN -o app {ARCH}") == 0
+    assert said_by("./app") == (
+        "exception runtime; MyError mine; 42; exception vector; bad_alloc; text; ff library\n11 11 7\n"
+    )
 
 
 def test_dependencies(project: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

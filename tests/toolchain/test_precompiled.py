@@ -116,3 +116,46 @@ def test_a_header_that_is_missing_is_named() -> None:
     with pytest.raises(CompileError) as refused:
         programs.build("#include <no/such/header.h>\nint main() {}\n")
     assert "no/such/header.h" in str(refused.value)
+
+
+def test_what_sources_with_options_share() -> None:
+    begin = "// a comment\n#include <vector>\n#include <hip/hip_runtime.h>\n"
+    assert precompiled.runtime(f"{begin}int x;\n") == "#include <hip/hip_runtime.h>\n"
+    assert precompiled.runtime(f'#include "own.h"\n{begin}') == ""
+    assert precompiled.runtime(f"#define N 4\n{begin}") == ""
+    assert precompiled.runtime("#include <vector>\n") == ""
+
+
+def test_with_options_it_is_made_for_the_second_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "cache"))
+    runs = []
+
+    def run(options: Sequence[str], main: Path) -> compiler.Outcome:
+        runs.append(main.read_text())
+        (tmp_path / precompiled.FILE).write_bytes(b"headers")
+        return compiler.Outcome(0, "")
+
+    include = "#include <hip/hip_runtime.h>\n"
+    assert precompiled.options(include, tmp_path, ("-O3",), run, sparing=True) == ()
+    assert precompiled.options(include, tmp_path, ("-O2",), run, sparing=True) == ()
+    assert runs == []
+    loads = ("-Xclang", "-include-pch", "-Xclang", "/gpulab/headers.pch")
+    assert precompiled.options(include, tmp_path, ("-O3",), run, sparing=True) == loads
+    assert precompiled.options(include, tmp_path, ("-O3",), run, sparing=True) == loads
+    assert runs == [include]
+
+
+def test_a_folder_that_hides_a_header_shares_nothing(tmp_path: Path) -> None:
+    setting = hosted.Hosted("x86_64-linux-gnu", (str(tmp_path / "system"),), (), user=(str(tmp_path / "own"),))
+    (tmp_path / "system").mkdir()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "system" / "vector").write_text("")
+    (tmp_path / "own" / "tools.h").write_text("")
+    shared = setting.shared()
+    assert shared is not None
+    assert shared.user == ()
+    (tmp_path / "own" / "vector").write_text("")
+    assert setting.shared() is None
+    (tmp_path / "own" / "vector").unlink()
+    (tmp_path / "own" / "hip").mkdir()
+    assert setting.shared() is None

@@ -1,6 +1,7 @@
 // Keywords of the language, the integer types, and the attributes that every function of these headers carries.
 #pragma once
 
+#undef __HIP_PLATFORM_AMD__  // a command line may have given it another value
 #define __HIP_PLATFORM_AMD__ 1
 #ifndef __GPULAB_PLAIN__  // a C++ source that calls HIP's runtime, compiled for the host alone
 #define __HIPCC__ 1
