@@ -6,7 +6,7 @@
 // OUT: pools: 40 in use, then 0
 // ERR: inside an allocation
 // ERR: mapped memory without access
-// ERR: reserved addresses without memory
+// ERR: hipMemSetAccess
 //
 // An array that grows in place: addresses for all of it are reserved, memory is mapped as it is needed.
 #include <hip/hip_runtime.h>
