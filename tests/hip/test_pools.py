@@ -3,14 +3,14 @@
 import ctypes
 from ctypes import byref
 
-from gpulab.virtual_gpu.runtime import structures
+from gpulab.virtual_gpu.runtime import graph_structures, structures
 
 u64 = ctypes.c_uint64
 PAGE = 2 << 20
 
 
 def made(call, device=0, limit=0, **more):
-    properties = structures.PoolProperties(allocType=1, maxSize=limit, **more)
+    properties = graph_structures.PoolProperties(allocType=1, maxSize=limit, **more)
     properties.location.type, properties.location.id = 1, device
     place = u64()
     code = call.hipMemPoolCreate(byref(place), byref(properties))
@@ -82,7 +82,7 @@ def test_access_of_other_devices(call):
 def test_what_is_no_pool(call):
     assert made(call, device=2) == -101
     assert made(call, handleTypes=1) == -801  # for other processes
-    properties = structures.PoolProperties(allocType=2)
+    properties = graph_structures.PoolProperties(allocType=2)
     assert call.hipMemPoolCreate(byref(u64()), byref(properties)) == 1
 
 
