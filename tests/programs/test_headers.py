@@ -46,8 +46,9 @@ def test_error_codes() -> None:
 
 
 def all_enumerations() -> dict[str, dict[str, int]]:
-    """Those of constants.h, graphs.h and memory_api.h."""
-    return enumerations() | enumerations("gpulab/host/graphs.h") | enumerations("gpulab/host/memory_api.h")
+    """Those of all headers of the interface but for textures."""
+    others = ("gpulab/host/graphs.h", "gpulab/host/memory_api.h", "hip/library_types.h")
+    return dict(item for header in ("gpulab/host/constants.h", *others) for item in enumerations(header).items())
 
 
 @pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
