@@ -179,7 +179,7 @@ def _why(fault: Fault) -> str:
             "names, e.g. through a bad function pointer."
         )
     elif kind == "read-only":
-        text = "constants and code can be read only."
+        text = "constants, code, and mapped memory without the right to write (hipMemSetAccess) can be read only."
     elif kind == "lds out of bounds":
         text = "the index is larger than the shared array of the block."
     elif kind == "stack overflow":
@@ -231,10 +231,18 @@ _RELATION_HINTS = {
 }
 
 
+_INSIDE_HINTS = {  # by the name of the allocation: those of virtual memory management (machine/arena.py)
+    "mapped memory without access": "call hipMemSetAccess for the device that runs the kernel.",
+    "reserved addresses without memory": "map memory there (hipMemMap), and give access to it (hipMemSetAccess).",
+}
+
+
 def _hint(fault: Fault) -> str:
     if fault.kind in _HINTS:
         return _HINTS[fault.kind]
     note = fault.nearest
+    if note is not None and note.relation == "inside" and note.name in _INSIDE_HINTS:
+        return _INSIDE_HINTS[note.name]
     if note is not None and is_near(note) and note.relation in _RELATION_HINTS:
         return _RELATION_HINTS[note.relation]
     return (

@@ -56,7 +56,7 @@ def test_flags_of_allocations(call, bit):
     """hipDeviceMallocFinegrained 1, Signal 2, Contiguous 4; hipHostMallocPortable 1, Mapped 2, WriteCombined 4,
     NumaUser, Coherent and NonCoherent (bits 29 to 31); hipHostRegisterPortable to ReadOnly 1 to 8."""
     place = u64()
-    code = call.hipExtMallocWithFlags(byref(place), 64, 1 << bit)
+    code = call.hipExtMallocWithFlags(byref(place), 64 if bit != 1 else 8, 1 << bit)
     assert code == (0 if bit < 3 else 1)
     if not code:
         assert call.hipFree(place.value) == 0
@@ -732,20 +732,29 @@ def test_attributes_of_pools(call, allocate):
     assert put(4, 1 << 40) == 0
     assert get(4) == 1 << 40
     assert put(4, 0) == 0
-    before = get(5)
-    address = call.address("hipMalloc", 1 << 20)
-    high = get(6)
-    assert (get(5), get(7), get(8)) == (before + (1 << 20), before + (1 << 20), high)
-    assert high >= before + (1 << 20)
-    assert call.hipFree(address) == 0
-    assert (get(5), get(6), get(7)) == (before, high, before)
+    allocate(1 << 20)  # no pool has to do with it
+    page, many = 2 << 20, 3 << 20
+    assert [put(number, 0) for number in (6, 8)] == [0, 0]
+    assert [get(number) for number in (5, 6, 7, 8)] == [0, 0, 0, 0]
+    first, second = call.address("hipMallocAsync", 1000, None), call.address("hipMallocAsync", many, None)
+    assert [get(number) for number in (5, 6, 7, 8)] == [2 * page, 2 * page, many + 1000, many + 1000]
+    assert call.hipFreeAsync(second, None) == 0
+    assert [get(number) for number in (5, 6, 7, 8)] == [2 * page, 2 * page, 1000, many + 1000]
+    assert call.hipStreamSynchronize(None) == 0  # beyond the threshold, it goes back when the host has waited
+    assert [get(number) for number in (5, 6, 7, 8)] == [page, 2 * page, 1000, many + 1000]
     for number in (6, 8):
         assert put(number, 1) == 1
         assert put(number, 0) == 0
-        assert (get(6), get(8)) == (before, before)
-        allocate(1 << 10)
-        before += 1 << 10
-        assert get(number) == before
+    assert [get(number) for number in (5, 6, 7, 8)] == [page, page, 1000, 1000]
+    assert put(4, page) == 0
+    assert call.hipFree(first) == 0  # hipFree may free it, too
+    assert call.hipDeviceSynchronize() == 0
+    assert [get(number) for number in (5, 7)] == [page, 0]
+    assert call.hipMemPoolTrimTo(pool, 1) == 0
+    assert get(5) == page  # at least one byte, in whole pages
+    assert call.hipMemPoolTrimTo(pool, 0) == 0
+    assert (get(5), get(6)) == (0, page)
+    assert put(4, 0) == 0
     for number in (0, 9):
         assert put(number, 0) == 1
         assert call.hipMemPoolGetAttribute(pool, number, byref(u64())) == 1

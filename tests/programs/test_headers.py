@@ -46,8 +46,9 @@ def test_error_codes() -> None:
 
 
 def all_enumerations() -> dict[str, dict[str, int]]:
-    """Those of constants.h and of graphs.h."""
-    return enumerations() | enumerations("gpulab/host/graphs.h")
+    """Those of all headers of the interface but for textures."""
+    others = ("gpulab/host/graphs.h", "gpulab/host/memory_api.h", "hip/library_types.h")
+    return dict(item for header in ("gpulab/host/constants.h", *others) for item in enumerations(header).items())
 
 
 @pytest.mark.skipif(not library.has_hip_python(), reason="hip-python is not here")
@@ -144,20 +145,17 @@ def test_every_flag_is_read() -> None:
 def declared() -> dict[str, str]:
     """Names and parameters of the C functions that the headers declare."""
     text = (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
-    for header in (
-        "gpulab/host/runtime_api.h", "gpulab/host/graphs.h", "gpulab/host/launches.h", "gpulab/host/texture_api.h",
-        "hip/hip_ext.h",
-    ):  # fmt: skip
-        whole = (HOST.parents[1] / header).read_text()
-        text += whole[whole.index('extern "C" {') : whole.index("\n}\n", whole.index('extern "C" {'))]
+    for header in sorted([*HOST.glob("*_api.h"), HOST / "graphs.h", HOST / "launches.h"]):
+        text += header.read_text().partition('extern "C" {')[2].partition("\n}\n")[0]
+    text += (HOST.parents[1] / "hip" / "hip_ext.h").read_text().partition('extern "C" {')[2].partition("\n}\n")[0]
     text = re.sub(r"//[^\n]*|\n", " ", text)
     return dict(re.findall(r"(?:\w+\*? )\*?((?:__)?hip\w+)\(([^()]*)\);", text))
 
 
 def pointer_types() -> set[str]:
     """Names that the headers give to pointers: handles, functions."""
-    text = (HOST.parents[1] / "hip" / "hiprtc.h").read_text()
-    text += (HOST / "structures.h").read_text() + (HOST / "graphs.h").read_text()
+    headers = [HOST / "structures.h", HOST.parents[1] / "hip" / "hiprtc.h", HOST / "graphs.h", HOST / "memory_api.h"]
+    text = "".join(header.read_text() for header in headers)
     return set(re.findall(r"^typedef [\w ]+\*\s*(\w+);", text, re.MULTILINE)) | set(
         re.findall(r"^typedef [\w ]+\(\*(\w+)\)", text, re.MULTILINE)
     )
@@ -169,6 +167,7 @@ def kind(parameter: str) -> str:
     if "*" in text or text.split()[0] in pointer_types():
         return "p"
     structures_ = {"dim3": "D", "hipExtent": "X", "hipPitchedPtr": "P", "hipTextureObject_t": "q"}
+    structures_ |= {"hipMemLocation": "L", "hipIpcMemHandle_t": "I", "hipIpcEventHandle_t": "I"}
     structures_["hipSurfaceObject_t"] = "q"  # pointers, which the table has as numbers
     types = {**structures_, **{type_: code for code, type_ in TYPES.items() if code != "p"}, "uint32_t": "u"}
     text = text.replace("unsigned long long", "uint64_t")
@@ -229,6 +228,10 @@ LAYOUTS = {
     "HIP_TEXTURE_DESC": structures.DriverTexture,
     "hip_Memcpy2D": structures.Memcpy2D,
     "HIP_MEMCPY3D": structures.DriverMemcpy3D,
+    "hipMemcpy3DPeerParms": structures.Memcpy3DPeer,
+    "hipMemAccessDesc": structures.AccessDescription,
+    "hipIpcMemHandle_t": structures.IpcHandle,
+    "hipIpcEventHandle_t": structures.IpcHandle,
 }
 
 
@@ -254,6 +257,12 @@ def test_layouts() -> None:
         (8, "__builtin_offsetof(hipStreamBatchMemOpParams, waitValue.address)"),
         (16, "__builtin_offsetof(hipStreamBatchMemOpParams, writeValue.value64)"),
         (24, "__builtin_offsetof(hipStreamBatchMemOpParams, waitValue.flags)"),
+        (ctypes.sizeof(structures.AllocationProperties), "sizeof(hipMemAllocationProp)"),
+        (
+            structures.AllocationProperties.win32HandleMetaData.offset,
+            "offsetof(hipMemAllocationProp, win32HandleMetaData)",
+        ),
+        (structures.AllocationProperties.compressionType.offset, "offsetof(hipMemAllocationProp, allocFlags)"),
     ):
         lines.append(f'std::printf("%zu\\n", {expression});')
         expected.append(f"{wanted}")
@@ -263,7 +272,7 @@ def test_layouts() -> None:
             f'std::memcpy(&bits, &a, sizeof bits); std::printf("{name} %u\\n", bits); }}'
         )
         expected.append(f"{name} {1 << place}")
-    head = "#include <hip/hip_runtime.h>\n#include <cstring>\n"
+    head = "#include <hip/hip_runtime.h>\n#include <cstddef>\n#include <cstring>\n"
     source = head + "int main() {\n" + "\n".join(lines) + "\n}\n"
     run = programs.build(source, name="layouts", archs=("gfx942",)).run(arch="gfx942")
     assert run.stdout.splitlines() == expected

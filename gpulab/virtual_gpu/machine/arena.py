@@ -18,7 +18,7 @@ import sys
 import threading
 from array import array
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpulab.errors import DeviceMemoryError
@@ -33,7 +33,9 @@ HUGE = 2 << 20
 REMEMBERED = 64
 READ_ONLY = 1
 RANGE_WORDS = 4  # of 64 bits: a row of `Arena.table` (schema.RANGE)
-GUARDED = frozenset(("device", "array", "global"))
+CLOSED = frozenset(("reserved", "physical", "closed"))
+"""Kinds of virtual memory management that no kernel may use at their addresses: see `Arena.lay`."""
+GUARDED = frozenset(("device", "array", "global")) | CLOSED
 """Kinds of memory that host code must not touch."""
 
 _NAMES = {
@@ -42,6 +44,9 @@ _NAMES = {
     "managed": "managed memory",
     "signal": "signal memory",
     "global": "global variable",
+    "reserved": "reserved addresses without memory",
+    "closed": "mapped memory without access",
+    "physical": "memory that is not mapped",
     "kernarg": "kernel arguments",
     "internal": "memory of the virtual GPU",
     "array": "a HIP array (texture memory)",
@@ -52,9 +57,9 @@ _NAMES = {
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """One allocation. `kind`: "device", "host", "managed", "signal", "global", "kernarg", "internal", "array"
-    (of textures), "object" (descriptors of textures and surfaces).
+    (of textures), "object" (descriptors of textures and surfaces), or one of CLOSED.
 
-    home: where the byte at `address` is in this process.
+    home: where the byte at `address` is in this process. only: the devices that may use it; None: all.
     """
 
     address: int
@@ -64,6 +69,7 @@ class Allocation:
     name: str = ""
     writable: bool = True
     home: int = 0
+    only: frozenset[int] | None = None
 
     @property
     def label(self) -> str:
@@ -214,7 +220,7 @@ class Arena:
         self._free: list[tuple[int, int]] = [(self.base + EDGE, SIZE - 2 * EDGE)]  # (address, size), by address
         self._freed: deque[Allocation] = deque(maxlen=REMEMBERED)
         self._high_water = self.base + EDGE  # above it no memory was ever handed out
-        self._tables: dict[int, tuple[int, array[int], array[int]]] = {}
+        self._tables: dict[tuple[int, int], tuple[int, array[int], array[int]]] = {}
         self.allocated = 0
         self.unwritten: dict[int, Any] = {}  # device memory of which a part was never written: a bit per written byte
 
@@ -249,8 +255,9 @@ class Arena:
             home = address + shift
             if open_:
                 self._reservation.open(address, room - GAP)
-            self._reservation.commit(home, room)
-            if address < self._high_water:
+            if kind != "reserved":
+                self._reservation.commit(home, room)
+            if address < self._high_water and kind != "reserved":
                 used = min(size, self._high_water - address)
                 if used >= 1 << 20:
                     self._reservation.discard(home, used)
@@ -312,6 +319,26 @@ class Arena:
         """Bytes that an allocation takes up, with its gap; in a guarded arena what the host may touch has own pages."""
         step = mmap.PAGESIZE if self.is_guarded and kind not in GUARDED else ALIGN
         return -(-max(size, 1) // step) * step + GAP
+
+    def lay(self, address: int, size: int, pieces: list[Allocation]) -> None:
+        """Have these allocations in a range of reserved addresses, from its start to its end, without gaps.
+
+        Mapped memory has the home of the memory that is mapped. Before the range is freed, it is one piece again.
+        """
+        with self._lock:
+            first = bisect.bisect_left(self._addresses, address)
+            last = bisect.bisect_left(self._addresses, address + size)
+            for old in self._addresses[first:last]:
+                del self._allocations[old]
+            self._addresses[first:last] = [piece.address for piece in pieces]
+            self._allocations.update((piece.address, piece) for piece in pieces)
+            self.generation += 1
+
+    def move(self, address: int, home: int) -> None:
+        """An allocation's bytes lie somewhere else from now on."""
+        with self._lock:
+            self._allocations[address] = replace(self._allocations[address], home=home)
+            self.generation += 1
 
     def free_bytes(self) -> int:
         """Bytes that are not allocated, gaps included."""
@@ -422,23 +449,26 @@ class Arena:
         """The bytes of a range inside an allocation as a writable memoryview."""
         return memoryview((ctypes.c_uint8 * size).from_address(self.home(address))).cast("B")
 
-    def table(self, granule: int = 1) -> tuple[array[int], array[int]]:
-        """(allocations by address, lately freed ones), four words for each: address, size, flags, home (schema.RANGE).
+    def table(self, granule: int = 1, device: int = 0) -> tuple[array[int], array[int]]:
+        """(allocations by address, lately freed ones), four words each: address, size, flags, home (schema.RANGE).
 
-        Sizes are rounded up to `granule` bytes, at most the gap that follows an allocation.
+        Sizes are rounded up to `granule` bytes, at most the gap that follows an allocation. Of virtual memory
+        management there is what this device may use.
         """
         if not 1 <= granule <= GAP:
             raise ValueError(f"a granule of {granule} bytes is larger than the gap between allocations")
         with self._lock:
-            known = self._tables.get(granule)
+            known = self._tables.get((granule, device))
             if known is None or known[0] != self.generation:
                 live, freed = array("Q"), array("Q")
                 for address in self._addresses:
                     a = self._allocations[address]
+                    if a.kind in CLOSED or (a.only is not None and device not in a.only):
+                        continue
                     live.extend((a.address, -(-a.size // granule) * granule, 0 if a.writable else READ_ONLY, a.home))
                 for a in self._freed:
                     freed.extend((a.address, a.size, 0, 0))
                 live.extend((0,) * RANGE_WORDS)
                 freed.extend((0,) * RANGE_WORDS)
-                known = self._tables[granule] = self.generation, live, freed
+                known = self._tables[granule, device] = self.generation, live, freed
             return known[1], known[2]

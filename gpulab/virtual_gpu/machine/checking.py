@@ -18,7 +18,7 @@ from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.row import Control, Memory
 from gpulab.virtual_gpu.machine import faults as words
 from gpulab.virtual_gpu.machine import steps
-from gpulab.virtual_gpu.machine.arena import Arena, lazy
+from gpulab.virtual_gpu.machine.arena import CLOSED, Arena, lazy
 from gpulab.virtual_gpu.machine.branches import way_without_barrier
 from gpulab.virtual_gpu.machine.faults import thread_of
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel
@@ -142,7 +142,7 @@ class Checker:
         cells = 8
         for allocation in self.arena.allocations():
             bits = self.arena.unwritten_bits(allocation.address)
-            looks = allocation.writable and allocation.kind not in ("kernarg", "internal")
+            looks = allocation.writable and allocation.kind not in ("kernarg", "internal", *CLOSED)
             regions.extend((allocation.address, allocation.size, cells if looks else _NOWHERE, bits))
             if looks:
                 cells += (-(-allocation.size // granule) + 15) // 8 * 8

@@ -278,7 +278,7 @@ class VirtualDevice:
 
         with self._lock:
             filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, Hidden(printf_buffer))
-            ranges = memory_ranges(kernel, self.arena.table(kernel.module.granule)[0], filled)
+            ranges = memory_ranges(kernel, self.arena.table(kernel.module.granule, self.index)[0], filled)
             return trace_workgroup(kernel, self.arena, grid, block, dynamic_lds, filled, which, ranges)
 
     def _start_cooperation(self, grid: Dim3, block: Dim3) -> int:
@@ -312,7 +312,7 @@ class VirtualDevice:
         filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, hidden)
 
         shared = self._launch
-        live, freed = self.arena.table(1 if checked else kernel.module.granule)
+        live, freed = self.arena.table(1 if checked else kernel.module.granule, self.index)
         shared.faulted, shared.cancel = _NO_FAULT, 0
         shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
         shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1

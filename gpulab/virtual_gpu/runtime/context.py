@@ -77,6 +77,7 @@ class Context:
         self._surfaced: Fault | None = None
         self._exception: BaseException | None = None
         self.missing: dict[str, Callable[[], str]] = {}
+        self.at_waits: list[Callable[[Device], None]] = []  # called when the host has waited for a device
         self.instruction_limit = _limit_from_environment()
         atexit.register(self.flush_printed)
 
@@ -125,6 +126,8 @@ class Context:
         """What a synchronising call does last: print the kernels' text; the code of a pending fault, once."""
         if device.printed:
             self.flush_printed(device)
+        for each in self.at_waits:
+            each(device)
         fault = device.fault
         if fault is None:
             return codes.SUCCESS

@@ -141,13 +141,20 @@ class Linked:
         return found
 
     def variable(self, address: int) -> tuple[int, int]:
-        """(address, bytes) on the current device of the variable behind a host address.
+        """(address, bytes) on the current device of the variable behind a host address, or a device address itself.
 
         Raises:
             Failure: hipErrorInvalidSymbol, hipErrorNoBinaryForGpu.
         """
         if address not in self._variables:
-            raise Failure(codes.INVALID_SYMBOL, "there is no __device__ or __constant__ variable at this address")
+            found = self._modules.variable_at(address)
+            if found is not None:  # from Python, where no host program has registered anything
+                return found
+            raise Failure(
+                codes.INVALID_SYMBOL,
+                "there is no __device__ or __constant__ variable at this address; of a module that was loaded at run "
+                "time, take the address from hipModuleGetGlobal",
+            )
         binary, name = self._variables[address]
         for managed in binary.managed:
             if managed.name == name:

@@ -8,17 +8,23 @@ the arena; kernels see a copy of it there, brought up to date around every launc
 from __future__ import annotations
 
 import ctypes
+import mmap
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from gpulab.records import Fault
+from gpulab.virtual_gpu.machine.arena import CLOSED
 from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime.advice import Advice
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import Device, Stream
 from gpulab.virtual_gpu.runtime.streams import COPY_LATENCY_US, Streams
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpulab.virtual_gpu.machine.arena import Allocation
 
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU = 0, 1, 2, 3, 4, 1024
@@ -70,6 +76,11 @@ def _side(allocation: Allocation | None) -> str:
     return kind if kind in ("host", "managed") else "device"
 
 
+def _spans(allocation: Allocation | None, address: int, size: int) -> bool:
+    """Whether a range goes on behind its allocation: over several mapped ones."""
+    return allocation is not None and address + size > allocation.address + allocation.size
+
+
 class Memory:
     """All allocations by start address."""
 
@@ -78,11 +89,19 @@ class Memory:
         self._arena = context.arena
         self.blocks: dict[int, Block] = {}
         self.registrations: dict[int, Registration] = {}
+        self._advice: dict[int, Advice] = {}
+        self.shared: dict[int, tuple[int, mmap.mmap]] = {}  # with other processes (between.py): descriptor and file
+        self.pool_freed: Callable[[int, int], None] = lambda address, size: None  # told of a pool's memory (pools.py)
 
     # Allocation
 
-    def allocate(self, size: int, kind: str, flags: int = 0, device: Device | None = None) -> int:
+    def allocate(
+        self, size: int, kind: str, flags: int = 0, device: Device | None = None, lies: str | None = None
+    ) -> int:
         """Allocate and return the address; 0 bytes give address 0.
+
+        Args:
+            lies: the arena's kind, if it is another one.
 
         Raises:
             Failure: hipErrorOutOfMemory.
@@ -94,7 +113,7 @@ class Memory:
         if limited and device.used_bytes + size > device.architecture.memory_bytes:
             raise self._no_room(size, device)
         try:
-            address = self._arena.allocate(size, kind, device.index)
+            address = self._arena.allocate(size, lies or kind, device.index)
         except MemoryError as error:
             raise self._no_room(size, device) from error
         with self._context.lock:
@@ -135,8 +154,18 @@ class Memory:
             del self.blocks[address]
             if block.kind in ON_DEVICE:
                 block.device.used_bytes -= block.size
+            if block.pool:
+                self.pool_freed(address, block.size)
+        self._advice.pop(address, None)
         self._arena.free(address)
+        shared = self.shared.pop(address, None)
+        if shared is not None:
+            os.close(shared[0])
         return block
+
+    def advice(self, address: int) -> Advice:
+        """What was said of the managed memory that begins at an address."""
+        return self._advice.setdefault(address, Advice())
 
     def pitch(self, width: int) -> int:
         """Bytes from one row to the next of a pitched allocation."""
@@ -166,16 +195,46 @@ class Memory:
         if address < SMALLEST_ADDRESS:
             raise Failure(codes.INVALID_VALUE)
         found = self._arena.find(address)
+        if found is not None and found.kind in CLOSED:
+            raise Failure(codes.INVALID_VALUE, f"0x{address:x} belongs to {found.label}")
         if found is None:
             if self.in_arena(address) or self.in_arena(address + size - 1):
                 raise Failure(codes.INVALID_VALUE, f"0x{address:x} is not allocated device memory (was it freed?)")
             return None
-        if address + size > found.address + found.size:
+        if address + size > found.address + found.size and not self._goes_on(found, address + size):
             raise Failure(
                 codes.INVALID_VALUE,
                 f"{size:,} bytes from 0x{address:x} go past the end of an allocation of {found.size:,} bytes",
             )
         return found
+
+    def _goes_on(self, found: Allocation, end: int) -> bool:
+        """Whether mapped memory follows on mapped memory, up to `end`."""
+        while found.address + found.size < end:
+            place = found.address + found.size
+            following = self._arena.find(place) if found.only is not None else None
+            if following is None or following.only is None:
+                return False
+            found = following
+        return True
+
+    def parts(self, address: int, size: int) -> list[tuple[int, int]]:
+        """Where in this process the bytes of a range are: (home, bytes) of each part, one but for mapped memory."""
+        found = self._arena.find(address)
+        if found is None or address + size <= found.address + found.size:
+            return [(self.home(address), size)]
+        first = found.address + found.size - address
+        return [(self.home(address), first), *self.parts(address + first, size - first)]
+
+    def _move(self, target: int, source: int, size: int) -> None:
+        """Copy bytes whose ranges have been checked."""
+        done = 0
+        for home, length in self.parts(target, size):
+            while length:
+                other, there = self.parts(source + done, size - done)[0]
+                step = min(length, there)
+                _memmove(home, other, step)
+                home, length, done = home + step, length - step, done + step
 
     def in_arena(self, address: int) -> bool:
         return 0 <= address - self._arena.base < ARENA_BYTES
@@ -212,7 +271,10 @@ class Memory:
         to, origin = self.check_copy(target, source, size, size, kind)
         if stream is not None and (capture := self._streams.capture(stream)) is not None:
             return capture.copy(stream, target, size, 1, source, size, 1, (size, 1, 1), kind)
-        _memmove(self.home(target), self.home(source), size)
+        if _spans(to, target, size) or _spans(origin, source, size):
+            self._move(target, source, size)
+        else:
+            _memmove(self.home(target), self.home(source), size)
         if to is not None:
             self._arena.written(target, size)
         if self._context.provenance is not None:
@@ -261,14 +323,17 @@ class Memory:
             return capture.copy(
                 stream, target, target_pitch, rows[0], source, source_pitch, rows[1], (width, height, depth), kind
             )
+        move: Callable[[int, int, int], object] = _memmove
         first, other = self.home(target), self.home(source)
+        if _spans(to, target, target_bytes) or _spans(origin, source, source_bytes):
+            move, first, other = self._move, target, source
         if target_bytes == source_bytes == width * height * depth:
-            _memmove(first, other, target_bytes)
+            move(first, other, target_bytes)
         else:
             for z in range(depth):
                 row, column = first + z * target_slice, other + z * source_slice
                 for y in range(height):
-                    _memmove(row + y * target_pitch, column + y * source_pitch, width)
+                    move(row + y * target_pitch, column + y * source_pitch, width)
         if to is not None:
             self._arena.written(target, target_bytes)
         for row in range(height * depth) if self._context.checking or self._context.provenance is not None else ():
@@ -320,18 +385,21 @@ class Memory:
         if not width or not height or not depth:
             return
         size = (depth - 1) * slice_ + (height - 1) * pitch + width
-        self.device_range(address, size)
+        spans = _spans(self.device_range(address, size), address, size)
         if (capture := self._streams.capture(stream)) is not None:
             return capture.fill(stream, address, pattern, count, height, pitch, depth, slice_)
         self._arena.written(address, size)
-        row = pattern * count if len(set(pattern)) > 1 else b""
+        row = pattern * count if len(set(pattern)) > 1 or spans else b""
         home = self.home(address)
         for z in range(depth):
             for y in range(height):
                 at = address + z * slice_ + y * pitch
                 if self._context.provenance is not None:
                     self._context.provenance.overwritten(at, width)
-                if row:
+                if spans:
+                    held = ctypes.create_string_buffer(row, width)
+                    self._move(at, ctypes.addressof(held), width)
+                elif row:
                     _memmove(home + at - address, row, width)
                 else:
                     _memset(home + at - address, pattern[0], width)

@@ -219,6 +219,14 @@ class Modules:
             raise Failure(codes.NOT_FOUND, f"the module has no variable {name!r}; its variables: {known}")
         return found[0], found[1]
 
+    def variable_at(self, address: int) -> tuple[int, int] | None:
+        """(address, bytes) of the variable of a loaded module that begins at a device address."""
+        for module in self._modules.values():
+            for found in module.loaded.symbols.values():
+                if found[0] == address:
+                    return found[0], found[1]
+        return None
+
     # Resources. A descriptor's `vgprs` is the metadata's .vgpr_count, which on gfx90a and later counts the AccVGPRs of
     # the unified file, too, so occupancy takes it as it is.
 

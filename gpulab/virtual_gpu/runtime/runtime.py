@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gpulab.virtual_gpu.runtime.between import Between
 from gpulab.virtual_gpu.runtime.capture import Captures
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import Device
 from gpulab.virtual_gpu.runtime.graphs import Graphs
 from gpulab.virtual_gpu.runtime.linked import Linked
+from gpulab.virtual_gpu.runtime.mappings import Mappings
 from gpulab.virtual_gpu.runtime.memory import Memory
 from gpulab.virtual_gpu.runtime.modules import Modules, Triple
+from gpulab.virtual_gpu.runtime.pools import Pools
 from gpulab.virtual_gpu.runtime.streams import Streams
 from gpulab.virtual_gpu.runtime.textures import Textures
 
@@ -35,6 +38,9 @@ class Runtime(Context):
         self.streams: Streams = Streams(self)
         self.memory: Memory = Memory(self, self.streams)
         self.textures: Textures = Textures(self, self.memory)
+        self.pools: Pools = Pools(self, self.memory)
+        self.mappings: Mappings = Mappings(self, self.memory)
+        self.between: Between = Between(self, self.memory)
         self.modules: Modules = Modules(self, self.memory, self.streams)
         self.linked: Linked = Linked(self, self.memory, self.modules)
         self.graphs: Graphs = Graphs(self, self.memory, self.streams, self.modules)
@@ -46,7 +52,9 @@ class Runtime(Context):
             self.graphs.reset(device)
             self.modules.reset(device)
             self.textures.reset(device)
+            self.mappings.reset(device)
             self.memory.reset(device)
+            self.pools.reset(device)
             self.streams.reset(device)
             device.forget()
             self.flush_printed(device)

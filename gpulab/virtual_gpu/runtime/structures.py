@@ -490,3 +490,23 @@ class MemoryLocation(ctypes.Structure):
     """hipMemLocation."""
 
     _fields_ = [("type", c_int), ("id", c_int)]
+
+
+class AccessDescription(ctypes.Structure):
+    """hipMemAccessDesc."""
+
+    _fields_ = [("location", MemoryLocation), ("flags", c_int)]
+
+
+class AllocationProperties(ctypes.Structure):
+    """hipMemAllocationProp; the members of allocFlags are the last three."""
+
+    _fields_ = [
+        ("type", c_int),
+        ("requestedHandleTypes", c_int),
+        ("location", MemoryLocation),
+        ("win32HandleMetaData", c_void_p),
+        ("compressionType", ctypes.c_ubyte),
+        ("gpuDirectRDMACapable", ctypes.c_ubyte),
+        ("usage", ctypes.c_ushort),
+    ]

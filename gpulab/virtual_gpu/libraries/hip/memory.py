@@ -8,7 +8,6 @@ from gpulab.virtual_gpu.libraries.hip.textures import check_box, texel_bytes, wh
 from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.graph_structures import MemAllocNodeParams
 from gpulab.virtual_gpu.runtime.memory import (
     DEFAULT,
     DEVICE_TO_DEVICE,
@@ -25,13 +24,13 @@ from gpulab.virtual_gpu.runtime.structures import (
     Memcpy2D,
     Memcpy3D,
     Memcpy3DPeer,
-    MemoryLocation,
     PitchedPtr,
     PointerAttributes,
 )
 
 _memory, _streams, _captures = rt.memory, rt.streams, rt.captures
 _TYPE_ARRAY = 10  # hipMemoryTypeArray
+_SIGNAL = 2
 _DEVICE, _HOST = ("device", "managed"), ("host",)
 _HOST_FLAGS = 0xE000003F  # hipHostMalloc: default, portable, mapped, write combined, NUMA, coherence
 
@@ -47,9 +46,14 @@ def hipMalloc(pointer: int, size: int) -> int:
 
 
 def hipExtMallocWithFlags(pointer: int, size: int, flags: int) -> int:
-    if flags & ~0x7:
+    """Fine-grained (1) and contiguous (4) memory is a device's own; signal memory (2), 8 bytes, is open to the host."""
+    if flags & ~0x7 or (flags & _SIGNAL and size != 8):
         return codes.INVALID_VALUE
-    return hipMalloc(pointer, size)
+    if not flags & _SIGNAL:
+        return hipMalloc(pointer, size)
+    need(pointer)
+    put64(pointer, _memory.allocate(size, "device", flags, lies="signal"))
+    return 0
 
 
 def hipFree(address: int) -> int:
@@ -94,14 +98,6 @@ def hipFreeHost(address: int) -> int:
     return 0
 
 
-def hipMallocManaged(pointer: int, size: int, flags: int) -> int:
-    need(pointer)
-    if flags not in (1, 2) or not size:  # hipMemAttachGlobal, hipMemAttachHost
-        return codes.INVALID_VALUE
-    put64(pointer, _memory.allocate(size, "managed", flags))
-    return 0
-
-
 def hipMallocPitch(pointer: int, pitch: int, width: int, height: int) -> int:
     need(pointer, pitch)
     if not width or not height:
@@ -130,34 +126,6 @@ def hipMalloc3D(pitched: int, extent: int) -> int:
     step = _memory.pitch(size.width)
     result.ptr = _memory.allocate(step * size.height * size.depth, "device")
     result.pitch, result.xsize, result.ysize = step, size.width, size.height
-    return 0
-
-
-def hipMallocAsync(pointer: int, size: int, stream: int) -> int:
-    need(pointer)
-    where = _streams.find(stream)
-    if size and (capture := _captures.of(where)) is not None:
-        put64(pointer, capture.allocate(where, size, where.device, _node_parameters(size, where.device.index)))
-        return 0
-    put64(pointer, _memory.allocate(size, "device", device=where.device))
-    return 0
-
-
-def _node_parameters(size: int, device: int) -> bytes:
-    """hipMemAllocNodeParams of an allocation that is captured."""
-    parameters = MemAllocNodeParams(bytesize=size)
-    parameters.poolProps.allocType = parameters.poolProps.location.type = 1  # pinned memory, of a device
-    parameters.poolProps.location.id = device
-    return bytes(parameters)
-
-
-def hipFreeAsync(address: int, stream: int) -> int:
-    need(address)
-    where = _streams.find(stream)
-    if (capture := _captures.of(where)) is not None:
-        capture.free(where, address)
-    else:
-        _memory.free(address, _DEVICE)
     return 0
 
 
@@ -727,132 +695,6 @@ def hipMemset3D(pitched: int, value: int, extent: int) -> int:
 
 def hipMemset3DAsync(pitched: int, value: int, extent: int, stream: int) -> int:
     return _fill_3d(pitched, value, extent, _streams.find(stream))
-
-
-# Managed memory: one address space, so advice and prefetching change nothing
-
-
-def _managed(address: int, count: int) -> int:
-    if not address or not count:
-        return codes.INVALID_VALUE
-    found = _memory.find(address)
-    if found is None or found.kind != "managed" or address + count > found.address + found.size:
-        return codes.INVALID_VALUE
-    return 0
-
-
-def hipMemPrefetchAsync(address: int, count: int, device: int, stream: int) -> int:
-    if device != -1:  # hipCpuDeviceId
-        rt.device(device)
-    _streams.find(stream)
-    return _managed(address, count)
-
-
-def hipMemPrefetchAsync_v2(address: int, count: int, location: int, flags: int, stream: int) -> int:
-    place = MemoryLocation.from_address(location)
-    if flags:
-        return codes.INVALID_VALUE
-    return hipMemPrefetchAsync(address, count, place.id if place.type == 1 else -1, stream)
-
-
-def hipMemAdvise(address: int, count: int, advice: int, device: int) -> int:
-    if advice not in (1, 2, 3, 4, 5, 6, 100, 101):
-        return codes.INVALID_VALUE
-    if device != -1:
-        rt.device(device)
-    return _managed(address, count)
-
-
-def hipMemAdvise_v2(address: int, count: int, advice: int, location: int) -> int:
-    place = MemoryLocation.from_address(location)
-    return hipMemAdvise(address, count, advice, place.id if place.type == 1 else -1)
-
-
-def hipStreamAttachMemAsync(stream: int, address: int, length: int, flags: int) -> int:
-    need(address)
-    if flags not in (1, 2, 4):
-        return codes.INVALID_VALUE
-    _streams.find(stream)
-    found = _memory.find(address)
-    return 0 if found is not None and found.kind == "managed" else codes.INVALID_VALUE
-
-
-# Pools: one per device, from which hipMallocAsync takes
-
-_POOL = 0x8_0000_0000
-
-
-def _pool_device(pool: int) -> int:
-    index = pool - _POOL
-    if not 0 <= index < len(rt.devices):
-        raise Failure(codes.INVALID_VALUE)
-    return index
-
-
-def hipDeviceGetDefaultMemPool(pool: int, device: int) -> int:
-    need(pool)
-    put64(pool, _POOL + rt.device(device).index)
-    return 0
-
-
-def hipDeviceGetMemPool(pool: int, device: int) -> int:
-    return hipDeviceGetDefaultMemPool(pool, device)
-
-
-def hipDeviceSetMemPool(device: int, pool: int) -> int:
-    return 0 if _pool_device(pool) == rt.device(device).index else codes.INVALID_VALUE
-
-
-def hipMallocFromPoolAsync(pointer: int, size: int, pool: int, stream: int) -> int:
-    need(pointer)
-    device = rt.devices[_pool_device(pool)]
-    where = _streams.find(stream)
-    if size and (capture := _captures.of(where)) is not None:
-        put64(pointer, capture.allocate(where, size, device, _node_parameters(size, device.index)))
-        return 0
-    put64(pointer, _memory.allocate(size, "device", device=device))
-    return 0
-
-
-def hipMemPoolTrimTo(pool: int, keep: int) -> int:
-    _pool_device(pool)
-    return 0  # nothing is held back
-
-
-_thresholds: dict[int, dict[int, int]] = {}
-
-
-def hipMemPoolSetAttribute(pool: int, attribute: int, value: int) -> int:
-    need(value)
-    kept = _thresholds.setdefault(_pool_device(pool), {})
-    if attribute in (1, 2, 3):
-        kept[attribute] = get32(value)
-    elif attribute == 4:
-        kept[attribute] = get64(value)
-    elif attribute in (6, 8):  # the high-water marks can be set back to zero only
-        if get64(value):
-            return codes.INVALID_VALUE
-        device = rt.devices[_pool_device(pool)]
-        device.high_bytes = device.used_bytes
-    else:
-        return codes.INVALID_VALUE
-    return 0
-
-
-def hipMemPoolGetAttribute(pool: int, attribute: int, value: int) -> int:
-    need(value)
-    index = _pool_device(pool)
-    kept, device = _thresholds.get(index, {}), rt.devices[index]
-    if attribute in (1, 2, 3):
-        put32(value, kept.get(attribute, 1))
-    elif attribute in (4, 5, 6, 7, 8):
-        put64(
-            value,
-            (kept.get(4, 0), device.used_bytes, device.high_bytes, device.used_bytes, device.high_bytes)[attribute - 4],
-        )
-    else:
-        return codes.INVALID_VALUE
-    return 0
 
 
 # Symbols and program entry

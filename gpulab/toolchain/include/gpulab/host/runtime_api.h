@@ -4,6 +4,7 @@
 #include "per_thread.h"
 #include "structures.h"
 #include "texture_api.h"
+#include "memory_api.h"
 
 extern "C" {
 // versions and errors

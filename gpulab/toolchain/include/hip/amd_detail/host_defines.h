@@ -1,0 +1,3 @@
+// HIP has its keywords under this name; here they are in gpulab/definitions.h.
+#pragma once
+#include "../../gpulab/definitions.h"

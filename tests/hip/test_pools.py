@@ -1,0 +1,99 @@
+"""Memory pools: made ones, their limits and access; HIP reference, "Stream Ordered Memory Allocator"."""
+
+import ctypes
+from ctypes import byref
+
+from gpulab.virtual_gpu.runtime import graph_structures, structures
+
+u64 = ctypes.c_uint64
+PAGE = 2 << 20
+
+
+def made(call, device=0, limit=0, **more):
+    properties = graph_structures.PoolProperties(allocType=1, maxSize=limit, **more)
+    properties.location.type, properties.location.id = 1, device
+    place = u64()
+    code = call.hipMemPoolCreate(byref(place), byref(properties))
+    return place.value if code == 0 else -code
+
+
+def used(call, pool):
+    cell = u64()
+    assert call.hipMemPoolGetAttribute(pool, 7, byref(cell)) == 0
+    return cell.value
+
+
+def test_a_pool_becomes_current_and_goes(call):
+    pool, other = made(call), made(call, device=1)
+    default = call.address("hipDeviceGetDefaultMemPool", 0)
+    assert call.hipDeviceSetMemPool(0, other) == 1
+    assert call.hipDeviceSetMemPool(0, pool) == 0
+    assert call.address("hipDeviceGetMemPool", 0) == pool
+    address = call.address("hipMallocAsync", 5000, None)
+    assert (used(call, pool), used(call, default)) == (5000, 0)
+    assert call.hipMemset(address, 7, 5000) == 0
+    assert call.hipMemPoolDestroy(pool) == 0
+    assert call.address("hipDeviceGetMemPool", 0) == default
+    assert call.hipMemPoolDestroy(pool) == 1
+    assert call.hipMallocFromPoolAsync(byref(u64()), 8, pool, None) == 1
+    assert call.hipMemPoolDestroy(default) == 1
+    got = ctypes.create_string_buffer(5000)
+    assert call.hipMemcpy(got, address, 5000, 2) == 0  # what was taken from it stays
+    assert got.raw == b"\7" * 5000
+    assert call.hipFreeAsync(address, None) == 0
+    assert call.hipFreeAsync(address, None) == 1
+    assert call.hipMemPoolDestroy(other) == 0
+
+
+def test_a_limit(call):
+    pool = made(call, limit=PAGE)
+    first = call.address("hipMallocFromPoolAsync", PAGE - 100, pool, None)
+    assert call.hipMallocFromPoolAsync(byref(u64()), 101, pool, None) == 2
+    second = call.address("hipMallocFromPoolAsync", 100, pool, None)
+    for address in (first, second):
+        assert call.hipFreeAsync(address, None) == 0
+    assert call.hipMemPoolDestroy(pool) == 0
+
+
+def test_access_of_other_devices(call):
+    pool, flags = made(call), ctypes.c_int(9)
+    description = structures.AccessDescription(flags=1)
+    description.location.type, description.location.id = 1, 1
+    seen = structures.MemoryLocation(1, 1)
+
+    def access():
+        assert call.hipMemPoolGetAccess(byref(flags), pool, byref(seen)) == 0
+        return flags.value
+
+    assert access() == 0
+    assert call.hipMemPoolSetAccess(pool, byref(description), 1) == 0
+    assert access() == 1
+    description.flags = 2
+    assert call.hipMemPoolSetAccess(pool, byref(description), 1) == 1
+    description.flags, description.location.id = 0, 0
+    assert call.hipMemPoolSetAccess(pool, byref(description), 1) == 1  # its own device
+    seen.id = 0
+    assert access() == 3
+    seen.id = 2
+    assert call.hipMemPoolGetAccess(byref(flags), pool, byref(seen)) == 101
+    assert call.hipMemPoolDestroy(pool) == 0
+
+
+def test_what_is_no_pool(call):
+    assert made(call, device=2) == -101
+    assert made(call, handleTypes=1) == -801  # for other processes
+    properties = graph_structures.PoolProperties(allocType=2)
+    assert call.hipMemPoolCreate(byref(u64()), byref(properties)) == 1
+
+
+def test_pools_by_place(call):
+    where, place = structures.MemoryLocation(1, 1), u64()
+    default = call.address("hipDeviceGetDefaultMemPool", 1)
+    assert call.hipMemGetDefaultMemPool(byref(place), byref(where), 1) == 0
+    assert place.value == default
+    pool = made(call, device=1)
+    assert call.hipMemSetMemPool(byref(where), 1, pool) == 0
+    assert call.hipMemGetMemPool(byref(place), byref(where), 1) == 0
+    assert place.value == pool
+    assert call.hipMemPoolDestroy(pool) == 0
+    assert call.hipMemGetMemPool(byref(place), byref(where), 2) == 1
