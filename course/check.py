@@ -22,7 +22,7 @@ from pathlib import Path
 
 import build
 
-from gpulab import architectures
+from gpulab import architectures, languages
 from gpulab.errors import CheckError
 from gpulab.grading import load
 from gpulab.grading.answers import WrongAnswer, right_answers, wrong_answers
@@ -31,7 +31,6 @@ from gpulab.grading.exercise import Exercise
 from gpulab.grading.judge import judged
 from gpulab.grading.judgement import asked
 from gpulab.grading.program import ProgramExercise
-from gpulab.grading.sources import code_only
 from gpulab.grading.verdict import Verdict
 from gpulab.profile import Run
 
@@ -295,7 +294,8 @@ def of_exercise(id: str) -> Iterator[Complaint]:
     fewest = max(FEWEST_WRONG, MORE_WRONG.get(exercise.lesson, 0))
     if len(wrong) < fewest:
         yield Complaint(where, f"{len(wrong)} wrong answers", f"write {fewest} plausible ones or more into wrong.toml")
-    differ = len({_plain(source) for source in right.values()})
+    written_in = languages.answers(exercise.language)
+    differ = len({" ".join(written_in.code_only(source).split()) for source in right.values()})
     if differ < FEWEST_RIGHT:
         yield Complaint(where, f"{len(right)} right answers, of which {differ} differ",
                         f"write {FEWEST_RIGHT} that differ into right/")  # fmt: skip
@@ -314,7 +314,7 @@ def of_exercise(id: str) -> Iterator[Complaint]:
             yield Complaint(where, f"no wrong answer shows the cause {each.name}", "write one, or take the cause out")
     if len(set(exercise.hints)) != 3:
         yield Complaint(where, "two hints are the same", "each of the three hints tells more")
-    yield from of_hints(where, exercise.hints, right)
+    yield from of_hints(where, exercise.hints, right, exercise.language)
     source = folder / "exercise.md"
     if not source.is_file():
         yield Complaint(where, "there is no exercise.md", "write it")
@@ -353,11 +353,10 @@ def of_kernels(exercise: Exercise, text: str) -> Iterator[Complaint]:
     """Signatures in the text, and sizes that tell mistakes apart."""
     where = f"exercise {exercise.id}"
     for kernel, signature in exercise.kernels.items():
-        start = rf"__global__ void\s+(__launch_bounds__\([^)]*\)\s*)?{kernel}\({re.escape(signature)}\)"
-        if not re.search(start, " ".join(text.split())):
-            yield Complaint(
-                where, f"the text has no `__global__ void {kernel}({signature})`", "write it as the check does"
-            )
+        wanted = languages.answers(exercise.language).heading.format(kernel=kernel, parameters=signature)
+        bounds = r"void\s+(__launch_bounds__\([^)]*\)\s*)?"
+        if not re.search(re.escape(wanted).replace(r"void\ ", bounds), " ".join(text.split())):
+            yield Complaint(where, f"the text has no `{wanted}`", "write it as the check does")
     for promise in exercise.promises:
         if promise.text not in " ".join(text.split()):
             yield Complaint(
@@ -486,16 +485,19 @@ def of_released(id: str) -> Iterator[Complaint]:
         yield Complaint(_where(path), "there is no released notebook", "run `make notebooks`")
         return
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    sources = [
-        "".join(cell["source"])
-        for cell in notebook["cells"]
-        if "solution" in cell["metadata"].get("tags", ()) and "".join(cell["source"]).startswith("%%")
+    exercise = load(id)
+    written_in = languages.answers(exercise.language)
+    solutions = [
+        "".join(cell["source"]) for cell in notebook["cells"] if "solution" in cell["metadata"].get("tags", ())
     ]
+    if written_in.magic:
+        sources = [text.partition("\n")[2] for text in solutions if text.startswith("%%")]
+    else:
+        sources = [text for text in solutions if written_in.defines(text, exercise.kernel)]
     if not sources:
         yield Complaint(_where(path), "there is no cell to write in", "tag a cell solution")
         return
-    exercise = load(id)
-    verdict = judged(exercise, sources[-1].partition("\n")[2])
+    verdict = judged(exercise, sources[-1])
     of_programs = "nothing-printed", "nothing-launched", "not-begun"
     allowed = ("nothing-written",) if isinstance(exercise, Exercise) else of_programs
     if verdict.passed:
@@ -608,9 +610,9 @@ def _around(text: str, found: re.Match[str]) -> str:
     return " ".join(text[max(found.start() - 40, 0) : found.end() + 20].split())
 
 
-def of_hints(where: str, hints: Iterable[str], right: dict[str, str]) -> Iterator[Complaint]:
+def of_hints(where: str, hints: Iterable[str], right: dict[str, str], language: str = "hip") -> Iterator[Complaint]:
     """Code in hints (between backticks) stands in a right answer, which is compiled and judged: so it is right too."""
-    answers = [_parts(code_only(source)) for source in right.values()]
+    answers = [_parts(languages.answers(language).code_only(source)) for source in right.values()]
     for hint in hints:
         for code in re.findall("`([^`]*)`", hint):
             asked = re.match(r"(?:before|after|run)\.(\w+)\(", code)  # an instrument, in Python
@@ -626,10 +628,6 @@ def _parts(source: str) -> str:
     """The tokens of C++ text with a space between, braces left out."""
     tokens = re.findall(r"[^\W\d]\w*|\d[\w.]*|[^\s{}]", source)
     return f" {' '.join(tokens)} "
-
-
-def _plain(source: str) -> str:
-    return " ".join(code_only(source).split())
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,6 +13,7 @@ import argparse
 import ast
 import builtins
 import functools
+import importlib.util
 import keyword
 import re
 import shlex
@@ -496,6 +497,44 @@ def _hear_editor(shell: Any) -> None:
         comms.register_target("gpulab.editor", opened)
 
 
+def needs(shell: Any, line: str, cell: str) -> None:
+    """``%%needs PACKAGE``: run the cell where this Python package is installed; elsewhere say what installs it.
+
+    Lessons on packages that gpulab does not install by default begin their cells so: they can be read, and run from the
+    first cell to the last, without the package.
+    """
+    name = line.strip()
+    if not name.isidentifier():
+        raise OptionError(f"%%needs: {name!r} is no name of a package.", hint="%%needs triton")
+    if importlib.util.find_spec(name) is None:
+        print(f"{name} is not installed here, so this cell is not run. To install it: {install_command(name)}")
+        return
+    result = shell.run_cell(cell)
+    if not result.success:
+        raise _Failed(result.error_before_exec or result.error_in_exec)
+
+
+def install_command(name: str) -> str:
+    """What a person types to install a package: gpulab's extra of this name, if it has one."""
+    from importlib import metadata
+
+    try:
+        extras = metadata.metadata("gpulab").get_all("Provides-Extra") or ()
+    except metadata.PackageNotFoundError:
+        extras = ()
+    return f"%pip install 'gpulab[{name}]'" if name in extras else f"%pip install {name}"
+
+
+class _Failed(Exception):
+    """A cell failed, and its error has been displayed: nothing is left to say."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self).splitlines()[0]]
+
+
 def register(shell: Any) -> None:
     """Put ``%%hip``, ``%%cuda`` and the display of errors into this shell; a second time changes nothing."""
 
@@ -510,6 +549,9 @@ def register(shell: Any) -> None:
 
     run_hipcc.__doc__ = _hipcc_parser().format_help()
     shell.register_magic_function(run_hipcc, magic_kind="cell", magic_name="hipcc")
+    needed = functools.partial(needs, shell)
+    needed.__doc__ = needs.__doc__
+    shell.register_magic_function(needed, magic_kind="cell", magic_name="needs")
 
     _hear_editor(shell)
     transformers = getattr(shell, "input_transformers_cleanup", None)

@@ -109,7 +109,7 @@ def place(known: list[dict[str, Any]], word: str, numbers: list[str]) -> list[st
 
     The lessons with the `numbers` are looked at, or, if there are none, all.
     """
-    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", 0 if "_" in word else re.IGNORECASE)
+    pattern = re.compile(rf"(?<!\w)(?<!tl\.){re.escape(word)}(?!\w)", 0 if "_" in word else re.IGNORECASE)
     chosen = [lesson for lesson in known if lesson["file"][:2] in numbers]
     for lesson in chosen or known:
         for section in lesson["sections"]:

@@ -303,3 +303,20 @@ def test_the_editor_is_told_progress_and_hints(tmp_path: Path, monkeypatch: pyte
     assert "There is no exercise 'wave-summ'" in magic.answer({"ask": "hint", "id": "wave-summ"})["error"]
     for question in (None, [], {"ask": {}}, {"ask": "everything"}):
         assert "does not know the question" in magic.answer(question)["error"]
+
+
+def test_a_cell_may_need_a_package(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without it the cell is not run, and nothing fails; with it the cell is as without the line."""
+    cell = run(shell, "%%needs no_such_package\nran = 1")
+    assert cell.error is None
+    assert "ran" not in shell.user_ns
+    said = "no_such_package is not installed here, so this cell is not run. To install it: %pip install no_such_package"
+    assert said in cell.text
+    assert magic.install_command("triton") == "%pip install 'gpulab[triton]'"
+    assert (
+        run(shell, "%%needs numpy\nimport inspect\ndef f():\n    return 7\ntext = inspect.getsource(f)").error is None
+    )
+    assert shell.user_ns["text"] == "def f():\n    return 7\n"
+    failed = run(shell, "%%needs numpy\n1 / 0")
+    assert "ZeroDivisionError: division by zero" in str(failed.error)
+    assert "is no name of a package" in str(run(shell, "%%needs a-b\n1").error)

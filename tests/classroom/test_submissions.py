@@ -279,7 +279,8 @@ def test_every_solution_of_the_course_is_found_in_its_notebook() -> None:
             for cell in json.loads(text)["cells"]
             if cell["metadata"].get("nbgrader", {}).get("solution")
         ]
-        assert answer(cells(text), asked_by(id)) == marked[0].partition("\n")[2]
+        asked = asked_by(id)
+        assert answer(cells(text), asked) == (marked[0].partition("\n")[2] if asked.magic else marked[0])
 
 
 @pytest.mark.parametrize(

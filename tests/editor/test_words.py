@@ -72,7 +72,7 @@ def test_every_magic_of_cpp_cells_is_there(words: dict[str, Any]) -> None:
 
     shell = Shell()
     magic.register(shell)
-    assert sorted(shell.names) == words["magics"]
+    assert sorted({*shell.names} - {"needs"}) == words["magics"]  # %%needs begins cells in Python
 
 
 def test_versions_agree() -> None:

@@ -9,6 +9,7 @@ and bytes that are none are refused, each with its address.
 from __future__ import annotations
 
 import bisect
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -167,8 +168,8 @@ class _Writer:
                 raise _refused(f"the kernel {name} begins at {first:#x}, where there is no code")
             starts[first] = name, starts.get(first, ("", 0))[1]
         found = []
-        places = sorted(starts)
-        for place, following in zip(places, [*places[1:], 1 << 64], strict=True):
+        places = [*sorted(starts), 1 << 64]
+        for place, following in itertools.pairwise(places):
             name, size = starts[place]
             end = next(s.address + len(s.contents) for s in code if s.address <= place < s.address + len(s.contents))
             found.append(_Function(place, min(place + size if size else end, following, end), name))

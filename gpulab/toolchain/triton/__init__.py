@@ -38,7 +38,7 @@ _SYSTEM = (
     "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/lib", "/lib64", "/etc/ld.so.cache", "/proc/cpuinfo",
     "/proc/meminfo", "/sys/devices/system",
 )  # fmt: skip
-_STORE = cache.Store("triton", own=True)
+_STORE = cache.Store("triton-text", own=True)
 _INSTANCE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\((?P<items>[^()]*)\)\s*")
 _MOST_KERNELS = 64
 
