@@ -133,10 +133,11 @@ int main(int argc, char** argv) {
   for (int y = -2; y <= 2; ++y)
     for (int x = -2; x <= 2; ++x) kernel[(y + N) % N * N + (x + N) % N] = 1.0f / (1 + x * x + y * y);
   std::vector<cd> want(N * N);
-  for (int y = 0; y < N; ++y)
-    for (int x = 0; x < N; ++x)
-      for (int j = -2; j <= 2; ++j)
-        for (int i = -2; i <= 2; ++i) want[y * N + x] += cd(image[(y - j + N) % N * N + (x - i + N) % N]) * (1.0 / (1 + i * i + j * j));
+  for (int from = 0; from < N * N; ++from)       // each pixel is spread over its neighbours
+    for (int k = 0; k < 25; ++k) {
+      const int i = k % 5 - 2, j = k / 5 - 2;
+      want[((from / N + j) & (N - 1)) * N + ((from + i) & (N - 1))] += cd(image[from]) * (1.0 / (1 + i * i + j * j));
+    }
   float2 *a, *b, *t;
   CHECK_HIP(hipMalloc(&a, N * N * sizeof(float2)));
   CHECK_HIP(hipMalloc(&b, N * N * sizeof(float2)));
