@@ -46,7 +46,7 @@ _WARNINGS = (
 # unaligned (packed structs, memcpy) are made of smaller ones: an unaligned address left is a mistake.
 # A null pointer's use is kept too, instead of counting as code that cannot be reached.
 _SEMANTICS = (
-    "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks",
+    "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks", *compiler.KEPT_ORDER,
     "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
 )  # fmt: skip
 _OWN_NAME = re.compile(rb"\.(static|intern|anon)\.[0-9a-f]{4}")  # of a variable, in bitcode

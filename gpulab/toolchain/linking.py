@@ -53,7 +53,7 @@ def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes, 
     out, ir = folder / "out.s", folder / "out.ll"
     common = [
         "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={asked.arch}", "-nogpulib", "-x", "ir", str(files[0]),
-        "-fno-color-diagnostics", "-w", "-O3",
+        "-fno-color-diagnostics", "-w", "-O3", *compiler.KEPT_ORDER,
     ]  # fmt: skip
     for file in files[1:]:
         common += ["-Xclang", "-mlink-bitcode-file", "-Xclang", str(file)]

@@ -265,3 +265,21 @@ def test_the_way_to_a_header_on_demand(source: str, advice: str) -> None:
 def test_coordinates_can_be_copied_without_optimisation() -> None:
     source = "__global__ void k(int* x) { dim3 b = blockDim, g(gridDim); uint3 t = threadIdx; x[b.x] = g.y + t.z; }"
     assert "s_endpgm" in toolchain.compile(source, arch="gfx942", options=["-O0"]).assembly
+
+
+def test_headers_in_older_standards() -> None:
+    source = """
+#include <hip/hip_bf16.h>
+#include <hip/hip_complex.h>
+#include <hip/hip_cooperative_groups.h>
+#include <hip/hip_fp16.h>
+__global__ void vectors(float4* p) {
+    float4 v = p[threadIdx.x];
+    v += make_float4(1, 2, 3, 4);
+    v[1] = 7;
+    ++v;
+    p[cooperative_groups::thread_rank(cooperative_groups::this_thread_block())] = v++ * 2.0f;
+}
+"""
+    for standard in ("c++11", "c++14"):
+        assert toolchain.compile(source, arch="gfx1100", options=[f"-std={standard}"]).elf

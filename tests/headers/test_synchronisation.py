@@ -29,6 +29,38 @@ def test_counts_of_a_block(arch: str, block: tuple[int, ...]) -> None:
     assert set(map(tuple, out.reshape(threads, 5).tolist())) == {(ones, threads, 0, 10, 10)}
 
 
+SCALAR = """
+__global__ void scalar(double* c, double* out, int n) {
+    double first = c[0];
+    __syncthreads();
+    if (n == 0) return;
+    if (threadIdx.x == 0) c[0] = 5;
+    out[threadIdx.x] = first;
+}
+"""
+SHARED = """
+__global__ void shared(double* c, double* out, int n) {
+    __shared__ double s[256];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    double next = s[(threadIdx.x + 255) % 256];
+    __syncthreads();
+    if (n) s[threadIdx.x] = c[0] * next;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x];
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["gfx942 device", "gfx1100 device"])
+def test_a_load_stays_before_a_barrier(arch: str) -> None:
+    # Its only use is in a branch behind the barrier, where LLVM's machine code sinking takes it (issue 181708).
+    (c, out), _ = run(arch, SCALAR, np.full(1, 3.0), np.zeros(256), np.int32(1), block=(256,))
+    assert (c[0], set(out)) == (5, {3.0})
+    (_, out), _ = run(arch, SHARED, np.full(1, 2.0), np.zeros(256), np.int32(1), block=(256,))
+    assert out.tolist() == [2.0 * ((t + 255) % 256) for t in range(256)]
+
+
 # Fields of hardware registers, (first bit, bits): XCC_ID and HW_ID of CDNA; HW_ID1 of RDNA (LLVM, "Syntax of AMDGPU
 # Instruction Operands", hwreg; AMD's ISA manuals: unit, shader array, shader engine).
 UNITS = {

@@ -167,7 +167,7 @@ def test_debug_information_does_not_change_the_code(arch: str, tmp_path) -> None
     given = tmp_path / "plain.hip"
     given.write_text(body)
     command = [str(compiler.executable()), "clang", "-x", "hip", "--cuda-device-only", f"--offload-arch={arch}"]
-    command += ["-nogpulib", "-nogpuinc", "-O3", "-S", "-o", str(out), str(given)]
+    command += ["-nogpulib", "-nogpuinc", "-O3", *compiler.KEPT_ORDER, "-S", "-o", str(out), str(given)]
     subprocess.run(command, check=True, capture_output=True)
     plain = instructions(out.read_text())
     assert len(plain) > 40

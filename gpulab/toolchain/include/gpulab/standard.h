@@ -133,8 +133,13 @@ template <typename T>
 __GPULAB_STD__ T&& forward(remove_reference_t<T>&& x) noexcept {
   return static_cast<T&&>(x);
 }
+#if __cplusplus >= 201402L
+#define __GPULAB_STD_VOID__ __GPULAB_STD__ void
+#else  // void is no type of a constant expression
+#define __GPULAB_STD_VOID__ __host__ __device__ inline __attribute__((always_inline, nodebug)) void
+#endif
 template <typename T>
-__GPULAB_STD__ void swap(T& a, T& b) {
+__GPULAB_STD_VOID__ swap(T& a, T& b) {
   T kept = static_cast<T&&>(a);
   a = static_cast<T&&>(b);
   b = static_cast<T&&>(kept);
@@ -193,5 +198,6 @@ struct numeric_limits {
 __GPULAB_LIMITS__(float, FLT, f)
 __GPULAB_LIMITS__(double, DBL, )
 #undef __GPULAB_LIMITS__
+#undef __GPULAB_STD_VOID__
 #undef __GPULAB_STD__
 }  // namespace std

@@ -418,11 +418,11 @@ __GPULAB_COLLECTIVE__ coalesced_group binary_partition(const G& parent, bool pre
 }
 
 template <class G>
-__GPULAB_GROUP__ auto group_size(const G& group) {
+__GPULAB_GROUP__ auto group_size(const G& group) -> decltype(group.num_threads()) {
   return group.num_threads();
 }
 template <class G>
-__GPULAB_GROUP__ auto thread_rank(const G& group) {
+__GPULAB_GROUP__ auto thread_rank(const G& group) -> decltype(group.thread_rank()) {
   return group.thread_rank();
 }
 template <class G>

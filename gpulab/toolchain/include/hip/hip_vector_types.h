@@ -20,15 +20,22 @@ struct HIP_vector_type;
 #define __GPULAB_IF_INTEGER__ typename = gpulab::enable_if_t<__is_integral(T)>
 #define __GPULAB_SCALAR__ typename U, typename = decltype(static_cast<T>(U()))
 
+// In C++11, a constexpr member function is const.
+#if __cplusplus >= 201402L
+#define __GPULAB_CHANGES__ constexpr
+#else
+#define __GPULAB_CHANGES__
+#endif
+
 #define __GPULAB_COMPOUND__(op, EACH)                                                                           \
-  __GPULAB_MEMBER__ constexpr V& operator op##=(const V& b) { return *this = V(EACH(__GPULAB_MV__, op)); }      \
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V& operator op##=(const V& b) { return *this = V(EACH(__GPULAB_MV__, op)); } \
   template <__GPULAB_SCALAR__>                                                                                  \
-  __GPULAB_MEMBER__ constexpr V& operator op##=(U b) { return *this = V(EACH(__GPULAB_MS__, op)); }
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V& operator op##=(U b) { return *this = V(EACH(__GPULAB_MS__, op)); }
 #define __GPULAB_COMPOUND_INTEGER__(op, EACH)                                                                   \
   template <typename W = T, typename = gpulab::enable_if_t<__is_integral(W)>>                                   \
-  __GPULAB_MEMBER__ constexpr V& operator op##=(const V& b) { return *this = V(EACH(__GPULAB_MV__, op)); }      \
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V& operator op##=(const V& b) { return *this = V(EACH(__GPULAB_MV__, op)); } \
   template <__GPULAB_SCALAR__, typename W = T, typename = gpulab::enable_if_t<__is_integral(W)>>                \
-  __GPULAB_MEMBER__ constexpr V& operator op##=(U b) { return *this = V(EACH(__GPULAB_MS__, op)); }
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V& operator op##=(U b) { return *this = V(EACH(__GPULAB_MS__, op)); }
 
 #define __GPULAB_VECTOR_MEMBERS__(EACH)                                                                         \
   using value_type = T;                                                                                         \
@@ -49,11 +56,11 @@ struct HIP_vector_type;
   __GPULAB_MEMBER__ constexpr V operator+() const { return *this; }                                             \
   template <typename W = T, typename = gpulab::enable_if_t<__is_integral(W)>>                                   \
   __GPULAB_MEMBER__ constexpr V operator~() const { return V(EACH(__GPULAB_V__, ~)); }                          \
-  __GPULAB_MEMBER__ constexpr V& operator++() { return *this += T(1); }                                         \
-  __GPULAB_MEMBER__ constexpr V& operator--() { return *this -= T(1); }                                         \
-  __GPULAB_MEMBER__ constexpr V operator++(int) { V old = *this; *this += T(1); return old; }                   \
-  __GPULAB_MEMBER__ constexpr V operator--(int) { V old = *this; *this -= T(1); return old; }                   \
-  __GPULAB_MEMBER__ constexpr T& operator[](unsigned i) { return (&x)[i]; }                                     \
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V& operator++() { return *this += T(1); }                                \
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V& operator--() { return *this -= T(1); }                                \
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V operator++(int) { V old = *this; *this += T(1); return old; }          \
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ V operator--(int) { V old = *this; *this -= T(1); return old; }          \
+  __GPULAB_MEMBER__ __GPULAB_CHANGES__ T& operator[](unsigned i) { return (&x)[i]; }                            \
   __GPULAB_MEMBER__ constexpr const T& operator[](unsigned i) const { return (&x)[i]; }
 
 #define __GPULAB_EACH1__(f, op) f(x, op)
@@ -172,6 +179,7 @@ __GPULAB_BOTH__ constexpr bool operator!=(U a, const HIP_vector_type<T, n>& b) {
 
 #undef __GPULAB_OPERATORS__
 #undef __GPULAB_BINARY__
+#undef __GPULAB_CHANGES__
 #undef __GPULAB_COMPOUND__
 #undef __GPULAB_COMPOUND_INTEGER__
 #undef __GPULAB_IF_INTEGER__
