@@ -51,19 +51,24 @@ hipError_t hipSetupArgument(const void* argument, size_t bytes, size_t offset);
 hipError_t hipLaunchByPtr(const void* function);
 }
 
-// A kernel's arguments, converted to its parameters, and an address of each.
+// A kernel's arguments, converted to its parameters, and an address of each. (Programs may be C++11.)
 template <typename... Parameters>
 class __gpulab_arguments__ {
   std::tuple<Parameters...> values_;
   void* addresses_[sizeof...(Parameters) + 1] = {};
 
+  template <size_t place>
+  typename std::enable_if<place == sizeof...(Parameters)>::type find_from() {}
+  template <size_t place>
+  typename std::enable_if<(place < sizeof...(Parameters))>::type find_from() {
+    addresses_[place] = const_cast<void*>(static_cast<const volatile void*>(&std::get<place>(values_)));
+    find_from<place + 1>();
+  }
+
  public:
   template <typename... Arguments>
   explicit __gpulab_arguments__(Arguments&&... arguments) : values_(std::forward<Arguments>(arguments)...) {
-    std::apply([this](auto&... values) {
-      void** place = addresses_;
-      ((*place++ = const_cast<void*>(static_cast<const volatile void*>(&values))), ...);
-    }, values_);
+    find_from<0>();
   }
   void** addresses() { return addresses_; }
 };
