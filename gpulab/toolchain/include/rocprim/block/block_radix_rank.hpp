@@ -8,13 +8,14 @@ namespace rocprim {
 // All of them give the same results.
 enum class block_radix_rank_algorithm { basic, basic_memoize, match, default_algorithm = basic };
 
-template <unsigned int X, unsigned int RadixBits,
-          block_radix_rank_algorithm Algorithm = block_radix_rank_algorithm::default_algorithm, unsigned int Y = 1,
-          unsigned int Z = 1>
+template <unsigned int DimX, unsigned int RadixBits,
+          block_radix_rank_algorithm Algorithm = block_radix_rank_algorithm::default_algorithm, unsigned int DimY = 1,
+          unsigned int DimZ = 1>
 class block_radix_rank {
   template <bool descending>
-  using Rank = ::hipcub::BlockRadixRank<static_cast<int>(X), static_cast<int>(RadixBits), descending, false,
-                                        ::hipcub::BLOCK_SCAN_WARP_SCANS, 0, static_cast<int>(Y), static_cast<int>(Z)>;
+  using Rank =
+      ::hipcub::BlockRadixRank<static_cast<int>(DimX), static_cast<int>(RadixBits), descending, false,
+                               ::hipcub::BLOCK_SCAN_WARP_SCANS, 0, static_cast<int>(DimY), static_cast<int>(DimZ)>;
   template <bool descending, typename Key, unsigned int count>
   __GPULAB_CALL__ rank(const Key (&keys)[count], unsigned int (&ranks)[count],
                        typename Rank<false>::TempStorage& storage, unsigned int begin_bit, unsigned int pass_bits) {

@@ -4,12 +4,12 @@
 #include "../collective.hpp"
 
 namespace rocprim {
-template <typename Item, unsigned int X, unsigned int RunsPerThread, unsigned int DecodedItemsPerThread,
-          typename Offset = unsigned int, unsigned int Y = 1, unsigned int Z = 1>
+template <typename Item, unsigned int DimX, unsigned int RunsPerThread, unsigned int DecodedItemsPerThread,
+          typename Offset = unsigned int, unsigned int DimY = 1, unsigned int DimZ = 1>
 class block_run_length_decode {
-  using Decode = ::hipcub::BlockRunLengthDecode<Item, static_cast<int>(X), static_cast<int>(RunsPerThread),
-                                                static_cast<int>(DecodedItemsPerThread), Offset, static_cast<int>(Y),
-                                                static_cast<int>(Z)>;
+  using Decode = ::hipcub::BlockRunLengthDecode<Item, static_cast<int>(DimX), static_cast<int>(RunsPerThread),
+                                                static_cast<int>(DecodedItemsPerThread), Offset, static_cast<int>(DimY),
+                                                static_cast<int>(DimZ)>;
   Decode decode_;
 
  public:
