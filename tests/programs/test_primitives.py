@@ -120,3 +120,25 @@ def test_a_logical_warp_that_is_wider_than_the_wave() -> None:
             else:
                 with pytest.raises(gpulab.KernelTrap):
                     kernel[1, 64](out)
+
+
+def test_storage_that_is_used_again_without_a_barrier() -> None:
+    """A checked launch names the caller's lines, not the headers'."""
+    source = """
+    #include <hipcub/block/block_scan.hpp>
+    __global__ void k(int* out) {
+      using Scan = hipcub::BlockScan<int, 256>;
+      __shared__ Scan::TempStorage storage;
+      int x = 1, y, z;
+      Scan(storage).InclusiveSum(x, y);  // first
+      BARRIER
+      Scan(storage).InclusiveSum(y, z);  // second
+      out[threadIdx.x] = z;
+    }
+    """
+    with gpulab.using("gfx1100"), gpulab.checked():
+        out = gpulab.zeros(256, "int32")
+        gpulab.compile(source.replace("BARRIER", "__syncthreads();"))["k"][1, 256](out)
+        assert out.to_host().tolist() == [n * (n + 1) // 2 for n in range(1, 257)]
+        with pytest.raises(gpulab.CheckedFault, match=r"(?s)data race.*// first.*// second"):
+            gpulab.compile(source.replace("BARRIER", ""))["k"][1, 256](out)

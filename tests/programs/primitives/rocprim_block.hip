@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-constexpr int X = 96, N = 3, items = X * N, parts = 9;
+constexpr int X = 96, N = 3, items = X * N, parts = 11;
 
 __global__ void block(const int* in, int* out) {
   unsigned t = threadIdx.x;
@@ -65,6 +65,19 @@ __global__ void block(const int* in, int* out) {
   found[1] = rocprim::warp_shuffle_xor(keys[0], 1);
   found[2] = rocprim::warp_shuffle_down(keys[0], 1, 8);
   put(8, found);
+  using Rank = rocprim::block_radix_rank<X, 5>;
+  using Decode = rocprim::block_run_length_decode<int, X, N, N>;
+  __shared__ union {
+    Rank::storage_type rank;
+    Decode::storage_type runs;
+  } more;
+  unsigned ranks[N];
+  Rank().rank_keys_desc(keys, ranks, more.rank, 2, 5);
+  for (int i = 0; i < N; ++i) found[i] = static_cast<int>(ranks[i]), values[i] = 2 + keys[i] % 2;
+  put(9, found);
+  int size;
+  Decode(more.runs, keys, values, size).run_length_decode(found, static_cast<unsigned>(items));
+  put(10, found);
   if (t == 0) out[parts * items] = total;
 }
 
@@ -115,6 +128,13 @@ int main() {
     part[t * N + 2] = t % 8 == 7 ? in[t * N] : in[(t + 1) * N];
   }
   add(part);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (in[a] >> 2 & 31) > (in[b] >> 2 & 31); });
+  for (int i = 0; i < items; ++i) part[order[i]] = i;
+  add(part);
+  std::vector<int> decoded;
+  for (int x : in) decoded.insert(decoded.end(), 2 + x % 2, x);
+  add(std::vector<int>(decoded.begin() + items, decoded.begin() + 2 * items));
   wanted.push_back(sum);
   Device<int> d(in), out(wanted.size());
   block<<<1, X>>>(d, out);

@@ -57,9 +57,9 @@ class MergeSort : public WithStorage<Self, ::gpulab::primitives::MergeSortRoom<G
       if (Group::index() * count + i >= static_cast<unsigned int>(valid)) keys[i] = otherwise;
     }
   }
-  template <typename V, typename Compare>
-  __GPULAB_COLLECTIVE_CALL__ void sort(Key (&keys)[count], V (&values)[count], unsigned int valid, Compare& less) {
-    using Room = ::gpulab::primitives::MergeSortRoom<Group, count, Key, V>;
+  template <typename ValueT, typename Compare>
+  __GPULAB_COLLECTIVE_CALL__ void sort(Key (&keys)[count], ValueT (&values)[count], unsigned int valid, Compare& less) {
+    using Room = ::gpulab::primitives::MergeSortRoom<Group, count, Key, ValueT>;
     ::gpulab::primitives::merge_sort_group<Group>(reinterpret_cast<Room&>(storage_), keys, values, valid, less);
   }
 };

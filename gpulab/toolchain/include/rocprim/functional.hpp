@@ -10,8 +10,8 @@ namespace rocprim {
   };                                                                                           \
   template <>                                                                                  \
   struct name<void> {                                                                          \
-    template <typename A, typename B>                                                          \
-    __GPULAB_OPERATOR__ auto operator()(const A& a, const B& b) const {                        \
+    template <typename TypeA, typename TypeB>                                                  \
+    __GPULAB_OPERATOR__ auto operator()(const TypeA& a, const TypeB& b) const {                \
       return expression;                                                                       \
     }                                                                                          \
   };

@@ -27,9 +27,9 @@ __GPULAB_FUNCTION__ unsigned int flat_block_size() { return blockDim.x * blockDi
 __GPULAB_FUNCTION__ unsigned int flat_block_thread_id() {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
-template <unsigned int X, unsigned int Y = 1, unsigned int Z = 1>
+template <unsigned int DimX, unsigned int DimY = 1, unsigned int DimZ = 1>
 __GPULAB_FUNCTION__ unsigned int flat_block_thread_id() {
-  return ::gpulab::primitives::Block<X, Y, Z>::index();
+  return ::gpulab::primitives::Block<DimX, DimY, DimZ>::index();
 }
 __GPULAB_FUNCTION__ unsigned int flat_block_id() {
   return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

@@ -36,16 +36,16 @@ template <typename...>
 struct void_of {
   using type = void;
 };
-template <bool condition, typename A, typename B>
+template <bool condition, typename TypeA, typename TypeB>
 struct choose {
-  using type = A;
+  using type = TypeA;
 };
-template <typename A, typename B>
-struct choose<false, A, B> {
-  using type = B;
+template <typename TypeA, typename TypeB>
+struct choose<false, TypeA, TypeB> {
+  using type = TypeB;
 };
-template <bool condition, typename A, typename B>
-using choose_t = typename choose<condition, A, B>::type;
+template <bool condition, typename TypeA, typename TypeB>
+using choose_t = typename choose<condition, TypeA, TypeB>::type;
 
 // The type of an iterator's elements; void for an output iterator that has none.
 template <typename Iterator, typename = void>
@@ -67,17 +67,18 @@ template <typename Output, typename Otherwise>
 using element_or = choose_t<__is_same(element_of<Output>, void), Otherwise, element_of<Output>>;
 
 // What op(a, b) gives, as a type that can be stored; Otherwise if this pass cannot see a result.
-template <typename Otherwise, typename Op, typename A, typename B, typename = void>
+template <typename Otherwise, typename Op, typename TypeA, typename TypeB, typename = void>
 struct result {
   using type = Otherwise;
 };
-template <typename Otherwise, typename Op, typename A, typename B>
-struct result<Otherwise, Op, A, B, typename void_of<decltype(declare<Op&>()(declare<A>(), declare<B>()))>::type> {
-  using found = bare<decltype(declare<Op&>()(declare<A>(), declare<B>()))>;
+template <typename Otherwise, typename Op, typename TypeA, typename TypeB>
+struct result<Otherwise, Op, TypeA, TypeB,
+              typename void_of<decltype(declare<Op&>()(declare<TypeA>(), declare<TypeB>()))>::type> {
+  using found = bare<decltype(declare<Op&>()(declare<TypeA>(), declare<TypeB>()))>;
   using type = choose_t<__is_same(found, void), Otherwise, found>;
 };
-template <typename Otherwise, typename Op, typename A, typename B>
-using result_of = typename result<Otherwise, Op, A, B>::type;
+template <typename Otherwise, typename Op, typename TypeA, typename TypeB>
+using result_of = typename result<Otherwise, Op, TypeA, TypeB>::type;
 
 __GPULAB_BOTH__ constexpr unsigned int log2_of(unsigned int n) { return n <= 1 ? 0 : 1 + log2_of((n + 1) / 2); }
 template <typename T>

@@ -57,19 +57,19 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) void rank_digits(DigitCounts<Gro
   for (unsigned int i = 0; i < count; ++i) ranks[i] += shared.counts[digit(i) * Group::waves + wave];
 }
 
-template <typename Group, unsigned int digit_width, unsigned int count, typename K, typename V>
+template <typename Group, unsigned int digit_width, unsigned int count, typename KeyT, typename ValueT>
 union RadixSortRoom {
   DigitCounts<Group, digit_width> digits;
-  Items<K, Group::threads * count> keys;
-  Items<V, Group::threads * count> values;
+  Items<KeyT, Group::threads * count> keys;
+  Items<ValueT, Group::threads * count> values;
 };
 // Blocked keys (and values) are sorted by the bits from begin_bit on; blocked again, or striped.
-template <typename Group, unsigned int digit_width, bool striped, unsigned int count, typename K, typename V,
+template <typename Group, unsigned int digit_width, bool striped, unsigned int count, typename KeyT, typename ValueT,
           typename Coder>
 __GPULAB_FUNCTION__ __attribute__((convergent)) void radix_sort_block(
-    RadixSortRoom<Group, digit_width, count, K, V>& shared, K (&keys)[count], V (&values)[count],
+    RadixSortRoom<Group, digit_width, count, KeyT, ValueT>& shared, KeyT (&keys)[count], ValueT (&values)[count],
     unsigned int begin_bit, unsigned int end_bit, Coder coder) {
-  constexpr bool with_values = !__is_same(V, NoValues);
+  constexpr bool with_values = !__is_same(ValueT, NoValues);
   WaveStriped<Group, count> in_waves;
   exchange<Group>(shared.keys, keys, keys, Blocked<Group, count>{}, in_waves);
   Group::sync();
@@ -102,17 +102,17 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) void radix_sort_block(
 
 // ---- by a comparison, in a block or a logical warp ---------------------------------------------------------------
 
-template <typename Group, unsigned int count, typename K, typename V>
+template <typename Group, unsigned int count, typename KeyT, typename ValueT>
 union MergeSortRoom {
-  Items<K, Group::threads * count> keys;
-  Items<V, Group::threads * count> values;
+  Items<KeyT, Group::threads * count> keys;
+  Items<ValueT, Group::threads * count> values;
 };
 // Blocked items are sorted; equal ones stay in order. Of the group's items the first `valid` take part, and come first.
-template <typename Group, unsigned int count, typename K, typename V, typename Compare>
-__GPULAB_FUNCTION__ __attribute__((convergent)) void merge_sort_group(MergeSortRoom<Group, count, K, V>& shared,
-                                                                      K (&keys)[count], V (&values)[count],
+template <typename Group, unsigned int count, typename KeyT, typename ValueT, typename Compare>
+__GPULAB_FUNCTION__ __attribute__((convergent)) void merge_sort_group(MergeSortRoom<Group, count, KeyT, ValueT>& shared,
+                                                                      KeyT (&keys)[count], ValueT (&values)[count],
                                                                       unsigned int valid, Compare& less) {
-  constexpr bool with_values = !__is_same(V, NoValues);
+  constexpr bool with_values = !__is_same(ValueT, NoValues);
   unsigned int thread = Group::index(), first = thread * count;
   // the thread's own items: neighbours change places, `count` times
 #pragma unroll
@@ -120,11 +120,11 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) void merge_sort_group(MergeSortR
 #pragma unroll
     for (unsigned int i = round & 1; i + 1 < count; i += 2) {
       if (first + i + 1 < valid && less(keys[i + 1], keys[i])) {
-        K key = keys[i];
+        KeyT key = keys[i];
         keys[i] = keys[i + 1];
         keys[i + 1] = key;
         if constexpr (with_values) {
-          V value = values[i];
+          ValueT value = values[i];
           values[i] = values[i + 1];
           values[i + 1] = value;
         }

@@ -18,13 +18,13 @@ inline constexpr bool no_values = __is_same(bare<Iterator>, NoValues*) || __is_s
 
 // How many of the sorted items go before this one: those that are less, with `equal_too` also those that are not
 // greater.
-template <typename K, typename Items, typename Index, typename Compare>
-__GPULAB_FUNCTION__ Index rank_among(Items items, Index count, const K& item, bool equal_too, Compare& less) {
+template <typename KeyT, typename Items, typename Index, typename Compare>
+__GPULAB_FUNCTION__ Index rank_among(Items items, Index count, const KeyT& item, bool equal_too, Compare& less) {
   Index low = 0;
 #pragma clang loop unroll(disable)
   while (low < count) {
     Index middle = low + (count - low) / 2;
-    const K& other = at(items, middle);
+    const KeyT& other = at(items, middle);
     bool before = equal_too ? !less(item, other) : less(other, item);
     if (before) {
       low = middle + 1;
@@ -35,18 +35,18 @@ __GPULAB_FUNCTION__ Index rank_among(Items items, Index count, const K& item, bo
   return low;
 }
 
-template <typename K, typename Keys, typename KeysOut, typename Values, typename ValuesOut, typename Compare>
+template <typename KeyT, typename Keys, typename KeysOut, typename Values, typename ValuesOut, typename Compare>
 __global__ __launch_bounds__(tile_items) void sort_tiles(uint64_t items, Keys keys, KeysOut keys_out, Values values,
                                                          ValuesOut values_out, Compare less) {
-  static_assert(sizeof(K) <= 128, "gpulab: keys of a merge sort have at most 128 bytes; sort their numbers instead");
-  __shared__ Room<K> sorted[tile_items];
+  static_assert(sizeof(KeyT) <= 128, "gpulab: keys of a merge sort have at most 128 bytes; sort their numbers instead");
+  __shared__ Room<KeyT> sorted[tile_items];
   uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile_items;
   unsigned int count = items - begin < tile_items ? static_cast<unsigned int>(items - begin) : tile_items;
   unsigned int thread = threadIdx.x, place = thread;
   bool mine = thread < count;
-  Room<K> key;
-  using V = element_of<Values>;
-  Room<V> value;
+  Room<KeyT> key;
+  using ValueT = element_of<Values>;
+  Room<ValueT> value;
   if (mine) {
     key.get() = at(keys, begin + thread);
     if constexpr (!no_values<Values>) value.get() = at(values, begin + thread);
@@ -59,7 +59,7 @@ __global__ __launch_bounds__(tile_items) void sort_tiles(uint64_t items, Keys ke
       unsigned int pair = place & ~(2 * run - 1), own = place & run;
       unsigned int other = own ? pair : least(pair + run, count);
       unsigned int others = least(other + run, count) - other;
-      const K* from = &sorted[0].get();
+      const KeyT* from = &sorted[0].get();
       place = pair + (place & (run - 1)) + rank_among(from + other, others, key.get(), own != 0, less);
     }
     __syncthreads();
@@ -119,11 +119,11 @@ __global__ __launch_bounds__(block_threads) void merge_runs(uint64_t items, uint
 template <typename Keys, typename KeysOut, typename Values, typename ValuesOut, typename Compare>
 hipError_t merge_sort(void* temporary, size_t& bytes, Keys keys, KeysOut keys_out, Values values, ValuesOut values_out,
                       uint64_t items, Compare less, hipStream_t stream) {
-  using K = element_or<KeysOut, element_of<Keys>>;
-  using V = element_or<ValuesOut, element_of<Values>>;
+  using KeyT = element_or<KeysOut, element_of<Keys>>;
+  using ValueT = element_or<ValuesOut, element_of<Values>>;
   uint64_t tiles = divide_up(items, static_cast<uint64_t>(tile_items));
-  K* other_keys = nullptr;
-  V* other_values = nullptr;
+  KeyT* other_keys = nullptr;
+  ValueT* other_values = nullptr;
   Storage storage(temporary, bytes);
   if (tiles > 1) {
     storage.add(other_keys, items);
@@ -136,9 +136,9 @@ hipError_t merge_sort(void* temporary, size_t& bytes, Keys keys, KeysOut keys_ou
   unsigned int grid = static_cast<unsigned int>(tiles);
   bool out = passes % 2 == 0;
   if (out) {
-    sort_tiles<K><<<grid, tile_items, 0, stream>>>(items, keys, keys_out, values, values_out, less);
+    sort_tiles<KeyT><<<grid, tile_items, 0, stream>>>(items, keys, keys_out, values, values_out, less);
   } else {
-    sort_tiles<K><<<grid, tile_items, 0, stream>>>(items, keys, other_keys, values, other_values, less);
+    sort_tiles<KeyT><<<grid, tile_items, 0, stream>>>(items, keys, other_keys, values, other_values, less);
   }
   grid = static_cast<unsigned int>(divide_up(items, static_cast<uint64_t>(block_threads) * merge_items));
   for (uint64_t run = tile_items; run < items; run *= 2, out = !out) {
@@ -152,10 +152,10 @@ hipError_t merge_sort(void* temporary, size_t& bytes, Keys keys, KeysOut keys_ou
 }
 
 // Two sorted inputs into one output.
-template <typename A, typename B, typename Out, typename AV, typename BV, typename OutV, typename Compare>
+template <typename TypeA, typename TypeB, typename Out, typename AV, typename BV, typename OutV, typename Compare>
 struct MergeAction {
-  A a;
-  B b;
+  TypeA a;
+  TypeB b;
   Out out;
   AV a_values;
   BV b_values;
@@ -176,15 +176,15 @@ struct MergeAction {
                });
   }
 };
-template <typename A, typename B, typename Out, typename AV, typename BV, typename OutV, typename Compare>
-hipError_t merge(void* temporary, size_t& bytes, A a, B b, Out out, AV a_values, BV b_values, OutV out_values,
+template <typename TypeA, typename TypeB, typename Out, typename AV, typename BV, typename OutV, typename Compare>
+hipError_t merge(void* temporary, size_t& bytes, TypeA a, TypeB b, Out out, AV a_values, BV b_values, OutV out_values,
                  uint64_t a_items, uint64_t b_items, Compare less, hipStream_t stream) {
   hipError_t result;
   if (!Storage(temporary, bytes).fits(result)) return result;
-  return for_each_index(
-      divide_up(a_items + b_items, static_cast<uint64_t>(merge_items)),
-      MergeAction<A, B, Out, AV, BV, OutV, Compare>{a, b, out, a_values, b_values, out_values, a_items, b_items, less},
-      stream);
+  return for_each_index(divide_up(a_items + b_items, static_cast<uint64_t>(merge_items)),
+                        MergeAction<TypeA, TypeB, Out, AV, BV, OutV, Compare>{a, b, out, a_values, b_values, out_values,
+                                                                              a_items, b_items, less},
+                        stream);
 }
 
 }  // namespace primitives

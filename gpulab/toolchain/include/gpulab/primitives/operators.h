@@ -8,14 +8,14 @@ namespace primitives {
 #define __GPULAB_OPERATOR__ __host__ __device__ inline __attribute__((always_inline, nodebug)) constexpr
 
 struct Sum {
-  template <typename A, typename B>
-  __GPULAB_OPERATOR__ auto operator()(const A& a, const B& b) const -> bare<decltype(a + b)> {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ auto operator()(const TypeA& a, const TypeB& b) const -> bare<decltype(a + b)> {
     return a + b;
   }
 };
 struct Difference {
-  template <typename A, typename B>
-  __GPULAB_OPERATOR__ auto operator()(const A& a, const B& b) const -> bare<decltype(a - b)> {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ auto operator()(const TypeA& a, const TypeB& b) const -> bare<decltype(a - b)> {
     return a - b;
   }
 };
@@ -32,14 +32,14 @@ struct Min {
   }
 };
 struct Equal {
-  template <typename A, typename B>
-  __GPULAB_OPERATOR__ bool operator()(const A& a, const B& b) const {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ bool operator()(const TypeA& a, const TypeB& b) const {
     return a == b;
   }
 };
 struct Less {
-  template <typename A, typename B>
-  __GPULAB_OPERATOR__ bool operator()(const A& a, const B& b) const {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ bool operator()(const TypeA& a, const TypeB& b) const {
     return a < b;
   }
 };
@@ -54,27 +54,29 @@ struct Identity {
 struct NoValues {};
 
 // A value with the number of its place, or any key.
-template <typename K, typename V>
+template <typename KeyT, typename ValueT>
 struct KeyValue {
-  using Key = K;
-  using Value = V;
-  K key;
-  V value;
+  using Key = KeyT;
+  using Value = ValueT;
+  KeyT key;
+  ValueT value;
   KeyValue() = default;
-  __GPULAB_OPERATOR__ KeyValue(const K& k, const V& v) : key(k), value(v) {}
+  __GPULAB_OPERATOR__ KeyValue(const KeyT& k, const ValueT& v) : key(k), value(v) {}
   __GPULAB_OPERATOR__ bool operator==(const KeyValue& other) const { return key == other.key && value == other.value; }
   __GPULAB_OPERATOR__ bool operator!=(const KeyValue& other) const { return !(*this == other); }
 };
 // The pair with the largest value; of equal values the first, by their keys.
 struct ArgMax {
-  template <typename K, typename V>
-  __GPULAB_OPERATOR__ KeyValue<K, V> operator()(const KeyValue<K, V>& a, const KeyValue<K, V>& b) const {
+  template <typename KeyT, typename ValueT>
+  __GPULAB_OPERATOR__ KeyValue<KeyT, ValueT> operator()(const KeyValue<KeyT, ValueT>& a,
+                                                        const KeyValue<KeyT, ValueT>& b) const {
     return a.value < b.value || (a.value == b.value && b.key < a.key) ? b : a;
   }
 };
 struct ArgMin {
-  template <typename K, typename V>
-  __GPULAB_OPERATOR__ KeyValue<K, V> operator()(const KeyValue<K, V>& a, const KeyValue<K, V>& b) const {
+  template <typename KeyT, typename ValueT>
+  __GPULAB_OPERATOR__ KeyValue<KeyT, ValueT> operator()(const KeyValue<KeyT, ValueT>& a,
+                                                        const KeyValue<KeyT, ValueT>& b) const {
     return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
   }
 };

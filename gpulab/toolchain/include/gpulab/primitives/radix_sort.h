@@ -160,57 +160,57 @@ void radix_pass(const Parts& parts, Keys keys, KeysOut keys_out, Values values, 
 
 // What a call gives: keys (and values) from pointers into pointers. With `both`, the output buffers and the others may
 // both be overwritten (a DoubleBuffer): the result is then in `keys_out` if `flipped`, else in `keys`.
-template <typename K, typename V>
+template <typename KeyT, typename ValueT>
 struct SortBuffers {
-  const K* keys;
-  K* keys_out;
-  const V* values;
-  V* values_out;
+  const KeyT* keys;
+  KeyT* keys_out;
+  const ValueT* values;
+  ValueT* values_out;
   bool both = false;
   bool flipped = true;
 };
 
-template <typename Coder, typename K, typename V>
-hipError_t radix_sort(void* temporary, size_t& bytes, SortBuffers<K, V>& buffers, uint64_t items,
+template <typename Coder, typename KeyT, typename ValueT>
+hipError_t radix_sort(void* temporary, size_t& bytes, SortBuffers<KeyT, ValueT>& buffers, uint64_t items,
                       unsigned int begin_bit, unsigned int end_bit, Coder coder, hipStream_t stream) {
   if (items >> 32 != 0 || begin_bit > end_bit) return hipErrorInvalidValue;
   Parts parts(items);
   unsigned int passes = divide_up(end_bit - begin_bit, digit_bits);
   unsigned int *counts = nullptr, *totals = nullptr;
-  K* other_keys = nullptr;
-  V* other_values = nullptr;
+  KeyT* other_keys = nullptr;
+  ValueT* other_values = nullptr;
   Storage storage(temporary, bytes);
   storage.add(counts, static_cast<size_t>(digits) * parts.count);
   storage.add(totals, digits);
   if (!buffers.both && passes > 1) {
     storage.add(other_keys, items);
-    if constexpr (has_values<V>) storage.add(other_values, items);
+    if constexpr (has_values<ValueT>) storage.add(other_values, items);
   }
   hipError_t result;
   if (!storage.fits(result)) return result;
   if (buffers.both) {
     buffers.flipped = items != 0 && passes % 2 == 1;
-    other_keys = const_cast<K*>(buffers.keys);
-    other_values = const_cast<V*>(buffers.values);
+    other_keys = const_cast<KeyT*>(buffers.keys);
+    other_values = const_cast<ValueT*>(buffers.values);
   }
   if (items == 0) return result;
   if (passes == 0) {
     if (buffers.both) return result;
     result = copy(buffers.keys, buffers.keys_out, items, stream);
-    if constexpr (has_values<V>) {
+    if constexpr (has_values<ValueT>) {
       if (result == hipSuccess) result = copy(buffers.values, buffers.values_out, items, stream);
     }
     return result;
   }
-  const K* keys = buffers.keys;
-  const V* values = buffers.values;
+  const KeyT* keys = buffers.keys;
+  const ValueT* values = buffers.values;
   // The digits of all passes have about the same number of bits.
   unsigned int low = begin_bit;
   for (unsigned int pass = 0; pass < passes; ++pass) {
     unsigned int width = divide_up(end_bit - low, passes - pass);
     bool out = buffers.both ? pass % 2 == 0 : (passes - 1 - pass) % 2 == 0;
-    K* keys_to = out ? buffers.keys_out : other_keys;
-    V* values_to = out ? buffers.values_out : other_values;
+    KeyT* keys_to = out ? buffers.keys_out : other_keys;
+    ValueT* values_to = out ? buffers.values_out : other_values;
     radix_pass(parts, keys, keys_to, values, values_to, coder, low, width, counts, totals, stream);
     keys = keys_to;
     values = values_to;

@@ -145,11 +145,11 @@ struct LoadingTwo {
     return TwoCounts{0, second(i) ? uint64_t(1) : uint64_t(0)};
   }
 };
-template <typename Input, typename A, typename B, typename C, typename Selected>
+template <typename Input, typename TypeA, typename TypeB, typename C, typename Selected>
 struct StoringThree {
   Input input;
-  A first;
-  B second;
+  TypeA first;
+  TypeB second;
   C others;
   Selected counts;
   uint64_t items;
@@ -168,12 +168,13 @@ struct StoringThree {
     }
   }
 };
-template <typename Input, typename A, typename B, typename C, typename Selected, typename First, typename Second>
-hipError_t partition_three(void* temporary, size_t& bytes, Input input, A first_out, B second_out, C others_out,
+template <typename Input, typename TypeA, typename TypeB, typename C, typename Selected, typename First,
+          typename Second>
+hipError_t partition_three(void* temporary, size_t& bytes, Input input, TypeA first_out, TypeB second_out, C others_out,
                            Selected counts, uint64_t items, First first, Second second, hipStream_t stream) {
   if (items == 0) return store_zero(temporary, bytes, counts, stream, 2);
   LoadingTwo<Satisfying<Input, First>, Satisfying<Input, Second>> load{{input, first}, {input, second}};
-  StoringThree<Input, A, B, C, Selected> store{input, first_out, second_out, others_out, counts, items};
+  StoringThree<Input, TypeA, TypeB, C, Selected> store{input, first_out, second_out, others_out, counts, items};
   return scan_with<TwoCounts>(temporary, bytes, load, store, items, AddTwoCounts{}, Nothing{}, stream);
 }
 

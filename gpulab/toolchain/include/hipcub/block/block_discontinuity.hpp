@@ -3,11 +3,11 @@
 #include "../collective.hpp"
 
 namespace hipcub {
-template <typename T, int X, int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
-class BlockDiscontinuity : public collective::WithStorage<BlockDiscontinuity<T, X, Y, Z, ARCH>,
-                                                          ::gpulab::primitives::Items<T, 2 * X * Y * Z>> {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
-  using Base = collective::WithStorage<BlockDiscontinuity, ::gpulab::primitives::Items<T, 2 * X * Y * Z>>;
+template <typename T, int DimX, int DimY = 1, int DimZ = 1, int ARCH = HIPCUB_ARCH>
+class BlockDiscontinuity : public collective::WithStorage<BlockDiscontinuity<T, DimX, DimY, DimZ, ARCH>,
+                                                          ::gpulab::primitives::Items<T, 2 * DimX * DimY * DimZ>> {
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
+  using Base = collective::WithStorage<BlockDiscontinuity, ::gpulab::primitives::Items<T, 2 * DimX * DimY * DimZ>>;
 
   // Both neighbours' items with one barrier: the threads' last items, then their first ones.
   template <int count>

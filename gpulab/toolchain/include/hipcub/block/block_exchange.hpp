@@ -3,14 +3,15 @@
 #include "../collective.hpp"
 
 namespace hipcub {
-template <typename T, int X, int ITEMS_PER_THREAD, bool WARP_TIME_SLICING = false, int Y = 1, int Z = 1,
+template <typename T, int DimX, int ITEMS_PER_THREAD, bool WARP_TIME_SLICING = false, int DimY = 1, int DimZ = 1,
           int ARCH = HIPCUB_ARCH>
 class BlockExchange
-    : public collective::WithStorage<BlockExchange<T, X, ITEMS_PER_THREAD, WARP_TIME_SLICING, Y, Z, ARCH>,
-                                     ::gpulab::primitives::Items<T, X * Y * Z * ITEMS_PER_THREAD>> {
+    : public collective::WithStorage<BlockExchange<T, DimX, ITEMS_PER_THREAD, WARP_TIME_SLICING, DimY, DimZ, ARCH>,
+                                     ::gpulab::primitives::Items<T, DimX * DimY * DimZ * ITEMS_PER_THREAD>> {
   static constexpr unsigned int count = ITEMS_PER_THREAD;
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
-  using Base = collective::WithStorage<BlockExchange, ::gpulab::primitives::Items<T, X * Y * Z * ITEMS_PER_THREAD>>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
+  using Base =
+      collective::WithStorage<BlockExchange, ::gpulab::primitives::Items<T, DimX * DimY * DimZ * ITEMS_PER_THREAD>>;
   using Blocked = ::gpulab::primitives::Blocked<Group, count>;
   using Striped = ::gpulab::primitives::Striped<Group, count>;
   using WaveStriped = ::gpulab::primitives::WaveStriped<Group, count>;

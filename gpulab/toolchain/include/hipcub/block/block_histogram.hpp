@@ -6,10 +6,10 @@ namespace hipcub {
 // Both count with atomic operations and give the same result.
 enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
 
-template <typename T, int X, int ITEMS_PER_THREAD, int BINS, BlockHistogramAlgorithm ALGORITHM = BLOCK_HISTO_SORT,
-          int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
+template <typename T, int DimX, int ITEMS_PER_THREAD, int BINS, BlockHistogramAlgorithm ALGORITHM = BLOCK_HISTO_SORT,
+          int DimY = 1, int DimZ = 1, int ARCH = HIPCUB_ARCH>
 class BlockHistogram {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
 
  public:
   using TempStorage = collective::Empty;

@@ -13,19 +13,21 @@ enum BlockLoadAlgorithm {
   BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED
 };
 
-template <typename T, int X, int ITEMS_PER_THREAD, BlockLoadAlgorithm ALGORITHM = BLOCK_LOAD_DIRECT, int Y = 1,
-          int Z = 1, int ARCH = HIPCUB_ARCH>
-class BlockLoad : public collective::WithStorage<
-                      BlockLoad<T, X, ITEMS_PER_THREAD, ALGORITHM, Y, Z, ARCH>,
-                      ::gpulab::primitives::choose_t<ALGORITHM >= BLOCK_LOAD_TRANSPOSE,
-                                                     ::gpulab::primitives::Items<T, X * Y * Z * ITEMS_PER_THREAD>,
-                                                     collective::Empty>> {
+template <typename T, int DimX, int ITEMS_PER_THREAD, BlockLoadAlgorithm ALGORITHM = BLOCK_LOAD_DIRECT, int DimY = 1,
+          int DimZ = 1, int ARCH = HIPCUB_ARCH>
+class BlockLoad
+    : public collective::WithStorage<
+          BlockLoad<T, DimX, ITEMS_PER_THREAD, ALGORITHM, DimY, DimZ, ARCH>,
+          ::gpulab::primitives::choose_t<ALGORITHM >= BLOCK_LOAD_TRANSPOSE,
+                                         ::gpulab::primitives::Items<T, DimX * DimY * DimZ * ITEMS_PER_THREAD>,
+                                         collective::Empty>> {
   static constexpr unsigned int count = ITEMS_PER_THREAD;
   static constexpr bool transposes = ALGORITHM >= BLOCK_LOAD_TRANSPOSE;
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
   using Base = collective::WithStorage<
-      BlockLoad, ::gpulab::primitives::choose_t<
-                     transposes, ::gpulab::primitives::Items<T, X * Y * Z * ITEMS_PER_THREAD>, collective::Empty>>;
+      BlockLoad,
+      ::gpulab::primitives::choose_t<transposes, ::gpulab::primitives::Items<T, DimX * DimY * DimZ * ITEMS_PER_THREAD>,
+                                     collective::Empty>>;
   using Blocked = ::gpulab::primitives::Blocked<Group, count>;
   // How memory is read.
   using Place = ::gpulab::primitives::choose_t<

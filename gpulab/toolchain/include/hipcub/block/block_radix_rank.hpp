@@ -6,16 +6,16 @@
 #include "radix_rank_sort_operations.hpp"
 
 namespace hipcub {
-template <int X, int RADIX_BITS, bool IS_DESCENDING, bool MEMOIZE_OUTER_SCAN = false,
-          BlockScanAlgorithm INNER_SCAN_ALGORITHM = BLOCK_SCAN_WARP_SCANS, int SMEM_CONFIG = 0, int Y = 1, int Z = 1,
-          int ARCH = HIPCUB_ARCH>
+template <int DimX, int RADIX_BITS, bool IS_DESCENDING, bool MEMOIZE_OUTER_SCAN = false,
+          BlockScanAlgorithm INNER_SCAN_ALGORITHM = BLOCK_SCAN_WARP_SCANS, int SMEM_CONFIG = 0, int DimY = 1,
+          int DimZ = 1, int ARCH = HIPCUB_ARCH>
 class BlockRadixRank {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
   static constexpr unsigned int digits = 1u << RADIX_BITS;
 
  public:
   static constexpr int BINS_TRACKED_PER_THREAD =
-      static_cast<int>(::gpulab::primitives::divide_up(digits, static_cast<unsigned int>(X * Y * Z)));
+      static_cast<int>(::gpulab::primitives::divide_up(digits, static_cast<unsigned int>(DimX * DimY * DimZ)));
   using TempStorage = ::gpulab::primitives::DigitCounts<Group, RADIX_BITS>;
   __GPULAB_DEVICE_MEMBER__ BlockRadixRank() : storage_(own()) {}
   explicit __GPULAB_DEVICE_MEMBER__ BlockRadixRank(TempStorage& storage) : storage_(storage) {}
@@ -59,7 +59,8 @@ class BlockRadixRank {
   TempStorage& storage_;
 };
 // The same; hipCUB's other class ranks by matching lanes, as this one does too.
-template <int X, int RADIX_BITS, bool IS_DESCENDING, BlockScanAlgorithm INNER_SCAN_ALGORITHM = BLOCK_SCAN_WARP_SCANS,
-          int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
-using BlockRadixRankMatch = BlockRadixRank<X, RADIX_BITS, IS_DESCENDING, false, INNER_SCAN_ALGORITHM, 0, Y, Z, ARCH>;
+template <int DimX, int RADIX_BITS, bool IS_DESCENDING, BlockScanAlgorithm INNER_SCAN_ALGORITHM = BLOCK_SCAN_WARP_SCANS,
+          int DimY = 1, int DimZ = 1, int ARCH = HIPCUB_ARCH>
+using BlockRadixRankMatch =
+    BlockRadixRank<DimX, RADIX_BITS, IS_DESCENDING, false, INNER_SCAN_ALGORITHM, 0, DimY, DimZ, ARCH>;
 }  // namespace hipcub

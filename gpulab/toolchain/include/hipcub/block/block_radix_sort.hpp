@@ -5,16 +5,16 @@
 #include "block_scan.hpp"
 
 namespace hipcub {
-template <typename Key, int X, int ITEMS_PER_THREAD, typename Value = NullType, int RADIX_BITS = 4,
+template <typename Key, int DimX, int ITEMS_PER_THREAD, typename Value = NullType, int RADIX_BITS = 4,
           bool MEMOIZE_OUTER_SCAN = true, BlockScanAlgorithm INNER_SCAN_ALGORITHM = BLOCK_SCAN_WARP_SCANS,
-          int SMEM_CONFIG = 0, int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
+          int SMEM_CONFIG = 0, int DimY = 1, int DimZ = 1, int ARCH = HIPCUB_ARCH>
 class BlockRadixSort
-    : public collective::WithStorage<BlockRadixSort<Key, X, ITEMS_PER_THREAD, Value, RADIX_BITS, MEMOIZE_OUTER_SCAN,
-                                                    INNER_SCAN_ALGORITHM, SMEM_CONFIG, Y, Z, ARCH>,
-                                     ::gpulab::primitives::RadixSortRoom<::gpulab::primitives::Block<X, Y, Z>,
+    : public collective::WithStorage<BlockRadixSort<Key, DimX, ITEMS_PER_THREAD, Value, RADIX_BITS, MEMOIZE_OUTER_SCAN,
+                                                    INNER_SCAN_ALGORITHM, SMEM_CONFIG, DimY, DimZ, ARCH>,
+                                     ::gpulab::primitives::RadixSortRoom<::gpulab::primitives::Block<DimX, DimY, DimZ>,
                                                                          RADIX_BITS, ITEMS_PER_THREAD, Key, Value>> {
   static constexpr unsigned int count = ITEMS_PER_THREAD;
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
   using Base = collective::WithStorage<BlockRadixSort,
                                        ::gpulab::primitives::RadixSortRoom<Group, RADIX_BITS, count, Key, Value>>;
 
@@ -36,9 +36,9 @@ class BlockRadixSort
 #undef __GPULAB_SORTS__
 
  private:
-  template <bool descending, bool striped, typename V>
-  __GPULAB_COLLECTIVE_CALL__ void sort(Key (&keys)[count], V (&values)[count], int begin_bit, int end_bit) {
-    using Room = ::gpulab::primitives::RadixSortRoom<Group, RADIX_BITS, count, Key, V>;
+  template <bool descending, bool striped, typename ValueT>
+  __GPULAB_COLLECTIVE_CALL__ void sort(Key (&keys)[count], ValueT (&values)[count], int begin_bit, int end_bit) {
+    using Room = ::gpulab::primitives::RadixSortRoom<Group, RADIX_BITS, count, Key, ValueT>;
     ::gpulab::primitives::radix_sort_block<Group, RADIX_BITS, striped>(
         reinterpret_cast<Room&>(storage_), keys, values, static_cast<unsigned int>(begin_bit),
         static_cast<unsigned int>(end_bit), ::gpulab::primitives::RadixKey<Key, descending>{});

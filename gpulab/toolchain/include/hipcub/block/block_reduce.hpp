@@ -6,12 +6,12 @@ namespace hipcub {
 // All of them keep the order of the items and give the same results.
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
 
-template <typename T, int X, BlockReduceAlgorithm ALGORITHM = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1,
-          int ARCH = HIPCUB_ARCH>
-class BlockReduce
-    : public collective::WithStorage<BlockReduce<T, X, ALGORITHM, Y, Z, ARCH>,
-                                     ::gpulab::primitives::BlockTotals<T, ::gpulab::primitives::Block<X, Y, Z>>> {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+template <typename T, int DimX, BlockReduceAlgorithm ALGORITHM = BLOCK_REDUCE_WARP_REDUCTIONS, int DimY = 1,
+          int DimZ = 1, int ARCH = HIPCUB_ARCH>
+class BlockReduce : public collective::WithStorage<
+                        BlockReduce<T, DimX, ALGORITHM, DimY, DimZ, ARCH>,
+                        ::gpulab::primitives::BlockTotals<T, ::gpulab::primitives::Block<DimX, DimY, DimZ>>> {
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
   using Base = collective::WithStorage<BlockReduce, ::gpulab::primitives::BlockTotals<T, Group>>;
 
  public:

@@ -3,10 +3,10 @@
 #include "../collective.hpp"
 
 namespace hipcub {
-template <typename Item, int X, int RUNS_PER_THREAD, int DECODED_ITEMS_PER_THREAD, typename DecodedOffset = uint32_t,
-          int Y = 1, int Z = 1>
+template <typename Item, int DimX, int RUNS_PER_THREAD, int DECODED_ITEMS_PER_THREAD, typename DecodedOffset = uint32_t,
+          int DimY = 1, int DimZ = 1>
 class BlockRunLengthDecode {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
   static constexpr unsigned int runs = Group::threads * RUNS_PER_THREAD;
 
  public:

@@ -6,12 +6,12 @@ namespace hipcub {
 // All of them give the same results.
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
-template <typename T, int X, BlockScanAlgorithm ALGORITHM = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1,
+template <typename T, int DimX, BlockScanAlgorithm ALGORITHM = BLOCK_SCAN_RAKING, int DimY = 1, int DimZ = 1,
           int ARCH = HIPCUB_ARCH>
-class BlockScan
-    : public collective::WithStorage<BlockScan<T, X, ALGORITHM, Y, Z, ARCH>,
-                                     ::gpulab::primitives::BlockTotals<T, ::gpulab::primitives::Block<X, Y, Z>>> {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+class BlockScan : public collective::WithStorage<
+                      BlockScan<T, DimX, ALGORITHM, DimY, DimZ, ARCH>,
+                      ::gpulab::primitives::BlockTotals<T, ::gpulab::primitives::Block<DimX, DimY, DimZ>>> {
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
   using Base = collective::WithStorage<BlockScan, ::gpulab::primitives::BlockTotals<T, Group>>;
 
   // What stands before the block's first item: nothing, a value, or what a function makes of the block's total.

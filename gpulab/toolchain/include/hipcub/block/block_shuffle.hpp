@@ -3,11 +3,11 @@
 #include "../collective.hpp"
 
 namespace hipcub {
-template <typename T, int X, int Y = 1, int Z = 1, int ARCH = HIPCUB_ARCH>
-class BlockShuffle
-    : public collective::WithStorage<BlockShuffle<T, X, Y, Z, ARCH>, ::gpulab::primitives::Items<T, X * Y * Z>> {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
-  using Base = collective::WithStorage<BlockShuffle, ::gpulab::primitives::Items<T, X * Y * Z>>;
+template <typename T, int DimX, int DimY = 1, int DimZ = 1, int ARCH = HIPCUB_ARCH>
+class BlockShuffle : public collective::WithStorage<BlockShuffle<T, DimX, DimY, DimZ, ARCH>,
+                                                    ::gpulab::primitives::Items<T, DimX * DimY * DimZ>> {
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
+  using Base = collective::WithStorage<BlockShuffle, ::gpulab::primitives::Items<T, DimX * DimY * DimZ>>;
 
  public:
   __GPULAB_COLLECTIVE__(Base)

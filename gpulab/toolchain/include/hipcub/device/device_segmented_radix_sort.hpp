@@ -5,34 +5,36 @@
 namespace hipcub {
 struct DeviceSegmentedRadixSort {
 #define __GPULAB_SORTS__(Name, descending)                                                                             \
-  template <typename K, typename V, typename Begins, typename Ends>                                                    \
-  static hipError_t SortPairs##Name(void* temporary, size_t& bytes, const K* keys_in, K* keys_out, const V* values_in, \
-                                    V* values_out, int64_t items, int64_t segments, Begins begins, Ends ends,          \
-                                    int begin_bit = 0, int end_bit = sizeof(K) * 8, hipStream_t stream = nullptr,      \
-                                    bool debug = false) {                                                              \
-    return segmented::sort<descending, K, V>(temporary, bytes, {keys_in, keys_out, values_in, values_out}, items,      \
-                                             segments, begins, ends, begin_bit, end_bit, stream, debug);               \
+  template <typename KeyT, typename ValueT, typename Begins, typename Ends>                                            \
+  static hipError_t SortPairs##Name(void* temporary, size_t& bytes, const KeyT* keys_in, KeyT* keys_out,               \
+                                    const ValueT* values_in, ValueT* values_out, int64_t items, int64_t segments,      \
+                                    Begins begins, Ends ends, int begin_bit = 0, int end_bit = sizeof(KeyT) * 8,       \
+                                    hipStream_t stream = nullptr, bool debug = false) {                                \
+    return segmented::sort<descending, KeyT, ValueT>(temporary, bytes, {keys_in, keys_out, values_in, values_out},     \
+                                                     items, segments, begins, ends, begin_bit, end_bit, stream,        \
+                                                     debug);                                                           \
   }                                                                                                                    \
-  template <typename K, typename V, typename Begins, typename Ends>                                                    \
-  static hipError_t SortPairs##Name(void* temporary, size_t& bytes, DoubleBuffer<K>& keys, DoubleBuffer<V>& values,    \
-                                    int64_t items, int64_t segments, Begins begins, Ends ends, int begin_bit = 0,      \
-                                    int end_bit = sizeof(K) * 8, hipStream_t stream = nullptr, bool debug = false) {   \
-    return segmented::sort_both<descending, K, V>(temporary, bytes, keys, &values, items, segments, begins, ends,      \
-                                                  begin_bit, end_bit, stream, debug);                                  \
+  template <typename KeyT, typename ValueT, typename Begins, typename Ends>                                            \
+  static hipError_t SortPairs##Name(void* temporary, size_t& bytes, DoubleBuffer<KeyT>& keys,                          \
+                                    DoubleBuffer<ValueT>& values, int64_t items, int64_t segments, Begins begins,      \
+                                    Ends ends, int begin_bit = 0, int end_bit = sizeof(KeyT) * 8,                      \
+                                    hipStream_t stream = nullptr, bool debug = false) {                                \
+    return segmented::sort_both<descending, KeyT, ValueT>(temporary, bytes, keys, &values, items, segments, begins,    \
+                                                          ends, begin_bit, end_bit, stream, debug);                    \
   }                                                                                                                    \
-  template <typename K, typename Begins, typename Ends>                                                                \
-  static hipError_t SortKeys##Name(void* temporary, size_t& bytes, const K* keys_in, K* keys_out, int64_t items,       \
+  template <typename KeyT, typename Begins, typename Ends>                                                             \
+  static hipError_t SortKeys##Name(void* temporary, size_t& bytes, const KeyT* keys_in, KeyT* keys_out, int64_t items, \
                                    int64_t segments, Begins begins, Ends ends, int begin_bit = 0,                      \
-                                   int end_bit = sizeof(K) * 8, hipStream_t stream = nullptr, bool debug = false) {    \
-    return segmented::sort<descending, K, NullType>(temporary, bytes, {keys_in, keys_out, nullptr, nullptr}, items,    \
-                                                    segments, begins, ends, begin_bit, end_bit, stream, debug);        \
+                                   int end_bit = sizeof(KeyT) * 8, hipStream_t stream = nullptr, bool debug = false) { \
+    return segmented::sort<descending, KeyT, NullType>(temporary, bytes, {keys_in, keys_out, nullptr, nullptr}, items, \
+                                                       segments, begins, ends, begin_bit, end_bit, stream, debug);     \
   }                                                                                                                    \
-  template <typename K, typename Begins, typename Ends>                                                                \
-  static hipError_t SortKeys##Name(void* temporary, size_t& bytes, DoubleBuffer<K>& keys, int64_t items,               \
+  template <typename KeyT, typename Begins, typename Ends>                                                             \
+  static hipError_t SortKeys##Name(void* temporary, size_t& bytes, DoubleBuffer<KeyT>& keys, int64_t items,            \
                                    int64_t segments, Begins begins, Ends ends, int begin_bit = 0,                      \
-                                   int end_bit = sizeof(K) * 8, hipStream_t stream = nullptr, bool debug = false) {    \
-    return segmented::sort_both<descending, K, NullType>(temporary, bytes, keys, nullptr, items, segments, begins,     \
-                                                         ends, begin_bit, end_bit, stream, debug);                     \
+                                   int end_bit = sizeof(KeyT) * 8, hipStream_t stream = nullptr, bool debug = false) { \
+    return segmented::sort_both<descending, KeyT, NullType>(temporary, bytes, keys, nullptr, items, segments, begins,  \
+                                                            ends, begin_bit, end_bit, stream, debug);                  \
   }
   __GPULAB_SORTS__(, false)
   __GPULAB_SORTS__(Descending, true)

@@ -5,8 +5,8 @@
 namespace hipcub {
 using Equality = ::gpulab::primitives::Equal;
 struct Inequality {
-  template <typename A, typename B>
-  __GPULAB_OPERATOR__ bool operator()(const A& a, const B& b) const {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ bool operator()(const TypeA& a, const TypeB& b) const {
     return !(a == b);
   }
 };
@@ -14,23 +14,24 @@ template <typename Op>
 struct InequalityWrapper {
   Op op;
   explicit __GPULAB_OPERATOR__ InequalityWrapper(Op equality) : op(equality) {}
-  template <typename A, typename B>
-  __GPULAB_OPERATOR__ bool operator()(const A& a, const B& b) const {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ bool operator()(const TypeA& a, const TypeB& b) const {
     return !op(a, b);
   }
 };
 struct Division {
-  template <typename A, typename B>
-  __GPULAB_OPERATOR__ auto operator()(const A& a, const B& b) const -> ::gpulab::primitives::bare<decltype(a / b)> {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ auto operator()(const TypeA& a, const TypeB& b) const
+      -> ::gpulab::primitives::bare<decltype(a / b)> {
     return a / b;
   }
 };
 using Identity = ::gpulab::primitives::Identity;
-template <typename B>
+template <typename TypeB>
 struct CastOp {
-  template <typename A>
-  __GPULAB_OPERATOR__ B operator()(const A& a) const {
-    return static_cast<B>(a);
+  template <typename TypeA>
+  __GPULAB_OPERATOR__ TypeB operator()(const TypeA& a) const {
+    return static_cast<TypeB>(a);
   }
 };
 // The operator with its arguments the other way round.

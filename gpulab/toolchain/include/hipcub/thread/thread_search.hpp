@@ -32,8 +32,8 @@ __GPULAB_FUNCTION__ Offset UpperBound(Iterator input, Offset count, T value) {
   return low;
 }
 // Where the diagonal crosses the merge path of two sorted lists: coordinate.x items of a, coordinate.y of b.
-template <typename A, typename B, typename Offset, typename Coordinate>
-__GPULAB_FUNCTION__ void MergePathSearch(Offset diagonal, A a, B b, Offset a_length, Offset b_length,
+template <typename TypeA, typename TypeB, typename Offset, typename Coordinate>
+__GPULAB_FUNCTION__ void MergePathSearch(Offset diagonal, TypeA a, TypeB b, Offset a_length, Offset b_length,
                                          Coordinate& coordinate) {
   Offset low = diagonal > b_length ? diagonal - b_length : 0, high = diagonal < a_length ? diagonal : a_length;
   while (low < high) {

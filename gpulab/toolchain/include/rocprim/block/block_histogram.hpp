@@ -6,13 +6,13 @@
 namespace rocprim {
 // Both count with atomic operations and give the same result.
 enum class block_histogram_algorithm { using_atomic, using_sort, default_algorithm = using_atomic };
-template <typename T, unsigned int X, unsigned int ItemsPerThread, unsigned int Bins,
-          block_histogram_algorithm Algorithm = block_histogram_algorithm::default_algorithm, unsigned int Y = 1,
-          unsigned int Z = 1>
+template <typename T, unsigned int DimX, unsigned int ItemsPerThread, unsigned int Bins,
+          block_histogram_algorithm Algorithm = block_histogram_algorithm::default_algorithm, unsigned int DimY = 1,
+          unsigned int DimZ = 1>
 class block_histogram {
   using Histogram =
-      ::hipcub::BlockHistogram<T, static_cast<int>(X), static_cast<int>(ItemsPerThread), static_cast<int>(Bins),
-                               ::hipcub::BLOCK_HISTO_ATOMIC, static_cast<int>(Y), static_cast<int>(Z)>;
+      ::hipcub::BlockHistogram<T, static_cast<int>(DimX), static_cast<int>(ItemsPerThread), static_cast<int>(Bins),
+                               ::hipcub::BLOCK_HISTO_ATOMIC, static_cast<int>(DimY), static_cast<int>(DimZ)>;
 
  public:
   using storage_type = typename Histogram::TempStorage;

@@ -12,12 +12,12 @@ enum class block_load_method {
   block_load_warp_transpose,
   default_method = block_load_direct
 };
-template <typename T, unsigned int X, unsigned int ItemsPerThread,
-          block_load_method Method = block_load_method::block_load_direct, unsigned int Y = 1, unsigned int Z = 1>
+template <typename T, unsigned int DimX, unsigned int ItemsPerThread,
+          block_load_method Method = block_load_method::block_load_direct, unsigned int DimY = 1, unsigned int DimZ = 1>
 class block_load {
-  using Load =
-      ::hipcub::BlockLoad<T, static_cast<int>(X), static_cast<int>(ItemsPerThread),
-                          static_cast<::hipcub::BlockLoadAlgorithm>(Method), static_cast<int>(Y), static_cast<int>(Z)>;
+  using Load = ::hipcub::BlockLoad<T, static_cast<int>(DimX), static_cast<int>(ItemsPerThread),
+                                   static_cast<::hipcub::BlockLoadAlgorithm>(Method), static_cast<int>(DimY),
+                                   static_cast<int>(DimZ)>;
 
  public:
   using storage_type = typename Load::TempStorage;

@@ -4,18 +4,18 @@
 #include "../collective.hpp"
 
 namespace rocprim {
-template <typename Key, unsigned int X, unsigned int ItemsPerThread, typename Value = empty_type, unsigned int Y = 1,
-          unsigned int Z = 1, unsigned int RadixBitsPerPass = 4>
+template <typename Key, unsigned int DimX, unsigned int ItemsPerThread, typename Value = empty_type,
+          unsigned int DimY = 1, unsigned int DimZ = 1, unsigned int RadixBitsPerPass = 4>
 class block_radix_sort {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
-  template <typename V>
-  using Room = ::gpulab::primitives::RadixSortRoom<Group, RadixBitsPerPass, ItemsPerThread, Key, V>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
+  template <typename ValueT>
+  using Room = ::gpulab::primitives::RadixSortRoom<Group, RadixBitsPerPass, ItemsPerThread, Key, ValueT>;
   static constexpr unsigned int count = ItemsPerThread;
-  template <bool descending, bool striped, typename V>
-  __GPULAB_CALL__ run(Key (&keys)[count], V (&values)[count], Room<Value>& storage, unsigned int begin,
+  template <bool descending, bool striped, typename ValueT>
+  __GPULAB_CALL__ run(Key (&keys)[count], ValueT (&values)[count], Room<Value>& storage, unsigned int begin,
                       unsigned int end) {
     ::gpulab::primitives::radix_sort_block<Group, RadixBitsPerPass, striped>(
-        reinterpret_cast<Room<V>&>(storage), keys, values, begin, end,
+        reinterpret_cast<Room<ValueT>&>(storage), keys, values, begin, end,
         ::gpulab::primitives::RadixKey<Key, descending>{});
   }
 

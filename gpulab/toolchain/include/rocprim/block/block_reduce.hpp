@@ -10,10 +10,10 @@ enum class block_reduce_algorithm {
   raking_reduce_commutative_only,
   default_algorithm = using_warp_reduce
 };
-template <typename T, unsigned int X, block_reduce_algorithm Algorithm = block_reduce_algorithm::default_algorithm,
-          unsigned int Y = 1, unsigned int Z = 1>
+template <typename T, unsigned int DimX, block_reduce_algorithm Algorithm = block_reduce_algorithm::default_algorithm,
+          unsigned int DimY = 1, unsigned int DimZ = 1>
 class block_reduce {
-  using Group = ::gpulab::primitives::Block<X, Y, Z>;
+  using Group = ::gpulab::primitives::Block<DimX, DimY, DimZ>;
 
  public:
   using storage_type = ::gpulab::primitives::BlockTotals<T, Group>;

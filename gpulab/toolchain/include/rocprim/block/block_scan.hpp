@@ -7,11 +7,11 @@ namespace rocprim {
 // All of them give the same results.
 enum class block_scan_algorithm { using_warp_scan, reduce_then_scan, default_algorithm = using_warp_scan };
 
-template <typename T, unsigned int X, block_scan_algorithm Algorithm = block_scan_algorithm::default_algorithm,
-          unsigned int Y = 1, unsigned int Z = 1>
+template <typename T, unsigned int DimX, block_scan_algorithm Algorithm = block_scan_algorithm::default_algorithm,
+          unsigned int DimY = 1, unsigned int DimZ = 1>
 class block_scan {
-  using Scan = ::hipcub::BlockScan<T, static_cast<int>(X), ::hipcub::BLOCK_SCAN_WARP_SCANS, static_cast<int>(Y),
-                                   static_cast<int>(Z)>;
+  using Scan = ::hipcub::BlockScan<T, static_cast<int>(DimX), ::hipcub::BLOCK_SCAN_WARP_SCANS, static_cast<int>(DimY),
+                                   static_cast<int>(DimZ)>;
 
  public:
   using storage_type = typename Scan::TempStorage;

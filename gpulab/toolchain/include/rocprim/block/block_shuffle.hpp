@@ -4,9 +4,9 @@
 #include "../collective.hpp"
 
 namespace rocprim {
-template <typename T, unsigned int X, unsigned int Y = 1, unsigned int Z = 1>
+template <typename T, unsigned int DimX, unsigned int DimY = 1, unsigned int DimZ = 1>
 class block_shuffle {
-  using Shuffle = ::hipcub::BlockShuffle<T, static_cast<int>(X), static_cast<int>(Y), static_cast<int>(Z)>;
+  using Shuffle = ::hipcub::BlockShuffle<T, static_cast<int>(DimX), static_cast<int>(DimY), static_cast<int>(DimZ)>;
 
  public:
   using storage_type = typename Shuffle::TempStorage;

@@ -35,8 +35,9 @@ class group_sort {
   }
 };
 }  // namespace sorting
-template <typename Key, unsigned int X, unsigned int ItemsPerThread = 1, typename Value = empty_type,
-          block_sort_algorithm Algorithm = block_sort_algorithm::default_algorithm, unsigned int Y = 1,
-          unsigned int Z = 1>
-class block_sort : public sorting::group_sort<::gpulab::primitives::Block<X, Y, Z>, Key, ItemsPerThread, Value> {};
+template <typename Key, unsigned int DimX, unsigned int ItemsPerThread = 1, typename Value = empty_type,
+          block_sort_algorithm Algorithm = block_sort_algorithm::default_algorithm, unsigned int DimY = 1,
+          unsigned int DimZ = 1>
+class block_sort
+    : public sorting::group_sort<::gpulab::primitives::Block<DimX, DimY, DimZ>, Key, ItemsPerThread, Value> {};
 }  // namespace rocprim

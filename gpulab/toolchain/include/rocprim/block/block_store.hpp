@@ -12,12 +12,13 @@ enum class block_store_method {
   block_store_warp_transpose,
   default_method = block_store_direct
 };
-template <typename T, unsigned int X, unsigned int ItemsPerThread,
-          block_store_method Method = block_store_method::block_store_direct, unsigned int Y = 1, unsigned int Z = 1>
+template <typename T, unsigned int DimX, unsigned int ItemsPerThread,
+          block_store_method Method = block_store_method::block_store_direct, unsigned int DimY = 1,
+          unsigned int DimZ = 1>
 class block_store {
-  using Store = ::hipcub::BlockStore<T, static_cast<int>(X), static_cast<int>(ItemsPerThread),
-                                     static_cast<::hipcub::BlockStoreAlgorithm>(Method), static_cast<int>(Y),
-                                     static_cast<int>(Z)>;
+  using Store = ::hipcub::BlockStore<T, static_cast<int>(DimX), static_cast<int>(ItemsPerThread),
+                                     static_cast<::hipcub::BlockStoreAlgorithm>(Method), static_cast<int>(DimY),
+                                     static_cast<int>(DimZ)>;
 
  public:
   using storage_type = typename Store::TempStorage;

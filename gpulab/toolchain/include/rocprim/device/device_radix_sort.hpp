@@ -10,53 +10,54 @@ namespace sorting {
 template <bool descending, typename Keys, typename KeysOut, typename Values, typename ValuesOut>
 hipError_t radix(void* temporary, size_t& bytes, Keys keys, KeysOut keys_out, Values values, ValuesOut values_out,
                  size_t size, unsigned int begin_bit, unsigned int end_bit, hipStream_t stream, bool debug) {
-  using K = gpulab_::element_of<Keys>;
-  using V = gpulab_::element_of<Values>;
-  gpulab_::RadixKey<K, descending> coder;
-  if (end_bit > 8 * sizeof(K)) return hipErrorInvalidValue;
+  using KeyT = gpulab_::element_of<Keys>;
+  using ValueT = gpulab_::element_of<Values>;
+  gpulab_::RadixKey<KeyT, descending> coder;
+  if (end_bit > 8 * sizeof(KeyT)) return hipErrorInvalidValue;
   if constexpr (__is_pointer(Keys) && __is_pointer(KeysOut) && __is_pointer(Values) && __is_pointer(ValuesOut)) {
-    gpulab_::SortBuffers<K, V> buffers{keys, keys_out, values, values_out};
+    gpulab_::SortBuffers<KeyT, ValueT> buffers{keys, keys_out, values, values_out};
     return gpulab_::ended(temporary,
                           gpulab_::radix_sort(temporary, bytes, buffers, size, begin_bit, end_bit, coder, stream),
                           stream, debug);
   } else {
-    K *first_keys = nullptr, *last_keys = nullptr;
-    V *first_values = nullptr, *last_values = nullptr;
+    KeyT *first_keys = nullptr, *last_keys = nullptr;
+    ValueT *first_values = nullptr, *last_values = nullptr;
     char* more = nullptr;
     size_t inner = 0;
-    gpulab_::SortBuffers<K, V> buffers{nullptr, nullptr, nullptr, nullptr};
+    gpulab_::SortBuffers<KeyT, ValueT> buffers{nullptr, nullptr, nullptr, nullptr};
     hipError_t result = gpulab_::radix_sort(nullptr, inner, buffers, size, begin_bit, end_bit, coder, stream);
     if (result != hipSuccess) return result;
     gpulab_::Storage storage(temporary, bytes);
     storage.add(first_keys, size);
     storage.add(last_keys, size);
-    if constexpr (gpulab_::has_values<V>) {
+    if constexpr (gpulab_::has_values<ValueT>) {
       storage.add(first_values, size);
       storage.add(last_values, size);
     }
     storage.add(more, inner);
     if (!storage.fits(result)) return result;
     result = gpulab_::copy(keys, first_keys, size, stream);
-    if constexpr (gpulab_::has_values<V>) {
+    if constexpr (gpulab_::has_values<ValueT>) {
       if (result == hipSuccess) result = gpulab_::copy(values, first_values, size, stream);
     }
     buffers = {first_keys, last_keys, first_values, last_values};
     if (result == hipSuccess)
       result = gpulab_::radix_sort(more, inner, buffers, size, begin_bit, end_bit, coder, stream);
     if (result == hipSuccess) result = gpulab_::copy(last_keys, keys_out, size, stream);
-    if constexpr (gpulab_::has_values<V>) {
+    if constexpr (gpulab_::has_values<ValueT>) {
       if (result == hipSuccess) result = gpulab_::copy(last_values, values_out, size, stream);
     }
     return gpulab_::ended(temporary, result, stream, debug);
   }
 }
-template <bool descending, typename K, typename V>
-hipError_t radix_both(void* temporary, size_t& bytes, double_buffer<K>& keys, double_buffer<V>& values, size_t size,
-                      unsigned int begin_bit, unsigned int end_bit, hipStream_t stream, bool debug) {
-  if (end_bit > 8 * sizeof(K)) return hipErrorInvalidValue;
-  gpulab_::SortBuffers<K, V> buffers{keys.current(), keys.alternate(), values.current(), values.alternate(), true};
+template <bool descending, typename KeyT, typename ValueT>
+hipError_t radix_both(void* temporary, size_t& bytes, double_buffer<KeyT>& keys, double_buffer<ValueT>& values,
+                      size_t size, unsigned int begin_bit, unsigned int end_bit, hipStream_t stream, bool debug) {
+  if (end_bit > 8 * sizeof(KeyT)) return hipErrorInvalidValue;
+  gpulab_::SortBuffers<KeyT, ValueT> buffers{keys.current(), keys.alternate(), values.current(), values.alternate(),
+                                             true};
   hipError_t result = gpulab_::radix_sort(temporary, bytes, buffers, size, begin_bit, end_bit,
-                                          gpulab_::RadixKey<K, descending>{}, stream);
+                                          gpulab_::RadixKey<KeyT, descending>{}, stream);
   if (temporary != nullptr && result == hipSuccess && buffers.flipped) {
     keys.swap();
     values.swap();

@@ -32,8 +32,8 @@ hipError_t segmented_exclusive_scan(void* temporary, size_t& bytes, Input input,
 namespace segments {
 // Equal "keys" are those without a flag: item i + 1 begins a segment if its flag is set.
 struct NoFlag {
-  template <typename A, typename B>
-  __GPULAB_DEVICE_MEMBER__ bool operator()(const A&, const B& flag) const {
+  template <typename TypeA, typename TypeB>
+  __GPULAB_DEVICE_MEMBER__ bool operator()(const TypeA&, const TypeB& flag) const {
     return !static_cast<bool>(flag);
   }
 };

@@ -13,10 +13,10 @@ struct One {
   Function function;
   __GPULAB_DEVICE_MEMBER__ void operator()(uint64_t i) { gpulab_::at(output, i) = function(gpulab_::at(input, i)); }
 };
-template <typename A, typename B, typename Output, typename Function>
+template <typename TypeA, typename TypeB, typename Output, typename Function>
 struct Two {
-  A a;
-  B b;
+  TypeA a;
+  TypeB b;
   Output output;
   Function function;
   __GPULAB_DEVICE_MEMBER__ void operator()(uint64_t i) {
@@ -31,12 +31,12 @@ hipError_t transform(Input input, Output output, size_t size, Function transform
       gpulab_::for_each_index(size, transforming::One<Input, Output, Function>{input, output, transform_op}, stream);
   return gpulab_::ended(&result, result, stream, debug);
 }
-template <typename Config = default_config, typename A, typename B, typename Output, typename Function,
+template <typename Config = default_config, typename TypeA, typename TypeB, typename Output, typename Function,
           typename = typename ::gpulab::enable_if<__is_class(Function)>::type>
-hipError_t transform(A input1, B input2, Output output, size_t size, Function transform_op,
+hipError_t transform(TypeA input1, TypeB input2, Output output, size_t size, Function transform_op,
                      hipStream_t stream = nullptr, bool debug = false) {
   hipError_t result = gpulab_::for_each_index(
-      size, transforming::Two<A, B, Output, Function>{input1, input2, output, transform_op}, stream);
+      size, transforming::Two<TypeA, TypeB, Output, Function>{input1, input2, output, transform_op}, stream);
   return gpulab_::ended(&result, result, stream, debug);
 }
 }  // namespace rocprim
