@@ -33,7 +33,7 @@ def test_program(source: Path) -> None:
 
 
 def test_there_are_as_many_programs_as_the_page_says() -> None:
-    assert len(SOURCES) == 15
+    assert len(SOURCES) == 16
 
 
 @pytest.mark.full
@@ -64,6 +64,12 @@ def test_what_is_refused(source: str, message: str) -> None:
     with pytest.raises(CompileError) as caught:
         programs.build(source + "\nint main() {}\n", name="refused")
     assert message in str(caught.value)
+
+
+@pytest.mark.full
+def test_an_old_standard_is_refused() -> None:
+    with pytest.raises(CompileError, match=r"Thrust needs C\+\+17"):
+        programs.build("#include <thrust/reduce.h>\nint main() {}\n", name="old", options=["-std=c++14"])
 
 
 def test_a_cell_of_kernels_is_told_what_thrust_needs() -> None:
