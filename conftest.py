@@ -69,7 +69,7 @@ FULL = (
     r"^tests/porting/test_programs\.py::test_(builds_for_both|runs_and_prints.*\[(?!atomics))",
     r"^tests/programs/test_(sources\.py::test_program|foreign\.py)",
     r"^tests/porting/test_magic\.py::test_whole_programs_run",
-    r"^tests/programs/test_command\.py::test_(objects_archives|device_code|a_program_and_its|a_c_source|parallel_alg|dependencies|steps_that|what_the_linker|messages_of)",
+    r"^tests/programs/test_command\.py::test_(objects_archives|device_code|a_program_and_its|a_c_source|parallel_alg|what_is_for_the|dependencies|steps_that|what_the_linker|messages_of)",
     r"^tests/programs/test_(host_libraries|installation)\.py::test_project",
     r"^tests/programs/test_linking\.py::test_a_program_links_what_it_compiled",
     r"^tests/providers/test_registry\.py::test_(several_processes_build|a_cache_folder_that_cannot)",

@@ -88,7 +88,7 @@ def environment() -> dict[str, str]:
         "HIP_PATH": str(folder),
         "HIP_PLATFORM": "amd",
         "CC": str(folder / "bin" / "amdclang"),
-        "CXX": str(folder / "bin" / "amdclang++"),
+        "CXX": str(folder / "bin" / "hipcc"),
         "HIPCXX": str(folder / "llvm" / "bin" / "clang++"),
         "CMAKE_PREFIX_PATH": os.pathsep.join([str(folder), *before]),
         "PATH": os.pathsep.join([*paths, *others]),

@@ -29,6 +29,7 @@ LIMITS = compiler.Limits(seconds=300)
 FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{1,16})?(?=\0)")
 _FORMAT = "1"
 _STORE = cache.Store("units", 512 << 20, own=True)
+_DEVICE_CODE = re.compile(r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust)/|<<<")
 _CPP = re.compile(r"-std=(c|gnu)\+\+")
 
 
@@ -128,9 +129,10 @@ def compiled(one: Unit) -> Compiled:
     return found
 
 
-def _compiled(one: Unit) -> Compiled:
+def _compiled(one: Unit, surely: bool = False) -> Compiled:
     command = one.command
-    archs = command.archs if one.language == "hip" and command.side != "host" else ()
+    both = one.language == "hip" and command.side != "host"
+    archs = command.archs if both and (surely or _may_run_on_devices(one)) else ()
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch, cores.beside(max(1, len(archs))) as beside:
         passes = [beside.submit(device, one, arch) for arch in archs]
         code, outcome = host(one, Path(scratch), ("-c",))
@@ -143,6 +145,8 @@ def _compiled(one: Unit) -> Compiled:
     symbol = FAT_BINARY.search(code)
     objects = [each for each in devices if isinstance(each, code_object.CodeObject)]
     messages += [each.messages for each in objects]
+    if symbol is not None and both and not archs:  # it has device code all the same
+        return _compiled(one, surely=True)
     if symbol is not None and one.language != "hip":
         raise CompileError(
             f"{one.name} has a kernel or a device variable, and is compiled as C++.",
@@ -160,6 +164,14 @@ def _compiled(one: Unit) -> Compiled:
         files["fat.o"] = hosted.assemble_fat_binary([symbol[0].decode()], fat, one.setting)
     made = code if len(files) == 1 else hosted.join(files, one.setting, LIMITS)
     return Compiled(made, tuple(messages))
+
+
+def _may_run_on_devices(one: Unit) -> bool:
+    """Whether the source or a header of the user's names device code, or includes a library that is made of it: what is
+    for the host alone is not compiled for devices."""
+    if not one.setting.own.complete or _DEVICE_CODE.search(one.text):
+        return True
+    return any(_DEVICE_CODE.search(Path(file).read_text("utf-8", "replace")) for file in one.setting.own.files)
 
 
 def host(one: Unit, scratch: Path, action: Sequence[str]) -> tuple[bytes, compiler.Outcome]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpulab.errors import GpulabError
-from gpulab.programs import bundles, command
+from gpulab.programs import bundles, command, units
 from gpulab.toolchain import c_header, compiler, diagnostics, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
@@ -215,6 +215,36 @@ int main(void) {
   return 0;
 }
 """
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("int twice(int x) { return 2 * x; }\n", 0),
+        (
+            "#include <hip/hip_runtime.h>\nbool f() { int n; return hipGetDeviceCount(&n) == hipSuccess; }\n",
+            0,
+        ),
+        ("#include <hip/hip_runtime.h>\n__attribute__((global)) void k() {}\nvoid f() { k<<<1, 1>>>(); }\n", 1),
+        (
+            "#include <hip/hip_runtime.h>\n__attribute__((global)) void k() {}\n",
+            1,
+        ),
+        ('#include "kernels.h"\nint x;\n', 1),
+    ],
+)
+def test_what_is_for_the_host_alone_is_not_compiled_for_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, passes: int
+) -> None:
+    (tmp_path / "kernels.h").write_text("#include <hip/hip_runtime.h>\ninline __device__ int one() { return 1; }\n")
+    (tmp_path / "a.cpp").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    made = []
+    device = units.device
+    monkeypatch.setattr(units, "device", lambda one, arch: made.append(arch) or device(one, arch))
+    assert hipcc(f"-c a.cpp {ARCH}") == 0
+    assert len(made) == passes
+    assert bool(units.FAT_BINARY.search((tmp_path / "a.o").read_bytes())) == (passes == 1 and "kernels.h" not in text)
 
 
 def test_a_c_source_calls_hip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
