@@ -57,6 +57,7 @@ def access(context: int, machine: str) -> tuple[int, str]:
 
 def source_line(file: Path, offset: int) -> str:
     """The line of a program's source at this place of its file, as "a.hip, line 7"; else the function; else ""."""
+    from gpulab.providers.faults import plain_name
     from gpulab.toolchain import elf
     from gpulab.toolchain.binary import lines
 
@@ -75,7 +76,7 @@ def source_line(file: Path, offset: int) -> str:
     for table in (section for section in sections if section.name == ".symtab"):
         for symbol in elf.symbols_of(table, sections):
             if symbol.kind == elf.FUNCTION and 0 <= offset - symbol.address < symbol.size:
-                return f"function {symbol.name}"
+                return f"function {plain_name(symbol.name)}"
     return ""
 
 

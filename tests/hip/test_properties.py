@@ -20,13 +20,13 @@ OTHER_NAMES = {
     "MaxTexture1DWidth": "maxTexture1D", "MaxTexture3DDepth": "maxTexture3D[2]",
 }  # fmt: skip
 NOT_PROPERTIES = {
-    "Luid", "VirtualMemoryManagementSupported", "HostNumaId", "DmaBufSupported", "GPUDirectRDMAWithHipVMMSupported",
+    "Luid", "HostNumaId", "DmaBufSupported", "GPUDirectRDMAWithHipVMMSupported",
     "HandleTypeFabricSupported", "HdpMemFlushCntl", "HdpRegFlushCntl", "CanUseStreamWaitValue", "ExpertSchedMode",
     "MaxDynDataPrefetchRegions",
 }  # fmt: skip
 OF_THE_ARCHITECTURE = {
     "TotalGlobalMem", "ImageSupport", "PhysicalMultiProcessorCount", "FineGrainSupport", "WallClockRate",
-    "NumberOfXccs", "MaxAvailableVgprsPerThread", "PciChipId",
+    "NumberOfXccs", "MaxAvailableVgprsPerThread", "PciChipId", "VirtualMemoryManagementSupported",
 }  # fmt: skip
 
 
@@ -71,6 +71,7 @@ def test_attributes_of_the_architecture_alone(hip):
         ("TotalGlobalMem", 2**31 - 1, 2**31 - 1), ("ImageSupport", 0, 1), ("PhysicalMultiProcessorCount", 304, 48),
         ("FineGrainSupport", 1, 1), ("WallClockRate", 100_000, 100_000), ("NumberOfXccs", 8, 1),
         ("MaxAvailableVgprsPerThread", 512, 256), ("PciChipId", 0x74A1, 0x744C),
+        ("VirtualMemoryManagementSupported", 1, 1),
     ):  # fmt: skip
         number = int(getattr(e, f"hipDeviceAttribute{name}"))
         for arch, wanted in (("gfx942", of_gfx942), ("gfx1100", of_gfx1100)):
@@ -86,6 +87,7 @@ SAME = {
     "globalL1CacheSupported": 1, "localL1CacheSupported": 1, "managedMemory": 1, "concurrentManagedAccess": 1,
     "directManagedMemAccessFromHost": 1, "cooperativeLaunch": 1, "cooperativeMultiDeviceLaunch": 0,
     "hostNativeAtomicSupported": 1, "hostRegisterSupported": 1, "memoryPoolsSupported": 1, "isLargeBar": 1,
+    "ipcEventSupported": 1,
     "maxThreadsPerBlock": 1024, "tccDriver": 0, "computeMode": 0, "kernelExecTimeoutEnabled": 0,
     "clockInstructionRate": 100_000, "sharedMemPerBlock": 65536, "sharedMemPerBlockOptin": 65536,
     "maxSharedMemoryPerMultiProcessor": 65536,

@@ -65,6 +65,7 @@ class Device:
         self.place = index if place is None else place
         self.architecture = architecture
         self.properties = device_properties(architecture, self.place)
+        self.properties.isLargeBar = int(not arena.is_guarded)  # whether the host may follow device pointers
         self.flags = 0
         self.limits = dict(DEFAULT_LIMITS)
         self.peers: set[int] = set()

@@ -71,7 +71,7 @@ def device_properties(architecture: Architecture, index: int) -> DevicePropertie
     p.cooperativeLaunch = 1
     p.hostNativeAtomicSupported = 1
     p.hostRegisterSupported = 1
-    p.memoryPoolsSupported = 1
+    p.memoryPoolsSupported = p.ipcEventSupported = 1
     p.gcnArchName = a.gcn_arch_name.encode()
     p.clockInstructionRate = a.wall_clock_khz
     p.isLargeBar = 1
@@ -191,7 +191,6 @@ _FIELDS: dict[int, str | tuple[str, int]] = {
 #: Attributes that exist and that a virtual device answers with zero: it has no such thing.
 _ZERO = {
     21,  # luid
-    89,  # virtual memory management
     92,  # host NUMA id
     93,  # dma-buf
     94,  # GPUDirect RDMA with VMM
@@ -219,6 +218,7 @@ def attribute(architecture: Architecture, properties: DeviceProperties, number: 
         return 0
     more = {
         _TOTAL_GLOBAL_MEMORY: min(a.memory_bytes, INT_MAX),
+        89: 1,  # virtual memory management
         10014: int(a.image_support),
         10015: a.compute_units if a.unit_name == "CU" else a.multiprocessors,
         10016: 1,  # fine-grained memory
@@ -232,4 +232,4 @@ def attribute(architecture: Architecture, properties: DeviceProperties, number: 
 
 def numbers() -> list[int]:
     """All attribute numbers that have an answer."""
-    return sorted({*_FIELDS, *_ZERO, _TOTAL_GLOBAL_MEMORY, 10014, 10015, 10016, 10017, 10018, 10019, 10020})
+    return sorted({*_FIELDS, *_ZERO, _TOTAL_GLOBAL_MEMORY, 89, 10014, 10015, 10016, 10017, 10018, 10019, 10020})
