@@ -282,11 +282,11 @@ IMAGE_WORD = Word(
     "IMAGE_",
     "An image instruction as gpulab_image takes it. Mip: an address register names the level of a load or store. Data, "
     "resource, sampler: numbers of the first register. Index, offset: address registers that a buffer access has. "
-    "Halves, half slopes: coordinates, or derivatives, are 16-bit numbers, two to a register.",
+    "Halves, half slopes, half data: coordinates, derivatives, data are 16-bit numbers, two to a register.",
     (
         ("action", 0, 4), ("shape", 4, 4), ("level", 8, 4), ("set", 12, 4), ("dmask", 16, 4), ("unorm", 20, 1),
         ("mip", 21, 1), ("index", 22, 1), ("offset", 23, 1), ("data", 24, 12), ("resource", 36, 8), ("sampler", 44, 8),
-        ("halves", 52, 1), ("half_slopes", 53, 1),
+        ("halves", 52, 1), ("half_slopes", 53, 1), ("half_data", 54, 1),
     ),
 )  # fmt: skip
 WORDS = (ACCESS_WORD, ROUND_WORD, ROUND_MODE, MATRIX_SHAPE, MATRIX_FLAGS, IMAGE_WORD)

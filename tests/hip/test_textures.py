@@ -617,6 +617,35 @@ def test_a_profile_counts_each_tap(call, module):
         assert access.lanes == 32 * lines
 
 
+def test_descriptors_of_any_bits_end_nothing_but_the_kernel(call, module):
+    """Bits of a texture's and of a surface's words are changed at random: the kernel runs, or is stopped."""
+    image = make_array(call, RNG.uniform(-1, 1, (4, 6, 4)).astype(np.float32), 2)
+    memory = call.address("hipMalloc", 1024)
+    resource = structures.ResourceDescription(resType=LINEAR)
+    resource.res.linear.devPtr, resource.res.linear.sizeInBytes = memory, 1024
+    resource.res.linear.desc = channels(np.uint8, 4)
+    objects = [texture_of(call, resource_of(image), linear=True), texture_of(call, resource)]
+    objects.append(call.address("hipCreateSurfaceObject", byref(resource_of(image))))
+    places = gpulab.to_device(np.float32(RNG.uniform(-9, 9, 32)))
+    out, rng, stopped = gpulab.zeros(256, "float32"), np.random.default_rng(11), 0
+    for n in range(150):
+        words = np.frombuffer(ctypes.string_at(objects[n % 3], 80), np.uint32).copy()
+        for _ in range(rng.integers(1, 5)):
+            words[rng.integers(0, 16)] ^= np.uint32(1 << rng.integers(0, 32))
+        changed = gpulab.to_device(words)
+        made = gpulab.Pointer(changed.address)
+        try:
+            if n % 3 == 0:
+                module.two[1, 32](out, made, places, places)
+            elif n % 3 == 1:
+                module.fetch_bytes[1, 32](gpulab.zeros(128, "uint8"), made)
+            else:
+                module.surface_two[1, (8, 4)](made, made)
+        except gpulab.errors.MemoryFault:
+            stopped += 1
+    assert 30 < stopped < 150
+
+
 def test_two_lanes_that_write_one_texel(call, module):
     handle = make_array(call, np.zeros((32, 1), np.float32), 2)
     surface = call.address("hipCreateSurfaceObject", byref(resource_of(handle)))

@@ -334,6 +334,35 @@ def test_coordinates_and_slopes_of_sixteen_bits():
             assert [found.floats(r)[0] for r in (4, 7)] == [24.5, 38]
 
 
+@pytest.mark.parametrize("arch", ["gfx1100", pytest.param("gfx1201", marks=pytest.mark.full)])
+def test_data_of_sixteen_bits(arch):
+    """d16: channels two to a register, rounded to halves; what has no channel stays. Stored again they are texels."""
+    texels = np.array([[0.5, -2, 1 / 3, 4], [1, 2, 3, 5]], np.float32).reshape(1, 1, 2, 4)
+    numbers = np.array([[7, -3, 300, -300], [1, 2, 3, 5]], np.int16).reshape(1, 1, 2, 4)
+    for image, format in ((texels, "32_32_32_32_float"), (numbers, "16_16_16_16_sint")):
+        found = run(
+            arch,
+            setup(descriptor(arch, "1d", format, (2, 1, 1)), sampler((CLAMP,), False, False))
+            + f"""
+            v_mov_b32 v1, 0
+            v_mov_b32 v2, 1
+            v_mov_b32 v3, 0.5
+            v_mov_b32 v6, 0x77770000
+            s_mov_b32 exec_lo, 1
+            image_load v[4:5], v1, s[8:15] dmask:0xf dim:SQ_RSRC_IMG_1D d16
+            image_sample_lz v6, v3, s[8:15], s[16:19] dmask:0x4 dim:SQ_RSRC_IMG_1D d16
+            {WAIT.get(arch, "s_waitcnt vmcnt(0)")}
+            image_store v[4:5], v2, s[8:15] dmask:0xf dim:SQ_RSRC_IMG_1D d16
+            """,
+            data=padded(image),
+        )
+        halves = image[0, 0, 0].astype(np.float16) if format.endswith("float") else image[0, 0, 0]
+        assert found.v[4:6, 0].copy().view(halves.dtype).tolist() == halves.tolist()
+        assert found.v[6, 0] == 0x77770000 | int(halves[2:3].view(np.uint16)[0])
+        after = np.frombuffer(found.data, image.dtype)[4:8]
+        assert after.tolist() == halves.astype(image.dtype).tolist()
+
+
 @pytest.mark.parametrize("arch", DEVICES)
 def test_what_the_descriptor_says_of_the_size(arch):
     found = run(
@@ -405,7 +434,7 @@ def test_texels_of_a_buffer(arch):
         ("image_load v[4:7], v[1:2], s[8:15] dmask:0x7 dim:SQ_RSRC_IMG_2D", r"channels \(3\)"),
         ("image_load v[4:7], v1, s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D", "takes 2"),
         ("image_load v[4:7], v[1:2], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D tfe", "not resident"),
-        ("image_load v[4:5], v[1:2], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D d16", "16-bit numbers"),
+        ("image_load v[4:7], v[1:2], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D d16", r"channels \(2\)"),
         ("image_atomic_add_u32 v4, v[1:2], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D", "atomicAdd"),
         ("image_sample_c_lz v4, v[1:3], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D", "comparison of depths"),
     ],

@@ -21,7 +21,8 @@ A coordinate in texels is u = x * size (or x, unnormalised). Without a filter th
 times the products of their weights, x first. A texel outside goes where the clamp says: 0 wraps, 1 mirrors, 2 is the
 last texel, 3 mirrors once, 6 the border's colour. The layer of an array is rounded to the nearest and clamped. A load
 outside gives 0 in all channels; a store outside does nothing. Channels that dmask leaves out of a store are 0, on
-RDNA 4 the first one's value. Formats of integers are never filtered.
+RDNA 4 the first one's value. Formats of integers are never filtered. With a16 coordinates, with d16 data are 16-bit
+numbers, two to a register: compilers write so where a program converts from or to halves.
 
 Sources: RDNA 2, RDNA 3 and RDNA 4 ISA manuals, "Image Resource Descriptor", "Sampler Resource", "Image Instructions";
 LLVM's SIDefines.h (UfmtGFX10, UfmtGFX11) for the numbers of formats; ROCm's runtime for which fields HIP fills.

@@ -356,7 +356,8 @@ class Image(Stated):
     level: of a sample or a gather, where its level of detail comes from: "distance" (of the coordinates of neighbouring
     lanes), "zero", "given" (the last address register), "bias" (a bias in the first one), "derivatives".
     mip: the last address register names the level of a load or a store.
-    half_slopes: derivatives are halves, two to a register. (Coordinates are where the text says a16.)
+    half_slopes: derivatives are halves, two to a register. (Coordinates are where the text says a16, data where it says
+    d16.)
     channels: of an access to a buffer of texels (buffer_load_format_xyzw: 4), which has no dmask; 0: an image.
 
     Operands in the text: data, address registers, resource (8 scalars, a buffer's 4), sampler (4 scalars).

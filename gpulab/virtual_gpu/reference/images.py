@@ -7,6 +7,7 @@ import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from gpulab.virtual_gpu.reference.accesses import MemoryRows
 from gpulab.virtual_gpu.reference.operands import Writes
 from gpulab.virtual_gpu.reference.state import Stop
 from gpulab.virtual_gpu.reference.values import MASK32
+
+if TYPE_CHECKING:
+    from gpulab.virtual_gpu.reference.values import Bits
 
 Channels = tuple[int, int, int, int]
 """The bits of four channels as a shader sees them."""
@@ -77,7 +81,7 @@ class ImageRows(MemoryRows):
         operands = list(self.item.operands)
         data = operands.pop(0)
         modifiers = self.item.modifiers
-        for name in ("tfe", "lwe", "d16", "r128", "lds"):
+        for name in ("tfe", "lwe", "r128", "lds"):
             if modifiers.get(name):
                 raise self.unsupported(f"the modifier {name}")
         if row.channels:
@@ -104,7 +108,7 @@ class ImageRows(MemoryRows):
             if halves:
                 own = [word >> shift & 0xFFFF for word in own for shift in (0, 16)]
                 if row.action in ("sample", "gather"):
-                    own = [int(np.uint16(n).view(np.float16).astype(np.float32).view(np.uint32)) for n in own]
+                    own = [from_half(n) for n in own]
             if row.action in ("sample", "gather"):
                 found[lane] = self.sampled(row, view, shape, sampler, own, mask, lane)
             elif row.action == "load":
@@ -116,7 +120,7 @@ class ImageRows(MemoryRows):
                     self.stored(view, at, data, mask, lane)
         if row.action == "store":
             return []
-        return self.channels_into(data, found, 15 if row.action == "gather" else mask)
+        return self.channels_into(data, found, 15 if row.action == "gather" else mask, view.format.integers)
 
     # -- descriptors
 
@@ -170,10 +174,15 @@ class ImageRows(MemoryRows):
     def stored(self, view: View, address: int, data: Operand, mask: int, lane: int) -> None:
         format, register = view.format, data.value
         assert isinstance(register, Register)
-        words = iter([int(word[lane]) for word in self.words(register)])
+        given = [int(word[lane]) for word in self.words(register)]
+        if self.item.modifiers.get("d16"):
+            halves = [word >> shift & 0xFFFF for word in given for shift in (0, 16)]
+            signed = [n - (n >> 15 << 16) & MASK32 for n in halves]
+            given = halves if format.kind == "uint" else signed if format.kind == "sint" else [*map(from_half, halves)]
+        words = iter(given)
         channels = [next(words) if mask >> n & 1 else None for n in range(4)]
         spread = isa.generation_of(self.machine.program.arch).name == "gfx12"
-        missing = int(self.words(register)[0][lane]) if spread else 0
+        missing = given[0] if spread else 0
         bits = 0
         for n in range(format.channels):
             source = view.select.index(4 + n) if 4 + n in view.select else 3
@@ -181,11 +190,15 @@ class ImageRows(MemoryRows):
             bits |= from_channel(missing if value is None else value, format) << format.bits * n
         self.put(address, bits, format.size, lane)
 
-    def channels_into(self, target: Operand, found: Mapping[int, Sequence[int]], mask: int) -> Writes:
+    def channels_into(
+        self, target: Operand, found: Mapping[int, Sequence[int]], mask: int, integers: bool = True
+    ) -> Writes:
         register = target.value
         assert isinstance(register, Register)
         words = self.words(register)
         kept = [n for n in range(4) if mask >> n & 1]
+        if self.item.modifiers.get("d16"):
+            return [lambda: halves_into(words, found, kept, integers)]
 
         def write() -> None:
             for lane, channels in found.items():
@@ -290,6 +303,23 @@ class ImageRows(MemoryRows):
         return [bits_of(float(t)) if not math.isnan(t) else int(t.view(np.uint32)) for t in total]
 
 
+def from_half(bits: int) -> int:
+    """A half as the bits of a float."""
+    return int(np.uint16(bits).view(np.float16).astype(np.float32).view(np.uint32))
+
+
+def halves_into(words: Bits, found: Mapping[int, Sequence[int]], kept: Sequence[int], integers: bool) -> None:
+    """Channels two to a register; a half without a channel stays."""
+    for lane, channels in found.items():
+        for place, n in enumerate(kept):
+            bits, shift = channels[n] & 0xFFFF, 16 * (place & 1)
+            if not integers:
+                with np.errstate(over="ignore"):
+                    bits = int(float_of(channels[n]).astype(np.float16).view(np.uint16))
+            old = int(words[place // 2, lane])
+            words[place // 2, lane] = old & ~(0xFFFF << shift) & MASK32 | bits << shift
+
+
 def split(u: float, linear: bool) -> tuple[int, int]:
     """A coordinate in texels as texel number and weight of the next one in 256ths."""
     u = 0.0 if math.isnan(u) else min(max(u, -(2.0**30)), 2.0**30)
@@ -328,7 +358,7 @@ def as_channel(raw: int, format: Format) -> int:
     if kind == "sint":
         return signed & MASK32
     if kind == "float" and bits == 16:
-        return int(np.array(raw, np.uint16).view(np.float16).astype(np.float32).view(np.uint32))
+        return from_half(raw)
     return raw
 
 

@@ -383,6 +383,8 @@ class Decoder:
         assert isinstance(register, Register)
         if row.action in ("load", "sample", "gather", "size"):
             self._writes(decoded, parts.data, register.count)
+            if instruction.modifiers.get("d16"):  # a half without a channel stays
+                self._reads(decoded, parts.data, register.count)
         else:
             self._reads(decoded, parts.data, register.count)
         for operand in (*parts.addresses, parts.resource, parts.sampler, parts.scalar):
@@ -469,7 +471,6 @@ class ImageOperands:
 _IMAGE_MODIFIERS = {
     "tfe": "tfe asks for a status of pages that are not resident; gpulab has no such pages.",
     "lwe": "lwe asks whether a level had to be replaced; images have one level here.",
-    "d16": "its data are 16-bit numbers, two to a register; HIP's texture functions take 32-bit ones.",
     "r128": "its resource descriptor has four registers; HIP's have eight.",
 }
 
@@ -515,6 +516,8 @@ def image_operands(instruction: Instruction, row: Image) -> ImageOperands:
             raise ValueError("its descriptors are not in eight (resource) and four (sampler) scalar registers.")
     register = data.value
     words = 4 if row.action == "gather" else dmask.bit_count()
+    if modifiers.get("d16"):
+        words = (words + 1) // 2
     if not isinstance(register, Register) or register.file not in ("v", "a") or register.count != words:
         raise ValueError(f"its data are not in as many vector registers as it has channels ({words}).")
     if row.action == "gather" and dmask.bit_count() != 1:

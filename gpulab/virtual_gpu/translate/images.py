@@ -73,6 +73,7 @@ def emit(
         sampler=numbers[1] or 0,
         halves=bool(modifiers.get("a16")),
         half_slopes=row.half_slopes,
+        half_data=bool(modifiers.get("d16")),
     )
     first = 0
     if row.action != "size":

@@ -273,10 +273,24 @@ static inline u32 *data_of(const Call *c, u32 n, u32 lane) {
   return c->vgprs + (u64)((u32)IMAGE_DATA(c->what) + n) * c->size + lane;
 }
 
-static void put(const Call *c, u32 lane, const Texel *t) {
+/* Channel n of a lane's data: a register, or half of one. */
+static inline void put_channel(const Call *c, u32 n, u32 lane, u32 value, int integers) {
+  if (!IMAGE_HALF_DATA(c->what)) { *data_of(c, n, lane) = value; return; }
+  u32 *to = data_of(c, n / 2, lane), shift = 16 * (n & 1);
+  u32 half = integers ? value & 0xffff : to_half(as_float(value));
+  *to = (*to & ~(0xffffu << shift)) | half << shift;
+}
+
+static inline u32 channel_given(const Call *c, u32 n, u32 lane, u32 kind) {
+  if (!IMAGE_HALF_DATA(c->what)) return *data_of(c, n, lane);
+  u32 half = *data_of(c, n / 2, lane) >> 16 * (n & 1) & 0xffff;
+  return kind == UINT ? half : kind == SINT ? (u32)((i32)(half << 16) >> 16) : as_word(from_half(half));
+}
+
+static void put(const Call *c, u32 lane, const Texel *t, int integers) {
   u32 mask = (u32)IMAGE_DMASK(c->what), n = 0;
   for (u32 i = 0; i < 4; i++)
-    if (mask >> i & 1) *data_of(c, n++, lane) = t->channel[i];
+    if (mask >> i & 1) put_channel(c, n++, lane, t->channel[i], integers);
 }
 
 static inline u32 taps_of(u32 action, u32 shape) {
@@ -319,7 +333,7 @@ static void sample_lanes(const Call *c, const Picture *v, const Sampling *s, u64
     if (gather) { /* the four texels against the clock, from the lower left */
       u32 channel = (u32)__builtin_ctz(mask ? mask : 1);
       static const u8 ORDER[] = {2, 3, 1, 0};
-      for (u32 i = 0; i < 4; i++) *data_of(c, i, lane) = found[ORDER[i]].channel[channel];
+      for (u32 i = 0; i < 4; i++) put_channel(c, i, lane, found[ORDER[i]].channel[channel], of_integers(v));
       continue;
     }
     if (n == 1) sum = found[0];
@@ -329,7 +343,7 @@ static void sample_lanes(const Call *c, const Picture *v, const Sampling *s, u64
         for (u32 t = 1; t < n; t++) total = total + as_float(found[t].channel[i]) * weights[t];
         sum.channel[i] = as_word(total);
       }
-    put(c, lane, &sum);
+    put(c, lane, &sum, of_integers(v));
   }
 }
 
@@ -369,15 +383,15 @@ static int move_lanes(const Call *c, Picture *v, const u32 *t, u64 offset, u64 e
     }
     if (!stores) {
       Texel found = address ? fetched(v, address) : none;
-      put(c, lane, &found);
+      put(c, lane, &found, of_integers(v));
       if (address && taps) tapped(taps, 0, lane, address, c->size);
       continue;
     }
     if (!address) continue;
     u32 channel[4], n = 0;
-    for (u32 i = 0; i < 4; i++) channel[i] = mask >> i & 1 ? *data_of(c, n++, lane) : 0;
+    for (u32 i = 0; i < 4; i++) channel[i] = mask >> i & 1 ? channel_given(c, n++, lane, v->kind) : 0;
     if (set == SET_GFX12)
-      for (u32 i = 0; i < 4; i++) if (!(mask >> i & 1)) channel[i] = *data_of(c, 0, lane);
+      for (u32 i = 0; i < 4; i++) if (!(mask >> i & 1)) channel[i] = channel_given(c, 0, lane, v->kind);
     u32 changed = 0, word[4] = {};
     u64 home = address + v->shift;
     for (u32 i = 0; i < v->channels; i++) {
@@ -402,7 +416,7 @@ static void size_lanes(const Call *c, const Picture *v, u64 exec) {
   for (u64 rest = exec; rest; rest &= rest - 1) {
     u32 lane = (u32)__builtin_ctzll(rest);
     Texel t = {{v->width, v->height, v->depth, 1}};
-    put(c, lane, &t);
+    put(c, lane, &t, 1);
   }
 }
 

@@ -211,7 +211,7 @@ enum {
 
 /* An image instruction as gpulab_image takes it. Mip: an address register names the level of a load or store.
    Data, resource, sampler: numbers of the first register. Index, offset: address registers that a buffer access
-   has. Halves, half slopes: coordinates, or derivatives, are 16-bit numbers, two to a register. */
+   has. Halves, half slopes, half data: coordinates, derivatives, data are 16-bit numbers, two to a register. */
 #define IMAGE_ACTION(word) ((word) >> 0 & 15)
 #define IMAGE_SHAPE(word) ((word) >> 4 & 15)
 #define IMAGE_LEVEL(word) ((word) >> 8 & 15)
@@ -226,6 +226,7 @@ enum {
 #define IMAGE_SAMPLER(word) ((word) >> 44 & 255)
 #define IMAGE_HALVES(word) ((word) >> 52 & 1)
 #define IMAGE_HALF_SLOPES(word) ((word) >> 53 & 1)
+#define IMAGE_HALF_DATA(word) ((word) >> 54 & 1)
 
 typedef struct Wave Wave;
 typedef struct Buffer Buffer;
