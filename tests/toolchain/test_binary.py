@@ -18,6 +18,8 @@ from gpulab.toolchain import CodeObject, binary, compile, compiler, elf
 from gpulab.toolchain.binary import decoder, descriptor, lines
 from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Operand, Program, Register, Symbol
+from gpulab.virtual_gpu.runtime import codes, images
+from gpulab.virtual_gpu.runtime.codes import Failure
 
 pytestmark = pytest.mark.skipif(bool(decoder.missing()), reason="the disassembler is made for Linux on x86-64 alone")
 SOURCE = r"""
@@ -423,3 +425,46 @@ def test_tables_of_symbols_and_relocations(rdna: bytes) -> None:
     for name in (b".symtab", b".strtab"):  # without the full table, what is exported remains
         rdna = rdna.replace(name, b".xxxxxx")
     assert re.search(rb"\.xxxxxx", rdna)
+
+
+def test_an_image_whose_headers_name_memory_that_is_not_there(rdna: bytes) -> None:
+    """Real memory ends behind the image; a damaged header says that the image goes on."""
+    import ctypes
+    import mmap
+
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    for place, value in ((32, 0x18000000), (40, 0x18000000), (40, 1 << 29), (32, (1 << 64) - 64)):
+        damaged = bytearray(rdna)
+        damaged[place : place + 8] = value.to_bytes(8, "little")
+        size = -(-len(damaged) // mmap.PAGESIZE) * mmap.PAGESIZE
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        room = ctypes.c_size_t(size + mmap.PAGESIZE)
+        address = int(libc.mmap(None, room, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, ctypes.c_long(0)))
+        try:
+            ctypes.memmove(address, bytes(damaged), len(damaged))
+            assert libc.munmap(ctypes.c_void_p(address + size), ctypes.c_size_t(mmap.PAGESIZE)) == 0
+            with pytest.raises(Failure) as caught:
+                images.image_at(address)
+            assert caught.value.code == codes.INVALID_IMAGE
+        finally:
+            libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
+
+
+def test_an_object_without_code_has_no_kernels(tmp_path: Path) -> None:
+    text = (
+        '\t.section .rodata,"a",@progbits\n\t.globl table\n\t.type table,@object\ntable:\n\t.long 7\n\t.size table, 4\n'
+    )
+    notes = "amdhsa.kernels: []\namdhsa.target: amdgcn-amd-amdhsa--gfx942\namdhsa.version: [1, 2]\n"
+    text += f"\t.amdgpu_metadata\n---\n{notes}...\n\t.end_amdgpu_metadata\n"
+    assert "table" in binary.assembly_of(linked(text, "gfx942", tmp_path)).text
+
+
+def test_bitcode_is_refused_by_name() -> None:
+    """hipModuleLoadData takes machine code; hiprtc links bitcode (tests/hip/test_hiprtc.py)."""
+    import ctypes
+
+    room = ctypes.create_string_buffer(b"BC\xc0\xde" + bytes(60))
+    with pytest.raises(Failure, match=r"LLVM bitcode.*hiprtcLinkAddData") as caught:
+        images.image_at(ctypes.addressof(room))
+    assert caught.value.code == codes.INVALID_IMAGE

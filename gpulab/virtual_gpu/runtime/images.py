@@ -7,6 +7,9 @@ are those of LLVM's documentation, "Clang Offload Bundler": bundled binaries, an
 from __future__ import annotations
 
 import ctypes
+import functools
+import mmap
+import os
 import re
 import struct
 from collections.abc import Callable
@@ -17,6 +20,7 @@ from gpulab.virtual_gpu.runtime.codes import Failure
 
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 _COMPRESSED = b"CCOB"
+_BITCODE = b"BC\xc0\xde"
 _LARGEST_IMAGE = 1 << 30
 # By version: behind magic, version and method the bytes of the whole, bytes when unpacked, and a hash of those.
 _HEADERS = {1: "<4sHHIQ", 2: "<4sHHIIQ", 3: "<4sHHQQQ"}
@@ -35,22 +39,54 @@ def image_at(address: int) -> bytes:
     Raises:
         Failure: hipErrorInvalidImage.
     """
-    head = ctypes.string_at(address, 4)
+    head = _read(address, 4)
     if head == b"\x7fELF":
         size = _elf_bytes(address)
-    elif head == _BUNDLE[:4] and ctypes.string_at(address, len(_BUNDLE)) == _BUNDLE:
+    elif head == _BUNDLE[:4] and _read(address, len(_BUNDLE)) == _BUNDLE:
         size = _bundle_bytes(address)
     elif head == _COMPRESSED:
         size = _compressed_bytes(address)
+    elif head == _BITCODE:
+        raise Failure(
+            codes.INVALID_IMAGE, "the image is LLVM bitcode, which is no machine code yet: hiprtcLinkAddData takes it"
+        )
     else:
         raise Failure(codes.INVALID_IMAGE, "the image is neither an ELF file nor an offload bundle")
     if not 0 < size <= _LARGEST_IMAGE:
         raise Failure(codes.INVALID_IMAGE, "the image's own headers give no sensible size")
+    return _read(address, size)
+
+
+_MS_ASYNC = 1
+
+
+def _read(address: int, size: int) -> bytes:
+    """Bytes of an image. Its headers may be damaged, and name bytes where no memory is.
+
+    Raises:
+        Failure: hipErrorInvalidImage.
+    """
+    if not 0 <= size <= _LARGEST_IMAGE or not _is_mapped(address, size):
+        raise Failure(codes.INVALID_IMAGE, "the image's own headers name bytes beyond the memory that it is in")
     return ctypes.string_at(address, size)
 
 
+def _is_mapped(address: int, size: int) -> bool:
+    """Is there memory at all of these addresses? msync, which with MS_ASYNC does nothing else, says so (POSIX)."""
+    if os.name == "nt":
+        return True
+    first = address - address % mmap.PAGESIZE
+    length = ctypes.c_size_t(address + size - first)
+    return int(_libc().msync(ctypes.c_void_p(first), length, _MS_ASYNC)) == 0
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
+
+
 def _elf_bytes(address: int) -> int:
-    header = ctypes.string_at(address, 64)
+    header = _read(address, 64)
     if header[4] != 2 or header[5] != 1:
         raise Failure(codes.INVALID_IMAGE, "the image is not a 64-bit little-endian ELF file")
     segments_at, sections_at = struct.unpack_from("<QQ", header, 32)
@@ -59,13 +95,13 @@ def _elf_bytes(address: int) -> int:
     if max(ends) > _LARGEST_IMAGE or (segment_count and segment_bytes < 56) or (section_count and section_bytes < 64):
         raise Failure(codes.INVALID_IMAGE)
     for i in range(section_count):
-        section = ctypes.string_at(address + sections_at + i * section_bytes, 64)
+        section = _read(address + sections_at + i * section_bytes, 64)
         kind = struct.unpack_from("<I", section, 4)[0]
         offset, size = struct.unpack_from("<QQ", section, 24)
         if kind != 8:  # SHT_NOBITS has no bytes in the file
             ends.append(offset + size)
     for i in range(segment_count):
-        segment = ctypes.string_at(address + segments_at + i * segment_bytes, 56)
+        segment = _read(address + segments_at + i * segment_bytes, 56)
         offset, size = struct.unpack_from("<Q16xQ", segment, 8)
         ends.append(offset + size)
     return int(max(ends))
@@ -87,12 +123,12 @@ def _bundle_entries(read: Callable[[int, int], bytes]) -> list[tuple[int, int, s
 
 
 def _bundle_bytes(address: int) -> int:
-    entries = _bundle_entries(lambda offset, size: ctypes.string_at(address + offset, size))
+    entries = _bundle_entries(lambda offset, size: _read(address + offset, size))
     return max((offset + size for offset, size, _ in entries), default=0)
 
 
 def _compressed_bytes(address: int) -> int:
-    version = struct.unpack("<H", ctypes.string_at(address + 4, 2))[0]
+    version = struct.unpack("<H", _read(address + 4, 2))[0]
     if version not in (2, 3):
         raise Failure(
             codes.INVALID_IMAGE,
@@ -100,7 +136,7 @@ def _compressed_bytes(address: int) -> int:
             "which tell their length",
         )
     form = _HEADERS[version]
-    return int(struct.unpack(form, ctypes.string_at(address, struct.calcsize(form)))[3])
+    return int(struct.unpack(form, _read(address, struct.calcsize(form)))[3])
 
 
 def _unpacked(packed: bytes) -> bytes:
