@@ -272,6 +272,30 @@ def test_a_program_without_its_python(tmp_path: Path) -> None:
     assert "no AMD GPU answers" in done.stderr
 
 
+CYCLIC = """
+#include <cstdio>
+double image[64 * 64], sums[64 * 64];
+int main() {
+  for (int i = 0; i < 64 * 64; ++i) image[i] = i % 101;
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 64; ++x)
+      for (int j = -2; j <= 2; ++j)
+        for (int i = -2; i <= 2; ++i)
+          sums[y * 64 + x] += image[(y - j + 64) % 64 * 64 + (x - i + 64) % 64] * (1 + i * i + j * j);
+  double total = 0;
+  for (double sum : sums) total += sum;
+  std::printf("%.0f\\n", total);
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), pytest.param(("-O3",), marks=pytest.mark.full)])
+def test_host_loops_with_indices_that_wrap(options: tuple[str, ...]) -> None:
+    # each element is taken once with each of the 25 weights, whose sum is 125
+    total = 125 * sum(i % 101 for i in range(64 * 64))
+    assert programs.build(CYCLIC, options=options).run(arch="gfx942").stdout == f"{total}\n"
+
+
 def test_interrupting_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """KeyboardInterrupt while it runs ends its process."""
     import os
