@@ -272,6 +272,32 @@ def test_a_program_without_its_python(tmp_path: Path) -> None:
     assert "no AMD GPU answers" in done.stderr
 
 
+OLD = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void add(int* out, int a, float b) { out[threadIdx.x] = a + (int)b + threadIdx.x; }
+int main() {
+  int *out, host[64];
+  if (hipMalloc((void**)&out, sizeof host) != hipSuccess) return 1;
+  hipLaunchKernelGGL(add, dim3(1), dim3(64), 0, 0, out, 3, 4.0f);
+  if (hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 2;
+  hipLaunchConfig_t one = {};
+  one.gridDim = dim3(1);
+  one.blockDim = dim3(64);
+  if (hipLaunchKernelEx(&one, add, out, 5, 6) != hipSuccess) return 3;
+  std::printf("%d ", host[63]);
+  if (hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 4;
+  std::printf("%d\\n", host[63]);
+  return hipFree(out) != hipSuccess;
+}
+"""
+
+
+@pytest.mark.parametrize("standard", ["c++11", pytest.param("c++14", marks=pytest.mark.full)])
+def test_programs_of_older_standards(standard: str) -> None:
+    assert programs.build(OLD, options=[f"-std={standard}"]).run(arch="gfx1100").stdout == "70 74\n"
+
+
 CYCLIC = """
 #include <cstdio>
 double image[64 * 64], sums[64 * 64];

@@ -51,6 +51,21 @@ hipError_t hipSetupArgument(const void* argument, size_t bytes, size_t offset);
 hipError_t hipLaunchByPtr(const void* function);
 }
 
+// The addresses of a tuple's values from `index` on. (Programs may be C++11: no std::apply, no fold.)
+template <size_t index, size_t count>
+struct __gpulab_addresses__ {
+  template <typename Values>
+  static void take(Values& values, void** places) {
+    places[index] = const_cast<void*>(static_cast<const volatile void*>(&std::get<index>(values)));
+    __gpulab_addresses__<index + 1, count>::take(values, places);
+  }
+};
+template <size_t count>
+struct __gpulab_addresses__<count, count> {
+  template <typename Values>
+  static void take(Values&, void**) {}
+};
+
 // A kernel's arguments, converted to its parameters, and an address of each.
 template <typename... Parameters>
 class __gpulab_arguments__ {
@@ -60,10 +75,7 @@ class __gpulab_arguments__ {
  public:
   template <typename... Arguments>
   explicit __gpulab_arguments__(Arguments&&... arguments) : values_(std::forward<Arguments>(arguments)...) {
-    std::apply([this](auto&... values) {
-      void** place = addresses_;
-      ((*place++ = const_cast<void*>(static_cast<const volatile void*>(&values))), ...);
-    }, values_);
+    __gpulab_addresses__<0, sizeof...(Parameters)>::take(values_, addresses_);
   }
   void** addresses() { return addresses_; }
 };
