@@ -32,6 +32,10 @@ INCLUDE = Path(__file__).parent / "include"
 GLIBC = "2.28"  # programs run with this version of the C library and later ones
 #: What to say before the first program, where people can read it.
 FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 60 seconds) ..."
+#: Clang 22 takes an index like (x - i + 64) % 64 for one that only grows, and loads several elements from beyond the
+#: array (LLVM's issue 191382 has such a store). AMD's targets vectorise no such loops.
+_SCALAR_LOOPS = "-fno-vectorize"
+
 #: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
 _FORMAT = "4"
@@ -408,7 +412,7 @@ def compile_object(
     main.write_bytes(sources.encoded(f'#line {first_line} "{quoted}"\n{source}'))
     fixed = (
         *(("--cuda-host-only", f"--offload-arch={arch}") if language in ("hip", "c++") else ()),
-        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", *WARNINGS,
+        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", _SCALAR_LOOPS, *WARNINGS,
         *(parallel_algorithms(source) if language in ("hip", "c++") else ()), *options, *MESSAGES,
         "-Xclang", "-ivfsoverlay", "-Xclang",
     )  # fmt: skip

@@ -272,6 +272,56 @@ def test_a_program_without_its_python(tmp_path: Path) -> None:
     assert "no AMD GPU answers" in done.stderr
 
 
+OLD = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void add(int* out, int a, float b) { out[threadIdx.x] = a + (int)b + threadIdx.x; }
+int main() {
+  int *out, host[64];
+  if (hipMalloc((void**)&out, sizeof host) != hipSuccess) return 1;
+  hipLaunchKernelGGL(add, dim3(1), dim3(64), 0, 0, out, 3, 4.0f);
+  if (hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 2;
+  hipLaunchConfig_t one = {};
+  one.gridDim = dim3(1);
+  one.blockDim = dim3(64);
+  if (hipLaunchKernelEx(&one, add, out, 5, 6) != hipSuccess) return 3;
+  std::printf("%d ", host[63]);
+  if (hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 4;
+  std::printf("%d\\n", host[63]);
+  return hipFree(out) != hipSuccess;
+}
+"""
+
+
+@pytest.mark.parametrize("standard", ["c++11", pytest.param("c++14", marks=pytest.mark.full)])
+def test_programs_of_older_standards(standard: str) -> None:
+    assert programs.build(OLD, options=[f"-std={standard}"]).run(arch="gfx1100").stdout == "70 74\n"
+
+
+CYCLIC = """
+#include <cstdio>
+double image[64 * 64], sums[64 * 64];
+int main() {
+  for (int i = 0; i < 64 * 64; ++i) image[i] = i % 101;
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 64; ++x)
+      for (int j = -2; j <= 2; ++j)
+        for (int i = -2; i <= 2; ++i)
+          sums[y * 64 + x] += image[(y - j + 64) % 64 * 64 + (x - i + 64) % 64] * (1 + i * i + j * j);
+  double total = 0;
+  for (double sum : sums) total += sum;
+  std::printf("%.0f\\n", total);
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), pytest.param(("-O3",), marks=pytest.mark.full)])
+def test_host_loops_with_indices_that_wrap(options: tuple[str, ...]) -> None:
+    # each element is taken once with each of the 25 weights, whose sum is 125
+    total = 125 * sum(i % 101 for i in range(64 * 64))
+    assert programs.build(CYCLIC, options=options).run(arch="gfx942").stdout == f"{total}\n"
+
+
 def test_interrupting_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """KeyboardInterrupt while it runs ends its process."""
     import os

@@ -41,7 +41,8 @@ def built(folder: Path) -> Path:
     if (folder / "CMakeLists.txt").exists():
         commands, place = [("cmake", "-B", "build"), ("cmake", "--build", "build")], folder / "build"
     else:
-        commands, place = [("make",)], folder
+        elsewhere = "/opt/rocm/bin/hipcc" in (folder / "Makefile").read_text("utf-8")  # as people name what they have
+        commands, place = [("make", "HIPCC=hipcc") if elsewhere else ("make",)], folder
     for command in commands:
         run = given(*gpulab, *command, folder=folder)
         assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]

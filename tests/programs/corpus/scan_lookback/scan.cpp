@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   std::vector<std::uint32_t> h(n), kept;
   std::vector<std::uint64_t> got(n), want(n);
   std::uint64_t sum = 0;
-  for (int i = 0; i < n; ++i) { h[i] = (i * 2654435761u) >> 8; want[i] = sum; sum += h[i]; if (h[i] % 7 == 0) kept.push_back(h[i]); }
+  for (int i = 0; i < n; ++i) { h[i] = (i * 2654435761u) >> 12; want[i] = sum; sum += h[i]; if (h[i] % 7 == 0) kept.push_back(h[i]); }
   std::uint32_t *in, *out32; std::uint64_t *out, *states; unsigned* next;
   TRY(hipMalloc(&in, n * 4)); TRY(hipMalloc(&out32, n * 4)); TRY(hipMalloc(&out, n * 8)); TRY(hipMalloc(&states, tiles * 8)); TRY(hipMalloc(&next, 4));
   TRY(hipMemcpy(in, h.data(), n * 4, hipMemcpyHostToDevice));

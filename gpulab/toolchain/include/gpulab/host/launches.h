@@ -51,24 +51,31 @@ hipError_t hipSetupArgument(const void* argument, size_t bytes, size_t offset);
 hipError_t hipLaunchByPtr(const void* function);
 }
 
-// A kernel's arguments, converted to its parameters, and an address of each. (Programs may be C++11.)
+// The addresses of a tuple's values from `index` on. (Programs may be C++11: no std::apply, no fold.)
+template <size_t index, size_t count>
+struct __gpulab_addresses__ {
+  template <typename Values>
+  static void take(Values& values, void** places) {
+    places[index] = const_cast<void*>(static_cast<const volatile void*>(&std::get<index>(values)));
+    __gpulab_addresses__<index + 1, count>::take(values, places);
+  }
+};
+template <size_t count>
+struct __gpulab_addresses__<count, count> {
+  template <typename Values>
+  static void take(Values&, void**) {}
+};
+
+// A kernel's arguments, converted to its parameters, and an address of each.
 template <typename... Parameters>
 class __gpulab_arguments__ {
   std::tuple<Parameters...> values_;
   void* addresses_[sizeof...(Parameters) + 1] = {};
 
-  template <size_t place>
-  typename std::enable_if<place == sizeof...(Parameters)>::type find_from() {}
-  template <size_t place>
-  typename std::enable_if<(place < sizeof...(Parameters))>::type find_from() {
-    addresses_[place] = const_cast<void*>(static_cast<const volatile void*>(&std::get<place>(values_)));
-    find_from<place + 1>();
-  }
-
  public:
   template <typename... Arguments>
   explicit __gpulab_arguments__(Arguments&&... arguments) : values_(std::forward<Arguments>(arguments)...) {
-    find_from<0>();
+    __gpulab_addresses__<0, sizeof...(Parameters)>::take(values_, addresses_);
   }
   void** addresses() { return addresses_; }
 };
