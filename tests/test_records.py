@@ -73,8 +73,8 @@ def test_what_is_not_said_of_a_record_is_nothing() -> None:
 
 
 def test_guarantees_are_given_or_not() -> None:
-    assert dataclasses.astuple(records.NO_GUARANTEES) == (False,) * 4
-    assert dataclasses.astuple(records.ALL_GUARANTEES) == (True,) * 4
+    assert dataclasses.astuple(records.NO_GUARANTEES) == (False,) * 5
+    assert dataclasses.astuple(records.ALL_GUARANTEES) == (True,) * 5
 
 
 def test_a_missing_counter_of_none() -> None:

@@ -688,15 +688,9 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "texture",
         r"(?:unknown type name|use of undeclared identifier) "
         r"'((?:hip\w*(?:Texture|Array|ChannelFormat|ChannelDesc|Resource|AddressMode|FilterMode|ReadMode)|tex\dD)\w*)'",
-        "{0} belongs to textures. AMD's Instinct GPUs from MI200 on have none, nor have gpulab's devices.\n"
-        "Keep the values in global memory, and write in plain code what the texture did with its coordinates "
-        "(lesson 13).",
-    ),
-    Rule(
-        "graphs",
-        r"(?:unknown type name|use of undeclared identifier) '(hip\w*(?:Graph|Capture)\w*)'",
-        "{0} belongs to graphs, which gpulab's HIP does not have. The same work without them: launch the kernels and "
-        "copies one after the other in a stream, each time.",
+        "{0} is a part of HIP's textures that gpulab does not have; docs/programs.md lists what is left out. AMD's Instinct\n"
+        "GPUs from MI200 on have no textures at all: keep the values in global memory, and write in plain code what the\n"
+        "texture did with its coordinates (lesson 13).",
     ),
     Rule(
         "hip type",

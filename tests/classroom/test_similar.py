@@ -27,6 +27,7 @@ COPIED = {
     ("matrix-registers", "every-thread-does-all", "one-thread-for-each-tile"),
     ("matrix-tile", "never-executed", "plain"),
     ("port-checks", "host-computes", "host-computes-kernel-copies"),
+    ("triton-blend", "last-program", "one-program"),
     ("without-blas", "host-computes", "host-computes-kernel-copies"),
 }
 """Wrong answers that were written from one another: most lines are the same, letter by letter."""

@@ -50,7 +50,7 @@ class Bench:
         self.launch = LaunchStruct()
         self.launch.wave_size, self.launch.waves, self.launch.grid[:] = self.lanes, 4, GRID
         self.launch.total = GRID[0] * GRID[1] * GRID[2]
-        self._ranges = (ctypes.c_uint64 * 6)(0, ranges // 3, 0, 1 << 30, ranges - ranges // 3, 0)
+        self._ranges = (ctypes.c_uint64 * 8)(0, ranges // 3, 0, 0, 1 << 30, ranges - ranges // 3, 0, 1 << 30)
         self.launch.ranges, self.launch.range_count = ctypes.addressof(self._ranges), 2
         self.thread.launch, self.thread.own = ctypes.addressof(self.launch), 1
         self.thread.template_wave.cache = 77

@@ -69,7 +69,6 @@ def test_programs_are_position_independent_anyway() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("hipGraph_t graph;", "hipGraph_t belongs to graphs"),
         ("hiprtcLinkState state;", "no type hiprtcLinkState"),
         ("int twice; int twice;", "defined twice: rename or remove"),
     ],

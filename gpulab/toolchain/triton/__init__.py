@@ -137,8 +137,12 @@ def _run(request: Request) -> bytes:
 
 @functools.cache
 def readable() -> tuple[str, ...]:
-    """What the process reads beside the system: Python and its packages."""
-    places = {sys.prefix, sys.base_prefix, *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))}
+    """What the process reads beside the system: Python and its packages. Not all of an environment's folder: there may
+    be more in it, such as the folder for temporary files, where others' submissions are."""
+    places = {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
+    for prefix in {sys.prefix, sys.base_prefix}:
+        places |= {os.path.join(prefix, name) for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
+    places = {place for place in places if os.path.exists(place)}
     found = importlib.util.find_spec("triton")
     if found is not None and found.origin:
         places.add(str(Path(found.origin).parent))
