@@ -688,9 +688,9 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "texture",
         r"(?:unknown type name|use of undeclared identifier) "
         r"'((?:hip\w*(?:Texture|Array|ChannelFormat|ChannelDesc|Resource|AddressMode|FilterMode|ReadMode)|tex\dD)\w*)'",
-        "{0} is a part of HIP's textures that gpulab does not have; docs/programs.md lists what is left out. AMD's Instinct\n"
-        "GPUs from MI200 on have no textures at all: keep the values in global memory, and write in plain code what the\n"
-        "texture did with its coordinates (lesson 13).",
+        "{0} is a part of HIP's textures that gpulab does not have; docs/programs.md lists what is left out.\n"
+        "AMD's Instinct GPUs from MI200 on have no textures: keep the values in global memory, and write in plain code "
+        "what the texture did with its coordinates (lesson 13).",
     ),
     Rule(
         "hip type",
