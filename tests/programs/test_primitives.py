@@ -45,9 +45,7 @@ def test_every_program_has_its_size() -> None:
 
 
 @whole
-@pytest.mark.parametrize(
-    "name", ["quick", *(pytest.param(name, marks=pytest.mark.full) for name in LARGEST if name != "quick")]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.full) for name in LARGEST])
 def test_a_program_agrees_with_the_host(name: str) -> None:
     """The larger sizes on one of the two devices, the checked launches on the other; which, the name decides."""
     program = programs.build(FOLDER / f"{name}.hip", name=name)
