@@ -121,7 +121,10 @@ half of them, which their names decide."""
 LIBRARY = pytest.StashKey["subprocess.Popen[bytes]"]()
 BUILD_LIBRARY = "from gpulab.toolchain import hosted; hosted.unavailable() or hosted.setting()"
 
-APART = ("tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py")
+APART = (
+    "tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py",
+    "tests/programs/test_corpus.py", "tests/programs/test_thrust.py", "tests/programs/test_primitives.py",
+)  # fmt: skip
 """Files whose tests take long and share nothing."""
 
 
