@@ -54,6 +54,7 @@ VECTORS = [
     for count in (1, 2, 3, 4)
 ]
 NOT_HIPS = {"new", "delete", "using"}  # C++ has them
+TYPES = {"bool", "char", "short", "int", "long", "float", "double", "void"}  # arguments of templates are no functions
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
@@ -71,10 +72,10 @@ def functions() -> dict[str, tuple[list[str], str]]:
     found: dict[str, tuple[list[str], str]] = {}
     for group in hip_api.read(HIP_API.read_text(encoding="utf-8")):
         for entry in group.entries:
-            called = re.match(r"[^(]*?([A-Za-z_]\w*)\(", entry.name)
+            called = re.match(r"[^(]*?([A-Za-z_]\w*)(?:<[^(<>]*>)?\(", entry.name)
             names = [called[1]] if called else [part for part in entry.name.split(", ") if _NAME.match(part)]
             for name in names:
-                if name not in NOT_HIPS:
+                if name not in NOT_HIPS and name not in TYPES:
                     signatures, _ = found.setdefault(name, ([], group.title))
                     if called:
                         signatures.append(entry.name)
