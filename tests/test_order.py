@@ -79,7 +79,7 @@ def test_a_test_that_hangs_has_failed_and_the_others_run(tmp_path: Path) -> None
     """Its worker is ended; another one takes what is left, once. pytest-xdist alone tries the same test endlessly."""
     (tmp_path / "test_hanging.py").write_text(HANGS)
     (tmp_path / "test_other.py").write_text("def test_other(): pass")
-    settings = ["-p", "conftest", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=10"]
+    settings = ["--noconftest", "-p", "conftest", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=10"]
     settings += ["-o", "faulthandler_exit_on_timeout=true"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *settings],

@@ -352,7 +352,7 @@ class _Reader:
         suffix = os.path.splitext(word)[1]
         found = _SUFFIXES.get(suffix, "")
         if found == "hip" and self.plain and suffix not in _ALWAYS_HIP:
-            return "c++"
+            return "hip" if _has_kernels(word) else "c++"
         if not found:
             try:
                 with open(word, "rb") as file:
@@ -385,6 +385,16 @@ class _Reader:
             "-v" in flags, "-###" in flags, "--save-temps" in flags,
             Dependencies(values["md"], values["file"], tuple(self.targets), "-MP" in flags),
         )  # fmt: skip
+
+
+def _has_kernels(path: str) -> bool:
+    """Whether a C++ file defines kernels. Clang would refuse it; Makefiles name a C++ compiler for it by HIPCXX or CXX,
+    where they mean hipcc."""
+    try:
+        with open(path, "rb") as file:
+            return re.search(rb"\b__global__\b", file.read()) is not None
+    except OSError:
+        return False
 
 
 def _absolute(folder: str) -> str:
