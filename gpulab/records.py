@@ -7,9 +7,12 @@ workgroups were; `Activity` is one thing in a stream; `Trace` is one wave's life
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+if TYPE_CHECKING:
+    import numpy as np
 
 T = TypeVar("T")
 
@@ -136,6 +139,41 @@ class Access:
     lane: int | None
     thread: tuple[int, int, int] | None
     access: str = ""  # "read", "write", "atomic", ""
+
+
+class LastWriters(Sequence[Access | None]):
+    """Who was the last to change each element of a row of them (None: nobody): a table, of which an `Access` is made
+    when it is asked for.
+
+    Args:
+        places: source line, instruction and kind of access, each combination once.
+        rows: int64, (elements, 9): number of the place (-1: nobody), workgroup x y z, wave, lane, thread x y z. A lane
+            of -1 stands for the whole wave, which is no thread.
+    """
+
+    COLUMNS = 9
+
+    def __init__(self, places: Sequence[tuple[SourceLine | None, str, str]], rows: np.ndarray) -> None:
+        self.places, self.rows = tuple(places), rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Access | None: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> LastWriters: ...
+
+    def __getitem__(self, index: int | slice) -> Access | LastWriters | None:
+        if isinstance(index, slice):
+            return LastWriters(self.places, self.rows[index])
+        place, x, y, z, wave, lane, *thread = self.rows[index].tolist()
+        if place < 0:
+            return None
+        where, instruction, access = self.places[place]
+        at = (thread[0], thread[1], thread[2]) if lane >= 0 else None
+        return Access(where, instruction, (x, y, z), wave, lane if lane >= 0 else None, at, access)
 
 
 @dataclass(frozen=True, slots=True)

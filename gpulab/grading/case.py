@@ -8,13 +8,13 @@ stand the functions that make data for cases and compare what was found with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import CheckError
-from gpulab.records import Access, Fault, Launch
+from gpulab.records import Access, Fault, LastWriters, Launch, SourceLine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -243,7 +243,70 @@ class Run:
     fault: Fault | None = None
     launches: tuple[Launch, ...] = ()
     addresses: Mapping[str, int] | None = None
-    writers: Mapping[tuple[str, int], Access] = field(default_factory=dict)
+    writers: Writers = field(default_factory=lambda: Writers.of(()))
+
+
+class Writers(Mapping[tuple[str, int], Access]):
+    """By array and flat index who was the last to change that element: a table, of which a dictionary is made when it
+    is read as one.
+
+    Args:
+        places: array, source line, instruction and kind of access, each combination once.
+        rows: int64, (elements, 10): number of the place, flat index, then as `LastWriters` has them.
+    """
+
+    COLUMNS = LastWriters.COLUMNS + 1
+
+    def __init__(self, places: Sequence[tuple[str, SourceLine | None, str, str]], rows: np.ndarray) -> None:
+        self.places, self.rows = tuple(places), rows
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[str, range, LastWriters]]) -> Writers:
+        """Of the last writers of ranges of arrays, elements that nobody changed left out."""
+        import numpy as np
+
+        places: list[tuple[str, SourceLine | None, str, str]] = []
+        tables = [np.empty((0, cls.COLUMNS), np.int64)]
+        for name, run, writers in found:
+            table = np.insert(writers.rows, 1, np.arange(run.start, run.stop), axis=1)[writers.rows[:, 0] >= 0]
+            table[:, 0] += len(places)
+            places += [(name, *place) for place in writers.places]
+            tables.append(table)
+        return cls(places, np.concatenate(tables))
+
+    def by_thread(self) -> dict[tuple[Shape3, Shape3], int]:
+        """How many elements each thread was the last to change, by block and thread, in the order in which they are
+        met."""
+        import numpy as np
+
+        rows = self.rows[self.rows[:, 6] >= 0]
+        threads = np.ascontiguousarray(rows[:, [2, 3, 4, 7, 8, 9]])
+        _, first, counts = np.unique(threads, axis=0, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        listed = threads[first[order]].tolist()
+        return {
+            ((a, b, c), (x, y, z)): count
+            for (a, b, c, x, y, z), count in zip(listed, counts[order].tolist(), strict=True)
+        }
+
+    @cached_property
+    def _all(self) -> dict[tuple[str, int], Access]:
+        names = [place[0] for place in self.places]
+        writers = LastWriters([place[1:] for place in self.places], self.rows[:, [0, *range(2, self.COLUMNS)]])
+        keys = zip(self.rows[:, 0].tolist(), self.rows[:, 1].tolist(), strict=True)
+        return {(names[place], index): one for (place, index), one in zip(keys, writers, strict=True) if one}
+
+    def __getitem__(self, key: tuple[str, int]) -> Access:
+        return self._all[key]
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __bool__(self) -> bool:
+        return len(self.rows) > 0
 
 
 # ----------------------------------------------------------------------------------------------------- making data

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpulab.errors import CheckError, KernelFault
 from gpulab.grading.bench import WrongSignature
-from gpulab.grading.case import Array, Asked, Buffer, Case, Prototype, Run, Step, Value
+from gpulab.grading.case import Array, Asked, Buffer, Case, Prototype, Run, Step, Value, Writers
 
 if TYPE_CHECKING:
     from gpulab.module import Resources
-    from gpulab.records import Access
+    from gpulab.records import LastWriters
     from gpulab.toolchain import CodeObject, KernelSignature
 
 
@@ -168,7 +168,7 @@ class GpuKernel:
                         if stopped.fault is None:
                             raise CheckError(f"The virtual GPU stopped {case.text()} without saying why.") from stopped
                         fault = stopped.fault
-                writers = _writers(buffers, addresses, wanted) if checked and wanted else {}
+                writers = _writers(buffers, addresses, wanted) if checked and wanted else Writers.of(())
                 for buffer in buffers:
                     after[buffer.array.name] = buffer.contents.copy()
                     if owned[buffer.array.name]:
@@ -192,34 +192,35 @@ class GpuKernel:
             providers.selected().launch(function, step.grid, step.block, step.lds, 0, kernarg)
 
 
-def _writers(
-    buffers: Sequence[Buffer], addresses: Mapping[str, int], wanted: Mapping[str, Sequence[int]]
-) -> dict[tuple[str, int], Access]:
+def _writers(buffers: Sequence[Buffer], addresses: Mapping[str, int], wanted: Mapping[str, Sequence[int]]) -> Writers:
     """Who was the last to change the wanted elements, those that were not changed left out."""
     from gpulab import providers
 
     instruments = providers.instruments("writers")
-    found: dict[tuple[str, int], Access] = {}
-    for buffer in buffers:
-        name, data = buffer.array.name, buffer.array.data
-        inside = range(-buffer.guard, data.size + buffer.guard)
-        for run in consecutive(index for index in wanted.get(name, ()) if index in inside):
-            start = addresses[name] + run.start * data.itemsize
-            for index, writer in zip(run, instruments.last_writers(start, data.itemsize, len(run)), strict=True):
-                if writer is not None:
-                    found[name, index] = writer
-    return found
+
+    def found() -> Iterator[tuple[str, range, LastWriters]]:
+        for buffer in buffers:
+            name, data = buffer.array.name, buffer.array.data
+            inside = range(-buffer.guard, data.size + buffer.guard)
+            for run in consecutive(wanted.get(name, ()), inside):
+                start = addresses[name] + run.start * data.itemsize
+                yield name, run, instruments.last_writers(start, data.itemsize, len(run))
+
+    return Writers.of(found())
 
 
-def consecutive(numbers: Iterable[int]) -> list[range]:
-    """The same numbers, each once, as ranges in rising order."""
-    found: list[range] = []
-    for number in sorted(set(numbers)):
-        if found and number == found[-1].stop:
-            found[-1] = range(found[-1].start, number + 1)
+def consecutive(numbers: Iterable[int], inside: range) -> list[range]:
+    """Those of the numbers that are inside, each once, as ranges in rising order."""
+    if isinstance(numbers, range) and numbers.step == 1:
+        found = range(max(numbers.start, inside.start), min(numbers.stop, inside.stop))
+        return [found] if found else []
+    listed: list[range] = []
+    for number in sorted({number for number in numbers if number in inside}):
+        if listed and number == listed[-1].stop:
+            listed[-1] = range(listed[-1].start, number + 1)
         else:
-            found.append(range(number, number + 1))
-    return found
+            listed.append(range(number, number + 1))
+    return listed
 
 
 class _selected:

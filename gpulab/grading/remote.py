@@ -27,11 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 from gpulab import cores, errors, walls
 from gpulab.grading.bench import WrongSignature
-from gpulab.grading.case import Array, Asked, Buffer, Case, Run
+from gpulab.grading.case import Array, Asked, Buffer, Case, Run, Writers
 from gpulab.grading.wire import BadMessage, Channel, Ended, Late, Message, decode
 from gpulab.grading.worker import BASE
 from gpulab.records import (
-    Access,
     AccessCost,
     Counters,
     Fault,
@@ -458,26 +457,15 @@ class RemoteKernel:
         )  # fmt: skip
 
 
-def _writers(listed: Any, rows: Any) -> dict[tuple[str, int], Access]:
-    """Who wrote, of the numbers that a worker sent."""
+def _writers(listed: Any, rows: Any) -> Writers:
+    """Who wrote, of the table that a worker sent. Raises BadMessage."""
     places = decode(tuple[tuple[str, SourceLine | None, str, str], ...], listed)
-    found: dict[tuple[str, int], Access] = {}
-    for place, index, x, y, z, wave, lane, known, *thread in _rows(rows):
-        name, where, instruction, kind = places[place] if 0 <= place < len(places) else _unknown_place()
-        at = (thread[0], thread[1], thread[2]) if known else None
-        found[name, index] = Access(where, instruction, (x, y, z), wave, None if lane < 0 else lane, at, kind)
-    return found
-
-
-def _rows(rows: Any) -> list[list[int]]:
-    if str(rows.dtype) != "int64" or rows.size % 11:
+    if str(rows.dtype) != "int64" or rows.size % Writers.COLUMNS:
         raise BadMessage("no table of writers")
-    listed: list[list[int]] = rows.reshape(-1, 11).tolist()
-    return listed
-
-
-def _unknown_place() -> Any:
-    raise BadMessage("a place that is not listed")
+    table = rows.reshape(-1, Writers.COLUMNS)
+    if table.size and not (table[:, 0].min() >= 0 and table[:, 0].max() < len(places)):
+        raise BadMessage("a place that is not listed")
+    return Writers(places, table)
 
 
 def _decoded(kind: Any, value: Any) -> Any:

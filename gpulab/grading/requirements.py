@@ -253,15 +253,9 @@ def work_shared(
     return Requirement("work-not-shared", title, complaint, **more)
 
 
-def by_thread(outcome: Outcome, *names: str) -> dict[tuple[Shape3, Shape3], int]:
-    """How many elements of these outputs (of all, without names) each thread was the last to change, by block and
-    thread; for requirements that `watch` who writes."""
-    found: dict[tuple[Shape3, Shape3], int] = {}
-    for (name, _), access in outcome.tight.writers.items():
-        if access.thread is not None and (not names or name in names):
-            place = access.workgroup, access.thread
-            found[place] = found.get(place, 0) + 1
-    return found
+def by_thread(outcome: Outcome) -> dict[tuple[Shape3, Shape3], int]:
+    """How many elements each thread was the last to change; for requirements that `watch` who writes."""
+    return outcome.tight.writers.by_thread()
 
 
 def loaded_by_lanes(

@@ -8,6 +8,7 @@ run leaves into what JSON knows and back, and `decode` refuses what has another 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import select
@@ -15,7 +16,7 @@ import struct
 import time
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -141,37 +142,89 @@ def decode(kind: Any, data: Any) -> Any:
     Raises:
         BadMessage: it is of another form.
     """
+    return _decoder(kind)(data)
+
+
+@functools.cache
+def _decoder(kind: Any) -> Callable[[Any], Any]:
+    """What makes values of a type; the type is looked at once."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        if data is None and type(None) in parts:
-            return None
-        return decode(next(part for part in parts if part is not type(None)), data)
-    if origin is tuple and isinstance(data, list):
-        repeated = len(parts) == 2 and parts[1] is Ellipsis
-        if not repeated and len(parts) != len(data):
-            raise BadMessage(f"{len(data)} values instead of {len(parts)}")
-        kinds = [parts[0]] * len(data) if repeated else parts
-        return tuple(decode(inner, value) for inner, value in zip(kinds, data, strict=True))
-    if origin is not None and issubclass(origin, Mapping) and isinstance(data, dict):
-        return {decode(parts[0], name): decode(parts[1], value) for name, value in data.items()}
-    if dataclasses.is_dataclass(kind) and isinstance(data, dict):
-        hints = _hints(kind)
-        if set(data) != set(hints):
+        inner = _decoder(next(part for part in parts if part is not type(None)))
+        return (lambda data: None if data is None else inner(data)) if type(None) in parts else inner
+    if origin is tuple:
+        return _repeated(parts[0]) if len(parts) == 2 and parts[1] is Ellipsis else _tuple(parts)
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping(parts[0], parts[1])
+    if dataclasses.is_dataclass(kind):
+        return _record(kind)
+    if kind in (int, float, str, bool):
+        return _plain(kind)
+
+    def refuse(data: Any) -> Any:
+        raise BadMessage(f"a {type(data).__name__} instead of {kind}")
+
+    return refuse
+
+
+def _expect(data: Any, form: type, kind: Any) -> None:
+    if not isinstance(data, form):
+        raise BadMessage(f"a {type(data).__name__} instead of {kind}")
+
+
+def _plain(kind: type) -> Callable[[Any], Any]:
+    def plain(data: Any) -> Any:
+        if type(data) is kind:
+            return data
+        if kind is float and type(data) is int:
+            return float(data)
+        raise BadMessage(f"a {type(data).__name__} instead of {kind}")
+
+    return plain
+
+
+def _repeated(part: Any) -> Callable[[Any], Any]:
+    inner = _decoder(part)
+
+    def repeated(data: Any) -> Any:
+        _expect(data, list, tuple)
+        return tuple(map(inner, data))
+
+    return repeated
+
+
+def _tuple(parts: Sequence[Any]) -> Callable[[Any], Any]:
+    inner = [_decoder(part) for part in parts]
+
+    def listed(data: Any) -> Any:
+        _expect(data, list, tuple)
+        if len(data) != len(inner):
+            raise BadMessage(f"{len(data)} values instead of {len(inner)}")
+        return tuple([make(value) for make, value in zip(inner, data, strict=True)])
+
+    return listed
+
+
+def _mapping(name: Any, value: Any) -> Callable[[Any], Any]:
+    names, values = _decoder(name), _decoder(value)
+
+    def mapping(data: Any) -> Any:
+        _expect(data, dict, Mapping)
+        return {names(key): values(inner) for key, inner in data.items()}
+
+    return mapping
+
+
+def _record(kind: Any) -> Callable[[Any], Any]:
+    fields: dict[str, Callable[[Any], Any]] = {}  # filled by the first: a record may hold others of its kind
+
+    def record(data: Any) -> Any:
+        _expect(data, dict, kind)
+        if not fields:
+            hints = typing.get_type_hints(kind)
+            fields.update({field.name: _decoder(hints[field.name]) for field in dataclasses.fields(kind)})
+        if data.keys() != fields.keys():
             raise BadMessage(f"a {getattr(kind, '__name__', kind)} with other fields")
-        made = kind(**{name: decode(hints[name], value) for name, value in data.items()})  # type: ignore[operator]
-        return made
-    if kind is float and isinstance(data, int) and not isinstance(data, bool):
-        return float(data)
-    if kind in (int, float, str, bool) and type(data) is kind:
-        return data
-    raise BadMessage(f"a {type(data).__name__} instead of {kind}")
+        return kind(**{name: make(data[name]) for name, make in fields.items()})
 
-
-_known_hints: dict[Any, dict[str, Any]] = {}
-
-
-def _hints(kind: Any) -> dict[str, Any]:
-    if kind not in _known_hints:
-        hints = typing.get_type_hints(kind)
-        _known_hints[kind] = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
-    return _known_hints[kind]
+    return record

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gpulab.grading.gpu_bench import GpuKernel
-    from gpulab.records import Access, Launch
+    from gpulab.records import Launch
 
 OPEN_FILES, FILE_BYTES = 256, 256 << 20
 ROOM_BYTES = 64 << 20
@@ -130,21 +130,8 @@ class Service:
             "run": self._number, "after": names, "fault": encode(run.fault), "addresses": dict(run.addresses or {}),
             "launches": [{name: encode(getattr(launch, name)) for name in BASE} for launch in run.launches],
         }  # fmt: skip
-        reply["places"], writers = _writers(run.writers)
-        return reply, [*(run.after[name] for name in names), writers]
-
-
-def _writers(found: Mapping[tuple[str, int], Access]) -> tuple[list[Any], np.ndarray]:
-    """Who wrote: the places (array, source line, instruction, kind), and a row of numbers for each element."""
-    import numpy as np
-
-    places: dict[tuple[Any, ...], int] = {}
-    rows = np.empty((len(found), 11), "int64")
-    for row, ((name, index), access) in zip(rows, found.items(), strict=True):
-        place = places.setdefault((name, access.where, access.instruction, access.access), len(places))
-        lane, known = -1 if access.lane is None else access.lane, access.thread is not None
-        row[:] = (place, index, *access.workgroup, access.wave, lane, known, *(access.thread or (0, 0, 0)))
-    return [encode(place) for place in places], rows
+        reply["places"] = encode(run.writers.places)
+        return reply, [*(run.after[name] for name in names), run.writers.rows]
 
 
 def _failure(error: Exception) -> dict[str, Any]:

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from gpulab.architectures import Occupancy
     from gpulab.counter_names import Counter
-    from gpulab.records import Access, AccessCost, Activity, AllocationNote, Fidelity, InstructionCost, Launch, Trace
+    from gpulab.records import (
+        AccessCost,
+        Activity,
+        AllocationNote,
+        Fidelity,
+        InstructionCost,
+        LastWriters,
+        Launch,
+        Trace,
+    )
 
 Triple = tuple[int, int, int]
 
@@ -246,7 +255,7 @@ class Instruments(Protocol):
     def checking(self) -> AbstractContextManager[None]:
         """Check every launch in the block; see `gpulab.checked`."""
 
-    def last_writers(self, address: int, size: int, count: int = 1) -> list[Access | None]:
+    def last_writers(self, address: int, size: int, count: int = 1) -> LastWriters:
         """Who was the last to change each of `count` elements of `size` bytes from an address on, in the launch that
         was checked last on the selected device: thread, wave, workgroup, source line, instruction. None stands for
         nobody; a store of the value that is there already is no change."""

@@ -95,13 +95,13 @@ def test_of_a_stopped_launch_what_happened_until_then(module) -> None:
 
 def test_what_belongs_to_nobody(module) -> None:
     out = gpulab.to_device(np.zeros(8, "int32"))
-    assert providers.instruments("writers").last_writers(0, 4, 2) == [None, None]
+    assert [*providers.instruments("writers").last_writers(0, 4, 2)] == [None, None]
     with gpulab.checked():
         module.counted[1, 2](out)
     assert providers.instruments("writers").last_writers(int(out.address) + 4, 4, 9)[0] is not None
     assert providers.instruments("writers").last_writers(int(out.address), 4, 9)[8] is None  # beyond the allocation
     after = gpulab.to_device(np.zeros(8, "int32"))  # not there when the launch was
-    assert providers.instruments("writers").last_writers(int(after.address), 4, 8) == [None] * 8
+    assert [*providers.instruments("writers").last_writers(int(after.address), 4, 8)] == [None] * 8
 
 
 def test_what_a_launch_has_changed(module) -> None:
@@ -122,4 +122,4 @@ def test_what_a_launch_has_changed(module) -> None:
 def test_before_any_checked_launch() -> None:
     machine = VirtualDevice(architectures.get("gfx942"), Arena(), 0)
     assert list(machine.changed()) == []
-    assert machine.last_writers(0x1000, 4, 2) == [None, None]
+    assert [*machine.last_writers(0x1000, 4, 2)] == [None, None]

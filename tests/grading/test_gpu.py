@@ -23,9 +23,14 @@ def own_progress(tmp_path, monkeypatch):
 
 
 def test_numbers_as_ranges():
-    assert consecutive([]) == []
-    assert consecutive([3]) == [range(3, 4)]
-    assert consecutive([2, -1, 0, 7, 1, 9, 8, 0]) == [range(-1, 3), range(7, 10)]
+    inside = range(-2, 10)
+    assert consecutive([], inside) == []
+    assert consecutive([3], inside) == [range(3, 4)]
+    assert consecutive([2, -1, 0, 7, 1, 9, 8, 0, 10, -3], inside) == [range(-1, 3), range(7, 10)]
+    assert consecutive(range(3, 12), inside) == [range(3, 10)]
+    assert consecutive(range(-5, 0), inside) == [range(-2, 0)]
+    assert consecutive(range(10, 12), inside) == []
+    assert consecutive(range(0, 12, 4), inside) == [range(1), range(4, 5), range(8, 9)]
 
 
 def test_a_missing_kernel_and_wrong_parameters_are_explained():

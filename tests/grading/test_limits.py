@@ -11,7 +11,7 @@ import pytest
 
 from gpulab.errors import CheckError
 from gpulab.grading import requirements as ask
-from gpulab.grading.case import Array, Case, Value
+from gpulab.grading.case import Array, Case, Value, Writers
 from gpulab.grading.exercise import Requirement
 from gpulab.grading.sources import code_only
 from gpulab.module import Resources
@@ -43,9 +43,9 @@ CASE = Case(
 )  # fmt: skip
 
 
-def outcome(*launches: Launch, writers: Any = (), **changes: Any) -> Any:
+def outcome(*launches: Launch, writers: Any = None, **changes: Any) -> Any:
     given = {"case": CASE, "arch": "gfx942", "wave_size": 64, "measured": launches, "resources": {}, "isa": {},
-             "source": "", "tight": SimpleNamespace(writers=dict(writers))}  # fmt: skip
+             "source": "", "tight": SimpleNamespace(writers=writers or Writers.of(()))}  # fmt: skip
     given |= changes
     return SimpleNamespace(**given, code=code_only(str(given["source"])))
 
@@ -326,12 +326,15 @@ def test_loads_of_others() -> None:
     assert said(asked, seen(4, 16, ())).startswith("0 bytes loaded by lanes together, and at least 40")
 
 
-def writes(**elements: list[tuple[int, int, int | None]]) -> dict[tuple[str, int], Access]:
-    return {
-        (name, index): Access(None, "s", (block, 0, 0), 0, 0, None if thread is None else (thread, 0, 0), "write")
-        for name, listed in elements.items()
+def writes(**elements: list[tuple[int, int, int | None]]) -> Writers:
+    """By array: flat index, block and thread of each element; without a thread it is the whole wave's."""
+    places = [(name, None, "s", "write") for name in elements]
+    rows = [
+        (place, index, block, 0, 0, 0, *((-1, 0, 0, 0) if thread is None else (0, thread, 0, 0)))
+        for place, listed in enumerate(elements.values())
         for index, block, thread in listed
-    }
+    ]
+    return Writers(places, np.array(rows, np.int64))
 
 
 def test_who_stores_most() -> None:
@@ -339,13 +342,15 @@ def test_who_stores_most() -> None:
     one = ((0, 0, 0), (1, 0, 0))
     other = ((1, 0, 0), (1, 0, 0))
     assert ask.by_thread(outcome(writers=found)) == {one: 3, other: 1}
-    assert ask.by_thread(outcome(writers=found), "out") == {one: 2, other: 1}
-    assert ask.by_thread(outcome(writers=found), "a", "b") == {one: 1}
+    assert list(ask.by_thread(outcome(writers=found))) == [one, other]
+    assert found["out", 2] == Access(None, "s", (1, 0, 0), 0, 0, (1, 0, 0), "write")
+    assert found["out", 3] == Access(None, "s", (0, 0, 0), 0, None, None, "write")
+    assert len(found) == 5
     assert said(ask.work_shared(room=3), outcome(writers=found)) == ""
     complaint = "thread 1 of block 0 stores 3 elements, and at most 2 are a thread's own"
     assert said(ask.work_shared(), outcome(writers=found)) == complaint
     assert said(ask.work_shared(room=1, rounds=lambda case: 3), outcome(writers=found)) == ""
-    assert said(ask.work_shared(), outcome(writers={})) == ""
+    assert said(ask.work_shared(), outcome()) == ""
 
 
 @pytest.mark.parametrize(("size", "asked"), [(499, False), (500, True)])

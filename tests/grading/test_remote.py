@@ -237,9 +237,9 @@ def reply(**changes: Any) -> dict[str, Any]:
     return {"run": 1, "after": ["a", "b"], "fault": None, "addresses": {}, "launches": [], "places": []} | changes
 
 
-GOOD = [np.zeros(COUNT + 16, "int32"), np.zeros(COUNT + 16, "int32"), np.empty((0, 11), "int64")]
+GOOD = [np.zeros(COUNT + 16, "int32"), np.zeros(COUNT + 16, "int32"), np.empty((0, 10), "int64")]
 PLACE = ["b", None, "global_store_dword", "write"]
-ROW = np.array([[0, 5, 1, 0, 0, 2, 3, 1, 67, 0, 0]], "int64")
+ROW = np.array([[0, 5, 1, 0, 0, 2, 3, 67, 0, 0]], "int64")
 
 
 @pytest.mark.parametrize(
@@ -251,10 +251,10 @@ ROW = np.array([[0, 5, 1, 0, 0, 2, 3, 1, 67, 0, 0]], "int64")
         (reply(), [GOOD[0].view("float32"), *GOOD[1:]]),
         (reply(run="1"), GOOD), (reply(fault={}), GOOD), (reply(fault=3), GOOD), (reply(addresses=[1]), GOOD),
         (reply(launches=[{}]), GOOD), (reply(launches=3), GOOD), (reply(places=[[1]]), GOOD),
-        (reply(places=3), GOOD), (reply(), [*GOOD[:2], np.zeros(10, "int64")]),
-        (reply(), [*GOOD[:2], np.zeros(11, "int32")]), (reply(), [*GOOD[:2], ROW]),
-        (reply(places=[PLACE]), [*GOOD[:2], ROW + np.eye(1, 11, dtype="int64")]),
-        (reply(places=[PLACE]), [*GOOD[:2], ROW - np.eye(1, 11, dtype="int64")]),
+        (reply(places=3), GOOD), (reply(), [*GOOD[:2], np.zeros(11, "int64")]),
+        (reply(), [*GOOD[:2], np.zeros(10, "int32")]), (reply(), [*GOOD[:2], ROW]),
+        (reply(places=[PLACE]), [*GOOD[:2], ROW + np.eye(1, 10, dtype="int64")]),
+        (reply(places=[PLACE]), [*GOOD[:2], ROW - np.eye(1, 10, dtype="int64")]),
         ({"run": 1}, GOOD),
     ],
 )  # fmt: skip
@@ -267,7 +267,7 @@ def test_a_run_of_another_form_stops_the_submission(tmp_path: Path, header: Any,
 
 
 def test_who_wrote_is_read_from_its_numbers(tmp_path: Path) -> None:
-    unknown = np.array([[0, 6, 1, 2, 3, 4, -1, 0, 9, 9, 9]], "int64")
+    unknown = np.array([[0, 6, 1, 2, 3, 4, -1, 9, 9, 9]], "int64")
     run = (reply(places=[PLACE]), [*GOOD[:2], np.concatenate([ROW, unknown])])
     with answering(tmp_path, ({"kernel": 0, "wave_size": 64}, []), run) as made:
         found = RemoteBench(made).prepare(SOURCE, ASKED, "gfx942").run(CASE, BUFFERS, 10_000).writers

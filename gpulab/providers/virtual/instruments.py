@@ -10,12 +10,12 @@ from gpulab.architectures import Occupancy
 from gpulab.providers import faults
 from gpulab.providers.provider import Triple
 from gpulab.records import (
-    Access,
     AccessCost,
     AllocationNote,
     Counters,
     Fidelity,
     InstructionCost,
+    LastWriters,
     Launch,
     Trace,
 )
@@ -48,7 +48,7 @@ class VirtualInstruments:
         finally:
             self._runtime.checking -= 1
 
-    def last_writers(self, address: int, size: int, count: int = 1) -> list[Access | None]:
+    def last_writers(self, address: int, size: int, count: int = 1) -> LastWriters:
         return self._runtime.last_writers(address, size, count)
 
     def occupancy(self, function: int, block_threads: int, lds: int = 0) -> Occupancy:

@@ -6,14 +6,13 @@ grows with the largest launch and is given back by `release`.
 
 from __future__ import annotations
 
-import bisect
 import ctypes
 import mmap
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpulab.records import Access, Fault
+from gpulab.records import Access, Fault, LastWriters
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.row import Control, Memory
 from gpulab.virtual_gpu.machine import faults as words
@@ -354,42 +353,59 @@ class Checker:
             if found.any():
                 yield address, np.repeat(found, 1 << state.shift)[:size]
 
-    def last_writers(self, address: int, size: int, count: int) -> list[Access | None]:
+    def last_writers(self, address: int, size: int, count: int) -> LastWriters:
         """Who was the last to change each of `count` elements of `size` bytes from `address` on, in the launch that was
         checked last. None: nobody, or the memory did not belong to an allocation then. Of a launch that was stopped it
         is what had happened until then; a store of the value that was there already is no change.
         """
-        found: list[Access | None] = [None] * count
+        import numpy as np
+
+        rows = np.full((count, LastWriters.COLUMNS), -1, np.int64)
         if self._last is None or not self._kept:
-            return found
+            return LastWriters((), rows)
         state, (kernel, code, grid, block) = self.state, self._last
         regions = self._kept[0]
         place = next(
             (n for n in range(0, len(regions), 4) if 0 <= address - regions[n] < regions[n + 1]), None
         )  # fmt: skip
-        if place is None or regions[place + 2] == _NOWHERE:
-            return found
+        if place is None or regions[place + 2] == _NOWHERE or not state.segment_count:
+            return LastWriters((), rows)
         start, extent, cell = regions[place], regions[place + 1], regions[place + 2]
-        segments = ctypes.cast(state.segments, ctypes.POINTER(SegmentStruct))
-        log = ctypes.cast(state.log, ctypes.POINTER(ctypes.c_uint16))
-        for n in range(count):
-            offset = address + n * size - start
-            if offset + size > extent:
-                break
-            first, last = offset >> state.shift, (offset + size - 1) >> state.shift
-            epochs = (ctypes.c_uint32 * (last - first + 1)).from_address(state.write + 4 * (cell + first))
-            epoch = max(epochs)
-            if epoch <= state.launch_start:
-                continue
-            event = epoch >> _EVENT_SHIFT
-            at = bisect.bisect_right(range(state.segment_count), event, key=lambda i: int(segments[i].first)) - 1
-            if at < 0:  # too long ago: the events have begun again since
-                continue
-            number = segments[at].group
-            group = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-            wave, lane = int(segments[at].wave), epoch & (1 << constant("LANE_BITS")) - 1
-            found[n] = _access(log[event], group, wave, lane, kernel, code, block)
-        return found
+        inside = min(count, max(extent - (address - start), 0) // size)
+        cells = np.frombuffer(
+            (ctypes.c_uint32 * (((extent - 1) >> state.shift) + 1)).from_address(state.write + 4 * cell), np.uint32
+        )
+        offsets = address - start + size * np.arange(inside)
+        first, last = offsets >> state.shift, offsets + (size - 1) >> state.shift
+        epochs = cells[first]
+        for further in range(1, int((last - first).max(initial=0)) + 1):
+            epochs = np.maximum(epochs, cells[np.minimum(first + further, last)])
+        segments = np.frombuffer(
+            (SegmentStruct * state.segment_count).from_address(state.segments), np.dtype(SegmentStruct)
+        )
+        events = (epochs >> _EVENT_SHIFT).astype(np.int64)
+        at = np.searchsorted(segments["first"], events, "right") - 1
+        # An event before the first segment is too long ago: the events have begun again since.
+        (known,) = np.nonzero((epochs > state.launch_start) & (at >= 0))
+        if not known.size:
+            return LastWriters((), rows)
+        events, at, epochs = events[known], at[known], epochs[known]
+        log = np.ctypeslib.as_array((ctypes.c_uint16 * (int(events.max()) + 1)).from_address(state.log))
+        accesses, numbers = np.unique(log[events], return_inverse=True)
+        group, wave = segments["group"][at].astype(np.int64), segments["wave"][at].astype(np.int64)
+        lane = (epochs & (1 << constant("LANE_BITS")) - 1).astype(np.int64)
+        thread = wave * kernel.module.device.architecture.wave_size + lane
+        made = [_access(number, (0, 0, 0), 0, 0, kernel, code, block) for number in accesses.tolist()]
+        by_lane = np.array([one.lane is not None for one in made])[numbers]
+        rows[known] = np.stack(
+            (numbers.reshape(-1), *_split(group, grid), wave, np.where(by_lane, lane, -1), *_split(thread, block)), 1
+        )
+        return LastWriters([(one.where, one.instruction, one.access) for one in made], rows)
+
+
+def _split(flat: np.ndarray, size: Dim3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The three numbers of each flat one."""
+    return flat % size[0], flat // size[0] % size[1], flat // (size[0] * size[1])
 
 
 def _access(

@@ -32,7 +32,7 @@ from gpulab import cores
 from gpulab.architectures import residency
 from gpulab.architectures.architecture import Architecture
 from gpulab.errors import InternalError, UnsupportedInstruction
-from gpulab.records import Access, Counters, Fault, Later, Launch, ModelledTime, Trace
+from gpulab.records import Counters, Fault, LastWriters, Later, Launch, ModelledTime, Trace
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Program
 from gpulab.virtual_gpu.machine import faults
@@ -183,7 +183,7 @@ class VirtualDevice:
         threads = block[0] * block[1] * block[2]
         return residency.api_blocks(a, d.vgprs, 0, d.sgprs, lds, threads) * a.multiprocessors
 
-    def last_writers(self, address: int, size: int, count: int) -> list[Access | None]:
+    def last_writers(self, address: int, size: int, count: int) -> LastWriters:
         """Who was the last to change each of `count` elements of `size` bytes, in the launch that was checked last."""
         with self._lock:
             return self._checks().last_writers(address, size, count)

@@ -20,7 +20,7 @@ from gpulab.virtual_gpu.runtime.textures import Textures
 
 if TYPE_CHECKING:
     from gpulab.architectures.residency import Occupancy
-    from gpulab.records import Access, Launch, Trace
+    from gpulab.records import LastWriters, Launch, Trace
     from gpulab.virtual_gpu.machine.arena import Arena
     from gpulab.virtual_gpu.machine.device import VirtualDevice
 
@@ -90,6 +90,6 @@ class Runtime(Context):
         """
         return self.modules.launch_traced(function, grid, block, lds, kernarg, workgroup, wave)
 
-    def last_writers(self, address: int, size: int, count: int) -> list[Access | None]:
+    def last_writers(self, address: int, size: int, count: int) -> LastWriters:
         """Who last changed each of `count` elements of `size` bytes, in the current device's last checked launch."""
         return self.current.machine.last_writers(address, size, count)
