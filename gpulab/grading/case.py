@@ -274,20 +274,18 @@ class Writers(Mapping[tuple[str, int], Access]):
             tables.append(table)
         return cls(places, np.concatenate(tables))
 
-    def by_thread(self) -> dict[tuple[Shape3, Shape3], int]:
-        """How many elements each thread was the last to change, by block and thread, in the order in which they are
-        met."""
+    def busiest(self) -> tuple[Shape3, Shape3, int] | None:
+        """Block and thread of who was the last to change the most elements, the one met first of several, and how many
+        they are. None: no thread has changed any."""
         import numpy as np
 
-        rows = self.rows[self.rows[:, 6] >= 0]
-        threads = np.ascontiguousarray(rows[:, [2, 3, 4, 7, 8, 9]])
+        threads = np.ascontiguousarray(self.rows[self.rows[:, 6] >= 0][:, [2, 3, 4, 7, 8, 9]])
+        if not threads.size:
+            return None
         _, first, counts = np.unique(threads, axis=0, return_index=True, return_counts=True)
-        order = np.argsort(first)
-        listed = threads[first[order]].tolist()
-        return {
-            ((a, b, c), (x, y, z)): count
-            for (a, b, c, x, y, z), count in zip(listed, counts[order].tolist(), strict=True)
-        }
+        most = counts.max()
+        a, b, c, x, y, z = threads[first[counts == most].min()].tolist()
+        return (a, b, c), (x, y, z), int(most)
 
     @cached_property
     def _all(self) -> dict[tuple[str, int], Access]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from gpulab.errors import CheckError
-from gpulab.grading.case import Buffer, Case, Shape3
+from gpulab.grading.case import Buffer, Case
 from gpulab.grading.exercise import Requirement
 from gpulab.grading.outcome import Outcome
 from gpulab.grading.program_case import ProgramCase
@@ -240,9 +240,9 @@ def work_shared(
 
     def complaint(outcome: Outcome) -> str:
         most = room * rounds(outcome.case)
-        busiest = max(by_thread(outcome).items(), key=lambda item: item[1], default=None)
-        if busiest is not None and busiest[1] > most:
-            (block, thread), count = busiest
+        busiest = outcome.tight.writers.busiest()
+        if busiest is not None and busiest[2] > most:
+            block, thread, count = busiest
             return (
                 f"thread {coordinates(thread)} of block {coordinates(block)} stores {count:,} elements, and at most "
                 f"{most:,} are a thread's own"
@@ -251,11 +251,6 @@ def work_shared(
         return stores.complaint(outcome) if large else ""
 
     return Requirement("work-not-shared", title, complaint, **more)
-
-
-def by_thread(outcome: Outcome) -> dict[tuple[Shape3, Shape3], int]:
-    """How many elements each thread was the last to change; for requirements that `watch` who writes."""
-    return outcome.tight.writers.by_thread()
 
 
 def loaded_by_lanes(
