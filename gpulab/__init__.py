@@ -39,6 +39,7 @@ from gpulab.errors import (
 
 if TYPE_CHECKING:
     from gpulab.checked import checked as checked
+    from gpulab.chip import chip as chip
     from gpulab.device import device as device
     from gpulab.device import devices as devices
     from gpulab.device import memory_info as memory_info
@@ -98,6 +99,7 @@ _HOME = {
     "occupancy": "gpulab.occupancy",
     "hipify": "gpulab.porting",
     "instruction": "gpulab.instructions",
+    "chip": "gpulab.chip",
     "lds_banks": "gpulab.views.lds_banks",
     "profile": "gpulab.profile",
     "trace": "gpulab.trace",
@@ -138,6 +140,7 @@ __all__ = [
     "UnsupportedInstruction",
     "check",
     "checked",
+    "chip",
     "compile",
     "device",
     "devices",

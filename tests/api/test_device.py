@@ -61,7 +61,7 @@ def test_public_names() -> None:
         ArgumentError AssemblyError CheckError CheckedFault CompileError CounterNotFound DeviceArray DeviceMemoryError
         DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound KernelTimeout
         KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError Stream TraceError
-        UnsupportedInstruction check checked compile device devices empty exercise fidelity hint hipify instruction
+        UnsupportedInstruction check checked chip compile device devices empty exercise fidelity hint hipify instruction
         lds_banks load load_trace memory_info occupancy pinned profile progress set_limit synchronize
         to_device trace use using zeros
     """
