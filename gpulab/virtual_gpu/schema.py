@@ -298,6 +298,11 @@ WAVE = _structure(
     "A wave's state. Translated code gets its address and finds all that it needs in it.",
     """
     u32[136] scalars
+    i64 budget: with the last scalars one block of 64 bytes: what a workgroup starts with (Launch.first_blocks)
+    i64 steps: instructions left before the limit
+    u32 pc, status
+    u32 mode: MODE, kept up to date where it changes
+    u32 first_instruction
     u64 vgprs, lds, scratch
     u64 cache: per memory instruction: the allocation that it used last (Allocation)
     u64 counters: u64 per basic block
@@ -314,18 +319,16 @@ WAVE = _structure(
     u64 blind: the table of allocations is empty and stays so
     u64 arena
     Thread * thread
+    Wave * next: the next wave of the workgroup; 0: this is the last
+    i64 counted: what `budget` was when its instructions were last counted
     Check * checker
     u64 shuffle: gpulab_shuffle
     u64 note: gpulab_note; 0 in a launch that is not checked
     u64 changed: in a checked launch: lanes of a chunk whose store changed memory
-    i64 budget
-    i64 steps: instructions left before the limit
     u64[4] dummy: where inactive lanes load from and store to
-    u32 high, pc, lds_bytes, scratch_bytes, index, status
+    u32 high, lds_bytes, scratch_bytes, index
     u32[3] group
     u32 number: of the workgroup
-    u32 mode: MODE, kept up to date where it changes
-    u32 first_instruction
     """,
     align=64,
 )
@@ -416,6 +419,7 @@ LAUNCH = _structure(
     u32[3] id_register: SGPRs of the workgroup's coordinates; ~0 if not wanted; y and z may share one
     u32 id_vgprs: VGPRs that lane_ids fills, each with u32[waves][wave_size]
     u32 first_pc
+    u32 first_blocks: 64 bytes each of Wave that a workgroup starts with anew, a bit each
     u32 residents: workgroups that one thread keeps alive at the same time
     """,
 )
@@ -449,6 +453,8 @@ THREAD = _structure(
     u64 own, own_end: workgroups set aside for this thread, to be run first
     u64 work: instructions since the last pause, and some more for each turn
     u64 awake, quiet: waves that did more than sleep in this round; rounds without such
+    u64 known: slots that held a workgroup before
+    Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
     """,
 )
 

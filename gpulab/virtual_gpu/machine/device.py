@@ -360,6 +360,7 @@ class VirtualDevice:
         unpacked = kernel.layout.work_item_dimensions if kernel.layout.unpacked_ids else 1
         shared.id_vgprs = min(unpacked, kernel.vgprs)
         shared.first_pc = kernel.descriptor.entry
+        shared.first_blocks = code.first_blocks
         slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
         self._slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
         # Checked: as many as the device holds at a time, for blocks may wait for each other.

@@ -26,7 +26,7 @@ from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.machine import counters, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.observation import Caches, Observer
-from gpulab.virtual_gpu.translate import jit
+from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import translate
 from gpulab.virtual_gpu.translate.pieces import Translation
@@ -90,7 +90,7 @@ class TimeKey(NamedTuple):
 class Code:
     """A translated kernel: its entry point and what its counters mean.
 
-    quick: nothing of it is optimised yet.
+    quick: nothing of it is optimised yet. first_blocks: see `Launch` in schema.py.
     """
 
     translation: Translation
@@ -98,6 +98,7 @@ class Code:
     quick: bool
     costs: counters.Costs
     zeroed: array[int]
+    first_blocks: int
     symbols: array[int]
     ordered: bool
     observer: Observer
@@ -115,6 +116,15 @@ def depends_on_order(translation: Translation) -> bool:
         if returns_value(decoded.instruction, row) or not row.commutes:
             return True
     return False
+
+
+def _first_blocks(scalars: int) -> int:
+    """The blocks of 64 bytes of a wave's state that hold these scalar registers, EXEC, and what its run starts with."""
+    found = 1 << layout.offset("budget") // 64
+    for number in (layout.EXEC, *range(layout.SCALARS)):
+        if number == layout.EXEC or scalars >> number & 1:
+            found |= 1 << (layout.offset("scalars") + 4 * number) // 64
+    return found
 
 
 class LoadedKernel:
@@ -259,6 +269,7 @@ class LoadedKernel:
             at_first,
             costs,
             array("I", translation.zeroed or [0]),
+            _first_blocks(translation.scalars),
             array("I", symbols or [0]),
             depends_on_order(translation),
             Observer(translation.accesses, module.device.caches),

@@ -14,6 +14,7 @@ from gpulab.virtual_gpu.translate.captured import Captured, Item, Scalar, Vector
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import ACC, memory_operands, returns_value, words
 from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, ZEROS, Emitter, Value, splats
+from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.memory import Access, Observed, Site
 
 _INTO_LDS = {words: Memory("", "lds", "store", 32, words) for words in (1, 2, 3, 4)}
@@ -230,7 +231,7 @@ class Accesses:
         assert source is not None
         if not isinstance(source, Vector):
             assert isinstance(source, Scalar)
-            return [source.value] * count
+            return [chunk.spread(source.value, 32)] * count
         values = [chunk.get(source.number + w) for w in range(count)]
         if row.half == "hi" and row.action == "store":
             values = [self.emitter.let(f"lshr {self.emitter.v32} {values[0]}, splat (i32 16)")]
@@ -330,6 +331,15 @@ class Accesses:
             else:
                 access.address = chunk.get(address.number)
                 access.unsigned_index = row.space == "global"
+        if chunk.lines is not None:  # no observed wave comes here
+            if access.pair is not None:
+                line = chunk.lines.fact(access.pair)
+            elif access.high is not None:
+                line = chunk.lines.pair(access.address, access.high)
+            else:
+                line = None if access.uniform else chunk.lines.fact(access.address)
+            access.line = line if isinstance(line, Line) else None
+            return access
         what = Observed(index, part, access.space, row.action, total)
         wide = access.high is not None or access.pair is not None
         twin = None

@@ -33,7 +33,7 @@ class Branching(Frame):
             self._flush()
         if kind == "end":
             self._flush()
-            e.do(f"ret i32 {layout.ENDED}")
+            e.jump("ended")
             return True
         if kind == "branch":
             self._finish(index)
@@ -53,7 +53,10 @@ class Branching(Frame):
             self._store_field("pc", index + 1)
             if kind == "sleep":
                 self._store_field("first_instruction", index)
-            e.do(f"ret i32 {layout.BARRIER if kind == 'barrier' else layout.SLEEP}")
+            if kind == "barrier":
+                e.jump("waits")
+            else:
+                e.do(f"ret i32 {layout.SLEEP}")
             return True
         if kind == "trap":
             if not stops(decoded):

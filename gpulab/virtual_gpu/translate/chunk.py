@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import copy
 
-from gpulab.virtual_gpu.translate.emitter import Emitter, Local, Value, splat
+from gpulab.virtual_gpu.translate.emitter import Constant, Emitter, Local, Value, splat
 from gpulab.virtual_gpu.translate.expressions import Reader
+from gpulab.virtual_gpu.translate.linear import Lines
 
 
 class Chunk:
-    """Lanes of one pass. `number` is the chunk's index (i64), `bits` its EXEC bits (of type emitter.byte)."""
+    """Lanes of one pass. `number` is the chunk's index (i64), `bits` its EXEC bits (of type emitter.byte).
 
-    def __init__(self, emitter: Emitter, wave_size: int, number: Value, bits: Value) -> None:
+    missed: of a chunk that is a whole wave with all lanes active: the label to go to where an access is neither of
+    consecutive addresses nor of the same in all lanes.
+    """
+
+    def __init__(self, emitter: Emitter, wave_size: int, number: Value, bits: Value, missed: str = "") -> None:
         self.emitter, self.wave_size, self.number, self.bits = emitter, wave_size, number, bits
+        self.missed = missed
+        self.lines = Lines(emitter, wave_size) if missed else None
         self.reader = Reader(emitter, emitter.lanes)
         self.values: dict[int, Value] = {}
         self.pairs: dict[int, Value] = {}
@@ -49,12 +56,26 @@ class Chunk:
         result._mask = None
         return result
 
+    def spread(self, value: Value, width: int) -> Value:
+        """A number that is the same in all lanes, as it was captured: a vector of the emitter's own lanes."""
+        e = self.emitter
+        if isinstance(value, Constant) or e.lanes == e.own_lanes:
+            return value
+        kind = f"<{e.own_lanes} x i{width}>"
+        result = e.let(f"shufflevector {kind} {value}, {kind} poison, <{e.lanes} x i32> zeroinitializer")
+        if self.lines is not None:
+            self.lines.uniform(result, e.let(f"extractelement {kind} {value}, i32 0"), width)
+        return result
+
     def address(self, register: int) -> Value:
         return self.emitter.let(f"getelementptr i8, ptr {self.file}, i64 {register * self.wave_size * 4}")
 
     def load(self, register: int) -> Value:
         e = self.emitter
-        return e.let(f"load {e.v32}, ptr {self.address(register)}, align {e.align}")
+        value = e.let(f"load {e.v32}, ptr {self.address(register)}, align {e.align}")
+        if self.lines is not None:
+            self.lines.loaded(value)
+        return value
 
     def get(self, register: int) -> Value:
         """A register's 32 bits in each lane."""
@@ -63,10 +84,16 @@ class Chunk:
             return known
         e = self.emitter
         if register in self.pairs:
-            value: Value = e.let(f"trunc {e.v64} {self.pairs[register]} to {e.v32}")
+            whole = self.pairs[register]
+            value: Value = e.let(f"trunc {e.v64} {whole} to {e.v32}")
+            if self.lines is not None:
+                self.lines.halved(value, whole, high=False)
         elif register - 1 in self.pairs:
-            high = e.let(f"lshr {e.v64} {self.pairs[register - 1]}, splat (i64 32)")
+            whole = self.pairs[register - 1]
+            high = e.let(f"lshr {e.v64} {whole}, splat (i64 32)")
             value = e.let(f"trunc {e.v64} {high} to {e.v32}")
+            if self.lines is not None:
+                self.lines.halved(value, whole, high=True)
         else:
             value = self.load(register)
         self.values[register] = value
@@ -81,6 +108,8 @@ class Chunk:
         low, high = self.get(register), self.get(register + 1)
         wide = e.let(f"shl {e.v64} {e.let(f'zext {e.v32} {high} to {e.v64}')}, splat (i64 32)")
         value = e.let(f"or {e.v64} {wide}, {e.let(f'zext {e.v32} {low} to {e.v64}')}")
+        if self.lines is not None:
+            self.lines.joined(value, low, high)
         self.pairs[register] = value
         return value
 
@@ -130,6 +159,10 @@ class Chunk:
         e = self.emitter
         registers = [(r, self.get(r)) for r in sorted(self.written) if live >> r & 1]
         if not registers:
+            return
+        if self.missed:
+            for register, value in registers:
+                e.do(f"store {e.v32} {value}, ptr {self.address(register)}, align {e.align}")
             return
         if e.lanes == 8:
             for register, value in registers:

@@ -6,8 +6,9 @@ more than compiling them.
 
 from __future__ import annotations
 
+import contextlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NewType
 
 Local = NewType("Local", str)
@@ -79,15 +80,28 @@ class Emitter:
     """
 
     def __init__(self, lanes: int = 8) -> None:
-        self.lanes, self.shift, self.align = lanes, lanes.bit_length() - 1, 4 * lanes
-        self.v1, self.v8, self.v16, self.v32, self.v64 = (vector(f"i{n}", lanes) for n in (1, 8, 16, 32, 64))
-        self.byte = f"i{lanes}"
+        self.own_lanes = lanes  # of what is emitted outside `of_lanes`
+        self._set_lanes(lanes)
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.block = "entry"
         self._names = 0
         self._labels = 0
         self.entry_lines: list[str] = []
+
+    def _set_lanes(self, lanes: int) -> None:
+        self.lanes, self.shift, self.align = lanes, lanes.bit_length() - 1, min(4 * lanes, 64)
+        self.v1, self.v8, self.v16, self.v32, self.v64 = (vector(f"i{n}", lanes) for n in (1, 8, 16, 32, 64))
+        self.byte = f"i{lanes}"
+
+    @contextlib.contextmanager
+    def of_lanes(self, lanes: int) -> Iterator[None]:
+        """What is emitted within is for a chunk of so many lanes."""
+        self._set_lanes(lanes)
+        try:
+            yield
+        finally:
+            self._set_lanes(self.own_lanes)
 
     def let(self, text: str) -> Local:
         self._names += 1

@@ -17,6 +17,8 @@ from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars
 from gpulab.virtual_gpu.translate.structure import Structure
 
+SMALL = 300  # instructions of a kernel up to which runs are emitted for a whole wave, too
+
 
 @dataclass(slots=True)
 class Piece:
@@ -71,6 +73,8 @@ class Frame(Structure):
             self.observe,
             isa.generation_of(program.arch).buffers,
             bool(kernel.directives.get("user_sgpr_private_segment_buffer")),
+            # Of several dimensions x is seldom as wide as a wave.
+            whole=len(self.order) < SMALL and not kernel.directives.get("system_vgpr_workitem_id"),
         )
         self.salu = Salu(e, self.scalars, self.site, self.symbol, self.run.capture.special, self.observe)
         registers = 256 + kernel.agprs if kernel.agprs else max(kernel.vgprs, 1)

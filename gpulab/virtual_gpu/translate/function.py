@@ -46,13 +46,14 @@ class _Function(Branching, Pieces):
         cut, inside = self._loops_around()
         begin, end = self._own_range()
         large = self.quick and len(self.order) >= LARGE
+        limit = PIECE * (2 if self.run.whole else 1)  # runs stand there twice
         done = 0  # instructions
         for block, body in self.blocks.items():
             quick = large and not inside[block] and begin <= block < end
             piece = pieces.get(quick)
             if piece is not None:
                 size = len(piece.lines)
-                if size > 8 * PIECE or (size > PIECE and not cut[block] and self._lines_left(done) > PIECE // 3):
+                if size > 8 * limit or (size > limit and not cut[block] and self._lines_left(done) > limit // 3):
                     piece = None
             if piece is None:
                 piece = pieces[quick] = Piece(quick)

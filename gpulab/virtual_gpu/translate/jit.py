@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import re
 import threading
 from typing import Any
 
@@ -19,6 +20,9 @@ _lock = threading.RLock()
 _numbers = itertools.count()
 _loaded: list[Any] = []
 _host: Any = None
+
+# The way to what is done for a whole wave (translate/runs.py): without optimisation its vectors are not worth having.
+_WAVE = re.compile(r"br i1 %\w+, label %full\.\d+, label (%narrow\.\d+)")
 
 STORE = cache.Store("host", 256 << 20, own=True)
 
@@ -108,7 +112,7 @@ def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = 
             if isinstance(source, bytes):
                 module = here.llvm.parse_bitcode(source)
             else:
-                module = here.llvm.parse_assembly(source)
+                module = here.llvm.parse_assembly(_WAVE.sub(r"br label \1", source) if quick else source)
         except RuntimeError as error:
             raise InternalError(f"translated code is not valid LLVM IR: {error}") from error
         module.triple, module.data_layout = here.triple, here.layout

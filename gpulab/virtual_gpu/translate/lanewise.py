@@ -44,6 +44,8 @@ class Lanewise:
             position += not parameter.implicit
         _, graph = row.graph()
         values = reader_of(chunk.reader, row.rounds, item.mode).read(graph, arguments)
+        if chunk.lines is not None:
+            chunk.lines.computed(values, graph, arguments)
         writes = []
         for (result, operand), value in zip(decoded.results, values, strict=True):
             writes.append(self._result(chunk, item, row, result.name, result.type, operand, value))
@@ -76,7 +78,7 @@ class Lanewise:
             case Gathered():
                 raw = self._gathered(chunk, captured.pointer, wide)
             case Scalar():
-                raw = captured.value
+                raw = chunk.spread(captured.value, captured.width)
                 if parameter.implicit:
                     return splat(e, f"i{type.width}", raw) if isinstance(raw, Integer) else raw
         if instruction.encoding == "sdwa" and not parameter.implicit:
@@ -244,7 +246,7 @@ class Lanewise:
                 old = self._lane_bits(chunk, item.masks[number])
                 value = e.let(f"select {e.v1} {written}, {e.v1} {value}, {e.v1} {old}")
                 value = e.let(f"and {e.v1} {value}, {allowed}")
-            active = e.let(f"and {e.v1} {value}, {chunk.active}")
+            active = value if chunk.missed else e.let(f"and {e.v1} {value}, {chunk.active}")
 
             def write_mask() -> None:
                 if number is not None:
@@ -292,6 +294,8 @@ class Lanewise:
     def _lane_bits(self, chunk: Chunk, mask: Value) -> Value:
         """The chunk's lanes of an i64 mask."""
         e = self.emitter
+        if e.lanes == 64:
+            return e.let(f"bitcast i64 {mask} to {e.v1}")
         shifted = e.let(f"lshr i64 {mask}, {e.let(f'shl i64 {chunk.number}, {e.shift}')}")
         return e.let(f"bitcast {e.byte} {e.let(f'trunc i64 {shifted} to {e.byte}')} to {e.v1}")
 

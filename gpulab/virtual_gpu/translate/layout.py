@@ -32,6 +32,7 @@ SHARED_BASE, PRIVATE_BASE = constant("SHARED_BASE"), constant("PRIVATE_BASE")
 
 _WAVE = schema.layout(schema.WAVE)
 OFFSETS, WAVE_BYTES = _WAVE.offsets, _WAVE.bytes
+RUNNING = schema.layout(schema.THREAD).offsets["running"]
 
 # Offsets in a Buffer. Behind it, from "rows" on, are the addresses of a run's accesses, aligned to the size of a row,
 # so that a place tells the lane.

@@ -29,6 +29,7 @@ from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.emitter import FALSE, ZERO, Constant, Emitter, Integer, Value, signed, splat
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
+from gpulab.virtual_gpu.translate.linear import Line
 
 
 @dataclass(slots=True)
@@ -56,6 +57,7 @@ class Access:
     frame: Value | None = None  # scratch at the same address in all lanes: pointer to the chunk's part of its row
     bytes_in: Value | None = None  # of such an access of less than a dword: the address, an i32
     kept: Value | None = None  # in a kernel made for observers: its row in the buffer
+    line: Line | None = None  # how the addresses go up from lane to lane, if that is known
     lanes: Value | None = None  # pointer to an i64 where its active lanes are noted, if they are not those of EXEC
 
 
@@ -233,15 +235,17 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
     entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {layout.ALLOCATION_BYTES * access.slot}")
     wide_at = e.let(f"getelementptr i8, ptr {entry}, i64 8")
     conditions: list[Value] = []
-    if access.pair is not None:
-        first = e.let(f"extractelement {e.v64} {access.pair}, i32 0")
+    line = access.line
+    wide = access.pair is not None or (line is not None and line.width == 64)
+    if wide:
+        first = line.first if line else e.let(f"extractelement {e.v64} {access.pair}, i32 0")
         base = splat(e, "i64", first)
         start = e.let(f"add i64 {first}, {access.base}") if access.base != ZERO else first
     else:
-        first = e.let(f"extractelement {e.v32} {access.address}, i32 0")
+        first = line.first if line else e.let(f"extractelement {e.v32} {access.address}, i32 0")
         base = splat(e, "i32", first)
         start = None
-    if access.space == "lds" or access.high is not None:  # 32-bit arithmetic
+    if access.space == "lds" or (access.high is not None and not wide):  # 32-bit arithmetic
         if isinstance(access.base, Integer):
             offset: Value = Integer(signed(access.base.number, 32))
         else:
@@ -264,13 +268,18 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
     if shift:
         relative = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {relative}", f"{kind} {relative}", f"{kind} {shift}")
 
-    def below(place: Value) -> Value:
+    def below(place: Value, more: int = 0) -> Value:
         limit = e.let(f"load i32, ptr {place}")
+        if more:
+            limit = e.call("i32", "llvm.usub.sat.i32", f"i32 {limit}", f"i32 {more}")
         if kind == "i64":
             limit = e.let(f"zext i32 {limit} to i64")
         return e.let(f"icmp ult {kind} {relative}, {limit}")
 
     def pattern(step: int) -> Value:
+        if line is not None:
+            even = e.let(f"icmp eq i{line.width} {line.step}, {step}")
+            return e.let(f"and i1 {line.holds}, {even}")
         if access.pair is not None:
             wanted = e.let(f"add {e.v64} {base}, {_steps(step, e.lanes, 64)}") if step else base
             fits = e.let(f"icmp eq {e.v64} {access.pair}, {wanted}")
@@ -282,13 +291,16 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
                 fits = e.let(f"and {e.v1} {fits}, {high}")
         return e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {fits} to {e.byte}')}, -1")
 
+    single_at = e.let(f"getelementptr i8, ptr {entry}, i64 12")
+
     def same() -> Value:
-        single = below(e.let(f"getelementptr i8, ptr {entry}, i64 12"))
+        single = below(single_at)
         return single if access.uniform else e.let(f"and i1 {pattern(0)}, {single}")
 
     if access.uniform:
         return _Plan(pointer, FALSE, same)
-    consecutive = e.let(f"and i1 {pattern(access.bytes)}, {below(wide_at)}")
+    inside = below(single_at, (e.lanes - 1) * access.bytes >> shift) if chunk.missed else below(wide_at)
+    consecutive = e.let(f"and i1 {pattern(access.bytes)}, {inside}")
     for condition in conditions:
         consecutive = e.let(f"and i1 {consecutive}, {condition}")
     return _Plan(pointer, consecutive, same)
@@ -376,7 +388,7 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[Value]:
         return _load_row(chunk, access, words)
     if _only_slow(access):
         return _load_slow(chunk, access, site, words)
-    done, slow = e.name("loaded"), e.name("scattered")
+    done, slow = e.name("loaded"), chunk.missed or e.name("scattered")
     plan = _plan(chunk, access, site)
     pointer = plan.pointer
     uniform = e.name("uniform")
@@ -404,10 +416,11 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[Value]:
         parts.append(extended(splat(e, element, e.let(f"load {element}, ptr {address}, align {align}"))))
     incoming.append((parts, e.block))
     e.jump(done)
-    e.label(slow)
-    parts = _load_slow(chunk, access, site, words)
-    incoming.append((parts, e.block))
-    e.jump(done)
+    if not chunk.missed:
+        e.label(slow)
+        parts = _load_slow(chunk, access, site, words)
+        incoming.append((parts, e.block))
+        e.jump(done)
     e.label(done)
     return [
         e.let(f"phi {e.v32} " + ", ".join(f"[ {parts[w]}, %{block} ]" for parts, block in incoming))
@@ -431,7 +444,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> None:
         return
     plan = _plan(chunk, access, site)
     full = e.let(f"icmp eq {e.byte} {chunk.bits}, -1")
-    straight, slow, done = e.name("consecutive"), e.name("scattered"), e.name("stored")
+    straight, slow, done = e.name("consecutive"), chunk.missed or e.name("scattered"), e.name("stored")
     masked = e.lanes == 16 and words == 1 and element == "i32"  # there are masked stores
     e.branch(plan.consecutive if masked else e.let(f"and i1 {plan.consecutive}, {full}"), straight, slow, likely=True)
     e.label(straight)
@@ -480,9 +493,10 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> None:
         e.label(all_)
     e.do(f"store {kind} {whole}, ptr {plan.pointer}, align {align}")
     e.jump(done)
-    e.label(slow)
-    _store_slow(chunk, access, site, data)
-    e.jump(done)
+    if not chunk.missed:
+        e.label(slow)
+        _store_slow(chunk, access, site, data)
+        e.jump(done)
     e.label(done)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpulab.virtual_gpu.isa.instruction import Symbol
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded
+from gpulab.virtual_gpu.translate.emitter import Local, Value
 from gpulab.virtual_gpu.translate.frame import Frame, Piece
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -44,7 +45,7 @@ class Translation:
     quick: IR of what is to be compiled quickly and linked with it; or "".
     blocks: the instruction indices of each counted block, in the order of the counters.
     segments: when profiling, the instructions executed under one EXEC each, in the order of the rows of lane counts.
-    zeroed: VGPRs that may be read before they are written.
+    zeroed: VGPRs that may be read before they are written. scalars: the same of scalar registers, a bit each.
     slots: memory instructions, each with an entry in a thread's table of allocations.
     symbols: (symbol operand, instruction) in the order of the table that a wave's `symbols` points to.
     accesses: what an observer is told of, by the number it is given.
@@ -57,6 +58,7 @@ class Translation:
     blocks: list[list[int]]
     segments: list[list[int]]
     zeroed: list[int]
+    scalars: int
     slots: int
     decoded: dict[int, Decoded]
     symbols: list[tuple[Symbol, int]]
@@ -100,6 +102,7 @@ class Pieces(Frame):
             [list(b) for b in self.blocks.values()],
             self.segments,
             zeroed,
+            start.scalars,
             len(self.slots),
             self.decoded,
             list(self.symbol_slots),
@@ -154,8 +157,56 @@ class Pieces(Frame):
         e.jump("faulted")
         e.label("faulted")
         e.do(f"ret i32 {layout.FAULT}")
-        head = f"define i32 @{name}(ptr noalias %wave, ptr noalias %vgprs) nounwind noinline {{"
-        return "\n".join([head, "entry:", *common, *piece.entry_lines, "  br label %dispatch", *e.lines, "}"])
+        alone = len(self.pieces) == 1 and not self.checked
+        way = self._next_wave() if alone else []
+        if not alone:
+            for label, status in (("ended", layout.ENDED), ("waits", layout.BARRIER)):
+                e.label(label)
+                e.do(f"ret i32 {status}")
+        rooms = [line for line in piece.entry_lines if " = alloca " in line]
+        others = [line for line in piece.entry_lines if " = alloca " not in line]
+        names = ("first", "first_vgprs") if alone else ("wave", "vgprs")
+        head = f"define i32 @{name}(ptr noalias %{names[0]}, ptr noalias %{names[1]}) nounwind noinline {{"
+        return "\n".join([head, "entry:", *rooms, *way, *common, *others, "  br label %dispatch", *e.lines, "}"])
+
+    def _next_wave(self) -> list[str]:
+        """A wave that has ended or waits at a barrier gives way to the next one of its workgroup, if that is where it
+        was itself when it began; else the function returns. Emits that, and gives the lines of the way in."""
+        e = self.emitter
+
+        def field(of: Value, name: str) -> Value:
+            return e.let(f"getelementptr i8, ptr {of}, i64 {layout.offset(name)}")
+
+        wave, other, vgprs = Local("%wave"), Local("%next"), e.ahead("next_vgprs")
+        for label in ("ended", "waits"):
+            e.label(label)
+            e.jump("turn")
+        e.label("turn")
+        e.do(f"%status = phi i32 [ {layout.ENDED}, %ended ], [ {layout.BARRIER}, %waits ]")
+        e.do(f"%next = load ptr, ptr {field(wave, 'next')}")
+        e.branch(e.let("icmp eq ptr %next, null"), "out", "look")
+        e.label("look")
+        was = field(wave, "status")
+        status = e.let(f"load i32, ptr {field(other, 'status')}")
+        alike = e.let(f"icmp eq i32 {e.let(f'load i32, ptr {was}')}, {status}")
+        left = e.let(f"load i64, ptr {field(other, 'budget')}")
+        ready = e.let(f"and i1 {alike}, {e.let(f'icmp sgt i64 {left}, 0')}")
+        e.branch(ready, "go_on", "out", likely=True)
+        e.label("go_on")
+        e.do(f"store i32 %status, ptr {was}")
+        thread = e.let(f"load ptr, ptr {field(wave, 'thread')}")
+        running = e.let(f"getelementptr i8, ptr {thread}, i64 {layout.RUNNING}")
+        e.do(f"store ptr %next, ptr {running}")
+        e.do(f"{vgprs} = load ptr, ptr {field(other, 'vgprs')}")
+        e.jump("start")
+        e.label("out")
+        e.do("ret i32 %status")
+        return [
+            "  br label %start",
+            "start:",
+            "  %wave = phi ptr [ %first, %entry ], [ %next, %go_on ]",
+            f"  %vgprs = phi ptr [ %first_vgprs, %entry ], [ {vgprs}, %go_on ]",
+        ]
 
     def _leader(self, name: str) -> str:
         """The function that calls pieces by the pc until one returns for another reason than a jump."""

@@ -4,6 +4,11 @@
 instructions between the vector ones need not wait; `Run.flush` emits the loop. What ends a run is decided by
 `Run.conflicts`: a scalar reader of a lane mask made in the run, and the order of memory accesses (within one address
 space nothing follows a store, and no store follows anything).
+
+A short run is emitted a second time for a whole wave, a chunk of all its lanes (`Run._wave`): there each access is
+checked once. A wave whose EXEC is full goes that way. Where its addresses are neither consecutive nor all the same it
+has done nothing yet, and goes through the loop over chunks, as the next ones do at once (`PATIENCE`). In a whole wave a
+store may follow loads, so a run goes on there, and has a loop for each of its two parts.
 """
 
 from __future__ import annotations
@@ -15,18 +20,35 @@ from gpulab.virtual_gpu.isa.instruction import Register, Symbol
 from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.accesses import Accesses
-from gpulab.virtual_gpu.translate.captured import Capture, Item, mask_number
+from gpulab.virtual_gpu.translate.captured import Capture, Gathered, Item, Vector, mask_number
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, into_lds, scalar_number, words
-from gpulab.virtual_gpu.translate.emitter import Emitter, Value
+from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Value, signed
 from gpulab.virtual_gpu.translate.lanewise import Lanewise
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.memory import Observed, Site
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
+WHOLE_ITEMS = 40  # instructions of a run, up to which it is worth having twice: so many values fit into host registers
+SHORT = 12  # the same of one without memory accesses
+PATIENCE = 31  # times that a run goes through its loop at once after it had not fit a whole wave
+
 # Memory that lanes share and that an access may reach. Scratch is each lane's own: its order is that of the chunk.
 _SPACES: dict[str, tuple[str, ...]] = {"flat": ("global", "lds"), "buffer": ("global",), "scratch": ()}
+
+
+def _fits(item: Item) -> bool:
+    """Whether an instruction can be emitted for a whole wave: what the support code does has chunks of a fixed size."""
+    row = item.decoded.row
+    if isinstance(row, Memory):
+        plain = row.space in ("global", "lds") and row.action != "atomic" and not row.two_address and not row.implied
+        moved = max(1, row.element * row.count // 8)
+        lanes_own = item.sources[0] is None or isinstance(item.sources[0], Vector)
+        return plain and moved <= 4 and lanes_own and item.address.buffer is None and item.address.lds is None
+    mode, sources = item.mode, [*item.sources, *(item.second.sources if item.second else ())]
+    gathers = any(isinstance(source, Gathered) for source in sources)
+    return item.only is None and not gathers and mode.plain and not mode.unknown
 
 
 class Run:
@@ -44,13 +66,17 @@ class Run:
         observe: Callable[[Observed], int],
         rules: Rules,
         scratch_buffer: bool = False,
+        whole: bool = False,
     ) -> None:
         self.emitter, self.scalars, self.wave_size = emitter, scalars, wave_size
+        self.site, self.slot = site, slot
+        self.whole = whole and emitter.lanes == 16 and not site.record
         self.capture = Capture(emitter, scalars, wave_size, site, symbol, rules, scratch_buffer)
         self.lanewise = Lanewise(emitter, wave_size, arch)
         self.accesses = Accesses(emitter, wave_size, site, slot, observe)
         self.opaque = False  # whether a loop's counter is hidden from LLVM
         self.items: list[Item] = []
+        self.loads: list[Item] = []  # the part before a store, if this run has two
         self.masks = 0  # scalar registers that this run will write
         self.starts: set[int] = set()  # where the lane masks among them begin
         self.spaces: dict[str, str] = {}  # "load" or "store" by address space
@@ -68,8 +94,12 @@ class Run:
             return False
         if decoded.is_vector:
             row = decoded.row
+            if self.loads and self.masks & decoded.scalar_reads:
+                return True
             if isinstance(row, Memory):
-                return self._memory_conflict(decoded) or bool(self.masks & decoded.scalar_reads)
+                if self.masks & decoded.scalar_reads:
+                    return True
+                return self._memory_conflict(decoded) and not self._goes_on(decoded, row)
             return bool(self.masks & (self._scalar_values(decoded) | self._misplaced_masks(decoded)))
         return bool(self.masks & (decoded.scalar_reads | decoded.scalar_writes))
 
@@ -124,9 +154,21 @@ class Run:
                 return True
         return False
 
+    def _goes_on(self, decoded: Decoded, row: Memory) -> bool:
+        """Whether a store that is in conflict with what was read before may begin a second part of the run."""
+        reads = all(space == "load" for space in self.spaces.values())
+        return self.whole and not self.loads and row.action == "store" and reads and self._fit(self.items)
+
+    def _fit(self, items: list[Item]) -> bool:
+        """Whether these instructions can be emitted for a whole wave, which does nothing before all is checked."""
+        actions = [item.decoded.row.action for item in items if isinstance(item.decoded.row, Memory)]
+        return len(items) <= WHOLE_ITEMS and "store" not in actions[:-1] and all(_fits(item) for item in items)
+
     # collecting
 
     def add(self, decoded: Decoded, mode: Mode) -> None:
+        if isinstance(decoded.row, Memory) and self._memory_conflict(decoded):
+            self.loads, self.items = self.items, []
         item = self.capture.item(decoded, mode, self.masks)
         if decoded.pair is not None:
             item.second = self.capture.item(decoded.pair, mode, self.masks)
@@ -150,19 +192,74 @@ class Run:
         """Emit the loop, if there is anything to run, and take over the masks it made."""
         if not self.items:
             return
-        items, self.items = self.items, []
+        parts = [part for part in (self.loads, self.items) if part]
+        every = [*self.loads, *self.items]
+        self.loads, self.items = [], []
         masks, self.masks = self.masks, 0
         self.starts.clear()
         self.spaces.clear()
         self.vectors = 0
-        after = live(items[-1].decoded.index)
+        e, exec_mask = self.emitter, self.scalars.mask(layout.EXEC)
+        wanted = masks & (live(every[-1].decoded.index).scalars | bits(layout.EXEC, 2))
+        totals: dict[int, Value] = {}
+        moves = any(isinstance(item.decoded.row, Memory) for item in every)
+        if not (self.whole and (moves or len(every) <= SHORT) and self._fit(every)):
+            for part in parts:
+                totals |= self._loop(part, live, wanted, exec_mask)
+        else:
+            narrow, done = e.name("narrow"), e.name("wave_done")
+            found = self._wave(every, live, wanted, exec_mask, narrow, moves)
+            came = e.block
+            e.jump(done)
+            e.label(narrow)
+            for part in parts:
+                totals |= self._loop(part, live, wanted, exec_mask)
+            before = e.block
+            e.jump(done)
+            e.label(done)
+            for start, total in totals.items():
+                totals[start] = e.let(f"phi i64 [ {found[start]}, %{came} ], [ {total}, %{before} ]")
+        for start, total in totals.items():
+            self.scalars.set_mask(start, total)
+
+    def _wave(
+        self, items: list[Item], live: Callable[[int], Live], wanted: int, exec_mask: Value, narrow: str, moves: bool
+    ) -> dict[int, Value]:
+        """The run for a whole wave with all lanes active; goes to the label `narrow` where it cannot be done so.
+
+        moves: it has memory accesses.
+        """
+        e, size = self.emitter, self.wave_size
+        full, missed = e.name("full"), e.name("missed")
+        e.branch(e.let(f"icmp eq i64 {exec_mask}, {signed((1 << size) - 1, 64)}"), full, narrow)
+        e.label(full)
+        if moves:
+            slot = self.slot(items[0].decoded.index + (1 << 32))  # the entry holds how often not to try
+            place = e.let(f"getelementptr i8, ptr {self.site.cache}, i64 {layout.ALLOCATION_BYTES * slot}")
+            whole, wait = e.name("whole"), e.name("wait")
+            left = e.let(f"load i64, ptr {place}")
+            e.branch(e.let(f"icmp eq i64 {left}, 0"), whole, wait)
+            e.label(wait)
+            e.do(f"store i64 {e.let(f'add i64 {left}, -1')}, ptr {place}")
+            e.jump(narrow)
+            e.label(missed)
+            e.do(f"store i64 {PATIENCE}, ptr {place}")
+            e.jump(narrow)
+            e.label(whole)
+        with e.of_lanes(size):
+            chunk = Chunk(e, size, ZERO, Integer(-1), missed)
+            for item in items:
+                self._emit(chunk, item)
+            self._store(chunk, items, live)
+            return self._kept(chunk, wanted)
+
+    def _loop(self, items: list[Item], live: Callable[[int], Live], wanted: int, exec_mask: Value) -> dict[int, Value]:
+        """The loop over chunks; gives the `wanted` lane masks that it made, by scalar register."""
         for item in items:
             if item.address.buffer is not None:
                 item.inside = self.emitter.entry("alloca i64")
                 self.emitter.do(f"store i64 0, ptr {item.inside}")
         e = self.emitter
-        exec_mask = self.scalars.mask(layout.EXEC)
-        wanted = sorted(n for n in range(layout.SCALARS) if masks >> n & 1)
         head, body, latch, done = (e.name(n) for n in ("run", "chunk", "next", "run_done"))
         self.accesses.check_frames(items, exec_mask)
         before = e.block
@@ -182,16 +279,8 @@ class Run:
         chunk = Chunk(e, self.wave_size, number, bits_)
         for item in items:
             self._emit(chunk, item)
-        # v_cmpx ends a run and puts lanes to sleep: what they hold is stored if they may need it later.
-        chunk.store(after.active | after.asleep if items[-1].decoded.exec_effect else after.active)
-        kept: dict[int, Value] = {}
-        for start, value in chunk.masks.items():
-            if start not in wanted:
-                continue
-            mine = bits(start, self.wave_size // 32)
-            if start == layout.EXEC or after.scalars & mine:
-                byte = e.let(f"zext {e.byte} {e.let(f'bitcast {e.v1} {value} to {e.byte}')} to i64")
-                kept[start] = e.let(f"shl i64 {byte}, {shift}")
+        self._store(chunk, items, live)
+        kept = {start: e.let(f"shl i64 {byte}, {shift}") for start, byte in self._kept(chunk, wanted).items()}
         end = e.block
         e.jump(latch)
         e.label(latch)
@@ -211,9 +300,23 @@ class Run:
         e.lines[marker:marker] = phis
         assert lines_before <= marker
         e.label(done)
-        for start in kept:
-            self.scalars.set_mask(start, totals[start])
         self.accesses.report(exec_mask)
+        return totals
+
+    def _store(self, chunk: Chunk, items: list[Item], live: Callable[[int], Live]) -> None:
+        """Store what is still needed. v_cmpx ends a run and puts lanes to sleep: what they hold they may need later."""
+        after = live(items[-1].decoded.index)
+        chunk.store(after.active | after.asleep if items[-1].decoded.exec_effect else after.active)
+
+    def _kept(self, chunk: Chunk, wanted: int) -> dict[int, Value]:
+        """The chunk's bits (i64) of the lane masks that were made and of which a register is among `wanted`."""
+        e = self.emitter
+        found: dict[int, Value] = {}
+        for start, value in chunk.masks.items():
+            if wanted & bits(start, self.wave_size // 32):
+                byte = e.let(f"bitcast {e.v1} {value} to {e.byte}")
+                found[start] = byte if e.lanes == 64 else e.let(f"zext {e.byte} {byte} to i64")
+        return found
 
     def _emit(self, chunk: Chunk, item: Item) -> None:
         if isinstance(item.decoded.row, Memory):

@@ -259,6 +259,12 @@ typedef struct Progress Progress;
 /* A wave's state. Translated code gets its address and finds all that it needs in it. */
 struct Wave {
   u32 scalars[136];
+  i64 budget; /* with the last scalars one block of 64 bytes: what a workgroup starts with (Launch.first_blocks) */
+  i64 steps; /* instructions left before the limit */
+  u32 pc;
+  u32 status;
+  u32 mode; /* MODE, kept up to date where it changes */
+  u32 first_instruction;
   u64 vgprs;
   u64 lds;
   u64 scratch;
@@ -283,67 +289,65 @@ struct Wave {
   u64 blind; /* the table of allocations is empty and stays so */
   u64 arena;
   Thread *thread;
+  Wave *next; /* the next wave of the workgroup; 0: this is the last */
+  i64 counted; /* what `budget` was when its instructions were last counted */
   Check *checker;
   u64 shuffle; /* gpulab_shuffle */
   u64 note; /* gpulab_note; 0 in a launch that is not checked */
   u64 changed; /* in a checked launch: lanes of a chunk whose store changed memory */
-  i64 budget;
-  i64 steps; /* instructions left before the limit */
   u64 dummy[4]; /* where inactive lanes load from and store to */
   u32 high;
-  u32 pc;
   u32 lds_bytes;
   u32 scratch_bytes;
   u32 index;
-  u32 status;
   u32 group[3];
   u32 number; /* of the workgroup */
-  u32 mode; /* MODE, kept up to date where it changes */
-  u32 first_instruction;
 } __attribute__((aligned(64)));
 SIZE_IS(Wave, 896);
 PLACE_IS(Wave, scalars, 0);
-PLACE_IS(Wave, vgprs, 544);
-PLACE_IS(Wave, lds, 552);
-PLACE_IS(Wave, scratch, 560);
-PLACE_IS(Wave, cache, 568);
-PLACE_IS(Wave, counters, 576);
-PLACE_IS(Wave, symbols, 584);
-PLACE_IS(Wave, active, 592);
-PLACE_IS(Wave, blend, 600);
-PLACE_IS(Wave, resolve, 608);
-PLACE_IS(Wave, load, 616);
-PLACE_IS(Wave, store, 624);
-PLACE_IS(Wave, stop, 632);
-PLACE_IS(Wave, search, 640);
-PLACE_IS(Wave, cross, 648);
-PLACE_IS(Wave, clock, 656);
-PLACE_IS(Wave, matrix, 664);
-PLACE_IS(Wave, round, 672);
-PLACE_IS(Wave, image, 680);
-PLACE_IS(Wave, observer, 688);
-PLACE_IS(Wave, addresses, 696);
-PLACE_IS(Wave, row, 704);
-PLACE_IS(Wave, blind, 712);
-PLACE_IS(Wave, arena, 720);
-PLACE_IS(Wave, thread, 728);
-PLACE_IS(Wave, checker, 736);
-PLACE_IS(Wave, shuffle, 744);
-PLACE_IS(Wave, note, 752);
-PLACE_IS(Wave, changed, 760);
-PLACE_IS(Wave, budget, 768);
-PLACE_IS(Wave, steps, 776);
-PLACE_IS(Wave, dummy, 784);
-PLACE_IS(Wave, high, 816);
-PLACE_IS(Wave, pc, 820);
-PLACE_IS(Wave, lds_bytes, 824);
-PLACE_IS(Wave, scratch_bytes, 828);
-PLACE_IS(Wave, index, 832);
-PLACE_IS(Wave, status, 836);
-PLACE_IS(Wave, group, 840);
-PLACE_IS(Wave, number, 852);
-PLACE_IS(Wave, mode, 856);
-PLACE_IS(Wave, first_instruction, 860);
+PLACE_IS(Wave, budget, 544);
+PLACE_IS(Wave, steps, 552);
+PLACE_IS(Wave, pc, 560);
+PLACE_IS(Wave, status, 564);
+PLACE_IS(Wave, mode, 568);
+PLACE_IS(Wave, first_instruction, 572);
+PLACE_IS(Wave, vgprs, 576);
+PLACE_IS(Wave, lds, 584);
+PLACE_IS(Wave, scratch, 592);
+PLACE_IS(Wave, cache, 600);
+PLACE_IS(Wave, counters, 608);
+PLACE_IS(Wave, symbols, 616);
+PLACE_IS(Wave, active, 624);
+PLACE_IS(Wave, blend, 632);
+PLACE_IS(Wave, resolve, 640);
+PLACE_IS(Wave, load, 648);
+PLACE_IS(Wave, store, 656);
+PLACE_IS(Wave, stop, 664);
+PLACE_IS(Wave, search, 672);
+PLACE_IS(Wave, cross, 680);
+PLACE_IS(Wave, clock, 688);
+PLACE_IS(Wave, matrix, 696);
+PLACE_IS(Wave, round, 704);
+PLACE_IS(Wave, image, 712);
+PLACE_IS(Wave, observer, 720);
+PLACE_IS(Wave, addresses, 728);
+PLACE_IS(Wave, row, 736);
+PLACE_IS(Wave, blind, 744);
+PLACE_IS(Wave, arena, 752);
+PLACE_IS(Wave, thread, 760);
+PLACE_IS(Wave, next, 768);
+PLACE_IS(Wave, counted, 776);
+PLACE_IS(Wave, checker, 784);
+PLACE_IS(Wave, shuffle, 792);
+PLACE_IS(Wave, note, 800);
+PLACE_IS(Wave, changed, 808);
+PLACE_IS(Wave, dummy, 816);
+PLACE_IS(Wave, high, 848);
+PLACE_IS(Wave, lds_bytes, 852);
+PLACE_IS(Wave, scratch_bytes, 856);
+PLACE_IS(Wave, index, 860);
+PLACE_IS(Wave, group, 864);
+PLACE_IS(Wave, number, 876);
 
 /* What translated code and support code hand each other, for a chunk. It lies at the start of what a wave's
    `addresses` points to; the addresses of a run's accesses are behind it. */
@@ -458,9 +462,10 @@ struct Launch {
   u32 id_register[3]; /* SGPRs of the workgroup's coordinates; ~0 if not wanted; y and z may share one */
   u32 id_vgprs; /* VGPRs that lane_ids fills, each with u32[waves][wave_size] */
   u32 first_pc;
+  u32 first_blocks; /* 64 bytes each of Wave that a workgroup starts with anew, a bit each */
   u32 residents; /* workgroups that one thread keeps alive at the same time */
 };
-SIZE_IS(Launch, 272);
+SIZE_IS(Launch, 280);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, batch, 16);
@@ -497,7 +502,8 @@ PLACE_IS(Launch, scratch_bytes, 244);
 PLACE_IS(Launch, id_register, 248);
 PLACE_IS(Launch, id_vgprs, 260);
 PLACE_IS(Launch, first_pc, 264);
-PLACE_IS(Launch, residents, 268);
+PLACE_IS(Launch, first_blocks, 268);
+PLACE_IS(Launch, residents, 272);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -544,6 +550,8 @@ struct Thread {
   u64 work; /* instructions since the last pause, and some more for each turn */
   u64 awake; /* waves that did more than sleep in this round; rounds without such */
   u64 quiet;
+  u64 known; /* slots that held a workgroup before */
+  Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
 };
 SIZE_IS(Thread, 1152);
 PLACE_IS(Thread, launch, 0);
@@ -564,6 +572,8 @@ PLACE_IS(Thread, own_end, 1072);
 PLACE_IS(Thread, work, 1080);
 PLACE_IS(Thread, awake, 1088);
 PLACE_IS(Thread, quiet, 1096);
+PLACE_IS(Thread, known, 1104);
+PLACE_IS(Thread, running, 1112);
 
 /* The totals of one access. */
 struct Totals {

@@ -26,6 +26,7 @@ typedef u32 Lanes __attribute__((vector_size(4 * LANES)));
 typedef int SignedLanes __attribute__((vector_size(4 * LANES)));
 typedef u64 WideLanes __attribute__((vector_size(8 * LANES)));
 typedef i64 SignedWideLanes __attribute__((vector_size(8 * LANES)));
+typedef u64 Loose64 __attribute__((aligned(1), may_alias));
 typedef u32 Loose32 __attribute__((aligned(1), may_alias));
 typedef u16 Loose16 __attribute__((aligned(1), may_alias));
 

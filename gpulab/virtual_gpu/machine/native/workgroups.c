@@ -56,8 +56,11 @@ static void prepare_template(Thread *thread) {
   wave->steps = (i64)launch->limit;
 }
 
-static void start_group(Thread *thread, u8 *memory, u64 number) {
+/* The waves of a slot that held a workgroup before differ from the template in what a kernel reads before it has written
+   it; the rest of their state is never read, or never changes. */
+static void start_group(Thread *thread, u64 slot, u64 number) {
   Launch *launch = thread->launch;
+  u8 *memory = (u8 *)thread->memory + slot * thread->slot_bytes;
   u32 group[3] = {(u32)number, 0, 0};
   if (launch->grid[1] != 1 || launch->grid[2] != 1) {
     u64 row = number / launch->grid[0];
@@ -65,40 +68,48 @@ static void start_group(Thread *thread, u8 *memory, u64 number) {
     group[2] = launch->grid[2] == 1 ? 0 : (u32)(row / launch->grid[1]);
     group[1] = (u32)(row - (u64)group[2] * launch->grid[1]);
   }
-  u32 size = launch->wave_size, waves = launch->waves, id_vgprs = launch->id_vgprs;
-  u64 row = (u64)size * 4, file = launch->vgprs * row, own_scratch = (u64)size * launch->scratch_bytes;
+  u32 waves = launch->waves, id_vgprs = launch->id_vgprs;
+  u32 id_x = launch->id_register[0], id_y = launch->id_register[1], id_z = launch->id_register[2];
+  u64 row = (u64)launch->wave_size * 4, file = launch->vgprs * row;
+  u64 own_scratch = (u64)launch->wave_size * launch->scratch_bytes;
   u8 *vgprs = memory + sizeof(Wave) * waves;
   u8 *lds = vgprs + file * waves;
   u64 lds_room = (launch->lds_bytes + 63) / 64 * 64;
   u8 *scratch = lds + lds_room;
   clear_blocks(lds, lds_room);
   clear_blocks(scratch, waves * own_scratch);
+  const Wave *template = &thread->template_wave;
   const u8 *ids = (const u8 *)launch->lane_ids;
+  const u64 *exec = launch->exec;
   const u32 *zeroed = launch->zeroed;
   u64 zeroed_count = launch->zeroed_count;
+  u32 blocks = slot < thread->known ? launch->first_blocks : (1u << sizeof(Wave) / 64) - 1;
+  if (slot >= thread->known) thread->known = slot + 1;
   int observed = number < launch->observed && launch->observer;
-  int shared_id = launch->id_register[1] == launch->id_register[2] && launch->id_register[1] != ~0u;
+  u64 observer = observed ? launch->observer : 0, blind = observed ? launch->blind : 0;
+  u64 cache = blind ? blind : template->cache;
   for (u32 w = 0; w < waves; w++) {
     Wave *wave = (Wave *)memory + w;
-    copy_blocks(wave, &thread->template_wave, sizeof(Wave));
+    for (u32 left = blocks; left; left &= left - 1) {
+      u32 block = (u32)__builtin_ctz(left);
+      ((Whole64 *)wave)[block] = ((const Whole64 *)template)[block];
+    }
     u8 *own = vgprs + w * file;
     wave->vgprs = (u64)own;
     wave->lds = (u64)lds;
     wave->scratch = (u64)(scratch + w * own_scratch);
     wave->index = w;
-    if (observed) {
-      wave->observer = launch->observer;
-      wave->blind = launch->blind != 0;
-      if (wave->blind) wave->cache = launch->blind;
-    }
-    for (u32 d = 0; d < 3; d++) {
-      wave->group[d] = group[d];
-      if (launch->id_register[d] != ~0u) wave->scalars[launch->id_register[d]] = group[d];
-    }
-    if (shared_id) wave->scalars[launch->id_register[1]] = group[1] | group[2] << 16;
-    u64 exec = launch->exec[w];
-    wave->scalars[EXEC] = (u32)exec;
-    wave->scalars[EXEC + 1] = (u32)(exec >> 32);
+    wave->next = w + 1 < waves ? wave + 1 : 0;
+    wave->counted = 0;
+    wave->observer = observer;
+    wave->blind = blind != 0;
+    wave->cache = cache;
+    for (u32 d = 0; d < 3; d++) wave->group[d] = group[d];
+    wave->number = (u32)number;
+    if (id_x != ~0u) wave->scalars[id_x] = group[0];
+    if (id_y != ~0u) wave->scalars[id_y] = id_y == id_z ? group[1] | group[2] << 16 : group[1];
+    if (id_z != ~0u && id_y != id_z) wave->scalars[id_z] = group[2];
+    *(Loose64 *)(wave->scalars + EXEC) = exec[w]; /* at once, as it is read */
     for (u64 z = 0; z < zeroed_count; z++) clear_blocks(own + zeroed[z] * row, row);
     for (u32 v = 0; v < id_vgprs; v++) copy_blocks(own + v * row, ids + ((u64)v * waves + w) * row, row);
   }
@@ -115,13 +126,15 @@ static NOINLINE int refill(const Launch *launch, Wave *wave) {
   }
   wave->steps -= slice;
   wave->budget += slice;
+  wave->counted += slice;
   return 1;
 }
 
 /* Instructions of several waves that take turns, of which none ends, that say nothing yet, however low the limit. */
 enum { PATIENCE = 1 << 28 };
 
-/* Lets each live wave of a workgroup run once: until it ends, waits at a barrier, sleeps or has used its slice.
+/* Lets each live wave of a workgroup run once: until it ends, waits at a barrier, sleeps or has used its slice. Of waves
+   that end or wait a kernel runs several in a row, up to thread->running.
    Returns the number of waves that are still live; ~0 after a fault. */
 static u32 run_group(Thread *thread, u8 *memory) {
   Launch *launch = thread->launch;
@@ -135,25 +148,30 @@ static u32 run_group(Thread *thread, u8 *memory) {
     live = 0;
     for (Wave *wave = waves; wave < end; wave++) {
       if (wave->status == WAVE_ENDED) continue;
-      live++;
-      if (wave->status == WAVE_BARRIER && !released) continue;
+      if (wave->status == WAVE_BARRIER && !released) { live++; continue; }
       if (wave->budget <= 0 && !refill(launch, wave)) goto failed;
-      i64 had = wave->budget;
       if (checked) check_resume(wave);
+      thread->running = wave;
       u32 status = (u32)entry(wave, (void *)wave->vgprs);
-      wave->status = status;
+      Wave *last = thread->running;
+      last->status = status;
       if (status == WAVE_FAULT) goto failed;
       if (checked && check_stopped(wave)) goto failed;
-      u64 used = (u64)(had - wave->budget);
-      work += used;
+      for (;; wave++) {
+        u64 used = (u64)(wave->counted - wave->budget);
+        wave->counted = wave->budget;
+        work += used;
+        since += used;
+        if (wave->status == WAVE_ENDED) since = 0; else live++;
+        if (wave == last) break;
+        awake++;
+      }
       awake += status != WAVE_SLEEP;
-      if (status == WAVE_ENDED) { since = 0; live--; continue; }
-      since += used;
       if (since > 2 * launch->limit && since > PATIENCE) {
         fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, 0, ~0u);
         goto failed;
       }
-      yielded += status != WAVE_BARRIER;
+      yielded += status == WAVE_YIELD || status == WAVE_SLEEP;
     }
     if (!live || yielded) break; /* other workgroups get their turn */
     /* Everyone alive is at the barrier: a wave that has ended counts as arrived. */
@@ -204,8 +222,11 @@ static int waits_for_ended(Thread *thread) {
   return 0;
 }
 
+/* Workgroups. */
+enum { BETWEEN_PAUSES = 1024 };
+
 /* Runs workgroups until there are none left, then returns 0. Returns 1 for a pause, to be called again: after about
-   one slice's work and every 256 workgroups, so that Python comes to see a Ctrl-C, and to optimise the code; and when a
+   one slice's work and now and then besides, so that Python comes to see a Ctrl-C, and to optimise the code; and when a
    wave has called the host. */
 int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
@@ -225,7 +246,7 @@ int gpulab_run(Thread *thread) {
       }
       if (next < launch->total) {
         if (!thread->used) for (u32 i = 0; i < launch->residents; i++) thread->order[i] = i;
-        start_group(thread, memory + thread->order[thread->used] * thread->slot_bytes, next);
+        start_group(thread, thread->order[thread->used], next);
         thread->executed += launch->waves;
         thread->number[thread->used] = next;
         thread->at = thread->used++;
@@ -253,7 +274,7 @@ int gpulab_run(Thread *thread) {
     thread->order[at] = thread->order[last];
     thread->number[at] = thread->number[last];
     thread->order[last] = slot;
-    if (++thread->ended >= 256 || thread->work >= launch->slice) {
+    if (++thread->ended >= BETWEEN_PAUSES || thread->work >= launch->slice) {
       thread->ended = thread->work = 0;
       return 1;
     }

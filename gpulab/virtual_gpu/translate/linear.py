@@ -1,0 +1,305 @@
+"""Numbers that go up evenly from lane to lane, as most addresses do: `Lines` follows them through a whole wave's run.
+
+A vector whose lane i holds first + step * i needs no look at its lanes: what an address comes to in the first lane,
+and the step, say whether the addresses are consecutive and where they end. Vectors are known by their IR values. One
+comparison tells whether a register holds such a vector (`Line.holds`); of what is computed from it the first lane and
+the step are computed alone. Of what is computed in other ways nothing is known, and its lanes are compared (memory.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from gpulab.virtual_gpu.isa import expression
+from gpulab.virtual_gpu.translate.emitter import TRUE, ZERO, Constant, Emitter, Integer, Value, signed, splat
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """first + step * lane modulo 2**width (integers of `width` bits), where the i1 `holds`.
+
+    low: of 64 bits, the low half. whole: of 32 bits, what it is the low half of.
+    """
+
+    first: Value
+    step: Value
+    holds: Value
+    width: int
+    low: Line | None = None
+    whole: Line | None = None
+
+
+@dataclass(slots=True, eq=False)
+class High:
+    """The high half of a line of 64 bits."""
+
+    whole: Line
+
+
+@dataclass(slots=True, eq=False)
+class Sign:
+    """The sign of a line of 32 bits in all bits."""
+
+    of: Line
+
+
+@dataclass(slots=True, eq=False)
+class Carry:
+    """The carry out of a sum of 32 bits."""
+
+    total: Line
+    parts: tuple[Line, Line]
+
+
+@dataclass(slots=True, eq=False)
+class Sum:
+    """A sum of high halves, to which a carry comes."""
+
+    parts: tuple[Line | High | Sign, Line | High | Sign]
+
+
+Fact = Line | High | Sign | Carry | Sum | bool | None
+"""What is known of a vector; a bool of lane masks that are the same in all lanes."""
+
+
+def _is_high(fact: Fact) -> TypeGuard[Line | High | Sign]:
+    return isinstance(fact, High | Sign) or (isinstance(fact, Line) and fact.width == 32)
+
+
+class Lines:
+    """What is known of the vectors of one whole wave, by their IR values."""
+
+    def __init__(self, emitter: Emitter, wave_size: int) -> None:
+        self.emitter, self.last = emitter, wave_size - 1
+        self._facts: dict[Value, Fact] = {}
+        self._loaded: set[Value] = set()
+        self._pairs: dict[Value, tuple[Value, Value]] = {}
+        self._halves: dict[Value, tuple[Value, bool]] = {}
+
+    # where vectors come from
+
+    def loaded(self, value: Value) -> None:
+        """32 bits from the registers."""
+        self._loaded.add(value)
+
+    def joined(self, value: Value, low: Value, high: Value) -> None:
+        """64 bits, of two halves."""
+        self._pairs[value] = low, high
+
+    def halved(self, value: Value, whole: Value, high: bool) -> None:
+        """32 bits, half of 64."""
+        self._halves[value] = whole, high
+
+    def computed(self, values: Sequence[Value], graph: Sequence[expression.Value], arguments: Sequence[Value]) -> None:
+        """Results of a row's expressions."""
+        known: dict[int, Fact] = {}
+        for value, root in zip(values, graph, strict=True):
+            fact = self._follow(root, arguments, known)
+            if fact is not None:
+                self._facts[value] = fact
+
+    def fact(self, value: Value) -> Fact:
+        """What is known of a vector."""
+        found = self._facts.get(value)
+        if found is not None:
+            return found
+        if isinstance(value, Constant):
+            found = _of_constant(value)
+        elif value in self._loaded:
+            found = self._even(value)
+        elif value in self._pairs:
+            found = self.pair(*self._pairs[value])
+        elif value in self._halves:
+            whole, high = self._halves[value]
+            line = self.fact(whole)
+            if isinstance(line, Line):
+                found = High(line) if high else line.low
+        if found is not None:
+            self._facts[value] = found
+        return found
+
+    def pair(self, low: Value, high: Value) -> Line | None:
+        """What is known of the 64 bits of two halves."""
+        return self._pair(self.fact(low), self.fact(high))
+
+    def uniform(self, value: Value, first: Value, width: int) -> None:
+        """A vector that has the same number in all lanes."""
+        self._facts[value] = self._line(first, ZERO, TRUE, width)
+
+    # lines
+
+    def _line(self, first: Value, step: Value, holds: Value, width: int, low: Line | None = None) -> Line:
+        line = Line(first, step, holds, width, low)
+        if width == 64:
+            if low is None:
+                e = self.emitter
+                small = [v if isinstance(v, Integer) else e.let(f"trunc i64 {v} to i32") for v in (first, step)]
+                small = [Integer(signed(v.number, 32)) if isinstance(v, Integer) else v for v in small]
+                line.low = Line(small[0], small[1], holds, 32)
+            assert line.low is not None
+            line.low.whole = line
+        return line
+
+    def _even(self, value: Value) -> Line:
+        """Registers: that their lanes go up evenly is looked at."""
+        e = self.emitter
+        first = e.let(f"extractelement {e.v32} {value}, i32 0")
+        step = e.let(f"sub i32 {e.let(f'extractelement {e.v32} {value}, i32 1')}, {first}")
+        lanes = Constant("<" + ", ".join(f"i32 {n}" for n in range(e.lanes)) + ">")
+        wanted = e.let(f"mul {e.v32} {lanes}, {splat(e, 'i32', step)}")
+        wanted = e.let(f"add {e.v32} {wanted}, {splat(e, 'i32', first)}")
+        differs = e.let(f"icmp ne {e.v32} {value}, {wanted}")
+        holds = e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {differs} to {e.byte}')}, 0")
+        return Line(first, step, holds, 32)
+
+    def _both(self, one: Value, other: Value) -> Value:
+        if TRUE in (one, other) or one == other:
+            return other if one == TRUE else one
+        return self.emitter.let(f"and i1 {one}, {other}")
+
+    def _binary(self, op: str, a: Value, b: Value, width: int) -> Value:
+        if isinstance(a, Integer) and isinstance(b, Integer):
+            x, y = a.number, b.number
+            done = {"add": x + y, "sub": x - y, "mul": x * y, "and": x & y, "or": x | y, "shl": x << (y & width - 1)}
+            return Integer(signed(done[op], width))
+        return self.emitter.let(f"{op} i{width} {a}, {b}")
+
+    def _wide(self, line: Line, is_signed: bool) -> Line:
+        """A line of 32 bits as one of 64: its last lane has to be where the first one and the steps lead."""
+        e = self.emitter
+        extend = "sext" if is_signed else "zext"
+
+        def wide(value: Value, how: str) -> Value:
+            if isinstance(value, Integer):
+                return Integer(value.number if how == "sext" else value.number & 0xFFFFFFFF)
+            return e.let(f"{how} i32 {value} to i64")
+
+        first, step, holds = wide(line.first, extend), wide(line.step, "sext"), line.holds
+        if line.step != ZERO:
+            end = self._binary("add", first, self._binary("mul", step, Integer(self.last), 64), 64)
+            back = e.let(f"trunc i64 {end} to i32")
+            same = e.let(f"icmp eq i64 {e.let(f'{extend} i32 {back} to i64')}, {end}")
+            holds = self._both(holds, same)
+        return self._line(first, step, holds, 64, Line(line.first, line.step, line.holds, 32))
+
+    def _pair(self, low: Fact, high: Fact) -> Line | None:
+        if not isinstance(low, Line) or low.width != 32:
+            return None
+        if isinstance(high, High):
+            return high.whole if low.whole is high.whole else None
+        if isinstance(high, Sign):
+            of = high.of
+            if (low.first, low.step) != (of.first, of.step):
+                return None
+            return self._wide(Line(low.first, low.step, self._both(low.holds, of.holds), 32), True)
+        if not isinstance(high, Line) or high.step != ZERO:
+            return None
+        line = self._wide(low, False)
+        above = high.first
+        if above == ZERO:
+            return line
+        e = self.emitter
+        over = e.let(f"shl i64 {e.let(f'zext i32 {above} to i64')}, 32")
+        first = self._binary("or", line.first, over, 64)
+        return self._line(first, line.step, self._both(line.holds, high.holds), 64, line.low)
+
+    # expressions
+
+    def _follow(self, node: expression.Value, arguments: Sequence[Value], known: dict[int, Fact]) -> Fact:
+        if id(node) not in known:
+            known[id(node)] = self._node(node, arguments, known)
+        return known[id(node)]
+
+    def _node(self, node: expression.Value, arguments: Sequence[Value], known: dict[int, Fact]) -> Fact:
+        kind, width = node.type.kind, node.type.width
+        if node.op == "arg":
+            return self.fact(arguments[node.data[0]])
+        if node.op == "const":
+            if kind == "b":
+                return bool(node.data)
+            return self._line(Integer(signed(int(node.data), width)), ZERO, TRUE, width) if _fits(node) else None
+        if node.op not in ("add", "sub", "mul", "shl", "shr", "and", "select", "to", "bits", "lt"):
+            return None
+        facts = [self._follow(arg, arguments, known) for arg in node.args]
+        first = facts[0]
+        if node.op == "select":
+            return facts[1 if first else 2] if isinstance(first, bool) else None
+        if kind == "b":
+            if node.op == "and" and False in [f for f in facts if isinstance(f, bool)]:
+                return False
+            total = node.args[0]
+            if node.op == "lt" and total.op == "add" and total.args[0] is node.args[1] and total.type.kind == "u":
+                parts = [self._follow(arg, arguments, known) for arg in total.args]
+                if isinstance(first, Line) and isinstance(parts[0], Line) and isinstance(parts[1], Line):
+                    return Carry(first, (parts[0], parts[1]))
+            return None
+        if not _fits(node):
+            return None
+        source = node.args[0].type
+        if node.op in ("to", "bits"):
+            if isinstance(first, Carry) or (width == source.width and source.is_int):
+                return first
+            if not isinstance(first, Line) or not source.is_int:
+                return None
+            return first.low if width < source.width else self._wide(first, source.kind == "i")
+        second = facts[1]
+        if node.op == "add" and width == 32:
+            if isinstance(first, Sum) and isinstance(second, Carry):
+                return self._with_carry(first, second)
+            if isinstance(first, High | Sign) or isinstance(second, High | Sign):
+                return Sum((first, second)) if _is_high(first) and _is_high(second) else None
+        if not isinstance(first, Line) or not isinstance(second, Line):
+            return None
+        return self._arithmetic(node.op, first, second, kind == "i")
+
+    def _with_carry(self, high: Sum, carry: Carry) -> High | None:
+        a, b = (self._pair(low, part) for low, part in zip(carry.parts, high.parts, strict=True))
+        if a is None or b is None:
+            return None
+        whole = self._line(
+            self._binary("add", a.first, b.first, 64),
+            self._binary("add", a.step, b.step, 64),
+            self._both(a.holds, b.holds),
+            64,
+            carry.total,
+        )
+        return High(whole)
+
+    def _arithmetic(self, op: str, a: Line, b: Line, is_signed: bool) -> Fact:
+        width, low = a.width, None
+        if op == "shr":
+            return Sign(a) if is_signed and width == 32 and b.first == Integer(31) and b.step == ZERO else None
+        if width == 64 and a.low is not None and b.low is not None and op in ("add", "sub", "mul"):
+            below = self._arithmetic(op, a.low, b.low, is_signed)
+            low = below if isinstance(below, Line) else None
+        holds = self._both(a.holds, b.holds)
+        if op in ("add", "sub"):
+            first, step = (self._binary(op, x, y, width) for x, y in ((a.first, b.first), (a.step, b.step)))
+        elif op == "mul" and a.step == ZERO:
+            first, step = (self._binary(op, a.first, x, width) for x in (b.first, b.step))
+        elif b.step == ZERO and (op != "and" or a.step == ZERO):
+            step = ZERO if op == "and" else self._binary(op, a.step, b.first, width)
+            first = self._binary(op, a.first, b.first, width)
+        else:
+            return None
+        return self._line(first, step, holds, width, low)
+
+
+def _fits(node: expression.Value) -> bool:
+    return node.type.is_int and node.type.width in (32, 64)
+
+
+def _of_constant(value: Constant) -> Fact:
+    """An integer or truth value that is the same in all lanes, from its text."""
+    text = value.removeprefix("splat (").removesuffix(")")
+    kind, _, number = text.rpartition(" ")
+    if number in ("true", "false"):
+        return number == "true"
+    if kind in ("i32", "i64") and number.lstrip("-").isdigit():
+        line = Line(Integer(int(number)), ZERO, TRUE, int(kind[1:]))
+        if line.width == 64:
+            line.low = Line(Integer(signed(int(number), 32)), ZERO, TRUE, 32, whole=line)
+        return line
+    return None
