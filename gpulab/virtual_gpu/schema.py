@@ -441,6 +441,7 @@ THREAD = _structure(
     Launch * launch
     u64 memory: `residents` slots of `slot_bytes`
     u64 slot_bytes
+    u64 block_count, active_bytes, cache_bytes: of what template_wave's counters, active and cache point to
     u64 * order: per slot; those in use are order[0 .. used-1]
     u64 * number: per resident: the workgroup
     Wave template_wave

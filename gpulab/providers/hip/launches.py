@@ -40,7 +40,7 @@ class Launches(Devices):
     def _start(self, function: int, grid: Triple, block: Triple, lds: int, stream: int, kernarg: bytes) -> int:
         """A launch with its arguments as one packed buffer: the code."""
         size = ctypes.c_size_t(len(kernarg))
-        pointer = ctypes.cast(ctypes.c_char_p(kernarg), ctypes.c_void_p)
+        pointer = ctypes.c_void_p.from_buffer(ctypes.c_char_p(kernarg))
         extra = _EXTRA(_POINTER, pointer.value, _SIZE, ctypes.addressof(size), _END)
         return self.binding.launch(function, grid, block, lds, stream, ctypes.addressof(extra))
 

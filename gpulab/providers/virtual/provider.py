@@ -48,6 +48,9 @@ class VirtualProvider(HipProvider):
             **visible.all_of(len(archs), os.environ),
         }
 
+    def current(self) -> int:
+        return self._runtime.current.index if self._runtime.devices else super().current()
+
     def _cause(self, code: int) -> BaseException | None:
         if code in FAULTS:
             fault = self._runtime.take_fault()

@@ -19,6 +19,7 @@ few seconds of work for one wave.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import threading
 import time
@@ -144,9 +145,9 @@ class VirtualDevice:
         self._shapes: dict[tuple[Dim3, int], Shape] = {}
         self._launch = LaunchStruct()
         self._same: _Alike | None = None
+        self._table: tuple[array[int], array[int]] | None = None
         self._slot_bytes = 0
         self._blind: Any = (ctypes.c_uint64 * 256)()
-        self._run: Any = None
         self._checker: Checker | None = None
         self._cooperation = 0
         self.workers = cores.usable()
@@ -158,6 +159,13 @@ class VirtualDevice:
             "SE_NUM": architecture.shader_engines,
             "MAX_WAVE_SIZE": architecture.wave_size,
         }
+
+    @functools.cached_property
+    def _calls(self) -> tuple[Any, Any]:
+        """gpulab_begin and gpulab_run."""
+        functions = build.functions()
+        begin = ctypes.CFUNCTYPE(None, ctypes.c_uint64)(functions.begin)
+        return begin, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(functions.run)
 
     def load(self, program: Program) -> LoadedModule:
         """Load a program: allocate its data, apply relocations, look at every instruction.
@@ -312,11 +320,13 @@ class VirtualDevice:
         filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, hidden)
 
         shared = self._launch
-        live, freed = self.arena.table(1 if checked else kernel.module.granule, self.index)
-        shared.faulted, shared.cancel = _NO_FAULT, 0
-        shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
-        shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
-        shared.gone = 0
+        table = self.arena.table(1 if checked else kernel.module.granule, self.index)
+        live, freed = table
+        if self._table is None or live is not self._table[0] or freed is not self._table[1]:
+            self._table = table
+            shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
+            shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
+        shared.faulted, shared.cancel, shared.gone = _NO_FAULT, 0, 0
         same = (kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync)
         if same != self._same:
             self._same = same
@@ -371,25 +381,30 @@ class VirtualDevice:
 
     def _ready(self, request: Request, code: Code, filled: bytes, count: int) -> list[Context]:
         """A context for each of `count` host threads, with the initial registers of all waves."""
+        kernel = request.kernel
+        values = kernel.scalars(filled)
+        contexts = [self._context(number) for number in range(count)]
+        ready, begin = (self._same, values), self._calls[0]
+        for context in contexts:
+            if context.ready is None or request.checked or context.ready != ready:
+                self._set_up(context, request, code, values)
+                context.ready = None if request.checked else ready
+            begin(context.address)
+        return contexts
+
+    def _set_up(self, context: Context, request: Request, code: Code, values: list[int]) -> None:
+        """Give a context what does not change from one launch to the next like it."""
         kernel, shared, functions, translation = request.kernel, self._launch, build.functions(), code.translation
         store, note = (functions.keep_store, functions.note) if request.checked else (functions.store, 0)
-        values = kernel.scalars(filled)
         addresses = max(1, translation.widest) * row_bytes(self.architecture.wave_size, request.checked)
         residents, active = shared.residents, len(translation.segments) * layout.LANE_ROW
-        blocks, slots = len(translation.blocks), translation.slots
-        symbols, address = code.symbols.buffer_info()[0], ctypes.addressof(shared)
-        contexts = []
-        for number in range(count):
-            context = self._context(number)
-            context.fit(residents, self._slot_bytes, blocks, active, slots, addresses)
-            context.thread.launch = address
-            wave = context.wave
-            wave.store, wave.note, wave.checker = store, note, shared.checker
-            wave.symbols = symbols
-            wave.scalars[: len(values)] = values
-            wave.mode = kernel.mode
-            contexts.append(context)
-        return contexts
+        context.fit(residents, self._slot_bytes, len(translation.blocks), active, translation.slots, addresses)
+        context.thread.launch = ctypes.addressof(shared)
+        wave = context.wave
+        wave.store, wave.note, wave.checker = store, note, shared.checker
+        wave.symbols = code.symbols.buffer_info()[0]
+        wave.scalars[: len(values)] = values
+        wave.mode = kernel.mode
 
     def _drive_quick(self, kernel: LoadedKernel, prepared: Prepared, host: Host | None) -> None:
         """`_drive` with code of which something was compiled quickly: optimised on the way, if it takes long."""
@@ -411,9 +426,7 @@ class VirtualDevice:
         Between two calls of a thread's share Python raises what a Ctrl-C asks for: the kernel is stopped then, and the
         device stays usable.
         """
-        if self._run is None:
-            self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(build.functions().run)
-        run = self._run
+        run = self._calls[1]
 
         def drive(address: int) -> None:
             while run(address):
@@ -488,9 +501,9 @@ class VirtualDevice:
         if request.checked:
             every = self._checks().faults(request.kernel, code, request.grid, request.block, cooperation, dynamic)
             return replace(every[0], further=tuple(every[1:])) if every else None
-        found = [context.thread.fault for context in contexts if context.thread.fault.kind]
-        if not found:
+        if self._launch.faulted == _NO_FAULT:
             return None
+        found = [context.thread.fault for context in contexts if context.thread.fault.kind]
         raw = min(found, key=lambda fault: int(fault.number))
         return faults.fault(request.kernel, code, raw, request.block, cooperation, dynamic)
 

@@ -24,6 +24,7 @@ _STORE = cache.Store("support", 64 << 20)
 class Functions:
     """Addresses of the support code's functions: of each, gpulab_ and its name here."""
 
+    begin: int
     run: int
     resolve: int
     load: int

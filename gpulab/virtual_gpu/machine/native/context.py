@@ -14,8 +14,6 @@ from gpulab.virtual_gpu.translate import jit, layout
 
 _U64 = ctypes.c_uint64
 NONE = 0xFFFFFFFF
-_PROGRESS = schema.layout(schema.THREAD).offsets["fault"]  # of a thread in a launch: from here to its end
-_PROGRESS_BYTES = schema.layout(schema.THREAD).bytes - _PROGRESS
 _BLEND: Any = None
 
 
@@ -48,6 +46,7 @@ class Context:
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0
         self._sizes: tuple[int, ...] = ()
+        self.ready: object = None  # the launch that it was set up for last
         self.counters = (_U64 * 256)()
         self.active = (ctypes.c_uint8 * 4096)()
         self._cache = (_U64 * 256)()
@@ -55,17 +54,11 @@ class Context:
         self._residents = (_U64 * 128)()
 
     def fit(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
-        """Make room: workgroup memory, counters and bytes of lane counts (set to zero), cache entries, bytes of a run's
-        addresses."""
+        """Make room: workgroup memory, counters, bytes of lane counts, cache entries, bytes of a run's addresses."""
         sizes = residents, slot_bytes, counters, active, slots, addresses
         if sizes != self._sizes:
             self._grow(*sizes)
             self._sizes = sizes
-        ctypes.memset(self._counters_at, 0, 8 * counters)
-        if active:
-            ctypes.memset(self._active_at, 0, active)
-        ctypes.memset(self._cache_at, 0, layout.ALLOCATION_BYTES * slots)
-        ctypes.memset(self._progress_at, 0, _PROGRESS_BYTES)  # an interrupted launch leaves workgroups behind
 
     def _grow(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
         thread, wave = self.thread, self.wave
@@ -87,9 +80,10 @@ class Context:
         addresses += layout.BUFFER["rows"] + 256
         if len(self._addresses) < addresses:
             self._addresses = (ctypes.c_uint8 * addresses)()
-        self._counters_at, self._active_at = ctypes.addressof(self.counters), ctypes.addressof(self.active)
-        self._cache_at, self._progress_at = ctypes.addressof(self._cache), self.address + _PROGRESS
+        thread.block_count, thread.active_bytes = counters, active
+        thread.cache_bytes = layout.ALLOCATION_BYTES * slots
         thread.order = ctypes.addressof(self._residents)
         thread.number = thread.order + 8 * residents
-        wave.counters, wave.active, wave.cache = self._counters_at, self._active_at, self._cache_at
+        wave.counters, wave.active = ctypes.addressof(self.counters), ctypes.addressof(self.active)
+        wave.cache = ctypes.addressof(self._cache)
         wave.addresses = -(-ctypes.addressof(self._addresses) // 256) * 256

@@ -535,6 +535,9 @@ struct Thread {
   Launch *launch;
   u64 memory; /* `residents` slots of `slot_bytes` */
   u64 slot_bytes;
+  u64 block_count; /* of what template_wave's counters, active and cache point to */
+  u64 active_bytes;
+  u64 cache_bytes;
   u64 *order; /* per slot; those in use are order[0 .. used-1] */
   u64 *number; /* per resident: the workgroup */
   Wave template_wave;
@@ -557,8 +560,11 @@ SIZE_IS(Thread, 1152);
 PLACE_IS(Thread, launch, 0);
 PLACE_IS(Thread, memory, 8);
 PLACE_IS(Thread, slot_bytes, 16);
-PLACE_IS(Thread, order, 24);
-PLACE_IS(Thread, number, 32);
+PLACE_IS(Thread, block_count, 24);
+PLACE_IS(Thread, active_bytes, 32);
+PLACE_IS(Thread, cache_bytes, 40);
+PLACE_IS(Thread, order, 48);
+PLACE_IS(Thread, number, 56);
 PLACE_IS(Thread, template_wave, 64);
 PLACE_IS(Thread, fault, 960);
 PLACE_IS(Thread, executed, 1016);

@@ -96,6 +96,7 @@ u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u6
                    u32 second, u32 flags);
 
 /* What Python calls. */
+void gpulab_begin(Thread *thread);
 int gpulab_run(Thread *thread);
 void gpulab_observe_begin(Observation *o, u64 count);
 void gpulab_observe_end(Observation *o, u64 count);

@@ -1,5 +1,6 @@
 /* The loop over workgroups and their waves, and the fault that ends it.
 
+   gpulab_begin  sets to 0 what a thread counts, and what it keeps of the launch before
    gpulab_run    one thread's part of a launch: takes workgroups until none is left
    gpulab_stop   records a fault that translated code found itself
    gpulab_clock  what a kernel sees as a clock */
@@ -40,6 +41,15 @@ int gpulab_stop(Wave *wave, u32 kind, u32 instruction) { return fault(wave, kind
 /* Clocks as a kernel sees them: instructions executed by this wave, so that runs repeat exactly. */
 u64 gpulab_clock(Wave *wave) {
   return (u64)(launch_of(wave)->limit - (u64)wave->steps - (u64)wave->budget);
+}
+
+void gpulab_begin(Thread *thread) {
+  Wave *wave = &thread->template_wave;
+  u64 progress = __builtin_offsetof(Thread, fault);
+  clear((void *)wave->counters, 8 * thread->block_count);
+  clear((void *)wave->active, thread->active_bytes);
+  clear((void *)wave->cache, thread->cache_bytes);
+  clear((u8 *)thread + progress, sizeof(Thread) - progress);
 }
 
 /* What is the same for all waves of a launch. */
