@@ -6,7 +6,6 @@ import ctypes
 import mmap
 from typing import Any
 
-from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.machine.arena import lazy
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import ThreadStruct
