@@ -433,11 +433,9 @@ class VirtualDevice:
                 if pause is not None:
                     pause()
 
-        if len(contexts) == 1:
-            drive(contexts[0].address)
-            return
-        parts = [_threads().submit(drive, context.address) for context in contexts]
+        parts = [_threads().submit(drive, context.address) for context in contexts[1:]]
         try:
+            drive(contexts[0].address)
             for part in parts:
                 part.result()
         except BaseException:
