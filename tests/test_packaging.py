@@ -78,6 +78,12 @@ def test_constraints_cover_what_is_installed() -> None:
                 todo.append(canonicalize_name(requirement.name))
 
 
+def test_reading_notebooks_builds_no_parsers() -> None:
+    """jsonschema 4.25 and later import rfc3987_syntax where it is installed, which takes 1.3 s of each process."""
+    program = "import sys, nbformat, jupyter_events; sys.exit('lark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 def test_pinned_versions_run_on_the_first_python_of_each_kind() -> None:
     """Debian and others keep the Python that they began with: 3.11.2 refuses a package that needs 3.11.5."""
     from packaging.specifiers import SpecifierSet

@@ -45,8 +45,9 @@ _WARNINGS = (
 # A loop without an end is kept as written, so that it can be found and named. Accesses that may be
 # unaligned (packed structs, memcpy) are made of smaller ones: an unaligned address left is a mistake.
 # A null pointer's use is kept too, instead of counting as code that cannot be reached.
+_LEVEL = "-O3"
 _SEMANTICS = (
-    "-O3", "-fno-finite-loops", "-fno-delete-null-pointer-checks", *compiler.KEPT_ORDER,
+    _LEVEL, "-fno-finite-loops", "-fno-delete-null-pointer-checks", *compiler.KEPT_ORDER,
     "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
 )  # fmt: skip
 _OWN_NAME = re.compile(rb"\.(static|intern|anon)\.[0-9a-f]{4}")  # of a variable, in bitcode
@@ -140,7 +141,8 @@ class _FrontEnd:
         mark = cache.key(asked.key())[:16]  # the unit's own: names of what it shares with the host end in it
         alone = ("-include", "hip/hip_runtime.h", f"-cuid={mark}") if self.program is None else ()
         common = (
-            *self._common(), *alone, "-fgpu-rdc", "-g", "-emit-llvm", "-Xclang", "-disable-llvm-passes",
+            *self._common(asked.options.compiler), *alone, "-fgpu-rdc", "-g", "-emit-llvm",
+            "-Xclang", "-disable-llvm-passes",
         )  # fmt: skip
         for kind, made in (("-c", out), ("-S", ir)) if asked.expressions else (("-c", out),):
             run = compiler.run(
@@ -195,8 +197,8 @@ class _FrontEnd:
         out = self.folder / "out.s"
         library = device_library.bitcode(asked.arch, asked.options.assembler)
         (self.folder / "library.bc").write_bytes(library)
-        common = self._common()
-        headers = self._headers_option(common)
+        common = self._common(asked.options.compiler)
+        headers = self._headers_option()
         arguments = (
             *common, *headers, "-gline-tables-only", "-Xclang", "-mlink-builtin-bitcode",
             "-Xclang", "/gpulab/library.bc", "-S", "-o", str(out), "-",
@@ -245,15 +247,15 @@ class _FrontEnd:
                 raise
             return finish()
 
-    def _common(self) -> tuple[str, ...]:
-        """Clang's options, the same for a source and for a precompiled header."""
+    def _common(self, own: Sequence[str]) -> tuple[str, ...]:
+        """Clang's options, the same for a source and for a precompiled header; `own` are the learner's."""
         overlay = assemble.write(self.folder, "overlay.json", json.dumps(self._overlay()))
         if self.program is not None:
             return (
                 "clang", "--driver-mode=g++", *self.program.arguments(), "--cuda-device-only",
                 f"--offload-arch={self.asked.arch}", "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang",
                 "-fdebug-compilation-dir=/gpulab", *_SEMANTICS, *hosted.WARNINGS,
-                *hosted.parallel_algorithms(self.asked.source), *self.asked.options.compiler,
+                *hosted.parallel_algorithms(self.asked.source), *own,
                 *hosted.MESSAGES, "-mprintf-kind=buffered",
             )  # fmt: skip
         return (
@@ -262,33 +264,31 @@ class _FrontEnd:
             "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang", "-fdebug-compilation-dir=/gpulab",
             "-isystem", "/gpulab/include", "-isystem", "/gpulab/builtin", "-I", "/gpulab/headers",
             *_SEMANTICS,
-            *_WARNINGS, *self.asked.options.compiler,
+            *_WARNINGS, *own,
             *hosted.MESSAGES, "-mprintf-kind=buffered",
         )  # fmt: skip
 
-    def _headers_option(self, common: tuple[str, ...]) -> tuple[str, ...]:
-        """How Clang gets the headers: precompiled where the options are the usual ones."""
-        program, chosen = self.program, self.asked.options.compiler
+    def _headers_option(self) -> tuple[str, ...]:
+        """How Clang gets the headers: precompiled where they can be shared."""
+        program, chosen = self.program, precompiled.seen(self.asked.options.compiler, _LEVEL)
         usual = () if program is not None else ("-include", "hip/hip_runtime.h")  # a program includes it itself
         shared = program.shared() if program is not None else None
-        if "-include" in chosen or (bool(chosen) if program is None else shared is None):
+        if "-include" in chosen or (program is not None and shared is None):
             return usual
+        common = self._common(chosen)
 
         def run(options: Sequence[str], main: Path) -> compiler.Outcome:
             return compiler.run(
                 (*common, *options), folder=self.folder, limits=self.asked.limits, stdin=main, read=self.read
             )
 
-        begin = precompiled.runtime if chosen else precompiled.included
-        includes = "#include <hip/hip_runtime.h>\n" if program is None else begin(self.asked.source)
         own = program.arguments() if program is not None else ()
         arguments = (argument for argument in common[2 + len(own) :] if not argument.startswith(str(self.folder)))
         told = (shared.key(), *shared.arguments()) if shared is not None else ("",)
         parts = (cache.folder_hash(INCLUDE), *told, *arguments)
-        return (
-            precompiled.options(includes, self.folder, parts, run, in_memory=program is None, sparing=bool(chosen))
-            or usual
-        )
+        if program is not None:
+            return precompiled.program(self.asked.source, self.folder, parts, run)
+        return precompiled.kernels(self.folder, parts, run, sparing=bool(chosen)) or usual
 
     def _overlay(self) -> dict[str, Any]:
         """The virtual file system that Clang sees: nothing but headers."""

@@ -35,6 +35,7 @@ FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 6
 #: Clang 22 takes an index like (x - i + 64) % 64 for one that only grows, and loads several elements from beyond the
 #: array (LLVM's issue 191382 has such a store). AMD's targets vectorise no such loops.
 _SCALAR_LOOPS = "-fno-vectorize"
+_LEVEL = "-O2"
 
 #: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
@@ -410,26 +411,27 @@ def compile_object(
     main, out, overlay = folder / "host.hip", folder / "host.o", _overlay(hosted, folder)
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     main.write_bytes(sources.encoded(f'#line {first_line} "{quoted}"\n{source}'))
-    fixed = (
-        *(("--cuda-host-only", f"--offload-arch={arch}") if language in ("hip", "c++") else ()),
-        "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", "-O2", _SCALAR_LOOPS, *WARNINGS,
-        *(parallel_algorithms(source) if language in ("hip", "c++") else ()), *options, *MESSAGES,
-        "-Xclang", "-ivfsoverlay", "-Xclang",
-    )  # fmt: skip
 
-    def run(more: Sequence[str], given: Path) -> compiler.Outcome:
-        words = ("clang", "--driver-mode=g++", *hosted.arguments(language), *fixed, overlay, *more)
+    def run(options: Sequence[str], more: Sequence[str], given: Path) -> compiler.Outcome:
+        words = ("clang", "--driver-mode=g++", *hosted.arguments(language), *fixed(options), overlay, *more)
         return compiler.run(
             words, folder=folder, limits=limits, stdin=given, what="the host compiler", read=hosted.reads()
         )
 
+    def fixed(options: Sequence[str]) -> tuple[str, ...]:
+        return (
+            *(("--cuda-host-only", f"--offload-arch={arch}") if language in ("hip", "c++") else ()),
+            "-Xclang", "-fdebug-compilation-dir=/gpulab", "-fPIC", _LEVEL, _SCALAR_LOOPS, *WARNINGS,
+            *(parallel_algorithms(source) if language in ("hip", "c++") else ()), *options, *MESSAGES,
+            "-Xclang", "-ivfsoverlay", "-Xclang",
+        )  # fmt: skip
+
     headers: tuple[str, ...] = ()
-    shared = hosted.shared()
+    shared, seen = hosted.shared(), precompiled.seen(options, _LEVEL)
     if shared is not None and language == "hip" and action == ("-c",) and "-include" not in options:
-        parts = (cache.folder_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed)
-        includes = precompiled.runtime(source) if options else precompiled.included(source)
-        headers = precompiled.options(includes, folder, parts, run, sparing=bool(options))
-    outcome = run((*headers, *action, "-o", str(out), "-"), main)
+        parts = (cache.folder_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed(seen))
+        headers = precompiled.program(source, folder, parts, functools.partial(run, seen))
+    outcome = run(options, (*headers, *action, "-o", str(out), "-"), main)
     return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome
 
 

@@ -1,9 +1,11 @@
 """Headers that Clang has read once, kept in the cache as precompiled headers.
 
 Reading headers anew takes most of a small source's compile time. For kernels these are the device headers, for a whole
-program the headers that it begins with (`included`). `options` gives Clang's options that load them, after a run of
-Clang that makes them if they are not there yet. A precompiled header fits only the options that it was made with: for a
-program with options of the learner's own it is that of HIP's runtime alone (`runtime`), which its other sources share.
+program those of HIP's runtime, which bring most of the C++ library's with them, or all headers that it begins with
+(`included`), if it begins with more and is built often. `kernels` and `program` give Clang's options that load them,
+after a run of Clang that makes them if they are not there yet. A precompiled header fits only the options that it was
+made with, but for those that change nothing about it (`seen`); for kernels with others it is made when they come a
+second time.
 """
 
 from __future__ import annotations
@@ -16,9 +18,16 @@ from pathlib import Path
 from gpulab.toolchain import cache, compiler
 
 _STORE = cache.Store("headers", 512 << 20)  # 5 MB for kernels, 15 MB for each pass over a program
-_FORMAT = "2"
+_FORMAT = "3"
 _RUNTIME = "#include <hip/hip_runtime.h>\n"
 _PIECE = re.compile(r"\s+|//[^\n\\]*(?=\n)|/\*.*?\*/|#[ \t]*include[ \t]*(<[^<>\n]+>)", re.DOTALL)
+#: Options that no header can see: no macro tells of them, and they change nothing about the language.
+_UNSEEN = re.compile(r"-g[\w-]*\Z|-W[A-Za-z][\w+=-]*\Z|-[Ww]\Z|-pedantic\Z")
+OFTEN = 4
+"""So often a program's own headers are read before they are precompiled, which takes as long as reading them about five
+times."""
+
+Run = Callable[[Sequence[str], Path], compiler.Outcome]
 FILE = "headers.pch"
 """The precompiled header's name in the folder of a compile, and below /gpulab in its virtual file system."""
 
@@ -38,50 +47,89 @@ def included(source: str) -> str:
     return "".join(f"#include {name}\n" for name in names)
 
 
-def runtime(source: str) -> str:
-    """The line that includes HIP's runtime, if it is among those that the source begins with: what sources with the
-    same options of the learner's own share."""
-    return _RUNTIME if _RUNTIME in included(source) else ""
-
-
-def options(
-    includes: str,
-    folder: Path,
-    parts: Sequence[str],
-    run: Callable[[Sequence[str], Path], compiler.Outcome],
-    in_memory: bool = False,
-    sparing: bool = False,
-) -> tuple[str, ...]:
-    """Clang's options that load what these lines include; () if it could not read them.
+def seen(options: Sequence[str], level: str) -> tuple[str, ...]:
+    """Those of the options that a precompiled header depends on: not those for warnings and debug information.
 
     Args:
-        includes: lines `#include <...>`.
+        level: the level of optimisation without options, such as -O3.
+    """
+    kept = [option for option in options if not _UNSEEN.match(option)]
+    levels = [option for option in kept if re.match("-O", option)]
+    if levels and set(levels) == {level}:
+        kept = [option for option in kept if option != level]
+    return tuple(kept)
+
+
+def kernels(folder: Path, parts: Sequence[str], run: Run, sparing: bool) -> tuple[str, ...]:
+    """Clang's options that load the device headers; () if they are to be read.
+
+    Args:
         folder: of the compile; `root` is in its virtual file system.
         parts: all that influences how the headers are read.
         run: runs Clang with further options and a source as its standard input.
-        in_memory: keep it in this process, too.
-        sparing: make it when it is asked for a second time: a program that is built once gains nothing by it.
+        sparing: make it only when it is asked for a second time: a source that is compiled once gains nothing by it.
     """
+    key = _key(_RUNTIME, parts)
+    made = _kept(key)
+    if made is None and (not sparing or _asked(key) >= 2):
+        made = _made(key, _RUNTIME, folder, run)
+    return _loaded(made, folder)
+
+
+def program(source: str, folder: Path, parts: Sequence[str], run: Run) -> tuple[str, ...]:
+    """Clang's options that load headers of a whole program; arguments as of `kernels`.
+
+    They are made at once: the two passes for a device alone take longer without.
+    """
+    includes = included(source)
     if not includes:
         return ()
-    key = cache.key(_FORMAT, includes, compiler.version(), *parts)
-    made = _kept(key) if in_memory else _STORE.get(key)
-    asked = cache.key(key, "asked before")
-    if made is None and sparing and _STORE.get(asked) is None:
-        _STORE.put(asked, b"yes")
-        return ()
+    own = _key(includes, parts)
+    made = _STORE.get(own)
+    if made is None and _RUNTIME in includes:
+        key = _key(_RUNTIME, parts)
+        made = _STORE.get(key) or _made(key, _RUNTIME, folder, run)
+        if made is None or _has(made, includes) or _asked(own) < OFTEN:
+            return _loaded(made, folder)
+        made = None
+    return _loaded(made or _made(own, includes, folder, run), folder)
+
+
+def _has(made: bytes, includes: str) -> bool:
+    """Whether a precompiled header, which names the files that were read for it, has what these lines include."""
+    return all(f"/{name}".encode() in made for name in re.findall("<(.*)>", includes))
+
+
+def _key(includes: str, parts: Sequence[str]) -> str:
+    return cache.key(_FORMAT, includes, compiler.version(), *parts)
+
+
+def _asked(key: str) -> int:
+    """How often this was asked for, with this time."""
+    note = cache.key(key, "asked")
+    count = int(_STORE.get(note) or b"0") + 1
+    _STORE.put(note, b"%d" % count)
+    return count
+
+
+def _made(key: str, includes: str, folder: Path, run: Run) -> bytes | None:
+    """A new precompiled header of what these lines include; None if Clang could not read it."""
+    main, out = folder / "headers.hip", folder / FILE
+    main.write_text(includes, encoding="utf-8", newline="\n")
+    emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-S", "-o", str(out), "-")
+    if run(emit, main).code != 0 or not out.exists():
+        return None
+    made = out.read_bytes()
+    _STORE.put(key, made)
+    _STORE.prune()  # entries are few and large
+    _kept.cache_clear()
+    return made
+
+
+def _loaded(made: bytes | None, folder: Path) -> tuple[str, ...]:
     if made is None:
-        main, out = folder / "headers.hip", folder / FILE
-        main.write_text(includes, encoding="utf-8", newline="\n")
-        emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-S", "-o", str(out), "-")
-        if run(emit, main).code != 0 or not out.exists():
-            return ()
-        made = out.read_bytes()
-        _STORE.put(key, made)
-        _STORE.prune()  # entries are few and large
-        _kept.cache_clear()
-    else:
-        (folder / FILE).write_bytes(made)
+        return ()
+    (folder / FILE).write_bytes(made)
     return ("-Xclang", "-include-pch", "-Xclang", f"/gpulab/{FILE}")
 
 

@@ -89,7 +89,7 @@ def test_the_folder_keeps_to_its_limit(monkeypatch: pytest.MonkeyPatch, own_cach
         return compiler.Outcome(0, "")
 
     for name in "abcdefgh":
-        assert precompiled.options(f"#include <{name}>\n", tmp_path, (), run)
+        assert precompiled.program(f"#include <{name}>\n", tmp_path, (), run)
         sizes = [entry.stat().st_size for entry in (own_cache / "headers").glob("*/*")]
         assert 0 < sum(sizes) <= 3 << 20
 
@@ -118,31 +118,89 @@ def test_a_header_that_is_missing_is_named() -> None:
     assert "no/such/header.h" in str(refused.value)
 
 
-def test_what_sources_with_options_share() -> None:
-    begin = "// a comment\n#include <vector>\n#include <hip/hip_runtime.h>\n"
-    assert precompiled.runtime(f"{begin}int x;\n") == "#include <hip/hip_runtime.h>\n"
-    assert precompiled.runtime(f'#include "own.h"\n{begin}') == ""
-    assert precompiled.runtime(f"#define N 4\n{begin}") == ""
-    assert precompiled.runtime("#include <vector>\n") == ""
+RUNTIME = "#include <hip/hip_runtime.h>\n"
+LOADS = ("-Xclang", "-include-pch", "-Xclang", "/gpulab/headers.pch")
 
 
-def test_with_options_it_is_made_for_the_second_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[precompiled.Run, list[str]]:
+    """A compiler that only names the headers in the file that it makes, and what it was given."""
     monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "cache"))
-    runs = []
+    given = []
 
     def run(options: Sequence[str], main: Path) -> compiler.Outcome:
-        runs.append(main.read_text())
-        (tmp_path / precompiled.FILE).write_bytes(b"headers")
+        given.append(main.read_text())
+        names = given[-1].replace("#include <", "/folder/").replace(">", "")
+        (tmp_path / precompiled.FILE).write_text(f"/folder/cstdio\n/folder/vector\n{names}")
         return compiler.Outcome(0, "")
 
-    include = "#include <hip/hip_runtime.h>\n"
-    assert precompiled.options(include, tmp_path, ("-O3",), run, sparing=True) == ()
-    assert precompiled.options(include, tmp_path, ("-O2",), run, sparing=True) == ()
-    assert runs == []
-    loads = ("-Xclang", "-include-pch", "-Xclang", "/gpulab/headers.pch")
-    assert precompiled.options(include, tmp_path, ("-O3",), run, sparing=True) == loads
-    assert precompiled.options(include, tmp_path, ("-O3",), run, sparing=True) == loads
-    assert runs == [include]
+    return run, given
+
+
+def test_kernels_with_options_have_it_from_the_second_time_on(
+    reads: tuple[precompiled.Run, list[str]], tmp_path: Path
+) -> None:
+    run, given = reads
+    assert precompiled.kernels(tmp_path, ("-O0",), run, sparing=True) == ()
+    assert precompiled.kernels(tmp_path, ("-O1",), run, sparing=True) == ()
+    assert given == []
+    assert precompiled.kernels(tmp_path, ("-O0",), run, sparing=True) == LOADS
+    assert precompiled.kernels(tmp_path, ("-O0",), run, sparing=True) == LOADS
+    assert given == [RUNTIME]
+    assert precompiled.kernels(tmp_path, (), run, sparing=False) == LOADS
+    assert given == [RUNTIME] * 2
+
+
+def test_programs_share_the_runtimes_headers(reads: tuple[precompiled.Run, list[str]], tmp_path: Path) -> None:
+    run, given = reads
+    for source in (f"#include <cstdio>\n{RUNTIME}int x;", f"// a comment\n{RUNTIME}#include <vector>\n", RUNTIME) * 3:
+        assert precompiled.program(source, tmp_path, (), run) == LOADS
+    assert given == [RUNTIME]
+    assert precompiled.program(RUNTIME, tmp_path, ("-std=c++14",), run) == LOADS
+    assert given == [RUNTIME] * 2
+    for without in (f'#include "own.h"\n{RUNTIME}', f"#define N 4\n{RUNTIME}"):
+        assert precompiled.program(without, tmp_path, (), run) == ()
+    assert given == [RUNTIME] * 2
+
+
+def test_a_program_with_more_headers_has_its_own_when_it_is_built_often(
+    reads: tuple[precompiled.Run, list[str]], tmp_path: Path
+) -> None:
+    run, given = reads
+    more = f"{RUNTIME}#include <thrust/sort.h>\n"
+    for _ in range(precompiled.OFTEN - 1):
+        assert precompiled.program(more, tmp_path, (), run) == LOADS
+        assert "sort" not in (tmp_path / precompiled.FILE).read_text()
+    for _ in range(2):
+        assert precompiled.program(more, tmp_path, (), run) == LOADS
+        assert "sort" in (tmp_path / precompiled.FILE).read_text()
+    assert given == [RUNTIME, more]
+
+
+def test_options_that_a_precompiled_header_depends_on() -> None:
+    assert precompiled.seen(("-O3", "-Wextra", "-Wno-unused", "-w", "-g", "-ggdb"), "-O3") == ()
+    kept = ("-O2", "-std=c++17", "-DW=2", "-UX", "-ffast-math", "-mwavefrontsize64", "-pedantic-errors")
+    assert precompiled.seen(kept, "-O3") == kept
+    assert precompiled.seen(("-O0", "-O3"), "-O3") == ("-O0", "-O3")
+
+
+@on_hosts
+@pytest.mark.full
+def test_warnings_are_the_options_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same precompiled headers: -Wextra adds one, -w takes all away, an error is one."""
+
+    def said(*options: str) -> list[str]:
+        found = programs.build(PROGRAM.replace("twice(int x)", "twice(int x, int y = 0)"), options=options).warnings
+        return [each.message for each in found]
+
+    programs.build(PROGRAM)  # makes them
+    monkeypatch.setattr(precompiled, "_made", lambda *_: pytest.fail("others were made"))
+    usual = said("-g")
+    assert ["unused variable" in each for each in usual] == [True]
+    assert said("-Wextra") == ["unused parameter 'y'", "unused variable 'unused'"]
+    assert said("-w") == []
+    with pytest.raises(CompileError, match="unused variable 'unused'"):
+        said("-Werror=unused-variable")
 
 
 def test_a_folder_that_hides_a_header_shares_nothing(tmp_path: Path) -> None:
