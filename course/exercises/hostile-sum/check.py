@@ -1,0 +1,165 @@
+"""hostile-sum: the sums of columns whose large numbers cancel, in float alone, by a compensated sum."""
+
+import math
+
+import numpy as np
+
+from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
+from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.requirements import instructions, work_shared
+
+
+def hostile(rows, n, power, random):
+    """Columns of small multiples of 1/1024, and pairs of large numbers that cancel.
+
+    Large numbers are about 2**power. Up to 2**26 all that additions lose is a multiple of 1/1024 below 2**13, which a
+    float holds: a compensated sum is then right to its last rounding. Beyond that one pair in a column does the same.
+    """
+    numbers = (random.integers(512, 4096, (rows, n)) / 1024).astype("float32")
+    pairs = min(rows // 4, 4) if power <= 26 else min(rows // 4, 1)
+    for column in range(n):
+        places = random.permutation(rows)[: 2 * pairs]
+        large = (random.integers(1 << 22, 1 << 23, pairs) * 2.0 ** (power - 22)).astype("float32")
+        numbers[places, column] = np.concatenate([large, -large])
+    return numbers
+
+
+def plain(numbers):
+    total = np.zeros(numbers.shape[1], "float32")
+    for row in numbers:
+        total = total + row
+    return total
+
+
+def kahan(numbers):
+    total = lost = np.zeros(numbers.shape[1], "float32")
+    for row in numbers:
+        y = row - lost
+        after = total + y
+        lost, total = (after - total) - y, after
+    return total
+
+
+def neumaier(numbers, swapped=False, sign=1):
+    """Neumaier's sum; with `swapped` the smaller one is taken for the larger, with `sign` -1 the loss is subtracted."""
+    total = lost = np.zeros(numbers.shape[1], "float32")
+    for row in numbers:
+        after = total + row
+        first = (np.abs(total) >= np.abs(row)) != swapped
+        large, little = np.where(first, total, row), np.where(first, row, total)
+        lost = lost + ((large - after) + little)
+        total = after
+    return total + np.float32(sign) * lost
+
+
+def make(parameters, random):
+    rows, n, block = parameters["rows"], parameters["n"], parameters["block"]
+    numbers = hostile(rows, n, parameters["power"], random)
+    sums = np.array([math.fsum(column) for column in numbers.T.tolist()], "float64")
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("rows", np.int32(rows)),
+            Value("n", np.int32(n)),
+            Array("in", numbers),
+            Array("out", sentinel("float32", n), sums.astype("float32"), relative=1e-6),
+        ),
+    )
+
+
+def leaves(way, **options):
+    """A `when`: is the whole output what this way to add would leave?"""
+    return lambda o: o.looks_like("out", lambda case: way(case.array("in").data, **options))
+
+
+def along_rows(case):
+    """What comes out if a thread adds neighbours in memory, as if the matrix were stored column by column."""
+    numbers = case.array("in").data
+    return neumaier(numbers.reshape(numbers.shape[1], numbers.shape[0]).T)
+
+
+exercise = Exercise(
+    id="hostile-sum",
+    title="a sum whose large numbers cancel",
+    lesson="23_numbers",
+    section="The order of a sum",
+    kernel="column_sums",
+    signature="int rows, int n, const float* in, float* out",
+    minutes=20,
+    make=make,
+    cases=(
+        {"rows": 40, "n": 100, "power": 26, "block": 64},
+        {"rows": 33, "n": 70, "power": 100, "block": 64},
+        {"rows": 9, "n": 257, "power": 24, "block": 128},
+        {"rows": 64, "n": 64, "power": 26, "block": 32},
+        {"rows": 4, "n": 5, "power": 100, "block": 64},
+        {"rows": 1, "n": 1, "power": 24, "block": 64},
+        {"rows": 0, "n": 3, "power": 24, "block": 64},
+        {"rows": 8, "n": 0, "power": 24, "block": 64},
+        {"rows": 24, "n": 2000, "power": 26, "block": 256},
+    ),
+    smallest={"rows": 12, "n": 8, "power": 24, "block": 32},
+    shown={"rows": 4, "n": 3, "power": 24, "block": 32},
+    kept=("block", "power"),
+    reads=lambda case, name, index: tuple(
+        ("in", row * case.parameters["n"] + index) for row in range(case.parameters["rows"])
+    ),
+    requirements=(
+        instructions(
+            "float-alone",
+            r"v_\w*f64",
+            at_most=0,
+            title="no instruction computes in double",
+            next_step="Which variable, constant or function of your kernel is a double? In float, the number that an "
+            "addition lost is a float as well: keep that one.",
+        ),
+        work_shared(),
+    ),
+    causes=(
+        Cause(
+            "plain-sum",
+            "the result is that of a plain sum: what additions lost is missing",
+            leaves(plain),
+            "Each addition loses the digits that do not fit. Here these are most digits of the result.",
+            "Is the second variable used at the end? With numpy's float32, follow the column 1, 1e30, 1, -1e30.",
+        ),
+        Cause(
+            "larger-than-the-sum",
+            "what is lost is wrong where a number is larger than the sum so far",
+            leaves(kahan),
+            "The result is that of Kahan's sum, which computes the loss as if the sum were always the larger one.",
+            "Which digits are lost in 1 + 1e30: those of the sum or those of the new number?",
+        ),
+        Cause(
+            "wrong-sign",
+            "what was lost is subtracted, and should be added",
+            leaves(neumaier, sign=-1),
+            "The loss is what the rounded sum lacks.",
+            "Work out the sign for 2**24 + 1.5 by hand, as in the lesson.",
+        ),
+        Cause(
+            "larger-and-smaller-swapped",
+            "the larger and the smaller number have changed places in the loss",
+            leaves(neumaier, swapped=True),
+            "(large - after) is exact if large is the larger of the two; the other way round it is rounded.",
+            "Which of the two numbers is subtracted from first?",
+        ),
+        Cause(
+            "other-layout",
+            "the matrix is read as if it were stored column by column",
+            lambda o: o.looks_like("out", along_rows),
+            "The matrix is stored row by row: the element below is n elements further on.",
+            "Write down the indices of the first column for rows = 4, n = 3.",
+        ),
+    ),
+    hints=(
+        "Two variables: the sum, and all that additions lost. In each step compute the rounded sum, then how much it "
+        "lost. At the end the second is added to the first.",
+        "After `after = sum + x` the loss is (larger - after) + smaller, where the larger one is the one with the "
+        "larger absolute value: the sum or x.",
+        "`if (fabsf(sum) >= fabsf(x)) lost += (sum - after) + x;` and otherwise the same with sum and x exchanged; "
+        "then `sum = after;`. The result is `sum + lost`.",
+    ),
+)

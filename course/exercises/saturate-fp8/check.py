@@ -1,0 +1,202 @@
+"""saturate-fp8: floats to FP8 E4M3 (OCP) with a scale: rounded to nearest even, saturated, NaN kept.
+
+The right codes come from the OCP 8-bit floating point specification (revision 1.0, tables 1 and 2): a sign, four
+exponent bits with bias 7, three fraction bits; 0x7f is NaN, 0x7e the largest number, 448; there is no infinity.
+"""
+
+import numpy as np
+
+from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
+from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.requirements import work_shared
+
+NAN = 0x7F
+
+
+def numbers_of(bias):
+    """The value of each code without a sign, from 0 to 0x7F, of a format with three fraction bits."""
+    code = np.arange(128)
+    exponent, fraction = code >> 3, code & 7
+    return np.where(exponent == 0, fraction / 8 * 2.0 ** (1 - bias), (1 + fraction / 8) * 2.0 ** (exponent - bias))
+
+
+def encode(x, bias=7, largest=0x7E, beyond=None, infinite=None, nan=NAN, cut=False, flush=False, signed_zero=True):
+    """The codes of x (float64).
+
+    Args:
+        bias, largest: those of the format; `largest` is a code.
+        beyond: the code of numbers that round beyond the largest; by default that of the largest.
+        infinite: the code of infinity; by default `beyond`.
+        nan: the code of NaN.
+        cut: round towards zero, not to nearest even.
+        flush: numbers below the smallest normal one become zero.
+        signed_zero: whether zero has a sign.
+    """
+    values = numbers_of(bias)
+    size = np.abs(x)
+    inside = np.where(np.isfinite(size), size, 0)
+    # one step beyond the largest: what is nearer to it is too large
+    low = np.clip(np.searchsorted(values, inside, side="right") - 1, 0, 127)
+    high = np.minimum(low + 1, 127)
+    half = (values[low] + values[high]) / 2
+    up = (inside > half) | ((inside == half) & (low % 2 == 1) & (low != high))
+    code = np.where(up & (not cut), high, low)
+    if flush:
+        code = np.where(code < 8, 0, code)
+    beyond = largest if beyond is None else beyond
+    step = values[largest] - values[largest - 1]
+    limit = values[largest] + (step if cut else step / 2)
+    code = np.where((inside > values[largest]) & (inside <= limit), largest, code)
+    code = np.where(inside > limit, beyond, code)
+    code = np.where(np.isinf(size), beyond if infinite is None else infinite, code)
+    sign = np.where(np.signbit(x) & (signed_zero | (code != 0)), 0x80, 0)
+    return np.where(np.isnan(x), nan, code | sign).astype("uint8")
+
+
+SPECIAL = np.array(
+    [0.0, -0.0, np.inf, -np.inf, np.nan, 448, -448, 449, 463, 465, 500, -1000, 1e30, 2**-9, 2**-10, 3 * 2**-10,
+     -5 * 2**-10, 2**-11, 7.5 * 2**-9, 2**-6, 17, 19, 21, -23, 240, 247, 248, 249, 256],
+    "float32",
+)  # fmt: skip
+
+
+def make(parameters, random):
+    n, block, shift = parameters["n"], parameters["block"], parameters["shift"]
+    values = np.ldexp(random.integers(-(1 << 12), 1 << 12, n), random.integers(-23, -2, n)).astype("float32")
+    special = SPECIAL[: max(n - 1, 0)]
+    values[random.permutation(n)[: len(special)]] = special
+    scale = np.float32(2.0 ** (shift - 4))
+    numbers = values * scale
+    return Case(
+        parameters,
+        grid=(blocks_for(n, block), 1, 1),
+        block=(block, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Value("scale", scale),
+            Array("in", numbers.astype("float32")),
+            Array("out", sentinel("uint8", n), encode(values.astype("float64"))),
+        ),
+    )
+
+
+def scaled(case):
+    scale = next(argument.value for argument in case.arguments if argument.name == "scale")
+    with np.errstate(over="ignore"):
+        return (case.array("in").data / scale).astype("float64")
+
+
+def leaves(**changed):
+    """A `when`: is the output that of a conversion with this difference?"""
+    return lambda o: o.looks_like("out", lambda case: encode(scaled(case), **changed))
+
+
+def any_of(*tests):
+    return lambda o: any(test(o) for test in tests)
+
+
+def of_scale(power):
+    """A `when`: was the scale used `power` more times than it should have been as a factor?"""
+
+    def predicted(case):
+        scale = next(argument.value for argument in case.arguments if argument.name == "scale")
+        with np.errstate(over="ignore", under="ignore"):
+            return encode((scaled(case) * float(scale) ** power).astype("float32").astype("float64"))
+
+    return lambda o: o.looks_like("out", predicted)
+
+
+def nan_lost(o):
+    """Is NaN a number in the output, and is all else right?"""
+    here = np.isnan(o.case.array("in").data)
+    wrong = o.wrong("out")
+    return o.fault is None and bool(wrong.any() and (wrong <= here).all() and not o.untouched("out").any())
+
+
+exercise = Exercise(
+    id="saturate-fp8",
+    title="float to FP8, with nothing lost at the edges",
+    lesson="23_numbers",
+    section="Fewer bits",
+    kernel="to_fp8",
+    signature="int n, float scale, const float* in, unsigned char* out",
+    minutes=15,
+    make=make,
+    cases=(
+        {"n": 200, "shift": 7, "block": 64},
+        {"n": 100, "shift": 0, "block": 32},
+        {"n": 257, "shift": 4, "block": 256},
+        {"n": 31, "shift": 5, "block": 64},
+        {"n": 1, "shift": 4, "block": 64},
+        {"n": 0, "shift": 4, "block": 64},
+        {"n": 10_000, "shift": 6, "block": 256},
+    ),
+    smallest={"n": 31, "shift": 0, "block": 32},
+    shown={"n": 6, "shift": 5, "block": 4},
+    kept=("block", "shift"),
+    requirements=(work_shared(),),
+    causes=(
+        Cause(
+            "not-saturated",
+            "numbers that are too large become NaN, and should become the largest number",
+            leaves(beyond=NAN, infinite=NAN),
+            "There is no infinity in E4M3. Without saturation a number beyond 448 becomes NaN.",
+            "Which argument of the conversion says what becomes of numbers that are too large?",
+        ),
+        Cause(
+            "infinity-becomes-nan",
+            "infinity becomes NaN, and should become the largest number",
+            leaves(infinite=NAN),
+            "HIP's conversion saturates finite numbers only.",
+            "What has to be done with infinity before the conversion?",
+        ),
+        Cause(
+            "nan-lost",
+            "NaN becomes a number",
+            nan_lost,
+            "Functions as fminf return the other operand if one is NaN. So NaN becomes a limit, or what was computed "
+            "from it.",
+            "Which comparison is false for NaN alone?",
+        ),
+        Cause(
+            "other-format",
+            "the codes are those of FNUZ, and should be those of OCP",
+            any_of(
+                leaves(bias=8, largest=0x7F, nan=0x80, signed_zero=False),
+                leaves(bias=8, largest=0x7F, infinite=0x80, nan=0x80, signed_zero=False),
+                leaves(bias=8, largest=0x7F, nan=0x80, infinite=0, signed_zero=False),
+            ),
+            "The two families have the same bits in other places: the bias of FNUZ is 8, that of OCP 7.",
+            "What is the code of 1.0 in OCP, and what is it in your result?",
+        ),
+        Cause(
+            "cut-off",
+            "digits that do not fit are cut off, and should be rounded",
+            leaves(cut=True),
+            "To nearest even: 17 lies between 16 and 18, and becomes 16; 19 becomes 20.",
+            "Which function rounds a float to the nearest whole number, and to the even one if two are as near?",
+        ),
+        Cause(
+            "denormals-lost",
+            "numbers below 2 to the -6th become zero",
+            leaves(flush=True),
+            "E4M3 has denormals: multiples of 2**-9 from 2**-9 to 7 times that.",
+            "What are the codes from 1 to 7?",
+        ),
+        Cause(
+            "not-scaled",
+            "the scale is left out, or multiplied by",
+            any_of(of_scale(1), of_scale(2)),
+            "What is stored is the number divided by the scale, so that code times scale gives the number again.",
+            "Take scale = 8 and in[i] = 8: which number is to be stored?",
+        ),
+    ),
+    hints=(
+        "Divide by the scale. Then three kinds need care: NaN, infinity, and numbers beyond 448. Everything else is "
+        "one call of HIP's conversion, whose arguments say how it saturates and which format it makes.",
+        "With `__HIP_SATFINITE` the conversion saturates finite numbers, but infinity becomes NaN. Change infinity "
+        "to a large finite number first, and leave NaN as it is.",
+        "`if (isinf(x)) x = copysignf(448.0f, x);` and then `out[i] = __hip_cvt_float_to_fp8(x, __HIP_SATFINITE, "
+        "__HIP_E4M3);`",
+    ),
+)
