@@ -23,6 +23,7 @@ COMMANDS = {
     "mpicxx": "mpicxx", "mpic++": "mpicxx", "mpiCC": "mpicxx", "mpirun": "mpirun", "mpiexec": "mpirun",
     "rocm_agent_enumerator": "rocm_agent_enumerator", "amdgpu-arch": "offload-arch", "offload-arch": "offload-arch",
     "rocminfo": "rocminfo", "hipify-perl": "hipify", "hipify-clang": "hipify",
+    **{name: name for name in ("llvm-mc", "llvm-dis", "llvm-as", "clang-offload-bundler")},  # before the system's own
 }  # fmt: skip
 #: Those in host/bin/: other compilers' objects have another C++ library, so a project's g++ is this one, too.
 HOST = {"g++": "clang++", "c++": "clang++", "gcc": "clang", "cc": "clang"}
