@@ -64,7 +64,7 @@ _REFUSED = (
      "GPULAB_PROFILE=1 profiles the kernels of a program."),
     (re.compile(r"-m32|-mx32"), "programs are made for the 64-bit system they are built on.", ""),
     (re.compile(r"-fplugin.*|-fpass-plugin.*|-load"), "plug-ins belong to another Clang.", ""),
-    (re.compile(r"-(emit-llvm|emit-ast|emit-pch)|-flto-object"), "it gives files that nothing here reads.",
+    (re.compile(r"-(emit-ast|emit-pch)|-flto-object"), "it gives files that nothing here reads.",
      "-S --cuda-device-only gives the GPU's assembly."),
     (re.compile(r"-target|--target=.*"), "programs are made for this machine and AMD's GPUs.", "--offload-arch=gfx942"),
 )  # fmt: skip
@@ -112,6 +112,7 @@ class Command:
         search: folders of libraries, absolute.
         rdc: device code is linked over all objects (-fgpu-rdc). genco: device code alone, as one file.
         openmp: -fopenmp. debug: -g. tells: -v. only_tells: -###. saves: --save-temps.
+        llvm: -emit-llvm, LLVM's code of a device.
     """
 
     items: tuple[Input | str, ...] = ()
@@ -134,6 +135,7 @@ class Command:
     tells: bool = False
     only_tells: bool = False
     saves: bool = False
+    llvm: bool = False
     depends: Dependencies = field(default_factory=Dependencies)
 
     @property
@@ -299,7 +301,7 @@ class _Reader:
             self.flags.add(word)
         elif word in ("-MD", "-MMD"):
             self.values["md"] = word[1:]
-        elif word in ("-MP", "-v", "-###", "-fgpu-rdc"):
+        elif word in ("-MP", "-v", "-###", "-fgpu-rdc", "-emit-llvm"):
             self.flags.add(word)
         elif word == "-MG":
             raise _refuse(word, "headers that are missing are errors here.")
@@ -375,6 +377,9 @@ class _Reader:
             raise GpulabError("no architecture to build for.", hint="--offload-arch=gfx942, for example.")
         if "-fopenmp" in flags:
             self.host.append("-fopenmp")
+        if "-emit-llvm" in flags and (values["side"] != "device" or values["step"] not in ("compile", "assembly")):
+            raise _refuse("-emit-llvm", "LLVM's code is given of devices alone.",
+                          "--cuda-device-only -c -emit-llvm gives bitcode, with -S in place of -c a text.")  # fmt: skip
         if "-Werror" in self.common and "-Wall" not in self.common:
             self.common.insert(0, "-Wno-all")  # what gpulab adds to warn of is no error of this project
         return Command(
@@ -382,7 +387,7 @@ class _Reader:
             tuple(dict.fromkeys(archs)), tuple(self.common), tuple(self.host), tuple(self.device),
             tuple(self.folders["-I"]), tuple(self.folders["-iquote"]), tuple(self.folders["-include"]),
             tuple(self.folders["-L"]), "-fgpu-rdc" in flags, "--genco" in flags, "-fopenmp" in flags, "-g" in flags,
-            "-v" in flags, "-###" in flags, "--save-temps" in flags,
+            "-v" in flags, "-###" in flags, "--save-temps" in flags, "-emit-llvm" in flags,
             Dependencies(values["md"], values["file"], tuple(self.targets), "-MP" in flags),
         )  # fmt: skip
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from gpulab.errors import GpulabError
 from gpulab.toolchain import cache
 
 _ALIGNMENT = 4096
+_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 UNIT_SECTION = "__CLANG_OFFLOAD_BUNDLE__"
 """How the names of sections begin that hold a device's bitcode in an object file; the bundle's entry follows."""
 _ARCHIVE, _MEMBER = b"!<arch>\n", 60
@@ -30,18 +32,42 @@ def bundle(objects: Iterable[tuple[str, bytes]]) -> bytes:
     Source: clang.llvm.org/docs/ClangOffloadBundler.html, "Bundled Code Object Layout".
     """
     entries = [("host-x86_64-unknown-linux--", b"")]
-    entries += [(f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in objects]
+    return packed([*entries, *((f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in objects)], _ALIGNMENT)
+
+
+def packed(entries: Sequence[tuple[str, bytes]], alignment: int) -> bytes:
+    """A bundle of these targets and contents, each at a multiple of `alignment`."""
     head = 32 + sum(24 + len(name) for name, _ in entries)
-    at = -(-head // _ALIGNMENT) * _ALIGNMENT
-    table = [b"__CLANG_OFFLOAD_BUNDLE__", struct.pack("<Q", len(entries))]
+    at = -(-head // alignment) * alignment
+    table = [_MAGIC, struct.pack("<Q", len(entries))]
     body = [b""]
     for name, image in entries:
         table.append(struct.pack("<QQQ", at, len(image), len(name)) + name.encode())
-        padded = image + bytes(-len(image) % _ALIGNMENT)
+        padded = image + bytes(-len(image) % alignment)
         body.append(padded)
         at += len(padded)
     first = b"".join(table)
-    return first + bytes(-len(first) % _ALIGNMENT) + b"".join(body)
+    return first + bytes(-len(first) % alignment) + b"".join(body)
+
+
+def entries(raw: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+    """Targets and contents of a bundle that is not compressed.
+
+    Args:
+        name: what messages call it.
+
+    Raises:
+        GpulabError: it is none, or is damaged.
+    """
+    if not raw.startswith(_MAGIC) or len(raw) < 32:
+        raise GpulabError(f"{name} is no offload bundle.", why="it does not begin with __CLANG_OFFLOAD_BUNDLE__.")
+    count, at = struct.unpack_from("<Q", raw, 24)[0], 32
+    for _ in range(count):
+        start, size, length = struct.unpack_from("<QQQ", raw, at) if at + 24 <= len(raw) else (0, 0, len(raw))
+        if at + 24 + length > len(raw) or start + size > len(raw):
+            raise GpulabError(f"{name} is damaged: its table names bytes beyond its end.")
+        yield raw[at + 24 : at + 24 + length].decode("utf-8", "replace"), raw[start : start + size]
+        at += 24 + length
 
 
 def members(raw: bytes) -> Iterator[bytes]:

@@ -12,11 +12,12 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import arguments, bundles, objects, units
+from gpulab.programs import arguments, bundles, device_tools, objects, units
 from gpulab.programs.arguments import Command, Input
 from gpulab.toolchain import code_object, compiler, diagnostics, hosted
 
@@ -46,6 +47,8 @@ def run(words: Sequence[str], plain: bool = False) -> int:
     if told:
         print(told)
         return 0
+    if device_tools.is_for_device(words):
+        return device_tools.clang(words)
     command = arguments.read(words, plain)
     if command.tells or command.only_tells:
         from gpulab.programs import installation
@@ -144,7 +147,7 @@ def _say(text: str) -> None:
         print(text, file=sys.stderr)
 
 
-def _write(path: str, contents: bytes) -> None:
+def write(path: str, contents: bytes) -> None:
     """Put a file at its place in one step, so that others see the whole of it or nothing; "-" is standard output."""
     if path == "-":
         sys.stdout.buffer.write(contents)
@@ -188,31 +191,32 @@ def _each(command: Command) -> int:
 
 def _one(one: Input, command: Command) -> None:
     unit = units.unit(one, command)
-    if command.step == "compile" and command.side == "device":
-        suffix = ".hipfb" if not command.genco else ".co"
-        _write(command.output or f"{_stem(one.path)}{suffix}", _fat_binary(unit))
-    elif command.step == "compile":
-        output = command.output or f"{_stem(one.path)}.o"
-        made = units.compiled(unit)
-        _say(units.worded(made.messages, unit.view))
-        _write(output, made.object)
-        if command.saves:
-            _save(unit, output)
-    elif command.step == "assembly" and command.side == "device":
+    if command.llvm or (command.step == "assembly" and command.side == "device"):
         if command.output and len(command.archs) > 1:
             raise GpulabError(
                 f"-o {command.output} is one file, and there are {len(command.archs)} architectures.",
                 hint="choose one: --offload-arch=gfx942.",
             )
+        suffix = {"compile": ".bc", "assembly": ".ll"}[command.step] if command.llvm else ".s"
         for arch in command.archs:
-            code = _device(unit, arch)
-            _write(command.output or f"{_stem(one.path)}-hip-amdgcn-amd-amdhsa-{arch}.s", code.assembly.encode())
+            made = _bitcode(unit, arch) if command.llvm else _device(unit, arch).assembly.encode()
+            write(command.output or f"{_stem(one.path)}-hip-amdgcn-amd-amdhsa-{arch}{suffix}", made)
+    elif command.step == "compile" and command.side == "device":
+        suffix = ".hipfb" if not command.genco else ".co"
+        write(command.output or f"{_stem(one.path)}{suffix}", _fat_binary(unit))
+    elif command.step == "compile":
+        output = command.output or f"{_stem(one.path)}.o"
+        compiled = units.compiled(unit)
+        _say(units.worded(compiled.messages, unit.view))
+        write(output, compiled.object)
+        if command.saves:
+            _save(unit, output)
     else:
         action = {"assembly": ("-S",), "preprocess": ("-E",), "depend": ("-M",), "check": ("-fsyntax-only",)}[
             command.step
         ]
         if command.step == "depend":
-            _write(command.output or command.depends.file or "-", _dependencies(unit, command))
+            write(command.output or command.depends.file or "-", _dependencies(unit, command))
             return
         made_text = _host(unit, action)
         default = "-" if command.step == "preprocess" else f"{_stem(one.path)}.s"
@@ -220,10 +224,10 @@ def _one(one: Input, command: Command) -> None:
             for arch in command.archs if one.language == "hip" else ():
                 _device(unit, arch)
         else:
-            _write(command.output or default, made_text)
+            write(command.output or default, made_text)
     if command.depends.kind:
         target = command.output or f"{_stem(one.path)}{_SUFFIX.get(command.step, '.o')}"
-        _write(command.depends.file or f"{os.path.splitext(target)[0]}.d", _dependencies(unit, command, target))
+        write(command.depends.file or f"{os.path.splitext(target)[0]}.d", _dependencies(unit, command, target))
 
 
 def _host(unit: units.Unit, action: Sequence[str]) -> bytes:
@@ -247,6 +251,19 @@ def _device(unit: units.Unit, arch: str) -> code_object.CodeObject:
     return found
 
 
+def _bitcode(unit: units.Unit, arch: str) -> bytes:
+    """LLVM's code of one source for a device, as bitcode or as text."""
+    from gpulab.toolchain import linking
+
+    alone = replace(unit, command=replace(unit.command, rdc=True))
+    found = units.device(alone, arch)
+    if isinstance(found, CompileError):
+        raise found
+    assert isinstance(found, bytes)  # -fgpu-rdc gives bitcode
+    made = linking.bitcode(found, arch, unit.name)
+    return device_tools.ir(made, "-S") if unit.command.step == "assembly" else made
+
+
 def _fat_binary(unit: units.Unit) -> bytes:
     """The devices' code of one source, as a bundle."""
     with cores.beside(len(unit.command.archs)) as beside:
@@ -262,9 +279,9 @@ def _save(unit: units.Unit, output: str) -> None:
     if unit.language == "hip" and unit.command.side != "host":
         for arch in unit.command.archs:
             code = _device(unit, arch)
-            _write(f"{stem}-hip-amdgcn-amd-amdhsa-{arch}.s", code.assembly.encode())
-            _write(f"{stem}-hip-amdgcn-amd-amdhsa-{arch}.out", code.elf)
-    _write(f"{stem}-host-{_target()}.s", _host(unit, ("-S",)))
+            write(f"{stem}-hip-amdgcn-amd-amdhsa-{arch}.s", code.assembly.encode())
+            write(f"{stem}-hip-amdgcn-amd-amdhsa-{arch}.out", code.elf)
+    write(f"{stem}-host-{_target()}.s", _host(unit, ("-S",)))
 
 
 # --------------------------------------------------------------------------------------------- dependencies
@@ -324,7 +341,7 @@ def _link(command: Command) -> int:
             if command.depends.kind:
                 stem = os.path.splitext(output)[0]
                 file = command.depends.file or (f"{stem}.d" if len(command.sources) == 1 else f"{stem}-{path.stem}.d")
-                _write(file, _dependencies(unit, command, output))
+                write(file, _dependencies(unit, command, output))
         target = Path(output).absolute()
         if not target.parent.is_dir():
             raise GpulabError(f"{output} cannot be written: there is no folder {target.parent}.")
@@ -332,7 +349,7 @@ def _link(command: Command) -> int:
             objects.archive([made.get(one) or os.path.abspath(one.path) for one in command.inputs], target)
         elif command.kind == "relocatable":
             found = objects.resolved(command, made)
-            _write(output, hosted.join({}, hosted.setting(), units.LIMITS, found.words))
+            write(output, hosted.join({}, hosted.setting(), units.LIMITS, found.words))
         else:
             _say(diagnostics.visible(objects.link(command, made, target)))
     return 0

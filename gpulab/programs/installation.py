@@ -22,13 +22,16 @@ COMMANDS = {
     "hipcc": "hipcc", "hipconfig": "hipconfig", "amdclang++": "clang++", "amdclang": "clang", "mpicc": "mpicc",
     "mpicxx": "mpicxx", "mpic++": "mpicxx", "mpiCC": "mpicxx", "mpirun": "mpirun", "mpiexec": "mpirun",
     "rocm_agent_enumerator": "rocm_agent_enumerator", "amdgpu-arch": "offload-arch", "offload-arch": "offload-arch",
-    "rocminfo": "rocminfo",
+    "rocminfo": "rocminfo", "hipify-perl": "hipify", "hipify-clang": "hipify",
+    **{name: name for name in ("llvm-mc", "llvm-dis", "llvm-as", "clang-offload-bundler")},  # before the system's own
 }  # fmt: skip
 #: Those in host/bin/: other compilers' objects have another C++ library, so a project's g++ is this one, too.
 HOST = {"g++": "clang++", "c++": "clang++", "gcc": "clang", "cc": "clang"}
 #: Those in llvm/bin/.
 LLVM = {"clang++": "clang++", "clang": "clang", "amdclang++": "clang++", "amdclang": "clang", "llvm-ar": "ar",
-        "llvm-ranlib": "ranlib", "amdgpu-arch": "offload-arch", "offload-arch": "offload-arch"}  # fmt: skip
+        "llvm-ranlib": "ranlib", "amdgpu-arch": "offload-arch", "offload-arch": "offload-arch",
+        "llvm-mc": "llvm-mc", "llvm-dis": "llvm-dis", "llvm-as": "llvm-as",
+        "clang-offload-bundler": "clang-offload-bundler"}  # fmt: skip
 #: Packages of header-only libraries: the target's namespace, and the folder of headers that has to be there.
 _HEADER_PACKAGES = {
     "hipcub": ("hip", "hipcub"), "rocprim": ("roc", "rocprim"), "rocthrust": ("roc", "thrust"),

@@ -12,7 +12,9 @@ from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
 #: Libraries of C and C++ that every program has.
-_INCLUDED = frozenset(("stdc++", "c++", "m", "c", "pthread", "dl", "rt", "gcc_s"))
+_INCLUDED = frozenset(
+    ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util")
+)
 #: ROCm's libraries by what follows -l, with the name that people know.
 _ROCM = {
     "rocblas": "rocBLAS", "hipblas": "hipBLAS", "hipblaslt": "hipBLASLt", "rocfft": "rocFFT", "hipfft": "hipFFT",

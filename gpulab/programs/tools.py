@@ -7,12 +7,14 @@ mpicc, mpicxx and mpirun serve programs that run as one process of MPI.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 
 from gpulab.errors import GpulabError
 
 _MOST_RANKS = 1
+_ONE_DASH = re.compile(r"-[a-z][\w-]+")  # -inplace, -print-stats; not -o
 _MPIRUN_VALUES = ("--host", "-host", "-H", "--hostfile", "-hostfile", "-machinefile", "--map-by", "--bind-to", "-x")
 
 
@@ -103,6 +105,27 @@ def _archiver(tool: str) -> Callable[[Sequence[str]], int]:
     return run
 
 
+def _device_tool(name: str) -> Callable[[Sequence[str]], int]:
+    def run(words: Sequence[str]) -> int:
+        from gpulab.programs import device_tools
+
+        return int(getattr(device_tools, name)(words))
+
+    return run
+
+
+def _hipify(words: Sequence[str]) -> int:
+    """hipify-perl and hipify-clang: `gpulab hipify`, whose long options may have one dash, as they have there."""
+    import argparse
+
+    from gpulab.porting import command
+
+    ask = argparse.ArgumentParser(prog="hipify")
+    command.options(ask)
+    plain = [word for word in words if word not in ("--", "-roc", "--roc")]
+    return command.run(ask.parse_args([f"-{word}" if _ONE_DASH.fullmatch(word) else word for word in plain]))
+
+
 def _hipconfig(words: Sequence[str]) -> int:
     """What hipconfig says of an installation; without options all of it."""
     from gpulab.programs import command, installation
@@ -175,7 +198,9 @@ def _rocminfo(words: Sequence[str]) -> int:
 _TOOLS: dict[str, Callable[[Sequence[str]], int]] = {
     "hipcc": _hipcc, "clang++": _compiler, "clang": _compiler, "ar": _archiver("ar"), "ranlib": _archiver("ranlib"),
     "hipconfig": _hipconfig, "offload-arch": _architectures, "rocm_agent_enumerator": _enumerator,
-    "rocminfo": _rocminfo, "mpicc": _mpi, "mpicxx": _mpi, "mpirun": _mpirun,
+    "rocminfo": _rocminfo, "llvm-mc": _device_tool("mc"), "llvm-dis": _device_tool("disassemble"),
+    "llvm-as": _device_tool("assemble_ir"), "clang-offload-bundler": _device_tool("bundler"), "hipify": _hipify,
+    "mpicc": _mpi, "mpicxx": _mpi, "mpirun": _mpirun,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from gpulab.toolchain.options import Accepted, for_assembler
 
 LIMITS = compiler.Limits(seconds=300)
 FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{1,16})?(?=\0)")
-_FORMAT = "1"
+_FORMAT = "2"
 _STORE = cache.Store("units", 512 << 20, own=True)
 _DEVICE_CODE = re.compile(r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust)/|<<<")
 _CPP = re.compile(r"-std=(c|gnu)\+\+")
@@ -99,7 +99,8 @@ def unit(given: Input, command: Command) -> Unit:
     more = tuple(str(one.headers) for one in hosting.libraries() if one.headers is not None)
     setting = replace(
         hosted.setting(), user=command.include, quoted=(folder, *command.quoted), more=more, own=own,
-        unit=cache.key(os.path.abspath(given.path), json.dumps([command.common, command.host, command.device]))[:16],
+        unit="" if command.side == "host" else
+        cache.key(os.path.abspath(given.path), json.dumps([command.common, command.host, command.device]))[:16],
     )  # fmt: skip
     before = [word for header in command.before for word in ("-include", header)]
     return Unit(text, name, given.language, command, setting, tuple(before))
@@ -161,7 +162,8 @@ def _compiled(one: Unit, surely: bool = False) -> Compiled:
         )  # fmt: skip
     elif symbol is not None:
         fat = bundles.bundle((each.arch, each.elf) for each in objects)
-        files["fat.o"] = hosted.assemble_fat_binary([symbol[0].decode()], fat, one.setting)
+        weak = command.side == "host"  # another object may bring the code, by the name that has no mark: __hip_fatbin
+        files["fat.o"] = hosted.assemble_fat_binary([symbol[0].decode()], fat, one.setting, weak=weak)
     made = code if len(files) == 1 else hosted.join(files, one.setting, LIMITS)
     return Compiled(made, tuple(messages))
 

@@ -14,6 +14,7 @@ import hashlib
 import os
 import tempfile
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,21 @@ def tool_folder(otherwise: str | os.PathLike[str]) -> Path:
     except OSError as error:
         _warn(path, error)
         return Path(otherwise)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Only one process at a time is in this block for a folder; others wait. Zig's own locks can wait for each other
+    for ever if two of its processes build the same libraries."""
+    with contextlib.ExitStack() as held:
+        try:
+            import fcntl
+
+            file = held.enter_context(open(folder / ".gpulab-lock", "wb"))  # closed at the end, which ends the lock
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except (ImportError, OSError):  # Windows; a file system without locks
+            pass
+        yield
 
 
 _warned = False

@@ -87,7 +87,8 @@ class Hosted:
     `triple` is the host's for Clang; `folders` are the host's header folders; `definitions` the macros that fit them;
     `libraries` what the linker gets. `user` are folders of the learner's own headers, `quoted` those for
     ``#include "..."`` alone, `own` what the source can read there; `more` are folders of libraries' headers. `unit` is
-    the mark of one source of several: names of what is one source's own, but known on both sides, end in its hash.
+    the mark of one source of several: names of what is one source's own, but known on both sides, end in its hash
+    (without a mark in nothing).
     """
 
     triple: str
@@ -113,7 +114,7 @@ class Hosted:
         if language == "c++":
             found += ["-D__GPULAB_PLAIN__", "-U__HIP__", "-U__HIPCC__"]
         if hip:
-            found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}"]
+            found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}" if self.unit else "-fuse-cuid=none"]
             found += [f"-D__{one}__=__attribute__(({one}))" for one in _KEYWORDS]
         for folder in self.quoted:
             found += ["-iquote", folder]
@@ -256,7 +257,8 @@ def _discover(target: str) -> Hosted:
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
         source = Path(scratch, "source.cpp")
         source.write_text("#include <iostream>\nvoid hello() { std::cout << 1; }\n", encoding="utf-8")
-        store = str(cache.tool_folder(scratch))
+        folder = cache.tool_folder(scratch)
+        store = str(folder)
 
         def run(arguments: Sequence[str]) -> compiler.Outcome:
             return compiler.run(
@@ -272,24 +274,13 @@ def _discover(target: str) -> Hosted:
         # `zig c++` compiles with one core less than there are, and takes no -j; `zig build-lib` does, and leaves the
         # same library in the store. Three of its jobs wait for others. If it fails, the next call says why.
         jobs = cores.usable() + 3
-        run(
-            [
-                "build-lib",
-                "-target",
-                target,
-                "-dynamic",
-                "-fPIC",
-                "-O",
-                "ReleaseFast",
-                "-lc++",
-                f"-j{jobs}",
-                str(source),
-            ]
-        )
-        outcome = run(
-            ["c++", "-target", target, "-shared", "-fPIC", "-O1", "--verbose", str(source), "-o",
-             str(Path(scratch, "out.so"))]
-        )  # fmt: skip
+        library = ["build-lib", "-target", target, "-dynamic", "-fPIC", "-O", "ReleaseFast", "-lc++", f"-j{jobs}"]
+        with cache.alone(folder):
+            run([*library, str(source)])
+            outcome = run(
+                ["c++", "-target", target, "-shared", "-fPIC", "-O1", "--verbose", str(source), "-o",
+                 str(Path(scratch, "out.so"))]
+            )  # fmt: skip
         front = re.search(r'^ *"[^"\n]*" -cc1 .*source\.cpp$', outcome.log, re.MULTILINE)
         last = re.search(r"^ld\.lld .* -o \S*out\.so .*$", outcome.log, re.MULTILINE)
         if outcome.code != 0 or front is None or last is None:
@@ -574,15 +565,19 @@ def _advised(found: Sequence[Diagnostic], elsewhere: Sequence[LinkedLibrary]) ->
     return tuple(advised)
 
 
-def assemble_fat_binary(symbols: Sequence[str], contents: bytes, hosted: Hosted, handles: Sequence[str] = ()) -> bytes:
+def assemble_fat_binary(
+    symbols: Sequence[str], contents: bytes, hosted: Hosted, handles: Sequence[str] = (), weak: bool = False
+) -> bytes:
     """An object file that holds an offload bundle at a page's start, in the section where HIP looks for it.
 
     Args:
         symbols: by which sources know it. Several, if their device code was linked; then they share the variables
             `handles`, in which the first of them notes that the bundle is registered.
+        weak: another object's bundle of this name takes the place of this one.
     """
+    globl = ".weak" if weak else ".globl"
     text = ['.section .hip_fatbin,"a",%progbits\n.p2align 12']
-    text += [f".globl {one}\n.hidden {one}\n{one}:" for one in symbols]
+    text += [f"{globl} {one}\n.hidden {one}\n{one}:" for one in symbols]
     text.append('.incbin "contents0"')
     if handles:
         text.append('.section .bss.gpulab_handle,"aw",%nobits\n.p2align 3')

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,34 @@ def link(units: Sequence[bytes], arch: str, name: str = "linked program", progra
     return assemble.kept(asked, lambda folder: _link(asked, folder, units, library, program), "linked", key)
 
 
+def bitcode(unit: bytes, arch: str, name: str) -> bytes:
+    """A unit of `build.unit` with the device library and optimised, still as LLVM bitcode (-emit-llvm).
+
+    Raises:
+        CompileError: Clang refused it.
+    """
+    asked = request.request("// a unit of bitcode", arch=arch, language="hip", name=name)
+    with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
+        folder = Path(scratch)
+        given, library, out = folder / "unit.bc", folder / "library.bc", folder / "out.bc"
+        given.write_bytes(unit)
+        library.write_bytes(device_library.bitcode(arch))
+        words = ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(library), "-emit-llvm", "-c", "-o", str(out)]
+        run = compiler.run(
+            [*_options(asked.arch), str(given), *words], folder=folder, limits=asked.limits, what="the optimiser"
+        )
+        if run.code != 0 or not out.exists():
+            raise CompileError(f"{name} did not compile:\n{diagnostics.visible(run.log.strip()[:2000])}", log=run.log)
+        return out.read_bytes()
+
+
+def _options(arch: str) -> list[str]:
+    return [
+        "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-nogpulib", "-fno-color-diagnostics", "-w", "-O3",
+        *compiler.KEPT_ORDER, "-x", "ir",
+    ]  # fmt: skip
+
+
 def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes, program: bool) -> CodeObject:
     files = [folder / f"unit{n}.bc" for n in range(len(units))]
     for file, unit in zip(files, units, strict=True):
@@ -51,10 +80,7 @@ def _link(asked: Request, folder: Path, units: Sequence[bytes], library: bytes, 
     kept = folder / "library.bc"
     kept.write_bytes(library)
     out, ir = folder / "out.s", folder / "out.ll"
-    common = [
-        "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={asked.arch}", "-nogpulib", "-x", "ir", str(files[0]),
-        "-fno-color-diagnostics", "-w", "-O3", *compiler.KEPT_ORDER,
-    ]  # fmt: skip
+    common = [*_options(asked.arch), str(files[0])]
     for file in files[1:]:
         common += ["-Xclang", "-mlink-bitcode-file", "-Xclang", str(file)]
     run = compiler.run(

@@ -179,6 +179,40 @@ def test_units_are_linked(hip, hiprtc, device, tmp_path):
     ok(hip.hipModuleUnload(module))
 
 
+@pytest.mark.parametrize("device", [0, 1])
+def test_bitcode_is_a_module(hip, hiprtc, device, tmp_path):
+    """AMD's guide to hiprtc, "Compilation APIs": what hiprtcGetBitcode gives, hipModuleLoadData takes; so does
+    hipModuleLoad as a file. The bytes behind it in memory are no part of it."""
+    ok(hip.hipSetDevice(device))
+    raw, _ = unit(hiprtc, SECOND, ok(hip.hipGetDeviceProperties(device)).gcnArchName)
+    (tmp_path / "second.bc").write_bytes(raw)
+    pointer = ok(hip.hipMalloc(4))
+    for module in (
+        ok(hip.hipModuleLoadData(bytearray(raw + bytes(range(64))))),
+        ok(hip.hipModuleLoad(str(tmp_path / "second.bc").encode())),
+    ):
+        data = np.zeros(1, dtype=np.int32)
+        ok(hip.hipMemset(pointer, 0, 4))
+        function = ok(hip.hipModuleGetFunction(module, b"_Z5plainPi"))
+        ok(hip.hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, None, (pointer,)))
+        ok(hip.hipMemcpy(data, pointer, 4, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+        assert data[0] == 7
+        ok(hip.hipModuleUnload(module))
+    ok(hip.hipFree(pointer))
+
+
+@pytest.mark.usefixtures("aloud")
+def test_bitcode_that_is_no_module_says_why(hip, hiprtc, capfd):
+    ok(hip.hipSetDevice(0))
+    invalid = hip.hipError_t.hipErrorInvalidImage
+    assert hip.hipModuleLoadData(bytearray(unit(hiprtc, FIRST, "gfx942", b"fill<int>")[0]))[0] == invalid
+    assert "twice" in capfd.readouterr().err
+    other = unit(hiprtc, SECOND, "gfx1100")[0]
+    assert hip.hipModuleLoadData(bytearray(other))[0] == invalid
+    assert "gfx1100" in capfd.readouterr().err
+    assert hip.hipModuleLoadData(bytearray(other[:400] + bytes(100)))[0] == invalid
+
+
 @pytest.fixture
 def aloud(monkeypatch):
     """Reasons go to standard error, as where nobody makes exceptions of error codes."""

@@ -21,12 +21,13 @@ OTHER_NAMES = {
 }  # fmt: skip
 NOT_PROPERTIES = {
     "Luid", "HostNumaId", "DmaBufSupported", "GPUDirectRDMAWithHipVMMSupported",
-    "HandleTypeFabricSupported", "HdpMemFlushCntl", "HdpRegFlushCntl", "CanUseStreamWaitValue", "ExpertSchedMode",
+    "HandleTypeFabricSupported", "HdpMemFlushCntl", "HdpRegFlushCntl", "ExpertSchedMode",
     "MaxDynDataPrefetchRegions",
 }  # fmt: skip
 OF_THE_ARCHITECTURE = {
     "TotalGlobalMem", "ImageSupport", "PhysicalMultiProcessorCount", "FineGrainSupport", "WallClockRate",
     "NumberOfXccs", "MaxAvailableVgprsPerThread", "PciChipId", "VirtualMemoryManagementSupported",
+    "CanUseStreamWaitValue",
 }  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def test_attributes_of_the_architecture_alone(hip):
         ("TotalGlobalMem", 2**31 - 1, 2**31 - 1), ("ImageSupport", 0, 1), ("PhysicalMultiProcessorCount", 304, 48),
         ("FineGrainSupport", 1, 1), ("WallClockRate", 100_000, 100_000), ("NumberOfXccs", 8, 1),
         ("MaxAvailableVgprsPerThread", 512, 256), ("PciChipId", 0x74A1, 0x744C),
-        ("VirtualMemoryManagementSupported", 1, 1),
+        ("VirtualMemoryManagementSupported", 1, 1), ("CanUseStreamWaitValue", 1, 1),
     ):  # fmt: skip
         number = int(getattr(e, f"hipDeviceAttribute{name}"))
         for arch, wanted in (("gfx942", of_gfx942), ("gfx1100", of_gfx1100)):

@@ -85,7 +85,7 @@ def test_a_cpp_file_is_cpp_for_a_cpp_compiler() -> None:
         ("-static", "loads HIP's library when it starts"),
         ("-pg", "the library for it is not here"),
         ("--hipstdpar", "parallel algorithms of C++"),
-        ("-emit-llvm", "files that nothing here reads"),
+        ("-emit-llvm -c", "of devices alone"),
         ("-m32", "64-bit system"),
         ("--target=aarch64-linux-gnu", "for this machine and AMD's GPUs"),
         ("-target x", "for this machine"),

@@ -246,3 +246,17 @@ def test_what_is_left_fits_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert [store.get(key) is not None for key in ("aa", "bb", "cc", "dd")] == [False, False, True, True]
     assert cache.Store("a", limit=214).prune() == 0
     assert cache.Store("a", limit=213).prune() == 107
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such locks on Windows")
+def test_only_one_process_at_a_time_builds_in_a_folder(tmp_path: Path) -> None:
+    """A second process waits until the first one is out: what each notes at its entry and its end is not mixed."""
+    notes = tmp_path / "notes"
+    text = (
+        "import pathlib, sys, time\nfrom gpulab.toolchain import cache\n"
+        f"with cache.alone(pathlib.Path({str(tmp_path)!r})), open({str(notes)!r}, 'a') as file:\n"
+        "    print('in', file=file, flush=True)\n    time.sleep(0.3)\n    print('out', file=file, flush=True)\n"
+    )
+    both = [subprocess.Popen([sys.executable, "-c", text]) for _ in range(2)]
+    assert [one.wait(60) for one in both] == [0, 0]
+    assert notes.read_text().split() == ["in", "out", "in", "out"]

@@ -25,6 +25,8 @@ _LARGEST_IMAGE = 1 << 30
 # By version: behind magic, version and method the bytes of the whole, bytes when unpacked, and a hash of those.
 _HEADERS = {1: "<4sHHIQ", 2: "<4sHHIIQ", 3: "<4sHHQQQ"}
 _ZLIB, _ZSTD = 0, 1
+# Blocks of LLVM bitcode beside each other: module, identification, table of strings, table of symbols.
+_BLOCKS = (8, 13, 23, 25)
 _TARGET = re.compile(r"gfx[\w-]*?(?::\w+[+-])*$")  # hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-
 
 
@@ -33,8 +35,13 @@ def is_bundle(image: bytes) -> bool:
     return image.startswith((_BUNDLE, _COMPRESSED))
 
 
+def is_bitcode(image: bytes) -> bool:
+    """Whether the bytes are LLVM bitcode, which is no machine code yet."""
+    return image.startswith(_BITCODE)
+
+
 def image_at(address: int) -> bytes:
-    """The bytes of the code object at an address: an ELF or an offload bundle; all tell their length.
+    """The bytes of the code object at an address: an ELF, an offload bundle or bitcode; all tell their length.
 
     Raises:
         Failure: hipErrorInvalidImage.
@@ -47,11 +54,9 @@ def image_at(address: int) -> bytes:
     elif head == _COMPRESSED:
         size = _compressed_bytes(address)
     elif head == _BITCODE:
-        raise Failure(
-            codes.INVALID_IMAGE, "the image is LLVM bitcode, which is no machine code yet: hiprtcLinkAddData takes it"
-        )
+        size = _bitcode_bytes(address)
     else:
-        raise Failure(codes.INVALID_IMAGE, "the image is neither an ELF file nor an offload bundle")
+        raise Failure(codes.INVALID_IMAGE, "the image is neither an ELF file, an offload bundle nor LLVM bitcode")
     if not 0 < size <= _LARGEST_IMAGE:
         raise Failure(codes.INVALID_IMAGE, "the image's own headers give no sensible size")
     return _read(address, size)
@@ -125,6 +130,17 @@ def _bundle_entries(read: Callable[[int, int], bytes]) -> list[tuple[int, int, s
 def _bundle_bytes(address: int) -> int:
     entries = _bundle_entries(lambda offset, size: _read(address + offset, size))
     return max((offset + size for offset, size, _ in entries), default=0)
+
+
+def _bitcode_bytes(address: int) -> int:
+    """Blocks one behind the other, each with its length: LLVM, "LLVM Bitcode File Format", ENTER_SUBBLOCK."""
+    end = len(_BITCODE)
+    while _is_mapped(address + end, 8):
+        head, words = struct.unpack("<II", _read(address + end, 8))
+        if head & 3 != 1 or head >> 2 & 0xFF not in _BLOCKS:  # 2 bits say that a block begins, 8 which
+            break
+        end += 8 + 4 * words
+    return end
 
 
 def _compressed_bytes(address: int) -> int:

@@ -82,6 +82,20 @@ class Function:
         )
 
 
+def _linked(bitcode: bytes, arch: str) -> bytes:
+    """The code object of bitcode, as `hiprtcLinkComplete` makes it of one unit.
+
+    Raises:
+        Failure: hipErrorInvalidImage: damaged, for another device, or with functions that nothing defines.
+    """
+    from gpulab.toolchain import linking
+
+    try:
+        return linking.link([bitcode], arch, "bitcode").elf
+    except GpulabError as error:
+        raise Failure(codes.INVALID_IMAGE, str(error)) from error
+
+
 class Modules:
     """All modules and kernels by handle."""
 
@@ -97,7 +111,7 @@ class Modules:
     # Loading
 
     def load(self, image: bytes) -> Module:
-        """Load a code object (an ELF, or an offload bundle that holds one) on the current device.
+        """Load a code object (an ELF, an offload bundle that holds one, or LLVM bitcode) on the current device.
 
         Raises:
             Failure: hipErrorInvalidImage, hipErrorNoBinaryForGpu.
@@ -106,6 +120,8 @@ class Modules:
         device = self._context.current
         if images.is_bundle(image):
             image = images.from_bundle(image, device.architecture)
+        if images.is_bitcode(image):
+            image = _linked(image, device.architecture.name)
         program = self._program(image, device)
         with self._context.lock:
             loaded = device.machine.load(program)

@@ -197,7 +197,6 @@ _ZERO = {
     95,  # fabric handles
     10005,  # HDP flush registers
     10006,
-    10013,  # stream wait value
     10021,  # expert scheduling
     10022,  # dynamic data prefetch regions
 }
@@ -219,6 +218,7 @@ def attribute(architecture: Architecture, properties: DeviceProperties, number: 
     more = {
         _TOTAL_GLOBAL_MEMORY: min(a.memory_bytes, INT_MAX),
         89: 1,  # virtual memory management
+        10013: 1,  # waiting for a value: hipStreamWaitValue32 and relatives
         10014: int(a.image_support),
         10015: a.compute_units if a.unit_name == "CU" else a.multiprocessors,
         10016: 1,  # fine-grained memory
@@ -232,4 +232,4 @@ def attribute(architecture: Architecture, properties: DeviceProperties, number: 
 
 def numbers() -> list[int]:
     """All attribute numbers that have an answer."""
-    return sorted({*_FIELDS, *_ZERO, _TOTAL_GLOBAL_MEMORY, 89, 10014, 10015, 10016, 10017, 10018, 10019, 10020})
+    return sorted({*_FIELDS, *_ZERO, _TOTAL_GLOBAL_MEMORY, 89, 10013, 10014, 10015, 10016, 10017, 10018, 10019, 10020})

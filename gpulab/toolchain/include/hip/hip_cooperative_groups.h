@@ -66,6 +66,18 @@ constexpr unsigned largest_tile = 32;
 #else
 constexpr unsigned largest_tile = 64;
 #endif
+// A program may be built for several devices at once, and choose at run time what it launches: there, a tile of 64
+// compiles for each of them, and traps where it does not fit.
+#ifdef __GPULAB_PROGRAM__
+constexpr unsigned largest_constant_tile = 64;
+#else
+constexpr unsigned largest_constant_tile = largest_tile;
+#endif
+__GPULAB_GROUP__ void refuse_tile(unsigned size) {
+  if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0)
+    printf("a tile of %u threads does not fit this device's waves of %u lanes\n", size, largest_tile);
+  __builtin_trap();
+}
 constexpr bool is_tile_size(unsigned size) { return size != 0 && size <= largest_tile && (size & (size - 1)) == 0; }
 __GPULAB_COLLECTIVE__ void sync_block() { __syncthreads(); }
 __GPULAB_COLLECTIVE__ void sync_wave() { __syncwarp(); }
@@ -317,7 +329,7 @@ class thread_block_tile : public thread_group, public __gpulab_lane_group<thread
 
   __GPULAB_GROUP__ thread_block_tile(uint32_t meta_rank, uint32_t meta_size)
       : thread_group(details::tile, tile, details::tile_mask(tile)), meta_rank(meta_rank), meta_size(meta_size) {
-    static_assert(details::is_tile_size(tile),
+    static_assert(tile == details::largest_constant_tile || details::is_tile_size(tile),
                   "the size of a tile is a power of two, at most the lanes of a wavefront: 64 on CDNA, 32 on RDNA");
   }
 
@@ -385,6 +397,7 @@ __GPULAB_COLLECTIVE__ coalesced_group coalesced_threads() { return coalesced_gro
 template <unsigned int size, class Parent>
 __GPULAB_GROUP__ thread_block_tile<size, Parent> tiled_partition(const Parent& parent) {
   static_assert(size <= details::most_of<Parent>::value, "a tile of a tile cannot be larger than it");
+  if constexpr (size > details::largest_tile) details::refuse_tile(size);
   return thread_block_tile<size, Parent>(parent.thread_rank() / size, (parent.num_threads() + size - 1) / size);
 }
 __GPULAB_GROUP__ tiled_group tiled_partition(const thread_block& parent, unsigned int size) {

@@ -1,0 +1,3 @@
+// reduce and its operators, which gpulab has with the groups.
+#pragma once
+#include "../hip_cooperative_groups.h"
