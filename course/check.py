@@ -35,7 +35,9 @@ from gpulab.grading.verdict import Verdict
 from gpulab.profile import Run
 
 FEWEST_WRONG = 3
-MORE_WRONG = dict.fromkeys(("10_atomics", "11_synchronisation", "12_porting", "13_porting_traps"), 5)
+MORE_WRONG = dict.fromkeys(
+    ("10_atomics", "11_synchronisation", "12_porting", "13_porting_traps", "22_reduce_and_scan"), 5
+)
 """Lessons whose exercises need more wrong answers: synchronisation and porting are where mistakes hide best."""
 FEWEST_RIGHT = 2
 FEWEST_OF_A_LESSON = 2
