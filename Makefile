@@ -19,7 +19,7 @@ help:  ## what there is
 lab:  ## make the environment if it is not there, and open JupyterLab on your copy of the course (my-course)
 	@$(BOOTSTRAP) lab
 
-# -n: so many files at a time, the longest first (conftest.py); `make test` takes four on two cores, as some often wait.
+# -n: so many files at a time, the longest first (conftest.py); more than two on two cores, as some often wait.
 # tests/README.md says what stands in `full`.
 PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q --dist loadfile
 
@@ -27,10 +27,10 @@ test:  ## the tests of some minutes: the code, the course's answers, and every n
 	@$(PYTEST) -n 4 --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
 
 test-rest:  ## what make test leaves: the other architectures, compiler levels, browser, nbgrader, packaging
-	@$(PYTEST) -n 2 -m full $(PYTEST_ARGS) tests
+	@$(PYTEST) -n 3 -m full $(PYTEST_ARGS) tests
 
 test-all:  ## the whole test suite
-	@$(PYTEST) -n 2 --nbval $(PYTEST_ARGS) tests notebooks solutions
+	@$(PYTEST) -n 3 --nbval $(PYTEST_ARGS) tests notebooks solutions
 
 bench:  ## the measures: start-up, latency, kernels beside the host, translation, memory
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)

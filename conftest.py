@@ -10,7 +10,7 @@ takes minutes to hours to work out, and a test that fails looks like one that ha
 
 Where Python is told to write no bytecode (PYTHONDONTWRITEBYTECODE), every process that a test starts would compile
 gpulab's modules again, which takes longer than the rest of many. So a session does it once, before its tests. On a new
-clone each worker would also rewrite the asserts of all tests (12 s): one process does it for all.
+clone each worker would also rewrite the asserts of all tests (12 s): it is done once for all.
 
 The first program that a machine ever builds says that the C++ library is built before it. JupyterLab and papermill
 take that line away when it is done; nbval would compare it. So the library is built while tests are collected, and is
@@ -158,9 +158,26 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if sys.dont_write_bytecode:
         compileall.compile_dir(ROOT / "gpulab", quiet=2)
     if session.config.getoption("numprocesses", None) and not any((ROOT / "tests").glob("__pycache__/test_*pytest*")):
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
-        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+        rewrite_asserts()
+
+
+def rewrite_asserts() -> None:
+    """Have pytest compile all tests, a part of them in each of some processes."""
+    from gpulab import cores
+
+    files = sorted((ROOT / "tests").rglob("test_*.py"), key=lambda path: -path.stat().st_size)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    count = min(cores.usable(), 4)
+    parts = [
+        subprocess.Popen(
+            [*command, *map(str, files[part::count])], cwd=ROOT, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        for part in range(count)
+    ]  # fmt: skip
+    for process in parts:
+        process.wait()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,12 +1,16 @@
 """Runs lines of assembly on both machines and gives back registers and memory: `run`.
 
 The lines may use v1-v31 and s4-s79, vcc, exec, scc, m0; v0 is the thread, s[2:3] the address of `data`. All are zero at
-the start. What both machines must agree on is compared here; expected numbers are the tests' own.
+the start. What both machines must agree on is compared here; expected numbers are the tests' own. Registers that the
+lines do not name are stored as one, their bits together, since each one stored takes long to translate: all are
+stored, in a second run, if that is not zero.
 """
 
 from __future__ import annotations
 
+import re
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,7 +23,9 @@ from gpulab.virtual_gpu.machine.device import VirtualDevice
 from gpulab.virtual_gpu.machine.tracing import ArenaMemory
 from gpulab.virtual_gpu.reference.machine import Workgroup
 
-VGPRS, SGPRS = 32, 80
+VGPRS, SGPRS, SCALARS = 32, 80, 128
+STATUS = (90, 92, 93, 94, 95, 91)
+"""SGPRs in which the program keeps SCC, EXEC, VCC, and the bits of those that it does not store."""
 WAVE64 = ("gfx90a", "gfx942", "gfx950")
 
 
@@ -51,7 +57,19 @@ def _device(arch: str) -> VirtualDevice:
     return VirtualDevice(architectures.get(arch), _arena(), 0)
 
 
-def _text(arch: str, body: str, lanes: int, directives: str, agprs: bool) -> str:
+def _named(body: str, kind: str) -> set[int]:
+    """The registers v... or s... that the lines name, also as v[2:5]."""
+    found: set[int] = set()
+    for only, first, last in re.findall(rf"\b{kind}(?:(\d+)|\[(\d+)(?::(\d+))?\])", body):
+        found.update(range(int(only or first), int(last or only or first) + 1))
+    return found
+
+
+def _text(
+    arch: str, body: str, lanes: int, directives: str, agprs: bool, quads: Sequence[int], scalars: Sequence[int]
+) -> str:
+    """A program that runs the lines and stores four VGPRs for each of `quads`, the SGPRs `scalars` and `STATUS`; the
+    bits of all others together are in s91, and behind the scalars, for each lane, of the VGPRs."""
     wide = arch in WAVE64
     old = wide or arch.startswith("gfx10")  # names of loads and stores as gfx9 has them
     store, load = ("global_store_dword", "s_load_dwordx4") if old else ("global_store_b32", "s_load_b128")
@@ -70,11 +88,20 @@ def _text(arch: str, body: str, lanes: int, directives: str, agprs: bool) -> str
         lines[-1:] = [f"s_mov_b32 exec_lo, {(1 << min(lanes, 32)) - 1:#x}"]
         lines += [f"s_mov_b32 exec_hi, {(1 << max(lanes - 32, 0)) - 1:#x}"]
     # few stores, as each takes long to translate: four VGPRs at once, and the scalars as lanes of a VGPR
-    lines.append("v_lshlrev_b32 v202, 4, v200")
+    lines += ["v_lshlrev_b32 v202, 4, v200", "v_mov_b32 v205, 0"]
     add = "v_add_u32" if wide else "v_add_nc_u32"
+    at = 0
     for i in range(0, VGPRS, 4):
-        lines += [f"{store4} v202, v[{i}:{i + 3}], s[84:85]", f"{add} v202, {16 * lanes:#x}, v202"]
-    names = [f"s{i}" for i in range(SGPRS)] + ["s90", "s92", "s93", "s94", "s95"]
+        if i in quads:
+            lines += [f"{add} v202, {4 * lanes * (i - at):#x}, v202"] if i > at else []
+            lines.append(f"{store4} v202, v[{i}:{i + 3}], s[84:85]")
+            at = i
+        else:
+            lines += [f"v_or_b32 v205, v205, v{register}" for register in range(i, i + 4)]
+    lines += [f"{add} v203, {4 * (VGPRS * lanes + SCALARS):#x}, v201", f"{store} v203, v205, s[84:85]"]
+    lines += ["s_mov_b32 s91, 0"]
+    lines += [f"s_or_b32 s91, s91, s{i}" for i in range(SGPRS) if i not in (2, 3, *scalars)]
+    names = [f"s{i}" for i in (*scalars, *STATUS)]
     size = 64 if wide else 32
     lines.append(f"s_mov_{b} {exec_}, -1")
     lines += ["v_mbcnt_lo_u32_b32 v203, -1, 0"]
@@ -122,17 +149,33 @@ def run(
     directives: str = "", agprs: bool = False,
 ) -> State:  # fmt: skip
     """The state after `body` in one wave of `lanes` threads (all of them if 0), the same on both machines."""
-    size = 64 if arch in WAVE64 else 32
-    lanes = lanes or size
+    lanes = lanes or (64 if arch in WAVE64 else 32)
     more = f"  .amdhsa_float_denorm_mode_32 {denormals}\n  .amdhsa_ieee_mode {ieee}\n"
     more += "".join(f"  .amdhsa_{line.strip()}\n" for line in directives.split(";") if line.strip())
-    program = parse(_text(arch, body, lanes, more, agprs))
+    quads = sorted({0} | {4 * (register // 4) for register in _named(body, "v") if register < VGPRS})
+    scalars = sorted(register for register in _named(body, "s") if register < SGPRS and register not in (2, 3))
+    found, others = _on_both(arch, body, lanes, data, more, agprs, quads, scalars)
+    if others:  # a register that no line names has changed
+        every = [i for i in range(SGPRS) if i not in (2, 3)]
+        found, _ = _on_both(arch, body, lanes, data, more, agprs, range(0, VGPRS, 4), every)
+    return found
+
+
+def _on_both(
+    arch: str, body: str, lanes: int, data: np.ndarray | bytes, directives: str, agprs: bool, quads: Sequence[int],
+    scalars: Sequence[int],
+) -> tuple[State, bool]:  # fmt: skip
+    """What `run` gives, and whether a register that is not stored has a bit that is not zero; see `_text`."""
+    high = arch in WAVE64
+    program = parse(_text(arch, body, lanes, directives, agprs, quads, scalars))
     contents = data if isinstance(data, bytes) else data.tobytes()
     device, arena = _device(arch), _arena()
-    words = VGPRS * lanes + 128
-    found = []
+    words = VGPRS * lanes + SCALARS + lanes
+    found: list[State] = []
+    others: list[tuple[int, bytes]] = []
     for machine in ("reference", "host"):
         out, given = arena.allocate(4 * words, "device", 0), arena.allocate(len(contents), "device", 0)
+        arena.view(out, 4 * words)[:] = bytes(4 * words)
         arena.view(given, len(contents))[:] = contents
         kernarg = struct.pack("<QQ", out, given)
         try:
@@ -155,14 +198,17 @@ def run(
             arena.free(out)
             arena.free(given)
         v = raw[: VGPRS * lanes].reshape(VGPRS // 4, lanes, 4).transpose(0, 2, 1).reshape(VGPRS, lanes)
-        rest = [int(n) for n in raw[VGPRS * lanes :]]
-        s, (scc, e0, e1, c0, c1) = rest[:SGPRS], rest[SGPRS : SGPRS + 5]
-        high = size == 64
-        s[2] = s[3] = 0  # the buffer's address, which differs
+        s = [0] * SGPRS  # also s[2:3], the buffer's address, which differs
+        stored = [int(n) for n in raw[VGPRS * lanes :][: len(scalars) + len(STATUS)]]
+        for register, value in zip(scalars, stored, strict=False):
+            s[register] = value
+        scc, e0, e1, c0, c1, scalar_bits = stored[len(scalars) :]
+        others.append((scalar_bits, raw[VGPRS * lanes + SCALARS :].tobytes()))
         found.append(State(v, s, c0 | c1 << 32 if high else c0, e0 | e1 << 32 if high else e0, scc, buffer))
     reference, host = found
     assert np.array_equal(reference.v, host.v), np.argwhere(reference.v != host.v)[:4]
     assert reference.s == host.s
     assert (reference.vcc, reference.exec, reference.scc) == (host.vcc, host.exec, host.scc)
     assert reference.data == host.data
-    return host
+    assert others[0] == others[1]
+    return host, any(others[0][1]) or others[0][0] != 0
