@@ -685,6 +685,18 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "Name other folders with -I: gpulab hipcc program.hip -I folder",
     ),
     Rule(
+        "mipmap",
+        r"(?:unknown type name|use of undeclared identifier) '(hip\w*Mipmap\w*)'",
+        "{0}: gpulab has no mipmapped arrays. Make an array and a texture object for each level, and choose in the "
+        "kernel (hipMallocArray, hipCreateTextureObject); docs/programs.md lists what textures have.",
+    ),
+    Rule(
+        "texture reference of the driver",
+        r"use of undeclared identifier '(hipTexRef\w*|hipModuleGetTexRef)'",
+        "{0}: gpulab has no texture references of the driver's calls. hipCreateTextureObject makes a texture object of "
+        "the same array, which is an argument of the kernel; hipBindTextureToArray binds a texture<...> of the source.",
+    ),
+    Rule(
         "texture",
         r"(?:unknown type name|use of undeclared identifier) "
         r"'((?:hip\w*(?:Texture|Array|ChannelFormat|ChannelDesc|Resource|AddressMode|FilterMode|ReadMode)|tex\dD)\w*)'",

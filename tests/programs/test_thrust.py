@@ -32,6 +32,16 @@ def test_program(source: Path) -> None:
         assert (run.stdout, run.exit_code) == ("all right\n", 0), (arch, run.stderr)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("source", [one for one in SOURCES if one.parent.name == "published"], ids=lambda one: one.stem)
+def test_checked_launches_find_nothing(source: Path) -> None:
+    """Programs that are right: no race, and nothing read that was never written, in kernels of the headers either."""
+    program = programs.build(source)
+    for arch in ("gfx942", "gfx1100"):
+        run = program.run(arch=arch, checked=True, seconds=240)
+        assert (run.stdout, run.stderr, run.exit_code) == ("all right\n", "", 0), arch
+
+
 def test_there_are_as_many_programs_as_the_page_says() -> None:
     assert len(SOURCES) == 16
 

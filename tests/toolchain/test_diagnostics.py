@@ -281,6 +281,14 @@ def test_notes_do_not_tell_how_to_silence_a_warning() -> None:
 def test_names_of_textures_are_explained_in_programs():
     for message in ("unknown type name 'hipTextureObject_t'", "use of undeclared identifier 'hipMallocArray'"):
         assert "global memory" in advice.find(message, "", "#include <hip/hip_runtime.h>\n", program=True)
+    for name, use in (
+        ("hipMallocMipmappedArray", "a texture object for each level"),
+        ("hipTexRefSetArray", "hipCreateTextureObject makes"),
+        ("hipModuleGetTexRef", "hipBindTextureToArray"),
+    ):
+        assert use in advice.find(
+            f"use of undeclared identifier '{name}'", "", "#include <hip/hip_runtime.h>\n", program=True
+        ), name
     assert "textures" not in advice.find(
         "unknown type name 'hipEvent'", "", "#include <hip/hip_runtime.h>\n", program=True
     )

@@ -67,7 +67,9 @@ def hiprtcGetLoweredName(program: int, expression: int, result: int) -> int:
 
 
 def _log(program: int) -> bytes:
-    return _programs.find(program).log.encode() + b"\0"
+    """The log, with a zero behind it; nothing if there is none. AMD's examples take any size but 0 for a warning."""
+    log = _programs.find(program).log.encode()
+    return log + b"\0" if log else b""
 
 
 def hiprtcGetProgramLogSize(program: int, size: int) -> int:

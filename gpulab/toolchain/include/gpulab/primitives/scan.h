@@ -106,6 +106,7 @@ __GPULAB_FUNCTION__ bool begin_carry(Room<T>& carry, const Init& init) {
     return false;
   }
 }
+// What comes before each of the parts. The last one's total is not there, and is not asked for.
 template <typename T, typename Op, typename Init>
 __global__ __launch_bounds__(64) void scan_before_parts(unsigned int count, Op op, Init init, T* totals) {
   if (wave_index() > 0) return;
@@ -113,7 +114,8 @@ __global__ __launch_bounds__(64) void scan_before_parts(unsigned int count, Op o
   bool has = begin_carry(carry, init);
   Loading<const T*> load{totals};
   StoringExclusive<T*> store{totals};
-  scan_range<true>(0, count, load, op, store, has, carry);
+  scan_range<true>(0, count - 1, load, op, store, has, carry);
+  if (lane_index() == 0) totals[count - 1] = carry.get();
 }
 template <typename T, typename Load, typename Op, typename Init, typename Store>
 __global__ __launch_bounds__(block_threads) void scan_parts(Parts parts, Load load, Op op, Init init, Store store,
