@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import gpulab
+from gpulab.virtual_gpu import dispatch, isa
+from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.machine import loading
+from gpulab.virtual_gpu.translate.decode import Decoder
+from gpulab.virtual_gpu.translate.function import translate
 
 SOURCE = r"""
 #define I int i = blockIdx.x * blockDim.x + threadIdx.x
@@ -145,6 +149,16 @@ def test_the_first_lane_beyond_an_array_is_named(module: gpulab.Module, n: int, 
     assert fault.kind == "out of bounds"
     assert fault.workgroup == (n // 256, 0, 0)
     assert fault.thread == (thread, 0, 0)
+
+
+@pytest.mark.parametrize("name", ["saxpy", "unsigned_index", "wide_index", "wrapped", "moved"])
+def test_addresses_that_go_up_evenly_are_not_compared(module: gpulab.Module, name: str) -> None:
+    program = assembly.parse(module.assembly)
+    kernel = program.kernels[name]
+    mode = dispatch.mode_register(kernel, program.arch)
+    made = translate(program, kernel, Decoder(program, isa.table(program.arch)), mode, lanes=16)
+    assert "wave_done" in made.ir
+    assert f"icmp eq <{program.wave_size} x " not in made.ir
 
 
 def test_a_workgroup_has_a_number() -> None:

@@ -194,16 +194,18 @@ class Lines:
             if (low.first, low.step) != (of.first, of.step):
                 return None
             return self._wide(Line(low.first, low.step, self._both(low.holds, of.holds), 32), True)
-        if not isinstance(high, Line) or high.step != ZERO:
+        if not isinstance(high, Line) or (isinstance(high.step, Integer) and high.step != ZERO):
             return None
         line = self._wide(low, False)
-        above = high.first
-        if above == ZERO:
+        if high.first == ZERO == high.step:
             return line
         e = self.emitter
-        over = e.let(f"shl i64 {e.let(f'zext i32 {above} to i64')}, 32")
+        over = e.let(f"shl i64 {e.let(f'zext i32 {high.first} to i64')}, 32")
         first = self._binary("or", line.first, over, 64)
-        return self._line(first, line.step, self._both(line.holds, high.holds), 64, line.low)
+        holds = self._both(line.holds, high.holds)
+        if high.step != ZERO:  # registers, which have to be the same in all lanes
+            holds = self._both(holds, e.let(f"icmp eq i32 {high.step}, 0"))
+        return self._line(first, line.step, holds, 64, line.low)
 
     # expressions
 
