@@ -57,10 +57,11 @@ extern "C" __global__ void barriers(int rounds, const int* x, int* y) {
 """
 
 
-@pytest.fixture(params=["gfx942", "gfx1100"])
-def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[gpulab.Module]:
-    monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)
-    with gpulab.using(f"virtual:{request.param}"):
+@pytest.fixture(scope="module", params=["gfx942", "gfx1100"])
+def module(request: pytest.FixtureRequest) -> Iterator[gpulab.Module]:
+    """Its kernels are optimised before they run: only then are there whole waves."""
+    with pytest.MonkeyPatch.context() as patch, gpulab.using(f"virtual:{request.param}"):
+        patch.setattr(loading, "QUICK_SECONDS", 0.0)
         yield gpulab.compile(SOURCE)
 
 
