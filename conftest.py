@@ -124,6 +124,7 @@ BUILD_LIBRARY = "from gpulab.toolchain import hosted; hosted.unavailable() or ho
 APART = (
     "tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py",
     "tests/programs/test_corpus.py", "tests/programs/test_thrust.py", "tests/programs/test_primitives.py",
+    "tests/programs/test_sources.py", "tests/grading/test_mutants.py",
 )  # fmt: skip
 """Files whose tests take long and share nothing."""
 
