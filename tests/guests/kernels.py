@@ -782,6 +782,68 @@ def numbers_of_eight_bits() -> Pairs:
 
 
 @triton.jit
+def scaled_kernel(a, a_scales, b, b_scales, out, N: tl.constexpr, K: tl.constexpr):
+    n, k, s = tl.arange(0, N), tl.arange(0, K // 2), tl.arange(0, K // 32)
+    left, right = tl.load(a + n[:, None] * (K // 2) + k[None, :]), tl.load(b + k[:, None] * N + n[None, :])
+    up, down = tl.load(a_scales + n[:, None] * (K // 32) + s[None, :]), tl.load(b_scales + n[:, None] * (K // 32) + s)
+    tl.store(out + n[:, None] * N + n[None, :], tl.dot_scaled(left, up, "e2m1", right, down, "e2m1"))
+
+
+@case
+def product_of_four_bit_numbers_with_scales() -> Pairs:
+    """OCP's microscaling formats: E2M1 has 0, 0.5, 1, 1.5, 2, 3, 4, 6, two in a byte; 32 share a power of two."""
+    random, n, k = np.random.default_rng(3), 32, 64
+    a, b = (random.integers(0, 256, shape, dtype=np.uint8) for shape in ((n, k // 2), (k // 2, n)))
+    up, down = (random.integers(126, 129, (n, k // 32), dtype=np.uint8) for _ in range(2))
+    values = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    values = np.concatenate([values, -values])
+    left = np.stack([values[a & 15], values[a >> 4]], -1).reshape(n, k) * 2.0 ** (np.repeat(up, 32, 1) - 127.0)
+    right = np.stack([values[b & 15], values[b >> 4]], 1).reshape(k, n) * 2.0 ** (np.repeat(down, 32, 1).T - 127.0)
+    out = empty(n, n)
+    scaled_kernel[(1,)](device(a), device(up), device(b), device(down), out, N=n, K=k)
+    return [(out.to_host(), left @ right, 1e-3)]
+
+
+@triton.jit
+def fold(v):
+    if v > 0:  # for each element by itself
+        return v * 2
+    else:
+        return -v
+
+
+@triton.jit
+def mapped_kernel(x, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(out + at, tl.map_elementwise(fold, tl.load(x + at)))
+
+
+@case
+def a_function_with_branches_for_each_element() -> Pairs:
+    a, out = uniform(256), empty(256)
+    mapped_kernel[(1,)](device(a), out, N=256)
+    return [(out.to_host(), np.where(a > 0, 2 * a, -a), 0)]
+
+
+@triton.jit
+def meeting_kernel(x, arrived, n):
+    me = tl.program_id(0)
+    tl.store(x + me, me * me)
+    tl.atomic_add(arrived, 1, sem="acq_rel")
+    while tl.atomic_add(arrived, 0, sem="acquire") < n:
+        pass
+    tl.store(x + n + me, tl.load(x + (me + 1) % n))
+
+
+@case
+def programs_that_wait_for_each_other() -> Pairs:
+    """All programs of a cooperative launch run at the same time."""
+    x, arrived, squares = empty(16, dtype="int32"), empty(1, dtype="int32"), np.arange(8) ** 2
+    meeting_kernel[(8,)](x, arrived, 8, launch_cooperative_grid=True)
+    return [(x.to_host(), np.concatenate([squares, np.roll(squares, -1)]), 0)]
+
+
+@triton.jit
 def convolution_kernel(x, w, out, n, K: tl.constexpr, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros([BLOCK], tl.float32)
