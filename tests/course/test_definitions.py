@@ -19,14 +19,14 @@ import pytest
 
 from gpulab.grading import exercise_ids, load
 from gpulab.grading.answers import right_answers, wrong_answers
-from gpulab.grading.case import Array, Case
+from gpulab.grading.case import Array, Case, Writers
 from gpulab.grading.drawing import drawn, drawn_runs
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.sources import code_only
 from gpulab.module import Resources
-from gpulab.records import Access, AccessCost, Counters, InstructionCost, Launch, SourceLine
+from gpulab.records import AccessCost, Counters, InstructionCost, Launch, SourceLine
 from tests.stored import compare_texts
 
 DEFINITIONS = Path(__file__).parent / "definitions"
@@ -122,8 +122,9 @@ def made_up(case: Any, arch: str, wave: int, amount: int, names: list[str], us: 
         counters=Counters({}), metrics=All(amount), instructions=tuple(costs), accesses=tuple(accesses),
         measured_us=us,
     )  # fmt: skip
-    access = Access(text, "store", (0, 0, 0), 0, 0, (0, 0, 0), "write")
-    writers = {("out", index): access for index in range(5000 if amount > 1 else 0)}
+    rows = np.zeros((5000 if amount > 1 else 0, Writers.COLUMNS), np.int64)  # thread 0 of block 0 stores all
+    rows[:, 1] = np.arange(len(rows))
+    writers = Writers([("out", text, "store", "write")], rows)
     taken = Resources(min(amount, 512), 16, 0, amount, amount, 1024)
     return SimpleNamespace(
         case=case, arch=arch, wave_size=wave, source=source, code=code_only(source), launches=(launch,) * 9,

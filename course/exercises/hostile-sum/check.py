@@ -40,16 +40,17 @@ def kahan(numbers):
     return total
 
 
-def neumaier(numbers, swapped=False, sign=1):
-    """Neumaier's sum; with `swapped` the smaller one is taken for the larger, with `sign` -1 the loss is subtracted."""
+def neumaier(numbers, swapped=False, sign=1, each_time=False):
+    """Neumaier's sum; with `swapped` the smaller one is taken for the larger, with `sign` -1 the loss is subtracted,
+    with `each_time` the whole loss is added to the sum in each step."""
     total = lost = np.zeros(numbers.shape[1], "float32")
     for row in numbers:
         after = total + row
         first = (np.abs(total) >= np.abs(row)) != swapped
         large, little = np.where(first, total, row), np.where(first, row, total)
         lost = lost + ((large - after) + little)
-        total = after
-    return total + np.float32(sign) * lost
+        total = after + lost if each_time else after
+    return total if each_time else total + np.float32(sign) * lost
 
 
 def make(parameters, random):
@@ -101,7 +102,7 @@ exercise = Exercise(
         {"rows": 24, "n": 2000, "power": 26, "block": 256},
     ),
     smallest={"rows": 12, "n": 8, "power": 24, "block": 32},
-    shown={"rows": 4, "n": 3, "power": 24, "block": 32},
+    shown={"rows": 4, "n": 3, "power": 10, "block": 32},
     kept=("block", "power"),
     reads=lambda case, name, index: tuple(
         ("in", row * case.parameters["n"] + index) for row in range(case.parameters["rows"])
@@ -145,6 +146,13 @@ exercise = Exercise(
             leaves(neumaier, swapped=True),
             "(large - after) is exact if large is the larger of the two; the other way round it is rounded.",
             "Which of the two numbers is subtracted from first?",
+        ),
+        Cause(
+            "added-in-each-step",
+            "what was lost is added again in each step",
+            leaves(neumaier, each_time=True),
+            "The variable for the loss grows from step to step. Added each time, its old part counts many times.",
+            "When is it soon enough to add what was lost?",
         ),
         Cause(
             "other-layout",

@@ -79,6 +79,16 @@ def row_of_block(o):
     return o.looks_like("y", predicted)
 
 
+def nearly_right(o):
+    """Are all results right to a thousandth of a per cent of the sum of the absolute values?"""
+    if o.fault is not None or not o.wrong("y").any() or o.untouched("y").any():
+        return False
+    w, x = bytes_of(o.case)
+    factor = next(argument.value for argument in o.case.arguments if argument.name == "x_scale")
+    size = np.abs(w * x).sum(axis=1) * o.case.array("scales").data.astype("float64") * float(factor)
+    return bool((np.abs(o.found("y") - o.case.array("y").wanted.astype("float64")) < 1e-5 * size).all())
+
+
 def steps(case):
     """How many words of four bytes a lane has at most."""
     return -(-case.parameters["columns"] // 4 // case.parameters["wave"])
@@ -137,6 +147,13 @@ exercise = Exercise(
             guard=("rows",),
         ),
         Cause(
+            "reads-past-end",
+            "words behind the end of w or x are read",
+            lambda o: (o.read_outside() or ("", 0))[0] in ("w", "x"),
+            "Either the row or the word does not exist. Four columns are one word, so a row has columns / 4 of them.",
+            "Which rows and words does the first wave without a row use? And the first and last lane with one?",
+        ),
+        Cause(
             "bytes-unsigned",
             "the bytes are taken as numbers from 0 to 255",
             leaves(signed=False),
@@ -177,6 +194,13 @@ exercise = Exercise(
             row_of_block,
             "The scales belong to the rows of the whole matrix, not to the waves of a block.",
             "Compute the row for a few threads of the second block: does it start at 0 again?",
+        ),
+        Cause(
+            "rounded-before-the-end",
+            "results are nearly right: numbers were rounded before all products were added",
+            nearly_right,
+            "Sums of floats are rounded in each step. The sum of integers is exact.",
+            "In which line does the sum become a float? Is there an addition after it?",
         ),
     ),
     hints=(

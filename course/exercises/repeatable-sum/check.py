@@ -64,6 +64,29 @@ def cut_off(case):
     return total(np.trunc(case.array("in").data.astype("float64") * UNIT).astype("int64"))
 
 
+def halves(o):
+    """Are the totals those of numbers whose halves of a unit went up, or away from zero, instead of to the even one?"""
+
+    def predicted(case, away):
+        exact = case.array("in").data.astype("float64") * UNIT
+        up = np.where(exact < 0, -np.floor(-exact + 0.5), np.floor(exact + 0.5)) if away else np.floor(exact + 0.5)
+        return total(up.astype("int64"))
+
+    return any(o.looks_like("total", lambda case, away=away: predicted(case, away)) for away in (True, False))
+
+
+def of_first_row(case):
+    """What comes out if the blocks of all rows read the first one."""
+    return np.repeat(total(units(case.array("in").data))[:1], ROWS)
+
+
+def all_in_first(case):
+    """What comes out if all blocks add to the first total."""
+    sums = np.zeros(ROWS, "uint64")
+    sums[0] = total(units(case.array("in").data)).sum(dtype="uint64")
+    return sums
+
+
 def off_by(o):
     """How much each total is off, as a signed number of units; None where all are right, or the launch had a fault."""
     if o.fault is not None or not o.wrong("total").any() or o.untouched("total").all():
@@ -136,6 +159,27 @@ exercise = Exercise(
             lambda o: o.looks_like("total", cut_off),
             "A cast to an integer cuts off. That makes each number smaller by half a unit on average.",
             "Which function rounds a float to the nearest whole number?",
+        ),
+        Cause(
+            "halves",
+            "halves of a unit are rounded up, or away from zero, and should go to the even number",
+            halves,
+            "roundf rounds halves away from zero; adding a half and cutting off is wrong for negative numbers, too.",
+            "Which function rounds as the hardware does by default: to nearest, halves to even?",
+        ),
+        Cause(
+            "first-row-read",
+            "each total is that of the first row",
+            lambda o: o.looks_like("total", of_first_row),
+            "The rows lie one after the other, and blockIdx.y says which one a block does.",
+            "At which index of in does the row number blockIdx.y begin?",
+        ),
+        Cause(
+            "one-total",
+            "the sums of all rows are in the first total",
+            lambda o: o.looks_like("total", all_in_first),
+            "Each row has a total of its own.",
+            "Which element of total belongs to a block?",
         ),
         Cause(
             "first-numbers-only",
