@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import memory_lines, own_loads
+from gpulab.grading.requirements import instructions, memory_lines, own_loads
 
 ALL = 2 << 32
 LARGE = 3000
@@ -123,6 +123,14 @@ exercise = Exercise(
             at_most=3,
             title="a wave loads its own numbers, once",
             when=lambda case: case.parameters["n"] >= LARGE,
+        ),
+        instructions(
+            "order-by-chance",
+            r"ds_\w+_rtn",
+            at_most=0,
+            title="no place in the tile comes from an atomic operation on LDS",
+            next_step="A counter gives places in the order in which waves and lanes come to it. Here that is the right "
+            "order; nothing promises it. A ballot or a scan gives each lane the number of kept elements before it.",
         ),
         memory_lines(
             minimum=lambda case: (case.parameters["n"] + int((case.array("in").data > 0).sum())) / 32,

@@ -139,7 +139,8 @@ exercise = Exercise(
             "threads without an element use memory beyond the arrays",
             lambda o: bool(o.outside("out")) or (o.fault is not None and o.fault.kind in ("out of bounds", "null")),
             "The last block has more threads than elements are left.",
-            "Which value never is the largest?",
+            "A thread without an element takes part, but reads nothing. Which number is never the largest, and where "
+            "does no segment begin?",
             guard=("n",),
         ),
         Cause(
