@@ -200,14 +200,27 @@ def _name(item: TraceInstruction) -> str:
     return palette.plain(f"{place}{item.text.split()[0][:24]}" if item.text else place)
 
 
+def _bars(trace: Trace, flights: Sequence[Flight]) -> list[tuple[str, list[Flight]]]:
+    """Names and flights of the bars: those of a name that are waited for at the same step share one."""
+    bars: list[tuple[str, list[Flight]]] = []
+    for flight in flights:
+        name = _name(trace.instructions[trace.steps[flight.issued].instruction])
+        if bars and bars[-1][0] == name and flight.until is not None and bars[-1][1][0].until == flight.until:
+            bars[-1][1].append(flight)
+        else:
+            bars.append((name, [flight]))
+    return bars
+
+
 def _figure(trace: Trace, found: Followed, first: int, last: int) -> Figure:
-    """A bar for each access that is in flight between these steps, from its issue to its wait; below, which steps
-    compute and which wait."""
-    shown = [f for f in found.flights if f.issued < last and (f.until is None or f.until >= first)][:MOST_BARS]
+    """A bar for each access that is in flight between these steps, from its issue to its wait."""
+    near = [f for f in found.flights if f.issued < last and (f.until is None or f.until >= first)]
+    shown = _bars(trace, near)[:MOST_BARS]
     counters = list(dict.fromkeys(flight.counter for flight in found.flights))
     drawn = palette.figure(8.6, 1.5 + 0.2 * max(len(shown), 3))
     axes = drawn.subplots()
-    for row, flight in enumerate(shown):
+    for row, (_, flights) in enumerate(shown):
+        flight = flights[0]
         k = counters.index(flight.counter)
         begin = max(flight.issued, first) + 1
         end = last + 1 if flight.until is None else min(flight.until, last) + 1
@@ -215,14 +228,14 @@ def _figure(trace: Trace, found: Followed, first: int, last: int) -> Figure:
             row, end - begin, left=begin, height=0.72, color=palette.CATEGORIES[k % 7],
             hatch=palette.HATCHES[k % 7], edgecolor="black", linewidth=0.5,
         )  # fmt: skip
-        if flight.issued >= first:
-            axes.plot([begin], [row], "o", color="black", markersize=3.5)
+        dots = [each.issued + 1 for each in flights if each.issued >= first]
+        axes.plot(dots, [row] * len(dots), "o", color="black", markersize=3.5)
         if flight.until is not None and flight.until < last:
             axes.plot([end], [row], "|", color="black", markersize=9, markeredgewidth=2)
     marks = sorted({wait.step for wait in found.waits if first <= wait.step < last})
     for step in marks:
         axes.axvline(step + 1, color=palette.VERMILLION, linestyle="--", linewidth=0.9, zorder=0)
-    names = [f"{_name(trace.instructions[trace.steps[f.issued].instruction])}" for f in shown]
+    names = [f"{len(flights)} of {name}" if len(flights) > 1 else name for name, flights in shown]
     axes.set_yticks(range(len(shown)), names, fontsize=8)
     axes.set_ylim(max(len(shown), 1) - 0.4, -0.6)
     axes.set_xlim(first + 0.5, max(last, first + 2) + 1)
