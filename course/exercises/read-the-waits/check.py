@@ -1,13 +1,14 @@
-"""read-the-waits: eight questions on the waits of a listing; answers are numbers, which a kernel stores."""
+"""read-the-waits: seven questions on the waits of a listing, whose answers a kernel stores, and a change that is named."""
 
 import numpy as np
 
 from gpulab.grading.case import Array, Case, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.requirements import source
 
-ANSWERS = np.array([5, 8, 6, 3, 2, 12, 1, 1], "int32")
-"""A to H. In flight in vmcnt before line 13: the loads of lines 6 and 7 and the store of line 12, in this order."""
-A, B, C, D, E, F, G, H = range(8)
+ANSWERS = np.array([5, 8, 6, 3, 2, 12, 1], "int32")
+"""A to G. In flight in vmcnt before line 13: the loads of lines 6 and 7 and the store of line 12, in this order."""
+A, B, C, D, E, F, G = range(7)
 
 
 def make(parameters, random):
@@ -18,11 +19,6 @@ def make(parameters, random):
 def answered(question, *numbers):
     """A test: is a question answered with one of these numbers?"""
     return lambda o: o.fault is None and int(o.found("answers")[question]) in numbers
-
-
-def other(*questions):
-    """A test: is one of these questions answered with another number than the right one?"""
-    return lambda o: o.fault is None and any(o.found("answers")[k] != ANSWERS[k] for k in questions)
 
 
 exercise = Exercise(
@@ -36,7 +32,7 @@ exercise = Exercise(
     make=make,
     owner=lambda case, index: ((0, 0, 0), (index, 0, 0)) if 0 <= index < len(ANSWERS) else None,
     reads=no_inputs,
-    fixed_sizes="there are always eight answers, and 64 threads",
+    fixed_sizes="there are always seven answers, and 64 threads",
     cases=({"block": 64},),
     drawn=lambda random: ({"block": 64},),
     smallest={"block": 64},
@@ -44,10 +40,17 @@ exercise = Exercise(
     causes=(
         Cause(
             "answers-missing",
-            "not all eight answers are stored",
+            "not all seven answers are stored",
             lambda o: o.fault is None and bool(o.unwritten_indices("answers")),
-            "Each of the eight questions has a place in answers.",
+            "Each of the questions A to G has a place in answers.",
             "How many numbers does your array have, and how many does the kernel store?",
+        ),
+        Cause(
+            "one-number",
+            "all seven answers are the same number",
+            lambda o: o.fault is None and len(set(o.found("answers").tolist())) == 1,
+            "The questions have different answers.",
+            "Which place of your list does the kernel store for question B?",
         ),
         Cause(
             "number-of-those-waited-for",
@@ -85,21 +88,23 @@ exercise = Exercise(
             "Which of the accesses in your list are loads?",
         ),
         Cause(
-            "change-does-not-help",
-            "the change that you named does not let the last load be in flight for longer",
-            other(H),
-            "What counts is how much is executed between the load of line 15 and the wait for it, and that the sum is "
-            "still right.",
-            "For each change: does the wait of line 18 have more instructions since line 15 than before? Is v7 there "
-            "when line 19 adds it?",
-        ),
-        Cause(
             "list-in-flight",
             "an answer of A to G is another number than what the listing gives",
-            other(A, B, C, D, E, F, G),
+            lambda o: o.fault is None and bool(o.wrong("answers").any()),
             "Go through the listing line by line, and keep a list for each counter: an access goes in at its end, a wait "
             "takes from its beginning until no more than its number are left.",
             "Which accesses are in your list of vmcnt before line 10, before line 13, before line 16 and before line 18?",
+        ),
+    ),
+    requirements=(
+        source(
+            "named-change",
+            r"\bhelps\s*=\s*1\s*;",
+            at_least=1,
+            what="lines `const int helps = N;` with the change that helps",
+            title="the change of question H that helps is named: `const int helps = N;`",
+            next_step="For each change: does the wait of line 18 have more instructions since line 15 than before? Is v7 "
+            "there when line 19 adds it, and is each value there that another line uses?",
         ),
     ),
     hints=(
