@@ -240,15 +240,18 @@ def _figure(trace: Trace, found: Followed, first: int, last: int) -> Figure:
     axes.set_ylim(max(len(shown), 1) - 0.4, -0.6)
     axes.set_xlim(first + 0.5, max(last, first + 2) + 1)
     axes.set_xlabel("step (instruction executed)")
-    if counters:
+    axes.locator_params(axis="x", integer=True)
+    drawn_too = {flights[0].counter for _, flights in shown}
+    if drawn_too:
         from matplotlib.patches import Patch
 
         axes.legend(
             handles=[
                 Patch(facecolor=colour, hatch=hatch, edgecolor="black", label=counter)
                 for counter, colour, hatch in zip(counters, palette.CATEGORIES, palette.HATCHES, strict=False)
+                if counter in drawn_too
             ],
-            fontsize=8, loc="upper right", ncols=len(counters),
+            fontsize=8, loc="upper right", ncols=len(drawn_too),
         )  # fmt: skip
     axes.set_title("a bar: from the issue (dot) to the wait for it; dashed: a wait", fontsize=9, loc="left")
     return drawn
