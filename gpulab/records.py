@@ -802,6 +802,9 @@ class TraceInstruction:
         label: names of the labels that stand before it.
         target: index of the instruction that it may jump to.
         by_lane: as of `InstructionCost`.
+        raises: the wait counters that stay raised until its memory has answered: ("vmcnt",).
+        any_order: what it requests may arrive before what the same counter was raised for earlier.
+        allows: of a wait for memory, how many it lets stay in each counter that it names: (("vmcnt", 1),).
     """
 
     text: str
@@ -812,6 +815,9 @@ class TraceInstruction:
     label: str = ""
     target: int | None = None
     by_lane: bool = True
+    raises: tuple[str, ...] = ()
+    any_order: bool = False
+    allows: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from gpulab.module import Extent, Kernel
     from gpulab.views.instrument import Instrument
 
-FORMAT, VERSION = "gpulab trace", 2
+FORMAT, VERSION = "gpulab trace", 3
 MOST_FILE = 192 << 20
 MOST_HEADER = 16 << 20
 """Bytes of a file's JSON."""
@@ -91,6 +91,21 @@ class WaveTrace(Trace):
         from gpulab.views.divergence import divergence
 
         return divergence(self, beside)
+
+    def waits(self, first: int = 1, last: int | None = None) -> Instrument:
+        """What each wait of the wave waited for: a table by waits, and a picture of the memory accesses in flight.
+
+        The stepper has the same at each step, as "In flight".
+
+        Args:
+            first, last: the steps that the picture shows, counted from 1 as in the stepper; at most 120 of them.
+
+        Raises:
+            ValueError: there are no such steps.
+        """
+        from gpulab.views.in_flight import waits
+
+        return waits(self, first, last)
 
     def __repr__(self) -> str:
         more = ", truncated" if self.truncated else ""
@@ -296,7 +311,7 @@ def _packed(trace: Trace) -> tuple[dict[str, Any], array[int]]:
         [
             item.text, places.setdefault(item.where, len(places)), meanings.setdefault(item.meaning, len(meanings)),
             item.kind, [operands.setdefault(o, len(operands)) for o in item.operands], item.label, item.target,
-            item.by_lane,
+            item.by_lane, item.raises, item.any_order, item.allows,
         ]
         for item in trace.instructions
     ]  # fmt: skip
@@ -423,7 +438,9 @@ def _unpacked(given: Mapping[str, Any], content: bytes) -> WaveTrace:
         operands.append(TraceOperand(_text(text), registers, _text(type_), _flag(is_written), _text(name)))
     rows = _list(given["instructions"])
     instructions = []
-    for text, where, meaning, kind, used, label, target, by_lane in (_list(row, 8) for row in rows):
+    for text, where, meaning, kind, used, label, target, by_lane, raises, any_order, allows in (
+        _list(row, 11) for row in rows
+    ):
         instructions.append(
             TraceInstruction(
                 _text(text),
@@ -434,6 +451,11 @@ def _unpacked(given: Mapping[str, Any], content: bytes) -> WaveTrace:
                 _text(label),
                 _optional(target, lambda index: _int(index, 0, len(rows) - 1)),
                 _flag(by_lane),
+                tuple(_text(counter) for counter in _list(raises)),
+                _flag(any_order),
+                tuple(
+                    (_text(counter), _int(left, 0, 255)) for counter, left in (_list(each, 2) for each in _list(allows))
+                ),
             )
         )
     start: dict[str, int | tuple[int, ...]] = {}

@@ -11,7 +11,7 @@ to) and `archs=` (architectures that it applies to).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from gpulab.errors import CheckError
@@ -23,7 +23,7 @@ from gpulab.grading.wording import coordinates
 
 if TYPE_CHECKING:
     from gpulab.module import Resources
-    from gpulab.records import Access, Launch
+    from gpulab.records import Access, InstructionCost, Launch
 
 Limit = float | Callable[[Case, str], float]
 
@@ -53,6 +53,7 @@ KINDS = {
     "barriers": r"s_barrier",
     "vector instructions": r"v_",
     "scalar instructions": r"s_",
+    "float additions and multiplications": r"v_(dual_)?(pk_)?(add|sub|mul|fma|fmac|fmaak|fmamk|mad|mac)_f",
     "matrix instructions": r"v_(mfma|wmma|smfmac|swmmac)",
     "scratch accesses": r"scratch_",
 }
@@ -304,6 +305,73 @@ def own_loads(array: str, *, at_most: int, title: str, **more: Unpack[More]) -> 
         "loads-of-others", title, lambda outcome: next(filter(None, (part.complaint(outcome) for part in parts)), ""),
         **more,
     )  # fmt: skip
+
+
+def loads_ahead(
+    name: str = "loads-too-late", *, at_least: Limit, pattern: str = "", title: str = "", **more: Unpack[More]
+) -> Requirement[Outcome]:
+    """The fewest instructions that are executed between a load from global memory in a loop and the wait for it (where
+    no loop loads, in the whole kernel): while they are executed, the load is in flight.
+
+    Args:
+        pattern: count only instructions whose names begin with it (as in `executed`); all without it.
+    """
+    counted = re.compile(KINDS.get(pattern, pattern))
+    more.setdefault(
+        "next_step",
+        "gpulab.trace(...).waits() has the instructions between each load and its wait. Which load could be issued "
+        "earlier, and what would hold its value until it is used?",
+    )
+    more.setdefault("shrinks", False)
+    return limited(
+        name, f"{pattern if pattern in KINDS else 'instructions'} between a load and the wait for it",
+        lambda o: min((_ahead(one.instructions, one.waves, o.arch, counted) for one in o.measured), default=0.0),
+        at_least=at_least, title=title, **more,
+    )  # fmt: skip
+
+
+_VECTOR_LOAD = re.compile(r"(global|flat|buffer)_load")
+_VECTOR_STORE = re.compile(r"(global|flat|buffer|scratch)_store")
+_VECTOR_WAIT = re.compile(r"s_waitcnt\b.*\bvmcnt\((\d+)\)")
+
+
+def _ahead(instructions: Sequence[InstructionCost], waves: int, arch: str, counted: re.Pattern[str]) -> float:
+    """The fewest instructions of a kind between a load of a loop and its wait; 0 if nothing is loaded.
+
+    What is executed more often than once by a wave is taken for one loop, in the order of the program, and gone through
+    twice: a load may be waited for in the next iteration. An instruction counts as often as it is executed for each
+    execution of the load.
+    """
+    from gpulab import architectures
+
+    stores_count = not architectures.get(arch).separate_store_counter
+    program = [cost for cost in instructions if cost.executed]
+    inside = [k for k, cost in enumerate(program) if cost.executed > waves]
+    first, last = (inside[0], inside[-1] + 1) if inside else (0, 0)
+    if not any(_VECTOR_LOAD.match(cost.text) for cost in program[first:last]):
+        first = last = 0
+    order = [*range(last), *range(first, len(program))]
+    since: list[tuple[int, float]] = []  # the queue: instruction, and what was executed up to it
+    total = 0.0
+    found: list[float] = []
+
+    def arrived(number: int, at: float) -> None:
+        cost = program[number]
+        if _VECTOR_LOAD.match(cost.text) and (first <= number < last or not last):
+            found.append((total - at) / cost.executed)
+
+    for number in order:
+        cost = program[number]
+        wait = _VECTOR_WAIT.match(cost.text)
+        if wait:
+            done = max(len(since) - int(wait[1]), 0)
+            for entry in since[:done]:
+                arrived(*entry)
+            del since[:done]
+        total += cost.executed * bool(counted.match(cost.text))
+        if _VECTOR_LOAD.match(cost.text) or (stores_count and _VECTOR_STORE.match(cost.text)):
+            since.append((number, total))
+    return min(found, default=0.0)
 
 
 def active_lanes(

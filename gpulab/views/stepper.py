@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpulab.records import Trace, TraceInstruction, TraceStep
 from gpulab.views import palette
+from gpulab.views.in_flight import Followed, follow
 from gpulab.views.instrument import MOST_BYTES, Instrument, Reply, to_json
 from gpulab.views.table import Table
 
@@ -36,6 +37,8 @@ LDS_EVERY = 2048
 WIDE = ("vcc", "exec")
 SPECIALS = ("exec", "vcc", "scc", "m0", "mode")
 MASK64 = (1 << 64) - 1
+NEVER = 0xFFFFFFFF
+"""The step of a wait that no step is."""
 
 
 def stepper(trace: Trace) -> Instrument:
@@ -162,8 +165,9 @@ def _data(trace: Trace, life: Life, states: _States) -> dict[str, Any]:
     with the first steps only."""
     count = len(trace.steps)
     everything = True
+    flights = follow(trace)
     while True:
-        data = _packed(trace, life, states, count, everything)
+        data = _packed(trace, life, states, flights, count, everything)
         # The rest of the message, title and sentence, is small.
         size = len(json.dumps(data))
         if size < MOST_BYTES - 40_000:
@@ -178,7 +182,9 @@ def _data(trace: Trace, life: Life, states: _States) -> dict[str, Any]:
             count = count * 2 // 3
 
 
-def _packed(trace: Trace, life: Life, states: _States, count: int, everything: bool) -> dict[str, Any]:
+def _packed(
+    trace: Trace, life: Life, states: _States, followed: Followed, count: int, everything: bool
+) -> dict[str, Any]:
     import numpy as np
 
     used = np.unique(life.executed[:count]).tolist()
@@ -190,6 +196,15 @@ def _packed(trace: Trace, life: Life, states: _States, count: int, everything: b
     words = 2 if trace.wave_size == 64 else 1
     masks, executed = life.masks[:count], places[life.executed[:count]]
     texts = _texts(trace, instructions, place, states)
+    counters = list(dict.fromkeys(flight.counter for flight in followed.flights))
+    flights = np.array(
+        [
+            (flight.issued, NEVER if flight.until is None else flight.until, counters.index(flight.counter))
+            for flight in followed.flights
+            if flight.issued < count
+        ],
+        np.dtype("<u4"),
+    ).reshape(-1, 3)
     return {
         "kernel": trace.kernel,
         "arch": trace.arch,
@@ -206,6 +221,8 @@ def _packed(trace: Trace, life: Life, states: _States, count: int, everything: b
         # Bytes of one place stand together: they compress better.
         "instructions": _pack(executed.view(np.uint8).reshape(-1, 4).T.tobytes()),
         "exec": _pack(masks.view(np.uint8).reshape(-1, 8)[:, : 4 * words].T.tobytes()),
+        "counters": counters,
+        "flights": _pack(flights.view(np.uint8).reshape(-1, 12).T.tobytes()),
     }
 
 
@@ -235,6 +252,8 @@ def _texts(
                 [operands.setdefault(operand, len(operands)) for operand in item.operands],
                 item.label,
                 place.get(item.target, -1) if item.target is not None else -1,
+                list(item.raises),
+                [list(each) for each in item.allows],
             ]
         )
     return {

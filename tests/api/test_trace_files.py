@@ -43,7 +43,8 @@ FULL = Trace(
     wave=4,
     instructions=(
         TraceInstruction("v_mov_b32 v1, 1", LINE, "M.", "vector", (TraceOperand("v1", ("v1",), "f32", True, "dst"),)),
-        TraceInstruction("s_branch .L", None, "Jump.", "branch", (), ".L .M", 0),
+        TraceInstruction("s_branch .L", None, "Jump.", "branch", (), ".L .M", 0, False, ("vmcnt", "lgkmcnt"), True,
+                         (("vmcnt", 3), ("lgkmcnt", 0))),
     ),
     steps=(
         TraceStep(0, (1 << 64) - 1, {"v1": tuple(range(64)), "s3": 0xFFFFFFFF, "vcc": 1 << 63, "scc": 1}),
@@ -381,7 +382,7 @@ def test_loading_leaves_the_collection_of_garbage_as_it_was(tmp_path: Path, enab
 
 def test_other_versions_are_named(tmp_path: Path) -> None:
     path = changed(saved(FULL, tmp_path / "t"), lambda h: h.update(version=1))
-    with pytest.raises(TraceError, match=r"is of version 1; this gpulab reads version 2"):
+    with pytest.raises(TraceError, match=r"is of version 1; this gpulab reads version 3"):
         gpulab.load_trace(path)
 
 

@@ -261,6 +261,8 @@ KINDS = [
     ("vector instructions", "v_add_f32 v_mfma_f32", "s_add_u32"),
     ("scalar instructions", "s_add_u32 s_load_dword", "v_add_f32"),
     ("matrix instructions", "v_mfma_f32 v_wmma_f32 v_smfmac_f32 v_swmmac_f32", "v_fma_f32"),
+    ("float additions and multiplications",
+     "v_add_f32 v_pk_mul_f32 v_fma_f32 v_fmac_f32 v_dual_fmaak_f32 v_sub_f16", "v_add_u32 v_max_f32 v_mfma_f32"),
     ("scratch accesses", "scratch_load_dword scratch_store_b32", "global_load_dword"),
 ]  # fmt: skip
 
@@ -272,6 +274,37 @@ def test_kinds_of_instructions(kind: str, of_it: str, others: str) -> None:
         asked = ask.instructions("i", kind, at_most=0)
         assert bool(said(asked, outcome(isa={"k": (name,)}))) == (name in of_it.split()), name
     assert {each for each, *_ in KINDS} == set(ask.KINDS)
+
+
+def program(*rows: tuple[str, int]) -> Any:
+    return outcome(launch(instructions=tuple(cost(text, executed) for text, executed in rows), waves=2))
+
+
+ASKED = ask.loads_ahead(at_least=10**6)
+BODY = (("global_load_dword v1", 8), ("v_add_f32 v2", 8), ("s_waitcnt vmcnt(0)", 8), ("v_mul_f32 v1", 24),
+        ("s_cbranch_scc1", 8))  # fmt: skip
+
+
+def test_what_is_executed_between_a_load_and_its_wait() -> None:
+    before, after = (("s_load_dword s0", 2), ("s_waitcnt lgkmcnt(0)", 2)), (("s_endpgm", 2),)
+    assert measured(ASKED, program(*before, *BODY, *after)) == 1
+    # One iteration early: the wait of the next one is for it. 24 of 8 executions are three of each.
+    early = (BODY[2], BODY[0], BODY[1], BODY[3], BODY[4])
+    assert measured(ASKED, program(*before, ("global_load_dword v1", 2), *early, *after)) == 1 + 3 + 1
+    floats = ask.loads_ahead(at_least=10**6, pattern="float additions and multiplications")
+    assert measured(floats, program(*before, ("global_load_dword v1", 2), *early, *after)) == 1 + 3
+    # Without a loop that loads, all loads count; without a load there is nothing in flight.
+    assert measured(ASKED, program(("global_load_dword v1", 2), ("v_add_f32 v2", 2), ("s_waitcnt vmcnt(0)", 2))) == 1
+    assert measured(ASKED, program(("v_add_f32 v2", 8), ("s_endpgm", 2))) == 0
+
+
+def test_a_wait_that_leaves_loads_is_for_older_ones() -> None:
+    """Two loads in flight, the older one is waited for: 2 and 4 instructions after it; a store of gfx942 counts."""
+    two = (("global_load_dword v1", 8), ("global_load_dword v2", 8), ("v_add_f32 v3", 8), ("s_waitcnt vmcnt(1)", 8),
+           ("v_add_f32 v4", 8), ("v_add_f32 v5", 8), ("s_waitcnt vmcnt(0)", 8))  # fmt: skip
+    assert measured(ASKED, program(*two)) == 2
+    stored = (("global_load_dword v1", 8), ("global_store_dword v2", 8), ("v_add_f32 v3", 8), ("s_waitcnt vmcnt(1)", 8))
+    assert measured(ASKED, program(*stored)) == 2
 
 
 def test_executed_instructions() -> None:

@@ -56,6 +56,17 @@ def test_a_step_has_what_changed():
     assert found.steps[0].exec_mask == (1 << 64) - 1
 
 
+def test_counters_that_instructions_raise_and_waits_name():
+    found = traced("""
+  s_load_dword s4, s[0:1], 0x0
+  ds_read_b32 v1, v0
+  s_waitcnt vmcnt(2) lgkmcnt(0)
+""")
+    assert [(i.raises, i.any_order, i.allows) for i in found.instructions[:3]] == [
+        (("lgkmcnt",), True, ()), (("lgkmcnt",), False, ()), ((), False, (("vmcnt", 2), ("lgkmcnt", 0))),
+    ]  # fmt: skip
+
+
 def test_the_other_wave_ran_too():
     found = traced(BODY.format(limit=200), wave=1)
     assert found.steps[8].changes == {"v3": tuple(range(64))}

@@ -33,6 +33,7 @@ from gpulab.views import gpu_map, memory, plots, timeline
 from gpulab.views.coalescing import coalescing
 from gpulab.views.divergence import divergence
 from gpulab.views.exercise import failing
+from gpulab.views.in_flight import waits
 from gpulab.views.instrument import Instrument
 from gpulab.views.lds_banks import lds_banks
 from gpulab.views.occupancy import Demand, occupancy
@@ -53,7 +54,7 @@ from tests.views import (
     test_timeline,
 )
 from tests.views.test_exercise import shifted
-from tests.views.traces import small
+from tests.views.traces import small, waiting
 
 PICTURES = Path(__file__).parent / "pictures"
 
@@ -169,6 +170,8 @@ MADE: dict[str, Callable[[], Instrument]] = {
     "source-of-two": lambda: source(test_source.launch(), beside=test_source.launch(conflicts=0)),
     "stepper": lambda: stepper(small()),
     "stepper-at-a-fault": lambda: stepper(small(64, fault=True)),
+    "stepper-in-flight": lambda: stepper(waiting()),
+    "in-flight": lambda: waits(waiting()),
     "task": lambda: asked("saxpy-guard"),
     "task-of-many-elements": tasks,
     "task-of-two-dimensions": lambda: asked("image-mirror"),

@@ -17,7 +17,7 @@ from gpulab.trace import WaveTrace
 from gpulab.views.instrument import MOST_BYTES
 from gpulab.views.stepper import Life, stepper
 from gpulab.views.table import visible
-from tests.views.traces import HOSTILE, bits, long, small
+from tests.views.traces import HOSTILE, bits, long, small, waiting
 
 
 def unpacked(text: str) -> bytes:
@@ -215,3 +215,13 @@ def test_lds_that_ends_within_a_word_is_sent_whole() -> None:
     steps = (replace(trace.steps[8], lds=((0, b"\1\2\3\4\5\6"),)), *trace.steps[8:])
     _, buffers = stepper(replace(trace, steps=steps, lds_bytes=6)).reply({"window": 1})
     assert buffers[2] == b"\1\2\3\4\5\6\0\0"
+
+
+def test_accesses_in_flight_are_sent_with_their_waits() -> None:
+    data = stepper(waiting(turns=1)).message()
+    words = np.frombuffer(unpacked(data["flights"]), np.uint8).reshape(12, -1).T.copy().view("<u4").tolist()
+    assert data["counters"] == ["lgkmcnt", "vmcnt"]
+    assert words == [[0, 3, 0], [1, 3, 0], [4, 6, 1], [5, 8, 1], [9, 10, 0], [11, 0xFFFFFFFF, 1]]
+    rows = json.loads(unpacked(data["texts"]))["instructions"]
+    assert rows[4][-2:] == [["vmcnt"], []]
+    assert rows[10][-2:] == [[], [["vmcnt", 0], ["lgkmcnt", 0]]]

@@ -158,3 +158,46 @@ def long(count: int = 100_000, size: int = 64, noise: bool = False) -> Trace:
     source = "\n".join(f"line {n}" for n in range(1, 5))
     return Trace("loop", "gfx942", size, (0, 0, 0), 0, instructions, tuple(steps), source, False,
                  {"loop.hip": source}, {"exec": full}, 4096)  # fmt: skip
+
+
+def waiting(size: int = 64, name: str = "sum", turns: int = 2) -> Trace:
+    """A wave that waits: arguments, two loads of memory, a use of each, LDS, a store; the loads once for each turn.
+
+    Steps of the first turn, counted from 0: 0 and 1 scalar loads, 2 a wait for one of two (of any order: nothing is
+    certain), 3 a wait for both; 4 and 5 loads; 6 a wait that leaves one; 7 an addition; 8 a wait for all; 9 a write to
+    LDS, 10 a wait for it; 11 a store; 12 a branch back to 4 if there is a further turn; then the end.
+    """
+
+    def at(line: int) -> SourceLine:
+        return SourceLine("cell.hip", line, 1, f"line {line}")
+
+    pair = TraceOperand("v[2:3]", ("v2", "v3"), "u64")
+    instructions = (
+        TraceInstruction("s_load_dwordx2 s[4:5], s[0:1], 0x0", at(1), "Load 64 bits.", "memory", raises=("lgkmcnt",),
+                         any_order=True),
+        TraceInstruction("s_load_dwordx2 s[6:7], s[0:1], 0x8", at(1), "Load 64 bits.", "memory", raises=("lgkmcnt",),
+                         any_order=True),
+        TraceInstruction("s_waitcnt lgkmcnt(1)", at(2), "Wait.", "wait", allows=(("lgkmcnt", 1),)),
+        TraceInstruction("s_waitcnt lgkmcnt(0)", at(2), "Wait.", "wait", allows=(("lgkmcnt", 0),)),
+        TraceInstruction("global_load_dword v4, v[2:3], off", at(3), "Load.", "memory",
+                         (pair, reg("v4", "u32", True)), ".Lturn", raises=("vmcnt",)),
+        TraceInstruction("global_load_dword v5, v[2:3], off offset:4", at(4), "Load.", "memory",
+                         (pair, reg("v5", "u32", True)), raises=("vmcnt",)),
+        TraceInstruction("s_waitcnt vmcnt(1)", at(5), "Wait.", "wait", allows=(("vmcnt", 1),)),
+        TraceInstruction("v_add_f32_e32 v6, v6, v4", at(5), "Sum.", "vector", (reg("v4"), reg("v6", "f32", True))),
+        TraceInstruction("s_waitcnt vmcnt(0)", at(6), "Wait.", "wait", allows=(("vmcnt", 0),)),
+        TraceInstruction("ds_write_b32 v0, v5", at(6), "Store to LDS.", "memory", (reg("v0"), reg("v5")),
+                         raises=("lgkmcnt",)),
+        TraceInstruction("s_waitcnt vmcnt(0) lgkmcnt(0)", at(7), "Wait.", "wait",
+                         allows=(("vmcnt", 0), ("lgkmcnt", 0))),
+        TraceInstruction("global_store_dword v[2:3], v6, off", at(7), "Store.", "memory", (pair, reg("v6")),
+                         raises=("vmcnt",)),
+        TraceInstruction("s_cbranch_scc1 .Lturn", at(8), "Jump to .Lturn if scc1.", "cbranch", target=4),
+        TraceInstruction("s_endpgm", at(9), "The wave ends.", "end"),
+    )  # fmt: skip
+    full = (1 << size) - 1
+    order = [0, 1, 2, 3, *list(range(4, 13)) * turns, 13]
+    steps = tuple(TraceStep(index, full, {}) for index in order)
+    source = "\n".join(f"line {n}" for n in range(1, 10))
+    return Trace(name, "gfx942", size, (0, 0, 0), 0, instructions, steps, source, False, {"cell.hip": source},
+                 {"exec": full}, 256)  # fmt: skip

@@ -5,12 +5,14 @@
 //   stepper_values    bits as numbers            stepper_reading   which type a register's bits have
 //   stepper_events    what a step does, in words
 //   stepper_overview  active lanes over time     stepper_code      source and instructions (stepper_list)
+//   stepper_flights   memory accesses in flight, and what waits wait for
 //   stepper_lanes, stepper_registers, stepper_memory               the state at the step
 //
 // All parts share `view`, what the reader looks at; each has `draw`, and nothing else changes the page.
 import { button, el, frame, number, tooltip } from "./common.js";
 import { codePart } from "./stepper_code.js";
 import { eventsOf } from "./stepper_events.js";
+import { flightsOf, flightsPart } from "./stepper_flights.js";
 import { lanesPart } from "./stepper_lanes.js";
 import { memoryPart } from "./stepper_memory.js";
 import { overviewPart } from "./stepper_overview.js";
@@ -25,7 +27,8 @@ const KEYS = [
   ["← →", "one step back, one step forward (on the lanes: from lane to lane)"], ["Home End", "first and last step"],
   ["N Shift+N", "next, previous source line"],
   ["D Shift+D", "next, previous divergence: a step at which the active lanes change"],
-  ["B Shift+B", "next, previous barrier"], ["F", "the lane's fault, if the kernel was stopped"],
+  ["B Shift+B", "next, previous barrier"],
+  ["W Shift+W", "next, previous wait that has something to wait for"], ["F", "the lane's fault, if the kernel was stopped"],
   ["↑ ↓ Enter", "in the source or the instructions: choose a line, run to it"],
   ["Tab", "to the next part"],
 ];
@@ -47,7 +50,8 @@ export default {
     /** @type {View} */
     const view = { step: 0, lane: fault?.lane ?? 0, form: "auto" };
     const tip = tooltip(parts.root);
-    const reading = readingOf(wave, states, view), happens = eventsOf(wave, states, reading, view);
+    const reading = readingOf(wave, states, view), flights = flightsOf(wave);
+    const happens = eventsOf(wave, states, reading, flights, view);
     let turn = 0;  // a drawing that is waited for is forgotten when a later one begins
 
     // -- moving ----------------------------------------------------------------------------------------------
@@ -108,6 +112,7 @@ export default {
 
     const redraw = () => draw(false);
     const overview = overviewPart(wave, view, go), code = codePart(wave, states, reading, view, runTo, tip);
+    const strip = flightsPart(wave, flights, view, go);
     const lanes = lanesPart(wave, states, reading, view, redraw);
     const registers = registersPart(wave, states, reading, view, redraw);
     const memory = memoryPart(wave, reading, view, redraw);
@@ -130,6 +135,10 @@ export default {
         node: button("Next barrier", "To the next barrier (B)", () => jump(barriers, false, "barrier")),
         off: () => after(barriers) === undefined,
       },
+      {
+        node: button("Next wait", "To the next step that waits for memory (W)", () => jump(flights.waits, false, "wait")),
+        off: () => after(flights.waits) === undefined,
+      },
     ];
     parts.controls.append(...controls.map((control) => control.node), ...(faultButton ? [faultButton] : []));
     const leftOut = [
@@ -139,7 +148,7 @@ export default {
     const legend = "▶ and yellow: this step. Bar at the left: belongs to the same source line. Grey text: this wave never " +
       `came here. Click a line: run to it. ${leftOut}`;
     parts.body.append(overview.nodes, now, note, code.nodes, el("p", { class: "gpulab-legend", text: legend }),
-      ...lanes.nodes, el("div", { class: "gpulab-state" }, registers.nodes, memory.nodes));
+      ...strip.nodes, ...lanes.nodes, el("div", { class: "gpulab-state" }, registers.nodes, memory.nodes));
 
     /** @param {string} place @param {string[]} said */
     function drawNow(place, said) {
@@ -163,7 +172,10 @@ export default {
       // Not `disabled`: the focus would be lost, and with it the keys.
       for (const { node, off } of controls) node.setAttribute("aria-disabled", off() ? "true" : "false");
       tip.hide();
-      if (moved) code.draw();
+      if (moved) {
+        code.draw();
+        strip.draw();
+      }
       lanes.draw(state);
       registers.draw(state);
       memory.draw(state, moved);
@@ -193,7 +205,7 @@ export default {
       const actions = {
         ArrowRight: () => go(view.step + 1), ArrowLeft: () => go(view.step - 1), Home: () => go(0), End: () => go(count - 1),
         n: () => nextLine(back), d: () => jump(divergences, back, "divergence"), b: () => jump(barriers, back, "barrier"),
-        f: toFault,
+        w: () => jump(flights.waits, back, "wait"), f: toFault,
       };
       const letter = event.key.length === 1;
       const action = actions[letter ? event.key.toLowerCase() : event.key];
@@ -204,12 +216,14 @@ export default {
 
     if (data.first) await states.first(data.first);
     overview.draw(parts.body.clientWidth);
+    strip.resized(parts.body.clientWidth);
     draw(true);
     let width = parts.body.clientWidth;
     const watch = new ResizeObserver(() => {
       if (parts.body.clientWidth === width) return;
       width = parts.body.clientWidth;
       overview.draw(width);
+      strip.resized(width);
       code.resized();
     });
     watch.observe(parts.body);

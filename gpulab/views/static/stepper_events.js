@@ -3,9 +3,10 @@ import { ranges } from "./stepper_values.js";
 
 /**
  * @param {import("./stepper_wave.js").Wave} wave @param {import("./stepper_states.js").States} states
- * @param {import("./stepper_reading.js").Reading} reading @param {{step: number, lane: number}} view
+ * @param {import("./stepper_reading.js").Reading} reading @param {import("./stepper_flights.js").Flights} flights
+ * @param {{step: number, lane: number}} view
  */
-export function eventsOf(wave, states, reading, view) {
+export function eventsOf(wave, states, reading, flights, view) {
   const { executed, instructions, registers, vectors, size, count, active, fault } = wave;
   /** @typedef {import("./stepper_states.js").State} State @typedef {import("./stepper_wave.js").Instruction} Instruction
    *  @typedef {import("./stepper_wave.js").Operand} Operand */
@@ -77,6 +78,7 @@ export function eventsOf(wave, states, reading, view) {
     if (vectorial && !wave.isActive(step, lane) && item.kind !== "matrix") {
       said.push(`Lane ${lane} is not active: this instruction changes nothing in it.`);
     } else if (state) said.push(...done(state, item, last, vectorial));
+    said.push(...flights.told(step));
     if (wave.divergences.includes(step + 1)) {
       const next = active[step + 1];
       const which = next && next < size ? `: ${ranges((l) => wave.isActive(step + 1, l), size)}` : "";

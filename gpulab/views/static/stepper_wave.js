@@ -6,7 +6,8 @@ import { ones } from "./stepper_values.js";
 /**
  * @typedef {{text: string, registers: number[], type: string, written: boolean, name: string}} Operand
  * @typedef {{text: string, file: number, line: number, meaning: string, kind: string, operands: Operand[], label: string,
- *   target: number}} Instruction `line` is 0 and `target` -1 where there is none
+ *   target: number, raises: string[], allows: [string, number][]}} Instruction `line` is 0 and `target` -1 where there is none;
+ *   `raises`: wait counters; `allows`: of a wait, how many may be left in each counter
  * @typedef {{name: string, lines: [number, string][]}} SourceFile [0, ""] stands for lines that are left out
  * @typedef {{name: string, address: bigint, bytes: bigint}} Allocation
  * @typedef {{lane: number | null, kind: string, words: string}} Fault
@@ -48,9 +49,17 @@ function operandOf([text, registers, type, written, name]) {
 }
 
 /** @param {any} row @param {string[]} meanings @param {Operand[]} operands @returns {Instruction} */
-function instructionOf([text, file, line, meaning, kind, used, label, target], meanings, operands) {
+function instructionOf([text, file, line, meaning, kind, used, label, target, raises, allows], meanings, operands) {
   const named = used.map((/** @type {number} */ k) => operands[k]);
-  return { text, file, line, meaning: meanings[meaning], kind, operands: named, label, target };
+  return { text, file, line, meaning: meanings[meaning], kind, operands: named, label, target, raises, allows };
+}
+
+/** Memory accesses from the step that issued them to the one that waited for them, Infinity where none did.
+ *  @param {any} data */
+async function unpackFlights({ flights, counters, count }) {
+  const [issued, until, counter] = planes(await inflate(flights), 12);
+  return Array.from(issued, (step, k) =>
+    ({ counter: String(counters[counter[k]]), issued: step, until: until[k] < count ? until[k] : Infinity }));
 }
 
 /** @param {any} data what views/stepper.py sends at first */
@@ -90,6 +99,8 @@ export async function unpack(data) {
     /** The steps at which the wave comes to a barrier. */ barriers,
     /** By step: how many lanes are active. */
     active: Uint8Array.from({ length: count }, (_, k) => masks.reduce((sum, part) => sum + ones(part[k]), 0)),
+    /** @type {string[]} */ counters: data.counters,
+    /** By step of issue. */ flights: await unpackFlights(data),
     /** @type {SourceFile[]} */ files: texts.files,
     /** @type {string[]} */ registers: texts.registers,
     /** The first so many registers are vector registers. */ vectors: Number(texts.vectors),

@@ -9,12 +9,12 @@ loads arrive in any order.
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Mapping
 
 from gpulab import architectures
 from gpulab.virtual_gpu import schema
-from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Program, Register
+from gpulab.virtual_gpu.isa import waits
+from gpulab.virtual_gpu.isa.instruction import Program, Register
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Memory, Row
 from gpulab.virtual_gpu.machine.native.structures import StepStruct
 from gpulab.virtual_gpu.translate import layout
@@ -67,7 +67,9 @@ def _fill(step: StepStruct, decoded: Decoded, arch: str) -> None:
         step.kind, step.counter = (STORE, 2 if separate else 0) if row.action == "store" else (LOAD, 0)
     elif isinstance(row, Control) and row.kind == "wait":
         step.kind = WAIT
-        _waits(step, row, decoded.instruction)
+        for counter, left in waits.allowed(instruction, row):
+            if counter in COUNTERS:
+                step.waits[COUNTERS.index(counter)] = left
     elif isinstance(row, Control) and row.kind == "barrier":
         step.kind = BARRIER
     elif isinstance(row, CrossLane) and row.unit == "lds":
@@ -111,15 +113,3 @@ def _access(row: Memory, decoded: Decoded, arch: str) -> tuple[int, int]:
     if returns:
         return LOAD, 0
     return STORE, 2 if architectures.get(arch).separate_store_counter else 0
-
-
-def _waits(step: StepStruct, row: Control, instruction: Instruction) -> None:
-    last = instruction.operands[-1].value if instruction.operands else None
-    if len(row.counters) == 1 and row.counters[0] in COUNTERS:
-        step.waits[COUNTERS.index(row.counters[0])] = int(last.value) if isinstance(last, Literal) else 0
-    elif len(row.counters) > 2 and isinstance(last, Keyword):
-        for counter, left in re.findall(r"(\w+)\((\w+)\)", last.text):
-            if counter in COUNTERS:
-                step.waits[COUNTERS.index(counter)] = int(left, 0)
-    elif len(row.counters) > 2:
-        step.waits[0] = step.waits[1] = 0  # a number: taken for a wait for everything

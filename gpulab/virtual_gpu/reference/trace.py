@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpulab import architectures
 from gpulab.errors import KernelFault
 from gpulab.records import Fault, MemoryRange, Trace, TraceAccess, TraceInstruction, TraceStep
 from gpulab.virtual_gpu import dispatch
-from gpulab.virtual_gpu.isa import words
+from gpulab.virtual_gpu.isa import waits, words
 from gpulab.virtual_gpu.isa.instruction import Program, Symbol
 from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Image, Matrix, Memory, Row, works_by_lane
 from gpulab.virtual_gpu.reference.machine import Workgroup
@@ -211,10 +212,12 @@ def _instructions(program: Program, table: Mapping[str, AnyRow], first: int, las
         if not name.startswith(".Lfunc_end"):  # the compiler's mark of where another function ended
             labels.setdefault(index, []).append(name)
     made = []
+    architecture = architectures.get(program.arch)
     for index in range(first, last):
         item = program.instructions[index]
         row = table.get(item.mnemonic)
         meaning, operands = words.sentence(item, row), words.operands(item, row)
+        returns = any(operand.written for operand in operands)
         if item.pair is not None:
             other = table.get(item.pair.mnemonic)
             meaning += f" At the same time: {words.sentence(item.pair, other)}"
@@ -234,6 +237,9 @@ def _instructions(program: Program, table: Mapping[str, AnyRow], first: int, las
                 " ".join(labels.get(index, ())),
                 target,
                 row is not None and works_by_lane(row),
+                waits.raised(row, returns, architecture),
+                waits.any_order(row),
+                waits.allowed(item, row),
             )
         )
     return tuple(made)
