@@ -2,15 +2,16 @@
 
 Reading headers anew takes most of a small source's compile time. For kernels these are the device headers, for a whole
 program those of HIP's runtime, which bring most of the C++ library's with them, or all headers that it begins with
-(`included`), if it begins with more and is built often. `kernels` and `program` give Clang's options that load them,
-after a run of Clang that makes them if they are not there yet. A precompiled header fits only the options that it was
-made with, but for those that change nothing about it (`seen`); for kernels with others it is made when they come a
-second time.
+(`included`), if it begins with more and is built often, or without HIP's runtime. `kernels` and `program` give Clang's
+options that load them, after a run of Clang that makes them if they are not there yet. A precompiled header fits only
+the options that it was made with, but for those that change nothing about it (`seen`); for kernels with others it is
+made when they come a second time.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from gpulab.toolchain import cache, compiler
 
 _STORE = cache.Store("headers", 512 << 20)  # 5 MB for kernels, 15 MB for each pass over a program
 _FORMAT = "3"
+INCLUDE = Path(__file__).parent / "include"
 _RUNTIME = "#include <hip/hip_runtime.h>\n"
 _PIECE = re.compile(r"\s+|//[^\n\\]*(?=\n)|/\*.*?\*/|#[ \t]*include[ \t]*(<[^<>\n]+>)", re.DOTALL)
 #: Options that no header can see: no macro tells of them, and they change nothing about the language.
@@ -86,13 +88,30 @@ def program(source: str, folder: Path, parts: Sequence[str], run: Run) -> tuple[
         return ()
     own = _key(includes, parts)
     made = _STORE.get(own)
-    if made is None and _RUNTIME in includes:
+    if made is None and _with_runtime(includes):
         key = _key(_RUNTIME, parts)
         made = _STORE.get(key) or _made(key, _RUNTIME, folder, run)
         if made is None or _has(made, includes) or _asked(own) < OFTEN:
             return _loaded(made, folder)
         made = None
     return _loaded(made or _made(own, includes, folder, run), folder)
+
+
+@functools.lru_cache(maxsize=64)
+def _with_runtime(includes: str) -> bool:
+    """Whether HIP's runtime is among what these lines include, also by other headers of gpulab's own (Thrust)."""
+    todo, met = [INCLUDE / name for name in re.findall("<(.*)>", includes)], set()
+    while todo:
+        path = Path(os.path.normpath(todo.pop()))
+        if path == INCLUDE / "hip" / "hip_runtime.h":
+            return True
+        # the C++ library has its own of those that lie in the folder itself
+        if path in met or INCLUDE not in path.parents[1:] or not path.is_file():
+            continue
+        met.add(path)
+        for here, name in re.findall(r'^#include (?:"(.*)"|<(.*)>)', path.read_text(encoding="utf-8"), re.MULTILINE):
+            todo.append(path.parent / here if here else INCLUDE / name)
+    return False
 
 
 def _has(made: bytes, includes: str) -> bool:

@@ -177,6 +177,23 @@ def test_a_program_with_more_headers_has_its_own_when_it_is_built_often(
     assert given == [RUNTIME, more]
 
 
+@pytest.mark.parametrize(
+    ("name", "brings"),
+    [
+        ("thrust/sort.h", True), ("hipcub/hipcub.hpp", True), ("rocprim/rocprim.hpp", True), ("hip/hip_ext.h", True),
+        ("hip/hip_version.h", False), ("vector", False), ("cmath", False), ("no/such.h", False),
+        ("../../../../tests/stored.py", False),
+    ],
+)  # fmt: skip
+def test_headers_that_bring_the_runtime_share_its_own(
+    reads: tuple[precompiled.Run, list[str]], tmp_path: Path, name: str, brings: bool
+) -> None:
+    run, given = reads
+    source = f"#include <{name}>\n"
+    assert precompiled.program(source, tmp_path, (), run) == LOADS
+    assert given == [RUNTIME if brings else source]
+
+
 def test_options_that_a_precompiled_header_depends_on() -> None:
     assert precompiled.seen(("-O3", "-Wextra", "-Wno-unused", "-w", "-g", "-ggdb"), "-O3") == ()
     kept = ("-O2", "-std=c++17", "-DW=2", "-UX", "-ffast-math", "-mwavefrontsize64", "-pedantic-errors")
