@@ -359,7 +359,8 @@ ALLOCATION = _structure(
     "Allocation",
     "A memory instruction's entry in its thread's table: the allocation that it used last. An element may begin at "
     "`from` plus rotate_right(i, alignment's logarithm) for i below `single`; a whole chunk of consecutive ones for i "
-    "below `wide`. An observed wave of a kernel that does not record itself has an empty table (Launch.blind) instead.",
+    "below `wide`. An observed wave of a kernel that does not record itself has an empty table (Launch.blind) instead. "
+    "A run that is there for a whole wave, too, has an entry: `from` is how often that is not to be tried.",
     """
     u64 from
     u32 wide, single

@@ -5,7 +5,7 @@ access), and anything else, where the support code checks lane by lane, finds th
 first two are for the allocation that the instruction used last, of which the thread's table has an entry (`Allocation`
 in schema.py): where it begins, where that is in this process, and how many places an element, or a chunk of them,
 may begin at. An address less the beginning, rotated right by the alignment, is below that number if the access is
-inside and aligned.
+inside and aligned. For a whole wave (runs.py) there are the first two ways alone.
 
 Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
 Accesses without an address register are rows for certain; runs.py checks all those of a run before its loop.
