@@ -8,6 +8,7 @@
 // Calls of HIP and of other libraries go through tables, one jump for each function (gpulab_libraries, made by
 // programs/building.py), so the file needs no such library to be loaded.
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -256,6 +257,53 @@ GPULAB_LIBRARY_FUNCTION __bf16 __trunctfbf2(long double x) { return to_bfloat16(
 #endif
 
 #ifndef GPULAB_SHARED
+// A program's own handler for SIGSEGV. start.py puts into gpulab_touched what says where host code touched device memory;
+// that is said first, then the program's handler is called, which may leave by siglongjmp. So calls of sigaction and
+// signal in the program's own objects come here.
+typedef void (*touched)(int, siginfo_t*, void*);
+extern "C" __attribute__((visibility("default"))) touched gpulab_touched = nullptr;
+extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*);  // the C library's own name for it
+static struct sigaction before_program, of_program;
+static bool has_handler = false;
+
+static void segmentation_fault(int number, siginfo_t* info, void* context) {
+  if (gpulab_touched) gpulab_touched(number, info, context);
+  if (of_program.sa_flags & SA_SIGINFO)
+    of_program.sa_sigaction(number, info, context);
+  else
+    of_program.sa_handler(number);
+}
+
+extern "C" __attribute__((visibility("hidden"), used, weak)) int sigaction(int number, const struct sigaction* asked,
+                                                                      struct sigaction* old) noexcept {
+  if (number != SIGSEGV) return __sigaction(number, asked, old);
+  const struct sigaction last = of_program;
+  const bool had = has_handler;
+  int result = 0;
+  if (asked) {
+    of_program = *asked;
+    if (!had) __sigaction(SIGSEGV, nullptr, &before_program);
+    bool own = (asked->sa_flags & SA_SIGINFO) || (asked->sa_handler != SIG_DFL && asked->sa_handler != SIG_IGN);
+    struct sigaction ours = *asked;
+    ours.sa_sigaction = segmentation_fault;
+    ours.sa_flags |= SA_SIGINFO;
+    has_handler = own;
+    result = __sigaction(SIGSEGV, own ? &ours : &before_program, nullptr);
+  }
+  if (old) {
+    *old = had ? last : (struct sigaction){};
+    if (!had) old->sa_handler = SIG_DFL;
+  }
+  return result;
+}
+
+extern "C" __attribute__((visibility("hidden"), used, weak)) sighandler_t signal(int number, sighandler_t handler) noexcept {
+  struct sigaction asked = {}, old = {};
+  asked.sa_handler = handler;
+  asked.sa_flags = SA_RESTART;
+  return sigaction(number, &asked, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
 // main, and the end of the process. An exception that nobody catches ends here, with the message of the C++ library.
 extern "C" __attribute__((visibility("default"))) void gpulab_run(int argc, char** argv) noexcept {
   exit(gpulab_main(argc, argv, environ));

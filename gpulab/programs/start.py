@@ -90,6 +90,7 @@ def main(words: Sequence[str]) -> NoReturn:
     else:
         process.translate_ahead()
     program = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    process.explain_touches_before(program)
     given = [os.fsencode(word) for word in arguments]
     values = (ctypes.c_char_p * (len(given) + 1))(*given, None)
     program.gpulab_run(len(given), values)
@@ -212,14 +213,24 @@ class _Process:
             self._callbacks[1],
         )
 
-        def touched(number: int, info: int, context: int) -> None:
+        def say(number: int, info: int, context: int) -> None:
             with contextlib.suppress(Exception):
-                said = watch.said(info, context)
+                said = watch.said(info or 0, context or 0)
                 if said:
                     _say(f"gpulab: {said}")
+
+        def touched(number: int, info: int, context: int) -> None:
+            say(number, info, context)
             ending(number)
 
+        self._touched = touches.HANDLER(say)
         self._callbacks.append(touches.action(library, signal.SIGSEGV, touched))
+
+    def explain_touches_before(self, program: ctypes.CDLL) -> None:
+        """Have that said before a handler for SIGSEGV is called that the program installs itself (launcher.cpp)."""
+        with contextlib.suppress(ValueError):  # built by an older gpulab
+            place = ctypes.c_void_p.in_dll(program, "gpulab_touched")
+            place.value = ctypes.cast(self._touched, ctypes.c_void_p).value
 
     def _profile(self) -> None:
         """The launches as a table on standard error: a profile that nobody else asked for."""

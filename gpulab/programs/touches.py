@@ -23,6 +23,8 @@ _DEEPEST = 64  # frames that are looked at
 _CONTEXTS = {"x86_64": (168, 192, 1), "aarch64": (440, 0, 6)}
 _ESR_RECORDS, _ESR_MAGIC = 464, 0x45535201  # arm64: records of further state (asm/sigcontext.h)
 _ADDRESS = 16  # of si_addr in siginfo_t
+HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+"""A signal's handler in C: number, siginfo_t, ucontext_t."""
 
 
 class _Place(ctypes.Structure):
@@ -148,9 +150,7 @@ def action(library: Any, number: int, handler: Callable[[int, int, int], None]) 
     Returns:
         What must stay alive.
     """
-    called = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
-        lambda number, info, context: handler(number, info or 0, context or 0)
-    )
+    called = HANDLER(lambda number, info, context: handler(number, info or 0, context or 0))
 
     class Action(ctypes.Structure):  # struct sigaction of GNU's C library
         _fields_ = (
