@@ -492,8 +492,8 @@ class BlockCosts:
     def _op(self, decoded: Decoded) -> unit.Op:
         a, row, name = self.architecture, decoded.row, kind(decoded)
         gap = float(a.scalar_issue_clocks)
-        reads = unit.registers(decoded, decoded.vector_reads | decoded.cross_reads, decoded.scalar_reads)
-        writes = unit.registers(decoded, decoded.vector_writes, decoded.scalar_writes)
+        reads = unit.registers(decoded.vector_reads | decoded.cross_reads, decoded.scalar_reads)
+        writes = unit.registers(decoded.vector_writes, decoded.scalar_writes)
         vector = float(a.vector_latency_clocks)
         if isinstance(row, Control):
             counters = waited(decoded.instruction, row)

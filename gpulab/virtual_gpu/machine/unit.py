@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Register
-from gpulab.virtual_gpu.isa.row import CrossLane, Row
+from gpulab.virtual_gpu.isa.row import Row
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import CostStruct, OpStruct, UnitStruct
 from gpulab.virtual_gpu.translate.decode import Decoded
@@ -328,7 +328,7 @@ def _room(size: int) -> Any:
     return _rooms[0]
 
 
-def registers(decoded: Decoded, vector: int, scalar: int) -> tuple[int, ...]:
+def registers(vector: int, scalar: int) -> tuple[int, ...]:
     """Numbers of registers from bit sets of vector and scalar ones."""
     found = []
     while vector:
@@ -340,8 +340,3 @@ def registers(decoded: Decoded, vector: int, scalar: int) -> tuple[int, ...]:
         found.append(_SCALARS + low.bit_length() - 1)
         scalar ^= low
     return tuple(found)
-
-
-def uses_lds(decoded: Decoded) -> bool:
-    """Whether an instruction between lanes goes through LDS."""
-    return isinstance(decoded.row, CrossLane) and decoded.row.unit == "lds"
