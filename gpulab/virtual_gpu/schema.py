@@ -630,7 +630,7 @@ MARK = _structure(
 LINE = _structure(
     "Line",
     "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1.",
-    "u64 key\nu32 stamp, site, fetched, dirty, counted, padding",
+    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, padding",
 )
 FLOW = _structure(
     "SiteFlow",
@@ -661,9 +661,11 @@ REPLAY = _structure(
     u64 table: Line[mask + 1]
     u64 tags: u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on
     u64 cursors: u32[2 * waves]
+    u64 turns: u32[array_sets + l2_sets]: requests so far of each set
     u32[3] size
     u32 mask, waves, cus, sets, ways, shift
-    u32 array_lines, l2_lines, last_lines, scalar_lines: of each cache, one workgroup's share
+    u32 array_sets, array_ways, l2_sets, l2_ways: of one workgroup's share; sets are a power of two, or 0: no cache
+    u32 last_lines, scalar_lines: one workgroup's share
     """,
 )
 OP = _structure(

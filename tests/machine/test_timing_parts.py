@@ -241,6 +241,9 @@ def test_who_shares_a_cache_lies_along_x_first():
     around = timing._Around(residents=304, stride=8, room=0, most=304)
     assert around.members(304, (64, 64, 1)) == ([8, 38, 1], [8, 1, 1])
     assert around.members(4, (64, 64, 1)) == ([4, 1, 1], [8, 1, 1])
+    # With 15 in a row the one below is on another die, and the next on the same one eight rows below.
+    assert around.members(304, (15, 240, 1)) == ([15 / 8, 2432 / 15 / 8, 1], [8, 8, 1])
+    assert around.members(304, (4, 240, 2)) == ([1, 120, 2], [8, 2, 1])
     assert timing._Around(10, 1, 0, 10).members(10, (4, 2, 9)) == ([4, 2, 1.25], [1, 1, 1])
 
 

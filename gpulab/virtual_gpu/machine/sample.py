@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gpulab.architectures.architecture import Architecture
+from gpulab.architectures.architecture import Architecture, Cache
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import ReplayStruct, SiteFlowStruct
@@ -102,16 +103,24 @@ def replay(
         tags = (ctypes.c_uint64 * (cus * sets * ways))()
         cursors = (ctypes.c_uint32 * (2 * waves))()
 
-        def share(level: Any, residents: float) -> int:
-            return int(level.bytes / 128 / max(residents, 1.0)) if level is not None else 0
+        def share(level: Cache | None, residents: float) -> tuple[int, int]:
+            """(sets, ways) of a workgroup's share, as many sets as a power of two allows."""
+            if level is None:
+                return 0, 0
+            ways_there = level.ways or 16
+            lines = max(level.bytes / 128 / max(residents, 1.0), 1.0)
+            sets_there = 1 << int(math.log2(max(lines / ways_there, 1.0)))
+            return sets_there, int(lines / sets_there)
 
+        in_array, in_l2 = share(a.shader_array_cache, on_array), share(a.l2_cache, on_die)
+        turns = (ctypes.c_uint32 * (in_array[0] + in_l2[0]))()
+        last = a.last_level_cache
+        last_lines = int(last.bytes / 128 / max(on_device, 1.0)) if last is not None else in_l2[0] * in_l2[1]
         run = ReplayStruct(
             _address(recorded.log), _address(recorded.used), ctypes.addressof(kinds), ctypes.addressof(flows),
             ctypes.addressof(warm), ctypes.addressof(table), ctypes.addressof(tags), ctypes.addressof(cursors),
-            recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
-            share(a.shader_array_cache, on_array), share(a.l2_cache, on_die),
-            share(a.last_level_cache, on_device) or share(a.l2_cache, on_die),
-            max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16),
+            ctypes.addressof(turns), recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
+            *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16),
         )  # fmt: skip
         _function()(ctypes.addressof(run))
     found = []

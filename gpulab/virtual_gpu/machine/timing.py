@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import bisect
 import functools
+import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -648,14 +649,13 @@ class _Around(NamedTuple):
 
     def members(self, count: float, grid: tuple[int, int, int]) -> tuple[list[float], list[float]]:
         """How many of `count` workgroups lie along x, y and z, and how far apart they are there."""
-        span, stride = count * self.stride, float(self.stride)
-        members, apart = [], []
+        members, apart, below = [], [], 1  # workgroups of the grid from one to the next in this direction
         for size in grid:
-            along = min(max(span, 1.0), float(size))
-            step = min(max(stride, 1.0), float(size))
+            along = min(max(count * self.stride / below, 1.0), float(size))
+            step = self.stride // math.gcd(below, self.stride)  # to the next that is one of them
             members.append(max(along / step, 1.0))
-            apart.append(step if along > step else 1.0)
-            span, stride = span / size, stride / size
+            apart.append(float(step))
+            below *= size
         return members, apart
 
 

@@ -52,6 +52,7 @@ void gpulab_replay(Replay *r) {
   u64 start = 0;
   for (u32 g = 0; g < groups; g++) {
     u32 live = 0, stamp = 0, scalar_stamp = 0;
+    for (u32 i = 0; i < r->array_sets + r->l2_sets; i++) ((u32 *)r->turns)[i] = 0;
     for (u64 i = 0; i < (u64)r->cus * r->sets * r->ways; i++) ((u64 *)r->tags)[i] = 0;
     u64 begin = start;
     for (u32 w = 0; w < r->waves; w++) {
@@ -107,7 +108,7 @@ void gpulab_replay(Replay *r) {
           }
           if (!lost) continue;
           missing = 1;
-          if (kind == KIND_LOAD && (r->array_lines || r->shift == 7)) lost = 3; /* whole lines */
+          if (kind == KIND_LOAD && (r->array_sets || r->shift == 7)) lost = 3; /* whole lines */
           Line *l = line_of(r, line_key(g, line), &there);
           if (!there) {
             l->site = site;
@@ -118,10 +119,19 @@ void gpulab_replay(Replay *r) {
             }
             l->counted = warm ? 3 : 1;
           }
-          u32 distance = ++stamp - l->stamp, fetched = l->fetched, dirty = l->dirty;
+          /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
+          u32 distance = ++stamp - l->stamp, fetched = l->fetched, dirty = l->dirty, in_array = ~0u;
+          u32 *turns = (u32 *)r->turns;
+          if (r->array_sets && kind == KIND_LOAD) {
+            u32 *mine = turns + (line & (r->array_sets - 1));
+            in_array = ++*mine - l->in_array;
+            l->in_array = *mine;
+          }
+          u32 *mine = turns + r->array_sets + (line & (r->l2_sets - 1)), in_l2 = ++*mine - l->in_l2;
+          l->in_l2 = *mine;
           l->stamp = stamp;
           if (kind == KIND_STORE || kind == KIND_ATOMIC) {
-            if (distance > r->l2_lines) dirty = 0;
+            if (in_l2 > r->l2_ways) dirty = 0;
             u32 fresh = sectors & ~dirty;
             f->sectors += (u32)__builtin_popcount(fresh);
             l->dirty = dirty | sectors;
@@ -137,8 +147,8 @@ void gpulab_replay(Replay *r) {
           }
           f->bytes += lost == 3 ? 128 : 64;
           if (lost & ~fetched) f->first++;
-          else if (distance <= r->array_lines && kind == KIND_LOAD) f->array_hits++;
-          else if (distance <= r->l2_lines) f->l2_hits++;
+          else if (in_array <= r->array_ways) f->array_hits++;
+          else if (in_l2 <= r->l2_ways) f->l2_hits++;
           else if (distance <= r->last_lines) f->last_hits++;
           else f->again++;
           l->fetched = fetched | lost;

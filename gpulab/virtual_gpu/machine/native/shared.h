@@ -892,20 +892,24 @@ PLACE_IS(Mark, serial, 8);
 struct Line {
   u64 key;
   u32 stamp;
+  u32 in_array;
+  u32 in_l2;
   u32 site;
   u32 fetched;
   u32 dirty;
   u32 counted;
   u32 padding;
 };
-SIZE_IS(Line, 32);
+SIZE_IS(Line, 40);
 PLACE_IS(Line, key, 0);
 PLACE_IS(Line, stamp, 8);
-PLACE_IS(Line, site, 12);
-PLACE_IS(Line, fetched, 16);
-PLACE_IS(Line, dirty, 20);
-PLACE_IS(Line, counted, 24);
-PLACE_IS(Line, padding, 28);
+PLACE_IS(Line, in_array, 12);
+PLACE_IS(Line, in_l2, 16);
+PLACE_IS(Line, site, 20);
+PLACE_IS(Line, fetched, 24);
+PLACE_IS(Line, dirty, 28);
+PLACE_IS(Line, counted, 32);
+PLACE_IS(Line, padding, 36);
 
 /* What the accesses of one instruction did in a replay of a sample. */
 struct SiteFlow {
@@ -958,6 +962,7 @@ struct Replay {
   u64 table; /* Line[mask + 1] */
   u64 tags; /* u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on */
   u64 cursors; /* u32[2 * waves] */
+  u64 turns; /* u32[array_sets + l2_sets]: requests so far of each set */
   u32 size[3];
   u32 mask;
   u32 waves;
@@ -965,12 +970,14 @@ struct Replay {
   u32 sets;
   u32 ways;
   u32 shift;
-  u32 array_lines; /* of each cache, one workgroup's share */
-  u32 l2_lines;
-  u32 last_lines;
+  u32 array_sets; /* of one workgroup's share; sets are a power of two, or 0: no cache */
+  u32 array_ways;
+  u32 l2_sets;
+  u32 l2_ways;
+  u32 last_lines; /* one workgroup's share */
   u32 scalar_lines;
 };
-SIZE_IS(Replay, 120);
+SIZE_IS(Replay, 136);
 PLACE_IS(Replay, log, 0);
 PLACE_IS(Replay, used, 8);
 PLACE_IS(Replay, kinds, 16);
@@ -979,17 +986,20 @@ PLACE_IS(Replay, warm, 32);
 PLACE_IS(Replay, table, 40);
 PLACE_IS(Replay, tags, 48);
 PLACE_IS(Replay, cursors, 56);
-PLACE_IS(Replay, size, 64);
-PLACE_IS(Replay, mask, 76);
-PLACE_IS(Replay, waves, 80);
-PLACE_IS(Replay, cus, 84);
-PLACE_IS(Replay, sets, 88);
-PLACE_IS(Replay, ways, 92);
-PLACE_IS(Replay, shift, 96);
-PLACE_IS(Replay, array_lines, 100);
-PLACE_IS(Replay, l2_lines, 104);
-PLACE_IS(Replay, last_lines, 108);
-PLACE_IS(Replay, scalar_lines, 112);
+PLACE_IS(Replay, turns, 64);
+PLACE_IS(Replay, size, 72);
+PLACE_IS(Replay, mask, 84);
+PLACE_IS(Replay, waves, 88);
+PLACE_IS(Replay, cus, 92);
+PLACE_IS(Replay, sets, 96);
+PLACE_IS(Replay, ways, 100);
+PLACE_IS(Replay, shift, 104);
+PLACE_IS(Replay, array_sets, 108);
+PLACE_IS(Replay, array_ways, 112);
+PLACE_IS(Replay, l2_sets, 116);
+PLACE_IS(Replay, l2_ways, 120);
+PLACE_IS(Replay, last_lines, 124);
+PLACE_IS(Replay, scalar_lines, 128);
 
 /* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
 struct Op {
