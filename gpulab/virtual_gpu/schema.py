@@ -646,7 +646,7 @@ FLOW = _structure(
     u64 sectors: of 32 bytes that became dirty
     u64 blocks: of 64 bytes that no workgroup of the sample had used before
     u64 line: the first that was used
-    u64[3] pairs, shared: first uses by workgroups with a neighbour in x, y, z; those of lines that it uses, too
+    u64[12] pairs, shared: first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses
     """,
 )
 REPLAY = _structure(

@@ -227,13 +227,18 @@ def test_what_neighbours_share_is_extended_to_all_who_run():
         for x in range(2)
     ]
     rows, columns, own = replayed(groups, [LOAD] * 3, size=(2, 2, 1))
-    assert (rows.sharing, columns.sharing, own.sharing) == ((1, 0, 0), (0, 1, 0), (0, 0, 0))
+    assert [flow.sharing[0][0] for flow in (rows, columns, own)] == [1, 0, 0]
+    assert [flow.sharing[1][0] for flow in (rows, columns, own)] == [0, 1, 0]
+    assert own.sharing[0][1:] == (None,) * 3
     assert rows.unique([32, 6, 1], [1, 1, 1]) == pytest.approx(1 / 32)
     assert columns.unique([32, 6, 1], [1, 1, 1]) == pytest.approx(1 / 6)
     assert own.unique([32, 6, 1], [1, 1, 1]) == 1
-    part = rows._replace(sharing=(0.5, 0.0, 0.0))
+    part = rows._replace(sharing=((0.5, 0.25, None, None), (None,) * 4, (None,) * 4))
     assert part.unique([4, 1, 1], [1, 1, 1]) == pytest.approx(1 / 4 + 3 / 4 * 0.5)
-    assert part.unique([4, 1, 1], [3, 1, 1]) == pytest.approx(1 / 4 + 3 / 4 * 0.875)  # three steps apart: 0.5 cubed
+    assert part.unique([4, 1, 1], [2, 1, 1]) == pytest.approx(1 / 4 + 3 / 4 * 0.75)
+    assert part.unique([4, 1, 1], [4, 1, 1]) == pytest.approx(1 / 4 + 3 / 4 * (1 - 0.25**2))
+    halo = rows._replace(sharing=((1.0, 0.5, 0.0, 0.0), (None,) * 4, (None,) * 4))
+    assert halo.unique([4, 1, 1], [8, 1, 1]) == 1
 
 
 def test_who_shares_a_cache_lies_along_x_first():

@@ -31,7 +31,8 @@ class Flow(NamedTuple):
 
     line: the first of 128 bytes that was used, by the low 32 bits of its address. lds_executed, lds_lanes, lds_cycles:
     those of its executions that went to LDS. sharing: of lines that a workgroup uses for the first time, the part that
-    its neighbour in x (y, z) uses, too. The others are the fields of SiteFlow.
+    the one 1, 2, 4, 8 before it in x (y, z) uses, too; None where the sample has none. The others are the fields of
+    SiteFlow.
     """
 
     executed: float
@@ -53,20 +54,28 @@ class Flow(NamedTuple):
     lds_executed: int
     lds_lanes: int
     lds_cycles: int
-    sharing: tuple[float, float, float]
+    sharing: tuple[tuple[float | None, ...], ...]
 
     @property
     def wanted(self) -> float:
         """Requests beyond the first cache."""
         return self.array_hits + self.l2_hits + self.last_hits + self.again + self.first
 
+    def shared(self, direction: int, apart: float) -> float:
+        """The part of its lines that a workgroup shares with another that far apart: as measured, or, beyond what the
+        sample has, as much less as the distance is longer. What is shared by all is so at any distance."""
+        known, distance = 0.0, 1
+        for power, part in enumerate(self.sharing[direction]):
+            if part is not None and 1 << power <= apart:
+                known, distance = part, 1 << power
+        return known if known > 0.95 else known ** (apart / distance)
+
     def unique(self, members: Sequence[float], apart: Sequence[float]) -> float:
         """The part of its lines that remains to be fetched once for several workgroups: as many in each direction as
         `members` says, which are so far `apart` there."""
         part = 1.0
-        for count, distance, shared in zip(members, apart, self.sharing, strict=True):
-            same = shared if shared > 0.95 else shared ** max(distance, 1.0)
-            part *= 1 / count + (1 - 1 / count) * (1 - same)
+        for direction, (count, distance) in enumerate(zip(members, apart, strict=True)):
+            part *= 1 / count + (1 - 1 / count) * (1 - self.shared(direction, max(distance, 1.0)))
         return part
 
 
@@ -130,7 +139,8 @@ def replay(
             [known + more * expected for known, expected in zip(getattr(flow, name), getattr(later, name), strict=True)]
             for name in ("pairs", "shared")
         )
-        x, y, z = (s / p if p else 0.0 for p, s in zip(pairs, shared, strict=True))
+        parts = [s / p if p else None for p, s in zip(pairs, shared, strict=True)]
+        x, y, z = (tuple(parts[at : at + 4]) for at in (0, 4, 8))
         executed, lanes, cycles = banked[3 * number : 3 * number + 3]
         own = {name: getattr(flow, name) + more * getattr(later, name) for name in Flow._fields[:15]}
         found.append(

@@ -113,10 +113,8 @@ void gpulab_replay(Replay *r) {
           if (!there) {
             l->site = site;
             u32 at = g;
-            for (u32 d = 0; d < 3; d++) {
-              f->pairs[d] += at % r->size[d] != 0;
-              at /= r->size[d];
-            }
+            for (u32 d = 0; d < 3; at /= r->size[d], d++)
+              for (u32 apart = 0; apart < 4; apart++) f->pairs[4 * d + apart] += at % r->size[d] >= 1u << apart;
             l->counted = warm ? 3 : 1;
           }
           /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
@@ -162,21 +160,20 @@ void gpulab_replay(Replay *r) {
       }
     }
   }
-  /* What neighbours share: of each line that a workgroup used, whether the one before it in x, y, z does. */
+  /* What neighbours share: of each line that a workgroup used, whether those before it in x, y, z do. */
   const Line *table = (const Line *)r->table;
   for (u64 i = 0; i <= r->mask; i++) {
     u64 key = table[i].key;
     u32 g = (u32)(key >> 32) - 1, line = (u32)key, at = g, step = 1;
     if (!key || g >= groups || line >= SCALAR_LINES || !table[i].counted) continue;
-    for (u32 d = 0; d < 3; step *= r->size[d], at /= r->size[d], d++) {
-      if (at % r->size[d]) {
-        u64 wanted = line_key(g - step, line), hash = wanted * 0x9e3779b97f4a7c15ull;
+    for (u32 d = 0; d < 3; step *= r->size[d], at /= r->size[d], d++)
+      for (u32 apart = 0; apart < 4 && at % r->size[d] >= 1u << apart; apart++) {
+        u64 wanted = line_key(g - (step << apart), line), hash = wanted * 0x9e3779b97f4a7c15ull;
         u32 place = (u32)(hash >> 32) & r->mask;
         while (table[place].key && table[place].key != wanted) place = (place + 1) & r->mask;
         if (!table[place].key) continue;
-        ((SiteFlow *)r->flows + table[i].site)->shared[d]++;
-        if (table[i].counted & 2) ((SiteFlow *)r->warm + table[i].site)->shared[d]++;
+        ((SiteFlow *)r->flows + table[i].site)->shared[4 * d + apart]++;
+        if (table[i].counted & 2) ((SiteFlow *)r->warm + table[i].site)->shared[4 * d + apart]++;
       }
-    }
   }
 }

@@ -929,10 +929,10 @@ struct SiteFlow {
   u64 sectors; /* of 32 bytes that became dirty */
   u64 blocks; /* of 64 bytes that no workgroup of the sample had used before */
   u64 line; /* the first that was used */
-  u64 pairs[3]; /* first uses by workgroups with a neighbour in x, y, z; those of lines that it uses, too */
-  u64 shared[3];
+  u64 pairs[12]; /* first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses */
+  u64 shared[12];
 };
-SIZE_IS(SiteFlow, 176);
+SIZE_IS(SiteFlow, 320);
 PLACE_IS(SiteFlow, executed, 0);
 PLACE_IS(SiteFlow, lanes, 8);
 PLACE_IS(SiteFlow, lookups, 16);
@@ -950,7 +950,7 @@ PLACE_IS(SiteFlow, sectors, 104);
 PLACE_IS(SiteFlow, blocks, 112);
 PLACE_IS(SiteFlow, line, 120);
 PLACE_IS(SiteFlow, pairs, 128);
-PLACE_IS(SiteFlow, shared, 152);
+PLACE_IS(SiteFlow, shared, 224);
 
 /* The replay of a sample. */
 struct Replay {
