@@ -104,7 +104,8 @@ def warmed(
     line: int,
 ) -> list[dict[str, int]]:
     """The totals of a launch that was not followed through the caches to its end, with what loads did there taken from
-    its sample, which knows warm caches and what workgroups share (sample.py).
+    its sample, which knows warm caches and what neighbours share (sample.py), if less is read by it. What was followed
+    began with cold caches, but knows what any workgroups share.
 
     Args:
         totals: by access number, scaled to all executions.
@@ -123,6 +124,9 @@ def warmed(
         requests = total["lines"] - hits - array if line == 128 else part["l2_reads"]
         reads = min(part["fabric_reads"], requests)
         wide = min(max(part["fabric_read_bytes"] // 64 - reads, 0), reads)
+        if 64 * (reads + wide) >= 64 * total["reads_64"] + 128 * total["reads_128"]:
+            found.append(dict(total))
+            continue
         found.append(
             dict(total)
             | {
