@@ -124,9 +124,6 @@ def warmed(
         requests = total["lines"] - hits - array if line == 128 else part["l2_reads"]
         reads = min(part["fabric_reads"], requests)
         wide = min(max(part["fabric_read_bytes"] // 64 - reads, 0), reads)
-        if 64 * (reads + wide) >= 64 * total["reads_64"] + 128 * total["reads_128"]:
-            found.append(dict(total))
-            continue
         found.append(
             dict(total)
             | {
@@ -140,7 +137,8 @@ def warmed(
                 "dram_bytes": min(part["dram_read_bytes"], 64 * reads + 64 * wide),
             }
         )
-    return found
+    followed, sampled = (sum(64 * t["reads_64"] + 128 * t["reads_128"] for t in each) for each in (totals, found))
+    return found if sampled < followed else [dict(total) for total in totals]
 
 
 def access_costs(
