@@ -11,7 +11,7 @@ BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py \
 	$(if $(WHEELHOUSE),--wheelhouse "$(WHEELHOUSE)")
 
-.PHONY: lab test test-rest test-all bench bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints site clean help
+.PHONY: lab test test-rest test-all bench bench-timing bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints site clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -34,6 +34,9 @@ test-all:  ## the whole test suite
 
 bench:  ## the measures: start-up, latency, kernels beside the host, translation, memory
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)
+
+bench-timing:  ## the modelled times beside public measurements: writes the table of docs/timing.md, the same everywhere
+	@$(BOOTSTRAP) -- python bench/timing.py $(BENCH_ARGS)
 
 bench-grading:  ## a class of 30 students and 10 exercises is graded: rate, memory, workers, kills, and what saturates first
 	@$(BOOTSTRAP) --extra test -- python bench/grading.py $(BENCH_ARGS)

@@ -3,6 +3,48 @@
 
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 
+// 128 x 128 of C by `threads` threads in steps of 8 in k. A wave makes `wide` columns of 32 rows, each lane tiles of 4 x 4
+// of them, 8 lanes beside and 4 above each other. `ahead`: the next tiles are loaded into registers before a step's work.
+template <int threads, int wide, int pad, bool ahead>
+__device__ void sgemm_tiles(int n, const float* a, const float* b, float* c) {
+  __shared__ float A[8][128 + pad], B[8][128];
+  constexpr int across = wide / 32, of_b = 1024 / threads, of_a = 1024 / threads;
+  int t = threadIdx.x, lane = t % 32, wave = t / 32, lx = lane % 8, ly = lane / 8;
+  int left = wave % (128 / wide) * wide, top = wave / (128 / wide) * 32, x = blockIdx.x * 128, y = blockIdx.y * 128;
+  float s[8][4 * across] = {}, next_a[of_a], next_b[of_b];
+  auto load = [&](int k0) {
+    for (int i = 0; i < of_b; i++) next_b[i] = b[n * (k0 + t / 128 + i * threads / 128) + x + t % 128];
+    for (int i = 0; i < of_a; i++) next_a[i] = a[n * (y + t / 8 + i * threads / 8) + k0 + t % 8];
+  };
+  auto store = [&]() {
+    for (int i = 0; i < of_b; i++) B[t / 128 + i * threads / 128][t % 128] = next_b[i];
+    for (int i = 0; i < of_a; i++) A[t % 8][t / 8 + i * threads / 8] = next_a[i];
+  };
+  load(0);
+  store();
+  __syncthreads();
+  for (int k0 = 0; k0 < n; k0 += 8) {
+    if (ahead && k0 + 8 < n) load(k0 + 8);
+#pragma unroll 1
+    for (int k = 0; k < 8; k++) {
+      float u[8], v[4 * across];
+      for (int i = 0; i < across; i++) *(float4*)(v + 4 * i) = *(const float4*)&B[k][left + 32 * i + 4 * lx];
+      for (int i = 0; i < 2; i++) *(float4*)(u + 4 * i) = *(const float4*)&A[k][top + 16 * i + 4 * ly];
+      for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 4 * across; j++) s[i][j] += u[i] * v[j];
+    }
+    __syncthreads();
+    if (k0 + 8 < n) {
+      if (!ahead) load(k0 + 8);
+      store();
+      __syncthreads();
+    }
+  }
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 4 * across; j++)
+      c[n * (y + top + i / 4 * 16 + 4 * ly + i % 4) + x + left + j / 4 * 32 + 4 * lx + j % 4] = s[i][j];
+}
+
 extern "C" {
 
 // ---- streams
@@ -160,6 +202,16 @@ __global__ void __launch_bounds__(256) sgemm_registers(int n, const float* a, co
     for (int j = 0; j < 8; j += 4)
       *(float4*)(c + (y + (i < 4 ? ty * 4 + i : 60 + ty * 4 + i)) * n + x + (j ? 64 : 0) + tx * 4) =
           make_float4(s[i][j], s[i][j + 1], s[i][j + 2], s[i][j + 3]);
+}
+
+__global__ void __launch_bounds__(256) sgemm_waves(int n, const float* a, const float* b, float* c) {
+  sgemm_tiles<256, 64, 0, false>(n, a, b, c);
+}
+__global__ void __launch_bounds__(256) sgemm_ahead(int n, const float* a, const float* b, float* c) {
+  sgemm_tiles<256, 64, 0, true>(n, a, b, c);
+}
+__global__ void __launch_bounds__(128) sgemm_wide(int n, const float* a, const float* b, float* c) {
+  sgemm_tiles<128, 128, 4, true>(n, a, b, c);
 }
 
 // ---- transposes of n x n doubles, and of floats with the two kinds of LDS tile

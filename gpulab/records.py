@@ -489,14 +489,15 @@ class ModelledTime:
 
     Attributes:
         us: from launch to end, in microseconds; a device that gets one launch after another needs so long for each.
-        limiter: what it is spent on, in words: "LDS", "VALU issue", "HBM3 bandwidth", "latency (occupancy)", ...
+        limiter: the part without which it would be shortest, in words: "LDS", "VALU issue", "HBM3 bandwidth",
+            "latency (occupancy)", ...
         parts: clocks for which each unit is busy, the busiest instance of it, by the same names; "latency ..." is how
             long the waves need if no unit is ever busy.
         overhead_us: the part of `us` that any launch costs.
         clock_mhz: the clock that `parts` count.
         resident_waves: waves that the busiest compute unit (WGP) holds at a time; wave_slots: those it could hold.
-        traffic: what is known of the memory accesses: "observed" (all of them), "sampled" (those of some workgroups,
-            scaled up), "estimated" (guessed from the instructions).
+        traffic: what is known of the memory accesses: "observed" (all of them), "sampled" (some, from the middle of the
+            grid, scaled up).
     """
 
     us: float

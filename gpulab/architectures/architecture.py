@@ -155,6 +155,8 @@ class Architecture:
     wide_issue_clocks: int = 4  # 64-bit integer operations: shifts, moves
     multiply_issue_clocks: int = 4  # 32-bit integer multiply
     separate_transcendental_unit: bool = False  # works beside the plain vector unit
+    scalar_latency_clocks: int = 4  # from issue to result
+    vector_bank_ports: int = 0  # registers a clock that each of four banks gives; 0: they never conflict
     branch_clocks: int = 16  # of one wave, until its next instruction
     barrier_clocks: int = 16  # beside the waiting
     workgroup_start_clocks: int = 150  # from a free place to the first instruction

@@ -90,6 +90,8 @@ ARCHITECTURE = Architecture(
     # as te42kyfo/gpu-benches measured on an RX 6900 XT.
     wide_issue_clocks=2,
     separate_transcendental_unit=True,
+    scalar_latency_clocks=2,
+    vector_bank_ports=2,
     branch_clocks=8,
     barrier_clocks=8,
     workgroup_start_clocks=150,

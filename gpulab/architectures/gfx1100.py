@@ -99,6 +99,8 @@ ARCHITECTURE = Architecture(
     # and L2 latency, the L2's share of its peak, the Infinity Cache's rate times the ratio of the L2s.
     wide_issue_clocks=2,
     separate_transcendental_unit=True,
+    scalar_latency_clocks=2,
+    vector_bank_ports=2,
     branch_clocks=8,
     barrier_clocks=8,
     workgroup_start_clocks=150,

@@ -139,6 +139,11 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "STEP_REGISTERS": (512, "vector registers that a Step has a bit for: v0.. and a0.. behind them"),
     "STEP_SCALARS": (192, "scalar registers that a Step has a bit for"),
     "TEXEL_SIZES": (5, "texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap"),
+    "LOG_CUT": (1 << 31, "of a log's length: not all accesses are in it"),
+    "QUEUES": (
+        5,
+        "that count accesses until they are done: loads, stores, LDS, scalar loads (and LDS), samples",
+    ),
     "MOST_TAPS": (8, "texels that one lane of an image instruction may read: 2 in each direction"),
 }
 
@@ -238,7 +243,28 @@ IMAGE_LEVELS = Enumeration(
 IMAGE_SETS = Enumeration(
     "SET_", "Layouts of descriptors: those of RDNA 2, 3 and 4 (isa/images.py).", ("gfx10", "gfx11", "gfx12")
 )
+RECORDED = Enumeration("KIND_", "What a recorded access does.", ("load", "store", "atomic", "scalar"))
+OPS = Enumeration(
+    "OP_",
+    "Kinds of instruction of a simulated unit.",
+    (
+        "vector",
+        "trans",
+        "matrix",
+        "scalar",
+        "smem",
+        "lds",
+        "vmem",
+        "store",
+        "branch",
+        "barrier",
+        "wait",
+        "end",
+        "other",
+    ),
+)
 ENUMERATIONS = (
+    RECORDED, OPS,
     STATUSES, SPACES, ACTIONS, FAULTS, NOTES, FINDINGS, OTHER_SIDE, LACKS, STEP_KINDS, WAIT_COUNTERS, PATTERNS, ROUNDED,
     FORMATS, ELEMENTS, MATRIX_LAYOUTS, IMAGE_ACTIONS, IMAGE_SHAPES, IMAGE_LEVELS, IMAGE_SETS,
 )  # fmt: skip
@@ -250,7 +276,12 @@ ROLES = Flags(
     "be written. Narrow: atomic among the threads of a workgroup only.",
     ("atomic", "reload", "lds_read", "global_read", "partial", "narrow"),
 )
-FLAGS = (ROLES,)
+FREE = Flags(
+    "FREE_",
+    "What costs nothing in the simulation of a unit.",
+    ("vector", "trans", "matrix", "scalar", "lds", "l1", "l2", "last", "dram", "atomic", "dispatch", "latency"),
+)
+FLAGS = (ROLES, FREE)
 
 ACCESS_WORD = Word(
     "ACCESS_",
@@ -405,7 +436,8 @@ LAUNCH = _structure(
     u64 arena
     u64 faulted: the lowest number of a workgroup that faulted; ~0 for none
     u64 cancel: everything is to end (Ctrl-C)
-    u64 observer: Observer of the first `observed` workgroups, which run on thread 0 in their order
+    u64 only: not 0: no workgroups but those of the sample are run
+    u64 observer: Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded
     u64 observed
     const Access * accesses
     u64 access_count
@@ -567,7 +599,149 @@ OBSERVATION = _structure(
     u32[3] group: the workgroup of the last access; where it runs:
     u32 xcd, unit, instance
     Sample * samples: two for each access; 0: none are taken
+    Recording * recording: of the launch
     u8[64] grouped: phase of each lane where they are not consecutive
+    """,
+)
+
+# ------------------------------------------------------------------------------------------------- modelled times
+
+RECORDING = _structure(
+    "Recording",
+    "The sample of a launch from which its time is modelled: a box of workgroups, and for each of their waves a log of "
+    "its accesses to cached memory.",
+    """
+    u32[3] begin, size: the box: coordinates of its first workgroup, and how many there are in each direction
+    u32 waves: of a workgroup
+    u32 words: of the log of one wave
+    u32 events: accesses of one wave to cached memory that are recorded at most; as many to LDS are counted
+    u32 lock
+    u64 log: u32[workgroups][waves][words]
+    u64 used: u32[workgroups][waves]: words in use; LOG_CUT: more was to come
+    u64 count: u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS
+    u64 marks: Mark per access
+    u64 banked: u64[3] per access: executions in LDS, their lanes, cycles of banks
+    """,
+)
+MARK = _structure(
+    "Mark",
+    "The pattern that a recorded access had last.",
+    "u64 last, serial",
+)
+LINE = _structure(
+    "Line",
+    "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1.",
+    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, padding",
+)
+FLOW = _structure(
+    "SiteFlow",
+    "What the accesses of one instruction did in a replay of a sample.",
+    """
+    u64 executed, lanes
+    u64 lookups, first_hits: of lines in the first cache (vector or scalar)
+    u64 missing, waiting: executions of which a line was not there; or had just been asked for by another wave
+    u64 array_hits, l2_hits, last_hits: others that the workgroup had used lately, by the level that holds them
+    u64 again, first: lines that it had used too long ago, or never
+    u64 bytes: of all lines beyond the first cache
+    u64 requests: 64-byte requests of stores and atomics
+    u64 sectors: of 32 bytes that became dirty
+    u64 blocks: of 64 bytes that no workgroup of the sample had used before
+    u64 line: the first that was used
+    u64[12] pairs, shared: first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses
+    """,
+)
+REPLAY = _structure(
+    "Replay",
+    "The replay of a sample.",
+    """
+    u64 log: all logs, one behind the other
+    u64 used: as in Recording
+    u64 kinds: u32 per access: KIND_
+    u64 flows: SiteFlow per access
+    u64 warm: the same for the second half of the logs that do not reach to their wave's end
+    u64 table: Line[mask + 1]
+    u64 tags: u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on
+    u64 cursors: u32[2 * waves]
+    u64 turns: u32[array_sets + l2_sets]: requests so far of each set
+    u32[3] size
+    u32 mask, waves, cus, sets, ways, shift
+    u32 array_sets, array_ways, l2_sets, l2_ways: of one workgroup's share; sets are a power of two, or 0: no cache
+    u32 last_lines, scalar_lines: one workgroup's share
+    """,
+)
+OP = _structure(
+    "Op",
+    "An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock.",
+    """
+    u32 kind: OP_
+    u32 issue: for how long it holds its SIMD's issue of its kind
+    u32 next: until the wave may issue again
+    u32 latency: until its result can be read
+    u32 matrix: for how long it holds the matrix core, or the transcendental unit
+    u32 access: its Cost; ~0: none
+    u32 queue: what counts it until it is done
+    u32 at, reads, writes: registers[at]: those it reads, then those it writes
+    u32[5] left: of a wait: how many may be under way, by queue; ~0: any number
+    """,
+)
+COST = _structure(
+    "Cost",
+    "What an access costs, in 64ths of a clock of the unit and of its share of what all units use; and how many of "
+    "65,536 go on from each level.",
+    """
+    u32 l1, lds, port, fill, l2, last, dram, atomic
+    u32[5] latency: of the first cache, GL1, L2, the last-level cache, memory
+    u32[4] beyond: of 65,536 executions that go to one of the first four, those that go on to the next
+    u32[4] credit
+    """,
+)
+VISIT = _structure(
+    "Visit",
+    "A wave executes ops `from` up to `to`, which stands for `weight` times.",
+    """
+    u32 from, to
+    u32 part: of 65,536 of what its accesses cost beyond the unit: as its weight is to the largest
+    u32 padding
+    u64 weight: a double
+    """,
+)
+RESIDENT = _structure(
+    "Resident",
+    "A wave in the simulation.",
+    """
+    u64 visit, last: those to come
+    u64 op, end
+    u64 entered: time at which this visit began
+    u64 began
+    u64 sum: a double: weighted time so far
+    u64 stored: when its stores are done
+    u64 group, simd, visits, gone
+    u64[5] issued
+    u64[320] done: [5][64]: when the last 64 accesses of each queue are done
+    u64[704] ready: when each register can be read
+    """,
+)
+UNIT = _structure(
+    "Unit",
+    "A simulation: what runs on one compute unit or WGP, and the result.",
+    """
+    const Op * ops
+    const u16 * registers
+    Cost * costs
+    const Visit * visits
+    u64 streams: u32[waves][2]: visits of each wave of a workgroup, from and to
+    Resident * residents: slots * waves
+    u64 at: u64[2][slots * waves]: when each may go on; the number of the instruction that it executed last
+    u64 stalls: double per op: clocks for which waves stood still there
+    u64 times: double[slots]: of the last workgroup of each slot
+    u64 sums: double[slots]: of all
+    u32 waves, slots, simds, cus, groups: workgroups in all
+    u32 start, interval: from a free place to the first instruction; between two starts
+    u32 barrier, free: FREE_ of what costs nothing
+    u32 issued
+    u32 burst: how much earlier than its turn an access beyond the unit may be done
+    u32 padding
+    u64 skew: between the first workgroups' starts, beside `interval`
     """,
 )
 
@@ -728,8 +902,8 @@ PROGRESS = _structure(
 
 STRUCTURES = (
     WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE, LEVEL,
-    OBSERVATION, REGION, ROLE, SEGMENT, CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE, STEP,
-    PROGRESS,
+    RECORDING, OBSERVATION, MARK, LINE, FLOW, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, REGION, ROLE, SEGMENT,
+    CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE, STEP, PROGRESS,
 )  # fmt: skip
 _BY_NAME = {structure.name: structure for structure in STRUCTURES}
 

@@ -6,14 +6,16 @@ does 1 / 1,216 of all instructions, the busiest CU 1 / 304 of what its LDS and L
 
 from __future__ import annotations
 
-import dataclasses
+import struct
 
 import pytest
 
 from gpulab import architectures
+from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import timing
-from gpulab.virtual_gpu.machine.timing import Seen, Traffic, Wait, Work, model
+from gpulab.virtual_gpu.machine import sample, timing
+from gpulab.virtual_gpu.machine.observation import Recorded, box
+from gpulab.virtual_gpu.machine.timing import Seen, Traffic, Work
 from gpulab.virtual_gpu.translate.memory import Observed
 from tests.translate.kernels import device
 
@@ -24,7 +26,7 @@ GROUPS, WAVES, SIMDS, UNITS = 2432, 9728, 1216, 304
 def parts(issued=None, a=CDNA, groups=GROUPS, **more) -> dict[str, float]:
     traffic = {name: more.pop(name) for name in list(more) if name in Traffic.__dataclass_fields__}
     work = Work(groups, 4, 4 * a.wave_size, vgprs=32, issued=issued or {}, traffic=Traffic(**traffic), **more)
-    return dict(model(a, work).parts)
+    return timing.busy_parts(a, work)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +69,8 @@ def test_matrix_scalar_and_dispatch():
     # 304 groups of a die, two clocks each; 48 groups of RDNA, 0.56 clocks each, or 192 waves by 6 engines.
     assert parts()["workgroup dispatch"] == pytest.approx(608)
     assert parts(a=RDNA, groups=48)["workgroup dispatch"] == pytest.approx(32)
-    one = model(RDNA, Work(48, 1, 32))
-    assert one.parts["workgroup dispatch"] == pytest.approx(48 / 1.8)
+    one = timing.busy_parts(RDNA, Work(48, 1, 32))
+    assert one["workgroup dispatch"] == pytest.approx(48 / 1.8)
 
 
 def test_the_busiest_has_what_does_not_come_out_even():
@@ -76,7 +78,7 @@ def test_the_busiest_has_what_does_not_come_out_even():
     work = Work(
         2433, 3, 192, vgprs=32, issued={"valu": 2433 * 3 * 100}, traffic=Traffic(l2_reads=2433 * 100, l1_clocks=2433)
     )
-    found = model(CDNA, work).parts
+    found = timing.busy_parts(CDNA, work)
     assert found["VALU issue"] == pytest.approx(7 * 100 * 4)
     assert found["L2 bandwidth"] == pytest.approx(305 * 100 * 128 / (2048 * 0.45))
     assert found["L1"] == pytest.approx(9)
@@ -87,8 +89,9 @@ def test_lds():
     assert parts(lds_clocks=304 * 50)["LDS"] == pytest.approx(50)
     assert parts(lds_clocks=304 * 50, lds_bytes=304 * 128 * 60)["LDS"] == pytest.approx(60)
     assert parts({"lds": SIMDS * 20}, lds_clocks=304 * 50)["LDS"] == pytest.approx(80)
-    # A WGP has two LDS of 64 KiB: 480 groups are 10 on each of 48, so 5 for each CU.
-    assert parts(a=RDNA, groups=480, lds_clocks=480)["LDS"] == pytest.approx(5)
+    # The two halves of a WGP's LDS work by turns for workgroups that use both CUs: 480 groups are 10 on each of 48.
+    assert parts(a=RDNA, groups=480, lds_clocks=480)["LDS"] == pytest.approx(10)
+    assert parts(a=RDNA, groups=480, lds_clocks=480, cu_mode=True)["LDS"] == pytest.approx(5)
     assert parts(a=RDNA, groups=480, l1_clocks=480)["L1"] == pytest.approx(5)
 
 
@@ -117,109 +120,11 @@ def test_l2_atomics_and_memory():
     assert "Infinity Cache bandwidth" not in parts(a=architectures.get("gfx90a"))
 
 
-def test_parts_overlap_and_the_longest_limits():
-    time = model(CDNA, Work(GROUPS, 4, 256, vgprs=32, issued={"valu": SIMDS * 1000}))
-    clocks = (4000**4 + 608**4 + 150**4) ** 0.25
-    assert time.us == pytest.approx(1.5 + clocks / 2100)
-    assert (time.limiter, time.overhead_us, time.clock_mhz) == ("VALU issue", 1.5, 2100)
-    assert (time.resident_waves, time.wave_slots, time.traffic) == (32, 32, "observed")
-    assert model(CDNA, Work(GROUPS, 4, 256, vgprs=32)).limiter == "launch overhead"
-    for field, word in (("sampled", "sampled"), ("estimated", "estimated")):
-        assert model(CDNA, Work(1, 4, 256, traffic=Traffic(**{field: 1.0}))).traffic == word
-
-
-def test_latency():
-    """A group takes 150 clocks to start, then a wave's own instructions; what is not resident comes in rounds."""
-
-    def latency(groups=GROUPS, vgprs=32, **more):
-        time = model(CDNA, Work(groups, 4, 256, vgprs=vgprs, **more))
-        (name,) = (part for part in time.parts if part.startswith("latency"))
-        return name, time.parts[name], time.resident_waves
-
-    assert latency(path_clocks=WAVES * 70.0) == ("latency", pytest.approx(220), 32)
-    assert latency(304, path_clocks=1216 * 70.0) == ("latency (too few waves)", pytest.approx(220), 4)
-    assert latency(2 * GROUPS, path_clocks=2 * WAVES * 70.0) == ("latency", pytest.approx(440), 32)
-    # 128 registers: four waves on a SIMD, half of the slots.
-    assert latency(vgprs=128, path_clocks=WAVES * 70.0) == ("latency (occupancy)", pytest.approx(440), 16)
-    assert latency(GROUPS // 2, vgprs=128)[0] == "latency"
-    # With barriers each wave waits for the other three, which use the CU's LDS and L1 and share no SIMD.
-    traffic = Traffic(lds_clocks=GROUPS * 40.0, l1_clocks=GROUPS * 24.0)
-    issued = {"barrier": WAVES, "valu": WAVES * 10}
-    assert latency(issued=issued, traffic=traffic)[1] == pytest.approx(150 + 64 * 3 / 4)
-    assert latency(issued={"valu": WAVES * 10}, traffic=traffic)[1] == pytest.approx(150)
-    eight = model(CDNA, Work(GROUPS // 2, 8, 512, vgprs=32, issued={"barrier": WAVES, "valu": WAVES * 10})).parts[
-        "latency"
-    ]
-    assert eight == pytest.approx(150 + 40)  # two waves on each SIMD: 10 instructions of the other
-    alone = model(CDNA, Work(GROUPS * 4, 1, 64, vgprs=32, issued={"barrier": WAVES, "valu": WAVES * 10})).parts[
-        "latency"
-    ]
-    assert alone == pytest.approx(150)
-
-
-SHARES = {
-    "l1_lookups": 1000.0,
-    "l1_hits": 600.0,
-    "l2_reads": 400.0,
-    "l2_hits": 300.0,
-    "fabric_reads": 100.0,
-    "llc_hits": 50.0,
-}
-
-
-def waited(a, kind, slack=0.0, requests=1, times=1.0, issued=None, **traffic):
-    """Clocks that a wait adds to what a group of one wave takes."""
-    work = Work(1, 1, a.wave_size, issued=issued or {}, traffic=Traffic(**traffic))
-    without = model(a, work).parts
-    found = model(a, dataclasses.replace(work, waits=(Wait(kind, slack, requests, times),))).parts
-    return found["latency (too few waves)"] - without["latency (too few waves)"]
-
-
-def test_waits_for_memory():
-    """Of two lines of a load each misses L1 with 0.4, L2 with 0.1 and the Infinity Cache with 0.05."""
-    issued = {"vmem read": 500}
-    latency = 116 + (1 - 0.6**2) * (287 - 116) + (1 - 0.9**2) * (458 - 287) + (1 - 0.95**2) * (876 - 458)
-    assert waited(CDNA, "vmem", issued=issued, **SHARES) == pytest.approx(latency)
-    assert waited(CDNA, "vmem", 50, issued=issued, **SHARES) == pytest.approx(latency - 50)
-    assert waited(CDNA, "vmem", 5000, issued=issued, **SHARES) == 0
-    assert waited(CDNA, "vmem", issued=issued, times=3, **SHARES) == pytest.approx(3 * latency)
-    twice = 116 + (1 - 0.6**4) * (287 - 116) + (1 - 0.9**4) * (458 - 287) + (1 - 0.95**4) * (876 - 458)
-    assert waited(CDNA, "vmem", requests=2, issued=issued, **SHARES) == pytest.approx(twice)
-    # An access takes the L1 16 clocks, 12 more than its issue.
-    assert waited(CDNA, "vmem", requests=2, issued=issued, l1_clocks=8000.0, **SHARES) == pytest.approx(twice + 24)
-    assert waited(CDNA, "vmem", issued={"vmem read": 10000}, **SHARES) == pytest.approx(
-        116 + 0.4 * (287 - 116) + 0.1 * (458 - 287) + 0.05 * (876 - 458)
-    )
-    assert waited(CDNA, "vmem") == pytest.approx(876)  # nothing is known: all of it comes from memory
-    assert waited(CDNA, "vmem", l1_lookups=10.0, l1_hits=10.0, issued={"vmem read": 10}) == pytest.approx(116)
-    for kind in ("store", "atomic"):
-        assert waited(CDNA, kind, 7, issued={"vmem write": 100}) == pytest.approx(280)
-        assert waited(CDNA, kind, 7, 3, issued={"vmem write": 100}, l1_clocks=1000.0) == pytest.approx(280 + 18)
-
-
-def test_waits_for_memory_on_rdna():
-    """The shader array's cache lies between: of the 0.4 that miss L0 it has 0.15."""
-    latency = 73 + 0.4 * (110 - 73) + 0.25 * (210 - 110) + 0.0625 * (375 - 210) + 0.03125 * (588 - 375)
-    more = SHARES | {"array_hits": 150.0}
-    assert waited(RDNA, "vmem", issued={"vmem read": 1000}, **more) == pytest.approx(latency)
-    assert waited(RDNA, "vmem", issued={"vmem read": 1000}, **(SHARES | {"array_hits": 5000.0})) == pytest.approx(
-        73 + 0.4 * (110 - 73)
-    )
-
-
-def test_waits_for_lds_and_scalars():
-    assert waited(CDNA, "lds", 11) == pytest.approx(40)
-    assert waited(CDNA, "lds", 11, 2, issued={"lds": 10}, lds_clocks=60.0) == pytest.approx(40 + 12)
-    assert waited(RDNA, "lds") == pytest.approx(31)
-    assert waited(CDNA, "smem", 8) == pytest.approx(40)
-    assert waited(CDNA, "smem", 8, scalar_lookups=10.0, scalar_hits=7.0) == pytest.approx(40 + 0.3 * (287 - 48))
-
-
 def test_where_workgroups_run():
     """38 CUs of a die, 8 places each, a group every two clocks of 2,100 MHz: 304 places."""
     for groups, turns, last in ((8, 0, 0), (GROUPS, 0, 303), (GROUPS + 8, 1, 0), (2 * GROUPS, 1, 303)):
-        work = Work(groups, 4, 256, vgprs=32, path_clocks=groups * 4 * 21000.0)
-        time = model(CDNA, work)
+        work = Work(groups, 4, 256, vgprs=32)
+        time = ModelledTime(81.5, "latency", {}, 1.5, 2100, 32, 32)
         place = timing.placement(CDNA, work, time)
         step, busy = 2 / 2100, time.us - 1.5
         assert (place.dies, place.units, place.simds, place.wave_slots, place.places) == (8, 38, 4, 8, 8)
@@ -232,63 +137,185 @@ def test_where_workgroups_run():
         assert place.group_us > 0
 
 
-def test_traffic_without_an_observer():
-    """Contiguous and uncached: 64 lanes of 8 bytes in 100 loads, of 4 in 50 stores, and so on."""
-    issued = {"vmem read": 100, "vmem write": 50, "vmem atomic": 10, "lds": 7}
-    moved = {"vmem read": 800, "vmem write": 200, "vmem atomic": 40, "lds": 28}
-    t = timing.estimate(CDNA, issued, moved)
-    assert (t.lds_bytes, t.lds_clocks) == (28 * 64, 14)
-    assert t.l1_clocks == max(1040 * 64 / 128, 160 * 4)
-    assert (t.l1_lookups, t.l2_reads, t.fabric_reads) == (400, 400, 400)
-    assert (t.l2_writes, t.l2_atomics, t.atomic_lines) == (200, 40, 40)
-    assert (t.fabric_read_bytes, t.fabric_write_bytes, t.dram_read_bytes, t.dram_write_bytes) == (51200, 12800) * 2
-    assert (t.estimated, t.sampled, t.l1_hits, t.l2_hits) == (1, 0, 0, 0)
-    assert timing.estimate(CDNA, {"vmem read": 1}, {"vmem read": 1600}).l1_clocks == 800
-
-
-TOTALS = dict.fromkeys(
-    ("executed", "lanes", "lines", "bank_cycles", "first_hits", "array_hits", "requests", "l2_hits", "reads_64",
-     "reads_128", "memory_hits"), 0,
-)  # fmt: skip
-FLOWS = {"writebacks_32": 0, "writebacks_64": 0, "dram_reads": 0, "dram_writes": 0}
-
-
-def seen(*accesses, **flows):
-    """What an observer saw: of each access (space, action, bytes, totals)."""
-    known = [Observed(n, 0, space, action, size) for n, (space, action, size, _) in enumerate(accesses)]
-    return Seen(known, [TOTALS | totals for *_, totals in accesses], FLOWS | flows)
-
-
-def test_what_was_seen_is_scaled_to_all_executions():
-    load = {"executed": 10, "lanes": 640, "lines": 30, "first_hits": 6, "array_hits": 3, "requests": 20, "l2_hits": 5,
-            "reads_64": 2, "reads_128": 7, "memory_hits": 4}  # fmt: skip
-    store = {"executed": 5, "lanes": 320, "lines": 10, "requests": 20, "l2_hits": 1}
-    atomic = {"executed": 4, "lanes": 4, "lines": 4, "requests": 4, "l2_hits": 1}
-    scalar = {"executed": 10, "lines": 12, "first_hits": 8, "requests": 4, "l2_hits": 3, "reads_64": 1}
-    given = seen(
-        ("global", "load", 4, load), ("global", "store", 4, store), ("global", "atomic", 4, atomic),
-        ("lds", "load", 8, {"executed": 10, "lanes": 640, "bank_cycles": 40}),
-        ("scalar", "load", 16, scalar),
-        ("global", "load", 4, {"lanes": 99}),
-        writebacks_32=3, writebacks_64=5, dram_reads=960, dram_writes=100,
+def recorded(groups, accesses, size=None, banked=None, cut=()):
+    """A sample by hand: of each workgroup the logs of its waves, each a list of (access, lanes, lines), a line being
+    (number, sectors); `cut` names the waves whose log does not reach to the end. banked: as in Recorded."""
+    words, used = [], []
+    for group in groups:
+        for number, log in enumerate(group):
+            before = len(words)
+            for access, lanes, lines in log:
+                words.append(access << 16 | lanes << 8 | len(lines))
+                words += [line << 4 | sectors for line, sectors in lines]
+            used.append(len(words) - before | (1 << 31 if number in cut else 0))
+    raw = [value for row in banked or [(0, 0, 0)] * accesses for value in row]
+    return Recorded(
+        size or (len(groups), 1, 1), struct.pack(f"={len(words)}I", *words), struct.pack(f"={len(used)}I", *used),
+        struct.pack(f"={len(raw)}Q", *raw),
     )  # fmt: skip
-    t = timing.observed(CDNA, given, [30, 5, 8, 20, 50, 7])
-    assert (t.lds_clocks, t.lds_bytes) == (80, 640 * 8 * 2)
-    assert (t.l1_lookups, t.l1_hits, t.array_hits) == (90, 18, 9)
-    assert (t.l2_reads, t.l2_hits) == (60 + 20, 15 + 15)
-    assert (t.l2_writes, t.l2_atomics, t.atomic_lines) == (20, 8, 3)
-    assert (t.scalar_lookups, t.scalar_hits) == (60, 40)
-    assert (t.fabric_reads, t.llc_hits, t.fabric_read_bytes) == (9 * 3 + 5, 12, (128 + 896) * 3 + 64 * 5)
-    # 24 requests of stores and atomics were seen; 28 are expected.
-    assert t.fabric_write_bytes == pytest.approx((3 * 32 + 5 * 64) * 28 / 24)
-    assert t.dram_read_bytes == pytest.approx(960 * (1024 * 3 + 64 * 5) / (1024 + 64))
-    assert t.dram_write_bytes == pytest.approx(100 * 28 / 24)
-    assert (t.sampled, t.estimated) == (1, 0)
-    # L1: contiguous loads of 4 bytes by 64 lanes move 256 bytes, 128 a clock; issue takes 4.
-    assert t.l1_clocks == pytest.approx(30 * 4 + 5 * 4 + 8 * 4)
-    exact = timing.observed(CDNA, given, [10, 5, 4, 10, 10, 0])
-    assert (exact.sampled, exact.dram_read_bytes) == (0, 960)
-    assert timing.observed(CDNA, seen(), []) == Traffic()
+
+
+def replayed(groups, accesses, arch="gfx942", shares=(1, 1, 1, 1), executions=None, **more):
+    known = [Observed(n, 0, space, action, 4) for n, (space, action) in enumerate(accesses)]
+    a = architectures.get(arch)
+    return sample.replay(
+        a, recorded(groups, len(accesses), **more), known, len(groups[0]), shares, executions or [0] * len(accesses)
+    )
+
+
+LOAD, STORE, ATOMIC, SCALAR = ("global", "load"), ("global", "store"), ("global", "atomic"), ("scalar", "load")
+ALL = 15
+
+
+def test_a_replay_looks_lines_up_in_the_first_cache():
+    """gfx942: lines of 128 bytes; what a wave had before is there, what another asked for in the same turn will be."""
+    one = replayed([[[(0, 64, [(5, ALL), (6, ALL)]), (0, 64, [(6, ALL), (7, 3)])]]], [LOAD])[0]
+    assert (one.executed, one.lanes, one.lookups, one.first_hits, one.missing, one.first) == (2, 128, 4, 1, 2, 3)
+    assert (one.bytes, one.wanted) == (3 * 128, 3)  # whole lines
+    two = replayed([[[(0, 64, [(5, ALL)])], [(0, 64, [(5, ALL)])]]], [LOAD])[0]
+    assert (two.lookups, two.first_hits, two.missing, two.waiting) == (2, 1, 1, 2)
+    later = replayed([[[(0, 64, [(5, ALL)]), (0, 64, [(8, ALL)])] + [(0, 64, [(5, ALL)])] * 3]], [LOAD])[0]
+    assert (later.first_hits, later.missing, later.waiting) == (3, 2, 2)
+    # gfx90a: lines of 64 bytes, two lookups for a whole 128.
+    halves = replayed([[[(0, 64, [(5, ALL)]), (0, 64, [(5, 3)])]]], [LOAD], "gfx90a")[0]
+    assert (halves.lookups, halves.first_hits) == (3, 1)
+    assert replayed([[[(0, 64, [(5, 3)])]]], [LOAD], "gfx90a")[0].bytes == 64
+
+
+def test_a_replay_says_what_a_share_of_each_level_still_has():
+    """Each of 1,000 lines, twice: the first cache has 256 of them, and the share of the L2 decides."""
+    log = [(0, 64, [(line, ALL)]) for line in range(1000)] * 2
+    for shares, where in (((1, 1, 1, 1), "l2_hits"), ((1, 1, 40, 1), "last_hits"), ((1, 1, 40, 2500), "again")):
+        flow = replayed([[log]], [LOAD], shares=shares)[0]
+        assert (flow.first, getattr(flow, where), flow.first_hits) == (1000, 1000, 0)
+    rdna = replayed([[log]], [LOAD], "gfx1100")[0]
+    assert (rdna.first, rdna.array_hits) == (1000, 1000)
+
+
+def test_what_comes_after_a_log_is_like_its_second_half():
+    log = [(0, 64, [(line % 4, ALL)]) for line in range(8)]
+    assert replayed([[log]], [LOAD], executions=[8])[0].first == 4
+    whole = replayed([[log]], [LOAD], executions=[100])[0]
+    assert (whole.executed, whole.first, whole.first_hits) == (8, 4, 4)
+    warm = replayed([[log]], [LOAD], executions=[100], cut=(0,))[0]
+    assert (warm.executed, warm.first, warm.first_hits) == (100, 4, 96)
+
+
+def test_accesses_that_the_sample_does_not_have_are_contiguous():
+    load, store = (("global", action, 8) for action in ("load", "store"))
+    t, _, _ = traffic_of(CDNA, Work(1, 1, 64), [load, store, load], [[[(2, 64, [(1, ALL)])]]], [10, 10, 0])
+    assert (t.l1_lookups, t.l2_reads, t.dram_read_bytes) == (40, 40, 40 * 128)
+    assert (t.l2_writes, t.fabric_write_bytes) == (80, 10 * 512)
+
+
+def test_a_replay_of_stores_atomics_and_scalars():
+    store, atomic, scalar = replayed(
+        [[[(0, 64, [(5, 1), (6, ALL)]), (0, 64, [(5, 3)]), (1, 2, [(9, 1), (10, 4)]), (1, 2, [(9, 1)]),
+           (2, 1, [(20, 1)]), (2, 1, [(20, 2)])]]],
+        [STORE, ATOMIC, SCALAR],
+    )  # fmt: skip
+    assert (store.requests, store.sectors, store.wanted) == (4, 1 + 4 + 1, 0)
+    assert (atomic.requests, atomic.blocks, atomic.first, atomic.l2_hits) == (3, 2, 2, 1)
+    assert (scalar.lookups, scalar.first_hits, scalar.first) == (2, 1, 1)
+
+
+def test_what_neighbours_share_is_extended_to_all_who_run():
+    """Two by two workgroups: one array is read by rows of them, the other by columns, a third by each alone."""
+    groups = [
+        [[(0, 64, [(y, ALL)]), (1, 64, [(100 + x, ALL)]), (2, 64, [(200 + 2 * y + x, ALL)])]]
+        for y in range(2)
+        for x in range(2)
+    ]
+    rows, columns, own = replayed(groups, [LOAD] * 3, size=(2, 2, 1))
+    assert [flow.sharing[0][0] for flow in (rows, columns, own)] == [1, 0, 0]
+    assert [flow.sharing[1][0] for flow in (rows, columns, own)] == [0, 1, 0]
+    assert own.sharing[0][1:] == (None,) * 3
+    assert rows.unique([32, 6, 1], [1, 1, 1]) == pytest.approx(1 / 32)
+    assert columns.unique([32, 6, 1], [1, 1, 1]) == pytest.approx(1 / 6)
+    assert own.unique([32, 6, 1], [1, 1, 1]) == 1
+    part = rows._replace(sharing=((0.5, 0.25, None, None), (None,) * 4, (None,) * 4))
+    assert part.unique([4, 1, 1], [1, 1, 1]) == pytest.approx(1 / 4 + 3 / 4 * 0.5)
+    assert part.unique([4, 1, 1], [2, 1, 1]) == pytest.approx(1 / 4 + 3 / 4 * 0.75)
+    assert part.unique([4, 1, 1], [4, 1, 1]) == pytest.approx(1 / 4 + 3 / 4 * (1 - 0.25**2))
+    halo = rows._replace(sharing=((1.0, 0.5, 0.0, 0.0), (None,) * 4, (None,) * 4))
+    assert halo.unique([4, 1, 1], [8, 1, 1]) == 1
+
+
+def test_who_shares_a_cache_lies_along_x_first():
+    """Every eighth workgroup is on the same of eight dies."""
+    around = timing._Around(residents=304, stride=8, room=0, most=304)
+    assert around.members(304, (64, 64, 1)) == ([8, 38, 1], [8, 1, 1])
+    assert around.members(4, (64, 64, 1)) == ([4, 1, 1], [8, 1, 1])
+    # With 15 in a row the one below is on another die, and the next on the same one eight rows below.
+    assert around.members(304, (15, 240, 1)) == ([15 / 8, 2432 / 15 / 8, 1], [8, 8, 1])
+    assert around.members(304, (4, 240, 2)) == ([1, 120, 2], [8, 2, 1])
+    assert timing._Around(10, 1, 0, 10).members(10, (4, 2, 9)) == ([4, 2, 1.25], [1, 1, 1])
+
+
+def test_the_sample_is_a_box_in_the_middle():
+    assert box((4, 1, 1), 8) == ((0, 0, 0), (4, 1, 1))
+    assert box((8, 1, 1), 1) == ((0, 0, 0), (8, 1, 1))
+    assert box((32, 32, 1), 8) == ((13, 13, 0), (5, 5, 1))  # 40 at most
+    assert box((128, 128, 1), 8) == ((59, 59, 0), (9, 9, 1))
+    assert box((4096, 1, 1), 4) == ((2015, 0, 0), (65, 1, 1))
+    assert box((16, 16, 16), 1) == ((5, 5, 6), (5, 5, 3))
+    assert box((4096, 1, 1), 32) == ((2039, 0, 0), (17, 1, 1))
+    assert box((3, 5, 1), 1) == ((0, 1, 0), (3, 2, 1))
+    assert box((3, 64, 1), 1) == ((0, 30, 0), (3, 3, 1))
+
+
+def traffic_of(a, work, accesses, groups, executions, footprint=None, grid=None, **more):
+    known = [Observed(n, 0, space, action, size) for n, (space, action, size) in enumerate(accesses)]
+    grid = grid or (len(groups), 1, 1)
+    live = (0, int(footprint), 0, 0, 0, 0, 0, 0) if footprint else ()  # an allocation that begins at 0, and an end
+    return timing.observed(a, work, Seen(known, recorded(groups, len(accesses), **more), grid, live), executions)
+
+
+def test_what_was_recorded_is_scaled_to_all_executions():
+    """One of two executions of a load, of a store and of an atomic, on gfx90a, which has no last-level cache."""
+    a = architectures.get("gfx90a")
+    accesses = [("global", "load", 4), ("global", "store", 4), ("global", "atomic", 4), ("lds", "load", 8)]
+    log = [(0, 64, [(1, ALL), (2, ALL)]), (1, 64, [(11, ALL), (12, ALL)]), (2, 64, [(30, 1)])]
+    work = Work(1, 1, 64, issued={})
+    t, costs, rates = traffic_of(a, work, accesses, [[log]], [2, 2, 2, 6], banked=[(0, 0, 0)] * 3 + [(2, 128, 8)])
+    assert (t.l1_lookups, t.l1_hits, t.l2_reads, t.l2_hits) == (8, 0, 4, 0)
+    assert (t.l2_writes, t.l2_atomics, t.atomic_lines) == (8, 2, 1)
+    assert (t.lds_clocks, t.lds_bytes) == (4 * 6, 64 * 8 * 6)
+    assert (t.fabric_read_bytes, t.dram_read_bytes) == (512 + 128, 512 + 128)
+    assert (t.fabric_write_bytes, t.dram_write_bytes) == (2 * (8 + 1) * 32, 2 * (8 + 1) * 32)
+    assert t.sampled == 0
+    assert rates[0]["l2_reads"] == 2
+    assert rates[3] == {}
+    # What it costs the one unit that has all of the device: the whole memory's 1,638 GB/s, of which 0.83 are reached.
+    per_byte = a.clock_mhz * 1e6 / (a.memory_bandwidth * a.memory_efficiency)
+    assert costs[0].dram == pytest.approx(256 * per_byte)
+    assert costs[1].dram == pytest.approx(256 * per_byte)
+    assert costs[0].beyond == (1, 1, 1, 1)
+    assert costs[3].lds == 4
+    assert costs[3].latency[0] == a.lds_latency_clocks
+
+
+def test_no_more_is_read_than_there_is():
+    """A million executions of a load of one line each, all new in the sample: of 1 MiB there are 8,192 lines."""
+    log = [(0, 64, [(line, ALL)]) for line in range(100)]
+    work = Work(1, 1, 64)
+    accesses = [("global", "load", 4)]
+
+    def read(footprint):
+        t, _, _ = traffic_of(CDNA, work, accesses, [[log]], [1e6], footprint)
+        return t
+
+    free = read(None)
+    assert free.dram_read_bytes == pytest.approx(128e6)
+    small = read(float(1 << 20))
+    assert small.dram_read_bytes == pytest.approx(1 << 20)
+    assert small.l2_hits == pytest.approx(1e6 - 8192, rel=0.01)
+    middle = read(float(64 << 20))  # more than the L2, less than the Infinity Cache
+    assert middle.dram_read_bytes == pytest.approx(64 << 20)
+    assert middle.l2_hits == 0
+    assert middle.llc_hits == pytest.approx(1e6 - (1 << 19), rel=0.01)
+    large = read(float(1 << 30))
+    assert large.dram_read_bytes == pytest.approx(128e6)
 
 
 def test_l1_clocks_of_scattered_accesses():
@@ -304,59 +331,6 @@ def test_l1_clocks_of_scattered_accesses():
     assert clocks(1, 64, 4, 40) == max(40, min(64 * per_lane, 80 * scattered))
     assert clocks(1, 64, 4, 4) == max(4, min(64 * per_lane, 8 * scattered))
     assert clocks(10, 10, 4, 10) == 40
-
-
-def test_no_more_is_read_than_there_is():
-    """4 MiB of L2 on each of 8 dies, 256 MiB of Infinity Cache."""
-    mib = 1 << 20
-    load = {"executed": 1, "lanes": 64, "lines": 2, "requests": 2, "reads_128": 16 * mib // 128, "memory_hits": 1000}
-
-    def observe(footprint):
-        given = seen(("global", "load", 4, load), dram_reads=16 * mib, dram_writes=5 * mib, writebacks_64=6 * mib // 64)
-        return timing.observed(CDNA, given, [2], footprint)
-
-    free = observe(None)
-    assert (free.fabric_read_bytes, free.dram_read_bytes, free.dram_write_bytes) == (32 * mib, 32 * mib, 5 * mib)
-    small = observe(float(mib))  # each die reads it once
-    assert (small.fabric_read_bytes, small.dram_read_bytes) == (8 * mib, mib)
-    assert small.fabric_reads == free.fabric_reads / 4
-    assert small.l2_hits == free.fabric_reads * 3 / 4
-    assert small.llc_hits == pytest.approx(2000 / 4 + 31 / 8 * small.fabric_reads)
-    edge = observe(4.0 * mib)
-    assert (edge.fabric_read_bytes, edge.dram_read_bytes) == (32 * mib, 4 * mib)
-    assert edge.llc_hits == pytest.approx(2000 + 28 / 32 * free.fabric_reads)
-    middle = observe(100.0 * mib)
-    assert (middle.fabric_read_bytes, middle.dram_read_bytes, middle.dram_write_bytes) == (32 * mib, 32 * mib, 5 * mib)
-    large = observe(256.0 * mib + 1)
-    assert (large.dram_read_bytes, large.dram_write_bytes) == (32 * mib, 6 * mib)
-    assert observe(256.0 * mib).dram_write_bytes == 5 * mib
-    assert observe(8.0 * mib).dram_read_bytes == 8 * mib
-
-
-@pytest.mark.parametrize(("last", "size"), [(True, 4 << 20), (True, 256 << 20), (False, 8 << 20)])
-def test_what_just_fits_into_a_cache_is_read_once(last, size):
-    """Of the L2 on each die (gfx942: 4 MiB) or the last-level cache; gfx90a has an L2 of 8 MiB alone."""
-    a = CDNA if last else architectures.get("gfx90a")
-    load = {"executed": 1, "lanes": 64, "lines": 2, "requests": 2, "reads_128": size // 4}
-    given = seen(("global", "load", 4, load), dram_reads=32 * size)
-
-    def read(footprint):
-        t = timing.observed(a, given, [1], float(footprint))
-        return t.fabric_read_bytes, t.dram_read_bytes
-
-    in_l2 = size <= a.l2_cache.bytes
-    assert read(size) == ((a.xcds if in_l2 else 32) * size, size)
-    more = size + 1
-    assert read(more) == (32 * size, more if size == 4 << 20 else 32 * size)
-
-
-def test_a_grid_from_a_sample():
-    sample = Work(2, 4, 256, issued={"valu": 6.0}, matrix_clocks=8.0, path_clocks=10.0,
-                  waits=(Wait("vmem", 1, 2, 4.0),), traffic=Traffic(l2_reads=12.0))  # fmt: skip
-    whole = sample.of_grid(5)
-    assert (whole.workgroups, whole.waves, whole.threads) == (5, 4, 256)
-    assert (whole.issued, whole.matrix_clocks, whole.path_clocks) == ({"valu": 15}, 20, 25)
-    assert (whole.waits, whole.traffic.l2_reads) == ((Wait("vmem", 1, 2, 10),), 30)
 
 
 KERNEL = """
@@ -426,44 +400,3 @@ def costs(arch, *lines):
 def test_clocks_until_the_next_instruction(arch, line, clocks):
     """s_nop waits for its operand and one more, s_sleep for 64 clocks times its operand (ISA documents)."""
     assert sum(costs(arch, line).path) - sum(costs(arch).path) == pytest.approx(clocks)
-
-
-LOAD, LDS_READ = "global_load_dword v{0}, v0, s[0:1]", "ds_read_b32 v{0}, v0"
-
-
-@pytest.mark.parametrize(
-    ("lines", "waits"),
-    [
-        ([LOAD.format(1), "s_waitcnt vmcnt(0)"], [("vmem", 4, 1)]),
-        ([LOAD.format(1), "s_nop 4", "s_waitcnt vmcnt(0)"], [("vmem", 24, 1)]),
-        ([LOAD.format(1), LOAD.format(2), "s_waitcnt vmcnt(0)"], [("vmem", 4, 2)]),
-        ([LOAD.format(1), LOAD.format(2), "s_nop 0", "s_waitcnt vmcnt(1)"], [("vmem", 12, 1)]),
-        # The second wait is for a load that was under way when the first one began: both together count once.
-        ([LOAD.format(1), LOAD.format(2), "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)"], [("vmem", 8, 2)]),
-        ([LOAD.format(1), "s_waitcnt vmcnt(0)", LOAD.format(2), "s_waitcnt vmcnt(0)"],
-         [("vmem", 4, 1), ("vmem", 4, 1)]),
-        ([LOAD.format(1), "s_waitcnt vmcnt(1)"], []),
-        (["s_waitcnt vmcnt(0) lgkmcnt(0)"], []),
-        ([LDS_READ.format(1), "s_nop 1", "s_waitcnt lgkmcnt(0)"], [("lds", 12, 1)]),
-        ([LDS_READ.format(1), "ds_bpermute_b32 v2, v0, v0", "s_waitcnt lgkmcnt(0)"], [("lds", 4, 2)]),
-        (["s_load_dword s4, s[0:1], 0x0", LDS_READ.format(1), "s_waitcnt lgkmcnt(0)"], [("smem", 8, 1)]),
-        (["global_atomic_add v1, v0, v0, s[0:1] sc0", "s_waitcnt vmcnt(0)"], [("atomic", 4, 1)]),
-        (["global_atomic_add v0, v0, s[0:1]", "s_nop 0"], [("store", 8, 1)]),
-        (["global_store_dword v0, v0, s[0:1]", "s_nop 0"], [("store", 8, 1)]),
-        ([LOAD.format(1), "global_store_dword v0, v0, s[0:1]", "s_waitcnt vmcnt(0)"], [("vmem", 8, 1)]),
-        ([LOAD.format(1), "s_nop 0"], []),
-    ],
-)  # fmt: skip
-def test_what_is_waited_for(lines, waits):
-    """(kind, clocks of work since the access, accesses). gfx942 issues everything here in four clocks; stores are
-    waited for at the end, loads are not. Of a wait for several kinds the slowest counts."""
-    found = costs("gfx942", *lines)
-    assert [wait for block in found.waits for wait in block] == waits
-
-
-def test_a_loop_waits_for_its_last_turn_too():
-    """The load at the loop's end is waited for at its beginning, in the second turn: five clocks of work and more."""
-    body = ["s_waitcnt vmcnt(0)", LOAD.format(1), "s_nop 3", "s_add_u32 s4, s4, 1", "s_cmp_lg_u32 s4, 9"]
-    found = costs("gfx942", "again:", *body, "s_cbranch_scc1 again")
-    branch = CDNA.branch_clocks
-    assert [wait for block in found.waits for wait in block] == [("vmem", 4 + 16 + 4 + 4 + branch, 1)]

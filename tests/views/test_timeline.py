@@ -239,7 +239,7 @@ def test_a_run_is_saved(tmp_path: Path) -> None:
     assert run.timeline().save(str(path)) == path
     kernels = [event for event in trace["traceEvents"] if event.get("cat") == "kernel"]
     assert len(kernels) == 100
-    assert kernels[0]["dur"] == pytest.approx(run[0].time_us, abs=0.001)
+    assert kernels[0]["dur"] == pytest.approx(run[0].time_us, abs=0.002)  # begin and end are rounded
 
 
 def test_hostile_names_stay_text() -> None:

@@ -203,7 +203,7 @@ class Checker:
         ctypes.memset(self._releases, 0, ctypes.sizeof(self._releases))
         state.releases, state.release_room = ctypes.addressof(self._releases), _RELEASES
         state.release_count = state.release_floor = 0
-        state.chained = launch.observer if profile else 0
+        state.chained = launch.observer
         state.found_count = state.pending.finding.kind = 0
         self._kept = [regions, roles, places, lines, table]
         launch.checker = ctypes.addressof(state)

@@ -96,6 +96,51 @@ def scaled(
     return found
 
 
+def warmed(
+    accesses: Sequence[Observed],
+    totals: Sequence[Mapping[str, int]],
+    costs: Mapping[int, InstructionCost],
+    rates: Sequence[Mapping[str, float]],
+    line: int,
+) -> list[dict[str, int]]:
+    """The totals of a launch that was not followed through the caches to its end, with what loads did there taken from
+    its sample, which knows warm caches and what neighbours share (sample.py), if less is read by it. What was followed
+    began with cold caches, but knows what any workgroups share.
+
+    Args:
+        totals: by access number, scaled to all executions.
+        rates: what one execution of each access does, as `timing.observed` gives it.
+        line: bytes of a line of the vector cache.
+    """
+    found = []
+    for access, total, rate in zip(accesses, totals, rates, strict=True):
+        if access.action != "load" or access.space not in ("global", "flat") or not rate or not total["executed"]:
+            found.append(dict(total))
+            continue
+        times = costs[access.instruction].executed
+        part = {name: round(value * times) for name, value in rate.items()}
+        hits = min(round(total["lines"] * rate["l1_hits"] / max(rate["l1_lookups"], 1e-9)), total["lines"])
+        array = min(part["array_hits"], total["lines"] - hits)
+        requests = total["lines"] - hits - array if line == 128 else part["l2_reads"]
+        reads = min(part["fabric_reads"], requests)
+        wide = min(max(part["fabric_read_bytes"] // 64 - reads, 0), reads)
+        found.append(
+            dict(total)
+            | {
+                "first_hits": hits,
+                "array_hits": array,
+                "requests": requests,
+                "l2_hits": requests - reads,
+                "reads_128": wide,
+                "reads_64": reads - wide,
+                "memory_hits": min(part["llc_hits"], reads),
+                "dram_bytes": min(part["dram_read_bytes"], 64 * reads + 64 * wide),
+            }
+        )
+    followed, sampled = (sum(64 * t["reads_64"] + 128 * t["reads_128"] for t in each) for each in (totals, found))
+    return found if sampled < followed else [dict(total) for total in totals]
+
+
 def access_costs(
     accesses: Sequence[Observed],
     totals: Sequence[Mapping[str, int]],

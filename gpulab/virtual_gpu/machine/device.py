@@ -43,7 +43,7 @@ from gpulab.virtual_gpu.machine.loading import Code, Dim3, Hidden, LoadedKernel,
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.context import NONE, Context
 from gpulab.virtual_gpu.machine.native.structures import LaunchStruct
-from gpulab.virtual_gpu.machine.observation import PROFILED, SAMPLE, SAMPLED, Caches
+from gpulab.virtual_gpu.machine.observation import PROFILED, Caches
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.memory import row_bytes
 
@@ -105,6 +105,7 @@ class Request(NamedTuple):
     limit: int | None
     workers: int | None
     hidden: Hidden
+    only: bool = False
 
 
 class Shape(NamedTuple):
@@ -239,6 +240,7 @@ class VirtualDevice:
         heap: int = 0,
         cooperative: bool = False,
         checked: bool = False,
+        only_sample: bool = False,
     ) -> Launch:
         """Run a kernel over a grid and wait for it. A fault is in `Launch.fault`.
 
@@ -252,6 +254,7 @@ class VirtualDevice:
             printf_buffer, heap: addresses for the hidden arguments of these names.
             host: who answers the kernel's calls of the host; then on one thread.
             checked: look for races, reads of what was never written and the like (see checking.py); on one thread.
+            only_sample: run no workgroups but those of the sample from which the time is modelled, on one thread.
             cooperative: all workgroups live at the same time, and the kernel gets the record for the grid's barrier.
         """
         with self._lock:
@@ -260,7 +263,17 @@ class VirtualDevice:
             hidden = Hidden(printf_buffer, 0 if host is None else host.address, heap, record)
             self._launch.ready = 0 if host is None else host.ready
             request = Request(
-                kernel, grid, block, dynamic_lds, kernarg, collect == "profile", checked, limit, workers, hidden
+                kernel,
+                grid,
+                block,
+                dynamic_lds,
+                kernarg,
+                collect == "profile",
+                checked,
+                limit,
+                workers,
+                hidden,
+                only_sample,
             )
             prepared = self._prepare(request)
             if prepared.code.quick or prepared.code.translation.quick:
@@ -312,7 +325,7 @@ class VirtualDevice:
 
     def _prepare(self, request: Request) -> Prepared:
         """Everything up to the first instruction."""
-        kernel, grid, block, dynamic_lds, kernarg, profile, checked, _, workers, hidden = request
+        kernel, grid, block, dynamic_lds, kernarg, profile, checked, _, workers, hidden, only = request
         code = kernel.code(profile, checked)
         shape = self._shape(block, kernel.layout.work_item_dimensions)
         lds = kernel.descriptor.lds_bytes + dynamic_lds
@@ -334,12 +347,15 @@ class VirtualDevice:
 
         alone = code.ordered or (hidden.multigrid_sync and request.limit is not None)
         count = min(workers or (1 if alone else self.workers), total)
-        if total * shape.waves < SMALL_LAUNCH or profile or checked:
+        if total * shape.waves < SMALL_LAUNCH or profile or checked or only:
             count = 1
-        observed = total if profile or checked else min(SAMPLE, max(1, total // 8))
-        wave_size = self.architecture.wave_size
-        code.observer.prepare(shared, observed, *(PROFILED if profile else SAMPLED), wave_size if profile else 0)
-        shared.next = observed
+        code.observer.record(shared, grid, shape.waves)
+        observed = total if profile or checked else 0
+        if profile:
+            code.observer.prepare(shared, observed, *PROFILED, self.architecture.wave_size)
+        shared.observed = observed
+        shared.only = only
+        shared.next = total if only else observed
         shared.batch = 1 if hidden.multigrid_sync else max(1, min(32, total // (16 * count)))
         shared.blind = 0 if profile or checked else self._no_allocations(code.translation.slots)
         if checked:
@@ -350,7 +366,7 @@ class VirtualDevice:
             if self.arena.unwritten:  # what this kernel writes is not known
                 self.arena.unwritten.clear()
         contexts = self._ready(request, code, filled, count)
-        contexts[0].thread.own_end = observed
+        contexts[0].thread.own_end = total if only else observed
         return Prepared(code, total, shape.waves, lds, live, contexts)
 
     def _share(self, request: Request, code: Code, shape: Shape, lds: int, total: int) -> None:
@@ -458,8 +474,8 @@ class VirtualDevice:
         if profile:  # which has one thread
             active = ctypes.string_at(first.active, len(code.translation.segments) * layout.LANE_ROW)
         finished = Finished(
-            self.architecture, kernel, code, total, request.block, lds, executed, ran, code.observer.keep(), live,
-            request.kernarg, active,
+            self.architecture, kernel, code, request.grid, request.block, lds, executed, ran,
+            code.observer.keep(profile), live, request.kernarg, active, request.only,
         )  # fmt: skip
         fault = self._fault(request, code, contexts)
         modelled: Later[ModelledTime] = Later(finished.time)

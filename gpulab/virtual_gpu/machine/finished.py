@@ -12,7 +12,7 @@ from gpulab.records import AccessCost, InstructionCost, Later, LineCost, MemoryR
 from gpulab.virtual_gpu.machine import counters, timing
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.branches import governing
-from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, lane_counts, line_costs, scaled
+from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, lane_counts, line_costs, scaled, warmed
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel, TimeKey
 from gpulab.virtual_gpu.machine.observation import Kept
 
@@ -57,7 +57,7 @@ class Finished(NamedTuple):
     architecture: Architecture
     kernel: LoadedKernel
     code: Code
-    workgroups: int
+    grid: Dim3
     block: Dim3
     lds: int
     executed: Sequence[int]
@@ -66,6 +66,20 @@ class Finished(NamedTuple):
     live: array[int]
     kernarg: bytes
     active: bytes = b""
+    only: bool = False
+
+    @property
+    def workgroups(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def _counts(self) -> list[int]:
+        """How often each block was executed; where the sample alone was run, by all workgroups like it."""
+        if not self.only:
+            return list(self.executed)
+        size = self.kept.recorded.size
+        ran = size[0] * size[1] * size[2]
+        return [count * self.workgroups // ran for count in self.executed]
 
     def counters(self) -> Mapping[str, int]:
         """Raw counters of the instructions that were executed."""
@@ -74,15 +88,14 @@ class Finished(NamedTuple):
     def time(self) -> ModelledTime:
         """The modelled time; equal launches have it from the first of them."""
         used = timing.footprint(self.live, self.kernarg)
-        kept, times = self.kept, self.code.times
-        key = TimeKey(
-            tuple(self.executed), self.workgroups, self.block, self.lds, kept.raw_totals, kept.raw_flows, used
-        )
+        recorded, times = self.kept.recorded, self.code.times
+        counts = self._counts
+        key = TimeKey(tuple(counts), self.grid, self.block, self.lds, *recorded, used)
         known = times.get(key)
         if known is None:
             if len(times) >= MOST_TIMES:
                 times.clear()
-            known = times[key] = self._pending(self.executed, used).time()
+            known = times[key] = self._pending(counts, used).time()
         return known
 
     def placement(self, time: ModelledTime) -> Placement:
@@ -93,7 +106,7 @@ class Finished(NamedTuple):
         kept, block = self.kept, self.block
         return timing.Pending(
             self.architecture, self.code.block_costs.get, executed, self.workgroups, block[0] * block[1] * block[2],
-            self.kernel.descriptor, self.lds, lambda: timing.Seen(kept.accesses, kept.totals(), kept.flows()),
+            self.kernel.descriptor, self.lds, lambda: timing.Seen(kept.accesses, kept.recorded, self.grid, self.live),
             used or None,
         )  # fmt: skip
 
@@ -107,10 +120,12 @@ class Finished(NamedTuple):
         costs = instruction_costs(
             tr.segments, tr.blocks, tr.decoded, executed, lane_counts(self.active, a.wave_size), contributions,
             governing(tr.blocks, tr.decoded, self.kernel.module.program.labels),
-            self.code.block_costs.get().stalls(executed, work),
+            self.code.block_costs.get().stalls(work),
         )  # fmt: skip
         seen = kept.totals()
-        totals = scaled(kept.accesses, seen, costs)
+        totals: list[dict[str, int]] = scaled(kept.accesses, seen, costs)
+        if kept.cut and work.program is not None:
+            totals = warmed(kept.accesses, totals, costs, work.program.rates, a.vector_cache.line_bytes)
         samples = kept.samples(a.wave_size, memory_ranges(self.kernel, self.live, self.kernarg))
         last = a.last_level_cache.bytes if a.last_level_cache is not None else 0
         accesses = access_costs(

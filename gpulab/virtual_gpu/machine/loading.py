@@ -78,11 +78,13 @@ class TimeKey(NamedTuple):
     """What launches of a kernel have in common if they take the same modelled time."""
 
     executed: tuple[int, ...]
-    workgroups: int
+    grid: Dim3
     block: Dim3
     lds_bytes: int
-    totals: bytes
-    flows: bytes
+    size: Dim3
+    log: bytes
+    used: bytes
+    banked: bytes
     footprint: int
 
 

@@ -2,9 +2,11 @@
 
 native/observe.c does the work; here its structures are filled and read. A profiled launch is observed as a whole, up to
 as many accesses, and lines followed through the caches, as `PROFILED` says; an access with a new pattern of addresses
-counts as one more for each lane of the wave there, as it takes so much longer. Of other launches an eighth of the
-workgroups is observed, but no more than the first `SAMPLE` and what `SAMPLED` says: enough for the modelled time. Every
-launch begins with empty caches. docs/counters.md has the rules of banks, lines and caches with their sources.
+counts as one more for each lane of the wave there, as it takes so much longer. Every launch begins with empty caches.
+docs/counters.md has the rules of banks, lines and caches with their sources.
+
+Of every launch, profiled or not, a sample is recorded, from which its time is modelled (sample.py): `box` says which
+workgroups, and each of their waves has a log of its accesses.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from gpulab.virtual_gpu.machine.native.structures import (
     LaunchStruct,
     LevelStruct,
     ObservationStruct,
+    RecordingStruct,
     SampleStruct,
     SiteStruct,
     TotalsStruct,
@@ -37,6 +40,8 @@ from gpulab.virtual_gpu.translate.memory import Observed
 
 _U64 = ctypes.c_uint64
 
+Dim3 = tuple[int, int, int]
+
 COUNTS = schema.TOTALS.names
 """The totals of one access."""
 _CACHES = (
@@ -46,13 +51,32 @@ _CACHES = (
 FLOWS = schema.FLOWS.names
 """The totals of a launch."""
 
-SAMPLE, SAMPLED = 8, (4_000, 4_000)
+MOST_GROUPS = 81  # of a sample
+MOST_WAVES = 648
+LOG_WORDS = 1 << 17  # of all logs of a sample together
+LEAST_WORDS = 512  # of one wave's, where one access may need 257
+MOST_EVENTS = 1 << 16  # accesses to cached memory that are recorded, of all waves together
+SIDES = (
+    1,
+    2,
+    3,
+    5,
+    9,
+    17,
+    33,
+    65,
+)  # of the box: a line that 2, 4 or 8 neighbours share ends as often as it does elsewhere
 PROFILED = (300_000, 20_000)
 _ACTIONS = {"load": "read", "store": "write", "atomic": "atomic"}
 _SPACES = {number: name for name, number in layout.SPACES.items()}
 _NONE = 0xFFFFFFFF
 _ARENA_WORDS = constant("ARENA_WORDS")
 _WAYS = {"scalar": 4}  # where the architecture has no number; 16 for other caches
+
+
+@functools.cache
+def _length() -> Any:
+    return ctypes.CFUNCTYPE(_U64, _U64)(build.functions().record_end)
 
 
 class Caches:
@@ -83,6 +107,26 @@ class Caches:
         state.memory_bytes = a.last_level_cache.bytes if a.last_level_cache is not None else 0
         state.scratch_base = 0xFFFF_F000
         state.grouped[:] = [banks.grouped_phase(lane) for lane in range(64)]
+        self.recording = recording = RecordingStruct()
+        state.recording = ctypes.addressof(recording)
+        recording.log = self._room(4 * (LOG_WORDS + LEAST_WORDS * MOST_WAVES))
+        recording.used, recording.count = self._room(4 * MOST_WAVES), self._room(4 * MOST_WAVES)
+        self._boxes: dict[tuple[Dim3, int], tuple[Dim3, Dim3]] = {}
+
+    def sample(self, grid: Dim3, waves: int) -> None:
+        """Have a sample of the next launch, of workgroups of so many waves, recorded."""
+        known = self._boxes.get((grid, waves))
+        if known is None:
+            if len(self._boxes) > 256:
+                self._boxes.clear()
+            known = self._boxes[grid, waves] = box(grid, waves)
+        begin, size = known
+        recording = self.recording
+        recording.begin[:], recording.size[:] = begin, size
+        recording.waves = waves
+        recorded = waves * size[0] * size[1] * size[2]
+        recording.words = max(LOG_WORDS // recorded, LEAST_WORDS)
+        recording.events = min(MOST_EVENTS // recorded, 0xFFFE)
 
     def _room(self, size: int) -> int:
         """The address of so many zero bytes, which cost nothing before they are used; a forked process gets its own."""
@@ -111,23 +155,59 @@ class Caches:
             ctypes.memset(state.touched_epoch, 0, 4 * _ARENA_WORDS)
 
 
+def box(grid: Dim3, waves: int) -> tuple[Dim3, Dim3]:
+    """The sample of a grid of workgroups of so many waves: the box's first workgroup and its size.
+
+    Small grids are recorded as a whole; of others a box in their middle, of more than one workgroup in each direction
+    if the grid has them, since it shows what neighbours share.
+    """
+    total = grid[0] * grid[1] * grid[2]
+    most = min(total if total <= 8 else 8 + total // 32, MOST_GROUPS, max(MOST_WAVES // waves, 1))
+    size = list(grid) if total <= most else [1, 1, 1]
+    grown = total > most
+    while grown:  # make the shortest side longer, x first
+        grown = False
+        for d in sorted(range(3), key=lambda d: (size[d], d)):
+            more = min(next(side for side in SIDES if side > min(size[d], 64)), grid[d])
+            if more > size[d] and size[0] * size[1] * size[2] // size[d] * more <= most:
+                size[d], grown = more, True
+                break
+    x, y, z = size
+    return ((grid[0] - x) // 2, (grid[1] - y) // 2, (grid[2] - z) // 2), (x, y, z)
+
+
 @functools.cache
 def _function(name: str) -> Any:
     address = getattr(build.functions(), name)
     return ctypes.CFUNCTYPE(None, _U64, _U64)(address)
 
 
-class Kept(NamedTuple):
-    """What an observer saw of one launch, as it lies in memory: to be read when somebody asks.
+class Recorded(NamedTuple):
+    """The sample of one launch, as it lies in memory.
 
+    size: of the box of workgroups; the wave's logs one behind the other, as long as `used` says; `banked`: executions,
+    lanes and bank cycles in LDS, by access.
+    """
+
+    size: Dim3
+    log: bytes
+    used: bytes
+    banked: bytes
+
+
+class Kept(NamedTuple):
+    """What was seen of one launch, as it lies in memory: to be read when somebody asks.
+
+    recorded: its sample. The rest is what the observer of a profiled launch saw:
     cut: workgroups that were begun when nothing more was to be observed or followed; 0 if it did not come to that.
-    raw_samples: of a profile, two samples for each access; b"" of other launches.
+    raw_samples: two samples for each access.
     """
 
     accesses: Sequence[Observed]
-    raw_totals: bytes
-    raw_flows: bytes
-    cut: int
+    recorded: Recorded
+    raw_totals: bytes = b""
+    raw_flows: bytes = b""
+    cut: int = 0
     raw_samples: bytes = b""
 
     def samples(self, wave_size: int, ranges: Sequence[MemoryRange]) -> list[tuple[AccessSample, ...]]:
@@ -230,7 +310,22 @@ class Observer:
                 site.shape = 256 + 16 * access.bytes + 4 * int(how.grouped) + 2 * int(serial)
         self.totals = (TotalsStruct * count)()
         self.samples: Any = None
+        self._marks, self._banked = (_U64 * (2 * count))(), (_U64 * (3 * count))()
+        self._recorded = ctypes.addressof(self._marks), ctypes.addressof(self._banked)
         self._addresses = tuple(ctypes.addressof(a) for a in (self.table, self.sites, self.totals, caches.state))
+
+    def record(self, launch: LaunchStruct, grid: Dim3, waves: int) -> None:
+        """Set a launch up so that its sample is recorded, and nothing else."""
+        caches = self.caches
+        recording, state = caches.recording, caches.state
+        caches.sample(grid, waves)
+        table, sites, _, observation = self._addresses
+        recording.marks, recording.banked = self._recorded
+        _function("record_begin")(ctypes.addressof(recording), len(self.accesses))
+        state.sites, state.novelty, state.samples = sites, 0, 0
+        launch.observer, launch.observed = build.functions().record, 0
+        launch.accesses, launch.access_count = table, len(self.accesses)
+        launch.observation = observation
 
     def prepare(self, launch: LaunchStruct, workgroups: int, accesses: int, lookups: int, novelty: int = 0) -> None:
         """Set a launch up so that its first `workgroups` are observed, until so many accesses have been, and followed
@@ -252,13 +347,23 @@ class Observer:
         launch.accesses, launch.access_count = table, len(self.accesses)
         launch.observation = observation
 
-    def keep(self) -> Kept:
-        """What was seen of the launch that ended last."""
-        state = self.caches.state
+    def recorded(self) -> Recorded:
+        """The sample of the launch that ended last."""
+        recording = self.caches.recording
+        x, y, z = recording.size
+        words = _length()(ctypes.addressof(recording))
+        used = ctypes.string_at(recording.used, 4 * recording.waves * x * y * z)
+        return Recorded((x, y, z), ctypes.string_at(recording.log, 4 * words), used, bytes(self._banked))
+
+    def keep(self, observed: bool = True) -> Kept:
+        """What was seen of the launch that ended last: its sample, and what it did if it was `observed`."""
+        state, recorded = self.caches.state, self.recorded()
+        if not observed:
+            return Kept(self.accesses, recorded)
         _function("observe_end")(self._addresses[3], len(self.accesses))
         own = self.samples is not None and state.samples == ctypes.addressof(self.samples)
         samples = bytes(self.samples) if own else b""
-        return Kept(self.accesses, bytes(self.totals), bytes(state.flows), int(state.cut), samples)
+        return Kept(self.accesses, recorded, bytes(self.totals), bytes(state.flows), int(state.cut), samples)
 
     def sampled(self, workgroups: int) -> tuple[int, int] | None:
         """(workgroups that were observed and followed, at least in part, of so many), if not all were."""

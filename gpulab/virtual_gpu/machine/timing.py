@@ -1,18 +1,20 @@
 """The timing model: `model(architecture, work)` says how long a launch takes on the device, as a `ModelledTime`.
 
 `Work` is what a launch did in all: wave instructions by unit (`BlockCosts` counts them per block, before anything
-runs), and its `Traffic`: what the caches and memories had to move, observed or estimated. docs/timing.md explains the
-model, names the source of each constant, compares with public measurements and says what the model does not know.
+runs), its `Traffic`, what the caches and memories had to move, and its `Program`, what a unit executes. `observed`
+makes them of the launch's sample. The time is that of the busiest compute unit, which is simulated (unit.py):
 
-    time = launch overhead + the longest of all units' clocks (units overlap, imperfectly) / clock rate
+    time = launch overhead + clocks of the busiest unit / clock rate
 
-Latency is one of these "units": how long the rounds of workgroups on a compute unit take if nothing is ever busy.
+docs/timing.md explains the model, names the source of each constant, compares with public measurements and says what
+the model does not know.
 """
 
 from __future__ import annotations
 
 import bisect
 import functools
+import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +24,13 @@ from typing import NamedTuple
 from gpulab.architectures.architecture import Architecture
 from gpulab.architectures.residency import Occupancy, occupancy
 from gpulab.records import ModelledTime, Placement
+from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
+from gpulab.virtual_gpu.machine import sample, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
-from gpulab.virtual_gpu.translate.decode import Decoded, data_words, returns_value
+from gpulab.virtual_gpu.machine.observation import Recorded
+from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
 
 CLASSES = (
@@ -34,20 +39,6 @@ CLASSES = (
 )  # fmt: skip
 """The kinds of wave instruction that the model tells apart. "dual" is a VOPD pair; "wide" works on 64-bit operands
 that are not f64; "multiply" is the 32-bit integer multiply and what runs at its rate; "other" are waits and hints."""
-
-OVERLAP = 4.0
-"""How imperfectly units overlap: their clocks t are added as (sum of t**OVERLAP) ** (1 / OVERLAP), which is the
-longest alone if one stands out, and 1.19 times as long for two equal ones. An assumption."""
-
-
-class Wait(NamedTuple):
-    """A place where waves wait for memory: each of so many `times` for the last of `requests` accesses, of which the
-    newest was made `slack` clocks of the wave's own work before. kind: "vmem", "store", "atomic", "lds", "smem"."""
-
-    kind: str
-    slack: float
-    requests: int
-    times: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,7 @@ class Traffic:
         dram_read_bytes, dram_write_bytes: bytes from and to device memory.
         atomic_lines: 64-byte blocks that atomics went to, as far as seen; few of them have to take turns.
         scalar_lookups, scalar_hits: the same of the scalar cache; without lookups all scalar loads hit.
-        sampled: not 0 if only some accesses were observed. estimated: not 0 if none were, and this is a guess.
+        sampled: not 0 if only some accesses were recorded.
     """
 
     lds_clocks: float = 0.0
@@ -90,11 +81,18 @@ class Traffic:
     scalar_lookups: float = 0.0
     scalar_hits: float = 0.0
     sampled: float = 0.0
-    estimated: float = 0.0
 
-    def scaled(self, factor: float) -> Traffic:
-        """The traffic of a whole launch from that of a sample of its workgroups."""
-        return Traffic(*(getattr(self, f.name) * factor for f in fields(self)))
+
+class Program(NamedTuple):
+    """What the simulation of a unit takes of a kernel: its instructions, the nest of its blocks and loops, how often a
+    wave executes each block, and what each access costs, by the instruction's number in `ops`. rates: what one
+    execution of each access does, by its number, in the names of `Traffic`; nothing of those in LDS alone."""
+
+    ops: unit.Ops
+    parts: tuple[int | unit.Loop, ...]
+    counts: tuple[float, ...]
+    costs: Mapping[int, unit.Cost]
+    rates: Sequence[Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +107,9 @@ class Work:
         issued: wave instructions by class (`CLASSES`).
         matrix_clocks: clocks of a matrix core over all matrix instructions.
         path_clocks: sum over all waves of the clocks that a wave needs for its own instructions, one after another.
-        waits: where waves wait for memory.
         traffic: what memory had to move.
         cu_mode: RDNA: workgroups stay in one compute unit.
+        program: what a unit executes, to be simulated.
     """
 
     workgroups: int
@@ -124,22 +122,9 @@ class Work:
     issued: Mapping[str, float] = field(default_factory=dict)
     matrix_clocks: float = 0.0
     path_clocks: float = 0.0
-    waits: tuple[Wait, ...] = ()
     traffic: Traffic = Traffic()
     cu_mode: bool = False
-
-    def of_grid(self, workgroups: int) -> Work:
-        """The work of a grid of `workgroups`, of which this work is a fair sample."""
-        factor = workgroups / self.workgroups
-        return replace(
-            self,
-            workgroups=workgroups,
-            issued={name: amount * factor for name, amount in self.issued.items()},
-            matrix_clocks=self.matrix_clocks * factor,
-            path_clocks=self.path_clocks * factor,
-            waits=tuple(wait._replace(times=wait.times * factor) for wait in self.waits),
-            traffic=self.traffic.scaled(factor),
-        )
+    program: Program | None = None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -167,16 +152,15 @@ def issue_clocks(architecture: Architecture) -> dict[str, float]:
     }
 
 
-def model(architecture: Architecture, work: Work) -> ModelledTime:
-    """The modelled time of a launch on an otherwise idle device. See docs/timing.md for each formula."""
+def busy_parts(architecture: Architecture, work: Work) -> dict[str, float]:
+    """Clocks for which each part of the device is busy with a launch, the busiest instance of it: no launch takes less.
+    See docs/timing.md for each formula."""
     a, traffic, issued = architecture, work.traffic, work.issued
     total, waves = max(work.workgroups, 1), max(work.waves, 1)
-    held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
-    units, simds = _units(a, work)
+    _, simds = _units(a, work)
     cus = simds // a.simds_per_cu
     # Workgroups go round the dies, and on a die to the unit with room: so many land on the busiest.
-    on_die = -(-total // a.xcds)
-    on_unit = -(-on_die // max(units // a.xcds, 1))
+    on_die, on_unit = -(-total // a.xcds), _on_unit(a, work)
     die_share, unit_share = on_die / total, on_unit / total
     simd_share = -(-on_unit * waves // simds) / (total * waves)
 
@@ -191,7 +175,7 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     parts["scalar issue"] = simd_share * max(scalar, issued.get("branch", 0)) * a.scalar_issue_clocks
     vmem = issued.get("vmem read", 0) + issued.get("vmem write", 0) + issued.get("vmem atomic", 0)
     lds = max(traffic.lds_clocks, traffic.lds_bytes / a.lds_bytes_per_clock)
-    parts["LDS"] = max(unit_share / cus * lds, simd_share * issued.get("lds", 0) * a.vector_issue_clocks)
+    parts["LDS"] = max(unit_share * lds, simd_share * issued.get("lds", 0) * a.vector_issue_clocks)
     missed = max(traffic.l1_lookups - traffic.l1_hits, 0.0)
     parts["L1"] = max(
         unit_share / cus * traffic.l1_clocks,
@@ -208,46 +192,103 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     if a.last_level_cache is not None:
         moved = traffic.fabric_read_bytes + traffic.fabric_write_bytes
         parts["Infinity Cache bandwidth"] = moved / a.last_level_bandwidth * a.clock_mhz * 1e6
-    memory = f"{a.memory_kind} bandwidth"
-    parts[memory] = (
+    parts[f"{a.memory_kind} bandwidth"] = (
         (traffic.dram_read_bytes + traffic.dram_write_bytes)
         / (a.memory_bandwidth * a.memory_efficiency)
         * (a.clock_mhz * 1e6)
     )
     started = on_die / a.workgroups_per_clock
     parts["workgroup dispatch"] = max(started, total * waves / (a.shader_engines * a.waves_per_clock))
+    return parts
 
-    slots = max(held.blocks, 1)
-    rounds = -(-on_unit // slots)
-    alone = a.workgroup_start_clocks + (work.path_clocks + _waiting(a, work, vmem)) / (total * waves)
-    if issued.get("barrier") and waves > 1:
-        # Between two barriers all waves of a workgroup use the same unit at once: the last waits for all others.
-        others = (lds + traffic.l1_clocks) / (cus * total) * (1 - 1 / waves)
-        on_simd = -(-waves // simds)
-        others += parts["VALU issue"] / simd_share / (total * waves) * (on_simd - 1)
-        alone += others
+
+def model(architecture: Architecture, work: Work) -> ModelledTime:
+    """The modelled time of a launch on an otherwise idle device: its busiest unit is simulated. See docs/timing.md.
+
+    Raises:
+        ValueError: the work has no program to simulate.
+    """
+    a = architecture
+    waves = max(work.waves, 1)
+    held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
+    slots, on_unit = max(held.blocks, 1), _on_unit(a, work)
+    parts = busy_parts(a, work)
+    run = _simulation(a, work, slots)
+    clocks = run.run().clocks
     tight = held.blocks * waves < held.max_waves and on_unit > slots
     latency = "latency (occupancy)" if tight else "latency (too few waves)" if on_unit < slots else "latency"
-    parts[latency] = rounds * alone
-
-    busy = sum(part**OVERLAP for part in parts.values()) ** (1 / OVERLAP)
-    us = busy / a.clock_mhz
-    limiter = max(parts, key=lambda name: parts[name]) if us > a.launch_latency_us else "launch overhead"
+    # What it would take without a part, of those that may matter.
+    without = {
+        part: run.run([_FREE[part if part in _FREE else "bandwidth"]]).clocks
+        for part, busy in parts.items()
+        if busy > MATTERS * clocks
+    }
+    without[latency] = run.run(["latency"]).clocks
+    parts[latency] = run.run([name for name in schema.FREE.names if name != "latency"]).clocks
+    limiter = min(without, key=lambda part: (without[part], -parts[part]))
+    busiest = max(parts, key=lambda part: parts[part])
+    if parts[busiest] > clocks:  # turns of loops that stand for many more are not exact
+        clocks, limiter = parts[busiest], busiest
+    us = clocks / a.clock_mhz
     return ModelledTime(
         us=a.launch_latency_us + us,
-        limiter=limiter,
+        limiter=limiter if us > a.launch_latency_us else "launch overhead",
         parts=parts,
         overhead_us=a.launch_latency_us,
         clock_mhz=a.clock_mhz,
         resident_waves=min(slots, on_unit) * waves,
         wave_slots=held.max_waves,
-        traffic="estimated" if traffic.estimated else "sampled" if traffic.sampled else "observed",
+        traffic="sampled" if work.traffic.sampled else "observed",
     )
+
+
+BURST = 0.25
+"""Of the latency of memory: how much before its turn an access may be served by what all units share, since they seldom
+all want it at once. An assumption."""
+
+MATTERS = 0.25
+"""Parts that are busy for less of the time are not looked at as limiters."""
+
+_FREE = {
+    "VALU issue": "vector", "transcendental unit": "trans", "matrix cores": "matrix", "scalar issue": "scalar",
+    "LDS": "lds", "L1": "l1", "L2 bandwidth": "l2", "Infinity Cache bandwidth": "last", "bandwidth": "dram",
+    "atomics": "atomic", "workgroup dispatch": "dispatch",
+}  # fmt: skip
+"""What the simulation of a unit calls the parts (schema.FREE); all others are the memory's bandwidth."""
+
+
+def _simulation(a: Architecture, work: Work, slots: int) -> unit.Simulation:
+    """The launch on its busiest unit, which holds so many workgroups."""
+    if work.program is None:
+        raise ValueError("a modelled time takes the program that was executed; of this work only its amounts are known")
+    units, simds = _units(a, work)
+    active = min(-(-work.workgroups // a.xcds), max(units // a.xcds, 1))
+    interval = max(
+        active / a.workgroups_per_clock, active * a.xcds * work.waves / (a.shader_engines * a.waves_per_clock)
+    )
+    shape = unit.Shape(
+        waves=work.waves,
+        slots=slots,
+        groups=_on_unit(a, work),
+        simds=simds,
+        cus=simds // a.simds_per_cu,
+        start=a.workgroup_start_clocks,
+        interval=interval,
+        barrier=a.barrier_clocks,
+        burst=a.memory_latency_clocks * BURST,
+    )
+    return unit.Simulation(*work.program[:3], shape, work.program.costs)
 
 
 def _units(a: Architecture, work: Work) -> tuple[int, int]:
     """Units that workgroups go to, and the SIMDs of one."""
     return (a.compute_units, a.simds_per_cu) if work.cu_mode else (a.multiprocessors, a.simds_per_unit)
+
+
+def _on_unit(a: Architecture, work: Work) -> int:
+    """Workgroups of the busiest unit."""
+    on_die = -(-max(work.workgroups, 1) // a.xcds)
+    return -(-on_die // max(_units(a, work)[0] // a.xcds, 1))
 
 
 def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Placement:
@@ -273,49 +314,6 @@ def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Pla
         simds=simds, wave_slots=a.max_waves_per_simd, places=places, limit=held.limit, begin_us=time.overhead_us,
         step_us=step, group_us=max(each, 0.0), total_us=time.us,
     )  # fmt: skip
-
-
-def _waiting(a: Architecture, work: Work, vmem: float) -> float:
-    """Clocks that all waves together stand still for memory, with nobody else in their way."""
-    stall = _stalling(a, work, vmem)
-    return sum(stall(wait.kind, wait.slack, wait.requests) * wait.times for wait in work.waits)
-
-
-def _stalling(a: Architecture, work: Work, vmem: float) -> Callable[[str, float, int], float]:
-    """A function from a wait's kind, slack and requests to the clocks for which a wave stands still there."""
-    traffic, issued = work.traffic, work.issued
-    lookups = max(traffic.l1_lookups, 1e-9)
-    lines = traffic.l1_lookups / max(issued.get("vmem read", 0), 1)
-    missing = 1 - min(traffic.l1_hits / lookups, 1.0)
-    reads = max(traffic.l2_reads, 1e-9)
-    beyond = missing - min(traffic.array_hits / lookups, missing)
-    far = beyond * (1 - min(traffic.l2_hits / reads, 1.0))
-    farther = far * (1 - min(traffic.llc_hits / max(traffic.fabric_reads, 1e-9), 1.0))
-    own = max(traffic.l1_clocks / vmem - a.vector_issue_clocks, 0.0) if vmem else 0.0
-    l1, l2 = a.vector_cache.latency_clocks, a.l2_cache.latency_clocks
-    array = a.shader_array_cache.latency_clocks if a.shader_array_cache is not None else l2
-    llc = a.last_level_cache.latency_clocks if a.last_level_cache is not None else l2
-    in_lds = issued.get("lds", 0)
-    lds_own = max(traffic.lds_clocks / in_lds, 0.0) if in_lds else 0.0
-    scalar: float = a.scalar_cache.latency_clocks
-    if traffic.scalar_lookups:
-        scalar += (l2 - scalar) * (1 - traffic.scalar_hits / traffic.scalar_lookups)
-
-    def stall(kind: str, slack: float, requests: int) -> float:
-        if kind == "vmem":
-            k = max(lines * requests, 1.0)
-            latency = l1 + (1 - (1 - missing) ** k) * (array - l1) + (1 - (1 - beyond) ** k) * (l2 - array)
-            latency += (1 - (1 - far) ** k) * (llc - l2) + (1 - (1 - farther) ** k) * (a.memory_latency_clocks - llc)
-            latency += own * requests
-        elif kind == "lds":
-            latency = a.lds_latency_clocks + lds_own * requests
-        elif kind == "smem":
-            latency = scalar
-        else:  # stores and atomics are done when L2 has them
-            latency = l2 + own * requests
-        return max(latency - slack, 0.0)
-
-    return stall
 
 
 # ------------------------------------------------------------------------------- weights: what instructions cost
@@ -390,38 +388,8 @@ _DELAY = re.compile(r"(VALU_DEP|TRANS32_DEP|SALU_CYCLE)_(\d)")
 _COUNTER = re.compile(r"(vmcnt|lgkmcnt|expcnt|vscnt)\((\d+)\)")
 
 
-class _Outstanding(NamedTuple):
-    kind: str
-    at: float
-
-
-@dataclass(slots=True)
-class _Episode:
-    """Waits for accesses that were all made before the first of these waits."""
-
-    kind: str
-    began: float
-    slack: float
-    requests: int
-    instruction: int
-
-
-class _State:
-    """What is under way while `BlockCosts` follows the program."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.outstanding: dict[str, list[_Outstanding]] = {"vm": [], "vs": [], "lgkm": [], "ds": [], "sample": []}
-        self.episodes: dict[str, _Episode] = {}
-
-
 class BlockCosts:
-    """What each block of a kernel costs, counted once from its instructions; `work` multiplies with executions.
-
-    Waits are found by going through the program in its order, loops twice: a wait is for the newest access that it
-    waits for, less the clocks of work since that access. Waits for accesses that were all made before the first of
-    these waits count once, with the least slack: together they take as long as the last access does.
-    """
+    """What each block of a kernel costs, counted once from its instructions; `work` multiplies with executions."""
 
     def __init__(
         self,
@@ -434,20 +402,18 @@ class BlockCosts:
         self.counts: list[dict[str, int]] = []
         self.matrix: list[float] = []
         self.path: list[float] = []
-        self.bytes: list[dict[str, int]] = []
-        self.waits: list[list[tuple[str, float, int]]] = []
         self._clocks = issue_clocks(architecture)
         self._decoded = decoded
         self._lds_counter = "ds" if architecture.separate_lds_counter else "lgkm"
-        self._costs: dict[int, float] = {}
+        self._blocks = blocks
+        self._ops: unit.Ops | None = None
         self.block_of = {index: number for number, block in enumerate(blocks) for index in block}
         for block in blocks:
             self._count(block)
-        self._follow(labels, blocks)
+        self.nest = unit.nest(len(blocks), self._loops(labels, blocks))
 
     def _count(self, block: Sequence[int]) -> None:
         counts: dict[str, int] = {}
-        moved: dict[str, int] = {}
         matrix = path = 0.0
         for index in block:
             decoded = self._decoded[index]
@@ -458,16 +424,10 @@ class BlockCosts:
             if isinstance(row, Matrix):
                 own = matrix_clocks(self.architecture, row)
                 matrix += own
-            elif isinstance(row, Image) and row.action != "size":
-                moved[name] = moved.get(name, 0) + 4 * data_words(decoded)
-            elif isinstance(row, Memory) and row.space != "scalar":
-                moved[name] = moved.get(name, 0) + row.element * row.count // 8
-            self._costs[index] = clocks = max(own, self._own_clocks(name, decoded))
-            path += clocks
+            path += max(own, self._own_clocks(name, decoded))
         self.counts.append(counts)
         self.matrix.append(matrix)
         self.path.append(path)
-        self.bytes.append(moved)
 
     def _own_clocks(self, name: str, decoded: Decoded) -> float:
         """Clocks until the same wave can issue its next instruction."""
@@ -498,27 +458,15 @@ class BlockCosts:
             latency += self.architecture.transcendental_issue_clocks
         return max(latency - distance, 0)
 
-    # waits
-
-    def _follow(self, labels: Mapping[str, int], blocks: Sequence[Sequence[int]]) -> None:
+    def _loops(self, labels: Mapping[str, int], blocks: Sequence[Sequence[int]]) -> dict[int, int]:
+        """The last block that goes back to the beginning of each loop, by its first."""
         starts = {block[0]: number for number, block in enumerate(blocks) if block}
         loops: dict[int, int] = {}  # first block of a loop -> the last one that goes back to it
         for number, block in enumerate(blocks):
             head = self._loop_head(labels, starts, block)
             if head is not None and head <= number:
                 loops[head] = number
-        heads: dict[int, list[int]] = {}
-        for head, last in loops.items():
-            heads.setdefault(last, []).append(head)
-        state = _State()
-        found: list[list[_Episode]] = [[] for _ in blocks]
-        for number, block in enumerate(blocks):
-            found[number] = self._walk(block, state)
-            for head in sorted(heads.get(number, ()), reverse=True):
-                for again in range(head, number + 1):
-                    found[again] = self._walk(blocks[again], state)
-        self.waits = [[(e.kind, e.slack, e.requests) for e in episodes] for episodes in found]
-        self.places = [[e.instruction for e in episodes] for episodes in found]
+        return loops
 
     def _loop_head(self, labels: Mapping[str, int], starts: Mapping[int, int], block: Sequence[int]) -> int | None:
         if not block:
@@ -531,70 +479,70 @@ class BlockCosts:
                 return starts.get(labels.get(operand.value.name, -1))
         return None
 
-    def _walk(self, block: Sequence[int], state: _State) -> list[_Episode]:
-        """The waits of a block, entered in a state; leaves the state at its end."""
-        found: list[_Episode] = []
-        for index in block:
-            decoded = self._decoded[index]
-            row = decoded.row
-            if isinstance(row, Memory):
-                self._access(decoded, row, state)
-            elif isinstance(row, Image):
-                self._texels(row, state)
-            elif isinstance(row, CrossLane) and row.unit == "lds":
-                state.outstanding[self._lds_counter].append(_Outstanding("lds", state.now))
-            elif isinstance(row, Control):
-                for counter, allowed in waited(decoded.instruction, row):
-                    self._wait(state, counter, allowed, found, index)
-                if row.kind == "end":
-                    for counter in ("vm", "vs"):
-                        self._wait(state, counter, 0, found, index, only="store")
-                        state.outstanding[counter].clear()
-            state.now += self._costs[index]
-        return found
+    # the simulation of a unit
 
-    def _access(self, decoded: Decoded, row: Memory, state: _State) -> None:
-        split = self.architecture.separate_store_counter
-        if row.space == "lds":
-            state.outstanding[self._lds_counter].append(_Outstanding("lds", state.now))
-        elif row.space == "scalar":
-            state.outstanding["lgkm"].append(_Outstanding("smem", state.now))
-        elif row.action == "load":
-            state.outstanding["vm"].append(_Outstanding("vmem", state.now))
-        elif row.action == "atomic" and returns_value(decoded.instruction, row):
-            state.outstanding["vm"].append(_Outstanding("atomic", state.now))
-        elif row.action in ("store", "atomic"):
-            state.outstanding["vs" if split else "vm"].append(_Outstanding("store", state.now))
+    def ops(self) -> unit.Ops:
+        """The instructions as the simulation of a unit takes them."""
+        if self._ops is None:
+            self._ops = unit.Ops([[self._op(self._decoded[index]) for index in block] for block in self._blocks])
+            self.op_of = {
+                index: number for number, index in enumerate(index for block in self._blocks for index in block)
+            }
+        return self._ops
 
-    def _texels(self, row: Image, state: _State) -> None:
-        if row.action == "store":
-            counter = "vs" if self.architecture.separate_store_counter else "vm"
-            state.outstanding[counter].append(_Outstanding("store", state.now))
-            return
-        apart = self.architecture.separate_lds_counter and row.action in ("sample", "gather")
-        state.outstanding["sample" if apart else "vm"].append(_Outstanding("vmem", state.now))
+    def _op(self, decoded: Decoded) -> unit.Op:
+        a, row, name = self.architecture, decoded.row, kind(decoded)
+        gap = float(a.scalar_issue_clocks)
+        reads = unit.registers(decoded.vector_reads | decoded.cross_reads, decoded.scalar_reads)
+        writes = unit.registers(decoded.vector_writes, decoded.scalar_writes)
+        vector = float(a.vector_latency_clocks)
+        if isinstance(row, Control):
+            counters = waited(decoded.instruction, row)
+            if counters:
+                left = [0xFFFFFFFF] * 5
+                for counter, allowed in counters:
+                    left[self._queue(counter)] = allowed
+                return unit.Op("wait", 0, gap, 0, left=tuple(left))
+            if row.kind == "end":
+                return unit.Op("end", 0, gap, 0)
+        if name in ("branch", "barrier"):
+            own = self._own_clocks(name, decoded) if name == "branch" else gap
+            return unit.Op(name, gap, own, gap, reads=reads, writes=writes)
+        if name == "salu":
+            return unit.Op("scalar", gap, gap, a.scalar_latency_clocks, reads=reads, writes=writes)
+        if name == "smem":
+            return unit.Op("smem", gap, gap, gap, queue=self._queue("lgkm"), reads=reads)
+        if name == "lds":
+            return unit.Op("lds", a.vector_issue_clocks, gap, gap, queue=self._queue(self._lds_counter), reads=reads)
+        if name.startswith("vmem"):
+            loads = name == "vmem read" or (
+                name == "vmem atomic" and isinstance(row, Memory) and returns_value(decoded.instruction, row)
+            )
+            counter = "vm"
+            if not loads and a.separate_store_counter:
+                counter = "vs"
+            elif isinstance(row, Image) and a.separate_lds_counter and row.action in ("sample", "gather"):
+                counter = "sample"
+            return unit.Op(
+                "vmem" if loads else "store", a.vector_issue_clocks, gap, gap, queue=self._queue(counter), reads=reads
+            )
+        if name == "other":
+            if not isinstance(row, Control):
+                return unit.Op("other", 0, gap, gap)
+            return unit.Op("other", 0, 0.0 if row.delay == "alu" else self._own_clocks(name, decoded), gap)
+        issue = self._clocks[name]
+        if name == "matrix" and isinstance(row, Matrix):
+            own = matrix_clocks(a, row)
+            return unit.Op("matrix", issue, gap, max(own, vector), own, reads=reads, writes=writes)
+        if name == "trans" and a.separate_transcendental_unit:
+            own = float(a.transcendental_issue_clocks)
+            return unit.Op("trans", issue, gap, vector + own, own, reads=reads, writes=writes)
+        if a.vector_bank_ports:
+            issue += unit.bank_conflicts(decoded, a.vector_bank_ports)
+        return unit.Op("vector", issue, gap, vector + issue - a.vector_issue_clocks, reads=reads, writes=writes)
 
-    def _wait(
-        self, state: _State, counter: str, allowed: int, found: list[_Episode], index: int, only: str = ""
-    ) -> None:
-        queue = state.outstanding[counter]
-        done = queue[: len(queue) - allowed] if allowed < len(queue) else []
-        if not done:
-            return
-        del queue[: len(done)]
-        slowest = next((k for k in ("vmem", "atomic", "store", "smem", "lds") if any(o.kind == k for o in done)), "")
-        if only and slowest != only:
-            return
-        waited_for = [o for o in done if o.kind == slowest]
-        newest = waited_for[-1].at
-        slack = state.now - newest
-        episode = state.episodes.get(slowest)
-        if episode is not None and newest < episode.began:
-            episode.slack = min(episode.slack, slack)
-            episode.requests += len(waited_for)
-            return
-        state.episodes[slowest] = episode = _Episode(slowest, state.now, slack, len(waited_for), index)
-        found.append(episode)
+    def _queue(self, counter: str) -> int:
+        return {"vm": 0, "vs": 1, "ds": 2, "lgkm": 3, "sample": 4}[counter]
 
     # use
 
@@ -610,63 +558,44 @@ class BlockCosts:
         sgprs: int = 0,
         lds_bytes: int = 0,
         cu_mode: bool = False,
-        seen: Seen | None = None,
+        seen: Seen,
         footprint: float | None = None,
-        scale: float = 1.0,
     ) -> Work:
         """The work of a launch.
 
         Args:
             executed: how often each block was executed, summed over waves.
             workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, cu_mode: as in `Work`.
-            seen: what an observer saw of it; without, traffic is an estimate (see `estimate`).
+            seen: the sample of it.
             footprint: bytes of the allocations in use (see `observed`).
-            scale: `executed` stands for so many times as much.
         """
         issued: dict[str, float] = {}
-        moved: dict[str, float] = {}
-        waits: dict[tuple[str, float, int], float] = {}
         matrix = path = 0.0
         for number, count in enumerate(executed):
             if not count:
                 continue
-            times = count * scale
             for name, amount in self.counts[number].items():
-                issued[name] = issued.get(name, 0) + amount * times
-            for name, amount in self.bytes[number].items():
-                moved[name] = moved.get(name, 0) + amount * times
-            for wait in self.waits[number]:
-                waits[wait] = waits.get(wait, 0) + times
-            matrix += self.matrix[number] * times
-            path += self.path[number] * times
-        if seen is None:
-            traffic = estimate(self.architecture, issued, moved)
-        else:
-            executions = [executed[self.block_of[access.instruction]] * scale for access in seen.accesses]
-            traffic = observed(self.architecture, seen, executions, footprint)
-        return Work(
-            workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, issued, matrix, path,
-            tuple(Wait(*wait, times) for wait, times in waits.items()), traffic, cu_mode,
+                issued[name] = issued.get(name, 0) + amount * count
+            matrix += self.matrix[number] * count
+            path += self.path[number] * count
+        done = Work(workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, issued, matrix, path, cu_mode=cu_mode)
+        executions = [float(executed[self.block_of[access.instruction]]) for access in seen.accesses]
+        traffic, costs, rates = observed(self.architecture, done, seen, executions, footprint)
+        ops = self.ops()
+        program = Program(
+            ops, self.nest, tuple(count / (workgroups * waves) for count in executed),
+            {self.op_of[instruction]: cost for instruction, cost in costs.items()}, rates,
         )  # fmt: skip
+        return replace(done, traffic=traffic, program=program)
 
-    def stalls(self, executed: Sequence[int], work: Work) -> dict[int, float]:
-        """Clocks for which waves stand still, added up over all waves, by the instruction that waits.
-
-        Together they are what the model's latency has of waits.
-
-        Args:
-            executed: how often each block was executed, summed over waves.
-            work: of the launch, whose traffic says how long an access takes on average.
-        """
-        vmem = sum(work.issued.get(name, 0) for name in ("vmem read", "vmem write", "vmem atomic"))
-        stall = _stalling(self.architecture, work, vmem)
-        found: dict[int, float] = {}
-        for times, waits, places in zip(executed, self.waits, self.places, strict=True):
-            for wait, place in zip(waits, places, strict=True):
-                clocks = stall(*wait) * times
-                if clocks:
-                    found[place] = found.get(place, 0.0) + clocks
-        return found
+    def stalls(self, work: Work) -> dict[int, float]:
+        """Clocks for which waves stand still at waits, added up over all waves, by the instruction that waits."""
+        held = occupancy(
+            self.architecture, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, cu_mode=work.cu_mode
+        )
+        result = _simulation(self.architecture, work, max(held.blocks, 1)).run()
+        waves = work.workgroups * work.waves
+        return {index: result.stalls[number] * waves for index, number in self.op_of.items() if result.stalls[number]}
 
 
 _QUEUES = {
@@ -690,107 +619,305 @@ def waited(instruction: Instruction, row: Control) -> list[tuple[str, int]]:
     return [(_QUEUES[counter], int(count)) for counter, count in named if counter in _QUEUES]
 
 
-def estimate(architecture: Architecture, issued: Mapping[str, float], moved: Mapping[str, float]) -> Traffic:
-    """Traffic without observation: every access contiguous, every lane active, every byte from and to memory.
-
-    Args:
-        issued: wave instructions by class.
-        moved: bytes of one lane, summed over wave instructions, by class.
-    """
-    a = architecture
-    read, write, atomic, in_lds = (
-        moved.get(name, 0) * a.wave_size for name in ("vmem read", "vmem write", "vmem atomic", "lds")
-    )
-    vmem = sum(issued.get(name, 0) for name in ("vmem read", "vmem write", "vmem atomic"))
-    line = a.l2_cache.line_bytes
-    return Traffic(
-        lds_clocks=in_lds / a.lds_bytes_per_clock,
-        lds_bytes=in_lds,
-        l1_clocks=max((read + write + atomic) / a.l1_bytes_per_clock, vmem * a.vector_issue_clocks),
-        l1_lookups=read / a.vector_cache.line_bytes,
-        l2_reads=read / line,
-        l2_writes=write / 64,
-        l2_atomics=atomic / 64,
-        atomic_lines=atomic / 64,
-        fabric_reads=read / line,
-        fabric_read_bytes=read,
-        fabric_write_bytes=write,
-        dram_read_bytes=read,
-        dram_write_bytes=write,
-        estimated=1.0,
-    )
-
-
 class Seen(NamedTuple):
-    """What the observer of a launch saw (observation.py): its accesses, `Observer.read()` and `Observer.flows()`."""
+    """The sample of a launch (observation.py), with its accesses, the grid, and all allocations (`Arena.table`)."""
 
     accesses: Sequence[Observed]
-    totals: Sequence[Mapping[str, int]]
-    flows: Mapping[str, int]
+    recorded: Recorded
+    grid: tuple[int, int, int]
+    live: Sequence[int] = ()
+
+    def allocations(self, flows: Sequence[sample.Flow]) -> list[tuple[int, int]]:
+        """(number, bytes) of the allocation that each access uses, as far as it is known; else (-1, 0)."""
+        starts = range(0, len(self.live) - RANGE_WORDS, RANGE_WORDS)
+        places = sorted((self.live[at] & 0xFFFF_FFFF, self.live[at + 1]) for at in starts)
+        found = []
+        for flow in flows:
+            place = bisect.bisect_right(places, 128 * flow.line + 127, key=lambda each: each[0]) - 1
+            inside = flow.executed and place >= 0 and 128 * flow.line < sum(places[place])
+            found.append((place, places[place][1]) if inside else (-1, 0))
+        return found
+
+
+class _Around(NamedTuple):
+    """Who shares a level of cache: so many workgroups at a time, every `stride`-th of the grid, in `room` bytes."""
+
+    residents: float
+    stride: int
+    room: float
+    most: float
+
+    def members(self, count: float, grid: tuple[int, int, int]) -> tuple[list[float], list[float]]:
+        """How many of `count` workgroups lie along x, y and z, and how far apart they are there."""
+        members, apart, below = [], [], 1  # workgroups of the grid from one to the next in this direction
+        for size in grid:
+            along = min(max(count * self.stride / below, 1.0), float(size))
+            step = self.stride // math.gcd(below, self.stride)  # to the next that is one of them
+            members.append(max(along / step, 1.0))
+            apart.append(float(step))
+            below *= size
+        return members, apart
 
 
 def observed(
-    architecture: Architecture, seen: Seen, executions: Sequence[float], footprint: float | None = None
-) -> Traffic:
-    """The traffic of a launch of which an observer saw all or some.
+    architecture: Architecture, work: Work, seen: Seen, executions: Sequence[float], footprint: float | None = None
+) -> tuple[Traffic, dict[int, unit.Cost], list[Mapping[str, float]]]:
+    """The traffic of a launch by its sample, what one execution of each memory instruction costs, and what one of each
+    access does in the caches.
 
     Args:
+        work: of the launch, without its traffic.
         executions: how often the instruction of each access was executed in the whole launch; what was seen of it is
             scaled up to that.
         footprint: bytes of all allocations that the launch used, if known: where they fit into a cache, no more than
             that is read through it, though a sample of workgroups, each with data that all share, suggests more.
     """
     a = architecture
+    total = max(work.workgroups, 1)
+    held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
+    units, _ = _units(a, work)
+    on_unit, on_die = min(_on_unit(a, work), max(held.blocks, 1)), -(-total // a.xcds)
+    active_die = min(on_die, max(units // a.xcds, 1))
+    active = min(total, units)
+    die = min(float(on_die), float(active_die * on_unit))
+    device = min(float(total), float(active * on_unit))
+    arrays = a.shader_array_cache.instances if a.shader_array_cache is not None else 1
+    array = max(device / arrays, 1.0)
+    levels = (
+        _Around(array, arrays, a.shader_array_cache.bytes if a.shader_array_cache is not None else 0, total / arrays),
+        _Around(die, a.xcds, a.l2_cache.bytes, on_die),
+        _Around(device, 1, a.last_level_cache.bytes if a.last_level_cache is not None else 0, total),
+    )
+    # A workgroup's share of a cache is larger by what it shares with the others there.
+    around = (_Around(float(on_unit), active, 0, on_unit), *levels)
+    size = seen.recorded.size
+    in_sample = [times * min(size[0] * size[1] * size[2] / total, 1.0) for times in executions]
+    flows = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
+    fetched = sum(flow.first for flow in flows)
+    shares = []
+    for level in around:
+        members, apart = level.members(level.residents, seen.grid)
+        own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
+        shares.append(max(level.residents * own, 1.0))
+    flows = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample)
+    where = seen.allocations(flows)
+    flows = _revisits(a, flows, executions, total, where, shares)
+    if any(size for _, size in where):
+        footprint = sum(size for _, size in set(where))
+    factors = [times / flow.executed if flow.executed else 0.0 for flow, times in zip(flows, executions, strict=True)]
+    windows = []
+    for level in levels:
+        # As many workgroups as run at a time fetch together; later ones find what still fits.
+        count = level.residents
+        while level.room and count < level.most:
+            members, apart = level.members(2 * count, seen.grid)
+            fetched = sum(128 * f.first * up * f.unique(members, apart) for f, up in zip(flows, factors, strict=True))
+            if fetched / total * 2 * count > level.room:
+                break
+            count *= 2
+        windows.append((level.members(level.residents, seen.grid), level.members(min(count, level.most), seen.grid)))
+
     t = dict.fromkeys((f.name for f in fields(Traffic)), 0.0)
-    missed = expected = 0.0  # bytes that L2 asked for: seen, and scaled up
-    wrote = writes = 0.0  # requests of stores and atomics
-    for access, total, times in zip(seen.accesses, seen.totals, executions, strict=True):
-        if not total["executed"]:
+    t["sampled"] = float(size[0] * size[1] * size[2] < total or sample.cut(seen.recorded))
+    rows: list[tuple[Observed, float, dict[str, float], unit.Cost]] = []
+    l1, l2 = float(a.vector_cache.latency_clocks), float(a.l2_cache.latency_clocks)
+    first_array = float(a.shader_array_cache.latency_clocks) if a.shader_array_cache is not None else l2
+    last = float(a.last_level_cache.latency_clocks) if a.last_level_cache is not None else a.memory_latency_clocks
+    latencies: tuple[float, ...] = (l1, first_array, l2, float(last), float(a.memory_latency_clocks))
+    for access, flow, times in zip(seen.accesses, flows, executions, strict=True):
+        if not times:
             continue
-        factor = times / total["executed"]
-        t["sampled"] = max(t["sampled"], float(factor > 1.0))
-        lines = total["lines"] * factor
-        t["lds_clocks"] += total["bank_cycles"] * factor
+        lanes = a.wave_size
+        if flow.lds_executed:
+            share = flow.lds_executed / max(flow.lds_executed + flow.executed, 1)
+            cycles, lanes_each = flow.lds_cycles / flow.lds_executed, flow.lds_lanes / flow.lds_executed
+            t["lds_clocks"] += cycles * share * times
+            t["lds_bytes"] += lanes_each * access.bytes * share * times
+            served = max(cycles, lanes_each * access.bytes / a.lds_bytes_per_clock)
+            port = 2 * lanes_each * access.bytes / a.lds_bytes_per_clock if a.simds_per_cu > 2 else 0.0
+            latency: tuple[float, ...] = (float(a.lds_latency_clocks), 0.0, 0.0, 0.0, 0.0)
+            rows.append((access, times, {}, unit.Cost(lds=served * share, port=port * share, latency=latency)))
         if access.space == "lds":
-            t["lds_bytes"] += total["lanes"] * access.bytes * factor
+            if not flow.lds_executed:
+                served = lanes * access.bytes / a.lds_bytes_per_clock
+                rows.append(
+                    (access, times, {}, unit.Cost(lds=served, latency=(float(a.lds_latency_clocks), 0, 0, 0, 0)))
+                )
             continue
-        read_bytes = 64 * total["reads_64"] + 128 * total["reads_128"]
-        missed += read_bytes
-        expected += read_bytes * factor
-        t["fabric_reads"] += (total["reads_64"] + total["reads_128"]) * factor
-        t["llc_hits"] += total["memory_hits"] * factor
-        t["fabric_read_bytes"] += read_bytes * factor
-        requests, hits = total["requests"] * factor, total["l2_hits"] * factor
+        if not flow.executed:
+            flow = _unseen(a, access, flow)
+        each = 1 / flow.executed
+        wanted = max(flow.wanted, 1e-9)
+        to_l2 = flow.wanted - flow.array_hits if a.shader_array_cache is not None else flow.wanted
+        # Of lines that several workgroups use at the same time one asks for the line, and all wait for it.
+        (fetch, wait), (fetch_l2, wait_l2), (fetch_last, wait_last) = (
+            (flow.unique(*lasting), flow.unique(*lasting) / flow.unique(*now)) for now, lasting in windows
+        )
+        same, same_l2, same_last = (flow.unique(*now) for now, _ in windows)
+        waits = [float(flow.wanted)] * 3
+        if a.shader_array_cache is not None:
+            waits[0] = flow.first * wait + to_l2 - flow.first
+            to_l2 = flow.first * fetch + (to_l2 - flow.first) * same
+        past = flow.last_hits + flow.again
+        to_fabric = min(flow.first * fetch_l2 + past * same_l2, to_l2)
+        waits[1] = min(flow.first * wait_l2 + past, waits[0])
+        to_dram = min(flow.first * fetch_last + flow.again * same_last, to_fabric)
+        waits[2] = min(flow.first * wait_last + flow.again, waits[1])
+        if a.last_level_cache is None:
+            to_dram, waits[2] = to_fabric, waits[1]
+        each_line = flow.bytes / wanted if flow.bytes else 128.0
+        row = {
+            "l1_lookups": flow.lookups * each, "l1_hits": flow.first_hits * each,
+            "array_hits": (flow.wanted - to_l2) * each, "l2_reads": to_l2 * each, "l2_hits": (to_l2 - to_fabric) * each,
+            "fabric_reads": to_fabric * each, "llc_hits": (to_fabric - to_dram) * each,
+            "fabric_read_bytes": to_fabric * each_line * each, "dram_read_bytes": to_dram * each_line * each,
+            "fabric_write_bytes": 32 * flow.sectors * each, "requests": flow.requests * each,
+        }  # fmt: skip
+        per_miss = flow.wanted / max(flow.missing, 1)
+        parts = [flow.waiting * each]
+        for beyond in waits:
+            part = 1 - (1 - min(beyond / wanted, 1.0)) ** per_miss if flow.wanted else 0.0
+            parts.append(part * flow.waiting * each)
         if access.space == "scalar":
-            t["scalar_lookups"] += lines
-            t["scalar_hits"] += total["first_hits"] * factor
-            t["l2_reads"] += requests
-            t["l2_hits"] += hits
+            # What workgroups share is there from those that ran on the unit before.
+            rare = flow.unique(*around[0].members(float(_on_unit(a, work)), seen.grid))
+            parts = [part * rare for part in parts]
+            latency = (float(a.scalar_cache.latency_clocks), *latencies[1:])
+            on = _cascade(parts)
+            rows.append((access, times, row, unit.Cost(latency=latency, beyond=on)))
             continue
-        t["l1_clocks"] += _l1_clocks(a, times, total["lanes"] * factor, access.bytes, lines)
+        l1_each = _l1_clocks(a, 1.0, flow.lanes * each, access.bytes, flow.lookups * each)
         if access.action == "load":
-            t["l1_lookups"] += lines
-            t["l1_hits"] += total["first_hits"] * factor
-            t["array_hits"] += total["array_hits"] * factor
-            t["l2_reads"] += requests
-            t["l2_hits"] += hits
+            row["l1_clocks"] = l1_each
+            fill = (flow.lookups - flow.first_hits) * each * a.vector_cache.line_bytes / a.l1_fill_bytes_per_clock
+            own = max(l1_each - a.vector_issue_clocks, 0.0)
+            latency = _later(latencies, own)
+            rows.append((access, times, row, unit.Cost(l1=l1_each, fill=fill, latency=latency, beyond=_cascade(parts))))
+            continue
+        row["l1_clocks"] = l1_each
+        latency = (l2,) * 2 + latencies[2:]
+        if access.action == "atomic":
+            t["atomic_lines"] += flow.blocks
+            on = _cascade([1.0, 1.0, parts[2], parts[3]])
         else:
-            t["l2_writes" if access.action == "store" else "l2_atomics"] += requests
-            if access.action == "atomic":
-                t["atomic_lines"] += total["requests"] - total["l2_hits"]
-            wrote += total["requests"]
-            writes += requests
-    flows = seen.flows
-    up = writes / wrote if wrote else 1.0
-    t["fabric_write_bytes"] = (32 * flows["writebacks_32"] + 64 * flows["writebacks_64"]) * up
-    t["dram_read_bytes"] = flows["dram_reads"] * (expected / missed if missed else 1.0)
-    last = a.last_level_cache
+            on = (0.0,) * 4
+        rows.append((access, times, row, unit.Cost(l1=l1_each, latency=latency, beyond=on)))
+    for access, times, row, _ in rows:
+        scalar = access.space == "scalar"
+        for name, value in row.items():
+            if name == "requests":
+                if access.action != "load":
+                    t["l2_writes" if access.action == "store" else "l2_atomics"] += value * times
+            elif name == "l1_lookups" or name == "l1_hits":
+                if scalar:
+                    t["scalar_lookups" if name == "l1_lookups" else "scalar_hits"] += value * times
+                elif access.action == "load":
+                    t[name] += value * times
+            elif name in ("l2_reads", "l2_hits", "array_hits") and access.action != "load":
+                continue
+            else:
+                t[name] += value * times
+    before = t["fabric_read_bytes"], t["dram_read_bytes"]
     if footprint is not None:
         _bound(a, t, footprint)
+    fabric_scale, dram_scale = (
+        after / old if old else 1.0
+        for old, after in zip(before, (t["fabric_read_bytes"], t["dram_read_bytes"]), strict=True)
+    )
     # What is written stays in a last-level cache if all fits; else, launch after launch, all of it has to go out.
-    fits = last is not None and (t["fabric_write_bytes"] if footprint is None else footprint) <= last.bytes
-    t["dram_write_bytes"] = flows["dram_writes"] * up if fits else t["fabric_write_bytes"]
-    return Traffic(**t)
+    last_level = a.last_level_cache
+    fits = last_level is not None and (t["fabric_write_bytes"] if footprint is None else footprint) <= last_level.bytes
+    t["dram_write_bytes"] = 0.0 if fits else t["fabric_write_bytes"]
+
+    rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / active_die
+    clock = a.clock_mhz * 1e6
+    costs: dict[int, unit.Cost] = {}
+    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
+    turns = max(min(t["atomic_lines"], channels), 1.0)
+    rates: dict[int, Mapping[str, float]] = {}
+    for access, _, row, cost in rows:
+        reads = row.get("l2_reads", 0.0) * a.l2_cache.line_bytes if access.action == "load" else 0.0
+        read, moved = row.get("dram_read_bytes", 0.0) * dram_scale, row.get("fabric_read_bytes", 0.0) * fabric_scale
+        written = row.get("fabric_write_bytes", 0.0)
+        requests = row.get("requests", 0.0)
+        cost = cost._replace(
+            l2=(reads + 128 * requests) / rate,
+            last=(moved + written) * clock / a.last_level_bandwidth * active if a.last_level_cache is not None else 0.0,
+            dram=(read + (0.0 if fits else written)) * clock / (a.memory_bandwidth * a.memory_efficiency) * active,
+            atomic=requests * a.atomic_clocks / turns * active if access.action == "atomic" else 0.0,
+        )
+        if fabric_scale < 1 or dram_scale < 1:
+            one, two, three, four = cost.beyond
+            cost = cost._replace(beyond=(one, two, three * fabric_scale, four * min(dram_scale / fabric_scale, 1.0)))
+        if row:
+            scales = dict.fromkeys(("fabric_reads", "fabric_read_bytes", "llc_hits"), fabric_scale)
+            scales["dram_read_bytes"] = dram_scale
+            rates[id(access)] = {name: value * scales.get(name, 1.0) for name, value in row.items()}
+        known = costs.get(access.instruction)
+        costs[access.instruction] = cost if known is None else _together(known, cost)
+    return Traffic(**t), costs, [rates.get(id(access), {}) for access in seen.accesses]
+
+
+def _unseen(a: Architecture, access: Observed, flow: sample.Flow) -> sample.Flow:
+    """The flow of an access of which the sample has no execution: contiguous, by all lanes, of lines never used."""
+    size = a.wave_size * access.bytes if access.space != "scalar" else access.bytes
+    lines = max(size / 128, 1.0)
+    found = flow._replace(executed=1, lanes=a.wave_size, lookups=max(size / a.vector_cache.line_bytes, 1.0))
+    if access.action == "load":
+        return found._replace(missing=1, waiting=1, first=lines, bytes=128 * lines)
+    written = found._replace(requests=max(size / 64, 1.0), sectors=size / 32, blocks=size / 64)
+    return written if access.action == "store" else written._replace(first=lines, bytes=128 * lines)
+
+
+def _revisits(
+    a: Architecture, flows: Sequence[sample.Flow], executions: Sequence[float], workgroups: int,
+    where: Sequence[tuple[int, int]], shares: Sequence[float],
+) -> list[sample.Flow]:  # fmt: skip
+    """The flows, if the lines of an allocation that each workgroup used for the first time would be, in the whole
+    launch, more than it has: the others of them it used before, so long ago that all the rest came in between.
+
+    Args:
+        where: (number, bytes) of the allocation of each access; nothing is known of those with 0 bytes.
+    """
+    used: dict[int, float] = {}
+    for flow, times, (place, _) in zip(flows, executions, where, strict=True):
+        if flow.executed:
+            used[place] = used.get(place, 0.0) + flow.first * times / flow.executed / workgroups
+    found = []
+    for flow, (place, size) in zip(flows, where, strict=True):
+        there = size / 128
+        if not size or used[place] <= there:
+            found.append(flow)
+            continue
+        again = flow.first * (1 - there / used[place])
+        level = "again"
+        if there <= a.l2_cache.bytes / 128 / shares[2]:
+            level = "l2_hits"
+        elif a.last_level_cache is not None and there <= a.last_level_cache.bytes / 128 / shares[3]:
+            level = "last_hits"
+        found.append(flow._replace(first=flow.first - again, **{level: getattr(flow, level) + again}))
+    return found
+
+
+def _later(latencies: tuple[float, ...], clocks: float) -> tuple[float, ...]:
+    return tuple(latency + clocks for latency in latencies)
+
+
+def _cascade(parts: Sequence[float]) -> tuple[float, ...]:
+    """Of executions that go to each level, the part that goes on, from the parts of all that go so far."""
+    found, before = [], 1.0
+    for part in parts:
+        found.append(min(part / before, 1.0) if before > 1e-9 else 0.0)
+        before = min(part, before)
+    return tuple(found)
+
+
+def _together(one: unit.Cost, other: unit.Cost) -> unit.Cost:
+    """The two accesses of one instruction."""
+    added = {name: getattr(one, name) + getattr(other, name) for name in unit.Cost._fields[:8]}
+    latency = tuple(max(x, y) for x, y in zip(one.latency, other.latency, strict=True))
+    beyond = tuple(max(x, y) for x, y in zip(one.beyond, other.beyond, strict=True))
+    return unit.Cost(**added, latency=latency, beyond=beyond)
 
 
 def _l1_clocks(a: Architecture, executed: float, lanes: float, size: int, lines: float) -> float:
@@ -847,7 +974,7 @@ class Pending:
         workgroups, threads: of the grid, and of one workgroup.
         kernel: its descriptor, for what a wave occupies.
         lds_bytes: of a workgroup, static and dynamic.
-        seen: gives what the observer saw; it must hold a copy, as the observer is used again by the next launch.
+        seen: gives the sample; it must hold a copy, as the observer is used again by the next launch.
         footprint: bytes of the allocations in use, see `footprint`; None if they are not known.
     """
 
@@ -858,7 +985,7 @@ class Pending:
     threads: int
     kernel: KernelDescriptor
     lds_bytes: int
-    seen: Callable[[], Seen] | None = None
+    seen: Callable[[], Seen]
     footprint: float | None = None
     _time: ModelledTime | None = None
 
@@ -868,7 +995,7 @@ class Pending:
         return self.block_costs().work(
             self.executed, self.workgroups, self.architecture.waves(self.threads), self.threads,
             vgprs=kernel.vgprs, sgprs=kernel.sgprs, lds_bytes=self.lds_bytes, cu_mode=self._cu_mode,
-            seen=self.seen() if self.seen is not None else None, footprint=self.footprint,
+            seen=self.seen(), footprint=self.footprint,
         )  # fmt: skip
 
     @property

@@ -42,6 +42,11 @@ class Functions:
     shuffle: int
     observe_begin: int
     observe_end: int
+    record: int
+    record_begin: int
+    record_end: int
+    replay: int
+    unit: int
     row: int
     image: int
 

@@ -5,7 +5,9 @@
 #include "matrix.c"
 #include "memory.c"
 #include "observe.c"
+#include "replay.c"
 #include "rounding.c"
+#include "unit.c"
 #include "workgroups.c"
 
 #include "barriers.c"

@@ -504,7 +504,8 @@ u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, con
   u64 event = ++c->now;
   u32 bytes = role->bytes, words = bytes == role->cells << 2;
   c->log[event] = (u16)access;
-  if (exec == c->all_lanes && !c->watching && !c->chained) {
+  int told = c->chained && (c->chained != (u64)gpulab_record || is_recorded(launch_of(wave)->observation, wave->group));
+  if (exec == c->all_lanes && !c->watching && !told) {
     if (role->flags & ROLE_GLOBAL_READ) {
       if (words && bytes == 4) return global_read_word(wave, access, base, exec, low, high);
       if (words && bytes == 16) return global_read_four(wave, access, base, exec, low, high);

@@ -48,7 +48,20 @@ enum {
   STEP_REGISTERS = 512, /* vector registers that a Step has a bit for: v0.. and a0.. behind them */
   STEP_SCALARS = 192, /* scalar registers that a Step has a bit for */
   TEXEL_SIZES = 5, /* texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap */
+  LOG_CUT = 2147483648, /* of a log's length: not all accesses are in it */
+  QUEUES = 5, /* that count accesses until they are done: loads, stores, LDS, scalar loads (and LDS), samples */
   MOST_TAPS = 8, /* texels that one lane of an image instruction may read: 2 in each direction */
+};
+
+/* What a recorded access does. */
+enum {
+  KIND_LOAD = 0, KIND_STORE = 1, KIND_ATOMIC = 2, KIND_SCALAR = 3
+};
+
+/* Kinds of instruction of a simulated unit. */
+enum {
+  OP_VECTOR = 0, OP_TRANS = 1, OP_MATRIX = 2, OP_SCALAR = 3, OP_SMEM = 4, OP_LDS = 5, OP_VMEM = 6, OP_STORE = 7,
+  OP_BRANCH = 8, OP_BARRIER = 9, OP_WAIT = 10, OP_END = 11, OP_OTHER = 12
 };
 
 /* What a translated kernel returns. ELSEWHERE passes between the pieces of a large one: to go on at the pc. */
@@ -170,6 +183,12 @@ enum {
   ROLE_ATOMIC = 1, ROLE_RELOAD = 2, ROLE_LDS_READ = 4, ROLE_GLOBAL_READ = 8, ROLE_PARTIAL = 16, ROLE_NARROW = 32
 };
 
+/* What costs nothing in the simulation of a unit. */
+enum {
+  FREE_VECTOR = 1, FREE_TRANS = 2, FREE_MATRIX = 4, FREE_SCALAR = 8, FREE_LDS = 16, FREE_L1 = 32, FREE_L2 = 64,
+  FREE_LAST = 128, FREE_DRAM = 256, FREE_ATOMIC = 512, FREE_DISPATCH = 1024, FREE_LATENCY = 2048
+};
+
 /* An access as gpulab_load, gpulab_store, gpulab_resolve and gpulab_row take it. No high: addresses have no high
    halves. Put back: 64-bit elements of scratch go back after an atomic operation. */
 #define ACCESS_SPACE(word) ((word) >> 0 & 15)
@@ -242,7 +261,17 @@ typedef struct Flows Flows;
 typedef struct Sample Sample;
 typedef struct Site Site;
 typedef struct Level Level;
+typedef struct Recording Recording;
 typedef struct Observation Observation;
+typedef struct Mark Mark;
+typedef struct Line Line;
+typedef struct SiteFlow SiteFlow;
+typedef struct Replay Replay;
+typedef struct Op Op;
+typedef struct Cost Cost;
+typedef struct Visit Visit;
+typedef struct Resident Resident;
+typedef struct Unit Unit;
 typedef struct Region Region;
 typedef struct Role Role;
 typedef struct Segment Segment;
@@ -443,7 +472,9 @@ struct Launch {
   u64 arena;
   u64 faulted; /* the lowest number of a workgroup that faulted; ~0 for none */
   u64 cancel; /* everything is to end (Ctrl-C) */
-  u64 observer; /* Observer of the first `observed` workgroups, which run on thread 0 in their order */
+  u64 only; /* not 0: no workgroups but those of the sample are run */
+  /* Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded */
+  u64 observer;
   u64 observed;
   const Access *accesses;
   u64 access_count;
@@ -465,7 +496,7 @@ struct Launch {
   u32 first_blocks; /* 64 bytes each of Wave that a workgroup starts with anew, a bit each */
   u32 residents; /* workgroups that one thread keeps alive at the same time */
 };
-SIZE_IS(Launch, 280);
+SIZE_IS(Launch, 288);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, batch, 16);
@@ -483,27 +514,28 @@ PLACE_IS(Launch, slice, 104);
 PLACE_IS(Launch, arena, 112);
 PLACE_IS(Launch, faulted, 120);
 PLACE_IS(Launch, cancel, 128);
-PLACE_IS(Launch, observer, 136);
-PLACE_IS(Launch, observed, 144);
-PLACE_IS(Launch, accesses, 152);
-PLACE_IS(Launch, access_count, 160);
-PLACE_IS(Launch, observation, 168);
-PLACE_IS(Launch, blind, 176);
-PLACE_IS(Launch, grid_barrier, 184);
-PLACE_IS(Launch, gone, 192);
-PLACE_IS(Launch, ready, 200);
-PLACE_IS(Launch, checker, 208);
-PLACE_IS(Launch, grid, 216);
-PLACE_IS(Launch, waves, 228);
-PLACE_IS(Launch, wave_size, 232);
-PLACE_IS(Launch, vgprs, 236);
-PLACE_IS(Launch, lds_bytes, 240);
-PLACE_IS(Launch, scratch_bytes, 244);
-PLACE_IS(Launch, id_register, 248);
-PLACE_IS(Launch, id_vgprs, 260);
-PLACE_IS(Launch, first_pc, 264);
-PLACE_IS(Launch, first_blocks, 268);
-PLACE_IS(Launch, residents, 272);
+PLACE_IS(Launch, only, 136);
+PLACE_IS(Launch, observer, 144);
+PLACE_IS(Launch, observed, 152);
+PLACE_IS(Launch, accesses, 160);
+PLACE_IS(Launch, access_count, 168);
+PLACE_IS(Launch, observation, 176);
+PLACE_IS(Launch, blind, 184);
+PLACE_IS(Launch, grid_barrier, 192);
+PLACE_IS(Launch, gone, 200);
+PLACE_IS(Launch, ready, 208);
+PLACE_IS(Launch, checker, 216);
+PLACE_IS(Launch, grid, 224);
+PLACE_IS(Launch, waves, 236);
+PLACE_IS(Launch, wave_size, 240);
+PLACE_IS(Launch, vgprs, 244);
+PLACE_IS(Launch, lds_bytes, 248);
+PLACE_IS(Launch, scratch_bytes, 252);
+PLACE_IS(Launch, id_register, 256);
+PLACE_IS(Launch, id_vgprs, 268);
+PLACE_IS(Launch, first_pc, 272);
+PLACE_IS(Launch, first_blocks, 276);
+PLACE_IS(Launch, residents, 280);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -738,6 +770,34 @@ PLACE_IS(Level, sets, 20);
 PLACE_IS(Level, ways, 24);
 PLACE_IS(Level, stride, 28);
 
+/* The sample of a launch from which its time is modelled: a box of workgroups, and for each of their waves a log
+   of its accesses to cached memory. */
+struct Recording {
+  u32 begin[3]; /* the box: coordinates of its first workgroup, and how many there are in each direction */
+  u32 size[3];
+  u32 waves; /* of a workgroup */
+  u32 words; /* of the log of one wave */
+  u32 events; /* accesses of one wave to cached memory that are recorded at most; as many to LDS are counted */
+  u32 lock;
+  u64 log; /* u32[workgroups][waves][words] */
+  u64 used; /* u32[workgroups][waves]: words in use; LOG_CUT: more was to come */
+  u64 count; /* u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS */
+  u64 marks; /* Mark per access */
+  u64 banked; /* u64[3] per access: executions in LDS, their lanes, cycles of banks */
+};
+SIZE_IS(Recording, 80);
+PLACE_IS(Recording, begin, 0);
+PLACE_IS(Recording, size, 12);
+PLACE_IS(Recording, waves, 24);
+PLACE_IS(Recording, words, 28);
+PLACE_IS(Recording, events, 32);
+PLACE_IS(Recording, lock, 36);
+PLACE_IS(Recording, log, 40);
+PLACE_IS(Recording, used, 48);
+PLACE_IS(Recording, count, 56);
+PLACE_IS(Recording, marks, 64);
+PLACE_IS(Recording, banked, 72);
+
 /* The state of a device's observers. */
 struct Observation {
   Totals *totals; /* per access */
@@ -776,9 +836,10 @@ struct Observation {
   u32 unit;
   u32 instance;
   Sample *samples; /* two for each access; 0: none are taken */
+  Recording *recording; /* of the launch */
   u8 grouped[64]; /* phase of each lane where they are not consecutive */
 };
-SIZE_IS(Observation, 464);
+SIZE_IS(Observation, 472);
 PLACE_IS(Observation, totals, 0);
 PLACE_IS(Observation, sites, 8);
 PLACE_IS(Observation, patterns, 16);
@@ -815,7 +876,286 @@ PLACE_IS(Observation, xcd, 376);
 PLACE_IS(Observation, unit, 380);
 PLACE_IS(Observation, instance, 384);
 PLACE_IS(Observation, samples, 392);
-PLACE_IS(Observation, grouped, 400);
+PLACE_IS(Observation, recording, 400);
+PLACE_IS(Observation, grouped, 408);
+
+/* The pattern that a recorded access had last. */
+struct Mark {
+  u64 last;
+  u64 serial;
+};
+SIZE_IS(Mark, 16);
+PLACE_IS(Mark, last, 0);
+PLACE_IS(Mark, serial, 8);
+
+/* A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1. */
+struct Line {
+  u64 key;
+  u32 stamp;
+  u32 in_array;
+  u32 in_l2;
+  u32 site;
+  u32 fetched;
+  u32 dirty;
+  u32 counted;
+  u32 padding;
+};
+SIZE_IS(Line, 40);
+PLACE_IS(Line, key, 0);
+PLACE_IS(Line, stamp, 8);
+PLACE_IS(Line, in_array, 12);
+PLACE_IS(Line, in_l2, 16);
+PLACE_IS(Line, site, 20);
+PLACE_IS(Line, fetched, 24);
+PLACE_IS(Line, dirty, 28);
+PLACE_IS(Line, counted, 32);
+PLACE_IS(Line, padding, 36);
+
+/* What the accesses of one instruction did in a replay of a sample. */
+struct SiteFlow {
+  u64 executed;
+  u64 lanes;
+  u64 lookups; /* of lines in the first cache (vector or scalar) */
+  u64 first_hits;
+  u64 missing; /* executions of which a line was not there; or had just been asked for by another wave */
+  u64 waiting;
+  u64 array_hits; /* others that the workgroup had used lately, by the level that holds them */
+  u64 l2_hits;
+  u64 last_hits;
+  u64 again; /* lines that it had used too long ago, or never */
+  u64 first;
+  u64 bytes; /* of all lines beyond the first cache */
+  u64 requests; /* 64-byte requests of stores and atomics */
+  u64 sectors; /* of 32 bytes that became dirty */
+  u64 blocks; /* of 64 bytes that no workgroup of the sample had used before */
+  u64 line; /* the first that was used */
+  u64 pairs[12]; /* first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses */
+  u64 shared[12];
+};
+SIZE_IS(SiteFlow, 320);
+PLACE_IS(SiteFlow, executed, 0);
+PLACE_IS(SiteFlow, lanes, 8);
+PLACE_IS(SiteFlow, lookups, 16);
+PLACE_IS(SiteFlow, first_hits, 24);
+PLACE_IS(SiteFlow, missing, 32);
+PLACE_IS(SiteFlow, waiting, 40);
+PLACE_IS(SiteFlow, array_hits, 48);
+PLACE_IS(SiteFlow, l2_hits, 56);
+PLACE_IS(SiteFlow, last_hits, 64);
+PLACE_IS(SiteFlow, again, 72);
+PLACE_IS(SiteFlow, first, 80);
+PLACE_IS(SiteFlow, bytes, 88);
+PLACE_IS(SiteFlow, requests, 96);
+PLACE_IS(SiteFlow, sectors, 104);
+PLACE_IS(SiteFlow, blocks, 112);
+PLACE_IS(SiteFlow, line, 120);
+PLACE_IS(SiteFlow, pairs, 128);
+PLACE_IS(SiteFlow, shared, 224);
+
+/* The replay of a sample. */
+struct Replay {
+  u64 log; /* all logs, one behind the other */
+  u64 used; /* as in Recording */
+  u64 kinds; /* u32 per access: KIND_ */
+  u64 flows; /* SiteFlow per access */
+  u64 warm; /* the same for the second half of the logs that do not reach to their wave's end */
+  u64 table; /* Line[mask + 1] */
+  u64 tags; /* u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on */
+  u64 cursors; /* u32[2 * waves] */
+  u64 turns; /* u32[array_sets + l2_sets]: requests so far of each set */
+  u32 size[3];
+  u32 mask;
+  u32 waves;
+  u32 cus;
+  u32 sets;
+  u32 ways;
+  u32 shift;
+  u32 array_sets; /* of one workgroup's share; sets are a power of two, or 0: no cache */
+  u32 array_ways;
+  u32 l2_sets;
+  u32 l2_ways;
+  u32 last_lines; /* one workgroup's share */
+  u32 scalar_lines;
+};
+SIZE_IS(Replay, 136);
+PLACE_IS(Replay, log, 0);
+PLACE_IS(Replay, used, 8);
+PLACE_IS(Replay, kinds, 16);
+PLACE_IS(Replay, flows, 24);
+PLACE_IS(Replay, warm, 32);
+PLACE_IS(Replay, table, 40);
+PLACE_IS(Replay, tags, 48);
+PLACE_IS(Replay, cursors, 56);
+PLACE_IS(Replay, turns, 64);
+PLACE_IS(Replay, size, 72);
+PLACE_IS(Replay, mask, 84);
+PLACE_IS(Replay, waves, 88);
+PLACE_IS(Replay, cus, 92);
+PLACE_IS(Replay, sets, 96);
+PLACE_IS(Replay, ways, 100);
+PLACE_IS(Replay, shift, 104);
+PLACE_IS(Replay, array_sets, 108);
+PLACE_IS(Replay, array_ways, 112);
+PLACE_IS(Replay, l2_sets, 116);
+PLACE_IS(Replay, l2_ways, 120);
+PLACE_IS(Replay, last_lines, 124);
+PLACE_IS(Replay, scalar_lines, 128);
+
+/* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
+struct Op {
+  u32 kind; /* OP_ */
+  u32 issue; /* for how long it holds its SIMD's issue of its kind */
+  u32 next; /* until the wave may issue again */
+  u32 latency; /* until its result can be read */
+  u32 matrix; /* for how long it holds the matrix core, or the transcendental unit */
+  u32 access; /* its Cost; ~0: none */
+  u32 queue; /* what counts it until it is done */
+  u32 at; /* registers[at]: those it reads, then those it writes */
+  u32 reads;
+  u32 writes;
+  u32 left[5]; /* of a wait: how many may be under way, by queue; ~0: any number */
+};
+SIZE_IS(Op, 60);
+PLACE_IS(Op, kind, 0);
+PLACE_IS(Op, issue, 4);
+PLACE_IS(Op, next, 8);
+PLACE_IS(Op, latency, 12);
+PLACE_IS(Op, matrix, 16);
+PLACE_IS(Op, access, 20);
+PLACE_IS(Op, queue, 24);
+PLACE_IS(Op, at, 28);
+PLACE_IS(Op, reads, 32);
+PLACE_IS(Op, writes, 36);
+PLACE_IS(Op, left, 40);
+
+/* What an access costs, in 64ths of a clock of the unit and of its share of what all units use; and how many of
+   65,536 go on from each level. */
+struct Cost {
+  u32 l1;
+  u32 lds;
+  u32 port;
+  u32 fill;
+  u32 l2;
+  u32 last;
+  u32 dram;
+  u32 atomic;
+  u32 latency[5]; /* of the first cache, GL1, L2, the last-level cache, memory */
+  u32 beyond[4]; /* of 65,536 executions that go to one of the first four, those that go on to the next */
+  u32 credit[4];
+};
+SIZE_IS(Cost, 84);
+PLACE_IS(Cost, l1, 0);
+PLACE_IS(Cost, lds, 4);
+PLACE_IS(Cost, port, 8);
+PLACE_IS(Cost, fill, 12);
+PLACE_IS(Cost, l2, 16);
+PLACE_IS(Cost, last, 20);
+PLACE_IS(Cost, dram, 24);
+PLACE_IS(Cost, atomic, 28);
+PLACE_IS(Cost, latency, 32);
+PLACE_IS(Cost, beyond, 52);
+PLACE_IS(Cost, credit, 68);
+
+/* A wave executes ops `from` up to `to`, which stands for `weight` times. */
+struct Visit {
+  u32 from;
+  u32 to;
+  u32 part; /* of 65,536 of what its accesses cost beyond the unit: as its weight is to the largest */
+  u32 padding;
+  u64 weight; /* a double */
+};
+SIZE_IS(Visit, 24);
+PLACE_IS(Visit, from, 0);
+PLACE_IS(Visit, to, 4);
+PLACE_IS(Visit, part, 8);
+PLACE_IS(Visit, padding, 12);
+PLACE_IS(Visit, weight, 16);
+
+/* A wave in the simulation. */
+struct Resident {
+  u64 visit; /* those to come */
+  u64 last;
+  u64 op;
+  u64 end;
+  u64 entered; /* time at which this visit began */
+  u64 began;
+  u64 sum; /* a double: weighted time so far */
+  u64 stored; /* when its stores are done */
+  u64 group;
+  u64 simd;
+  u64 visits;
+  u64 gone;
+  u64 issued[5];
+  u64 done[320]; /* [5][64]: when the last 64 accesses of each queue are done */
+  u64 ready[704]; /* when each register can be read */
+};
+SIZE_IS(Resident, 8328);
+PLACE_IS(Resident, visit, 0);
+PLACE_IS(Resident, last, 8);
+PLACE_IS(Resident, op, 16);
+PLACE_IS(Resident, end, 24);
+PLACE_IS(Resident, entered, 32);
+PLACE_IS(Resident, began, 40);
+PLACE_IS(Resident, sum, 48);
+PLACE_IS(Resident, stored, 56);
+PLACE_IS(Resident, group, 64);
+PLACE_IS(Resident, simd, 72);
+PLACE_IS(Resident, visits, 80);
+PLACE_IS(Resident, gone, 88);
+PLACE_IS(Resident, issued, 96);
+PLACE_IS(Resident, done, 136);
+PLACE_IS(Resident, ready, 2696);
+
+/* A simulation: what runs on one compute unit or WGP, and the result. */
+struct Unit {
+  const Op *ops;
+  const u16 *registers;
+  Cost *costs;
+  const Visit *visits;
+  u64 streams; /* u32[waves][2]: visits of each wave of a workgroup, from and to */
+  Resident *residents; /* slots * waves */
+  u64 at; /* u64[2][slots * waves]: when each may go on; the number of the instruction that it executed last */
+  u64 stalls; /* double per op: clocks for which waves stood still there */
+  u64 times; /* double[slots]: of the last workgroup of each slot */
+  u64 sums; /* double[slots]: of all */
+  u32 waves; /* workgroups in all */
+  u32 slots;
+  u32 simds;
+  u32 cus;
+  u32 groups;
+  u32 start; /* from a free place to the first instruction; between two starts */
+  u32 interval;
+  u32 barrier; /* FREE_ of what costs nothing */
+  u32 free;
+  u32 issued;
+  u32 burst; /* how much earlier than its turn an access beyond the unit may be done */
+  u32 padding;
+  u64 skew; /* between the first workgroups' starts, beside `interval` */
+};
+SIZE_IS(Unit, 136);
+PLACE_IS(Unit, ops, 0);
+PLACE_IS(Unit, registers, 8);
+PLACE_IS(Unit, costs, 16);
+PLACE_IS(Unit, visits, 24);
+PLACE_IS(Unit, streams, 32);
+PLACE_IS(Unit, residents, 40);
+PLACE_IS(Unit, at, 48);
+PLACE_IS(Unit, stalls, 56);
+PLACE_IS(Unit, times, 64);
+PLACE_IS(Unit, sums, 72);
+PLACE_IS(Unit, waves, 80);
+PLACE_IS(Unit, slots, 84);
+PLACE_IS(Unit, simds, 88);
+PLACE_IS(Unit, cus, 92);
+PLACE_IS(Unit, groups, 96);
+PLACE_IS(Unit, start, 100);
+PLACE_IS(Unit, interval, 104);
+PLACE_IS(Unit, barrier, 108);
+PLACE_IS(Unit, free, 112);
+PLACE_IS(Unit, issued, 116);
+PLACE_IS(Unit, burst, 120);
+PLACE_IS(Unit, padding, 124);
+PLACE_IS(Unit, skew, 128);
 
 /* An allocation with its shadow memory. */
 struct Region {

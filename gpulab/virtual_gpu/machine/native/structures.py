@@ -92,6 +92,42 @@ class LevelStruct(ctypes.Structure):
     _fields_ = _fields(schema.LEVEL)
 
 
+class RecordingStruct(ctypes.Structure):
+    """`Recording`."""
+
+    _fields_ = _fields(schema.RECORDING)
+
+
+class SiteFlowStruct(ctypes.Structure):
+    """`SiteFlow`."""
+
+    _fields_ = _fields(schema.FLOW)
+
+
+class ReplayStruct(ctypes.Structure):
+    """`Replay`."""
+
+    _fields_ = _fields(schema.REPLAY)
+
+
+class OpStruct(ctypes.Structure):
+    """`Op`."""
+
+    _fields_ = _fields(schema.OP)
+
+
+class CostStruct(ctypes.Structure):
+    """`Cost`."""
+
+    _fields_ = _fields(schema.COST)
+
+
+class UnitStruct(ctypes.Structure):
+    """`Unit`."""
+
+    _fields_ = _fields(schema.UNIT)
+
+
 class ObservationStruct(ctypes.Structure):
     """`Observation`."""
 

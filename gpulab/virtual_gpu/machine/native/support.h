@@ -90,6 +90,7 @@ void gpulab_matrix(u32 *d, const u32 *a, const u32 *b, const u32 *c, u64 constan
 int gpulab_image(Wave *wave, u32 *vgprs, u64 ids, u64 what, u64 first, u64 second, u64 offset, u64 exec);
 void gpulab_round(u32 what, u32 mode, u32 lanes, const u64 *a, const u64 *b, const u64 *c, u64 *out);
 u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
+u32 gpulab_record(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec);
 u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u64 exec, u64 lanes, u32 argument,
@@ -100,6 +101,16 @@ void gpulab_begin(Thread *thread);
 int gpulab_run(Thread *thread);
 void gpulab_observe_begin(Observation *o, u64 count);
 void gpulab_observe_end(Observation *o, u64 count);
+void gpulab_record_begin(Recording *r, u64 accesses);
+u64 gpulab_record_end(Recording *r);
+void gpulab_replay(Replay *r);
+void gpulab_unit(Unit *u);
+
+/* Whether a workgroup belongs to the sample of its launch. */
+INLINE int is_recorded(const Observation *o, const u32 *group) {
+  const Recording *r = o->recording;
+  return group[0] - r->begin[0] < r->size[0] && group[1] - r->begin[1] < r->size[1] && group[2] - r->begin[2] < r->size[2];
+}
 
 /* Records a fault (FAULT_), if none of a workgroup before this one is recorded. `lane` and `access` are ~0 where there
    is none. Returns 1. (workgroups.c) */

@@ -66,18 +66,33 @@ static void prepare_template(Thread *thread) {
   wave->steps = (i64)launch->limit;
 }
 
+static inline void coordinates(const Launch *launch, u64 number, u32 *group) {
+  group[0] = (u32)number;
+  group[1] = group[2] = 0;
+  if (launch->grid[1] == 1 && launch->grid[2] == 1) return;
+  u64 row = number / launch->grid[0];
+  group[0] = (u32)(number - row * launch->grid[0]);
+  group[2] = launch->grid[2] == 1 ? 0 : (u32)(row / launch->grid[1]);
+  group[1] = (u32)(row - (u64)group[2] * launch->grid[1]);
+}
+
+/* The first workgroup of the sample from a number on, if no others are to run. */
+static NOINLINE u64 recorded_from(const Launch *launch, u64 number) {
+  u32 group[3];
+  for (; number < launch->total; number++) {
+    coordinates(launch, number, group);
+    if (is_recorded(launch->observation, group)) break;
+  }
+  return number;
+}
+
 /* The waves of a slot that held a workgroup before differ from the template in what a kernel reads before it has written
    it; the rest of their state is never read, or never changes. */
 static void start_group(Thread *thread, u64 slot, u64 number) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory + slot * thread->slot_bytes;
-  u32 group[3] = {(u32)number, 0, 0};
-  if (launch->grid[1] != 1 || launch->grid[2] != 1) {
-    u64 row = number / launch->grid[0];
-    group[0] = (u32)(number - row * launch->grid[0]);
-    group[2] = launch->grid[2] == 1 ? 0 : (u32)(row / launch->grid[1]);
-    group[1] = (u32)(row - (u64)group[2] * launch->grid[1]);
-  }
+  u32 group[3];
+  coordinates(launch, number, group);
   u32 waves = launch->waves, id_vgprs = launch->id_vgprs;
   u32 id_x = launch->id_register[0], id_y = launch->id_register[1], id_z = launch->id_register[2];
   u64 row = (u64)launch->wave_size * 4, file = launch->vgprs * row;
@@ -95,7 +110,7 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
   u64 zeroed_count = launch->zeroed_count;
   u32 blocks = slot < thread->known ? launch->first_blocks : (1u << sizeof(Wave) / 64) - 1;
   if (slot >= thread->known) thread->known = slot + 1;
-  int observed = number < launch->observed && launch->observer;
+  int observed = launch->observer && (number < launch->observed || is_recorded(launch->observation, group));
   u64 observer = observed ? launch->observer : 0, blind = observed ? launch->blind : 0;
   u64 cache = blind ? blind : template->cache;
   for (u32 w = 0; w < waves; w++) {
@@ -252,6 +267,7 @@ int gpulab_run(Thread *thread) {
           thread->own_end = thread->own + launch->batch;
         }
         /* After a fault what was set aside and comes before it is still run: the lowest faulting one is reported. */
+        if (launch->only) thread->own = recorded_from(launch, thread->own);
         if (thread->own < thread->own_end && thread->own < faulted) next = thread->own++;
       }
       if (next < launch->total) {

@@ -1,0 +1,179 @@
+/* The replay of the sample of a launch (the logs of a Recording): what its accesses do to caches in which each workgroup
+   has its share.
+
+   The waves of a workgroup take turns, one access each. The first caches are sets of tags; of what goes beyond them the
+   lines in between say whether the workgroup's share of a level still has a line. What workgroups share is counted
+   apart: of the lines that one uses for the first time, how many a neighbour uses, too. docs/timing.md says what is made
+   of it. */
+
+#include "support.h"
+
+/* The place of a line in the table, taken if it is not there. */
+static inline Line *line_of(const Replay *r, u64 key, int *there) {
+  Line *table = (Line *)r->table;
+  u64 hash = key * 0x9e3779b97f4a7c15ull;
+  u32 at = (u32)(hash >> 32) & r->mask;
+  while (table[at].key && table[at].key != key) at = (at + 1) & r->mask;
+  *there = table[at].key != 0;
+  table[at].key = key;
+  return table + at;
+}
+
+static inline u64 line_key(u32 group, u32 line) { return (u64)(group + 1) << 32 | line; }
+
+/* Whether a line is in the first cache (2: it came in this turn of the waves or the one before, and may still be on its
+   way); it is there now, and was used last. */
+static inline int first_has(const Replay *r, u32 cu, u32 line, u32 turn) {
+  u64 *tags = (u64 *)r->tags + ((u64)cu * r->sets + line % r->sets) * r->ways, before = (u64)turn << 32 | (line + 1);
+  for (u32 n = 0; n < r->ways; n++) {
+    u64 here = tags[n];
+    tags[n] = before;
+    if ((u32)here == line + 1) {
+      tags[0] = here;
+      return turn - (u32)(here >> 32) <= 1 ? 2 : 1;
+    }
+    if (!here) return 0;
+    before = here;
+  }
+  return 0;
+}
+
+static inline void add_flow(SiteFlow *to, const SiteFlow *from) {
+  u64 line = to->line ? to->line : from->line;
+  for (u32 i = 0; i < sizeof *to / 8; i++) ((u64 *)to)[i] += ((const u64 *)from)[i];
+  to->line = line;
+}
+
+enum { SCALAR_LINES = 1 << 30 }; /* lines of 64 bytes in the scalar cache: with numbers of their own */
+
+void gpulab_replay(Replay *r) {
+  const u32 *log = (const u32 *)r->log, *used = (const u32 *)r->used, *kinds = (const u32 *)r->kinds;
+  u32 groups = r->size[0] * r->size[1] * r->size[2], *cursors = (u32 *)r->cursors, *ends = cursors + r->waves;
+  u64 start = 0;
+  for (u32 g = 0; g < groups; g++) {
+    u32 live = 0, stamp = 0, scalar_stamp = 0;
+    for (u32 i = 0; i < r->array_sets + r->l2_sets; i++) ((u32 *)r->turns)[i] = 0;
+    for (u64 i = 0; i < (u64)r->cus * r->sets * r->ways; i++) ((u64 *)r->tags)[i] = 0;
+    u64 begin = start;
+    for (u32 w = 0; w < r->waves; w++) {
+      cursors[w] = (u32)(start - begin);
+      start += used[g * r->waves + w] & ~LOG_CUT;
+      ends[w] = (u32)(start - begin);
+      live += cursors[w] < ends[w];
+    }
+    const u32 *own = log + begin;
+    for (u32 turn = 2; live; turn++) {
+      for (u32 w = 0; w < r->waves; w++) { /* the waves of a workgroup take turns */
+        if (cursors[w] >= ends[w]) continue;
+        u32 whole = used[g * r->waves + w], length = whole & ~LOG_CUT;
+        u32 head = own[cursors[w]], n = head & 255, site = head >> 16, kind = kinds[site];
+        /* What goes on after the log's end is like its second half, when caches are warm. */
+        int warm = (whole & LOG_CUT) && ends[w] - cursors[w] <= length / 2;
+        const u32 *lines = own + cursors[w] + 1;
+        SiteFlow delta = {0}, *f = &delta;
+        if (n) f->line = lines[0] >> 4;
+        f->executed++;
+        f->lanes += head >> 8 & 255;
+        u32 missing = 0, waiting = 0;
+        for (u32 i = 0; i < n; i++) {
+          u32 line = lines[i] >> 4, sectors = lines[i] & 15, halves = (sectors & 3 ? 1 : 0) | (sectors & 12 ? 2 : 0);
+          u32 lost = 0;
+          int there;
+          if (kind == KIND_SCALAR) {
+            for (u32 half = 0; half < 2; half++) {
+              if (!(halves >> half & 1)) continue;
+              Line *l = line_of(r, line_key(g, SCALAR_LINES + 2 * line + half), &there);
+              f->lookups++;
+              if (there && scalar_stamp - l->stamp <= r->scalar_lines) f->first_hits++;
+              else { lost |= 1u << half; l->stamp = ++scalar_stamp; }
+            }
+          } else if (kind == KIND_LOAD) {
+            if (r->shift == 7) {
+              f->lookups++;
+              int has = first_has(r, w % r->cus, line, turn);
+              if (has) f->first_hits++; else lost = halves;
+              waiting |= has != 1;
+            } else
+              for (u32 half = 0; half < 2; half++) {
+                if (!(halves >> half & 1)) continue;
+                f->lookups++;
+                int has = first_has(r, w % r->cus, 2 * line + half, turn);
+                if (has) f->first_hits++; else lost |= 1u << half;
+                waiting |= has != 1;
+              }
+          } else {
+            f->lookups += r->shift == 7 ? 1 : (halves & 1) + (halves >> 1);
+            f->requests += (halves & 1) + (halves >> 1);
+            lost = halves;
+          }
+          if (!lost) continue;
+          missing = 1;
+          if (kind == KIND_LOAD && (r->array_sets || r->shift == 7)) lost = 3; /* whole lines */
+          Line *l = line_of(r, line_key(g, line), &there);
+          if (!there) {
+            l->site = site;
+            u32 at = g;
+            for (u32 d = 0; d < 3; at /= r->size[d], d++)
+              for (u32 apart = 0; apart < 4; apart++) f->pairs[4 * d + apart] += at % r->size[d] >= 1u << apart;
+            l->counted = warm ? 3 : 1;
+          }
+          /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
+          u32 distance = ++stamp - l->stamp, fetched = l->fetched, dirty = l->dirty, in_array = ~0u;
+          u32 *turns = (u32 *)r->turns;
+          if (r->array_sets && kind == KIND_LOAD) {
+            u32 *mine = turns + (line & (r->array_sets - 1));
+            in_array = ++*mine - l->in_array;
+            l->in_array = *mine;
+          }
+          u32 *mine = turns + r->array_sets + (line & (r->l2_sets - 1)), in_l2 = ++*mine - l->in_l2;
+          l->in_l2 = *mine;
+          l->stamp = stamp;
+          if (kind == KIND_STORE || kind == KIND_ATOMIC) {
+            if (in_l2 > r->l2_ways) dirty = 0;
+            u32 fresh = sectors & ~dirty;
+            f->sectors += (u32)__builtin_popcount(fresh);
+            l->dirty = dirty | sectors;
+          }
+          if (kind == KIND_ATOMIC) {
+            Line *all = line_of(r, line_key(groups, line), &there);
+            f->blocks += (u32)__builtin_popcount(lost & ~all->fetched);
+            all->fetched |= lost;
+          }
+          if (kind == KIND_STORE) { /* nothing is read for it, and what was written whole can be read */
+            l->fetched = fetched | ((sectors & 3) == 3) | ((sectors & 12) == 12) << 1;
+            continue;
+          }
+          f->bytes += lost == 3 ? 128 : 64;
+          if (lost & ~fetched) f->first++;
+          else if (in_array <= r->array_ways) f->array_hits++;
+          else if (in_l2 <= r->l2_ways) f->l2_hits++;
+          else if (distance <= r->last_lines) f->last_hits++;
+          else f->again++;
+          l->fetched = fetched | lost;
+        }
+        f->missing += missing;
+        f->waiting += waiting | missing;
+        add_flow((SiteFlow *)r->flows + site, f);
+        if (warm) add_flow((SiteFlow *)r->warm + site, f);
+        cursors[w] += n + 1;
+        live -= cursors[w] >= ends[w];
+      }
+    }
+  }
+  /* What neighbours share: of each line that a workgroup used, whether those before it in x, y, z do. */
+  const Line *table = (const Line *)r->table;
+  for (u64 i = 0; i <= r->mask; i++) {
+    u64 key = table[i].key;
+    u32 g = (u32)(key >> 32) - 1, line = (u32)key, at = g, step = 1;
+    if (!key || g >= groups || line >= SCALAR_LINES || !table[i].counted) continue;
+    for (u32 d = 0; d < 3; step *= r->size[d], at /= r->size[d], d++)
+      for (u32 apart = 0; apart < 4 && at % r->size[d] >= 1u << apart; apart++) {
+        u64 wanted = line_key(g - (step << apart), line), hash = wanted * 0x9e3779b97f4a7c15ull;
+        u32 place = (u32)(hash >> 32) & r->mask;
+        while (table[place].key && table[place].key != wanted) place = (place + 1) & r->mask;
+        if (!table[place].key) continue;
+        ((SiteFlow *)r->flows + table[i].site)->shared[4 * d + apart]++;
+        if (table[i].counted & 2) ((SiteFlow *)r->warm + table[i].site)->shared[4 * d + apart]++;
+      }
+  }
+}

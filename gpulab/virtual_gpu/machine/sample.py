@@ -1,0 +1,164 @@
+"""What the sample of a launch says of its memory accesses: `replay` gives the `Flow` of each.
+
+A launch's sample (observation.py) is a box of workgroups with a log of accesses for each wave. native/replay.c plays
+each workgroup's logs to caches of which it has its share while as many run as fit. What comes after a log's end is
+taken to be like its second half: as in steady state. What workgroups share is counted by neighbours in the
+box, and extended to those that run at the same time (`Flow.unique`). docs/timing.md has the rules.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gpulab.architectures.architecture import Architecture, Cache
+from gpulab.virtual_gpu import schema
+from gpulab.virtual_gpu.machine.native import build
+from gpulab.virtual_gpu.machine.native.structures import ReplayStruct, SiteFlowStruct
+from gpulab.virtual_gpu.machine.observation import Recorded
+from gpulab.virtual_gpu.translate.memory import Observed
+
+_U64 = ctypes.c_uint64
+_LOG_CUT = schema.constant("LOG_CUT")
+
+
+class Flow(NamedTuple):
+    """What one access did in a sample, as counted by native/replay.c (SiteFlow); all 0 if the sample has none of it.
+
+    line: the first of 128 bytes that was used, by the low 32 bits of its address. lds_executed, lds_lanes, lds_cycles:
+    those of its executions that went to LDS. sharing: of lines that a workgroup uses for the first time, the part that
+    the one 1, 2, 4, 8 before it in x (y, z) uses, too; None where the sample has none. The others are the fields of
+    SiteFlow.
+    """
+
+    executed: float
+    lanes: float
+    lookups: float
+    first_hits: float
+    missing: float
+    waiting: float
+    array_hits: float
+    l2_hits: float
+    last_hits: float
+    again: float
+    first: float
+    bytes: float
+    requests: float
+    sectors: float
+    blocks: float
+    line: int
+    lds_executed: int
+    lds_lanes: int
+    lds_cycles: int
+    sharing: tuple[tuple[float | None, ...], ...]
+
+    @property
+    def wanted(self) -> float:
+        """Requests beyond the first cache."""
+        return self.array_hits + self.l2_hits + self.last_hits + self.again + self.first
+
+    def shared(self, direction: int, apart: float) -> float:
+        """The part of its lines that a workgroup shares with another that far apart: as measured, or, beyond what the
+        sample has, as much less as the distance is longer. What is shared by all is so at any distance."""
+        known, distance = 0.0, 1
+        for power, part in enumerate(self.sharing[direction]):
+            if part is not None and 1 << power <= apart:
+                known, distance = part, 1 << power
+        return known if known > 0.95 else known ** (apart / distance)
+
+    def unique(self, members: Sequence[float], apart: Sequence[float]) -> float:
+        """The part of its lines that remains to be fetched once for several workgroups: as many in each direction as
+        `members` says, which are so far `apart` there."""
+        part = 1.0
+        for direction, (count, distance) in enumerate(zip(members, apart, strict=True)):
+            part *= 1 / count + (1 - 1 / count) * (1 - self.shared(direction, max(distance, 1.0)))
+        return part
+
+
+@functools.cache
+def _function() -> Any:
+    return ctypes.CFUNCTYPE(None, _U64)(build.functions().replay)
+
+
+def replay(
+    architecture: Architecture, recorded: Recorded, accesses: Sequence[Observed], waves: int, shares: Sequence[float],
+    executions: Sequence[float],
+) -> list[Flow]:  # fmt: skip
+    """The flow of each access: what was recorded of it, and what is expected of the executions after the ends of logs.
+
+    Args:
+        waves: of a workgroup.
+        executions: how often the workgroups of the sample executed each access.
+        shares: one workgroup has 1 / so much of the first cache, a shader array's, the L2 and the last-level cache.
+    """
+    on_cu, on_array, on_die, on_device = shares
+    a = architecture
+    count = len(accesses)
+    banked = struct.unpack(f"={len(recorded.banked) // 8}Q", recorded.banked)
+    flows, warm = (SiteFlowStruct * max(count, 1))(), (SiteFlowStruct * max(count, 1))()
+    if recorded.log:
+        kinds = (ctypes.c_uint32 * count)(*(_kind(access) for access in accesses))
+        words = len(recorded.log) // 4
+        mask = max(1 << (2 * words).bit_length(), 64) - 1
+        table = (ctypes.c_uint8 * (schema.layout(schema.LINE).bytes * (mask + 1)))()
+        cache = a.vector_cache
+        ways = cache.ways or 16
+        sets = max(int(cache.bytes / (cache.line_bytes * ways * max(on_cu, 1.0))), 1)
+        cus = min(a.cus_per_unit, 2)
+        tags = (ctypes.c_uint64 * (cus * sets * ways))()
+        cursors = (ctypes.c_uint32 * (2 * waves))()
+
+        def share(level: Cache | None, residents: float) -> tuple[int, int]:
+            """(sets, ways) of a workgroup's share, as many sets as a power of two allows."""
+            if level is None:
+                return 0, 0
+            ways_there = level.ways or 16
+            lines = max(level.bytes / 128 / max(residents, 1.0), 1.0)
+            sets_there = 1 << int(math.log2(max(lines / ways_there, 1.0)))
+            return sets_there, int(lines / sets_there)
+
+        in_array, in_l2 = share(a.shader_array_cache, on_array), share(a.l2_cache, on_die)
+        turns = (ctypes.c_uint32 * (in_array[0] + in_l2[0]))()
+        last = a.last_level_cache
+        last_lines = int(last.bytes / 128 / max(on_device, 1.0)) if last is not None else in_l2[0] * in_l2[1]
+        run = ReplayStruct(
+            _address(recorded.log), _address(recorded.used), ctypes.addressof(kinds), ctypes.addressof(flows),
+            ctypes.addressof(warm), ctypes.addressof(table), ctypes.addressof(tags), ctypes.addressof(cursors),
+            ctypes.addressof(turns), recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
+            *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16),
+        )  # fmt: skip
+        _function()(ctypes.addressof(run))
+    found = []
+    for number, (flow, later) in enumerate(zip(flows[:count], warm[:count], strict=True)):
+        more = max(executions[number] - flow.executed, 0.0) / later.executed if later.executed else 0.0
+        pairs, shared = (
+            [known + more * expected for known, expected in zip(getattr(flow, name), getattr(later, name), strict=True)]
+            for name in ("pairs", "shared")
+        )
+        parts = [s / p if p else None for p, s in zip(pairs, shared, strict=True)]
+        x, y, z = (tuple(parts[at : at + 4]) for at in (0, 4, 8))
+        executed, lanes, cycles = banked[3 * number : 3 * number + 3]
+        own = {name: getattr(flow, name) + more * getattr(later, name) for name in Flow._fields[:15]}
+        found.append(
+            Flow(**own, line=flow.line, lds_executed=executed, lds_lanes=lanes, lds_cycles=cycles, sharing=(x, y, z))
+        )
+    return found
+
+
+def _address(raw: bytes) -> int:
+    return ctypes.cast(ctypes.c_char_p(raw), ctypes.c_void_p).value or 0
+
+
+def _kind(access: Observed) -> int:
+    if access.space == "scalar":
+        return schema.RECORDED["scalar"] if access.action == "load" else schema.RECORDED["store"]
+    return schema.RECORDED[access.action]
+
+
+def cut(recorded: Recorded) -> bool:
+    """Whether some log does not reach to the end of its wave."""
+    return any(word & _LOG_CUT for (word,) in struct.iter_unpack("=I", recorded.used))
