@@ -460,11 +460,11 @@ def test_an_object_without_code_has_no_kernels(tmp_path: Path) -> None:
     assert "table" in binary.assembly_of(linked(text, "gfx942", tmp_path)).text
 
 
-def test_bitcode_is_refused_by_name() -> None:
-    """hipModuleLoadData takes machine code; hiprtc links bitcode (tests/hip/test_hiprtc.py)."""
+def test_what_is_no_image_is_refused_by_name() -> None:
+    """Of bitcode, which has no length of its own, the blocks are counted (tests/hip/test_hiprtc.py loads some)."""
     import ctypes
 
-    room = ctypes.create_string_buffer(b"BC\xc0\xde" + bytes(60))
-    with pytest.raises(Failure, match=r"LLVM bitcode.*hiprtcLinkAddData") as caught:
+    room = ctypes.create_string_buffer(b"\x7fNOT" + bytes(60))
+    with pytest.raises(Failure, match=r"neither an ELF file, an offload bundle nor LLVM bitcode") as caught:
         images.image_at(ctypes.addressof(room))
     assert caught.value.code == codes.INVALID_IMAGE
