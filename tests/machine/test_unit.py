@@ -175,6 +175,19 @@ def test_nests_and_paths():
     assert sum(weight for path in paths for block, weight in path if block == 3) == pytest.approx(1)
 
 
+def test_loops_in_many_loops_are_no_more_than_fits():
+    """Twelve loops in each other, of 300 turns of the one around each."""
+    depth = 12
+    parts: tuple[int | Loop, ...] = (depth,)
+    for head in reversed(range(depth)):
+        parts = (Loop((head, *parts)),)
+    counts = [300.0 ** (n + 1) for n in range(depth)] + [300.0**depth]
+    shape = Shape(1, 1, 1, 4, 1, 0, 0, 8, 0)
+    found = Simulation(Ops([[vector()]] * (depth + 1)), parts, counts, shape, {})
+    assert found.turns <= 2
+    assert found.run().clocks == pytest.approx(2 * 300.0**depth, rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("line", "clocks"),
     [

@@ -27,7 +27,7 @@ TICKS = 64  # of a clock
 _NONE = 0xFFFFFFFF
 _SCALARS = 512  # number of s0 among the registers of a wave in the simulation
 MOST_OPS = 40_000  # instructions of one simulation, about
-TURNS = (256, 128, 64, 32, 24, 16, 12, 8, 6, 4, 3)  # of a loop that are run: the most that fit into a simulation
+TURNS = (256, 128, 64, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1)  # of a loop that are run: the most that fit into a simulation
 _VISIT = struct.Struct("=IIIId")
 
 
@@ -102,6 +102,8 @@ def _path(
 ) -> None:  # fmt: skip
     """Add the visits of one turn through `parts`, whose head is executed `own` times by a wave."""
     for part in parts:
+        if len(seen) > MOST_OPS:  # of loops in loops in loops: more than any simulation has
+            return
         if isinstance(part, int):
             ratio = counts[part] / own if own else 0.0
             times = 1 if ratio >= 1 else int((turn + 1) * ratio + spread) - int(turn * ratio + spread)
