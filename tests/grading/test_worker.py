@@ -24,39 +24,36 @@ import pytest
 from gpulab import course, walls
 from gpulab.errors import CompileError
 from gpulab.grading import worker
-from gpulab.records import Access, SourceLine
+from gpulab.grading.case import Writers
+from gpulab.records import Access, LastWriters, SourceLine
 
 LINE = SourceLine("a.hip", 7, 2, "b[i] = 1;")
-
-
-def by(lane: int | None, thread: tuple[int, int, int] | None, where: SourceLine | None = LINE, **more: Any) -> Access:
-    return Access(where, "global_store", (1, 2, 3), 4, lane, thread, **{"access": "write", **more})
 
 
 # ------------------------------------------------------------------------------------------------------- requests
 
 
 def test_writers_are_places_and_rows_of_numbers() -> None:
-    found = {
-        ("b", 5): by(6, (7, 8, 9)),
-        ("b", 6): by(None, None),
-        ("b", 9): by(0, (0, 0, 0), None),
-        ("a", -1): by(6, (1, 0, 0)),
-        ("a", 3): by(6, (1, 0, 0), access="atomic"),
-    }
-    places, rows = worker._writers(found)
+    def table(*rows: tuple[int, ...]) -> LastWriters:
+        return LastWriters([(LINE, "store", "write"), (None, "add", "atomic")], np.array(rows, "int64"))
+
+    nobody, wave = (-1,) * 9, (1, 1, 2, 3, 4, -1, 0, 0, 0)
+    one, other = (0, 1, 2, 3, 4, 6, 7, 8, 9), (0, 1, 0, 0, 0, 5, 5, 0, 0)
+    found = Writers.of([("b", range(4, 7), table(one, nobody, wave)), ("a", range(-1, 0), table(other))])
     line = worker.encode(LINE)
-    assert places == [
-        ["b", line, "global_store", "write"], ["b", None, "global_store", "write"],
-        ["a", line, "global_store", "write"], ["a", line, "global_store", "atomic"],
+    assert worker.encode(found.places) == [
+        ["b", line, "store", "write"], ["b", None, "add", "atomic"],
+        ["a", line, "store", "write"], ["a", None, "add", "atomic"],
     ]  # fmt: skip
-    # place, index, workgroup, wave, lane (-1: none), is the thread known?, thread
-    assert rows.dtype == np.dtype("int64")
-    assert rows.tolist() == [
-        [0, 5, 1, 2, 3, 4, 6, 1, 7, 8, 9], [0, 6, 1, 2, 3, 4, -1, 0, 0, 0, 0], [1, 9, 1, 2, 3, 4, 0, 1, 0, 0, 0],
-        [2, -1, 1, 2, 3, 4, 6, 1, 1, 0, 0], [3, 3, 1, 2, 3, 4, 6, 1, 1, 0, 0],
+    # place, index, workgroup, wave, lane (-1: all), thread
+    assert found.rows.dtype == np.dtype("int64")
+    assert found.rows.tolist() == [
+        [0, 4, 1, 2, 3, 4, 6, 7, 8, 9], [1, 6, 1, 2, 3, 4, -1, 0, 0, 0], [2, -1, 1, 0, 0, 0, 5, 5, 0, 0],
     ]  # fmt: skip
-    assert worker._writers({})[1].shape == (0, 11)
+    assert found["b", 4] == Access(LINE, "store", (1, 2, 3), 4, 6, (7, 8, 9), "write")
+    assert found["b", 6] == Access(None, "add", (1, 2, 3), 4, None, None, "atomic")
+    assert set(found) == {("b", 4), ("b", 6), ("a", -1)}
+    assert Writers.of(()).rows.shape == (0, Writers.COLUMNS)
 
 
 @pytest.mark.parametrize(

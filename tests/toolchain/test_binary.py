@@ -174,7 +174,7 @@ def test_a_kernel_runs(arch: str, tmp_path: Path) -> None:
             kernel[2, 64](np.int32(100), np.float32(2.0), x, y)
         assert run.launches[0].counters["SQ_INSTS_VALU"] > 0
         with pytest.raises(gpulab.errors.MemoryFault):
-            kernel[100, 64](np.int32(6400), np.float32(2.0), x, y)
+            kernel[2, 64](np.int32(100), np.float32(2.0), x, gpulab.Pointer(int(y.address) + (3 << 30), "f4"))
         with pytest.raises(gpulab.errors.ArgumentError, match=r"np\.int32\(5\) or np\.float32\(2\.5\)"):
             kernel[2, 64](100, 2.0, x, y)
 
