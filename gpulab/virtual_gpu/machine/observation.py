@@ -56,16 +56,8 @@ MOST_WAVES = 648
 LOG_WORDS = 1 << 17  # of all logs of a sample together
 LEAST_WORDS = 512  # of one wave's, where one access may need 257
 MOST_EVENTS = 1 << 16  # accesses to cached memory that are recorded, of all waves together
-SIDES = (
-    1,
-    2,
-    3,
-    5,
-    9,
-    17,
-    33,
-    65,
-)  # of the box: a line that 2, 4 or 8 neighbours share ends as often as it does elsewhere
+SIDES = (1, 2, 3, 5, 9, 17, 33, 65)
+"""Of the box: a line that 2, 4 or 8 neighbours share ends in it as often as it does elsewhere."""
 PROFILED = (300_000, 20_000)
 _ACTIONS = {"load": "read", "store": "write", "atomic": "atomic"}
 _SPACES = {number: name for name, number in layout.SPACES.items()}
