@@ -282,13 +282,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return nodeid if path_of(nodeid) in APART else path_of(nodeid)
 
         def remove_node(self, node: Any) -> str | None:
-            """The test at which a worker died, which has failed. pytest-xdist alone would run it again, endlessly."""
-            tests = [
-                (unit, nodeid) for unit in self.assigned_work[node].values() for nodeid in unit if not unit[nodeid]
-            ]
+            """The test at which a worker died, which has failed. pytest-xdist alone would run it again, endlessly.
+
+            It would also give out again what the worker had done: files without a test, after which a worker that keeps
+            its last test until it has another one waits for ever.
+            """
+            units = self.assigned_work[node]
+            tests = [(unit, nodeid) for unit in units.values() for nodeid in unit if not unit[nodeid]]
             if tests:
                 unit, crashed = tests[0]
                 unit[crashed] = True
+            self.assigned_work[node] = {scope: unit for scope, unit in units.items() if not all(unit.values())}
             super().remove_node(node)
             return crashed if tests else None
 

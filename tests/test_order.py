@@ -65,6 +65,35 @@ def test_seconds_are_renewed_from_what_a_run_measured(monkeypatch: pytest.Monkey
     ]  # fmt: skip
 
 
+DIES = """
+import os, time
+import pytest
+
+@pytest.mark.parametrize("number", range(4))
+def test_before(number): time.sleep(0.05)
+"""
+DIES_LATER = (
+    DIES.replace("test_before", "test_more")
+    + """
+def test_dies(): os._exit(139)
+def test_after(): pass
+"""
+)
+
+
+@pytest.mark.full
+def test_a_worker_that_dies_after_several_files_leaves_the_rest_to_others(tmp_path: Path) -> None:
+    """pytest-xdist alone gives out the files that it had done, too, without a test: the session never ended."""
+    for name in "abcdef":
+        (tmp_path / f"test_{name}.py").write_text(DIES)
+    (tmp_path / "test_g.py").write_text(DIES_LATER)
+    for name in "hijkl":
+        (tmp_path / f"test_{name}.py").write_text(DIES)
+    done = run_in(tmp_path)
+    assert "1 failed, 49 passed" in done.stdout, done.stdout[-2000:]
+    assert "test_g.py::test_dies" in done.stdout
+
+
 HANGS = """
 import time
 
@@ -79,16 +108,20 @@ def test_a_test_that_hangs_has_failed_and_the_others_run(tmp_path: Path) -> None
     """Its worker is ended; another one takes what is left, once. pytest-xdist alone tries the same test endlessly."""
     (tmp_path / "test_hanging.py").write_text(HANGS)
     (tmp_path / "test_other.py").write_text("def test_other(): pass")
+    done = run_in(tmp_path)
+    assert "1 failed, 3 passed" in done.stdout, done.stdout[-2000:]
+    assert "test_hanging.py::test_hangs" in done.stdout
+
+
+def run_in(folder: Path) -> subprocess.CompletedProcess[str]:
     settings = ["--noconftest", "-p", "conftest", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=10"]
     settings += ["-o", "faulthandler_exit_on_timeout=true"]
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *settings],
-        cwd=tmp_path,
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(conftest.ROOT)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=120,
         check=False,
     )
-    assert "1 failed, 3 passed" in done.stdout, done.stdout[-2000:]
-    assert "test_hanging.py::test_hangs" in done.stdout

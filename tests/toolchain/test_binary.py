@@ -427,28 +427,33 @@ def test_tables_of_symbols_and_relocations(rdna: bytes) -> None:
     assert re.search(rb"\.xxxxxx", rdna)
 
 
-def test_an_image_whose_headers_name_memory_that_is_not_there(rdna: bytes) -> None:
+@pytest.mark.parametrize("behind", ["nothing", "memory that nobody may read"])
+def test_an_image_whose_headers_name_memory_that_is_not_there(rdna: bytes, behind: str) -> None:
     """Real memory ends behind the image; a damaged header says that the image goes on."""
     import ctypes
     import mmap
 
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
-    for place, value in ((32, 0x18000000), (40, 0x18000000), (40, 1 << 29), (32, (1 << 64) - 64)):
+    far = 1 << 26
+    for place, value in ((32, far), (40, far), (40, 1 << 29), (32, (1 << 64) - 64)):
         damaged = bytearray(rdna)
         damaged[place : place + 8] = value.to_bytes(8, "little")
         size = -(-len(damaged) // mmap.PAGESIZE) * mmap.PAGESIZE
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        room = ctypes.c_size_t(size + mmap.PAGESIZE)
-        address = int(libc.mmap(None, room, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, ctypes.c_long(0)))
+        room = size + 2 * far
+        address = int(libc.mmap(None, ctypes.c_size_t(room), 0, flags, -1, ctypes.c_long(0)))
+        start = ctypes.c_void_p(address)
         try:
+            assert libc.mprotect(start, ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_WRITE) == 0
             ctypes.memmove(address, bytes(damaged), len(damaged))
-            assert libc.munmap(ctypes.c_void_p(address + size), ctypes.c_size_t(mmap.PAGESIZE)) == 0
+            if behind == "nothing":
+                assert libc.munmap(ctypes.c_void_p(address + size), ctypes.c_size_t(room - size)) == 0
             with pytest.raises(Failure) as caught:
                 images.image_at(address)
             assert caught.value.code == codes.INVALID_IMAGE
         finally:
-            libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
+            libc.munmap(start, ctypes.c_size_t(size if behind == "nothing" else room))
 
 
 def test_an_object_without_code_has_no_kernels(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import mmap
 import os
 import re
 import struct
@@ -62,32 +61,49 @@ def image_at(address: int) -> bytes:
     return _read(address, size)
 
 
-_MS_ASYNC = 1
-
-
 def _read(address: int, size: int) -> bytes:
-    """Bytes of an image. Its headers may be damaged, and name bytes where no memory is.
+    """Bytes of an image. Its headers may be damaged, and name bytes that nobody may read.
 
     Raises:
         Failure: hipErrorInvalidImage.
     """
-    if not 0 <= size <= _LARGEST_IMAGE or not _is_mapped(address, size):
+    data = _readable(address, size) if 0 <= size <= _LARGEST_IMAGE else None
+    if data is None:
         raise Failure(codes.INVALID_IMAGE, "the image's own headers name bytes beyond the memory that it is in")
-    return ctypes.string_at(address, size)
+    return data
 
 
-def _is_mapped(address: int, size: int) -> bool:
-    """Is there memory at all of these addresses? msync, which with MS_ASYNC does nothing else, says so (POSIX)."""
+_PIECE = 4096
+
+
+def _readable(address: int, size: int) -> bytes | None:
+    """The bytes at an address; None where there is no memory, or none that may be read.
+
+    The system itself reads them, for a pipe: `write` then fails (POSIX: EFAULT), where a read of our own would end the
+    process. On Windows they are simply read.
+    """
     if os.name == "nt":
-        return True
-    first = address - address % mmap.PAGESIZE
-    length = ctypes.c_size_t(address + size - first)
-    return int(_libc().msync(ctypes.c_void_p(first), length, _MS_ASYNC)) == 0
+        return ctypes.string_at(address, size)
+    found = bytearray()
+    out, into = os.pipe()
+    try:
+        while len(found) < size:
+            place = ctypes.c_void_p(address + len(found))
+            written = int(_libc().write(into, place, ctypes.c_size_t(min(_PIECE, size - len(found)))))
+            if written <= 0:
+                return None
+            found += os.read(out, written)
+    finally:
+        os.close(out)
+        os.close(into)
+    return bytes(found)
 
 
 @functools.cache
 def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None)
+    library = ctypes.CDLL(None)
+    library.write.restype = ctypes.c_ssize_t
+    return library
 
 
 def _elf_bytes(address: int) -> int:
@@ -135,8 +151,8 @@ def _bundle_bytes(address: int) -> int:
 def _bitcode_bytes(address: int) -> int:
     """Blocks one behind the other, each with its length: LLVM, "LLVM Bitcode File Format", ENTER_SUBBLOCK."""
     end = len(_BITCODE)
-    while _is_mapped(address + end, 8):
-        head, words = struct.unpack("<II", _read(address + end, 8))
+    while (block := _readable(address + end, 8)) is not None:
+        head, words = struct.unpack("<II", block)
         if head & 3 != 1 or head >> 2 & 0xFF not in _BLOCKS:  # 2 bits say that a block begins, 8 which
             break
         end += 8 + 4 * words
