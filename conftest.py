@@ -107,10 +107,27 @@ FULL = (
     r"^tests/delivery/test_bundle\.py::test_a_bundle_(installs|that_lacks)",
     r"^tests/services/test_(site\.py|hub\.py|files\.py::test_a_workflow_with)",
     r"^tests/test_(bench|style)\.py",
+    r"^tests/course/test_(definitions\.py|check\.py::test_answers_that_are_judged)",
+    r"^tests/headers/test_(mathematics|cooperative_groups\.py::test_(values_beyond|every_target)|fp8\.py::test_each_gpu.*\[gfx(?!942|1100))",
+    r"^tests/fuzz/test_inputs\.py::test_wrong_inputs.*\[(assembly|foreign)",
+    r"^tests/guests/test_triton\.py::test_a_kernel_against_numpy\[fused",
+    r"^tests/machine/test_timing\.py::test_(more_work|small_launches).*\[gfx(?!942|1100|90a)",
+    r"^tests/views/test_(chip\.py::test_each_device.*\[(?!gfx942|gfx1100)|plots\.py::test_each_kind.*\[(bars|heatmap))",
+    r"^tests/programs/test_(corpus|thrust|primitives\.py::(?!test_refused))",
+    r"^tests/programs/test_building\.py::test_programs_of_older",
+    r"^tests/porting/test_(names\.py::test_device_functions_are_in|tokens\.py::test_scanning_takes)",
+    r"^tests/libraries/test_third_library\.py::test_a_whole_program",
+    r"^tests/toolchain/test_(binary\.py::test_far_branches|hosted\.py::test_the_library_that_is_built)",
+    r"^tests/classroom/test_(pool\.py::test_a_worker_of_another|pool_steps\.py::test_(a_client_is|dask_has|the_local_cl)|similar\.py::test_(disg|no_hon))",
+    r"^tests/languages/test_triton\.py::test_(what_is_divisible|two_instances)",
+    r"^tests/providers/test_rocprof\.py::test_(a_group|the_runner)",
 )
 """Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""
 
-ONE_OF_TWO = ("tests/headers/", "tests/checked/")
+ONE_OF_TWO = tuple(
+    f"tests/{folder}/"
+    for folder in ("api", "checked", "grading", "guests", "headers", "languages", "machine", "toolchain", "views")
+)
 """Folders of which `make test` runs, of a test on gfx942 and on gfx1100, the one that its name decides."""
 
 OPTIMISED = re.compile(r"^tests/(isa/(?!test_matrix)|kernels/|translate/|fuzz/)")

@@ -106,13 +106,18 @@ def _contents_hash(root: str, states: tuple[tuple[str, int, int], ...]) -> str:
 
 def folder_hash(root: Path) -> str:
     """The hash of all files below a folder; they are read again only when a size or a date has changed."""
-    states = []
-    for place, _, files in os.walk(root):
-        for file in files:
-            path = os.path.join(place, file)
-            state = os.stat(path)
-            states.append((os.path.relpath(path, root).replace(os.sep, "/"), state.st_size, state.st_mtime_ns))
-    return _contents_hash(str(root), tuple(sorted(states)))
+    return _contents_hash(str(root), tuple(sorted(_states(str(root), ""))) if root.is_dir() else ())
+
+
+def _states(folder: str, prefix: str) -> Iterator[tuple[str, int, int]]:
+    """Name below the root, bytes and date of each file. `os.walk` with paths made for each takes three times as long."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _states(entry.path, f"{prefix}{entry.name}/")
+            elif not entry.is_dir():
+                state = entry.stat()
+                yield prefix + entry.name, state.st_size, state.st_mtime_ns
 
 
 def _digest(key: str, body: bytes) -> bytes:

@@ -206,9 +206,11 @@ for info in gpulab.devices():
 
 
 @pytest.fixture(scope="module")
-def ran() -> dict[str, dict[str, object]]:
-    """What one program did on a virtual device of each kind, in a process of its own."""
-    environment = os.environ | {"GPULAB_DEVICES": ",".join(architectures.names()), "GPULAB_LIBRARY": "virtual"}
+def ran(request: pytest.FixtureRequest) -> dict[str, dict[str, object]]:
+    """What one program did on a virtual device of each kind that is tested, in a process of its own."""
+    tests = [item.name for item in request.session.items]
+    names = [name for name in architectures.names() if f"test_a_kernel_runs_on_it[{name}]" in tests]
+    environment = os.environ | {"GPULAB_DEVICES": ",".join(names), "GPULAB_LIBRARY": "virtual"}
     done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

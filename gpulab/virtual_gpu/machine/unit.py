@@ -96,19 +96,30 @@ def nest(blocks: int, loops: Mapping[int, int]) -> tuple[int | Loop, ...]:
 Visits = list[tuple[int, float]]
 
 
+class _Room:
+    """How many instructions the visits of a wave may still have; a block without any counts a little, too."""
+
+    def __init__(self, lengths: Sequence[int], most: float) -> None:
+        self.lengths = [length or 2**-20 for length in lengths]
+        self.left = most + 0.5
+
+
 def _path(
     parts: Sequence[int | Loop], counts: Sequence[float], turns: int, own: float, spread: float, weight: float,
-    turn: int, seen: Visits,
+    turn: int, seen: Visits, room: _Room,
 ) -> None:  # fmt: skip
-    """Add the visits of one turn through `parts`, whose head is executed `own` times by a wave."""
+    """Add the visits of one turn through `parts`, whose head is executed `own` times by a wave; none beyond the room."""
     for part in parts:
-        if len(seen) > MOST_OPS:  # of loops in loops in loops: more than any simulation has
+        if room.left < 0:
             return
         if isinstance(part, int):
-            ratio = counts[part] / own if own else 0.0
-            times = 1 if ratio >= 1 else int((turn + 1) * ratio + spread) - int(turn * ratio + spread)
-            if counts[part] and times:
+            count = counts[part]
+            if not count:
+                continue
+            ratio = count / own if own else 0.0
+            if ratio >= 1 or int((turn + 1) * ratio + spread) - int(turn * ratio + spread):
                 seen.append((part, weight))
+                room.left -= room.lengths[part]
             continue
         inner = counts[part.head]
         if not inner or not own:
@@ -116,7 +127,7 @@ def _path(
         ratio = inner / own
         if ratio < 1:  # not entered each time
             if int((turn + 1) * ratio + spread) - int(turn * ratio + spread):
-                _path(part.parts, counts, turns, inner, spread, weight, 0, seen)
+                _path(part.parts, counts, turns, inner, spread, weight, 0, seen, room)
             continue
         whole = max(round(ratio), 1)
         run = min(whole, turns)
@@ -127,21 +138,22 @@ def _path(
             share = 1.0 if itself else (whole - ends) / (run - ends)
             if run == 1:
                 share = float(whole)
-            _path(part.parts, counts, turns, inner, spread, weight * share, step, seen)
+            _path(part.parts, counts, turns, inner, spread, weight * share, step, seen, room)
 
 
-def _visits(parts: Sequence[int | Loop], counts: Sequence[float], turns: int, spread: float) -> Visits:
+def _visits(parts: Sequence[int | Loop], counts: Sequence[float], turns: int, spread: float, room: _Room) -> Visits:
     seen: Visits = []
-    _path(parts, counts, turns, 1.0, spread, 1.0, 0, seen)
+    _path(parts, counts, turns, 1.0, spread, 1.0, 0, seen, room)
     return seen
 
 
 def streams(parts: Sequence[int | Loop], counts: Sequence[float], waves: int, turns: int) -> list[Visits]:
     """The visits of each wave of a workgroup: blocks with weights, together as often as `counts` says of a wave."""
+    ones = [1] * len(counts)
     if all(count == int(count) for count in counts):
-        found = [list(visits) for visits in [_visits(parts, counts, turns, 0.5)] * waves]
+        found = [list(visits) for visits in [_visits(parts, counts, turns, 0.5, _Room(ones, MOST_OPS))] * waves]
     else:
-        found = [_visits(parts, counts, turns, (wave + 0.5) / waves) for wave in range(waves)]
+        found = [_visits(parts, counts, turns, (wave + 0.5) / waves, _Room(ones, MOST_OPS)) for wave in range(waves)]
     totals = [0.0] * len(counts)
     for visits in found:
         for block, weight in visits:
@@ -237,8 +249,9 @@ class Simulation:
         self.ops, self.shape = ops, shape
         slots = self.slots = max(min(shape.slots, shape.groups), 1)
         for turns in TURNS:
-            one = _visits(parts, counts, turns, 0.5)
-            if shape.waves * slots * sum(ops.lengths[block] for block, _ in one) <= MOST_OPS:
+            room = _Room(ops.lengths, MOST_OPS // (shape.waves * slots))
+            _visits(parts, counts, turns, 0.5, room)
+            if room.left >= 0:
                 break
         self.turns = turns
         paths = streams(parts, counts, shape.waves, turns)
