@@ -3,8 +3,8 @@
 Between a compute unit and memory lie at most two caches that hardware does not keep coherent. The first is the CU's own
 (CDNA's L1, RDNA's L0). The second is RDNA's GL1, which the CUs of a shader array share and which only reads, or the L2
 of a die where a device has several dies: that one keeps changed lines. What an instruction asks of them stands in its
-modifiers. Sources: LLVM, "User Guide for AMDGPU Backend", memory models of gfx6-gfx9, gfx90a, gfx942, gfx10-gfx11 and
-gfx12; MI300 ISA manual 9.1.10 (scope bits SC1 SC0), RDNA 3 ISA manual 11.1 (GLC, DLC, SLC).
+modifiers. Source: LLVM, "User Guide for AMDGPU Backend", memory models of gfx6-gfx9, gfx90a, gfx942, gfx10-gfx11 and
+gfx12.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def writes_back(row: AnyRow | None) -> bool:
 
 
 def counters(row: AnyRow | None, architecture: Architecture) -> tuple[str, ...]:
-    """The wait counters that such an instruction raises: those of a load or a store on gfx12, that of stores for a write
-    back before; () else. (LLVM, SIInsertWaitcnts)"""
+    """The wait counters that such an instruction raises: on gfx12 those of a load or a store, before that of stores for
+    a write back; () else. (LLVM, SIInsertWaitcnts)"""
     if not isinstance(row, Control) or not row.caches:
         return ()
     if architecture.separate_lds_counter:

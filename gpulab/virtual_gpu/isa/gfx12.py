@@ -52,11 +52,14 @@ _control(
 )
 _control("barrier", "s_barrier_wait", "Wait until all waves of the workgroup are here.")
 _control(
-    "nop", "global_inv", "Write back or drop cached lines: here there are none.", CACHES, "scoped acquire", "drop scoped"
+    "nop",
+    "global_inv",
+    "Write back or drop cached lines: here there are none.",
+    CACHES,
+    "scoped acquire",
+    "drop scoped",
 )
-_control(
-    "nop", "global_wb", "Write back or drop cached lines: here there are none.", CACHES, caches="write back"
-)
+_control("nop", "global_wb", "Write back or drop cached lines: here there are none.", CACHES, caches="write back")
 _control("nop", "global_wbinv", "Write back or drop cached lines: here there are none.", CACHES)
 _control(
     "nop",

@@ -308,8 +308,8 @@ class VirtualDevice:
             return trace_workgroup(kernel, self.arena, grid, block, dynamic_lds, filled, which, ranges)
 
     def _launch_weak(
-        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, hidden: Hidden, seed: int,
-        limit: int | None,
+        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, hidden: Hidden,
+        seed: int, limit: int | None,
     ) -> Launch:  # fmt: skip
         """A launch on weak memory."""
         from gpulab.virtual_gpu.machine import weak

@@ -1,4 +1,4 @@
-"""Launches on weak memory: `run` puts a kernel of a device on a `WeakGrid` of the reference machine (reference/weak.py)."""
+"""Launches on weak memory: `run` puts a kernel of a device on a `WeakGrid` (reference/weak.py)."""
 
 from __future__ import annotations
 
@@ -71,9 +71,7 @@ def run(
         )
 
     residents = total if at_a_time >= total and waves * total <= RESIDENT_WAVES else RESIDENT_WAVES // waves
-    running = WeakGrid(
-        kernel.module.program.arch, _Memory(arena), make, total, max(1, min(residents, at_a_time)), seed
-    )
+    running = WeakGrid(kernel.module.program.arch, _Memory(arena), make, total, max(1, min(residents, at_a_time)), seed)
     try:
         running.run(LIMIT if limit is None else limit)
     except KernelFault as stopped:

@@ -2,9 +2,9 @@
 
 Vector memory instructions of a wave are only issued; they are done later, at a moment that a random generator with a
 given seed chooses, in any order but that of the same bytes. A wait for a counter lasts until what it names is done.
-Between waves and memory lie caches without coherence (isa/caches.py): a line that was read stays until it is invalidated
-or displaced, and the L2 of a die keeps what its CUs store until it is written back or displaced. So each result has a
-cause that hardware has, too; docs/weak.md has the rules and what is left out.
+Between waves and memory lie caches without coherence (isa/caches.py): a line that was read stays until it is
+invalidated or displaced, and the L2 of a die keeps what its CUs store until it is written back or displaced. So each
+result has a cause that hardware has, too; docs/weak.md has the rules and what is left out.
 
 Moving parts: `Caches` (lines of one cache), `Path` (what lies between a wave and memory), `Operation` (an instruction
 that is under way, or a part of a store), `WeakWave`, `WeakGroup`, `WeakGrid` (chooses who goes on).
@@ -66,7 +66,7 @@ class Line:
 
     __slots__ = ("data", "dirty", "until")
 
-    def __init__(self, data: bytes, until: int) -> None:
+    def __init__(self, data: bytes | bytearray, until: int) -> None:
         self.data, self.until = bytearray(data), until
         self.dirty = 0  # a bit for each byte
 
@@ -316,7 +316,9 @@ class WeakExecute(Execute):
 
     def access(self, row: Memory, data: list[Operand], addresses: dict[int, int]) -> Writes:
         places = [*addresses.values(), *(address for address, _ in self.partial.values())]
-        apart = [p for p in places if p & dispatch.APERTURE_MASK in (dispatch.SHARED_APERTURE, dispatch.PRIVATE_APERTURE)]
+        apart = [
+            p for p in places if p & dispatch.APERTURE_MASK in (dispatch.SHARED_APERTURE, dispatch.PRIVATE_APERTURE)
+        ]
         if row.space not in _OPEN or len(apart) == len(places):
             return super().access(row, data, addresses)
         self.machine.weak.issue(self, row, data, addresses, put_off=not apart)
@@ -326,7 +328,9 @@ class WeakExecute(Execute):
         """Keep the data registers of a store or atomic."""
         registers = [operand.value for operand in data if isinstance(operand.value, Register)]
         every = tuple(lanes)
-        self.taken = {(r.file, r.index, r.count, lane): self.data_bits(Operand(r), lane) for r in registers for lane in every}
+        self.taken = {
+            (r.file, r.index, r.count, lane): self.data_bits(Operand(r), lane) for r in registers for lane in every
+        }
 
     def data_bits(self, operand: Operand, lane: int) -> int:
         register = operand.value
