@@ -58,12 +58,12 @@ def outcomes(
 @pytest.mark.parametrize(
     ("name", "seen"),
     [
-        ("message_relaxed", {NEW, STALE}),
+        pytest.param("message_relaxed", {NEW, STALE}, marks=pytest.mark.full),
         ("message_release", {NEW, STALE}),  # the receiver reads its old line
         ("message_acquire", {NEW, STALE}),  # the flag comes before the box
         ("message_both", {NEW}),
-        ("message_atomics", {NEW}),
-        ("message_narrow", {NEW, STALE}),
+        pytest.param("message_atomics", {NEW}, marks=pytest.mark.full),
+        pytest.param("message_narrow", {NEW, STALE}, marks=pytest.mark.full),
     ],
 )
 def test_a_message_needs_both_sides(arch: str, name: str, seen: set[tuple[int, ...]]) -> None:
@@ -92,18 +92,25 @@ def test_litmus(arch: str, name: str, size: int, blocks: int, allowed: set[objec
 def test_readers_agree_on_the_order_of_independent_writes_if_they_acquire(arch: str) -> None:
     """By C++ they may differ as long as nothing is seq_cst; these devices have one memory, so acquires are enough."""
     apart = (1, 0, 1, 0)
-    assert apart in outcomes(module(arch).independent_relaxed, 4, range(600), 4)
+    relaxed = module(arch).independent_relaxed
+    assert any(apart in outcomes(relaxed, 4, range(seed, seed + 1), 4) for seed in range(4000))  # it is rare
     assert apart not in outcomes(module(arch).independent_acquire, 4, range(300), 4)
 
 
 @pytest.mark.parametrize(
     ("name", "blocks", "threads"),
-    [("barrier_then_release", 2, 128), ("passed_on", 3, 64), ("block_barrier", 1, 128), ("block_message", 1, 128)],
+    [
+        ("barrier_then_release", 2, 128),
+        ("block_barrier", 1, 128),
+        pytest.param("passed_on", 3, 64, marks=pytest.mark.full),
+        pytest.param("block_message", 1, 128, marks=pytest.mark.full),
+    ],
 )
 def test_a_release_covers_what_happened_before_it(arch: str, name: str, blocks: int, threads: int) -> None:
     assert outcomes(getattr(module(arch), name), 1, range(25), blocks, threads) == {NEW}
 
 
+@pytest.mark.full
 def test_a_sequence_lock_holds(arch: str) -> None:
     assert outcomes(module(arch).sequence_lock, 1, range(15)) == {(0,)}
 
@@ -115,6 +122,7 @@ def test_a_seed_gives_the_same_run_again(arch: str) -> None:
     assert set(runs[0]) == {NEW, STALE}
 
 
+@pytest.mark.full
 def test_the_launches_of_a_block_differ(arch: str) -> None:
     found = set()
     with gpulab.weak(5):
@@ -125,6 +133,7 @@ def test_the_launches_of_a_block_differ(arch: str) -> None:
     assert found == {0, 42}
 
 
+@pytest.mark.full
 def test_atomics_lose_nothing_and_a_lane_reads_what_it_stored(arch: str) -> None:
     for seed in range(2):
         count, total = gpulab.zeros(1, "int32"), gpulab.zeros(1, "float32")
@@ -165,7 +174,7 @@ __global__ void by_hand(int* box, int* flag, int* out) {{
 """
 
 
-PARTS = [
+PARTS = [  # what is wrong needs some seeds to show
     ("gfx942", "buffer_wbl2 sc1\\n s_waitcnt vmcnt(0)", "buffer_inv sc1", {NEW}),
     ("gfx942", "s_waitcnt vmcnt(0)", "buffer_inv sc1", {NEW, STALE}),  # the L2 of the die keeps it
     ("gfx942", "buffer_wbl2 sc1", "buffer_inv sc1", {NEW, STALE}),  # nobody waits until it is written back
@@ -185,6 +194,7 @@ PARTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("arch", "release", "acquire", "seen"), [row for row in PARTS if row[0] in ARCHITECTURES], ids=str
 )
