@@ -42,7 +42,7 @@ _BURSTS = (1, 1, 1, 2, 3, 5, 8, 24)
 _LATE = ((0.45, 4), (0.8, 40), (1.0, 400))
 """When an instruction is done: with this probability (all before it included) up to so many instructions later."""
 
-_AWAITED = ((0.6, 8), (1.0, 100))
+_AWAITED = ((0.5, 8), (0.8, 100), (1.0, 600))
 """When an instruction is done at the latest, from the moment on that somebody waits for it, said in the same way."""
 
 _STAYS = ((0.5, 60), (1.0, 3000))
