@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from gpulab.trace import load_trace as load_trace
     from gpulab.trace import trace as trace
     from gpulab.views.lds_banks import lds_banks as lds_banks
+    from gpulab.weak import weak as weak
 
 __version__ = "0.1.0"
 
@@ -95,6 +96,7 @@ _HOME = {
     "Event": "gpulab.stream",
     "Stream": "gpulab.stream",
     "checked": "gpulab.checked",
+    "weak": "gpulab.weak",
     "fidelity": "gpulab.fidelity",
     "occupancy": "gpulab.occupancy",
     "hipify": "gpulab.porting",
@@ -164,6 +166,7 @@ __all__ = [
     "trace",
     "use",
     "using",
+    "weak",
     "zeros",
 ]
 

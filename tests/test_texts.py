@@ -122,7 +122,7 @@ def indented(page: str) -> list[str]:
     return [textwrap.dedent(block).strip() for block in found if block.strip()]
 
 
-PYTHON = ("docs/checked.md", "docs/profiling.md")
+PYTHON = ("docs/checked.md", "docs/profiling.md", "docs/weak.md")
 """Pages whose indented blocks are Python."""
 
 

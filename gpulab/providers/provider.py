@@ -35,6 +35,7 @@ CAPABILITIES: Mapping[str, str] = {
     "variables": "give the address of a variable",
     "trace": "be traced",
     "checked": "run checked launches",
+    "weak": "run launches whose stores become visible late and out of order by choice",
     "writers": "tell who changed an element last",
     "occupancy": "tell the occupancy by resource",
     "limit": "stop a kernel after a number of instructions",
@@ -42,7 +43,7 @@ CAPABILITIES: Mapping[str, str] = {
 }
 """What a provider may lack (`Provider.lacks`), and how an error says it: "... cannot be traced"."""
 
-OF_INSTRUMENTS = ("trace", "checked", "writers", "occupancy", "limit", "costs")
+OF_INSTRUMENTS = ("trace", "checked", "weak", "writers", "occupancy", "limit", "costs")
 """The capabilities that come with `Instruments`: who has none lacks all of them."""
 
 
@@ -254,6 +255,9 @@ class Instruments(Protocol):
 
     def checking(self) -> AbstractContextManager[None]:
         """Check every launch in the block; see `gpulab.checked`."""
+
+    def weakening(self, seed: int) -> AbstractContextManager[None]:
+        """Run every launch in the block on weak memory; see `gpulab.weak`."""
 
     def last_writers(self, address: int, size: int, count: int = 1) -> LastWriters:
         """Who was the last to change each of `count` elements of `size` bytes from an address on, in the launch that

@@ -91,19 +91,34 @@ def _extent(text: str) -> tuple[int, ...]:
     return tuple(int(n) for n in text.split("x"))
 
 
+def results(case: Case, arch: str) -> list[bytes]:
+    """What is in a case's arrays after its kernel was launched."""
+    arguments = _arguments(case)
+    _launch(case, module(case.file, arch)[case.kernel], arguments)
+    return [each.to_host().tobytes() for each in arguments if isinstance(each, gpulab.DeviceArray)]
+
+
 def run(case: Case, arch: str, options: tuple[str, ...] = ()) -> gpulab.KernelFault | None:
     """Launch a case's kernel checked; the fault it was stopped for."""
     with gpulab.using(f"virtual:{arch}"):
         kernel = module(case.file, arch, options)[case.kernel]
-        settings = case.settings
-        arguments = [_argument(word) for word in settings.get("args", "z256").split(",") if word]
-        grid, block = _extent(settings.get("grid", "1")), _extent(settings.get("block", "64"))
+        arguments = _arguments(case)
         with gpulab.checked():
             try:
-                if "cooperative" in settings:
-                    kernel.cooperative[grid, block](*arguments)
-                else:
-                    kernel[grid, block, int(settings.get("lds", "0"))](*arguments)
+                _launch(case, kernel, arguments)
             except gpulab.KernelFault as fault:
                 return fault
     return None
+
+
+def _arguments(case: Case) -> list[object]:
+    return [_argument(word) for word in case.settings.get("args", "z256").split(",") if word]
+
+
+def _launch(case: Case, kernel: gpulab.Kernel, arguments: list[object]) -> None:
+    settings = case.settings
+    grid, block = _extent(settings.get("grid", "1")), _extent(settings.get("block", "64"))
+    if "cooperative" in settings:
+        kernel.cooperative[grid, block](*arguments)
+    else:
+        kernel[grid, block, int(settings.get("lds", "0"))](*arguments)

@@ -284,6 +284,14 @@ def _checked(case: Case) -> None:
         case.gpu.synchronize()
 
 
+def _weak(case: Case) -> None:
+    x = case.array(np.ones(64, np.float32))
+    with instruments("weak").weakening(1):
+        case.launch(64, x, x)
+        case.gpu.synchronize()
+    assert (case.read(x, 64) == 3).all()
+
+
 def _writers(case: Case) -> None:
     x = case.array(np.ones(64, np.float32))
     found = instruments("writers")
@@ -320,7 +328,7 @@ def _costs(case: Case) -> None:
 
 PROBES: dict[str, Callable[[Case], None]] = {
     "cooperative": _cooperative, "counters": _counters, "variables": _variables, "trace": _trace, "checked": _checked,
-    "writers": _writers, "occupancy": _occupancy, "limit": _limit, "costs": _costs,
+    "weak": _weak, "writers": _writers, "occupancy": _occupancy, "limit": _limit, "costs": _costs,
 }  # fmt: skip
 
 

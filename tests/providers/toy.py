@@ -89,6 +89,7 @@ class Toy:
         "cooperative": "its workgroups run one after the other",
         "trace": "a Python function has no instructions to show",
         "checked": "nobody watches what its kernels read",
+        "weak": "its threads run one after the other, and each sees what was stored before",
         "writers": "nobody watches what its kernels write",
         "occupancy": "it has no registers that could limit it",
         "limit": "a Python function runs to its end",

@@ -26,6 +26,7 @@ class RocmProvider(HipProvider):
         "trace": "hardware does not tell which instructions a wave executes",
         "checked": "races and reads of memory never written are found by watching every access, which only the virtual "
         "GPU can do",
+        "weak": "hardware chooses the order of its accesses itself, and another one in each run",
         "writers": _WATCHING,
         "occupancy": "HIP tells how many workgroups fit, not which resource limits them",
         "limit": "hardware runs a kernel to its end",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpulab.architectures import Occupancy
@@ -47,6 +48,15 @@ class VirtualInstruments:
             yield
         finally:
             self._runtime.checking -= 1
+
+    @contextlib.contextmanager
+    def weakening(self, seed: int) -> Iterator[None]:
+        before = self._runtime.weak
+        self._runtime.weak = itertools.count(seed << 20)
+        try:
+            yield
+        finally:
+            self._runtime.weak = before
 
     def last_writers(self, address: int, size: int, count: int = 1) -> LastWriters:
         return self._runtime.last_writers(address, size, count)

@@ -43,11 +43,12 @@ CACHES = "modelled: memory has no caches, so every access sees the last store"
 def _add(
     kind: str, names: str, meaning: str, generation: str = "common", *, accuracy: str = "", condition: str = "",
     register: str = "", nonzero: bool = False, counters: str = "", delay: str = "", order: str = "", width: int = 32,
+    caches: str = "",
 ) -> None:  # fmt: skip
     for name in names.split():
         row = Control(
             name, kind, condition, meaning, accuracy or _ACCURACY.get(kind, "exact"), register, nonzero,
-            tuple(counters.split()), delay, order, width,
+            tuple(counters.split()), delay, order, width, caches,
         )  # fmt: skip
         CONTROL.add(row, generation)
 
@@ -76,8 +77,8 @@ _add("nop", "v_nop ds_nop s_wakeup v_clrexcp", "Nothing, for a number of cycles.
 _add("nop", "s_setprio s_incperflevel s_decperflevel s_ttracedata", "Hints and caches.")
 _add("nop", "s_icache_inv s_dcache_inv", "Hints and caches.", accuracy=CACHES)
 _add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol", "Caches.", "gfx9", accuracy=CACHES)
-_add("nop", "buffer_wbl2", "Caches.", "gfx9", accuracy=CACHES, order="release")
-_add("nop", "buffer_inv", "Caches.", "gfx9", accuracy=CACHES, order="scoped acquire")
+_add("nop", "buffer_wbl2", "Caches.", "gfx9", accuracy=CACHES, order="release", caches="write back")
+_add("nop", "buffer_inv", "Caches.", "gfx9", accuracy=CACHES, order="scoped acquire", caches="drop scoped")
 _add(
     "nop", "s_dcache_discard s_dcache_discard_x2", "Give up cached lines: here there are none.", "gfx9", accuracy=CACHES
 )
@@ -93,8 +94,9 @@ _add(
     "Hints and caches.",
     "gfx11",
 )
-_add("nop", "s_gl1_inv buffer_gl0_inv", "Hints and caches.", "gfx11", accuracy=CACHES)
-_add("nop", "buffer_gl1_inv", "Hints and caches.", "gfx11", accuracy=CACHES, order="acquire")
+_add("nop", "s_gl1_inv", "Hints and caches.", "gfx11", accuracy=CACHES)
+_add("nop", "buffer_gl0_inv", "Hints and caches.", "gfx11", accuracy=CACHES, caches="drop first")
+_add("nop", "buffer_gl1_inv", "Hints and caches.", "gfx11", accuracy=CACHES, order="acquire", caches="drop second")
 _add("sleep", "s_sleep", "Pause the wave for about 64 cycles times the operand.", delay="sleep")
 _add("trap", "s_trap", "Enter the trap handler: the kernel is stopped, but for trap 3 of debuggers.")
 _add("sendmsg", "s_sendmsg s_sendmsghalt", "Send a message; the one that frees VGPRs has no effect.")

@@ -35,9 +35,9 @@ define = definer(scalar)
 # --------------------------------------------------------------------------------------------- control and waits
 
 
-def _control(kind: str, names: str, meaning: str, accuracy: str = "exact", order: str = "") -> None:
+def _control(kind: str, names: str, meaning: str, accuracy: str = "exact", order: str = "", caches: str = "") -> None:
     for name in names.split():
-        ROWS.add(Control(name, kind, meaning=meaning, accuracy=accuracy, order=order))
+        ROWS.add(Control(name, kind, meaning=meaning, accuracy=accuracy, order=order, caches=caches))
 
 
 for _counters in (
@@ -51,8 +51,16 @@ _control(
     "nop", "s_barrier_signal", "Tell the others that this wave has come to the barrier; the wait is what stops it."
 )
 _control("barrier", "s_barrier_wait", "Wait until all waves of the workgroup are here.")
-_control("nop", "global_inv", "Write back or drop cached lines: here there are none.", CACHES, "scoped acquire")
-_control("nop", "global_wb global_wbinv", "Write back or drop cached lines: here there are none.", CACHES)
+_control(
+    "nop",
+    "global_inv",
+    "Write back or drop cached lines: here there are none.",
+    CACHES,
+    "scoped acquire",
+    "drop scoped",
+)
+_control("nop", "global_wb", "Write back or drop cached lines: here there are none.", CACHES, caches="write back")
+_control("nop", "global_wbinv", "Write back or drop cached lines: here there are none.", CACHES)
 _control(
     "nop",
     "s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data s_prefetch_data_pc_rel s_buffer_prefetch_data",

@@ -16,9 +16,13 @@ from gpulab.virtual_gpu.isa.matrix import mfma
 from gpulab.virtual_gpu.isa.row import Control
 
 ROWS = Family("MI200 (CDNA2) ISA manual 12.7-12.11")
-for _name, _order in (("buffer_wbinvl1", "acquire"), ("buffer_wbinvl1_vol", "acquire"), ("buffer_invl2", "")):
+for _name, _order, _caches in (
+    ("buffer_wbinvl1", "acquire", "drop first"),
+    ("buffer_wbinvl1_vol", "acquire", "drop first"),
+    ("buffer_invl2", "", ""),
+):
     _meaning = "Write back or drop cached lines: here there are none."
-    ROWS.add(Control(_name, "nop", meaning=_meaning, accuracy=CACHES, order=_order))
+    ROWS.add(Control(_name, "nop", meaning=_meaning, accuracy=CACHES, order=_order, caches=_caches))
 vector = ROWS.rows("valu", float_mode=True, rounds=True, counted="fma_f32")
 
 

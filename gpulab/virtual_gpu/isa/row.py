@@ -307,6 +307,8 @@ class Control(Stated):
     order: the half of a memory order for the device or more that it is: "release", "acquire", or "scoped acquire" (for
         the device or more only with the modifier that says so). (LLVM, "User Guide for AMDGPU Backend", memory models)
     width: bits of what it writes to scalar registers, where that differs by name
+    caches: what it does to the caches of vector memory: "write back" (the L2 of its die), "drop first" (that of its
+        CU), "drop second" (that of its shader array), "drop scoped" (as far as its modifiers say); see caches.py
     """
 
     mnemonic: str
@@ -320,6 +322,7 @@ class Control(Stated):
     delay: str = ""
     order: str = ""
     width: int = 32
+    caches: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,6 +241,7 @@ class VirtualDevice:
         cooperative: bool = False,
         checked: bool = False,
         only_sample: bool = False,
+        weak: int | None = None,
     ) -> Launch:
         """Run a kernel over a grid and wait for it. A fault is in `Launch.fault`.
 
@@ -256,10 +257,14 @@ class VirtualDevice:
             checked: look for races, reads of what was never written and the like (see checking.py); on one thread.
             only_sample: run no workgroups but those of the sample from which the time is modelled, on one thread.
             cooperative: all workgroups live at the same time, and the kernel gets the record for the grid's barrier.
+            weak: a seed: on weak memory (weak.py), without counters and time.
         """
         with self._lock:
             began = time.perf_counter()
             record = self._start_cooperation(grid, block) if cooperative else 0
+            if weak is not None:
+                hidden = Hidden(printf_buffer, 0, heap, record)
+                return self._launch_weak(kernel, grid, block, dynamic_lds, kernarg, hidden, weak, limit)
             hidden = Hidden(printf_buffer, 0 if host is None else host.address, heap, record)
             self._launch.ready = 0 if host is None else host.ready
             request = Request(
@@ -301,6 +306,37 @@ class VirtualDevice:
             filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, Hidden(printf_buffer))
             ranges = memory_ranges(kernel, self.arena.table(kernel.module.granule, self.index)[0], filled)
             return trace_workgroup(kernel, self.arena, grid, block, dynamic_lds, filled, which, ranges)
+
+    def _launch_weak(
+        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, hidden: Hidden,
+        seed: int, limit: int | None,
+    ) -> Launch:  # fmt: skip
+        """A launch on weak memory."""
+        from gpulab.virtual_gpu.machine import weak
+
+        began = time.perf_counter()
+        self.arena.unwritten.clear()  # what this kernel writes is not known
+        filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, hidden)
+        total = grid[0] * grid[1] * grid[2]
+        lds = kernel.descriptor.lds_bytes + dynamic_lds
+        at_a_time = total if hidden.multigrid_sync else self._at_a_time(kernel, block, lds)
+        fault = weak.run(
+            kernel, self.arena, grid, block, dynamic_lds, filled, seed=seed, limit=limit, at_a_time=at_a_time
+        )
+        return Launch(
+            kernel=kernel.title,
+            arch=self.architecture.name,
+            device=self.index,
+            grid=grid,
+            block=block,
+            lds_bytes=lds,
+            waves=total * dispatch.waves(block, self.architecture.wave_size),
+            counters=Counters({}),
+            host_us=(time.perf_counter() - began) * 1e6,
+            fault=fault,
+            constants=self.constants,
+            sources=kernel.module.program.sources,
+        )
 
     def _start_cooperation(self, grid: Dim3, block: Dim3) -> int:
         """The address of the record of a cooperative launch, set up for this grid."""

@@ -35,6 +35,10 @@ class MemoryRows(Addresses):
             data, addresses = self.buffer_operands(row)
         else:
             data, addresses = self.flat_operands(row)
+        return self.access(row, data, addresses)
+
+    def access(self, row: Memory, data: list[Operand], addresses: dict[int, int]) -> Writes:
+        """The access itself, of each active lane at its address."""
         if row.action == "load" and (row.to_lds or (row.space == "buffer" and self.item.modifiers.get("lds"))):
             self.load_into_lds(row, addresses)
             return []

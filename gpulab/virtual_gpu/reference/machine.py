@@ -1,6 +1,6 @@
 """The slow, obvious machine: one workgroup, one instruction at a time, every lane a numpy element.
 
-`Workgroup` runs its waves round-robin between barriers; `_Execute` finds the module of an instruction's row: `scalar`,
+`Workgroup` runs its waves round-robin between barriers; `Execute` finds the module of an instruction's row: `scalar`,
 `vector`, `accesses` (with `addresses`), `images`, `crosslane`, `matrix_rows`, `control`. These read and write by
 `operands`, and
 `state` has what they read and write. It is the second opinion for the translating machine, and makes traces
@@ -28,7 +28,7 @@ from gpulab.virtual_gpu.reference.vector import VectorRows
 SLICE = 4096
 
 
-class _Execute(ScalarRows, VectorRows, ImageRows, CrossLaneRows, MatrixRows, ControlRows):
+class Execute(ScalarRows, VectorRows, ImageRows, CrossLaneRows, MatrixRows, ControlRows):
     """Executes one instruction on one wave."""
 
     def run(self) -> None:
@@ -60,7 +60,9 @@ class _Execute(ScalarRows, VectorRows, ImageRows, CrossLaneRows, MatrixRows, Con
 
 
 class Workgroup(Group):
-    """A workgroup that runs; its arguments are those of `Group`."""
+    """A workgroup that runs; its arguments are those of `Group`. `executor` executes one instruction of a wave."""
+
+    executor: type[Execute] = Execute
 
     def run(
         self,
@@ -102,7 +104,7 @@ class Workgroup(Group):
         wave.steps += 1
         self.steps += 1
         try:
-            _Execute(self, wave, self.program.instructions[index], index).run()
+            self.executor(self, wave, self.program.instructions[index], index).run()
         except Stop as stop:
             self.stop(wave, index, stop)
         return after() if after is not None else False

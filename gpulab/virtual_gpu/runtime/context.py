@@ -11,7 +11,7 @@ import atexit
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from gpulab import architectures
@@ -70,6 +70,7 @@ class Context:
         self._listeners: list[tuple[Callable[[Launch], None], bool]] = []
         self.profiling = False
         self.checking = 0  # how many `with gpulab.checked()` blocks are open
+        self.weak: Iterator[int] | None = None  # seeds for the launches of `with gpulab.weak(seed)`
         self.provenance: Provenance | None = None  # in checked launches: where the bytes of memory come from
         self.explain: Callable[[str, str, str], None] | None = None  # told why a call failed
         self.announce: Callable[[Fault], None] | None = None  # told of each fault when a call returns its code

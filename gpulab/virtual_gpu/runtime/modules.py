@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gpulab.architectures import residency
-from gpulab.errors import GpulabError, LaunchLimitError
+from gpulab.errors import GpulabError, LaunchError, LaunchLimitError
 from gpulab.records import Later
 from gpulab.virtual_gpu.runtime import codes, images
 from gpulab.virtual_gpu.runtime.codes import Failure
@@ -478,6 +478,9 @@ class Modules:
         context, device = self._context, function.device
         recorded: Trace | None = None
         with context.lock:
+            seed = next(context.weak) if context.weak is not None else None
+            if seed is not None:
+                self._check_weak(function, trace is not None)
             registered = self._memory.registered_to_device() if self._memory.registrations else None
             # What is printed comes from one host thread, so that the order of the lines is the same every time.
             printf_buffer = device.printf_buffer.start() if function.prints else 0
@@ -504,6 +507,7 @@ class Modules:
                 host=host,
                 cooperative=cooperative,
                 checked=context.checking > 0,
+                weak=seed,
             )
             if context.provenance is not None and context.checking:
                 context.provenance.launched(device.machine.changed())
@@ -515,6 +519,25 @@ class Modules:
                 host.answer()
                 record = dataclasses.replace(record, printed=record.printed + host.text())
         return record, recorded
+
+    def _check_weak(self, function: Function, traced: bool) -> None:
+        """Refuse what a launch on weak memory cannot be besides.
+
+        Raises:
+            LaunchError: naming what was asked for.
+        """
+        context = self._context
+        for asked, what, why in (
+            (context.checking, "checked", "the checker watches accesses in order, each done where it stands"),
+            (context.profiling, "profiled", "it runs on a machine that has no counters and no time"),
+            (traced, "traced", "a trace shows each access where it stands"),
+            (function.calls_host, "one whose kernel calls the host", "the host answers while waves of it sleep"),
+        ):
+            if asked:
+                raise LaunchError(
+                    f"A launch with gpulab.weak cannot be {what}.", why=f"{why}.",
+                    hint="do the two one after the other, in launches of their own.",
+                )  # fmt: skip
 
     @staticmethod
     def check_arguments(function: Function, given: int) -> None:
