@@ -394,6 +394,7 @@ def differs(found: np.ndarray, array: Array) -> np.ndarray:
         kind = "complex128" if found.dtype.kind == "c" else "float64"
         exact = wanted.astype(kind)
         close = np.abs(found.astype(kind) - exact) <= np.maximum(array.relative * np.abs(exact), array.absolute)
+    close = np.where(np.isfinite(exact), close, found == wanted)  # nothing is near to infinity
     return ~(close | (np.isnan(found) & np.isnan(wanted)))
 
 

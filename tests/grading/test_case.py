@@ -157,7 +157,9 @@ def test_inputs_of_the_same_shape():
         ([100.4], [100.0], {"relative": 0.001, "absolute": 0.5}, [False]),
         ([-1.01], [-1.0], {"relative": 0.0101}, [False]), ([np.nan], [1.0], {"relative": 1.0}, [True]),
         ([1.0], [np.nan], {"relative": 1.0}, [True]), ([np.nan], [np.nan], {"relative": 0.1}, [False]),
-        ([np.inf], [1.0], {"relative": 0.1}, [True]), ([7.0], [1.0], {"scratch": True}, [False]),
+        ([np.inf], [1.0], {"relative": 0.1}, [True]), ([np.inf], [np.inf], {"relative": 0.1}, [False]),
+        ([5.0], [-np.inf], {"relative": 0.1}, [True]), ([np.inf], [-np.inf], {"absolute": 9}, [True]),
+        ([7.0], [1.0], {"scratch": True}, [False]),
     ],
 )  # fmt: skip
 def test_what_differs(found, wanted, limits, wrong):
