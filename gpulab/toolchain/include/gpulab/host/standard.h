@@ -16,3 +16,6 @@
 #include <new>
 #include <sstream>
 #include <string>
+#if __cplusplus > 199711L
+#include <thread>  // hip/hip_runtime.h includes it
+#endif
