@@ -51,8 +51,8 @@ _SEMANTICS = (
     "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
 )  # fmt: skip
 _COMPLEX = "-fcomplex-arithmetic=improved"
-"""std::complex in kernels: products by the formula, quotients by Smith's; without the calls into a C library that Annex G of
-the C standard takes for infinities."""
+"""std::complex in kernels: products by the formula, quotients by Smith's; without the calls into a C library
+that Annex G of the C standard takes for infinities."""
 _OWN_NAME = re.compile(rb"\.(static|intern|anon)\.[0-9a-f]{4}")  # of a variable, in bitcode
 # For gfx10 and gfx11 Clang 22 joins a move between lanes with a comparison against a constant that follows
 # (v_cmp_gt_u32_e64_dpp s4, v5, 3), which those cannot execute and its own assembler refuses.

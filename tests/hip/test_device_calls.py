@@ -179,8 +179,8 @@ __global__ void large(int* out) {
     ],
 )  # fmt: skip
 def test_the_limit_of_malloc_in_kernels(call, limit, kernel, arguments, expected):
-    """hipLimitMallocHeapSize, as CUDA's programming guide has it: malloc gives null beyond it. It is a module's until a kernel
-    of it has called malloc."""
+    """hipLimitMallocHeapSize, as CUDA's programming guide has it: malloc gives null beyond it. It is a module's until a
+    kernel of it has called malloc."""
     import gpulab
 
     heap, out = 2, gpulab.zeros(1, "int32")

@@ -304,7 +304,9 @@ class LoadedModule:
         self.granule = 1 if program.guarantees.exact_bounds else PAGE
         self.addresses: dict[str, int] = {}
         self.symbols: dict[str, tuple[int, int]] = {}
-        self._heap: tuple[int, int] | None = None  # of malloc in kernels, where the host set it: address (0: none), bytes
+        self._heap: tuple[int, int] | None = (
+            None  # of malloc in kernels, where the host set it: address (0: none), bytes
+        )
         arena = device.arena
         for name, data in program.data.items():
             if data.is_lds:
@@ -345,7 +347,7 @@ class LoadedModule:
         self._place_heap()
 
     def set_heap(self, limit: int) -> None:
-        """Let malloc in kernels give out `limit` bytes at most. Nothing happens if no kernel uses it, or one has used it.
+        """Let malloc in kernels give out `limit` bytes at most. Nothing happens if no kernel uses it, or one did.
 
         Raises:
             MemoryError: there is no room for it.

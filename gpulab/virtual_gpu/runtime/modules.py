@@ -134,8 +134,8 @@ class Modules:
         return module
 
     def set_heap(self, device: Device, limit: int) -> None:
-        """hipDeviceSetLimit(hipLimitMallocHeapSize): what malloc in kernels gives out in each module, now and later, but
-        for those in which a kernel has called it.
+        """hipDeviceSetLimit(hipLimitMallocHeapSize): what malloc in kernels gives out in each module, now and later,
+        but for those in which a kernel has called it.
 
         Raises:
             Failure: hipErrorOutOfMemory.
