@@ -24,6 +24,9 @@ from typing import Any, NoReturn
 from gpulab.programs import touches
 
 _MOST_LAUNCHES = 40  # of a profile's table
+INSTRUCTION_LIMIT = 1 << 33
+"""Wave instructions after which a wave is stopped, unless GPULAB_INSTRUCTION_LIMIT says otherwise: about a minute of
+one wave. Kernels of a lesson are stopped after 2 ** 29; but programs wait in kernels, and count in one thread."""
 
 
 class _Output:
@@ -75,6 +78,8 @@ def main(words: Sequence[str]) -> NoReturn:
     os.environ["GPULAB_LIBRARY"], os.environ["GPULAB_BINDING"] = "virtual", "ctypes"
     if not os.environ.get("GPULAB_DEVICES") and (devices := _devices(path)):
         os.environ["GPULAB_DEVICES"] = devices
+    if not os.environ.get("GPULAB_INSTRUCTION_LIMIT", "").strip():
+        os.environ["GPULAB_INSTRUCTION_LIMIT"] = str(INSTRUCTION_LIMIT)
     library = ctypes.CDLL(None)
     sys.stdout = _Output(library)
     named = _name_process(library, os.fsencode(arguments[0] if arguments else path))

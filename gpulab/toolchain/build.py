@@ -50,6 +50,9 @@ _SEMANTICS = (
     _LEVEL, "-fno-finite-loops", "-fno-delete-null-pointer-checks", *compiler.KEPT_ORDER,
     "-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode",
 )  # fmt: skip
+_COMPLEX = "-fcomplex-arithmetic=improved"
+"""std::complex in kernels: products by the formula, quotients by Smith's; without the calls into a C library
+that Annex G of the C standard takes for infinities."""
 _OWN_NAME = re.compile(rb"\.(static|intern|anon)\.[0-9a-f]{4}")  # of a variable, in bitcode
 # For gfx10 and gfx11 Clang 22 joins a move between lanes with a comparison against a constant that follows
 # (v_cmp_gt_u32_e64_dpp s4, v5, 3), which those cannot execute and its own assembler refuses.
@@ -255,7 +258,7 @@ class _FrontEnd:
                 "clang", "--driver-mode=g++", *self.program.arguments(), "--cuda-device-only",
                 f"--offload-arch={self.asked.arch}", "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-Xclang",
                 "-fdebug-compilation-dir=/gpulab", *_SEMANTICS, *hosted.WARNINGS,
-                *hosted.parallel_algorithms(self.asked.source), *own,
+                _COMPLEX, *hosted.parallel_algorithms(self.asked.source), *own,
                 *hosted.MESSAGES, "-mprintf-kind=buffered",
             )  # fmt: skip
         return (

@@ -155,6 +155,51 @@ def test_limits_of_a_device(call, hip):
         assert call.hipDeviceGetLimit(byref(ctypes.c_uint64()), limit) == 215
 
 
+HEAP = """
+__global__ void take(size_t bytes, int most, int* count) {
+    *count = 0;
+    while (*count < most && malloc(bytes)) ++*count;
+}
+__global__ void large(int* out) {
+    char* p = (char*)malloc(40 << 20);
+    p[0] = 1; p[(40 << 20) - 1] = 7;
+    *out = p[0] + p[(40 << 20) - 1];
+    free(p);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "kernel", "arguments", "expected"),
+    [
+        (64 << 20, "large", (), 8),
+        (1 << 20, "take", (1000, 2000), 1024),  # with 16 bytes of its own such a block has 1,024 bytes
+        (0, "take", (1, 5), 0),
+        (3 << 30, "take", (1, 5), None),
+    ],
+)  # fmt: skip
+def test_the_limit_of_malloc_in_kernels(call, limit, kernel, arguments, expected):
+    """hipLimitMallocHeapSize, as CUDA's programming guide has it: malloc gives null beyond it. It is a module's until a
+    kernel of it has called malloc."""
+    import gpulab
+
+    heap, out = 2, gpulab.zeros(1, "int32")
+    try:
+        assert call.hipDeviceSetLimit(heap, limit) == 0
+        kernels = gpulab.compile(HEAP)
+        if expected is None:
+            with pytest.raises(gpulab.GpulabError, match="memory"):
+                kernels[kernel][1, 1](*arguments, out)
+            return
+        kernels[kernel][1, 1](*arguments, out)
+        assert out.to_host().tolist() == [expected]
+        assert call.hipDeviceSetLimit(heap, 4 << 20) == 0
+        kernels[kernel][1, 1](*arguments, out)
+        assert out.to_host().tolist() == ([8] if kernel == "large" else [0 if expected else 5])
+    finally:
+        assert call.hipDeviceSetLimit(heap, 8 << 20) == 0
+
+
 def test_hints_that_have_no_effect(call, number):
     """hipFuncCache_t has 0 to 3, hipSharedMemConfig 0 to 2 (banks of four bytes are 1)."""
     assert [call.hipDeviceSetCacheConfig(i) for i in range(-1, 5)] == [1, 0, 0, 0, 0, 1]

@@ -285,6 +285,11 @@ class LoadedKernel:
         )
 
 
+_HEAP = "__gpulab_heap"  # gpulab/heap.h: the state of malloc in kernels: address, bytes, bytes used so far ...
+_HEAP_BYTES, _HEAP_UNIT, _HEAP_MOST = 8 << 20, 32, 2 << 30
+_HEAP_USED = ctypes.c_uint32
+
+
 class LoadedModule:
     """A program on a device. `symbols` maps data objects to (address, size)."""
 
@@ -299,6 +304,9 @@ class LoadedModule:
         self.granule = 1 if program.guarantees.exact_bounds else PAGE
         self.addresses: dict[str, int] = {}
         self.symbols: dict[str, tuple[int, int]] = {}
+        self._heap: tuple[int, int] | None = (
+            None  # of malloc in kernels, where the host set it: address (0: none), bytes
+        )
         arena = device.arena
         for name, data in program.data.items():
             if data.is_lds:
@@ -336,6 +344,38 @@ class LoadedModule:
             variable = name.removesuffix(".managed")
             if variable != name and variable in self.addresses:
                 ctypes.memmove(arena.home(self.addresses[variable]), address.to_bytes(8, "little"), 8)
+        self._place_heap()
+
+    def set_heap(self, limit: int) -> None:
+        """Let malloc in kernels give out `limit` bytes at most. Nothing happens if no kernel uses it, or one did.
+
+        Raises:
+            MemoryError: there is no room for it.
+        """
+        if _HEAP not in self.symbols:
+            return
+        arena, limit = self.device.arena, limit // _HEAP_UNIT * _HEAP_UNIT
+        if _HEAP_USED.from_address(arena.home(self.symbols[_HEAP][0]) + 12).value:
+            return
+        address = 0
+        if limit > _HEAP_BYTES:  # else the array that the module has itself serves
+            if limit > _HEAP_MOST:
+                raise MemoryError(f"{limit} bytes for malloc in kernels; {_HEAP_MOST} are the most here")
+            address = arena.allocate(limit, "global", self.device.index, "heap of malloc")
+        self._free_heap()
+        self._heap = address, limit
+        self._place_heap()
+
+    def _place_heap(self) -> None:
+        if self._heap is not None:
+            address, limit = self._heap
+            raw = address.to_bytes(8, "little") + max(limit, 1).to_bytes(4, "little")  # 0 stands for the usual size
+            ctypes.memmove(self.device.arena.home(self.symbols[_HEAP][0]), raw, len(raw))
+
+    def _free_heap(self) -> None:
+        if self._heap is not None and self._heap[0]:
+            self.device.arena.free(self._heap[0])
+        self._heap = None
 
     def unload(self) -> None:
         """Give the module's memory back. Its kernels must not be launched afterwards."""
@@ -346,4 +386,5 @@ class LoadedModule:
             arena.free(kernel.kernarg)
             if kernel.packet:
                 arena.free(kernel.packet)
+        self._free_heap()
         self.addresses, self.symbols, self.kernels = {}, {}, {}

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 NON_BLOCKING = 1
 LIMIT_PRINTF = 1  # hipLimitPrintfFifoSize
+LIMIT_HEAP = 2  # hipLimitMallocHeapSize
 
 #: hipLimit_t -> default: stack, printf buffer, malloc heap; scratch limits (bytes).
-DEFAULT_LIMITS = {0: 1024, 1: 4 << 20, 2: 8 << 20, 0x1000: 0, 0x1001: 4 << 30, 0x1002: 0}
+DEFAULT_LIMITS = {0: 1024, LIMIT_PRINTF: 4 << 20, LIMIT_HEAP: 8 << 20, 0x1000: 0, 0x1001: 4 << 30, 0x1002: 0}
 
 
 class Stream:

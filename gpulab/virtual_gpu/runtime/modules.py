@@ -19,7 +19,7 @@ from gpulab.records import Later
 from gpulab.virtual_gpu.runtime import codes, images
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
-from gpulab.virtual_gpu.runtime.device import Device, Stream
+from gpulab.virtual_gpu.runtime.device import DEFAULT_LIMITS, LIMIT_HEAP, Device, Stream
 from gpulab.virtual_gpu.runtime.memory import Memory
 from gpulab.virtual_gpu.runtime.streams import Streams
 
@@ -125,11 +125,33 @@ class Modules:
         program = self._program(image, device)
         with self._context.lock:
             loaded = device.machine.load(program)
+            if device.limits[LIMIT_HEAP] != DEFAULT_LIMITS[LIMIT_HEAP]:
+                self._set_heap(loaded, device.limits[LIMIT_HEAP])
             if self.beside is not None:
                 loaded.beside = self.beside(image, device.architecture.name, list(loaded.kernels))
             module = Module(next(self._handles), device, loaded, program.printf_formats)
             self._modules[module.handle] = module
         return module
+
+    def set_heap(self, device: Device, limit: int) -> None:
+        """hipDeviceSetLimit(hipLimitMallocHeapSize): what malloc in kernels gives out in each module, now and later,
+        but for those in which a kernel has called it.
+
+        Raises:
+            Failure: hipErrorOutOfMemory.
+        """
+        with self._context.lock:
+            for module in self._modules.values():
+                if module.device is device:
+                    self._set_heap(module.loaded, limit)
+            device.limits[LIMIT_HEAP] = limit
+
+    @staticmethod
+    def _set_heap(loaded: LoadedModule, limit: int) -> None:
+        try:
+            loaded.set_heap(limit)
+        except MemoryError as error:
+            raise Failure(codes.OUT_OF_MEMORY, str(error)) from error
 
     def _program(self, image: bytes, device: Device) -> Program:
         key = hashlib.sha256(image).digest()

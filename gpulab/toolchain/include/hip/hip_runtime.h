@@ -51,6 +51,7 @@
 #ifdef __GPULAB_PROGRAM__
 #include "../gpulab/assertion.h"
 #include "../gpulab/host/device_names.h"
+#include <complex>
 #else
 #include "../gpulab/standard.h"
 #endif

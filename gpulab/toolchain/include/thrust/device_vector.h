@@ -9,3 +9,4 @@ namespace thrust::system::hip {
 template <typename T, typename Allocator = thrust::device_allocator<T>>
 using vector = thrust::device_vector<T, Allocator>;
 }
+#include "detail/algorithms.h"  // last: they need what is above

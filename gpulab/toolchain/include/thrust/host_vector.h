@@ -9,3 +9,4 @@ namespace thrust::system::cpp {
 template <typename T, typename Allocator = std::allocator<T>>
 using vector = thrust::host_vector<T, Allocator>;
 }
+#include "detail/algorithms.h"  // last: they need what is above

@@ -12,3 +12,4 @@ namespace thrust::system::hip {
 template <typename T>
 using universal_vector = thrust::universal_vector<T>;
 }
+#include "detail/algorithms.h"  // last: they need what is above

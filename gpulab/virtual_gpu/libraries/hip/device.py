@@ -7,7 +7,7 @@ import ctypes
 from gpulab.virtual_gpu.libraries.values import get32, need, put32, put64, put_text, rt, text
 from gpulab.virtual_gpu.runtime import codes, properties
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.device import Device
+from gpulab.virtual_gpu.runtime.device import LIMIT_HEAP, Device
 from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 
 HIP_VERSION = 7 * 10_000_000 + 15 * 100_000 + 26_333  # the interface of hip-python 10.0 (ROCm 10.0)
@@ -231,7 +231,10 @@ def hipDeviceGetLimit(value: int, limit: int) -> int:
 def hipDeviceSetLimit(limit: int, value: int) -> int:
     if limit not in rt.current.limits:
         return codes.UNSUPPORTED_LIMIT
-    rt.current.limits[limit] = value
+    if limit == LIMIT_HEAP:
+        rt.modules.set_heap(rt.current, value)
+    else:
+        rt.current.limits[limit] = value
     return 0
 
 

@@ -1,0 +1,153 @@
+"""What programs of others take for granted: names that other compilers' headers bring along, std::complex in
+kernels, kernels that count for long.
+
+The lists of names are those that GNU's headers have (GCC 9 to 13, C++17): its release notes on header dependencies, and
+the headers' own `#include`s.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpulab import programs
+from gpulab.programs import command, start
+from gpulab.toolchain import hosted
+
+pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
+
+_LIBRARY = 'std::printf(""); std::free(std::malloc(1)); (void)atoi("1"); if (rand() < 0) exit(1);'
+_LOOPS = "int a[2] = {2, 1}; (void)std::min(a[0], a[1]); (void)std::max(1, 2); std::swap(a[0], a[1]);"
+_CONTAINERS = (
+    "std::vector<int> v{2, 1}; std::function<int()> f = [] { return 1; }; (void)f; "
+    "std::unordered_map<int, int> m; std::array<int, 2> y{}; (void)y;"
+)
+BROUGHT = {
+    "cmath": _LOOPS + "free(malloc(1)); if (rand() < 0) exit(1); (void)std::numeric_limits<float>::max();",
+    "math.h": _LOOPS + "free(malloc(1)); (void)std::sqrt(2.0); (void)std::numeric_limits<float>::max();",
+    "stdlib.h": "(void)std::abs(-1L); (void)abs(-1.5);",
+    "algorithm": _LOOPS + _CONTAINERS + "std::sort(v.begin(), v.end(), std::greater<int>()); (void)rand();",
+    "functional": _CONTAINERS + "std::sort(v.begin(), v.end());",
+    "stdexcept": _LIBRARY + "std::string s = std::to_string(1); (void)isdigit(65);",
+    "iomanip": "std::stringstream s; s << std::setw(3) << 1;",
+    "iterator": "std::string s(\"a\"); std::back_insert_iterator<std::string> k(s); (void)k;",
+    "memory": _LOOPS + "std::unique_ptr<int> u(new int); uint64_t x = 1; (void)x;",
+    "regex": "std::vector<int> v; std::map<int, int> m; std::stringstream s; std::regex r(\"a\");",
+    "iostream": _LOOPS + _LIBRARY + "try { throw std::runtime_error(\"\"); } catch (std::exception&) {}",
+    "random": "std::vector<int> v(2); (void)std::accumulate(v.begin(), v.end(), 0); (void)std::sqrt(2.0);",
+    "hip/hip_runtime.h": _LOOPS + _LIBRARY + _CONTAINERS + "std::thread t([] {}); t.join(); char b[2]; "
+    "memset(b, 0, 2); (void)std::chrono::steady_clock::now(); std::unique_ptr<int> u; std::stringstream s; assert(b[0] == 0);",
+}  # fmt: skip
+
+
+@pytest.mark.full
+def test_headers_bring_along_what_gnus_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, (header, body) in enumerate(BROUGHT.items()):
+        Path(f"unit{number}.cpp").write_text(f"#include <{header}>\nvoid unit{number}() {{ {body} }}\n")
+    Path("main.cpp").write_text("int main() {}\n")
+    assert command.run(["-std=c++17", *(f"unit{number}.cpp" for number in range(len(BROUGHT))), "main.cpp"]) == 0
+
+
+def test_a_header_brings_along_the_c_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the above, and what must stay: a source in C, and a header between extern "C" and its brace."""
+    monkeypatch.chdir(tmp_path)
+    Path("cmath.cpp").write_text(f"#include <cmath>\nvoid f() {{ {BROUGHT['cmath']} }}\n")
+    Path("c.c").write_text("#include <math.h>\n#include <stdlib.h>\nint f(void) { return (int)sqrt(abs(-4)); }\n")
+    Path("both.cpp").write_text(
+        'extern "C" {\n#include <math.h>\n#include <stdlib.h>\n}\ndouble f() { return std::sqrt(4.0); }\n'
+    )
+    for source in ("cmath.cpp", "c.c", "both.cpp"):
+        assert command.run(["-c", source, "-o", "unit.o"]) == 0
+
+
+COMPLEX = r"""
+#include <complex>
+#include <cstdio>
+#include <hip/hip_runtime.h>
+typedef std::complex<double> number;
+__host__ __device__ void all(const number* a, number* out) {
+  number x = a[0], y = a[1];
+  std::complex<float> f(1.5f, -2.5f), g(0.5f, 2);
+  f *= g; f /= std::complex<float>(2, 1); f += 1.0f; f -= g; f = -f;
+  number values[] = {x * y, x / y, x + y - 1.0, std::exp(x), std::log(x), std::sqrt(x), std::pow(x, y),
+                     std::polar(2.0, 0.5), std::conj(x), {std::abs(x), std::arg(x)}, {std::norm(x), x.real()}, std::sin(x), std::cos(y),
+                     std::tan(x), std::sinh(x), std::tanh(y), {f.real(), f.imag()}, {double(x == y), double(x != y)},
+                     std::proj(x), {0, std::abs(f)}};
+  for (int i = 0; i < 20; i++) out[i] = values[i];
+}
+__global__ void kernel(const number* a, number* out) { all(a, out); }
+int main() {
+  number *a, *out, expected[20];
+  hipMallocManaged(&a, 2 * sizeof(number));
+  hipMallocManaged(&out, sizeof expected);
+  a[0] = {1.25, -0.75};
+  a[1] = {-0.5, 2.0};
+  kernel<<<1, 1>>>(a, out);
+  if (hipDeviceSynchronize() != hipSuccess) return 2;
+  all(a, expected);
+  int wrong = 0;
+  for (int i = 0; i < 20; i++) wrong += !(std::abs(out[i] - expected[i]) <= 1e-6 * std::abs(expected[i]));
+  std::printf("%d wrong, %g %g\n", wrong, out[0].real(), out[0].imag());
+}
+"""
+
+
+@pytest.mark.full
+def test_complex_numbers_in_kernels() -> None:
+    """As the host computes them; (1.25 - 0.75i)(-0.5 + 2i) = 0.875 + 2.875i by hand."""
+    program = programs.build(COMPLEX, name="complex.hip")
+    for arch in ("gfx942", "gfx1100"):
+        run = program.run(arch=arch, seconds=120)
+        assert (run.stdout, run.exit_code) == ("0 wrong, 0.875 2.875\n", 0), run.stderr
+
+
+COUNTING = r"""
+#include <cstdio>
+#include <hip/hip_runtime.h>
+__global__ void count(long n, long* out) {
+  long sum = 0;
+  for (long i = 0; i < n; i++) sum += (i ^ sum) & 3;
+  *out = sum;
+}
+int main() {
+  long n = 100000000, *out;
+  hipMallocManaged(&out, sizeof(long));
+  count<<<1, 1>>>(n, out);
+  int code = hipDeviceSynchronize();
+  std::printf("%d\n", code);
+}
+"""
+
+
+@pytest.mark.full
+def test_a_kernel_may_count_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """7e8 wave instructions or more, where kernels of a lesson are stopped after 2 ** 29."""
+    monkeypatch.delenv("GPULAB_INSTRUCTION_LIMIT", raising=False)
+    run = programs.build(COUNTING, name="counting.hip").run(seconds=240)
+    assert (run.stdout, run.exit_code) == ("0\n", 0), run.stderr
+    assert start.INSTRUCTION_LIMIT == 1 << 33
+
+
+THRUST = r"""
+#include <thrust/device_vector.h>
+#include <thrust/detail/type_traits.h>
+#include <cstdio>
+static_assert(thrust::detail::is_same<int, int>::value, "");
+int main() {
+  thrust::device_vector<int> a(5), b(5);
+  thrust::sequence(a.begin(), a.end());
+  thrust::inclusive_scan(a.begin(), a.end(), b.begin());
+  thrust::sort(b.begin(), b.end(), thrust::greater<int>());
+  int most = *thrust::max_element(b.begin(), b.end());
+  std::printf("%d %d %d\n", thrust::reduce(b.begin(), b.end()), int(b[0]), most);
+}
+"""
+
+
+@pytest.mark.full
+def test_a_vector_of_thrust_brings_along_the_algorithms() -> None:
+    """0 1 3 6 10 are the sums of 0 to 4: 20 together."""
+    run = programs.build(THRUST, name="vector.hip").run(seconds=120)
+    assert (run.stdout, run.exit_code) == ("20 10 10\n", 0), run.stderr
