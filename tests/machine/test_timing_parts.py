@@ -13,7 +13,7 @@ import pytest
 from gpulab import architectures
 from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import sample, timing
+from gpulab.virtual_gpu.machine import sample, timing, unit
 from gpulab.virtual_gpu.machine.observation import Recorded, box
 from gpulab.virtual_gpu.machine.timing import Seen, Traffic, Work
 from gpulab.virtual_gpu.translate.memory import Observed
@@ -295,6 +295,30 @@ def test_what_was_recorded_is_scaled_to_all_executions():
     assert costs[3].latency[0] == a.lds_latency_clocks
 
 
+def test_what_one_access_costs_a_unit_that_has_all_of_the_device():
+    """gfx942, 2,100 MHz: L2 gives 0.45 of 2,048 bytes a clock (half as many are written), the Infinity Cache 11.9 TB/s,
+    memory 4.346 TB/s, L1 is filled with 64 bytes a clock; an atomic takes 4 clocks of its channel."""
+    accesses = [("global", "load", 4), ("global", "store", 4), ("global", "atomic", 4), ("global", "load", 4)]
+    log = [(0, 64, [(1, ALL), (2, ALL)]), (1, 64, [(11, ALL), (12, ALL)]), (2, 64, [(30, 1)]),
+           (3, 64, [(line, 1) for line in range(40, 80)])]  # fmt: skip
+    _, costs, _ = traffic_of(CDNA, Work(1, 1, 64), accesses, [[log]], [1, 1, 1, 1])
+    l2_rate, last_rate, dram_rate = 2048 * 0.45, 11.9e12 / 2.1e9, 4.346e12 / 2.1e9
+    latencies = (116, 287, 287, CDNA.last_level_cache.latency_clocks, 876)
+    load, store, atomic, scattered = (costs[n] for n in range(4))
+    assert (load.l1, load.fill, load.latency, load.beyond) == (4, 256 / 64, latencies, (1, 1, 1, 1))
+    assert (load.l2, load.last, load.dram) == pytest.approx((256 / l2_rate, 256 / last_rate, 256 / dram_rate))
+    assert (store.latency, store.beyond) == ((287, *latencies[1:]), (0, 0, 0, 0))
+    # What is written stays in the Infinity Cache.
+    assert (store.l2, store.last, store.dram) == pytest.approx((2 * 256 / l2_rate, 256 / last_rate, 0))
+    assert (atomic.l2, atomic.atomic, atomic.fill) == pytest.approx((2 * 64 / l2_rate, 4, 0))
+    assert (atomic.latency, atomic.beyond) == ((287, *latencies[1:]), (1, 1, 1, 1))
+    # The last line is looked up when those before it have been.
+    per_lane, blocks = CDNA.l1_lane_clocks, CDNA.l1_scattered_clocks
+    clocks = max(40, min(64 * per_lane, 80 * blocks))
+    assert (scattered.l1, scattered.fill) == pytest.approx((clocks, 40 * 128 / 64))
+    assert scattered.latency == pytest.approx([latency + clocks - 4 for latency in latencies])
+
+
 def test_no_more_is_read_than_there_is():
     """A million executions of a load of one line each, all new in the sample: of 1 MiB there are 8,192 lines."""
     log = [(0, 64, [(line, ALL)]) for line in range(100)]
@@ -400,3 +424,39 @@ def costs(arch, *lines):
 def test_clocks_until_the_next_instruction(arch, line, clocks):
     """s_nop waits for its operand and one more, s_sleep for 64 clocks times its operand (ISA documents)."""
     assert sum(costs(arch, line).path) - sum(costs(arch).path) == pytest.approx(clocks)
+
+
+@pytest.mark.parametrize(
+    ("arch", "access", "wait", "others"),
+    [
+        ("gfx942", "global_load_dword v1, v[2:3], off", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)"),
+        ("gfx942", "ds_read_b32 v1, v0", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)"),
+        ("gfx942", "s_load_dword s4, s[0:1], 0x0", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)"),
+        ("gfx942", "global_atomic_add v4, v[2:3], v1, off sc0", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)"),
+        ("gfx942", "global_store_dword v[2:3], v1, off", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)"),
+        ("gfx1100", "global_store_b32 v[2:3], v1, off", "s_waitcnt_vscnt null, 0x0", "s_waitcnt vmcnt(0)"),
+        ("gfx1100", "global_atomic_add_u32 v[2:3], v1, off", "s_waitcnt_vscnt null, 0x0", "s_waitcnt vmcnt(0)"),
+        ("gfx1100", "global_atomic_add_u32 v4, v[2:3], v1, off glc", "s_waitcnt vmcnt(0)", "s_waitcnt_vscnt null, 0x0"),
+        ("gfx1100", "image_load v1, v[2:3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_waitcnt vmcnt(0)",
+         "s_waitcnt lgkmcnt(0)"),
+        ("gfx1100", "image_sample v1, v[2:3], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_waitcnt vmcnt(0)",
+         "s_waitcnt lgkmcnt(0)"),
+        ("gfx1201", "image_load v1, [v2, v3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_wait_loadcnt 0x0",
+         "s_wait_samplecnt 0x0"),
+        ("gfx1201", "image_sample v1, [v2, v3], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_wait_samplecnt 0x0",
+         "s_wait_loadcnt 0x0"),
+        ("gfx1201", "global_load_b32 v1, v[2:3], off", "s_wait_loadcnt 0x0", "s_wait_storecnt 0x0"),
+        ("gfx1201", "ds_load_b32 v1, v0", "s_wait_dscnt 0x0", "s_wait_kmcnt 0x0"),
+        ("gfx1201", "s_load_b32 s4, s[0:1], 0x0", "s_wait_kmcnt 0x0", "s_wait_dscnt 0x0"),
+    ],
+)  # fmt: skip
+def test_a_wait_is_for_what_its_counter_counts(arch, access, wait, others):
+    """The counters of the ISA manuals (MI300 4.4, RDNA 3 5.6, RDNA 4 5.7): an access of 100 clocks is waited for."""
+    for line, stalls in ((wait, True), (others, False)):
+        block = costs(arch, access, line)
+        shape = unit.Shape(1, 1, 1, 4, 1, 0, 0, 8, 0)
+        found = unit.Simulation(block.ops(), block.nest, [1.0] * len(block.counts), shape, {0: LATE}).run()
+        assert (found.stalls[1] > 90) == stalls, line
+
+
+LATE = unit.Cost(latency=(100.0,) * 5)

@@ -152,6 +152,15 @@ def test_turns_of_loops_stand_for_more():
     assert full.clocks == pytest.approx(2 * 100_000 * 9 * 16, rel=0.03)  # 16 waves on each SIMD
 
 
+@pytest.mark.parametrize(("instructions", "turns"), [(5, 8), (6, 6), (10, 4), (13, 3), (20, 2), (21, 1), (41, 1)])
+def test_as_many_turns_are_run_as_fit(monkeypatch: pytest.MonkeyPatch, instructions: int, turns: int) -> None:
+    """Of a loop of 1,000 turns, with room for 41 instructions: the loop's own, and the program's end."""
+    monkeypatch.setattr(unit, "MOST_OPS", 41)
+    found = simulation([vector()] * instructions, turns=1000)
+    assert found.turns == turns
+    assert found.run().clocks == pytest.approx(1000 * instructions, rel=0.01)
+
+
 def test_loads_ahead_of_the_work_hide_their_latency():
     """200 clocks of work a turn on one wave, and a load of 180."""
     cost = {0: Cost(l1=1, latency=(180,) * 5)}
