@@ -296,6 +296,10 @@ def test_what_is_executed_between_a_load_and_its_wait() -> None:
     # Without a loop that loads, all loads count; without a load there is nothing in flight.
     assert measured(ASKED, program(("global_load_dword v1", 2), ("v_add_f32 v2", 2), ("s_waitcnt vmcnt(0)", 2))) == 1
     assert measured(ASKED, program(("v_add_f32 v2", 8), ("s_endpgm", 2))) == 0
+    # Of several launches the one with the fewest counts; where nothing was launched nothing is in flight.
+    loads = launch(instructions=tuple(cost(text, executed) for text, executed in BODY), waves=2)
+    assert measured(ASKED, outcome(loads, launch(instructions=(cost("v_add_f32 v2", 8),)))) == 0
+    assert measured(ASKED, outcome()) == 0
 
 
 def test_a_wait_that_leaves_loads_is_for_older_ones() -> None:

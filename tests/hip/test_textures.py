@@ -425,6 +425,15 @@ def test_stretches_run_on_from_row_to_row(call):
     assert call.hipMemcpyAtoH(got.ctypes.data, array, 8, 12) == 0
     assert got.reshape(-1)[:12].tolist() == list(range(2, 14))
     assert call.hipMemcpyHtoA(array, 5, data.ctypes.data, 26) == 1
+    # Where an address or the array is missing nothing is copied.
+    for code in (
+        call.hipMemcpyToArray(None, 0, 0, data.ctypes.data, 4, TO_DEVICE),
+        call.hipMemcpyToArray(array, 0, 0, None, 4, TO_DEVICE),
+        call.hipMemcpyFromArray(None, array, 0, 0, 4, TO_HOST),
+        call.hipMemcpyFromArray(got.ctypes.data, None, 0, 0, 4, TO_HOST),
+        call.hipMemcpyFromArray(None, array, 0, 0, 0, TO_HOST),
+    ):
+        assert code == 1
 
 
 def test_boxes_of_texels(call):
