@@ -319,6 +319,20 @@ def test_what_one_access_costs_a_unit_that_has_all_of_the_device():
     assert scattered.latency == pytest.approx([latency + clocks - 4 for latency in latencies])
 
 
+@pytest.mark.parametrize("size", [(8, 1, 1), (2, 4, 1), (1, 2, 4), (4, 1, 2), (2, 2, 2)])
+def test_a_sample_of_all_workgroups_is_all_of_them(size):
+    """Only where workgroups or the ends of waves are missing was something scaled up."""
+    accesses, groups = [("global", "load", 4)], [[[(0, 64, [(line, ALL)])]] for line in range(8)]
+
+    def sampled(workgroups, grid, **more):
+        work = Work(workgroups, 1, 64)
+        return traffic_of(CDNA, work, accesses, groups, [workgroups], size=size, grid=grid, **more)[0].sampled
+
+    assert sampled(8, size) == 0
+    assert sampled(16, (2 * size[0], *size[1:])) == 1
+    assert sampled(8, size, cut=(0,)) == 1
+
+
 def test_no_more_is_read_than_there_is():
     """A million executions of a load of one line each, all new in the sample: of 1 MiB there are 8,192 lines."""
     log = [(0, 64, [(line, ALL)]) for line in range(100)]
