@@ -588,8 +588,7 @@ class Worker:
                 "pytest",
                 "-x",
                 "-q",
-                "-p",
-                "no:cacheprovider",
+                *(word for name in UNUSED for word in ("-p", f"no:{name}")),
                 "--no-header",
                 *([] if full else QUICK),
                 *arguments(words),
@@ -621,6 +620,9 @@ class Worker:
             target.write_bytes(data)
         return Outcome(mutant, verdict, test, time.monotonic() - began)
 
+
+UNUSED = ("cacheprovider", "hypothesispytest", "nbval", "anyio", "xdist", "metadata")
+"""Plugins of pytest that these runs do not need: to import them takes longer than many tests."""
 
 QUICK = ("-m", "not full", "-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true")
 """What pytest is told for tests of `make test` alone; some of the others take minutes."""
