@@ -49,8 +49,9 @@ SECONDS = 300  # for the tests of one mutant
 HUNG = 60  # seconds after which a single test of `make test` has hung: none takes as long
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
-    "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/walls.py", "gpulab/programs",
-    "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py", "gpulab/grading/isolated.py",
+    "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/guests", "gpulab/walls.py",
+    "gpulab/programs", "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py",
+    "gpulab/grading/isolated.py",
     "course",
 )  # fmt: skip
 
@@ -162,10 +163,13 @@ TESTS: tuple[tuple[str, str], ...] = (
         "tests/headers/test_accuracy.py tests/headers/test_reductions.py tests/headers/test_printf.py tests/headers "
         "tests/kernels",
     ),
+    ("gpulab/toolchain/triton", "tests/languages/test_triton.py tests/guests tests/languages"),
     (
         "gpulab/toolchain",
         "tests/toolchain tests/headers tests/porting tests/programs tests/hip tests/api tests/kernels",
     ),
+    ("gpulab/guests", "tests/guests/test_host_tensors.py tests/guests tests/languages"),
+    ("gpulab/delivery", "tests/delivery"),
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
     ("gpulab/programs", "tests/programs/test_building_parts.py tests/programs tests/grading"),
