@@ -219,6 +219,70 @@ def test_a_replay_of_stores_atomics_and_scalars():
     assert (scalar.lookups, scalar.first_hits, scalar.first) == (2, 1, 1)
 
 
+def test_what_was_stored_whole_can_be_read():
+    """gfx90a: halves of 64 bytes. Stored ones are in the L2 if both of their sectors were written."""
+    for stored, read, where in (
+        (3, 3, "l2_hits"), (12, 12, "l2_hits"), (3, 12, "first"), (12, 3, "first"), (1, 3, "first"), (8, 12, "first"),
+        (ALL, ALL, "l2_hits"), (7, ALL, "first"),
+    ):  # fmt: skip
+        log = [(0, 64, [(5, stored)]), (1, 64, [(5, read)])]
+        _, load = replayed([[log]], [STORE, LOAD], "gfx90a")
+        assert {name: getattr(load, name) for name in ("first", "l2_hits")} == {"first": 0, "l2_hits": 0} | {where: 1}
+
+
+def test_sectors_are_written_again_when_their_line_has_left_the_share():
+    """A line is stored to at the beginning and at the end of 4,000 others; a share of 1/64 of the L2 has 512 lines."""
+    log = [(0, 64, [(line, 1)]) for line in (0, *range(1000, 5000), 0)]
+    for share, written in ((1, 4001), (64, 4002)):
+        assert replayed([[log]], [STORE], shares=(1, 1, share, 1))[0].sectors == written
+    twice = [(0, 64, [(0, 1)]), (0, 64, [(0, 3)]), (0, 64, [(0, 2)])]
+    assert replayed([[twice]], [STORE])[0].sectors == 2
+
+
+def test_waves_of_a_wgp_have_two_first_caches():
+    """gfx1100: wave 2 finds what wave 0 fetched, wave 1 does not, but in the shader array's cache."""
+
+    def hits(wave, arch):
+        waves = [[(0, 32, [(100 + n, ALL)])] * 4 for n in range(3)]
+        waves[0] = [(0, 32, [(5, ALL)])] + [(0, 32, [(90, ALL)])] * 3
+        waves[wave] = [(0, 32, [(100 + wave, ALL)])] * 3 + [(1, 32, [(5, ALL)])]
+        flow = replayed([waves], [LOAD, LOAD], arch)[1]
+        return flow.first_hits, flow.array_hits
+
+    assert [hits(wave, "gfx1100") for wave in (1, 2)] == [(0, 1), (1, 0)]
+    assert [hits(wave, "gfx942") for wave in (1, 2)] == [(1, 0), (1, 0)]
+
+
+def test_scalar_loads_have_a_cache_of_their_own():
+    """16 KiB in lines of 64 bytes; the share of a CU with 16 workgroups is 16 of them."""
+
+    def hits(others, share):
+        log = [(0, 1, [(line, 1)]) for line in (0, *range(10, 10 + others), 0)]
+        return replayed([[log]], [SCALAR], shares=(share, 1, 1, 1))[0].first_hits
+
+    assert [hits(others, 1) for others in (250, 260)] == [1, 0]
+    assert [hits(others, 16) for others in (14, 18)] == [1, 0]
+    whole, other = replayed([[[(0, 1, [(0, ALL)]), (1, 1, [(0, 3)])]]], [SCALAR, LOAD])
+    assert (whole.lookups, other.first_hits) == (2, 0)
+
+
+def test_atomics_of_several_workgroups_go_to_the_same_blocks():
+    groups = [[[(0, 1, [(7, 1)]), (0, 1, [(20 + g, 8)])]] for g in range(3)]
+    flow = replayed(groups, [ATOMIC])[0]
+    assert (flow.requests, flow.blocks) == (6, 4)
+
+
+@pytest.mark.parametrize("direction", [0, 1, 2])
+def test_what_workgroups_at_distances_of_powers_of_two_share(direction):
+    """Nine in a row, of which four and four use the same line: six of eight neighbours, four of seven next but one."""
+    size = [1, 1, 1]
+    size[direction] = 9
+    groups = [[[(0, 64, [(g // 4, ALL)])]] for g in range(9)]
+    flow = replayed(groups, [LOAD], size=tuple(size))[0]
+    assert flow.sharing[direction] == (6 / 8, 4 / 7, 0, 0)
+    assert all(flow.sharing[other] == (None,) * 4 for other in range(3) if other != direction)
+
+
 def test_what_neighbours_share_is_extended_to_all_who_run():
     """Two by two workgroups: one array is read by rows of them, the other by columns, a third by each alone."""
     groups = [

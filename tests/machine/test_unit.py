@@ -115,6 +115,53 @@ def test_lds_is_shared_and_has_a_port_for_each_pair_of_simds():
     assert clocks([read, wait(2)], cost, waves=4, free=["lds"]) == 20 + 1
 
 
+def test_each_cu_of_a_wgp_has_an_l1_and_a_way_into_it():
+    """Four waves, one on each SIMD; the first two SIMDs are one CU."""
+    cost = {0: Cost(l1=10, latency=(50,) * 5)}
+    assert clocks([load(), wait(0)], cost, waves=4) == 4 * 10 + 50 + 1
+    assert clocks([load(), wait(0)], cost, waves=4, cus=2) == 2 * 10 + 50 + 1
+    cost = {0: Cost(fill=10, latency=(50,) * 5)}
+    assert clocks([load(), wait(0)], cost, waves=4) == 4 * 10 + 50 + 1
+    assert clocks([load(), wait(0)], cost, waves=4, cus=2) == 2 * 10 + 50 + 1
+    assert clocks([load(), wait(0)], cost, waves=4, free=["l1"]) == 50 + 1
+    # In a CU alone (two SIMDs) each SIMD has a port to LDS, in a WGP each pair.
+    read = [Op("lds", 1, 1, 1, queue=2), wait(2)]
+    cost = {0: Cost(port=8, latency=(20, 0, 0, 0, 0))}
+    assert clocks(read, cost, waves=2, simds=2) == 8 + 20 + 1
+    assert clocks(read, cost, waves=2, simds=4) == 16 + 20 + 1
+    assert clocks(read, cost, waves=4, simds=4) == 16 + 20 + 1
+
+
+def test_a_simd_issues_one_of_each_kind_at_a_time():
+    """Five waves on one SIMD: what takes four clocks to be issued is issued every four clocks, other kinds beside."""
+    for kind, free in (("scalar", "scalar"), ("branch", "scalar"), ("smem", "scalar"), ("vector", "vector")):
+        op = Op(kind, 4, 4, 4)
+        assert clocks([op], waves=5, simds=1) == 4 * 5, kind
+        assert clocks([op], waves=5, simds=1, free=[free]) == 4, kind
+        assert clocks([op], waves=4, simds=4) == 4, kind
+    for kind in ("lds", "vmem", "store"):
+        assert clocks([Op(kind, 4, 4, 4)], waves=5, simds=1) == 4 * 5, kind
+        assert clocks([Op(kind, 4, 4, 4)], waves=4, simds=4) == 4, kind
+    both = [Op("scalar", 4, 4, 4), Op("vector", 4, 4, 4)]
+    assert clocks(both, waves=2, simds=1) == 4 + 4 + 4
+
+
+def test_more_loads_under_way_than_the_unit_keeps():
+    """Of 70 loads, one a clock with a latency of 200, the wait leaves three, 69 or all."""
+    loads, cost = [load()] * 70, dict.fromkeys(range(70), Cost(latency=(200,) * 5))
+    assert clocks([*loads, wait(0, 3)], cost) == 66 + 200 + 1
+    assert clocks([*loads, wait(0, 63)], cost) == 6 + 200 + 1
+    assert clocks([*loads, wait(0, 70)], cost) == 70 + 1
+
+
+def test_waves_that_end_do_not_hold_up_a_barrier():
+    """Half of the waves have a barrier and ten instructions more, the others end."""
+    blocks = [[vector()], [Op("barrier", 1, 1, 1), *[vector()] * 10], [END]]
+    shape = Shape(4, 1, 1, 4, 1, 0, 0, 8, 0)
+    found = Simulation(Ops(blocks), (0, 1, 2), [1, 0.5, 1], shape, {}).run()
+    assert found.clocks - 1 == pytest.approx(1 + 1 + 8 + 10, abs=1)
+
+
 def test_stores_are_waited_for_at_the_end():
     store = Op("store", 1, 1, 1, queue=1)
     cost = {0: Cost(l1=1, latency=(70,) * 5)}
