@@ -231,6 +231,19 @@ def test_nests_and_paths():
     assert sum(weight for path in paths for block, weight in path if block == 3) == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    ("turns", "weights"),
+    [(8, [1, *[998 / 6] * 6, 1]), (4, [1, 499, 499, 1]), (3, [1, 999 / 2, 999 / 2]), (2, [1, 999]), (1, [1000])],
+)
+def test_the_first_and_the_last_turn_stand_for_themselves(turns: int, weights: list[float]) -> None:
+    """Of 1,000 turns; those between stand for all the rest. In a loop around it each does so for that one's turns."""
+    (path,) = unit.streams(unit.nest(1, {0: 0}), [1000], 1, turns)
+    assert [weight for _, weight in path] == pytest.approx(weights)
+    (path,) = unit.streams(unit.nest(3, {0: 2, 1: 1}), [1000, 10**6, 1000], 1, turns)
+    inner = [weight for block, weight in path if block == 1]
+    assert inner == pytest.approx([one * other for one in weights for other in weights])
+
+
 def test_loops_in_many_loops_are_no_more_than_fits():
     """Twelve loops in each other, of 300 turns of the one around each."""
     depth = 12
