@@ -625,7 +625,7 @@ class Worker:
         return Outcome(mutant, verdict, test, time.monotonic() - began)
 
 
-UNUSED = ("cacheprovider", "hypothesispytest", "nbval", "anyio", "xdist", "metadata")
+UNUSED = ("cacheprovider", "hypothesispytest", "nbval", "anyio", "metadata")
 """Plugins of pytest that these runs do not need: to import them takes longer than many tests."""
 
 QUICK = ("-m", "not full", "-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true")
