@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -162,3 +165,50 @@ def test_tests_that_fail_without_a_mutant_are_told_from_those_that_do_not(mutant
     assert mutants.failing(whole, names) == set()
     assert whole.runs == 1
     assert mutants.failing(half, names) == {"tests/e.py"}
+
+
+def test_a_report_is_gone_on_with(mutants: Any, tmp_path: Path) -> None:
+    """The last word on each mutant of the sample; a line that was cut off says nothing, nor one of another sample."""
+    one, other, unknown = (mutants.Mutant("gpulab/a.py", line, 5, 6, "<", "<=") for line in (1, 2, 3))
+    outcomes = [
+        mutants.Outcome(one, "stopped", "tests/a", 300.0), mutants.Outcome(unknown, "survived", "", 9.0),
+        mutants.Outcome(one, "killed", "tests/a.py::test_b", 3.0), mutants.Outcome(other, "survived", "", 4.0),
+    ]  # fmt: skip
+    rows = [json.dumps(asdict(outcome)) for outcome in outcomes]
+    report = tmp_path / "report.jsonl"
+    assert mutants.reported(str(report), [one, other]) == []
+    report.write_text("\n".join(rows[:3]) + "\n" + rows[3][:40])
+    assert mutants.reported(str(report), [other, one]) == [outcomes[2]]
+
+
+def test_a_cache_is_put_back(mutants: Any, tmp_path: Path) -> None:
+    """What is new goes, what changed or is missing comes back, and what stayed is not copied again."""
+    warm, cache = tmp_path / "warm", tmp_path / "cache"
+    (warm / "code" / "empty").mkdir(parents=True)
+    for name in ("same", "changed", "as long", "missing", "a folder now"):
+        (warm / "code" / name).write_text(name)
+    (warm / "current").symlink_to("code")
+    mutants.put_back(warm, cache)
+    (cache / "code" / "changed").write_text("something else")
+    (cache / "code" / "as long").write_text("too big")
+    os.utime(cache / "code" / "as long", ns=(1, 1))
+    for name in ("missing", "a folder now"):
+        (cache / "code" / name).unlink()
+    (cache / "code" / "a folder now" / "with").mkdir(parents=True)
+    (cache / "code" / "empty").rmdir()
+    (cache / "new").mkdir()
+    (cache / "new" / "file").write_text("new")
+    (cache / "current").unlink()
+    (cache / "current").mkdir()
+    stayed = (cache / "code" / "same").stat().st_ino
+    mutants.put_back(warm, cache)
+
+    def contents(folder: Path) -> dict[str, str]:
+        return {
+            str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else
+            "" if path.is_dir() else path.read_text()
+            for path in folder.rglob("*")
+        }  # fmt: skip
+
+    assert contents(cache) == contents(warm)
+    assert (cache / "code" / "same").stat().st_ino == stayed

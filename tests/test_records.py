@@ -3,10 +3,11 @@
 import dataclasses
 import pickle
 
+import numpy as np
 import pytest
 
 from gpulab import records
-from gpulab.records import Counters, Later, Launch, LineCost, SourceLine
+from gpulab.records import Access, Counters, LastWriters, Later, Launch, LineCost, SourceLine
 
 
 def test_counters_are_a_mapping() -> None:
@@ -133,3 +134,19 @@ def test_times_and_sums_of_records() -> None:
         launch = Launch(*given, timing=timing, measured_us=3.0)
         assert (launch.time_us, launch.time) == (7.0, modelled)
     assert Launch(*given).placement is None
+
+
+def test_last_writers_are_rows_of_a_table() -> None:
+    """One by number, from the front or the end, or some of them; who changed nothing is None, a wave has no thread."""
+    line = SourceLine("a.hip", 3)
+    rows = [(1, 2, 3, 4, 5, 6, 7, 8, 9), (-1,) * 9, (0, 2, 3, 4, 5, -1, 0, 0, 0), (0, 0, 0, 0, 0, 0, 0, 0, 0)]
+    found = LastWriters([(None, "s_store", "write"), (line, "add", "atomic")], np.array(rows, "int64"))
+    first = Access(line, "add", (2, 3, 4), 5, 6, (7, 8, 9), "atomic")
+    wave = Access(None, "s_store", (2, 3, 4), 5, None, None, "write")
+    last = Access(None, "s_store", (0, 0, 0), 0, 0, (0, 0, 0), "write")
+    assert [*found] == [first, None, wave, last]
+    assert (found[0], found[-1], len(found)) == (first, last, 4)
+    assert [*found[1:3]] == [None, wave]
+    assert [*found[::-2]] == [last, None]
+    with pytest.raises(IndexError):
+        found[4]

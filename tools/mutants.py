@@ -7,6 +7,7 @@
     make mutants MUTANTS="--changed main"                    of lines that differ from a commit
     make mutants MUTANTS="--only gpulab/metrics.py:120"      of one line, each mutant of it
     make mutants MUTANTS="--coverage FILE"                   with what coverage.py measured, as below
+    make mutants MUTANTS="--count 200 --report FILE"         goes on after what FILE has, if it was stopped
 
 Moving parts: `points` finds what can be changed in a file (`python_points` by its syntax tree, `text_points` by words
 in C, headers and scripts); `TESTS` says which tests ought to see a folder's mutants, the mirrored file before the rest;
@@ -48,8 +49,9 @@ SECONDS = 300  # for the tests of one mutant
 HUNG = 60  # seconds after which a single test of `make test` has hung: none takes as long
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
-    "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/walls.py", "gpulab/programs",
-    "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py", "gpulab/grading/isolated.py",
+    "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/guests", "gpulab/walls.py",
+    "gpulab/programs", "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py",
+    "gpulab/grading/isolated.py",
     "course",
 )  # fmt: skip
 
@@ -161,10 +163,13 @@ TESTS: tuple[tuple[str, str], ...] = (
         "tests/headers/test_accuracy.py tests/headers/test_reductions.py tests/headers/test_printf.py tests/headers "
         "tests/kernels",
     ),
+    ("gpulab/toolchain/triton", "tests/languages/test_triton.py tests/guests tests/languages"),
     (
         "gpulab/toolchain",
         "tests/toolchain tests/headers tests/porting tests/programs tests/hip tests/api tests/kernels",
     ),
+    ("gpulab/guests", "tests/guests/test_host_tensors.py tests/guests tests/languages"),
+    ("gpulab/delivery", "tests/delivery"),
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
     ("gpulab/programs", "tests/programs/test_building_parts.py tests/programs tests/grading"),
@@ -569,8 +574,7 @@ class Worker:
 
     def run(self, tests: Sequence[str], seconds: float, full: bool) -> tuple[str, str]:
         """("survived", ""), ("killed", the test) or ("stopped", what ran at the end of so many seconds)."""
-        shutil.rmtree(self.cache, ignore_errors=True)
-        shutil.copytree(self.warm, self.cache, symlinks=True, copy_function=kept)
+        put_back(self.warm, self.cache)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in ("CI", "PYTEST_ADDOPTS")},
             "PYTHONPATH": str(self.folder), "GPULAB_CACHE": str(self.cache), "PYTHONDONTWRITEBYTECODE": "1",
@@ -588,8 +592,7 @@ class Worker:
                 "pytest",
                 "-x",
                 "-q",
-                "-p",
-                "no:cacheprovider",
+                *(word for name in UNUSED for word in ("-p", f"no:{name}")),
                 "--no-header",
                 *([] if full else QUICK),
                 *arguments(words),
@@ -622,6 +625,9 @@ class Worker:
         return Outcome(mutant, verdict, test, time.monotonic() - began)
 
 
+UNUSED = ("cacheprovider", "hypothesispytest", "nbval", "anyio", "metadata")
+"""Plugins of pytest that these runs do not need: to import them takes longer than many tests."""
+
 QUICK = ("-m", "not full", "-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true")
 """What pytest is told for tests of `make test` alone; some of the others take minutes."""
 
@@ -644,6 +650,38 @@ def failing(worker: Worker, killers: Sequence[str]) -> set[str]:
     return {test for test in killers if worker.run([test], SECONDS, full=True)[0] == "killed"}
 
 
+def put_back(warm: Path, cache: Path) -> None:
+    """Make a cache what `warm` is: what is new goes, what changed or is missing comes back. Of tens of thousands of
+    files few did, and to copy all of them takes longer than most tests."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with os.scandir(warm) as known, os.scandir(cache) as found:
+        wanted, there = ({entry.name: entry for entry in entries} for entries in (known, found))
+    for name, entry in there.items():
+        like = wanted.get(name)
+        if like is not None and like.is_symlink() == entry.is_symlink() and like.is_dir() == entry.is_dir():
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            os.unlink(entry)
+    for name, entry in wanted.items():
+        target = cache / name
+        if entry.is_symlink():
+            if not target.is_symlink():
+                os.symlink(os.readlink(entry), target)
+        elif entry.is_dir():
+            put_back(Path(entry), target)
+        elif name not in there or not target.exists() or stamp(entry) != stamp(there[name]):
+            target.unlink(missing_ok=True)
+            kept(entry.path, str(target))
+
+
+def stamp(entry: os.DirEntry[str]) -> tuple[int, int]:
+    """Size and time of a file: of a copy the same, of one that was written to another."""
+    found = os.stat(entry.path)
+    return found.st_size, found.st_mtime_ns
+
+
 def kept(source: str, target: str) -> None:
     """Copy a file of the cache, or give a large one a second name: gpulab, unlike zig, writes into no file there."""
     if os.path.getsize(source) > 100_000 and f"{os.sep}zig{os.sep}" not in source:
@@ -653,6 +691,19 @@ def kept(source: str, target: str) -> None:
         except OSError:  # another disk
             pass
     shutil.copy2(source, target)
+
+
+def reported(file: str, mutants: Sequence[Mutant]) -> list[Outcome]:
+    """What a report says of these mutants, the last word on each; a line that was cut off says nothing."""
+    found: dict[Mutant, Outcome] = {}
+    for line in Path(file).read_text(encoding="utf-8").splitlines() if Path(file).exists() else ():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        mutant = Mutant(**row.pop("mutant"))
+        found[mutant] = Outcome(mutant, **row)
+    return [found[mutant] for mutant in mutants if mutant in found]
 
 
 def cache_folder() -> Path:
@@ -672,7 +723,9 @@ def main() -> int:
     ask.add_argument("--from", dest="first", type=int, default=0, help="leave out so many of the sample")
     ask.add_argument("--seconds", type=float, default=SECONDS, help="for the tests of one mutant")
     ask.add_argument("--least", type=float, default=0.0, help="fail if a smaller share is killed, in percent")
-    ask.add_argument("--report", default="", help="a file for the outcomes, as JSON lines")
+    ask.add_argument(
+        "--report", default="", help="a file for the outcomes, as JSON lines; mutants that it has are not tried again"
+    )
     ask.add_argument("--coverage", default="", help="a file of coverage.py that says which test runs which line")
     ask.add_argument("--list", action="store_true", help="only list the mutants")
     asked = ask.parse_args()
@@ -680,9 +733,12 @@ def main() -> int:
     if asked.list:
         print(*mutants, sep="\n")
         return 0
-    print(f"{len(mutants)} mutants, {asked.jobs} at a time", flush=True)
     coverage = Coverage(asked.coverage) if asked.coverage else None
-    outcomes: list[Outcome] = []
+    outcomes = reported(asked.report, mutants) if asked.report else []
+    tried = {outcome.mutant for outcome in outcomes}
+    mutants = [mutant for mutant in mutants if mutant not in tried]
+    known = f", {len(outcomes)} are known" if outcomes else ""
+    print(f"{len(mutants)} mutants, {asked.jobs} at a time{known}", flush=True)
     with tempfile.TemporaryDirectory(prefix="gpulab-mutants-") as folder:
         workers = [Worker(Path(folder) / str(number), asked.seconds, coverage) for number in range(asked.jobs)]
         free, lock = list(workers), threading.Lock()
@@ -716,11 +772,11 @@ def main() -> int:
         counted[group(outcome.mutant.path)][0] += 1
         counted[group(outcome.mutant.path)][1] += outcome.verdict == "killed" and outcome.test not in broken
     print("\nfolder                                mutants  killed")
-    for name, (tried, killed) in sorted(counted.items()):
-        print(f"{name:38}{tried:7}{killed:8}")
-    tried, killed = (sum(each) for each in zip(*counted.values(), strict=True)) if counted else (0, 0)
-    share = 100 * killed / tried if tried else 100.0
-    print(f"{'all':38}{tried:7}{killed:8}  {share:.1f} %")
+    for name, (count, killed) in sorted(counted.items()):
+        print(f"{name:38}{count:7}{killed:8}")
+    count, killed = (sum(each) for each in zip(*counted.values(), strict=True)) if counted else (0, 0)
+    share = 100 * killed / count if count else 100.0
+    print(f"{'all':38}{count:7}{killed:8}  {share:.1f} %")
     for outcome in outcomes:
         if outcome.verdict != "killed":
             print(f"{outcome.verdict}: {outcome.mutant}")

@@ -236,7 +236,7 @@ def mc(words: Sequence[str]) -> int:
         text = Path(scratch, "text.s")
         text.write_bytes(_contents(files[0]))
         for feature in values["mattr"].split(",") if values["mattr"] else ():
-            chosen += ["-Xclang", "-target-feature", "-Xclang", feature]
+            chosen += ["-Xclangas", "-target-feature", "-Xclangas", feature]
         common = [
             "clang", f"--target={triple}", *chosen, "-x", "assembler", "-fno-color-diagnostics",
             *(f"-Wa,-I{folder}" for folder in here), str(text),

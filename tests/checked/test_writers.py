@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 
 import gpulab
-from gpulab import architectures, providers
+from gpulab import architectures, providers, toolchain
 from gpulab.virtual_gpu import runtime
+from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.device import VirtualDevice
 
@@ -33,6 +36,18 @@ extern "C" __global__ void racing(int* out)
 {
     out[threadIdx.x + 64] = 1;
     if (threadIdx.x % 64 == 5) out[0] = threadIdx.x;
+}
+extern "C" __global__ void solid(double* out)
+{
+    int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    out[thread + block * blockDim.x * blockDim.y * blockDim.z] = 1;
+}
+extern "C" __global__ void halves(int* out)
+{
+    if (threadIdx.x < 2) out[3 * threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x < 2) out[threadIdx.x ? 1 : 2] = 2;
 }
 """
 
@@ -70,6 +85,37 @@ def test_elements_smaller_than_a_cell(module) -> None:
     writers = providers.instruments("writers").last_writers(int(out.address), 1, 100)
     found = [w.workgroup[0] * 64 + w.thread[0] for w in writers if w and w.thread]
     assert found == list(range(99, -1, -1))
+
+
+def test_grids_and_blocks_of_three_dimensions(module) -> None:
+    """2 x 3 x 2 blocks of 5 x 2 x 9 threads: two waves of 64, three of 32."""
+    size = 64 if module.arch == "gfx942" else 32
+    out = gpulab.to_device(np.zeros(12 * 90))
+    with gpulab.checked():
+        module.solid[(2, 3, 2), (5, 2, 9)](out)
+    found = providers.instruments("writers").last_writers(int(out.address), 8, 12 * 90)
+    for flat, writer in enumerate(found):
+        block, thread = divmod(flat, 90)
+        assert writer is not None
+        assert writer.workgroup == (block % 2, block // 2 % 3, block // 6)
+        assert writer.thread == (thread % 5, thread // 5 % 2, thread // 10)
+        assert (writer.wave, writer.lane) == divmod(thread, size)
+
+
+def test_of_two_who_change_parts_of_an_element_the_later_one(module) -> None:
+    """The first thread stores words 0 and, later, 2, the second one 3 and, later, 1."""
+    out = gpulab.to_device(np.zeros(4, "int32"))
+    with gpulab.checked():
+        module.halves[1, 64](out)
+    found = providers.instruments("writers").last_writers(int(out.address), 4, 4)
+    assert [writer.thread[0] for writer in found] == [0, 1, 0, 1]
+    wide = providers.instruments("writers").last_writers(int(out.address), 8, 2)
+    assert [writer.thread[0] for writer in wide] == [1, 0]
+    assert [writer.where.line for writer in (*found, *wide)] == [32, 34, 34, 32, 34, 34]
+    (whole,) = providers.instruments("writers").last_writers(int(out.address), 16)
+    assert whole.where.line == 34
+    # What does not lie in the allocation as a whole has no writer.
+    assert [*providers.instruments("writers").last_writers(int(out.address) + 12, 8, 1)] == [None]
 
 
 def test_atomics_count_as_changes(module) -> None:
@@ -123,3 +169,24 @@ def test_before_any_checked_launch() -> None:
     machine = VirtualDevice(architectures.get("gfx942"), Arena(), 0)
     assert list(machine.changed()) == []
     assert [*machine.last_writers(0x1000, 4, 2)] == [None, None]
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_a_store_that_goes_to_two_allocations_by_turns(arch: str) -> None:
+    """Even threads store to the second of the only two that there are, odd ones to the first."""
+    source = """extern "C" __global__ void by_turns(int* first, int* second) {
+        int i = threadIdx.x;
+        (i % 2 ? first : second)[i] = 7;
+    }"""
+    arena = Arena()
+    first, second = (arena.allocate(1024, "device", 0) for _ in range(2))
+    for address in (first, second):
+        arena.view(address, 1024)[:] = bytes(1024)
+    machine = VirtualDevice(architectures.get(arch), arena, 0)
+    code = toolchain.compile(source, arch=arch)
+    kernel = machine.load(parse(code.assembly, guarantees=code.guarantees)).kernels["by_turns"]
+    launch = machine.launch(kernel, (1, 1, 1), (256, 1, 1), 0, struct.pack("<QQ", first, second), checked=True)
+    assert launch.fault is None
+    for address, odd in ((first, 1), (second, 0)):
+        found = [writer and writer.thread for writer in machine.last_writers(address, 4, 256)]
+        assert found == [(i, 0, 0) if i % 2 == odd else None for i in range(256)]

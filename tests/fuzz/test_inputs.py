@@ -12,6 +12,7 @@ import pytest
 import gpulab
 from gpulab.classroom.submissions import submissions
 from gpulab.errors import CompileError, GpulabError
+from gpulab.records import SourceLine
 from tests.fuzz import inputs
 
 
@@ -45,8 +46,7 @@ def test_a_text_without_an_end_is_refused_at_its_line() -> None:
     text = 's_nop 0 ; a "comment\n// "\n/* " */ .ident "a \\" b"\n.ident "open\ns_endpgm'
     with pytest.raises(CompileError, match="line 4: a text in double quotes has no end") as caught:
         gpulab.compile(text, language="asm")
-    assert caught.value.diagnostics[0].where is not None
-    assert caught.value.diagnostics[0].where.line == 4
+    assert caught.value.diagnostics[0].where == SourceLine("cell.s", 4, 1, '.ident "open')
 
 
 @pytest.mark.parametrize(

@@ -296,6 +296,10 @@ def test_what_is_executed_between_a_load_and_its_wait() -> None:
     # Without a loop that loads, all loads count; without a load there is nothing in flight.
     assert measured(ASKED, program(("global_load_dword v1", 2), ("v_add_f32 v2", 2), ("s_waitcnt vmcnt(0)", 2))) == 1
     assert measured(ASKED, program(("v_add_f32 v2", 8), ("s_endpgm", 2))) == 0
+    # Of several launches the one with the fewest counts; where nothing was launched nothing is in flight.
+    loads = launch(instructions=tuple(cost(text, executed) for text, executed in BODY), waves=2)
+    assert measured(ASKED, outcome(loads, launch(instructions=(cost("v_add_f32 v2", 8),)))) == 0
+    assert measured(ASKED, outcome()) == 0
 
 
 def test_a_wait_that_leaves_loads_is_for_older_ones() -> None:
@@ -375,6 +379,11 @@ def test_who_stores_most() -> None:
     assert found.busiest() == ((0, 0, 0), (1, 0, 0), 3)
     assert writes(a=[(0, 1, 2)], out=[(0, 0, 3), (1, 0, 3), (2, 1, 2)]).busiest() == ((1, 0, 0), (2, 0, 0), 2)
     assert writes(a=[(0, 1, None)]).busiest() is None
+    # Blocks and threads that differ in one direction are others: two elements of the last one, one of each before.
+    rows = np.array([(0, 0, 1, 1, 1, 0, 0, 1, 1, 1)] * 8, np.int64)
+    for row, column in enumerate((2, 3, 4, 7, 8, 9)):
+        rows[row, column] = 2
+    assert Writers([("out", None, "s", "write")], rows).busiest() == ((1, 1, 1), (1, 1, 1), 2)
     assert found["out", 2] == Access(None, "s", (1, 0, 0), 0, 0, (1, 0, 0), "write")
     assert found["out", 3] == Access(None, "s", (0, 0, 0), 0, None, None, "write")
     assert len(found) == 5

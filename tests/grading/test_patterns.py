@@ -253,6 +253,15 @@ def test_integers_are_compared_exactly_and_floats_within_the_exercises_error():
     assert dataclasses.replace(near, array=array).same(near.found, near.wanted).tolist() == [True, True, True]
 
 
+def test_small_elements_count_as_much_as_large_ones():
+    """Single precision at 10**8 is 8 apart: only elements of the size of 1 say how often the second part is in them."""
+    random = np.random.default_rng(3)
+    left = (1 + random.random(16)) * np.repeat([1e8, 1], 8)
+    right = 1 + random.random(16)
+    found = (2 * left.astype("float32") + 5 * right.astype("float32")).astype("float32")
+    assert combination(found, (left.astype("float32"), right.astype("float32"))) == pytest.approx([2, 5], rel=1e-3)
+
+
 def test_a_combination_needs_four_elements_more_than_numbers():
     left, right = np.arange(1.0, 7), np.array([1.0, 4, 9, 16, 25, 37])
     assert combination(2 * left + right, (left, right)) == pytest.approx([2, 1])

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from gpulab import toolchain
+from gpulab.virtual_gpu.isa.assembly import parse
 from tests.headers.device import run
+from tests.translate.kernels import Buffer, device, pack
 
 COUNTS = """
 __global__ void counts(int* out) {
@@ -79,6 +81,33 @@ def test_the_number_of_a_unit_is_made_of_hardware_registers(arch: str) -> None:
     found = re.findall(r"s_getreg_b32 \w+, hwreg\(HW_REG_(\w+), (\d+), (\d+)\)", assembly)
     assert {(name, int(first), int(bits)) for name, first, bits in found} == UNITS[arch]
     assert ("MSG_RTN_GET_SE_AID_ID" in assembly) == (arch == "gfx1201")
+
+
+#: A value for each field, all ones of which one is missing, and the number that the manuals' order of parts makes of
+#: them: XCC and engine (on RDNA: engine and shader array), then the unit (of four bits) within.
+NUMBERS = {
+    "gfx942": ((11, 2, 13), (11 << 2 | 2) << 4 | 13),
+    "gfx90a": ((5, 13), 5 << 4 | 13),
+    "gfx1030": ((2, 1, 13), (2 << 1 | 1) << 4 | 13),
+    "gfx1100": ((5, 1, 13), (5 << 1 | 1) << 4 | 13),
+    "gfx1201": ((5, 1, 13), (5 << 1 | 1) << 4 | 13),
+}
+
+
+@pytest.mark.parametrize("arch", NUMBERS)
+def test_each_unit_has_a_number_of_its_own(arch: str) -> None:
+    """The kernel, with values in place of what it reads of the hardware's registers."""
+    source = 'extern "C" __global__ void where(unsigned* out) { out[0] = __smid(); }'
+    values, number = NUMBERS[arch]
+    left = iter(values)
+    read = re.compile(r"s_getreg_b32 (\w+), .*|s_sendmsg_rtn_b32 (\w+), .*")
+    assembly = toolchain.compile(source, arch=arch).assembly
+    changed = read.sub(lambda found: f"s_mov_b32 {found[1] or found[2]}, {next(left)}", assembly)
+    kernel = device(arch).load(parse(changed)).kernels["where"]
+    out = Buffer(np.zeros(1, "uint32"))
+    assert device(arch).launch(kernel, (1, 1, 1), (1, 1, 1), 0, pack(out)).fault is None
+    assert out.array()[0] == number
+    assert not list(left)
 
 
 CALLS = {

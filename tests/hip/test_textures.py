@@ -425,6 +425,15 @@ def test_stretches_run_on_from_row_to_row(call):
     assert call.hipMemcpyAtoH(got.ctypes.data, array, 8, 12) == 0
     assert got.reshape(-1)[:12].tolist() == list(range(2, 14))
     assert call.hipMemcpyHtoA(array, 5, data.ctypes.data, 26) == 1
+    # Where an address or the array is missing nothing is copied.
+    for code in (
+        call.hipMemcpyToArray(None, 0, 0, data.ctypes.data, 4, TO_DEVICE),
+        call.hipMemcpyToArray(array, 0, 0, None, 4, TO_DEVICE),
+        call.hipMemcpyFromArray(None, array, 0, 0, 4, TO_HOST),
+        call.hipMemcpyFromArray(got.ctypes.data, None, 0, 0, 4, TO_HOST),
+        call.hipMemcpyFromArray(None, array, 0, 0, 0, TO_HOST),
+    ):
+        assert code == 1
 
 
 def test_boxes_of_texels(call):
@@ -439,8 +448,11 @@ def test_boxes_of_texels(call):
     expected = np.zeros_like(got)
     expected[:, 1:, 1:] = source[1:3, 1:3, 2:5]
     assert np.array_equal(got, expected)
-    p.srcPos.x = 3
-    assert call.hipMemcpy3D(byref(p)) == 1
+    for name, last in (("x", 2), ("y", 2), ("z", 1)):
+        p.srcPos = structures.Position(0, 0, 0)
+        for place, code in ((last, 0), (last + 1, 1)):  # up to the end of the array, and one beyond it
+            setattr(p.srcPos, name, place)
+            assert call.hipMemcpy3D(byref(p)) == code, (name, place)
     driver = structures.DriverMemcpy3D(
         srcMemoryType=10, srcArray=array, srcXInBytes=8, srcY=1, srcZ=1, dstMemoryType=1, dstHost=got.ctypes.data,
         dstXInBytes=4, dstY=1, dstPitch=16, dstHeight=3, WidthInBytes=12, Height=2, Depth=2,

@@ -13,7 +13,7 @@ import pytest
 from gpulab import architectures
 from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import sample, timing
+from gpulab.virtual_gpu.machine import sample, timing, unit
 from gpulab.virtual_gpu.machine.observation import Recorded, box
 from gpulab.virtual_gpu.machine.timing import Seen, Traffic, Work
 from gpulab.virtual_gpu.translate.memory import Observed
@@ -219,6 +219,70 @@ def test_a_replay_of_stores_atomics_and_scalars():
     assert (scalar.lookups, scalar.first_hits, scalar.first) == (2, 1, 1)
 
 
+def test_what_was_stored_whole_can_be_read():
+    """gfx90a: halves of 64 bytes. Stored ones are in the L2 if both of their sectors were written."""
+    for stored, read, where in (
+        (3, 3, "l2_hits"), (12, 12, "l2_hits"), (3, 12, "first"), (12, 3, "first"), (1, 3, "first"), (8, 12, "first"),
+        (ALL, ALL, "l2_hits"), (7, ALL, "first"),
+    ):  # fmt: skip
+        log = [(0, 64, [(5, stored)]), (1, 64, [(5, read)])]
+        _, load = replayed([[log]], [STORE, LOAD], "gfx90a")
+        assert {name: getattr(load, name) for name in ("first", "l2_hits")} == {"first": 0, "l2_hits": 0} | {where: 1}
+
+
+def test_sectors_are_written_again_when_their_line_has_left_the_share():
+    """A line is stored to at the beginning and at the end of 4,000 others; a share of 1/64 of the L2 has 512 lines."""
+    log = [(0, 64, [(line, 1)]) for line in (0, *range(1000, 5000), 0)]
+    for share, written in ((1, 4001), (64, 4002)):
+        assert replayed([[log]], [STORE], shares=(1, 1, share, 1))[0].sectors == written
+    twice = [(0, 64, [(0, 1)]), (0, 64, [(0, 3)]), (0, 64, [(0, 2)])]
+    assert replayed([[twice]], [STORE])[0].sectors == 2
+
+
+def test_waves_of_a_wgp_have_two_first_caches():
+    """gfx1100: wave 2 finds what wave 0 fetched, wave 1 does not, but in the shader array's cache."""
+
+    def hits(wave, arch):
+        waves = [[(0, 32, [(100 + n, ALL)])] * 4 for n in range(3)]
+        waves[0] = [(0, 32, [(5, ALL)])] + [(0, 32, [(90, ALL)])] * 3
+        waves[wave] = [(0, 32, [(100 + wave, ALL)])] * 3 + [(1, 32, [(5, ALL)])]
+        flow = replayed([waves], [LOAD, LOAD], arch)[1]
+        return flow.first_hits, flow.array_hits
+
+    assert [hits(wave, "gfx1100") for wave in (1, 2)] == [(0, 1), (1, 0)]
+    assert [hits(wave, "gfx942") for wave in (1, 2)] == [(1, 0), (1, 0)]
+
+
+def test_scalar_loads_have_a_cache_of_their_own():
+    """16 KiB in lines of 64 bytes; the share of a CU with 16 workgroups is 16 of them."""
+
+    def hits(others, share):
+        log = [(0, 1, [(line, 1)]) for line in (0, *range(10, 10 + others), 0)]
+        return replayed([[log]], [SCALAR], shares=(share, 1, 1, 1))[0].first_hits
+
+    assert [hits(others, 1) for others in (250, 260)] == [1, 0]
+    assert [hits(others, 16) for others in (14, 18)] == [1, 0]
+    whole, other = replayed([[[(0, 1, [(0, ALL)]), (1, 1, [(0, 3)])]]], [SCALAR, LOAD])
+    assert (whole.lookups, other.first_hits) == (2, 0)
+
+
+def test_atomics_of_several_workgroups_go_to_the_same_blocks():
+    groups = [[[(0, 1, [(7, 1)]), (0, 1, [(20 + g, 8)])]] for g in range(3)]
+    flow = replayed(groups, [ATOMIC])[0]
+    assert (flow.requests, flow.blocks) == (6, 4)
+
+
+@pytest.mark.parametrize("direction", [0, 1, 2])
+def test_what_workgroups_at_distances_of_powers_of_two_share(direction):
+    """Nine in a row, of which four and four use the same line: six of eight neighbours, four of seven next but one."""
+    size = [1, 1, 1]
+    size[direction] = 9
+    groups = [[[(0, 64, [(g // 4, ALL)])]] for g in range(9)]
+    flow = replayed(groups, [LOAD], size=tuple(size))[0]
+    assert flow.sharing[direction] == (6 / 8, 4 / 7, 0, 0)
+    assert all(flow.sharing[other] == (None,) * 4 for other in range(3) if other != direction)
+
+
 def test_what_neighbours_share_is_extended_to_all_who_run():
     """Two by two workgroups: one array is read by rows of them, the other by columns, a third by each alone."""
     groups = [
@@ -293,6 +357,44 @@ def test_what_was_recorded_is_scaled_to_all_executions():
     assert costs[0].beyond == (1, 1, 1, 1)
     assert costs[3].lds == 4
     assert costs[3].latency[0] == a.lds_latency_clocks
+
+
+def test_what_one_access_costs_a_unit_that_has_all_of_the_device():
+    """gfx942, 2,100 MHz: L2 gives 0.45 of 2,048 bytes a clock (half as many are written), the Infinity Cache 11.9 TB/s,
+    memory 4.346 TB/s, L1 is filled with 64 bytes a clock; an atomic takes 4 clocks of its channel."""
+    accesses = [("global", "load", 4), ("global", "store", 4), ("global", "atomic", 4), ("global", "load", 4)]
+    log = [(0, 64, [(1, ALL), (2, ALL)]), (1, 64, [(11, ALL), (12, ALL)]), (2, 64, [(30, 1)]),
+           (3, 64, [(line, 1) for line in range(40, 80)])]  # fmt: skip
+    _, costs, _ = traffic_of(CDNA, Work(1, 1, 64), accesses, [[log]], [1, 1, 1, 1])
+    l2_rate, last_rate, dram_rate = 2048 * 0.45, 11.9e12 / 2.1e9, 4.346e12 / 2.1e9
+    latencies = (116, 287, 287, CDNA.last_level_cache.latency_clocks, 876)
+    load, store, atomic, scattered = (costs[n] for n in range(4))
+    assert (load.l1, load.fill, load.latency, load.beyond) == (4, 256 / 64, latencies, (1, 1, 1, 1))
+    assert (load.l2, load.last, load.dram) == pytest.approx((256 / l2_rate, 256 / last_rate, 256 / dram_rate))
+    assert (store.latency, store.beyond) == ((287, *latencies[1:]), (0, 0, 0, 0))
+    # What is written stays in the Infinity Cache.
+    assert (store.l2, store.last, store.dram) == pytest.approx((2 * 256 / l2_rate, 256 / last_rate, 0))
+    assert (atomic.l2, atomic.atomic, atomic.fill) == pytest.approx((2 * 64 / l2_rate, 4, 0))
+    assert (atomic.latency, atomic.beyond) == ((287, *latencies[1:]), (1, 1, 1, 1))
+    # The last line is looked up when those before it have been.
+    per_lane, blocks = CDNA.l1_lane_clocks, CDNA.l1_scattered_clocks
+    clocks = max(40, min(64 * per_lane, 80 * blocks))
+    assert (scattered.l1, scattered.fill) == pytest.approx((clocks, 40 * 128 / 64))
+    assert scattered.latency == pytest.approx([latency + clocks - 4 for latency in latencies])
+
+
+@pytest.mark.parametrize("size", [(8, 1, 1), (2, 4, 1), (1, 2, 4), (4, 1, 2), (2, 2, 2)])
+def test_a_sample_of_all_workgroups_is_all_of_them(size):
+    """Only where workgroups or the ends of waves are missing was something scaled up."""
+    accesses, groups = [("global", "load", 4)], [[[(0, 64, [(line, ALL)])]] for line in range(8)]
+
+    def sampled(workgroups, grid, **more):
+        work = Work(workgroups, 1, 64)
+        return traffic_of(CDNA, work, accesses, groups, [workgroups], size=size, grid=grid, **more)[0].sampled
+
+    assert sampled(8, size) == 0
+    assert sampled(16, (2 * size[0], *size[1:])) == 1
+    assert sampled(8, size, cut=(0,)) == 1
 
 
 def test_no_more_is_read_than_there_is():
@@ -400,3 +502,39 @@ def costs(arch, *lines):
 def test_clocks_until_the_next_instruction(arch, line, clocks):
     """s_nop waits for its operand and one more, s_sleep for 64 clocks times its operand (ISA documents)."""
     assert sum(costs(arch, line).path) - sum(costs(arch).path) == pytest.approx(clocks)
+
+
+@pytest.mark.parametrize(
+    ("arch", "access", "wait", "others"),
+    [
+        ("gfx942", "global_load_dword v1, v[2:3], off", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)"),
+        ("gfx942", "ds_read_b32 v1, v0", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)"),
+        ("gfx942", "s_load_dword s4, s[0:1], 0x0", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)"),
+        ("gfx942", "global_atomic_add v4, v[2:3], v1, off sc0", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)"),
+        ("gfx942", "global_store_dword v[2:3], v1, off", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)"),
+        ("gfx1100", "global_store_b32 v[2:3], v1, off", "s_waitcnt_vscnt null, 0x0", "s_waitcnt vmcnt(0)"),
+        ("gfx1100", "global_atomic_add_u32 v[2:3], v1, off", "s_waitcnt_vscnt null, 0x0", "s_waitcnt vmcnt(0)"),
+        ("gfx1100", "global_atomic_add_u32 v4, v[2:3], v1, off glc", "s_waitcnt vmcnt(0)", "s_waitcnt_vscnt null, 0x0"),
+        ("gfx1100", "image_load v1, v[2:3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_waitcnt vmcnt(0)",
+         "s_waitcnt lgkmcnt(0)"),
+        ("gfx1100", "image_sample v1, v[2:3], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_waitcnt vmcnt(0)",
+         "s_waitcnt lgkmcnt(0)"),
+        ("gfx1201", "image_load v1, [v2, v3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_wait_loadcnt 0x0",
+         "s_wait_samplecnt 0x0"),
+        ("gfx1201", "image_sample v1, [v2, v3], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D", "s_wait_samplecnt 0x0",
+         "s_wait_loadcnt 0x0"),
+        ("gfx1201", "global_load_b32 v1, v[2:3], off", "s_wait_loadcnt 0x0", "s_wait_storecnt 0x0"),
+        ("gfx1201", "ds_load_b32 v1, v0", "s_wait_dscnt 0x0", "s_wait_kmcnt 0x0"),
+        ("gfx1201", "s_load_b32 s4, s[0:1], 0x0", "s_wait_kmcnt 0x0", "s_wait_dscnt 0x0"),
+    ],
+)  # fmt: skip
+def test_a_wait_is_for_what_its_counter_counts(arch, access, wait, others):
+    """The counters of the ISA manuals (MI300 4.4, RDNA 3 5.6, RDNA 4 5.7): an access of 100 clocks is waited for."""
+    for line, stalls in ((wait, True), (others, False)):
+        block = costs(arch, access, line)
+        shape = unit.Shape(1, 1, 1, 4, 1, 0, 0, 8, 0)
+        found = unit.Simulation(block.ops(), block.nest, [1.0] * len(block.counts), shape, {0: LATE}).run()
+        assert (found.stalls[1] > 90) == stalls, line
+
+
+LATE = unit.Cost(latency=(100.0,) * 5)

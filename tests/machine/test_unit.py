@@ -115,6 +115,53 @@ def test_lds_is_shared_and_has_a_port_for_each_pair_of_simds():
     assert clocks([read, wait(2)], cost, waves=4, free=["lds"]) == 20 + 1
 
 
+def test_each_cu_of_a_wgp_has_an_l1_and_a_way_into_it():
+    """Four waves, one on each SIMD; the first two SIMDs are one CU."""
+    cost = {0: Cost(l1=10, latency=(50,) * 5)}
+    assert clocks([load(), wait(0)], cost, waves=4) == 4 * 10 + 50 + 1
+    assert clocks([load(), wait(0)], cost, waves=4, cus=2) == 2 * 10 + 50 + 1
+    cost = {0: Cost(fill=10, latency=(50,) * 5)}
+    assert clocks([load(), wait(0)], cost, waves=4) == 4 * 10 + 50 + 1
+    assert clocks([load(), wait(0)], cost, waves=4, cus=2) == 2 * 10 + 50 + 1
+    assert clocks([load(), wait(0)], cost, waves=4, free=["l1"]) == 50 + 1
+    # In a CU alone (two SIMDs) each SIMD has a port to LDS, in a WGP each pair.
+    read = [Op("lds", 1, 1, 1, queue=2), wait(2)]
+    cost = {0: Cost(port=8, latency=(20, 0, 0, 0, 0))}
+    assert clocks(read, cost, waves=2, simds=2) == 8 + 20 + 1
+    assert clocks(read, cost, waves=2, simds=4) == 16 + 20 + 1
+    assert clocks(read, cost, waves=4, simds=4) == 16 + 20 + 1
+
+
+def test_a_simd_issues_one_of_each_kind_at_a_time():
+    """Five waves on one SIMD: what takes four clocks to be issued is issued every four clocks, other kinds beside."""
+    for kind, free in (("scalar", "scalar"), ("branch", "scalar"), ("smem", "scalar"), ("vector", "vector")):
+        op = Op(kind, 4, 4, 4)
+        assert clocks([op], waves=5, simds=1) == 4 * 5, kind
+        assert clocks([op], waves=5, simds=1, free=[free]) == 4, kind
+        assert clocks([op], waves=4, simds=4) == 4, kind
+    for kind in ("lds", "vmem", "store"):
+        assert clocks([Op(kind, 4, 4, 4)], waves=5, simds=1) == 4 * 5, kind
+        assert clocks([Op(kind, 4, 4, 4)], waves=4, simds=4) == 4, kind
+    both = [Op("scalar", 4, 4, 4), Op("vector", 4, 4, 4)]
+    assert clocks(both, waves=2, simds=1) == 4 + 4 + 4
+
+
+def test_more_loads_under_way_than_the_unit_keeps():
+    """Of 70 loads, one a clock with a latency of 200, the wait leaves three, 69 or all."""
+    loads, cost = [load()] * 70, dict.fromkeys(range(70), Cost(latency=(200,) * 5))
+    assert clocks([*loads, wait(0, 3)], cost) == 66 + 200 + 1
+    assert clocks([*loads, wait(0, 63)], cost) == 6 + 200 + 1
+    assert clocks([*loads, wait(0, 70)], cost) == 70 + 1
+
+
+def test_waves_that_end_do_not_hold_up_a_barrier():
+    """Half of the waves have a barrier and ten instructions more, the others end."""
+    blocks = [[vector()], [Op("barrier", 1, 1, 1), *[vector()] * 10], [END]]
+    shape = Shape(4, 1, 1, 4, 1, 0, 0, 8, 0)
+    found = Simulation(Ops(blocks), (0, 1, 2), [1, 0.5, 1], shape, {}).run()
+    assert found.clocks - 1 == pytest.approx(1 + 1 + 8 + 10, abs=1)
+
+
 def test_stores_are_waited_for_at_the_end():
     store = Op("store", 1, 1, 1, queue=1)
     cost = {0: Cost(l1=1, latency=(70,) * 5)}
@@ -152,6 +199,15 @@ def test_turns_of_loops_stand_for_more():
     assert full.clocks == pytest.approx(2 * 100_000 * 9 * 16, rel=0.03)  # 16 waves on each SIMD
 
 
+@pytest.mark.parametrize(("instructions", "turns"), [(5, 8), (6, 6), (10, 4), (13, 3), (20, 2), (21, 1), (41, 1)])
+def test_as_many_turns_are_run_as_fit(monkeypatch: pytest.MonkeyPatch, instructions: int, turns: int) -> None:
+    """Of a loop of 1,000 turns, with room for 41 instructions: the loop's own, and the program's end."""
+    monkeypatch.setattr(unit, "MOST_OPS", 41)
+    found = simulation([vector()] * instructions, turns=1000)
+    assert found.turns == turns
+    assert found.run().clocks == pytest.approx(1000 * instructions, rel=0.01)
+
+
 def test_loads_ahead_of_the_work_hide_their_latency():
     """200 clocks of work a turn on one wave, and a load of 180."""
     cost = {0: Cost(l1=1, latency=(180,) * 5)}
@@ -173,6 +229,19 @@ def test_nests_and_paths():
     paths = unit.streams(unit.nest(4, {1: 2}), [1, 8, 2, 0.25], 4, 256)
     assert [sum(block == 2 for block, _ in path) for path in paths] == [2] * 4
     assert sum(weight for path in paths for block, weight in path if block == 3) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("turns", "weights"),
+    [(8, [1, *[998 / 6] * 6, 1]), (4, [1, 499, 499, 1]), (3, [1, 999 / 2, 999 / 2]), (2, [1, 999]), (1, [1000])],
+)
+def test_the_first_and_the_last_turn_stand_for_themselves(turns: int, weights: list[float]) -> None:
+    """Of 1,000 turns; those between stand for all the rest. In a loop around it each does so for that one's turns."""
+    (path,) = unit.streams(unit.nest(1, {0: 0}), [1000], 1, turns)
+    assert [weight for _, weight in path] == pytest.approx(weights)
+    (path,) = unit.streams(unit.nest(3, {0: 2, 1: 1}), [1000, 10**6, 1000], 1, turns)
+    inner = [weight for block, weight in path if block == 1]
+    assert inner == pytest.approx([one * other for one in weights for other in weights])
 
 
 def test_loops_in_many_loops_are_no_more_than_fits():

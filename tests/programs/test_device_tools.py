@@ -128,6 +128,69 @@ def test_bundles_are_packed_and_unpacked(
         device_tools.bundler([word.replace("=o", "=ast") for word in pack])
 
 
+def test_entries_of_bundles_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists in one word, in any order; what a bundle lacks is an empty file where that is allowed, as the host's is."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.co").write_bytes(b"first")
+    Path("b.co").write_bytes(b"second")
+    host, first, second = (
+        "host-x86_64-unknown-linux-gnu",
+        "hip-amdgcn-amd-amdhsa--gfx90a",
+        "hip-amdgcn-amd-amdhsa--gfx942",
+    )
+    pack = [
+        "-type",
+        "bc",
+        "--targets",
+        f"{second},{first}",
+        "-inputs=a.co,b.co",
+        "-bundle-align=1",
+        "-outputs",
+        "k.hipfb",
+    ]
+    assert device_tools.bundler(pack) == 0
+    assert dict(bundles.entries(Path("k.hipfb").read_bytes(), "k")) == {second: b"first", first: b"second"}
+    both = ["-type=o", "-unbundle", "-input=k.hipfb", f"-targets={first},{host}", "-output=one", "-output=two"]
+    assert device_tools.bundler(both) == 0
+    assert (Path("one").read_bytes(), Path("two").read_bytes()) == (b"second", b"")
+    absent = ["-type=o", "-unbundle", "-input=k.hipfb", "-targets=hip-amdgcn-amd-amdhsa--gfx1100", "-output=three"]
+    assert device_tools.bundler([*absent, "-allow-missing-bundles"]) == 0
+    assert Path("three").read_bytes() == b""
+    for words, says in (
+        ([*pack, "-bundle-align=0"], "-bundle-align=0 is no number"),
+        ([*pack, "-outputs", "other"], "2 outputs"),
+        (["-type=o", "-targets=", "-output=x"], "0 inputs"),
+        (["-type=o", "-list", "-input=k.hipfb", "-input=a.co"], "take one input"),
+        (["-type=o", "-unbundle", "-input=k.hipfb", f"-targets={first},{second}", "-output=x"], "one output for each"),
+        (["-type=o", "-no-such-option"], "'-no-such-option' is not accepted"),
+    ):
+        with pytest.raises(GpulabError, match=says):
+            device_tools.bundler(words)
+    assert not Path("x").exists()
+
+
+def test_llvm_mc_assembles_for_a_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """e_flags by LLVM's "AMDGPU Target Objects": 0x3f is gfx90a, 0x300 XNACK (0x100: any, 0x200: off, 0x300: on)."""
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("folder/piece").write_bytes(b"what is included")
+    Path("text.s").write_text('s_endpgm\n.data\n.incbin "piece"\n')
+    for more, xnack in (([], 0x100), (["-mattr=+xnack"], 0x300), (["-mattr", "-xnack"], 0x200)):
+        words = ["-arch=amdgcn", "-mcpu", "gfx90a", *more, "-I", "folder", "-filetype=obj", "text.s", "-o", "text.o"]
+        assert device_tools.mc(words) == 0
+        raw = Path("text.o").read_bytes()
+        flags = int.from_bytes(raw[48:52], "little")
+        assert (int.from_bytes(raw[18:20], "little"), flags & 0xFF, flags & 0x300) == (224, 0x3F, xnack)
+        assert b"what is included" in raw
+    assert device_tools.mc(["-arch", "amdgcn", "-mcpu=gfx90a", "text.s"]) == 0
+    assert "s_endpgm" in capsys.readouterr().out
+    for words in ([], ["text.s", "text.s"]):
+        with pytest.raises(GpulabError, match="takes one file"):
+            device_tools.mc(words)
+
+
 def test_llvm_mc_assembles_for_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that the text includes are found in the current folder."""
     monkeypatch.chdir(tmp_path)
@@ -164,6 +227,48 @@ def test_assembly_becomes_a_code_object(tmp_path: Path, monkeypatch: pytest.Monk
         device_tools.clang([*device, "kernel.hip"])
     with pytest.raises(GpulabError, match="beyond LLVM's code"):
         device_tools.clang([*device, "-emit-llvm", "-c", "kernel.s"])
+
+
+def test_options_of_the_preprocessor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders in both ways to write them, seen from where the command runs; what says nothing of a device is let be."""
+    monkeypatch.chdir(tmp_path)
+    Path("include").mkdir()
+    Path("include/values.h").write_text("#define HIGH 7\n")
+    Path("kernel.S").write_text('#include "values.h"\ns_mov_b32 s0, LOW + HIGH\n')
+    device = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx942", "-S"]
+    for folder in (["-I", "include"], ["-Iinclude"], ["-isystem", "include"]):
+        words = [*device, *folder, "-DLOW=3", "-O2", "-MD", "-MF", "kernel.d", "-Wl,--no-undefined", "kernel.S"]
+        assert device_tools.clang([*words, "-o", "made.s"]) == 0
+        assert Path("made.s").read_text().splitlines()[-1] == "s_mov_b32 s0, 3 + 7"
+    Path("text").write_text("s_mov_b32 s0, LOW + 1\n")
+    assert device_tools.clang([*device, "-D", "LOW=3", "-x", "assembler-with-cpp", "text"]) == 0
+    assert Path("text.s").read_text().splitlines()[-1] == "s_mov_b32 s0, 3 + 1"
+    for words, says in (
+        (["-o"], "-o needs a value"),
+        (["-x", "hip", "text"], "-x hip"),
+        ([], "given no file"),
+        (["kernel.S", "text.s", "-o", "both"], "2 were named"),
+        (["text.s", "-o"], "-o needs a value"),
+        (["absent.s"], "absent.s cannot be read"),
+    ):
+        with pytest.raises(GpulabError, match=says):
+            device_tools.clang([*device, *words])
+    with pytest.raises(GpulabError, match="stops before the linker"):
+        device_tools.clang([*device[:-1], "-emit-llvm", "unit.ll"])
+
+
+def test_each_step_names_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of LLVM's code: assembly, an object, bitcode, a text; in the current folder, by the input's name."""
+    monkeypatch.chdir(tmp_path)
+    Path("sub").mkdir()
+    Path("sub/unit.ll").write_text('target triple = "amdgcn-amd-amdhsa"\ndefine i32 @one() {\n  ret i32 1\n}\n')
+    device = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx942", "sub/unit.ll"]
+    for words, name, begins in (
+        (["-S"], "unit.s", b"\t"), (["-c"], "unit.o", b"\x7fELF"), (["-c", "-emit-llvm"], "unit.bc", b"BC\xc0\xde"),
+        (["-S", "-emit-llvm"], "unit.ll", b"; ModuleID"),
+    ):  # fmt: skip
+        assert device_tools.clang([*device, *words]) == 0
+        assert Path(name).read_bytes().startswith(begins), name
 
 
 def test_llvm_code_as_text_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

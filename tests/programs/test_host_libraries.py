@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavai
 OPENMP = r"""
 #include <omp.h>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <mutex>
 #include <set>
@@ -200,6 +201,16 @@ int main() {
 #pragma omp ordered depend(source)
     }
   CHECK(grid[5][5] == 252 && grid[10][10] == 184756 % 10007);
+  // the first iteration comes late, and all others wait for it
+  int one_by_one[8] = {0};
+#pragma omp parallel for ordered(1) schedule(static, 1)
+  for (int i = 0; i < 8; i++) {
+    if (i == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+#pragma omp ordered depend(sink : i - 1)
+    one_by_one[i] = i == 0 ? 1 : one_by_one[i - 1] + 1;
+#pragma omp ordered depend(source)
+  }
+  CHECK(one_by_one[7] == 8);
 
   // variables of threads, locks, collapse, simd, teams
   private_to_threads = 9;

@@ -122,6 +122,24 @@ def test_without_a_profiler_the_message_says_what_to_install(monkeypatch: pytest
     assert "virtual:gfx942" in str(caught.value)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")
+def test_a_message_has_the_end_of_what_a_profiler_said(tmp_path: Path) -> None:
+    """Eight lines: six, an empty one between its two outputs, and one."""
+    program = tmp_path / "rocprofv3"
+    program.write_text(
+        "#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8 9 10; do echo said $n; done\necho no such device >&2\nexit 3\n"
+    )
+    program.chmod(0o755)
+    saved = snapshot.save(
+        tmp_path / "launch", b"", "k", 0, (1, 1, 1), (64, 1, 1), 0, b"", (), {}, lambda address, size: bytes(size), {}
+    )
+    with pytest.raises(errors.ProfilerError) as caught:
+        rocprof.collect(["SQ_WAVES"], "gfx942", LIBRARY, [saved], tmp_path, str(program))
+    text = str(caught.value)
+    assert [n for n in range(1, 11) if f"said {n}\n" in text] == list(range(5, 11))
+    assert "no such device" in text
+
+
 # ---- saved launches
 
 

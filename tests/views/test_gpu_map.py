@@ -161,3 +161,17 @@ def test_the_moment_at_which_the_first_round_has_started_is_a_point(more: dict[s
     steps = [2.0 + (end - 2.0) * number / 95 for number in range(96)]
     assert found.tolist() == pytest.approx(sorted({0.0, *steps, full}))
     assert full in found
+
+
+@pytest.mark.parametrize(
+    ("units", "blocks", "columns"),
+    [(38, 8, 10), (32, 8, 8), (17, 2, 8), (16, 4, 4), (9, 8, 3), (8, 6, 4), (3, 4, 3), (14, 1, 14), (48, 1, 22)],
+)
+def test_the_units_of_a_block_in_rows(units: int, blocks: int, columns: int) -> None:
+    """A die of an MI300X in four rows, of an MI350X in four full ones; an engine of nine in three by three."""
+    assert gpu_map.shape(units, blocks) == columns
+
+
+def test_blocks_beside_each_other() -> None:
+    """Eight dies, six engines and four engines in two rows or one; others below each other."""
+    assert [gpu_map.across(count) for count in (8, 6, 4, 2, 1)] == [4, 3, 4, 1, 1]
