@@ -31,7 +31,7 @@ def make(parameters, random):
 
 
 def drawn(random):
-    """Small ones: the share of the peak is asked for m = 3072, n = 1536, k = 128 alone."""
+    """Small ones: the share of the peak is asked for m = n = 3072, k = 128 alone."""
     for most in (40, 150, 300):
         m, n, k = (int(size) for size in random.integers(1, most, 3))
         yield {"m": m, "n": n, "k": k, "block": 128}
@@ -130,7 +130,7 @@ SIZES = (
     (3, 0, 2),
     (5, 7, 0),
     (128, 128, 0),
-    (3072, 1536, 128),
+    (3072, 3072, 128),
 )
 """m, n and k."""
 
@@ -200,7 +200,7 @@ exercise = Exercise(
             at_least=0.40,
             roof="fp32 packed",
             when=large,
-            title="at least 40 % of the FP32 peak for m = 3072, n = 1536, k = 128 (modelled)",
+            title="at least 40 % of the FP32 peak for m = n = 3072, k = 128 (modelled)",
             next_step="The lesson's table has the steps: lines, LDS instructions per multiply-add, waiting. After the "
             "cell that measures, run.roofline() and run[0].time.parts say which of them is the limit.",
         ),
