@@ -19,6 +19,7 @@ import pytest
 
 import gpulab
 from gpulab import architectures
+from gpulab.errors import CapabilityError
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa import assembly, caches
 from tests.checked import harness
@@ -303,9 +304,9 @@ def test_what_never_ends_is_stopped(arch: str) -> None:
 def test_what_a_weak_launch_cannot_be_is_refused_by_name(arch: str) -> None:
     data, out = gpulab.zeros(256, "int32"), gpulab.zeros(256, "int32")
     kernel = module(arch).shifted
-    with gpulab.weak(0), gpulab.checked(), pytest.raises(gpulab.GpulabError, match=r"gpulab\.weak cannot be checked"):
+    with gpulab.weak(0), gpulab.checked(), pytest.raises(CapabilityError, match=r"gpulab\.weak cannot be checked"):
         kernel[1, 256](data, out)
-    with gpulab.weak(0), pytest.raises(gpulab.GpulabError, match=r"gpulab\.weak cannot be profiled"), gpulab.profile():
+    with gpulab.weak(0), pytest.raises(CapabilityError, match=r"gpulab\.weak cannot be profiled"), gpulab.profile():
         kernel[1, 256](data, out)
-    with gpulab.weak(0), pytest.raises(gpulab.GpulabError, match=r"gpulab\.weak cannot be traced"):
+    with gpulab.weak(0), pytest.raises(CapabilityError, match=r"gpulab\.weak cannot be traced"):
         gpulab.trace(kernel, 1, 256, data, out)

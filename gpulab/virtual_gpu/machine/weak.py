@@ -12,8 +12,8 @@ from gpulab.virtual_gpu.machine.loading import LoadedKernel
 from gpulab.virtual_gpu.machine.tracing import ArenaMemory
 from gpulab.virtual_gpu.reference.weak import View, WeakGrid, WeakGroup
 
-LIMIT = 1 << 18
-"""Instructions of a wave if nobody says otherwise: about ten seconds of a wave that waits for what never comes."""
+LIMIT = 1 << 17
+"""Instructions of a wave if nobody says otherwise: some ten seconds of a wave that waits for what never comes."""
 
 RESIDENT_WAVES = 512
 """Waves that live at a time, where not all have to."""
