@@ -301,6 +301,19 @@ def test_what_never_ends_is_stopped(arch: str) -> None:
         gpulab.set_limit(None)
 
 
+def test_a_cooperative_launch_has_all_workgroups_at_the_same_time(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpulab.virtual_gpu.machine.weak.RESIDENT_WAVES", 2)
+    count, out = gpulab.zeros(1, "int32"), gpulab.zeros(6, "int32")
+    with gpulab.weak(3):
+        module(arch).all_meet.cooperative[6, 64](count, out)
+    assert out.to_host().tolist() == [6] * 6
+    total, largest = gpulab.zeros(1, "float32"), gpulab.zeros(64 + 6 * 64, "int32")
+    count = gpulab.zeros(1, "int32")
+    with gpulab.weak(3):
+        module(arch).counted[6, 64](count, total, largest)  # one or two at a time
+    assert count.to_host()[0] == 6 * 64
+
+
 def test_what_a_weak_launch_cannot_be_is_refused_by_name(arch: str) -> None:
     data, out = gpulab.zeros(256, "int32"), gpulab.zeros(256, "int32")
     kernel = module(arch).shifted
