@@ -24,7 +24,7 @@ def weak(seed: int) -> Iterator[None]:
     What the instruction set and LLVM's memory model of the device allow may happen, and nothing else: waits, written
     back and invalidated caches have the effect that they have on hardware. The seed chooses one of the orders; the same
     seed gives the same one. A kernel that lacks a release or an acquire is wrong for some seeds. Such launches are slow
-    (a hundred thousand instructions of waves in some seconds) and have neither counters nor a time. docs/weak.md says
+    (some ten thousand instructions of waves a second) and have neither counters nor a time. docs/weak.md says
     what is modelled and what is not.
 
     Args:

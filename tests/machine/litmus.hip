@@ -128,6 +128,11 @@ __global__ void counted(int* count, float* sum, int* out) {
   out[64 + blockIdx.x * blockDim.x + threadIdx.x] += blockIdx.x;
 }
 
+__global__ void all_meet(int* count, int* out) {
+  if (threadIdx.x) return;
+  atomicAdd(count, 1);
+  while ((out[blockIdx.x] = LOAD(count, RELAXED)) < (int)gridDim.x) {}
+}
 __global__ void outside(int* x) { x[threadIdx.x * 1000000] = 1; }
 __global__ void forever(int* x) { while (!LOAD(x, RELAXED)) {} }
 __global__ void shifted(const int* in, int* out) {

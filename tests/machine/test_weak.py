@@ -19,6 +19,7 @@ import pytest
 
 import gpulab
 from gpulab import architectures
+from gpulab.errors import CapabilityError
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa import assembly, caches
 from tests.checked import harness
@@ -300,12 +301,25 @@ def test_what_never_ends_is_stopped(arch: str) -> None:
         gpulab.set_limit(None)
 
 
+def test_a_cooperative_launch_has_all_workgroups_at_the_same_time(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpulab.virtual_gpu.machine.weak.RESIDENT_WAVES", 2)
+    count, out = gpulab.zeros(1, "int32"), gpulab.zeros(6, "int32")
+    with gpulab.weak(3):
+        module(arch).all_meet.cooperative[6, 64](count, out)
+    assert out.to_host().tolist() == [6] * 6
+    total, largest = gpulab.zeros(1, "float32"), gpulab.zeros(64 + 6 * 64, "int32")
+    count = gpulab.zeros(1, "int32")
+    with gpulab.weak(3):
+        module(arch).counted[6, 64](count, total, largest)  # one or two at a time
+    assert count.to_host()[0] == 6 * 64
+
+
 def test_what_a_weak_launch_cannot_be_is_refused_by_name(arch: str) -> None:
     data, out = gpulab.zeros(256, "int32"), gpulab.zeros(256, "int32")
     kernel = module(arch).shifted
-    with gpulab.weak(0), gpulab.checked(), pytest.raises(gpulab.GpulabError, match=r"gpulab\.weak cannot be checked"):
+    with gpulab.weak(0), gpulab.checked(), pytest.raises(CapabilityError, match=r"gpulab\.weak cannot be checked"):
         kernel[1, 256](data, out)
-    with gpulab.weak(0), pytest.raises(gpulab.GpulabError, match=r"gpulab\.weak cannot be profiled"), gpulab.profile():
+    with gpulab.weak(0), pytest.raises(CapabilityError, match=r"gpulab\.weak cannot be profiled"), gpulab.profile():
         kernel[1, 256](data, out)
-    with gpulab.weak(0), pytest.raises(gpulab.GpulabError, match=r"gpulab\.weak cannot be traced"):
+    with gpulab.weak(0), pytest.raises(CapabilityError, match=r"gpulab\.weak cannot be traced"):
         gpulab.trace(kernel, 1, 256, data, out)

@@ -319,10 +319,10 @@ class VirtualDevice:
         filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, hidden)
         total = grid[0] * grid[1] * grid[2]
         lds = kernel.descriptor.lds_bytes + dynamic_lds
-        at_a_time = total if hidden.multigrid_sync else self._at_a_time(kernel, block, lds)
         fault = weak.run(
-            kernel, self.arena, grid, block, dynamic_lds, filled, seed=seed, limit=limit, at_a_time=at_a_time
-        )
+            kernel, self.arena, grid, block, dynamic_lds, filled, seed=seed, limit=limit,
+            at_a_time=self._at_a_time(kernel, block, lds), together=bool(hidden.multigrid_sync),
+        )  # fmt: skip
         return Launch(
             kernel=kernel.title,
             arch=self.architecture.name,

@@ -12,8 +12,8 @@ from gpulab.virtual_gpu.machine.loading import LoadedKernel
 from gpulab.virtual_gpu.machine.tracing import ArenaMemory
 from gpulab.virtual_gpu.reference.weak import View, WeakGrid, WeakGroup
 
-LIMIT = 1 << 18
-"""Instructions of a wave if nobody says otherwise: about ten seconds of a wave that waits for what never comes."""
+LIMIT = 1 << 17
+"""Instructions of a wave if nobody says otherwise: some ten seconds of a wave that waits for what never comes."""
 
 RESIDENT_WAVES = 512
 """Waves that live at a time, where not all have to."""
@@ -42,13 +42,14 @@ def run(
     seed: int,
     limit: int | None,
     at_a_time: int,
+    together: bool,
 ) -> Fault | None:
     """Run a launch to its end; the fault that it was stopped for.
 
     Args:
         filled: the whole kernel argument segment.
         limit: instructions that a wave may execute; None for `LIMIT`.
-        at_a_time: workgroups that the device holds at a time (all of a cooperative launch).
+        at_a_time: workgroups that the device holds at a time. together: all of them have to live at the same time.
     """
     total = grid[0] * grid[1] * grid[2]
     waves = dispatch.waves(block, kernel.module.device.architecture.wave_size)
@@ -70,8 +71,8 @@ def run(
             queue_ptr=kernel.packet,
         )
 
-    residents = total if at_a_time >= total and waves * total <= RESIDENT_WAVES else RESIDENT_WAVES // waves
-    running = WeakGrid(kernel.module.program.arch, _Memory(arena), make, total, max(1, min(residents, at_a_time)), seed)
+    residents = total if together else max(1, min(total, at_a_time, RESIDENT_WAVES // waves))
+    running = WeakGrid(kernel.module.program.arch, _Memory(arena), make, total, residents, seed)
     try:
         running.run(LIMIT if limit is None else limit)
     except KernelFault as stopped:

@@ -467,10 +467,10 @@ class WeakGrid:
 
         Where the waves of a workgroup share a CU, a release for the workgroup waits for nothing: the CU's cache keeps
         the order. Then a later release for the device, by another wave, has to cover what the first wave stored, so a
-        wait for everything covers what any wave of the CU has stored.
+        wait for all vector memory covers what any wave of the CU has stored.
         """
         ones = chosen.beyond(counter, left)
-        if not left and chosen.path.alone:
+        if not left and counter == "vmcnt" and chosen.path.alone:
             ones = [*ones, *(one for one in chosen.path.unit.pending() if one.changes)]
         for one in ones:
             chosen.waits.append(one)
@@ -553,7 +553,10 @@ class WeakGrid:
     def _begin(self, one: Operation) -> None:
         """An operation is under way: it will be done, after those before it."""
         one.number = self._number
-        one.wave.path.unit.under_way.append(one)
+        unit = one.wave.path.unit
+        if len(unit.under_way) > 1 << 10:
+            unit.pending()
+        unit.under_way.append(one)
         self._put(one, max([self.memory.late(_LATE), *(before.due for before in one.after)]))
 
     def _put(self, one: Operation, due: int) -> None:

@@ -262,6 +262,7 @@ def _code_of(error: BaseException) -> int:
 
     for kind, code in (
         (errors.UnsupportedInstruction, codes.NOT_SUPPORTED),
+        (errors.CapabilityError, codes.NOT_SUPPORTED),
         (errors.AssemblyError, codes.INVALID_IMAGE),
         (errors.LaunchLimitError, codes.INVALID_CONFIGURATION),
         (errors.LaunchError, codes.INVALID_VALUE),

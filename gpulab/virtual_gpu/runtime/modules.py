@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gpulab.architectures import residency
-from gpulab.errors import GpulabError, LaunchError, LaunchLimitError
+from gpulab.errors import CapabilityError, GpulabError, LaunchLimitError
 from gpulab.records import Later
 from gpulab.virtual_gpu.runtime import codes, images
 from gpulab.virtual_gpu.runtime.codes import Failure
@@ -546,7 +546,7 @@ class Modules:
         """Refuse what a launch on weak memory cannot be besides.
 
         Raises:
-            LaunchError: naming what was asked for.
+            CapabilityError: naming what was asked for.
         """
         context = self._context
         for asked, what, why in (
@@ -556,7 +556,7 @@ class Modules:
             (function.calls_host, "one whose kernel calls the host", "the host answers while waves of it sleep"),
         ):
             if asked:
-                raise LaunchError(
+                raise CapabilityError(
                     f"A launch with gpulab.weak cannot be {what}.", why=f"{why}.",
                     hint="do the two one after the other, in launches of their own.",
                 )  # fmt: skip
