@@ -103,6 +103,36 @@ def test_complex_numbers_in_kernels() -> None:
         assert (run.stdout, run.exit_code) == ("0 wrong, 0.875 2.875\n", 0), run.stderr
 
 
+LETTERS = r"""
+#define N 64
+#define T float
+#define MAX 3
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp8.h>
+#include <hip/hip_complex.h>
+#include <hip/hip_cooperative_groups.h>
+#include <cstdio>
+__global__ void k(T* x) { x[threadIdx.x] = threadIdx.x + MAX + A; }
+int main() {
+  T* x;
+  hipMallocManaged(&x, N * sizeof(T));
+  k<<<1, N>>>(x);
+  hipDeviceSynchronize();
+  std::printf("%g\n", x[N - 1]);
+}
+"""
+
+
+@pytest.mark.full
+def test_names_of_one_letter_may_be_macros() -> None:
+    """63 + 3 + 1. ROCm's headers bear all of these but T, U and n."""
+    options = [f"-D{letter}=1" for letter in "ABCDEFGHIJKLMOPQRSUVWXYZ"]
+    run = programs.build(LETTERS, name="letters.hip", options=options).run(seconds=120)
+    assert (run.stdout, run.exit_code) == ("67\n", 0), run.stderr
+
+
 COUNTING = r"""
 #include <cstdio>
 #include <hip/hip_runtime.h>

@@ -4,6 +4,7 @@
 // bits. It is computed with in float and rounded to nearest even; only gfx950 and later round in one instruction.
 // numpy has no such type: copy the bits as uint16. gpulab/short_floats.h has the functions.
 #pragma once
+#include "../gpulab/names.h"
 #include "../gpulab/short_floats.h"
 
 typedef __bf16 __bf16_2 __attribute__((ext_vector_type(2)));
@@ -159,3 +160,4 @@ __GPULAB_BF162__ __floats2bfloat162_rn(float x, float y) {
 __GPULAB_BF162__ __float22bfloat162_rn(float2 x) { return __floats2bfloat162_rn(x.x, x.y); }
 __GPULAB_BOTH__ float2 __bfloat1622float2(__hip_bfloat162 x) { return float2(__low2float(x), __high2float(x)); }
 #undef __GPULAB_BF162__
+#include "../gpulab/names_end.h"

@@ -1,6 +1,7 @@
 // hip_bfloat16, HIP's older type of bfloat16: a number with its bits in `data`, computed with as float. New code uses
 // __hip_bfloat16 of hip/hip_bf16.h.
 #pragma once
+#include "../gpulab/names.h"
 #include "hip_runtime.h"
 
 struct hip_bfloat16 {
@@ -54,3 +55,4 @@ __GPULAB_BOTH__ bool isnan(hip_bfloat16 a) { return (a.data & 0x7fffu) > 0x7f80u
 __GPULAB_BOTH__ bool isinf(hip_bfloat16 a) { return (a.data & 0x7fffu) == 0x7f80u; }
 __GPULAB_BOTH__ bool iszero(hip_bfloat16 a) { return (a.data & 0x7fffu) == 0; }
 }  // namespace std
+#include "../gpulab/names_end.h"

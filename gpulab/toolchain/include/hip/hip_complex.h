@@ -1,5 +1,6 @@
 // Complex numbers by HIP's names: a float2 or double2 whose x is the real part and y the imaginary one.
 #pragma once
+#include "../gpulab/names.h"
 #include "hip_runtime.h"
 
 #define __GPULAB_COMPLEX__(Complex, Vector, T, f, make, real, imaginary, add, subtract, multiply, divide, conjugate, \
@@ -34,3 +35,4 @@ __GPULAB_FUNCTION__ hipFloatComplex hipComplexDoubleToFloat(hipDoubleComplex z) 
   return hipFloatComplex((float)z.x, (float)z.y);
 }
 __GPULAB_FUNCTION__ hipDoubleComplex hipComplexFloatToDouble(hipFloatComplex z) { return hipDoubleComplex(z.x, z.y); }
+#include "../gpulab/names_end.h"

@@ -12,6 +12,7 @@
 // Lanes of a wavefront run in step, so the sync of a tile orders memory accesses and costs nothing. Only threads of
 // the group may call its functions, and all of them have to.
 #pragma once
+#include "../gpulab/names.h"
 #include "hip_runtime.h"
 
 namespace cooperative_groups {
@@ -548,3 +549,4 @@ __GPULAB_COLLECTIVE__ void wait_prior(const G& group) {
 #undef __GPULAB_GROUP__
 #undef __GPULAB_COLLECTIVE__
 }  // namespace cooperative_groups
+#include "../gpulab/names_end.h"

@@ -5,6 +5,7 @@
 // Conversions with _rd, _ru, _rz round as they say, also between integers and __half, where HIP rounds to nearest or
 // toward zero whatever the name. gpulab/short_floats.h has the functions.
 #pragma once
+#include "../gpulab/names.h"
 #include "../gpulab/short_floats.h"
 
 typedef _Float16 _Float16_2 __attribute__((ext_vector_type(2)));
@@ -169,3 +170,4 @@ __GPULAB_FUNCTION__ float amd_mixed_dot(__half2 a, __half2 b, float c, bool satu
   float sum = __builtin_fmaf(__high2float(a), __high2float(b), __builtin_fmaf(__low2float(a), __low2float(b), c));
   return saturate ? __saturatef(sum) : sum;
 }
+#include "../gpulab/names_end.h"

@@ -2,6 +2,7 @@
 //
 // gpulab/tiny_floats.h says how they are rounded. They are computed step by step, not by gfx950's instructions.
 #pragma once
+#include "../gpulab/names.h"
 #include "../gpulab/tiny_floats.h"
 
 typedef unsigned char __hip_fp4_storage_t;
@@ -14,3 +15,4 @@ __GPULAB_BOTH__ constexpr tiny_format fp4(__hip_fp4_interpretation_t) { return {
 }  // namespace gpulab
 __GPULAB_TINY_FUNCTIONS__(fp4, 4, gpulab::fp4(type))
 __GPULAB_TINY_TYPES__(fp4, e2m1, __HIP_E2M1, 4, gpulab::fp4(__HIP_E2M1))
+#include "../gpulab/names_end.h"

@@ -2,6 +2,7 @@
 //
 // gpulab/tiny_floats.h says how they are rounded. They are computed step by step, not by gfx950's instructions.
 #pragma once
+#include "../gpulab/names.h"
 #include "../gpulab/tiny_floats.h"
 
 typedef unsigned char __hip_fp6_storage_t;
@@ -17,3 +18,4 @@ __GPULAB_BOTH__ constexpr tiny_format fp6(__hip_fp6_interpretation_t name) {
 __GPULAB_TINY_FUNCTIONS__(fp6, 8, gpulab::fp6(type))
 __GPULAB_TINY_TYPES__(fp6, e3m2, __HIP_E3M2, 8, gpulab::fp6(__HIP_E3M2))
 __GPULAB_TINY_TYPES__(fp6, e2m3, __HIP_E2M3, 8, gpulab::fp6(__HIP_E2M3))
+#include "../gpulab/names_end.h"

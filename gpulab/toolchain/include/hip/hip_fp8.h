@@ -10,6 +10,7 @@
 // which the classes use, and infinity (NaN where the format has none) with __HIP_NOSAT; infinity always does the latter.
 // They are computed step by step, not by the conversion instructions that gfx942 and later have.
 #pragma once
+#include "../gpulab/names.h"
 #include "hip_bf16.h"
 #include "hip_fp16.h"
 
@@ -200,3 +201,4 @@ __GPULAB_FP8_TYPES__(e5m2, __HIP_E5M2)
 __GPULAB_FP8_TYPES__(e4m3_fnuz, __HIP_E4M3_FNUZ)
 __GPULAB_FP8_TYPES__(e5m2_fnuz, __HIP_E5M2_FNUZ)
 #undef __GPULAB_FP8_TYPES__
+#include "../gpulab/names_end.h"

@@ -32,6 +32,7 @@
 #error "hip/hip_runtime.h is read by the device compiler: compile this source with gpulab.compile(source) or %%hip."
 #endif
 
+#include "../gpulab/names.h"
 #ifdef __GPULAB_PROGRAM__
 #include "../gpulab/host/standard.h"
 #endif
@@ -55,6 +56,7 @@
 #else
 #include "../gpulab/standard.h"
 #endif
+#include "../gpulab/names_end.h"
 #endif
 #ifndef __GPULAB_PROGRAM__
 #include "../assert.h"  // each time: NDEBUG may have been defined since

@@ -3,6 +3,7 @@
 // HIP_vector_type<T, n> has members x, y, z, w. Two- and four-element types are aligned to their size, so that one
 // instruction loads them (float4: 16 bytes); three-element types are aligned as their element (float3: 12 bytes).
 #pragma once
+#include "../gpulab/names.h"
 #include "../gpulab/definitions.h"
 #include "../gpulab/traits.h"
 
@@ -219,3 +220,4 @@ __GPULAB_VECTORS__(ulonglong, unsigned long long)
 __GPULAB_VECTORS__(float, float)
 __GPULAB_VECTORS__(double, double)
 #undef __GPULAB_VECTORS__
+#include "../gpulab/names_end.h"
