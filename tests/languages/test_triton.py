@@ -186,3 +186,14 @@ def test_comments_and_texts_are_no_code() -> None:
     ]  # fmt: skip
     assert language.defines(text, "i")
     assert not language.defines(text, "h")
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_pointer", "dtype"),
+    [("*fp32", True, "float32"), ("i32", False, "int32"), ("*ki64", True, "int64"), ("*bf16", True, None),
+     ("bf16", False, None), ("u1", False, "bool"), ("fp64", False, "float64")],
+)  # fmt: skip
+def test_types_of_parameters(kind: str, is_pointer: bool, dtype: str | None) -> None:
+    """As Triton spells them: "*" points to something, "k" to what is only read."""
+    parameter = Parameter("x", kind)
+    assert (parameter.is_pointer, parameter.dtype) == (is_pointer, dtype)
