@@ -170,6 +170,7 @@ TESTS: tuple[tuple[str, str], ...] = (
     ),
     ("gpulab/guests", "tests/guests/test_host_tensors.py tests/guests tests/languages"),
     ("gpulab/delivery", "tests/delivery"),
+    ("gpulab/languages/assembly.py", "tests/languages/test_assembly.py tests/fuzz/test_inputs.py tests/languages"),
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
     ("gpulab/programs", "tests/programs/test_building_parts.py tests/programs tests/grading"),

@@ -173,20 +173,20 @@ def test_before_any_checked_launch() -> None:
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_a_store_that_goes_to_two_allocations_by_turns(arch: str) -> None:
-    """Even threads store to the second of the only two that there are, odd ones to the first."""
-    source = """extern "C" __global__ void by_turns(int* first, int* second) {
+    """Even threads store to the third of three that there are, odd ones to the first."""
+    source = """extern "C" __global__ void by_turns(int* first, int* third) {
         int i = threadIdx.x;
-        (i % 2 ? first : second)[i] = 7;
+        (i % 2 ? first : third)[i] = 7;
     }"""
     arena = Arena()
-    first, second = (arena.allocate(1024, "device", 0) for _ in range(2))
-    for address in (first, second):
+    first, second, third = (arena.allocate(1024, "device", 0) for _ in range(3))
+    for address in (first, second, third):
         arena.view(address, 1024)[:] = bytes(1024)
     machine = VirtualDevice(architectures.get(arch), arena, 0)
     code = toolchain.compile(source, arch=arch)
     kernel = machine.load(parse(code.assembly, guarantees=code.guarantees)).kernels["by_turns"]
-    launch = machine.launch(kernel, (1, 1, 1), (256, 1, 1), 0, struct.pack("<QQ", first, second), checked=True)
+    launch = machine.launch(kernel, (1, 1, 1), (256, 1, 1), 0, struct.pack("<QQ", first, third), checked=True)
     assert launch.fault is None
-    for address, odd in ((first, 1), (second, 0)):
+    for address, odd in ((first, 1), (third, 0), (second, None)):
         found = [writer and writer.thread for writer in machine.last_writers(address, 4, 256)]
         assert found == [(i, 0, 0) if i % 2 == odd else None for i in range(256)]

@@ -217,7 +217,9 @@ def test_code_of_a_hint_that_no_right_answer_has_is_found(mine, hint, said):
 def test_too_few_answers_are_found(mine):
     folder = mine / "exercises" / "three-point-mean"
     tables = (folder / "wrong.toml").read_text().split("\n\n")
-    (folder / "wrong.toml").write_text("\n\n".join(tables[:3]))  # the comment at its top and two answers
+    (folder / "wrong.toml").write_text("\n\n".join(tables[:4]))  # the comment at its top and three answers
+    assert "3 wrong answers" not in complaints()
+    (folder / "wrong.toml").write_text("\n\n".join(tables[:3]))
     (folder / "right" / "weights.hip").write_text("// the same\n" + (folder / "right" / "usual.hip").read_text())
     found = complaints()
     assert "2 wrong answers" in found

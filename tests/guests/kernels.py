@@ -6,6 +6,7 @@ the largest difference that is allowed.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,16 @@ import triton
 import triton.language as tl
 
 import gpulab
+from gpulab.toolchain import cache
 
 Pairs = list[tuple[np.ndarray, np.ndarray, float]]
 CASES: dict[str, Callable[[], Pairs]] = {}
+
+
+def folder() -> str:
+    """Where Triton keeps what it compiles. That names the file of its source, which Triton's keys do not: so each
+    clone has a folder of its own."""
+    return str(cache.folder() / "triton" / f"{zlib.crc32(__file__.encode()):08x}")
 
 
 def case(function: Callable[[], Pairs]) -> Callable[[], Pairs]:

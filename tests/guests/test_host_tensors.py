@@ -18,9 +18,7 @@ from tests.guests import kernels  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpulab.toolchain import cache
-
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(cache.folder() / "triton"))
+    monkeypatch.setenv("TRITON_CACHE_DIR", kernels.folder())
     host.said.clear()
 
 

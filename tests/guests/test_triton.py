@@ -31,9 +31,7 @@ def ways() -> Iterator[object]:
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Triton compiles is kept beside gpulab's cache, not in the home folder."""
-    from gpulab.toolchain import cache
-
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(cache.folder() / "triton"))
+    monkeypatch.setenv("TRITON_CACHE_DIR", kernels.folder())
     monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
 
 
@@ -170,3 +168,15 @@ def test_kernels_assert(arch: str, capfd: pytest.CaptureFixture[str], monkeypatc
         gpulab.synchronize()
     assert 'tl.device_assert(values < 3, "too large")' in str(caught.value)
     assert "too large" in capfd.readouterr().out
+
+
+def test_what_a_kernel_needs_beside_its_arguments_is_memory_of_the_device() -> None:
+    """Triton asks its allocator for it, and passes the address on."""
+    from triton.runtime import _allocation, driver
+
+    with gpulab.using("virtual:gfx942"):
+        assert driver.active.get_current_target().arch == "gfx942"
+        memory = _allocation._allocator.get()(100, 16, None)
+        assert memory.data_ptr() % 16 == 0
+        assert memory.to_host().nbytes == 100
+        assert _allocation._allocator.get()(0, 1, None).data_ptr()

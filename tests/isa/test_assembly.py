@@ -749,3 +749,9 @@ def test_a_short_form_means_vcc(arch, short, full):
 def test_a_comparison_into_exec_alone_stays_as_it_is_on_later_generations():
     (item,) = program("v_cmpx_eq_u32 1, v2", '.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n').instructions
     assert len(item.operands) == 2
+
+
+def test_lines_of_one_character_or_none() -> None:
+    """A comment without words, blanks, and instructions that begin at once or after blanks of each kind."""
+    found = program("s_nop 0\n;\n\n \n\t\n\ts_nop 1\n  s_nop 2\n\t; \ns_endpgm\n;")
+    assert [one.text for one in found.instructions] == ["s_nop 0", "s_nop 1", "s_nop 2", "s_endpgm"]

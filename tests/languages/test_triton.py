@@ -12,6 +12,7 @@ import gpulab
 from gpulab import languages
 from gpulab.errors import CompileError, GpulabError
 from gpulab.toolchain import triton as compiler
+from gpulab.toolchain.triton import inside
 from gpulab.toolchain.triton.text import Compiled, Parameter, assembly_of
 
 pytest.importorskip("triton", reason="the extra triton is not installed")
@@ -186,3 +187,34 @@ def test_comments_and_texts_are_no_code() -> None:
     ]  # fmt: skip
     assert language.defines(text, "i")
     assert not language.defines(text, "h")
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_pointer", "dtype"),
+    [("*fp32", True, "float32"), ("i32", False, "int32"), ("*ki64", True, "int64"), ("*bf16", True, None),
+     ("bf16", False, None), ("u1", False, "bool"), ("fp64", False, "float64")],
+)  # fmt: skip
+def test_types_of_parameters(kind: str, is_pointer: bool, dtype: str | None) -> None:
+    """As Triton spells them: "*" points to something, "k" to what is only read."""
+    parameter = Parameter("x", kind)
+    assert (parameter.is_pointer, parameter.dtype) == (is_pointer, dtype)
+
+
+def test_where_an_error_is(tmp_path: Path) -> None:
+    """Of syntax Python's own line and column; raised by the source, its line; raised elsewhere none."""
+
+    def found(text: str) -> tuple[str, int, int]:
+        path = tmp_path / inside.SOURCE
+        path.write_text(text)
+        try:
+            exec(compile(text, str(path), "exec"), {"Refused": inside.Refused, "json": json})
+        except Exception as error:
+            return tuple(inside.failure(error, str(tmp_path)).values())
+        pytest.fail("nothing was raised")
+
+    said, line, column = found("a = 1\nb = (2\n")
+    assert (said, line, column) == ("SyntaxError: '(' was never closed", 2, 5)
+    assert found("def f():\n    return 1 / 0\n\nf()\n") == ("ZeroDivisionError: division by zero", 2, 0)
+    assert found("x = 1\njson.loads('[')\n")[1:] == (2, 0)
+    assert found("raise Refused('no kernel', 7)\n") == ("no kernel", 7, 0)
+    assert inside.failure(SyntaxError("bad", ("another.py", 3, 4, "x")), str(tmp_path))["line"] == 0

@@ -376,6 +376,9 @@ def test_what_one_access_costs_a_unit_that_has_all_of_the_device():
     assert (store.l2, store.last, store.dram) == pytest.approx((2 * 256 / l2_rate, 256 / last_rate, 0))
     assert (atomic.l2, atomic.atomic, atomic.fill) == pytest.approx((2 * 64 / l2_rate, 4, 0))
     assert (atomic.latency, atomic.beyond) == ((287, *latencies[1:]), (1, 1, 1, 1))
+    # What is found in L1 is not brought there: of three executions of one line each the first is.
+    _, again, _ = traffic_of(CDNA, Work(1, 1, 64), accesses[:1], [[[(0, 64, [(1, ALL)])] * 3]], [3])
+    assert (again[0].fill, again[0].l2) == pytest.approx((128 / 64 / 3, 128 / l2_rate / 3))
     # The last line is looked up when those before it have been.
     per_lane, blocks = CDNA.l1_lane_clocks, CDNA.l1_scattered_clocks
     clocks = max(40, min(64 * per_lane, 80 * blocks))

@@ -473,3 +473,27 @@ def test_what_is_no_image_is_refused_by_name() -> None:
     with pytest.raises(Failure, match=r"neither an ELF file, an offload bundle nor LLVM bitcode") as caught:
         images.image_at(ctypes.addressof(room))
     assert caught.value.code == codes.INVALID_IMAGE
+
+
+@pytest.mark.parametrize(
+    ("data", "unsigned", "signed"),
+    [
+        ("02", 2, 2), ("7f", 127, -1), ("8001", 128, 128), ("8101", 129, 129), ("b964", 12857, -3527), ("7e", 126, -2),
+        ("ff00", 127, 127), ("807f", 16256, -128), ("ff7e", 16255, -129), ("80" * 9 + "01", 2**63, 2**63),
+        ("ff" * 9 + "01", 2**64 - 1, 2**64 - 1), ("80" * 9 + "7f", 127 << 63, -(2**63)),
+    ],
+)  # fmt: skip
+def test_numbers_of_any_length(data: str, unsigned: int, signed: int) -> None:
+    """LEB128: DWARF 5, tables 7.7 and 7.8; ten bytes hold 64 bits. The next number is found behind it."""
+    raw = bytes.fromhex(data) + b"\5"
+    for name, value in (("unsigned", unsigned), ("signed", signed)):
+        reader = lines._Reader(raw, 0, len(raw))
+        assert (getattr(reader, name)(), reader.number(1)) == (value, 5)
+
+
+def test_a_number_without_an_end_ends_with_its_tenth_byte() -> None:
+    reader = lines._Reader(b"\x80" * 100, 0, 100)
+    reader.unsigned()
+    assert reader.at == 10
+    reader.signed()
+    assert reader.at == 20
