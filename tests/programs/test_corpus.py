@@ -74,4 +74,4 @@ def test_the_corpus_is_as_large_as_it_should_be() -> None:
     assert len(NAMES) >= 60
     for name in NAMES:
         files = [one for one in (CORPUS / name).rglob("*") if one.suffix in SOURCES]
-        assert 60 <= sum(len(one.read_text("utf-8").splitlines()) for one in files) <= 600, name
+        assert 100 <= sum(len(one.read_text("utf-8").splitlines()) for one in files) <= 600, name

@@ -37,7 +37,8 @@ BROUGHT = {
     "iostream": _LOOPS + _LIBRARY + "try { throw std::runtime_error(\"\"); } catch (std::exception&) {}",
     "random": "std::vector<int> v(2); (void)std::accumulate(v.begin(), v.end(), 0); (void)std::sqrt(2.0);",
     "hip/hip_runtime.h": _LOOPS + _LIBRARY + _CONTAINERS + "std::thread t([] {}); t.join(); char b[2]; "
-    "memset(b, 0, 2); (void)std::chrono::steady_clock::now(); std::unique_ptr<int> u; std::stringstream s; assert(b[0] == 0);",
+    "memset(b, 0, 2); (void)std::chrono::steady_clock::now(); std::unique_ptr<int> u; "
+    "std::stringstream s; assert(b[0] == 0);",
 }  # fmt: skip
 
 
@@ -72,7 +73,8 @@ __host__ __device__ void all(const number* a, number* out) {
   std::complex<float> f(1.5f, -2.5f), g(0.5f, 2);
   f *= g; f /= std::complex<float>(2, 1); f += 1.0f; f -= g; f = -f;
   number values[] = {x * y, x / y, x + y - 1.0, std::exp(x), std::log(x), std::sqrt(x), std::pow(x, y),
-                     std::polar(2.0, 0.5), std::conj(x), {std::abs(x), std::arg(x)}, {std::norm(x), x.real()}, std::sin(x), std::cos(y),
+                     std::polar(2.0, 0.5), std::conj(x), {std::abs(x), std::arg(x)}, {std::norm(x), x.real()},
+                     std::sin(x), std::cos(y),
                      std::tan(x), std::sinh(x), std::tanh(y), {f.real(), f.imag()}, {double(x == y), double(x != y)},
                      std::proj(x), {0, std::abs(f)}};
   for (int i = 0; i < 20; i++) out[i] = values[i];

@@ -15,10 +15,22 @@ int main(int argc, char** argv) {
   }
   hipStream_t stream;
   if (hipStreamCreate(&stream) != hipSuccess) return 2;
-  const hipError_t e = histogram(values, bins, outside, stream);
+  hipError_t e = histogram(values, bins, outside, stream);
+  std::vector<float> below;
+  if (e == hipSuccess) e = shares(bins, below, stream);
+  if (shares({1, 2, 3}, below, stream) != hipErrorInvalidValue) return 4;  // the wrong number of bins; nothing is changed
   if (hipStreamDestroy(stream) != hipSuccess) return 2;
   if (e != hipSuccess) { std::cerr << hipGetErrorString(e) << '\n'; return 3; }
-  const bool good = bins == want && outside == want_outside;
+  bool good = bins == want && outside == want_outside;
+  unsigned sum = 0;
+  for (size_t i = 0; i < below.size(); ++i) {
+    sum += want[i];
+    good = good && below[i] == float(sum) / float(n - want_outside);
+  }
+  unsigned half = 0, middle = 0;
+  while (float(half += want[middle]) / float(n - want_outside) < 0.5f) ++middle;
+  good = good && quantile(below, 0.5f) == int(middle) && quantile(below, 2.0f) == -1;
+  std::cout << "half of the values are at most " << middle << '\n';
   std::cout << bins.size() << " bins, " << outside << " outside: " << (good ? "PASSED" : "FAILED") << std::endl;
   return good ? 0 : 1;
 }

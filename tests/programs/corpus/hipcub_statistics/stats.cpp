@@ -2,6 +2,7 @@
 #include <hip/hip_runtime.h>
 #include <hipcub/hipcub.hpp>
 #include <algorithm>
+#include <iterator>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -28,6 +29,7 @@ __global__ void block_sort(const int* in, int* out, int* sums) {
   Store(temp.store).Store(out + base, items);
 }
 
+struct Even { __host__ __device__ bool operator()(int a) const { return (a & 1) == 0; } };
 struct Maximum { __host__ __device__ int operator()(int a, int b) const { return a > b ? a : b; } };
 
 template <class F> void with_storage(F f) {
@@ -83,6 +85,21 @@ int main(int argc, char** argv) {
   HIP_CHECK(hipMemcpy(bins.data(), counts, 40, hipMemcpyDeviceToHost));
   for (int v : h) host_bins[(v + 50) / 30]++;
   expect("histogram", bins == host_bins);
+  with_storage([&](void* s, size_t& b) { return hipcub::DeviceSelect::If(s, b, in, out, runs, n, Even()); });
+  HIP_CHECK(hipMemcpy(&value, runs, 4, hipMemcpyDeviceToHost));
+  want.clear();
+  std::copy_if(h.begin(), h.end(), std::back_inserter(want), Even());
+  got.resize(value);
+  HIP_CHECK(hipMemcpy(got.data(), out, value * 4, hipMemcpyDeviceToHost));
+  expect("even ones", got == want);
+  got.resize(n);
+  std::vector<int> edges(tiles + 1), least(tiles), host_least(tiles);  // the least of every tile, as segments
+  for (int t = 0; t <= tiles; t++) edges[t] = t * TILE;
+  HIP_CHECK(hipMemcpy(small, edges.data(), edges.size() * 4, hipMemcpyHostToDevice));
+  with_storage([&](void* s, size_t& b) { return hipcub::DeviceSegmentedReduce::Min(s, b, in, counts, tiles, small, small + 1); });
+  HIP_CHECK(hipMemcpy(least.data(), counts, tiles * 4, hipMemcpyDeviceToHost));
+  for (int t = 0; t < tiles; t++) host_least[t] = *std::min_element(&h[t * TILE], &h[t * TILE] + TILE);
+  expect("least", least == host_least);
   block_sort<THREADS, ITEMS><<<tiles, THREADS>>>(in, out, counts);
   HIP_CHECK(hipGetLastError());
   HIP_CHECK(hipMemcpy(got.data(), out, n * 4, hipMemcpyDeviceToHost));
