@@ -180,3 +180,16 @@ def test_what_a_kernel_needs_beside_its_arguments_is_memory_of_the_device() -> N
         assert memory.data_ptr() % 16 == 0
         assert memory.to_host().nbytes == 100
         assert _allocation._allocator.get()(0, 1, None).data_ptr()
+
+
+def test_events_have_their_times_where_others_than_do_bench_ask() -> None:
+    """Nothing stands between two events: no millisecond. do_bench's first question is answered with much more."""
+    from triton.runtime import driver
+
+    with gpulab.using("virtual:gfx942"):
+        interface = driver.active.get_device_interface()
+        start, end = (interface.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        end.record()
+        interface.synchronize()
+        assert 0 <= start.elapsed_time(end) < 1

@@ -6,6 +6,8 @@ LLVM's SIInstrInfo::isInlineConstant tells of (the low 16 bits of the 32-bit val
 an integer instruction to its range (ISA manuals, "Output modifiers").
 """
 
+import struct
+
 import pytest
 
 import gpulab
@@ -282,3 +284,19 @@ def test_null_as_a_base_is_address_0():
             kernel[1, 32]()
     assert caught.value.fault.kind == "null"
     assert caught.value.fault.address == 0x10
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_halves_as_sources_of_mixed_multiply_adds(arch):
+    """CDNA 3 12.11 and RDNA 3 16.6: op_sel_hi takes a source for a half, op_sel says which; -x and |x| are of it."""
+    lines = [
+        "v_mov_b32 v1, 0x42003c00", "v_mov_b32 v2, 2.0", "v_mov_b32 v3, 0xc4004000",  # (1, 3), 2, (2, -4)
+        "v_fma_mix_f32 v4, v1, v2, v3 op_sel_hi:[1,0,1]",
+        "v_fma_mix_f32 v5, v1, v2, v3 op_sel:[1,0,1] op_sel_hi:[1,0,1]",
+        "v_fma_mix_f32 v6, v1, v2, |v3| op_sel:[1,0,1] op_sel_hi:[1,0,1]",
+        "v_fma_mix_f32 v7, -v1, v2, v3 op_sel:[1,0,0] op_sel_hi:[1,0,1]",
+        "v_fma_mix_f32 v8, v2, -v2, 1.0",
+    ]  # fmt: skip
+    found = run(arch, "\n".join(lines))
+    for register, value in ((4, 1 * 2 + 2), (5, 3 * 2 - 4), (6, 3 * 2 + 4), (7, -3 * 2 + 2), (8, 1 - 4)):
+        assert set(found.v[register]) == {int.from_bytes(struct.pack("<f", value), "little")}, register

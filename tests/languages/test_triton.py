@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -218,3 +219,12 @@ def test_where_an_error_is(tmp_path: Path) -> None:
     assert found("x = 1\njson.loads('[')\n")[1:] == (2, 0)
     assert found("raise Refused('no kernel', 7)\n") == ("no kernel", 7, 0)
     assert inside.failure(SyntaxError("bad", ("another.py", 3, 4, "x")), str(tmp_path))["line"] == 0
+
+
+def test_what_its_compiler_reads_is_asked_for_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    language = languages.find("triton")
+    needs = language.needs
+    assert needs["run"] == (sys.executable,)
+    assert any(path.endswith("triton") or "site-packages" in path for path in needs["read"])
+    monkeypatch.setattr(compiler, "missing", lambda: "it is not installed")
+    assert language.needs == {}

@@ -274,3 +274,21 @@ def test_doubles_and_their_signs(m: int, negate: int) -> None:
             rows = [(a[i + m * (block + blocks * x)], b[j + m * (block + blocks * x)]) for x in range(k)]
             wanted = signs[0] * signs[1] * sum(x * y for x, y in rows) + signs[2] * c[element, lane]
             assert got[element, lane] == wanted
+
+
+@pytest.mark.parametrize("lanes", [32, 64])
+def test_rows_of_wmma_on_waves_of_both_sizes(lanes: int) -> None:
+    """RDNA 3, 7.9: lane l has row l % 16 of A and column l % 16 of B; each 16 lanes of a register of C and D are a row,
+    so that a register has two rows in a wave32 and four in a wave64."""
+    a, b, c = np.random.default_rng(8).integers(-9, 10, (3, 16, 16)).astype("float64")
+    rows = lanes // 16
+    first, second, third = words(8, lanes), words(8, lanes), words(16 // rows, lanes).view(np.float32)
+    for lane in range(lanes):
+        for k in range(16):
+            first[k // 2, lane] |= int(np.float16(a[lane % 16, k]).view(np.uint16)) << 16 * (k % 2)
+            second[k // 2, lane] |= int(np.float16(b[k, lane % 16]).view(np.uint16)) << 16 * (k % 2)
+    for i in range(16):
+        third[i // rows, 16 * (i % rows) : 16 * (i % rows) + 16] = c[i]
+    shape = {"m": 16, "n": 16, "k": 16, "blocks": 1, "wave": lanes, "layout": LAYOUT["wmma"]}
+    found = multiply(words(16 // rows, lanes), first, second, third, shape, ("f16", "f16", "f32")).view(np.float32)
+    assert (found.reshape(16, 16) == a @ b + c).all()

@@ -64,6 +64,7 @@ def test_names(cuda: str, hip: str) -> None:
         "pool.cudaMalloc(8); pool->cudaFree(p); mine::cudaMalloc(8); Wrapper<int>::cudaFree(p);",
         '// cudaMalloc\n/* cudaFree(p) */ const char* text = "cudaMemcpy"; auto raw = R"(cudaFree)";',
         "#error cudaMalloc is wanted\n",
+        "mine::cudaMalloc(8);",
         "int cub = 3; cub += 1; x.cub::y;",
         "int mycudaMalloc, cudaMallocs_, xcudaFree;",
         "int a = 1 << 2; f<g<h<int>>>(x);",

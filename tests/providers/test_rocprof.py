@@ -190,6 +190,17 @@ def test_memory_larger_than_the_disk_is_refused(tmp_path: Path, monkeypatch: pyt
 
 def test_variables_of_a_code_object() -> None:
     assert set(snapshot.variable_symbols(gpulab.compile(SOURCE).elf)) == {"factor", "first"}
+    data = {  # binding, type, bytes, section
+        "one": ("globl", "object", 4, ".data"), "two": ("weak", "object", 8, ".data"),
+        "untyped": ("globl", "notype", 4, ".data"), "empty": ("globl", "object", 0, ".data"),
+        "constant": ("globl", "object", 4, ".rodata"), "code": ("globl", "function", 4, ".text"),
+        "own": ("local", "object", 4, ".data"),
+    }  # fmt: skip
+    text = '.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n' + "".join(
+        f"{section}\n.{binding} {name}\n.type {name},@{kind}\n{name}:\n.zero {max(size, 4)}\n.size {name}, {size}\n"
+        for name, (binding, kind, size, section) in data.items()
+    )
+    assert set(snapshot.variable_symbols(gpulab.compile(text, language="asm").elf)) == {"one", "two"}
 
 
 # ---- the whole way
