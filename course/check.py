@@ -243,7 +243,9 @@ def virtual_only(code: str) -> Iterator[str]:
             return
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             name = node.func.attr
-            if name == "gpu_map" or (name in ("trace", "checked", "weak") and ast.unparse(node.func) == f"gpulab.{name}"):
+            if name == "gpu_map" or (
+                name in ("trace", "checked", "weak") and ast.unparse(node.func) == f"gpulab.{name}"
+            ):
                 yield ast.unparse(node.func)
         for child in ast.iter_child_nodes(node):
             yield from calls(child)

@@ -108,7 +108,7 @@ def _path(
     parts: Sequence[int | Loop], counts: Sequence[float], turns: int, own: float, spread: float, weight: float,
     turn: int, seen: Visits, room: _Room,
 ) -> None:  # fmt: skip
-    """Add the visits of one turn through `parts`, whose head is executed `own` times by a wave; none beyond the room."""
+    """Add the visits of one turn through `parts`, whose head a wave executes `own` times; none beyond the room."""
     for part in parts:
         if room.left < 0:
             return
