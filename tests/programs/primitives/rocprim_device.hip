@@ -18,6 +18,11 @@ struct Tripled {
   __host__ __device__ int operator()(int x) const { return 3 * x; }
 };
 struct AddPairs {
+  static_assert(rocprim::make_tuple(1, 2) == rocprim::make_tuple(1, 2));
+  static_assert(!(rocprim::make_tuple(1, 2) == rocprim::make_tuple(1, 3)));
+  static_assert(!(rocprim::make_tuple(1, 2) == rocprim::make_tuple(2, 2)));
+  static_assert(rocprim::make_tuple(1, 2) != rocprim::make_tuple(1, 3));
+  static_assert(!(rocprim::make_tuple(1, 2) != rocprim::make_tuple(1, 2)));
   using Pair = rocprim::tuple<int, float>;
   __host__ __device__ Pair operator()(const Pair& a, const Pair& b) const {
     return rocprim::make_tuple(rocprim::get<0>(a) + rocprim::get<0>(b), rocprim::get<1>(a) + rocprim::get<1>(b));
