@@ -314,6 +314,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             super().remove_node(node)
             return crashed if tests else None
 
+        def _reschedule(self, node: Any) -> None:
+            """Give a worker work once it has said which tests it found: not while it is still starting."""
+            if node in self.registered_collections:
+                super()._reschedule(node)
+
         def schedule(self) -> None:
             """Give out work. A worker runs its last test when it is told that no other comes: also a late worker."""
             super().schedule()

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -84,14 +86,64 @@ def test_after(): pass
 @pytest.mark.full
 def test_a_worker_that_dies_after_several_files_leaves_the_rest_to_others(tmp_path: Path) -> None:
     """pytest-xdist alone gives out the files that it had done, too, without a test: the session never ended."""
-    for name in "abcdef":
-        (tmp_path / f"test_{name}.py").write_text(DIES)
-    (tmp_path / "test_g.py").write_text(DIES_LATER)
-    for name in "hijkl":
-        (tmp_path / f"test_{name}.py").write_text(DIES)
+    for name in "abcdefghijkl":
+        (tmp_path / f"test_{name}.py").write_text(DIES_LATER if name == "g" else DIES)
     done = run_in(tmp_path)
     assert "1 failed, 49 passed" in done.stdout, done.stdout[-2000:]
     assert "test_g.py::test_dies" in done.stdout
+
+
+class Worker:
+    """What the scheduler sees of a worker."""
+
+    def __init__(self) -> None:
+        self.gateway = SimpleNamespace(id="gw")
+        self.given: list[int] = []
+        self.shutting_down = False
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += indices
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+class Settings:
+    option = SimpleNamespace(loadscopereorder=True)
+
+    def getoption(self, name: str) -> str:
+        return "loadfile"
+
+    def getvalue(self, name: str) -> list[str]:
+        return ["popen", "popen"]
+
+
+def test_two_workers_die_at_the_same_time() -> None:
+    """The one that takes the place of the first is still starting when the second dies: it gets no work yet."""
+    tests = [f"tests/test_{name}.py::test_{number}" for name in "abcdef" for number in range(3)]
+    scheduler = conftest.pytest_xdist_make_scheduler(cast(pytest.Config, Settings()), None)
+    first, second, third, fourth = (Worker() for _ in range(4))
+    for worker in (first, second):
+        scheduler.add_node(worker)
+        scheduler.add_node_collection(worker, tests)
+    scheduler.schedule()
+    assert scheduler.remove_node(first) == tests[first.given[0]]
+    scheduler.add_node(third)
+    assert scheduler.remove_node(second) == tests[second.given[0]]
+    scheduler.add_node(fourth)
+    scheduler.add_node_collection(fourth, tests)
+    scheduler.schedule()
+    assert not third.given
+    scheduler.add_node_collection(third, tests)
+    scheduler.schedule()
+    while scheduler.has_pending:
+        for worker in (third, fourth):
+            for number in worker.given:
+                scheduler.mark_test_complete(worker, number)
+    died = {first.given[0], second.given[0]}
+    assert sorted(third.given + fourth.given) == [number for number in range(len(tests)) if number not in died]
+    assert third.shutting_down
+    assert fourth.shutting_down
 
 
 HANGS = """
