@@ -74,7 +74,7 @@ def _drawn(asked: Exercise, case: Case, array: Array, role: str) -> TaskArray:
     values: np.ndarray[Any, Any] = array.wanted if role == "after" else array.data
     width = values.shape[-1] if values.ndim > 1 else COLUMNS
     rows, owners = [], []
-    for first in range(0, values.size, max(width, 1))[: ROWS if values.ndim > 1 else 2]:
+    for first in range(0, values.size, max(width, 1))[: {1: 2, 2: ROWS}.get(values.ndim, ROWS // 2)]:
         places = range(first, min(first + min(width, COLUMNS), values.size))
         rows.append(tuple(_value(values.reshape(-1)[place]) for place in places))
         found = [asked.owner(case, place) for place in places] if role == "after" else []

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS, ROWS = 16, 8
-"""Elements of a row and rows of an array that are drawn, at most; of an array of one dimension two rows."""
+"""Elements of a row and rows of an array that are drawn, at most; of an array of one dimension two rows, of three or
+more dimensions half of them."""
 SAID = 8
 """Elements of a row that the table has."""
 
@@ -108,7 +109,8 @@ def _draw(axes: Any, array: TaskArray, columns: int) -> None:
     wanted = array.role == "after"
     for row, values in enumerate(array.values):
         if len(array.values) > 1:
-            label = f"row {row}" if len(array.shape) == 2 else f"[{row * COLUMNS}]"
+            width = array.shape[-1] if len(array.shape) > 1 else COLUMNS
+            label = f"row {row}" if len(array.shape) == 2 else f"[{row * width}]"
             axes.text(-0.15, row + 0.5, label, ha="right", va="center", fontsize=7)
         for column, value in enumerate(values):
             axes.add_patch(

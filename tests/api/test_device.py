@@ -63,7 +63,7 @@ def test_public_names() -> None:
         KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError Stream TraceError
         UnsupportedInstruction check checked chip compile device devices empty exercise fidelity hint hipify instruction
         lds_banks load load_trace memory_info occupancy pinned profile progress set_limit synchronize
-        to_device trace use using zeros
+        to_device trace use using weak zeros
     """
     assert sorted(gpulab.__all__) == names.split()
     for name in gpulab.__all__:

@@ -56,6 +56,14 @@ def test_outputs_that_are_just_large_enough_are_shown():
     assert shown(exercise(make, cases=({"n": 1000}, {"n": 6}, {"n": 5}))).parameters == {"n": 6}
 
 
+def test_rows_of_three_dimensions_have_the_place_of_their_first_element():
+    """Of 64 elements each; four rows, of each sixteen elements."""
+    drawn = gpulab.exercise("flash-attention").figure()
+    texts = [text.get_text() for text in drawn.axes[0].texts]
+    assert [text for text in texts if text.startswith("[")] == ["[0]", "[64]", "[128]", "[192]"]
+    assert "4,032 more" in texts
+
+
 def test_what_a_launch_finds_in_an_output_is_shown_only_if_it_means_something():
     assert [row[:2] for row in gpulab.exercise("first-fill").table.rows] == [("out", "wanted after it")]
     assert [row[:2] for row in gpulab.exercise("saxpy-guard").table.rows] == [
