@@ -148,6 +148,62 @@ def test_moments_are_computed_late_and_only_once(runtime):
     assert null.time == 3000.0
 
 
+class Counted:
+    """Work that says how often its time was asked for."""
+
+    def __init__(self, us):
+        self.us, self.asked = us, 0
+
+    @property
+    def time_us(self):
+        self.asked += 1
+        return self.us
+
+
+def run_and_wait(runtime, work, times=1000):
+    null = runtime.current.null_stream
+    for _ in range(times):
+        runtime.streams.submit(null, work)
+        runtime.streams.wait_for(null.last)
+
+
+def between(runtime, first, last):
+    return 1000 * runtime.streams.elapsed_ms(first.handle, last.handle)
+
+
+def test_times_that_nobody_can_ask_for_are_not_modelled(runtime):
+    streams, null, work = runtime.streams, runtime.current.null_stream, Counted(2.5)
+    run_and_wait(runtime, work)
+    assert work.asked == 0
+    first, last = streams.create_event(0), streams.create_event(0)
+    streams.record(first, null)
+    run_and_wait(runtime, work)
+    streams.record(last, null)
+    assert between(runtime, first, last) == 2500.0
+    assert 1000 <= work.asked < 1000 + 256
+
+
+def test_what_a_listener_hears_keeps_its_times(runtime):
+    heard, work = [], Counted(2.5)
+    runtime.streams.listeners.append(heard.append)
+    run_and_wait(runtime, work, 300)
+    runtime.streams.listeners.clear()
+    run_and_wait(runtime, work, 300)
+    begin = heard[0].start.us
+    assert [one.end.us - begin for one in heard] == [2.5 * (n + 1) for n in range(300)]
+
+
+def test_work_that_the_host_has_not_waited_for_keeps_its_time(runtime):
+    streams, null = runtime.streams, runtime.current.null_stream
+    apart = streams.create(1)
+    streams.submit(apart, Counted(10_000.0))
+    run_and_wait(runtime, Counted(2.5))
+    here, there = streams.create_event(0), streams.create_event(0)
+    streams.record(here, null)
+    streams.record(there, apart)
+    assert between(runtime, here, there) == 7500.0
+
+
 def test_copies_take_the_time_of_the_link_and_of_the_memory(runtime):
     a = architectures.get("gfx942")
     memory, stream = runtime.memory, runtime.current.null_stream

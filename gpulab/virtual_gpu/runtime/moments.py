@@ -39,6 +39,16 @@ class Moment:
         if length >= MOST_PENDING or not after:
             _ = self.us
 
+    def pending(self) -> set[Moment]:
+        """This moment and those before it, as far as they are not computed."""
+        found, open_ = {self}, [self]
+        while open_:
+            for moment in open_.pop()._after:
+                if moment.length and moment not in found:
+                    found.add(moment)
+                    open_.append(moment)
+        return found
+
     @property
     def us(self) -> float:
         """Microseconds since the devices started."""

@@ -19,7 +19,7 @@ from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import NON_BLOCKING, Device, Stream
-from gpulab.virtual_gpu.runtime.moments import Moment, latest
+from gpulab.virtual_gpu.runtime.moments import MOST_PENDING, Moment, latest
 
 if TYPE_CHECKING:
     from gpulab.records import Launch
@@ -249,6 +249,25 @@ class Streams:
                 Happening(kind, name, stream.device.index, stream.number, start, end, size, graph=stream.in_graph)
             )
 
+    def _forget(self) -> None:
+        """Forget what was done, if that is much, the host has waited for all of it, and nobody can ask when any of it
+        took place: no event is recorded, nobody listens, nothing is captured. Its times need not be modelled at all;
+        time goes on from the last moment that is known."""
+        if self.host.length < MOST_PENDING // 2 or self.listeners or self.capturing:
+            return
+        if any(event.time is not None for event in self._events.values()):
+            return
+        devices, before = self._context.devices, self.host.pending()
+        for device in devices:
+            for last in (device.null_stream.last, *(one.last for one in device.streams), *device.engines.values()):
+                if last not in before and (last.length or last.floor > self.host.floor):
+                    return
+        self.host = now = Moment((), self.host.floor)
+        for device in devices:
+            for stream in (device.null_stream, *device.streams):
+                stream.last = now
+            device.engines.clear()
+
     def _tell(self, happening: Happening) -> Happening:
         for listener in self.listeners:
             listener(happening)
@@ -279,12 +298,14 @@ class Streams:
         """The host waits until then."""
         if moment is not None:
             self.host = latest(self.host, moment)
+            self._forget()
 
     def wait_for_device(self, device: Device) -> None:
         """The host waits for all that a device has to do."""
         found, host = self._last(device.null_stream.last, device, all_streams=True), self.host
         if host is not found:
             self.host = latest(found, host) if host.length or host.floor > found.floor else found
+            self._forget()
 
     # Events
 
