@@ -1,9 +1,9 @@
 """pytest's settings for the whole clone: what `make test` leaves to `make test-all`, the order, and notebooks.
 
-`FULL` is the one place that says which tests run in `make test-all` alone: they get the marker `full`, and `make test`
-deselects it (tests/README.md has the reasons). Of several workers (`--dist loadfile`) each takes the next file,
-the longest first by `tests/seconds.tsv`, so that no long one is left for the end; the tests of `APART` are taken one by
-one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
+`FULL` is the one place that says which tests `make test` leaves: they get the marker `full` (tests/README.md has the
+reasons). Two thirds of `SELDOM` are left by `make test-rest`, too, and run in `make test-all` alone. Of several workers
+(`--dist loadfile`) each takes the next file, the longest first by `tests/seconds.tsv`, so that no long one is left for
+the end; the tests of `APART` are taken one by one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
 
 Where CI or BUILD_NUMBER is set, pytest reports a failing comparison in full. The difference of two long lists then
 takes minutes to hours to work out, and a test that fails looks like one that hangs.
@@ -125,6 +125,21 @@ FULL = (
 )
 """Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""
 
+SELDOM = re.compile(
+    "|".join(
+        (
+            r"^tests/grading/test_mutants\.py::test_all_mutants",
+            r"^tests/course/test_answers\.py::test_(wrong_answers_are_explained|right_answers_pass)",
+            r"^tests/course/test_other_architecture\.py::test_runs_on_gfx1100\[(?!\d)",
+            r"^tests/programs/test_(corpus|primitives|thrust|sources)\.py::test_(a_program|program|checked_launches)",
+            r"^tests/kernels/.*gfx(942|1100)-O",
+            r"^tests/machine/test_weak\.py",
+        )
+    )
+)
+"""Of these tests in `FULL`, each of which asks much the same of another program or answer, `make test-rest` runs the
+third that their names decide; `make test-all` runs all."""
+
 ONE_OF_TWO = tuple(
     f"tests/{folder}/"
     for folder in ("api", "checked", "grading", "guests", "headers", "languages", "machine", "toolchain", "views")
@@ -152,7 +167,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: runs in `make test-all` alone (tests/README.md)")
+    config.addinivalue_line("markers", "full: runs in `make test-rest` and `make test-all` alone (tests/README.md)")
+    config.addinivalue_line("markers", "seldom: runs in `make test-all` alone")
     for name in ("CI", "BUILD_NUMBER"):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job, whose children would never stop
@@ -248,6 +264,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(ONE_OF_TWO) and left_to_the_other(item.nodeid, names):
             item.add_marker("full")
+    for item in items:
+        if SELDOM.search(item.nodeid) and item.get_closest_marker("full") and zlib.crc32(item.nodeid.encode()) % 3:
+            item.add_marker("seldom")
     if is_worker(config):
         seconds = {}
         for line in (ROOT / "tests" / "seconds.tsv").read_text(encoding="utf-8").splitlines():
