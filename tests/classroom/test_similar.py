@@ -19,6 +19,7 @@ from gpulab.grading.answers import right_answers, wrong_answers
 from tests.classroom.disguise import disguise
 
 COPIED = {
+    ("log-sum-exp", "row-in-lds", "two-passes"),
     ("matrix-registers", "no-guard", "transposed"),
     ("matrix-registers", "registers-first", "transposed"),
     ("matrix-registers", "no-guard", "registers-first"),
@@ -26,6 +27,7 @@ COPIED = {
     ("matrix-registers", "every-thread-does-all", "one-row-of-threads"),
     ("matrix-registers", "every-thread-does-all", "one-thread-for-each-tile"),
     ("matrix-tile", "never-executed", "plain"),
+    ("next-frontier", "addition-for-each", "one-thread"),
     ("port-checks", "host-computes", "host-computes-kernel-copies"),
     ("triton-blend", "last-program", "one-program"),
     ("without-blas", "host-computes", "host-computes-kernel-copies"),

@@ -11,6 +11,7 @@ import itertools
 import struct
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -227,10 +228,14 @@ def run(arch: str, name: str, grid, block, *arguments: object, **more: int) -> M
     return bench().machine(arch).time(name, grid, block, *arguments, **more)
 
 
-@functools.cache
+KEPT: dict[tuple[int, int], Any] = {}
+
+
 def memory(size: int, number: int = 0):  # type: ignore[no-untyped-def]
-    """Device memory of so many bytes, kept for all tests."""
-    return bench().Memory(size)
+    """Device memory of so many bytes, kept for all tests but those of the page, which take much themselves."""
+    if (size, number) not in KEPT:
+        KEPT[size, number] = bench().Memory(size)
+    return KEPT[size, number]
 
 
 def bandwidth(time: ModelledTime, moved: float) -> float:
@@ -463,6 +468,8 @@ class TestPage:
     def test_the_table_is_what_the_bench_writes(self):
         """To the digit. Of the rows that take no time; `make bench-timing` writes all."""
         page = self.PAGE.read_text(encoding="utf-8").splitlines()
+        while KEPT:
+            KEPT.popitem()[1].free()
         for part in (bench().small, bench().arithmetic):
             for row in part():
                 assert row.text() in page
