@@ -304,9 +304,8 @@ class LoadedModule:
         self.granule = 1 if program.guarantees.exact_bounds else PAGE
         self.addresses: dict[str, int] = {}
         self.symbols: dict[str, tuple[int, int]] = {}
-        self._heap: tuple[int, int] | None = (
-            None  # of malloc in kernels, where the host set it: address (0: none), bytes
-        )
+        # Of malloc in kernels, where the host set it: address (0: the module's own array), bytes.
+        self._heap: tuple[int, int] | None = None
         arena = device.arena
         for name, data in program.data.items():
             if data.is_lds:
