@@ -29,7 +29,9 @@ def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1, s
     With a seed it is run with further, drawn arguments, and all cases are run, so that every criterion is judged.
     """
     from gpulab import programs
+    from gpulab.programs import jail
 
+    jail.ready()
     try:
         program = programs.build(
             source, name=exercise.id, archs=exercise.archs, options=exercise.options, first_line=first_line

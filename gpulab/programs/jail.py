@@ -1,7 +1,7 @@
 """Running programs that nobody has read: what a jailed process may do, and how it gives up everything else.
 
-`available()` says whether this system has what it takes: Linux with Landlock and seccomp. `prepare` makes the command
-of a jailed run, `enter` is the first thing that its process does and `close` the last before the program is loaded.
+`available()` says whether this system has what it takes: Linux with Landlock and seccomp. `prepare` makes what a jailed
+run gets, `enter` is the first thing that its process does and `close` the last before the program is loaded.
 What is forbidden stays so for all threads and whatever the program does, for it is the kernel that refuses:
 
 - Files: reading the system, Python's environment, gpulab and what of its cache a run needs; writing in the run's own
@@ -35,13 +35,13 @@ FOLDER_ENTRIES = 4096
 OPEN_FILES = 256
 
 
-# ------------------------------------------------------------------------------------- outside: the command
+# ------------------------------------------------------------------------------------- outside: what it gets
 
 
 def prepare(
     command: list[str], environment: Mapping[str, str], folder: Path, seconds: float
 ) -> tuple[list[str], dict[str, str], Callable[[], str]]:
-    """The command and environment of a jailed run, and a function that says why to stop it ("" if not).
+    """The words of start.main and the environment of a jailed run, and what says why to stop it ("" if not).
 
     Args:
         command: the program's file and its arguments.
@@ -63,12 +63,6 @@ def prepare(
     from gpulab.toolchain import cache
 
     hosting.prepare()
-    kept = {
-        name: value
-        for name, value in environment.items()
-        if name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
-        or (name.startswith("GPULAB_") and name not in ("GPULAB_PYTHON", "GPULAB_PROGRESS", "GPULAB_COURSE"))
-    }
     store = cache.folder()
     home = Path(__file__).resolve().parents[1]
     read = [
@@ -82,10 +76,9 @@ def prepare(
         *(path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))),
     ]  # fmt: skip
     read, listed = without(read, hidden())
-    kept |= {
-        "GPULAB_CACHE": str(store), "GPULAB_CACHE_OWN": str(folder.parent / "cache"),
-        "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(home.parent),
+    kept = {
+        **_kept(environment), "GPULAB_CACHE_OWN": str(folder.parent / "cache"),
+        "HOME": str(folder), "TMPDIR": str(folder),
         "GPULAB_JAIL": json.dumps(
             {
                 "read": read, "list": [str(home.parent), *listed], "write": [str(folder), "/dev/null"],
@@ -93,8 +86,31 @@ def prepare(
             }
         ),
     }  # fmt: skip
-    start = "import sys; from gpulab.programs import start; start.main(sys.argv[1:])"
-    return [sys.executable, "-P", "-c", start, command[0], *command], kept, lambda: _too_much(folder)
+    return [command[0], *command], kept, lambda: _too_much(folder)
+
+
+def ready() -> None:
+    """Have what runs need loaded in the background, if there are jails: a first run then waits less for it."""
+    from gpulab.programs import forks
+
+    if not available():
+        forks.prepare(_kept(os.environ))
+
+
+def _kept(environment: Mapping[str, str]) -> dict[str, str]:
+    """What of an environment a jailed run has, and what is the same for all runs."""
+    from gpulab.toolchain import cache
+
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name in ("PATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+        or (name.startswith("GPULAB_") and name not in ("GPULAB_PYTHON", "GPULAB_PROGRESS", "GPULAB_COURSE"))
+    }
+    return kept | {
+        "GPULAB_CACHE": str(cache.folder()), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+    }  # fmt: skip
 
 
 def hidden() -> list[Path]:

@@ -23,11 +23,13 @@ from gpulab.programs.report import Reader
 from gpulab.records import Activity, Diagnostic, Fault, Launch, Transfer
 
 if TYPE_CHECKING:
+    from gpulab.programs.forks import Run
     from gpulab.views.timeline import Timeline
 
 HOME = str(Path(__file__).resolve().parents[2])
 MOST_OUTPUT = 4 << 20  # bytes of each stream that a run keeps
 Output = Callable[[str, str], None]
+_Begin = Callable[[IO[bytes], Reader, walls.Tie], "subprocess.Popen[bytes] | Run"]
 
 
 @dataclass(frozen=True)
@@ -89,14 +91,14 @@ class HostProgram:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, [HOME, os.environ.get("PYTHONPATH")]))
             command = [str(self.path), *map(str, args)]
             where = Path(folder) if folder is not None else None
-            watch: Callable[[], str] | None = None
-            if jailed:
-                from gpulab.programs import jail
+            if not jailed:
+                return _run(_started(command, environment, where), stdin, seconds, output, None, Path(scratch))
+            from gpulab.programs import jail
 
-                where = where or Path(scratch, "folder")
-                where.mkdir(exist_ok=True)
-                command, environment, watch = jail.prepare(command, environment, where, seconds)
-            return _run(command, environment, where, stdin, seconds, output, watch, Path(scratch))
+            where = where or Path(scratch, "folder")
+            where.mkdir(exist_ok=True)
+            words, environment, watch = jail.prepare(command, environment, where, seconds)
+            return _run(_forked(words, environment, where), stdin, seconds, output, watch, Path(scratch))
 
     def _devices(self, arch: str | None) -> dict[str, str]:
         """Environment variables that make the wanted device number 0."""
@@ -224,10 +226,25 @@ class _Stream(threading.Thread):
         return self._kept.decode("utf-8", "replace") + cut
 
 
+def _started(command: list[str], environment: dict[str, str], folder: Path | None) -> _Begin:
+    """Starts a process."""
+    return lambda stdin, report, tie: subprocess.Popen(
+        command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, start_new_session=True,
+        env={**environment, "GPULAB_REPORT": report.place}, pass_fds=(*tie.descriptors, *report.descriptors),
+    )  # fmt: skip
+
+
+def _forked(words: list[str], environment: dict[str, str], folder: Path) -> _Begin:
+    """Has the process of a jailed run forked."""
+    from gpulab.programs import forks
+
+    return lambda stdin, report, tie: forks.start(
+        words, environment, folder, stdin.fileno(), report.descriptors, tie.descriptors
+    )
+
+
 def _run(
-    command: list[str],
-    environment: dict[str, str],
-    folder: Path | None,
+    begin: _Begin,
     stdin: str,
     seconds: float,
     output: Output | None,
@@ -239,13 +256,9 @@ def _run(
     given.write_text(stdin, encoding="utf-8", errors="surrogateescape")
     begun = time.monotonic()
     report, tie = Reader(), walls.Tie()
-    environment = {**environment, "GPULAB_REPORT": report.place}
     try:
         with given.open("rb") as source:
-            process = subprocess.Popen(
-                command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=folder,
-                start_new_session=True, pass_fds=(*tie.descriptors, *report.descriptors),
-            )  # fmt: skip
+            process = begin(source, report, tie)
         report.started()
     finally:
         report.close()
@@ -283,7 +296,7 @@ def _run(
         # The whole session: what the program started ends with it.
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        code = process.wait()
         tie.release()
         for stream in streams:
             stream.join(5)
@@ -296,6 +309,6 @@ def _run(
     found = report.report()
     shutil.rmtree(scratch / "folder", ignore_errors=True)
     return ProgramRun(
-        streams[0].text(), streams[1].text(), process.returncode, late, found.faults, found.launches,
+        streams[0].text(), streams[1].text(), code, late, found.faults, found.launches,
         found.activities, stopped, found.unreturned, found.complete, time.monotonic() - begun, found.transfers,
     )  # fmt: skip

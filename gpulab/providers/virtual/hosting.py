@@ -1,6 +1,7 @@
 """What a program needs that runs in this process on the virtual library.
 
-`prepare` builds what it uses, `install` and `finish` are its begin and end, `libraries` what it may call.
+`prepare` builds what it uses, `load` loads it, `install` and `finish` are its begin and end, `libraries` what it may
+call.
 
 `install` loads the virtual libraries so that the program finds their C symbols, and says who is told of faults.
 """
@@ -41,6 +42,25 @@ def prepare() -> None:
 
     libraries.build()
     support_code.functions()
+
+
+def load() -> None:
+    """Load the modules that most programs use, and LLVM's code generator.
+
+    Not the libraries' functions: they make a runtime with its devices when they are loaded.
+    """
+    import importlib
+    import pkgutil
+
+    from gpulab.virtual_gpu.translate import jit
+
+    for name in ("runtime", "isa", "machine", "translate"):
+        package = importlib.import_module(f"gpulab.virtual_gpu.{name}")
+        for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            importlib.import_module(found.name)
+    for name in ("gpulab.virtual_gpu.libraries.building", "gpulab.providers.launches", "yaml"):
+        importlib.import_module(name)
+    jit.host()
 
 
 def install(

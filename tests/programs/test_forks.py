@@ -1,0 +1,130 @@
+"""The server that forks for jailed runs: what it has loaded, whom it serves, and that it ends with its process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gpulab import programs
+from gpulab.errors import GpulabError
+from gpulab.programs import forks, jail
+
+pytestmark = pytest.mark.skipif(bool(jail.available()), reason="a system without jails has no such server")
+
+PARENT = r"""
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+int main(int count, char** words)
+{
+    printf("%d\n", getppid());
+    fflush(stdout);
+    if (count > 1 && !strcmp(words[1], "wait")) for (;;) pause();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def parent():
+    return programs.build(PARENT, name="parent")
+
+
+def server_of(program):
+    return int(program.run(jailed=True).stdout)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_what_is_loaded_has_no_devices_and_no_threads():
+    """A runtime has the devices of one run; and a forked process has none of its parent's threads."""
+    code = """if True:
+        import json, os, sys
+        from gpulab.programs import forks
+        forks.load()
+        from gpulab.virtual_gpu import runtime
+        print(json.dumps([runtime._instance is None, len(os.listdir("/proc/self/task"))]))"""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(found.stdout) == [True, 1]
+
+
+def test_one_server_serves_runs_of_all_devices(parent):
+    server = server_of(parent)
+    assert server_of(parent) == server
+    assert {int(parent.run(jailed=True, arch=arch).stdout) for arch in parent.archs} == {server}
+
+
+def test_another_environment_has_another_server(parent, monkeypatch):
+    """What is read when modules are loaded, such as the number of lanes, was read in another one."""
+    server = server_of(parent)
+    monkeypatch.setenv("GPULAB_LANES", "8")
+    assert server_of(parent) != server
+    until(lambda: not alive(server))
+
+
+def test_a_server_that_was_killed_is_replaced(parent):
+    server = server_of(parent)
+    os.kill(server, signal.SIGKILL)
+    assert server_of(parent) != server
+
+
+def test_runs_end_with_their_server(parent):
+    def told(name, text):
+        os.kill(int(text), signal.SIGKILL)
+
+    run = parent.run("wait", jailed=True, output=told)
+    assert run.exit_code == -signal.SIGKILL
+    assert run.seconds < 20
+
+
+def test_all_ends_with_the_process_that_wanted_it(parent):
+    """Also if that is killed."""
+    code = """if True:
+        import sys
+        from pathlib import Path
+        from gpulab.programs.program import HostProgram
+        program = HostProgram(Path(sys.argv[1]), "", archs=(sys.argv[2],))
+        program.run("wait", jailed=True, arch=sys.argv[2], output=lambda name, text: print(text, flush=True))"""
+    process = subprocess.Popen([sys.executable, "-c", code, str(parent.path), parent.archs[0]], stdout=subprocess.PIPE)
+    server = int(process.stdout.readline())
+    with open(f"/proc/{server}/task/{server}/children", encoding="ascii") as file:
+        run = int(file.read())
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    until(lambda: not alive(server) and not alive(run))
+
+
+def test_what_is_too_long_is_refused(parent):
+    with pytest.raises(GpulabError, match=r"they take 10\d,\d\d\d bytes"):
+        parent.run("x" * 100_000, jailed=True)
+
+
+def test_how_a_run_is_waited_for(parent):
+    environment = {"PATH": os.environ["PATH"]}
+    with open(os.devnull, "rb") as nothing:
+        read, write = os.pipe()
+        run = forks.start(["/nowhere"], environment, "/", nothing.fileno(), (read, write))
+        for end in (read, write):
+            os.close(end)
+    with run.stdout, run.stderr:
+        assert b"Error" in run.stderr.read()
+    assert run.wait(20) == run.poll() == run.returncode
+    assert run.returncode > 0
