@@ -32,6 +32,7 @@ ROOT = HERE.parent
 ARCHITECTURES = architectures.defaults()
 EXACT = ["-ffp-contract=off"]
 HOST = ["-ffp-contract=off", "-fno-math-errno"]
+LARGE = 1024  # rows of the large product
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,7 @@ def workloads() -> list[Workload]:
     a, b = floats(m, m), floats(m, m)
     out = np.zeros((m, m), np.float32)
     ints = np.zeros
-    large = 1024
-    wide, high = floats(large, large), floats(large, large)
+    wide, high = floats(LARGE, LARGE), floats(LARGE, LARGE)
     places = random.permutation(n).astype(np.int32)
     return [
         Workload("saxpy", "saxpy 1M", n // 256, 256, (n, np.float32(2.5), floats(n), floats(n))),
@@ -73,8 +73,8 @@ def workloads() -> list[Workload]:
         Workload("collatz", "Collatz 65,536", 65536 // 256, 256, (65536, ints(65536, np.int32))),
         Workload("mandelbrot", "Mandelbrot 256²×256", (16, 16), (16, 16), (256, 256, 256, ints((256, 256), np.int32))),
         Workload("scattered", "scattered reads 2M", n // 256, 256, (n, places, floats(n), np.zeros(n, np.float32))),
-        Workload("sgemm_registers", "SGEMM registers 1024³", (16, 16), 64,
-                 (large, wide, high, np.zeros((large, large), np.float32)), long=True),
+        Workload("sgemm_registers", f"SGEMM registers {LARGE}³", (LARGE // 64, LARGE // 64), 64,
+                 (LARGE, wide, high, np.zeros((LARGE, LARGE), np.float32)), long=True),
     ]  # fmt: skip
 
 
@@ -195,6 +195,8 @@ def in_process(arch: str, cores: int, runs: int, only: str) -> tuple[list[dict[s
             str(runs),
             "-k",
             only,
+            "--large",
+            str(LARGE),
         ]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False, cwd=ROOT)
         if done.returncode:
@@ -422,12 +424,15 @@ print(round(peak - (host + device) / 2**20))
 
 
 def main() -> int:
+    global LARGE
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--runs", type=int, default=15, help="runs of each kernel; the fastest counts")
     ask.add_argument("-k", default="", help="only kernels whose name holds this")
+    ask.add_argument("--large", type=int, default=LARGE, help="rows of the large product, a multiple of 64")
     ask.add_argument("--no-latencies", action="store_true", help="only the kernels")
     ask.add_argument("--device-rows", nargs=3, metavar=("ARCH", "CORES", "FILE"), help=argparse.SUPPRESS)
     asked = ask.parse_args()
+    LARGE = asked.large
     if asked.device_rows:
         arch, cores, results = asked.device_rows
         json.dump(device_rows(arch, int(cores), asked.runs, asked.k, Path(results)), sys.stdout)
