@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpulab.views.progress import Entry, progress
 from tests.browser.gallery import Gallery
 
@@ -30,6 +32,22 @@ def test_states_links_and_filters(gallery: Gallery) -> None:
     assert items.count() == 2
     page.get_by_label("Show").select_option("solved")
     assert items.count() == 1
+    gallery.accessible(page)
+    gallery.readable(page)
+
+
+def test_what_checks_found_opens_by_keys_and_stays_open(gallery: Gallery) -> None:
+    found = [replace(entries()[1], found=("2 times: the guard is missing (missing-guard)", f"once: {HOSTILE}"))]
+    page = gallery.mount(progress(lambda: (found, "")))
+    folded = page.locator("details.progress-found")
+    assert not page.get_by_text("2 times: the guard is missing").is_visible()
+    folded.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert folded.locator("li").all_inner_texts() == list(found[0].found)
+    assert page.locator(".progress-list img").count() == 0
+    page.get_by_label("Refresh").click()
+    page.locator("[aria-live]", has_text="0 of 1").wait_for(state="attached", timeout=5000)
+    assert page.get_by_text("2 times: the guard is missing").is_visible()
     gallery.accessible(page)
     gallery.readable(page)
 
