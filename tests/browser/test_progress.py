@@ -65,6 +65,14 @@ def test_refresh_reads_again(gallery: Gallery) -> None:
     gallery.compare(page, "progress-dark")
 
 
+def test_the_bar_of_what_is_done_is_not_painted_by_others(gallery: Gallery) -> None:
+    """JupyterLab loads a style for .progress-bar with nbgrader's extensions, in which all of it is blue."""
+    page = gallery.mount(progress(lambda: (entries(), "")))
+    page.add_style_tag(content=".progress-bar { background-color: rgb(51, 122, 183) }")
+    bar = page.locator(".progress-part.progress-open").locator("..")
+    assert bar.evaluate("bar => getComputedStyle(bar).backgroundColor") == "rgb(255, 255, 255)"
+
+
 def test_a_walk(gallery: Gallery) -> None:
     """Each choice, and reading again."""
     page = gallery.mount(progress(lambda: (entries(), "")))

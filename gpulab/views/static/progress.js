@@ -22,7 +22,7 @@ function render({ model, el: host }) {
   /** @type {Set<string>} */
   const open = new Set();
   const list = el("div", { class: "progress-list" });
-  const bar = el("div", { class: "progress-bar", "aria-hidden": "true" });
+  const bar = el("div", { class: "progress-whole", "aria-hidden": "true" });
 
   function draw() {
     const all = lessons.flatMap((lesson) => lesson.exercises);
