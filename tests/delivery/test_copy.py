@@ -41,6 +41,8 @@ class Course:
         self.put(PROGRAM, "int main() { return 0; }\n")
         self.put("exercises/fill/fill.svg", "<svg/>")
         self.put("docs/timing.md", "# Times\n")
+        self.put("projects/bodies/Makefile", "bodies: bodies.hip\n")
+        self.put("projects/bodies/build/bodies.hip", "what make left\n")
         self.put("solutions/fill/fill.ipynb", notebook("# Fill", "%%hip\nout[i] = 1;", "check()"))
         (top / "exercises" / "fill" / ".ipynb_checkpoints").mkdir()
         self.put("exercises/fill/.ipynb_checkpoints/fill.ipynb", "")
@@ -63,7 +65,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
 def mine(release: Course, tmp_path: Path) -> Path:
     folder = tmp_path / "mine"
     done = copy.update(folder)
-    assert (done.new, done.copied, done.lines) == (True, 5, [])
+    assert (done.new, done.copied, done.lines) == (True, 6, [])
     return folder
 
 
@@ -260,7 +262,7 @@ def test_a_first_copy_that_is_broken_off_is_finished(
         copy.update(folder)
     monkeypatch.setattr(copy, "_write", write)
     copy.update(folder)
-    assert len(files(folder)) == 5
+    assert len(files(folder)) == 6
 
 
 def test_only_an_empty_folder_becomes_a_copy(release: Course, tmp_path: Path) -> None:
