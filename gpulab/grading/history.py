@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -80,7 +80,7 @@ class Progress:
                 Entry(
                     id, title, lesson, self.minutes.get(id, 0), done.state, ", ".join(counts),
                     from_here(f"exercises/{id}/{id}.ipynb"), from_here(f"notebooks/{lesson}.ipynb"),
-                    tuple(_told(id, name, times) for name, times in done.found),
+                    tuple(_told(id, done)),
                 )
             )  # fmt: skip
         return found
@@ -169,15 +169,21 @@ def progress() -> Progress:
     )
 
 
-def _told(id: str, name: str, times: int) -> str:
-    """A cause as a learner reads it: "2 times: the guard is missing (missing-guard)"."""
-    often = "once" if times == 1 else f"{times} times"
-    try:
+def _told(id: str, done: Done) -> Iterator[str]:
+    """What checks found, which hints were opened and when: "2 times: the guard is missing (missing-guard)"."""
+    if done.found:
         exercise = load(id)
         titles = {each.name: each.title for each in (*causes_of(exercise), *exercise.requirements)}
-    except CheckError:
-        titles = {}
-    return f"{often}: {titles[name]} ({name})" if name in titles else f"{often}: {name}"
+        for name, times in done.found:
+            yield f"{_often(times)}: {titles[name]} ({name})" if name in titles else f"{_often(times)}: {name}"
+    for step, times in sorted(done.steps.items()):
+        yield f"hint {step} opened {_often(times)}"
+    if done.first and done.last:
+        yield f"first check {done.first}, last {done.last}"
+
+
+def _often(times: int) -> str:
+    return "once" if times == 1 else f"{times} times"
 
 
 def record_attempt(id: str, solved: bool, cause: str = "") -> str:

@@ -24,7 +24,7 @@ _PAINT = {"solved": palette.BLUE, "begun": palette.SKY, "open": "#FFFFFF"}
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One exercise: `state` is "solved", "begun" or "open"; `note` counts checks and hints; `link` and `lesson_link`
-    start where the notebook is; `found` are the mistakes that checks named, a line each."""
+    start where the notebook is; `found` has a line for each mistake that checks named, and for each hint."""
 
     id: str
     title: str
@@ -80,7 +80,7 @@ def _table(entries: Sequence[Entry]) -> Table:
     rows = tuple(
         (entry.lesson, entry.id, entry.minutes, entry.state, entry.note, "; ".join(entry.found)) for entry in entries
     )
-    return Table(("lesson", "exercise", "minutes", "state", "so far", "what checks found"), rows)
+    return Table(("lesson", "exercise", "minutes", "state", "so far", "checks and hints"), rows)
 
 
 def _figure(entries: Sequence[Entry]) -> Figure:

@@ -17,6 +17,7 @@ from gpulab.errors import GpulabError
 from gpulab.grading.library import from_here
 
 LESSON, TASK, PROGRAM = "notebooks/00_welcome.ipynb", "exercises/fill/fill.ipynb", "exercises/fill/start.cu"
+MAKEFILE = "projects/bodies/Makefile"
 
 
 def notebook(*texts: str) -> nbformat.NotebookNode:
@@ -41,7 +42,7 @@ class Course:
         self.put(PROGRAM, "int main() { return 0; }\n")
         self.put("exercises/fill/fill.svg", "<svg/>")
         self.put("docs/timing.md", "# Times\n")
-        self.put("projects/bodies/Makefile", "bodies: bodies.hip\n")
+        self.put(MAKEFILE, "bodies: bodies.hip\n")
         self.put("projects/bodies/build/bodies.hip", "what make left\n")
         self.put("solutions/fill/fill.ipynb", notebook("# Fill", "%%hip\nout[i] = 1;", "check()"))
         (top / "exercises" / "fill" / ".ipynb_checkpoints").mkdir()
@@ -88,7 +89,7 @@ def files(folder: Path) -> set[str]:
 
 
 def test_a_copy_has_what_learners_get_and_no_outputs(mine: Path) -> None:
-    assert files(mine) == {LESSON, TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md"}
+    assert files(mine) == {LESSON, TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md", MAKEFILE}
     for name in (LESSON, TASK):
         text = (mine / name).read_text(encoding="utf-8")
         assert "the answer is 42" not in text
@@ -323,7 +324,7 @@ def test_new_files_are_for_those_whom_the_umask_allows(release: Course, tmp_path
 
 
 def test_folders_that_a_release_has_left_go_with_their_last_file(mine: Path, release: Course) -> None:
-    for name in (TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md"):
+    for name in (TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md", MAKEFILE):
         (release.top / name).unlink()
     (mine / "docs" / "mine.txt").write_text("a note")
     copy.update(mine)

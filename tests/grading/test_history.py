@@ -252,11 +252,14 @@ def test_causes_are_counted_and_told(file, monkeypatch):
     told = (
         "2 times: threads past the end of the arrays work too: the guard is missing or never false (missing-guard)",
         "once: does-not-compile",
+        "hint 1 opened 2 times",
+        "hint 3 opened once",
+        f"first check {DAY}, last 2026-11-02",
     )
     assert next(each.found for each in progress().entries() if each.id == "saxpy-guard") == told
     assert "".join(f"        {line}\n" for line in told) in progress().text
     table = progress().instrument().table
-    assert "; ".join(told) in [row[table.columns.index("what checks found")] for row in table.rows]
+    assert "; ".join(told) in [row[table.columns.index("checks and hints")] for row in table.rows]
 
 
 def test_a_check_notes_what_it_names(file):

@@ -4,11 +4,11 @@ import { el, frame, button, choice, ask } from "./common.js";
 /** A notebook opens in a tab of its own: Jupyter's own way to open links does not reach into widgets. */
 const link = (href, text) => el("a", { href, text, target: "_blank", rel: "noopener", title: `${text} opens in a new tab` });
 
-/** The mistakes that checks named, folded: the browser's own element, which opens by keys. Which are open outlives a refresh. */
+/** The mistakes that checks named and the hints, folded: the browser's own element, which opens by keys. Which are open outlives a refresh. */
 function folded(exercise, open) {
   if (!exercise.found.length) return null;
   const part = el("details", { class: "progress-found" },
-    el("summary", { text: "What checks found", "aria-label": `What checks found: ${exercise.id}` }),
+    el("summary", { text: "Checks and hints", "aria-label": `Checks and hints: ${exercise.id}` }),
     el("ul", {}, exercise.found.map((text) => el("li", { text }))));
   part.open = open.has(exercise.id);
   part.addEventListener("toggle", () => (part.open ? open.add(exercise.id) : open.delete(exercise.id)));
