@@ -105,6 +105,7 @@ FULL = (
     r"^tests/programs/test_building\.py::test_(the_command|records_of_a_run|advice_is_for_programs|messages_name_the|the_magic_with|a_profile_alone|checked_and_limited|interrupting)",
     r"^tests/test_packaging\.py::test_the_wheel",
     r"^tests/delivery/test_seed\.py::test_a_seed_serves",
+    r"^tests/projects/test_projects\.py::test_(what_one_begins|a_solution|a_wrong)",
     r"^tests/delivery/test_bundle\.py::test_a_bundle_(installs|that_lacks)",
     r"^tests/services/test_(site\.py|hub\.py|files\.py::test_a_workflow_with)",
     r"^tests/test_(bench|style)\.py",

@@ -1,7 +1,7 @@
 """Puts the course into wheels, as gpulab/_course; everything else is said in pyproject.toml.
 
     _course/exercises/      the definitions of exercises, without answers (`ANSWERS`)
-    _course/learners/       what learners get: notebooks/, exercises/, docs/
+    _course/learners/       what learners get: notebooks/, exercises/, docs/, projects/
 
 instructor/setup.py makes a wheel of the answers and the solutions.
 """
@@ -29,6 +29,8 @@ class BuildWithCourse(build_py):
             shutil.copytree(Path("course") / "exercises", target / "exercises", ignore=without)
             for part in ("notebooks", "exercises", "docs"):
                 shutil.copytree(part, target / "learners" / part, ignore=shutil.ignore_patterns(*LEFT_OUT, "*.gif"))
+            without = shutil.ignore_patterns(*LEFT_OUT, "build")
+            shutil.copytree(Path("course") / "projects", target / "learners" / "projects", ignore=without)
 
 
 setup(cmdclass={"build_py": BuildWithCourse})

@@ -323,10 +323,16 @@ def isa(asked: argparse.Namespace) -> int:
 
 
 def progress(asked: argparse.Namespace) -> int:
-    """Print how far the learner is."""
+    """Print how far the learner is, or write it to a file."""
     from gpulab import grading
 
-    print(grading.progress())
+    found = grading.progress()
+    if asked.export:
+        if found.message:
+            print(found.message)
+        print(found.export(asked.export))
+    else:
+        print(found)
     return 0
 
 
@@ -560,7 +566,8 @@ def parser() -> argparse.ArgumentParser:
     )
     grade_options(one)
     report_options(command(report, "say how a class is doing, from what gpulab grade wrote"))
-    command(progress, "say which exercises are done")
+    one = command(progress, "say which exercises are done, and what checks found")
+    one.add_argument("--export", metavar="FILE", help="write attempts, causes and hints to FILE.csv or FILE.json")
     hipify_options(command(hipify, "translate CUDA programs to HIP, and report what needs a person"))
     one = command(hipcc, "build a HIP C++ program for this machine and its GPUs, or the virtual ones")
     one.add_argument("words", nargs=argparse.REMAINDER, metavar="FILE.hip -o NAME [OPTIONS]")

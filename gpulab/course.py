@@ -1,6 +1,7 @@
 """Where the course's files stand: beside the package in a clone, or in an installed package (`gpulab/_course`).
 
-An installed package has what learners get: `definitions` without answers, and `learners`, the lessons and exercises.
+An installed package has what learners get: `definitions` without answers, `learners`, the lessons and exercises, and
+`projects` to begin with.
 The package gpulab-instructor, beside it, has the definitions with answers, and `solutions` (docs/delivery.md).
 """
 
@@ -53,6 +54,12 @@ def learners() -> Path:
             hint="install the wheel that `make wheels` builds in a clone, or run gpulab from a clone.",
         )
     return found
+
+
+def projects() -> Path:
+    """The folder with one folder for each project of a term, as learners begin it. Raises GpulabError as `learners`."""
+    top = learners()
+    return top / "course" / "projects" if top == clone() else top / "projects"
 
 
 def solutions() -> Path | None:

@@ -158,6 +158,11 @@ def test_the_wheel_carries_headers_and_the_course(wheels: tuple[Path, Path]) -> 
     assert extension - shared == set(), "where JupyterLab finds the extension"
     for part in ("notebooks", "exercises"):
         assert {f"gpulab/_course/learners/{part}/{name}" for name in stored(part)} - set(files) == set()
+    projects = {
+        f"gpulab/_course/learners/projects/{name}" for name in stored("course/projects") if "build/" not in name
+    }
+    assert len(projects) >= 8
+    assert projects - set(files) == set()
     known = {f"gpulab/_course/exercises/{name}" for name in stored("course/exercises") if name.endswith("/check.py")}
     assert len(known) > 50
     assert known - set(files) == set()
@@ -166,7 +171,10 @@ def test_the_wheel_carries_headers_and_the_course(wheels: tuple[Path, Path]) -> 
 def test_the_wheel_of_learners_has_no_answers(wheels: tuple[Path, Path]) -> None:
     """Neither files of answers nor a line of a solution that is not in the exercise's text as well."""
     files = {name: data for name, data in packed(wheels[0]).items() if "/_course/" in name}
-    assert [name for name in files if name.endswith((".hip", ".toml", "exercise.md")) or "/solutions/" in name] == []
+    projects = {f"gpulab/_course/learners/projects/{name}" for name in stored("course/projects")}
+    hip = {name for name in files if name.endswith(".hip")}
+    assert hip <= projects
+    assert [name for name in files if name.endswith((".toml", "exercise.md")) or "/solutions/" in name] == []
     region = re.compile(r"// BEGIN SOLUTION\n(.*?)// END SOLUTION", re.S)
     looked_at = 0
     for path in (ROOT / "course" / "exercises").glob("*/exercise.md"):
@@ -209,7 +217,7 @@ def test_the_wheel_judges_without_answers_and_copies_solutions_with_them(
     ask = "from gpulab import cli; cli.course_folder(cli.parser().parse_args(['lab'{}]))"
     shutil.unpack_archive(wheels[0], site, "zip")
     assert "your copy of the course is in" in python(ask.format(""))
-    assert {path.name for path in mine.iterdir()} == {"notebooks", "exercises", "docs", ".gpulab"}
+    assert {path.name for path in mine.iterdir()} == {"notebooks", "exercises", "docs", "projects", ".gpulab"}
     assert '"output_type"' not in (mine / "notebooks" / "02_simt.ipynb").read_text(encoding="utf-8")
     graded = python(f"from gpulab import cli; print(cli.main(['grade', 'block-sum', {str(answer)!r}]))")
     assert "Passed: block-sum" in graded, graded

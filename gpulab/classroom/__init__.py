@@ -10,7 +10,7 @@ A run goes through these pieces, each of which knows only those before it:
     jobs          one grading as plain data (`Job`), and what a worker does with it
     pool          where jobs run: one process, Dask's local cluster, or an existing scheduler
     results       one row for each student and exercise (`Row`), put together from submissions and verdicts
-    tables, gradebook, feedback, similar, overview, dashboard
+    tables, learning, gradebook, feedback, similar, overview, dashboard
                   what is written and shown
     command       ``gpulab grade`` and ``gpulab report``
 

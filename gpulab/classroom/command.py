@@ -34,6 +34,9 @@ def grade_options(ask: argparse.ArgumentParser) -> None:
         metavar="LEVEL",
         help="refuse to grade with weaker walls: limits, landlock, bubblewrap",
     )
+    one.add_argument(
+        "--progress", metavar="FOLDER", help="files of learners from gpulab progress --export: NAME.csv, NAME/any.json"
+    )
     one.add_argument("--no-resume", action="store_true", help="grade all anew; results of before are put aside")
 
 
@@ -54,13 +57,16 @@ def exercises_wanted(text: str | None) -> list[str] | None:
 def grade_folder(asked: argparse.Namespace) -> int:
     """Grade a class; 0 if everything was judged, 3 if some answers were not (grading itself failed for them)."""
     from gpulab.classroom import dashboard, feedback, gradebook, tables
+    from gpulab.classroom.learning import exported, learning, learning_csv, learning_json
+    from gpulab.classroom.overview import LEARNING
     from gpulab.classroom.points import scheme_of
     from gpulab.classroom.pool import pool
     from gpulab.classroom.results import NOT_JUDGED
-    from gpulab.classroom.run import RESULTS, Progress, duration, grade_class, note_attempts, seed_of
+    from gpulab.classroom.run import RESULTS, Progress, attempts, duration, grade_class, note_attempts, seed_of
     from gpulab.classroom.similar import pairs, pairs_csv
     from gpulab.classroom.store import replace_file
     from gpulab.classroom.submissions import submissions
+    from gpulab.grading import exercise_ids
     from gpulab.grading.isolated import require
 
     if not asked.out:
@@ -69,7 +75,11 @@ def grade_folder(asked: argparse.Namespace) -> int:
     if not asked.cluster:
         require(asked.require_jail)
     scheme = scheme_of(Path(asked.points) if asked.points else None)
-    found = submissions(top, exercises_wanted(asked.exercises))
+    wanted = exercises_wanted(asked.exercises)
+    found = submissions(top, wanted)
+    files, lines = exported(Path(asked.progress), wanted or exercise_ids()) if asked.progress else ({}, [])
+    for line in lines:
+        _say(line)
     try:
         seed = seed_of(out, asked.seed)
         if asked.no_resume and (out / RESULTS).exists():
@@ -93,6 +103,10 @@ def grade_folder(asked: argparse.Namespace) -> int:
         feedback.write(out / "feedback", rows)
         dashboard.write(out)
         note_attempts(out, rows, time.time())
+        ids = {row.exercise for row in rows}
+        records = learning((each for each in attempts(out) if each.exercise in ids), files)
+        replace_file(out / "learning.csv", learning_csv(records).encode("utf-8", "replace"))
+        replace_file(out / LEARNING, learning_json(records).encode("utf-8", "replace"))
     except OSError as error:
         raise CheckError(
             f"{error.filename or out} cannot be written: {(error.strerror or str(error)).lower()}.",

@@ -36,6 +36,8 @@ CELLS = (
     ),
     ("markdown", "## Which mistakes, how often"),
     ("code", "print(found.causes.text)"),
+    ("markdown", "## Attempts, hints, and the causes of all attempts"),
+    ("code", "print(found.attempts.text)\nprint(found.found.text)"),
     ("markdown", "## Points"),
     (
         "code",

@@ -8,12 +8,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+from gpulab.classroom.learning import EXPORTED, Learning, read_learning
 from gpulab.classroom.results import MISSING, NOT_JUDGED, UNREAD
 from gpulab.classroom.run import attempts
 from gpulab.errors import CheckError
 from gpulab.toolchain.diagnostics import visible
+
+LEARNING = "learning.json"
 
 STUCK = 2
 """Different answers without a right one, from which on a student is stuck."""
@@ -34,7 +38,10 @@ class Table:
             return f"{self.title}: none\n"
         cells = [[_shown(cell) for cell in line] for line in (self.columns, *self.lines)]
         widths = [max(len(line[at]) for line in cells) for at in range(len(self.columns))]
-        right = [all(not isinstance(line[at], str) for line in self.lines) for at in range(len(self.columns))]
+        right = [
+            all(not isinstance(line[at], str) or line[at] == "–" for line in self.lines)
+            for at in range(len(self.columns))
+        ]
         lines = [
             "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True))
             for line in cells
@@ -63,16 +70,21 @@ class Overview:
         causes: why answers were rejected, and how often.
         students: what each has.
         stuck: who tries one exercise again and again, and fails by what.
+        attempts: how many attempts each exercise took, and which hints were opened.
+        found: the causes of all attempts, also of those that were mended since.
     """
 
     exercises: Table
     causes: Table
     students: Table
     stuck: Table
+    attempts: Table
+    found: Table
 
     @property
     def text(self) -> str:
-        return "\n".join(table.text for table in (self.exercises, self.causes, self.students, self.stuck))
+        tables = (self.exercises, self.causes, self.attempts, self.found, self.students, self.stuck)
+        return "\n".join(table.text for table in tables)
 
 
 def overview(folder: Path, hide_names: bool = False) -> Overview:
@@ -93,7 +105,11 @@ def overview(folder: Path, hide_names: bool = False) -> Overview:
     for each in attempts(folder):
         tried.setdefault((each.student, each.exercise), []).append(each.cause or each.status)
     names = _names([row["student"] for row in rows], hide_names)
-    return Overview(_exercises(rows, tried), _causes(rows), _students(rows, tried, names), _stuck(rows, tried, names))
+    records = read_learning(folder / LEARNING)
+    return Overview(
+        _exercises(rows, tried), _causes(rows), _students(rows, tried, names), _stuck(rows, tried, names),
+        _attempts(records), _found(records),
+    )  # fmt: skip
 
 
 def _names(students: Sequence[str], hide: bool) -> dict[str, str]:
@@ -170,3 +186,39 @@ def _stuck(rows: Rows, tried: Tried, names: Mapping[str, str]) -> Table:
             lines.append((names[row["student"]], row["exercise"], len(before), _why(row)))
     ordered = sorted(lines, key=lambda line: (-int(line[2]), line[0], line[1]))
     return Table("Stuck", ("student", "exercise", "attempts", "now"), tuple(ordered))
+
+
+def _attempts(records: Sequence[Learning]) -> Table:
+    lines: list[tuple[str | int | float, ...]] = []
+    for exercise in sorted({each.exercise for each in records}):
+        mine = [each for each in records if each.exercise == exercise]
+        tries = [each.done.tries for each in mine if each.done.tries]
+        known = [each.done for each in mine if each.source == EXPORTED]
+        hints = [sum(done.opened(step) for done in known) if known else "–" for step in (1, 2, 3)]
+        lines.append(
+            (
+                exercise,
+                len(mine),
+                sum(each.done.solved for each in mine),
+                sum(each.done.attempts for each in mine),
+                float(median(tries)) if tries else "–",
+                max(tries) if tries else "–",
+                len(known),
+                *hints,
+            )
+        )
+    columns = ("exercise", "learners", "solved", "attempts", "median until solved", "most until solved", "exported",
+               "hint 1", "hint 2", "hint 3")  # fmt: skip
+    return Table("Attempts and hints", columns, tuple(lines))
+
+
+def _found(records: Sequence[Learning]) -> Table:
+    times: Counter[tuple[str, str]] = Counter()
+    learners: Counter[tuple[str, str]] = Counter()
+    for each in records:
+        for cause, often in each.done.causes.items():
+            times[each.exercise, cause] += often
+            learners[each.exercise, cause] += 1
+    ordered = sorted(times, key=lambda key: (-learners[key], -times[key], key))
+    lines = tuple((learners[key], times[key], *key) for key in ordered)
+    return Table("Causes of all attempts", ("learners", "times", "exercise", "cause"), lines)

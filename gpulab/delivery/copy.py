@@ -1,6 +1,7 @@
 """The learner's own copy of the course in a folder: made once, and brought up to date with later releases.
 
     notebooks/, exercises/, docs/    what the learner works in; solutions/ too, for instructors
+    projects/                        programs for a term, to begin with
     .gpulab/release/                 the same files as they were copied last: the base of the next merge
     .gpulab/before/                  a notebook as it was before it was last changed here
     .gpulab/course.json              which release it was
@@ -30,7 +31,7 @@ from gpulab.errors import GpulabError
 KEPT = ".gpulab"
 FORMAT = 1
 PARTS = ("notebooks", "exercises", "docs")
-SUFFIXES = (".ipynb", ".svg", ".cu", ".md")
+SUFFIXES = (".ipynb", ".svg", ".cu", ".md", ".hip", ".py", "Makefile")
 
 
 @dataclass
@@ -64,6 +65,8 @@ def release(solutions: bool = False) -> dict[str, Path]:
     """The files of this release: their names in a copy, and where they stand. Raises GpulabError without a course."""
     top = course.learners()
     found = {path.relative_to(top).as_posix(): path for part in PARTS for path in _files(top / part)}
+    projects = course.projects()
+    found |= {f"projects/{path.relative_to(projects).as_posix()}": path for path in _files(projects)}
     if solutions:
         folder = course.solutions()
         if folder is None:
@@ -78,7 +81,7 @@ def release(solutions: bool = False) -> dict[str, Path]:
 
 def _files(folder: Path) -> Iterator[Path]:
     for at, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")) and name != "build")
         yield from (Path(at, name) for name in sorted(names) if name.endswith(SUFFIXES) and not name.startswith("."))
 
 

@@ -45,7 +45,7 @@ def check(
     if not isinstance(answer, str) and is_outdated(source, exercise.kernel, cells_run(), exercise.language):
         verdict = replace(verdict, rows=(report.outdated(exercise.kernel), *verdict.rows))
     if record:
-        message = record_attempt(id, verdict.passed)
+        message = record_attempt(id, verdict.passed, "" if verdict.passed else verdict.cause or verdict.status)
         if message:
             verdict = replace(verdict, rows=(*verdict.rows, report.progress(message)))
     return verdict

@@ -6,7 +6,8 @@ tools.py are commands for Makefiles and CMake.
 
 Moving parts: options.py (what hipcc's command line means here), building.py (host and device passes, fat binary, link),
 launcher.cpp (the start of every program), start.py (the Python process in which a program runs on the virtual GPU),
-report.py (records of that process as JSON), program.py (running), jail.py (running what nobody has read).
+report.py (records of that process as JSON), program.py (running),
+jail.py (running what nobody has read), making.py (a project with a Makefile).
 docs/programs.md says what is in a program's file and how it starts. Names load on first use.
 """
 
@@ -16,13 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gpulab.programs.building import build as build
+    from gpulab.programs.making import make as make
     from gpulab.programs.options import DEFAULT_ARCHS as DEFAULT_ARCHS
     from gpulab.programs.program import HostProgram as HostProgram
     from gpulab.programs.program import ProgramRun as ProgramRun
 
-_PLACES = {"build": "building", "DEFAULT_ARCHS": "options", "HostProgram": "program", "ProgramRun": "program"}
+_PLACES = {
+    "build": "building",
+    "make": "making",
+    "DEFAULT_ARCHS": "options",
+    "HostProgram": "program",
+    "ProgramRun": "program",
+}
 
-__all__ = ["DEFAULT_ARCHS", "HostProgram", "ProgramRun", "build"]
+__all__ = ["DEFAULT_ARCHS", "HostProgram", "ProgramRun", "build", "make"]
 
 
 def __getattr__(name: str) -> Any:

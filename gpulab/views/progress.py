@@ -24,7 +24,7 @@ _PAINT = {"solved": palette.BLUE, "begun": palette.SKY, "open": "#FFFFFF"}
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One exercise: `state` is "solved", "begun" or "open"; `note` counts checks and hints; `link` and `lesson_link`
-    start where the notebook is."""
+    start where the notebook is; `found` has a line for each mistake that checks named, and for each hint."""
 
     id: str
     title: str
@@ -34,6 +34,7 @@ class Entry:
     note: str = ""
     link: str = ""
     lesson_link: str = ""
+    found: tuple[str, ...] = ()
 
 
 def progress(read: Callable[[], tuple[Sequence[Entry], str]]) -> Instrument:
@@ -76,8 +77,10 @@ def _data(entries: Sequence[Entry], message: str) -> dict[str, Any]:
 
 
 def _table(entries: Sequence[Entry]) -> Table:
-    rows = tuple((entry.lesson, entry.id, entry.minutes, entry.state, entry.note) for entry in entries)
-    return Table(("lesson", "exercise", "minutes", "state", "so far"), rows)
+    rows = tuple(
+        (entry.lesson, entry.id, entry.minutes, entry.state, entry.note, "; ".join(entry.found)) for entry in entries
+    )
+    return Table(("lesson", "exercise", "minutes", "state", "so far", "checks and hints"), rows)
 
 
 def _figure(entries: Sequence[Entry]) -> Figure:

@@ -247,6 +247,15 @@ def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setenv("GPULAB_PROGRESS", str(tmp_path / "progress.json"))
     assert cli.main(["progress"]) == 0
     assert capsys.readouterr().out.strip()
+    (tmp_path / "progress.json").write_text("\x1b[31m{")
+    assert cli.main(["progress", "--export", str(tmp_path / "mine.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "a new one was begun" in said
+    assert f"{tmp_path / 'mine.csv'} has 0 exercises" in said
+    assert "\x1b" not in said
+    assert (tmp_path / "mine.csv").read_text().startswith("exercise,state,attempts,")
+    assert cli.main(["progress", "--export", str(tmp_path / "mine.doc")]) == 1
+    assert "neither .csv nor .json" in capsys.readouterr().err
 
 
 def test_the_module_is_the_command() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpulab.views.progress import Entry, progress
 from tests.browser.gallery import Gallery
 
@@ -34,6 +36,22 @@ def test_states_links_and_filters(gallery: Gallery) -> None:
     gallery.readable(page)
 
 
+def test_what_checks_found_opens_by_keys_and_stays_open(gallery: Gallery) -> None:
+    found = [replace(entries()[1], found=("2 times: the guard is missing (missing-guard)", f"once: {HOSTILE}"))]
+    page = gallery.mount(progress(lambda: (found, "")))
+    folded = page.locator("details.progress-found")
+    assert not page.get_by_text("2 times: the guard is missing").is_visible()
+    folded.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert folded.locator("li").all_inner_texts() == list(found[0].found)
+    assert page.locator(".progress-list img").count() == 0
+    page.get_by_label("Refresh").click()
+    page.locator("[aria-live]", has_text="0 of 1").wait_for(state="attached", timeout=5000)
+    assert page.get_by_text("2 times: the guard is missing").is_visible()
+    gallery.accessible(page)
+    gallery.readable(page)
+
+
 def test_refresh_reads_again(gallery: Gallery) -> None:
     states = ["solved", "begun"]
     page = gallery.mount(progress(lambda: (entries(states.pop()), "")), theme="dark")
@@ -45,6 +63,14 @@ def test_refresh_reads_again(gallery: Gallery) -> None:
     gallery.accessible(page)
     gallery.readable(page)
     gallery.compare(page, "progress-dark")
+
+
+def test_the_bar_of_what_is_done_is_not_painted_by_others(gallery: Gallery) -> None:
+    """JupyterLab loads a style for .progress-bar with nbgrader's extensions, in which all of it is blue."""
+    page = gallery.mount(progress(lambda: (entries(), "")))
+    page.add_style_tag(content=".progress-bar { background-color: rgb(51, 122, 183) }")
+    bar = page.locator(".progress-part.progress-open").locator("..")
+    assert bar.evaluate("bar => getComputedStyle(bar).backgroundColor") == "rgb(255, 255, 255)"
 
 
 def test_a_walk(gallery: Gallery) -> None:

@@ -59,8 +59,9 @@ def test_a_class_is_graded_and_graded_again(course: Path, tmp_path: Path, capsys
     first = files(one)
     assert {name for name in first if not name.startswith("feedback/")} == {
         "report.csv", "report.json", "grades.csv", "moodle.csv", "canvas.csv", "similar.csv", "dashboard.ipynb",
+        "learning.csv", "learning.json",
     }  # fmt: skip
-    assert len(first) == 7 + 4
+    assert len(first) == 9 + 4
     rows = {row["student"]: row for row in json.loads(first["report.json"])}
     assert [rows[name]["points"] for name in ("ann", "dee", "=cy")] == [1, 1, 0]
     assert rows["bob"]["points"] < 1

@@ -33,7 +33,8 @@ def asked(*words: str, what: str = "folder") -> argparse.Namespace:
 def test_options_and_what_they_are_without_being_named() -> None:
     assert vars(asked()) == {
         "out": None, "exercises": None, "seed": None, "points": None, "cluster": "", "workers": 0, "gradebook": None,
-        "require_jail": "none", "no_resume": False, "what": "folder", "seconds": 60.0, "trust_programs": False,
+        "require_jail": "none", "progress": None, "no_resume": False, "what": "folder", "seconds": 60.0,
+        "trust_programs": False,
     }  # fmt: skip
     words = "--out o --exercises a,b --seed 7 --points p --cluster c --workers 3 --gradebook g --require-jail limits"
     found = asked(*words.split(), "--no-resume")
@@ -85,7 +86,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
     return found
 
 
-TABLES = ("report.csv", "report.json", "grades.csv", "moodle.csv", "canvas.csv", "similar.csv")
+TABLES = ("report.csv", "report.json", "grades.csv", "moodle.csv", "canvas.csv", "similar.csv", "learning.csv",
+          "learning.json")  # fmt: skip
 
 
 def test_a_class(run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from gpulab.errors import GpulabError
 from gpulab.grading.library import from_here
 
 LESSON, TASK, PROGRAM = "notebooks/00_welcome.ipynb", "exercises/fill/fill.ipynb", "exercises/fill/start.cu"
+MAKEFILE = "projects/bodies/Makefile"
 
 
 def notebook(*texts: str) -> nbformat.NotebookNode:
@@ -41,6 +42,8 @@ class Course:
         self.put(PROGRAM, "int main() { return 0; }\n")
         self.put("exercises/fill/fill.svg", "<svg/>")
         self.put("docs/timing.md", "# Times\n")
+        self.put(MAKEFILE, "bodies: bodies.hip\n")
+        self.put("projects/bodies/build/bodies.hip", "what make left\n")
         self.put("solutions/fill/fill.ipynb", notebook("# Fill", "%%hip\nout[i] = 1;", "check()"))
         (top / "exercises" / "fill" / ".ipynb_checkpoints").mkdir()
         self.put("exercises/fill/.ipynb_checkpoints/fill.ipynb", "")
@@ -63,7 +66,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
 def mine(release: Course, tmp_path: Path) -> Path:
     folder = tmp_path / "mine"
     done = copy.update(folder)
-    assert (done.new, done.copied, done.lines) == (True, 5, [])
+    assert (done.new, done.copied, done.lines) == (True, 6, [])
     return folder
 
 
@@ -86,7 +89,7 @@ def files(folder: Path) -> set[str]:
 
 
 def test_a_copy_has_what_learners_get_and_no_outputs(mine: Path) -> None:
-    assert files(mine) == {LESSON, TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md"}
+    assert files(mine) == {LESSON, TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md", MAKEFILE}
     for name in (LESSON, TASK):
         text = (mine / name).read_text(encoding="utf-8")
         assert "the answer is 42" not in text
@@ -260,7 +263,7 @@ def test_a_first_copy_that_is_broken_off_is_finished(
         copy.update(folder)
     monkeypatch.setattr(copy, "_write", write)
     copy.update(folder)
-    assert len(files(folder)) == 5
+    assert len(files(folder)) == 6
 
 
 def test_only_an_empty_folder_becomes_a_copy(release: Course, tmp_path: Path) -> None:
@@ -321,7 +324,7 @@ def test_new_files_are_for_those_whom_the_umask_allows(release: Course, tmp_path
 
 
 def test_folders_that_a_release_has_left_go_with_their_last_file(mine: Path, release: Course) -> None:
-    for name in (TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md"):
+    for name in (TASK, PROGRAM, "exercises/fill/fill.svg", "docs/timing.md", MAKEFILE):
         (release.top / name).unlink()
     (mine / "docs" / "mine.txt").write_text("a note")
     copy.update(mine)
