@@ -46,6 +46,7 @@ class Array:
         relative: allowed relative error, 0 for exact equality.
         absolute: allowed absolute error, for sums that may come out near zero.
         scratch: the kernels may write it freely; what it holds in the end is not judged.
+        secret: what is expected are the answers to questions: neither a picture nor a report tells them.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Array:
     relative: float = 0.0
     absolute: float = 0.0
     scratch: bool = False
+    secret: bool = False
 
     @property
     def is_output(self) -> bool:
