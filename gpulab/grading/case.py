@@ -175,9 +175,10 @@ class Case:
     def text(self) -> str:
         """For example ``n = 5, grid (2, 1, 1), block (4, 1, 1)``, without what is 1."""
         named = ", ".join(f"{name} = {value}" for name, value in self.parameters.items() if name not in UNSAID)
+        named += "; " if named else ""
         if self.steps:
-            return f"{named}; " + ", then ".join(f"{step.kernel}: {_extents(step)}" for step in self.steps)
-        return f"{named}; grid of {_extents(self.launches('')[0])}"
+            return named + ", then ".join(f"{step.kernel}: {_extents(step)}" for step in self.steps)
+        return f"{named}grid of {_extents(self.launches('')[0])}"
 
 
 @dataclass(frozen=True)
