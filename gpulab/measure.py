@@ -81,7 +81,7 @@ class Measurement:
             parts.append(f"80 % of the runs {self.quantile_us(0.1):.2f} to {self.quantile_us(0.9):.2f}")
         else:
             parts.append(f"from {shortest:.2f} to {longest:.2f}")
-        return ", ".join(parts) + f" ({runs} after {self.warm_up} to warm up)"
+        return ", ".join(parts) + f" ({runs}{f' after {self.warm_up} to warm up' if self.warm_up else ''})"
 
     __repr__ = __str__
 
