@@ -36,7 +36,7 @@ def test_inputs_and_wanted_outputs_in_words_numbers_and_a_picture():
     assert picture.png().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("id", ["read-the-waits"])
+@pytest.mark.parametrize("id", ["read-the-waits", "trust-the-times"])
 def test_answers_to_questions_are_told_nowhere(id):
     """Their picture has question marks, and a report says how many are wrong, neither which nor what is right."""
     asked = load(id)
