@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from gpulab.grading import hint as hint
     from gpulab.grading import progress as progress
     from gpulab.grading.task import exercise as exercise
+    from gpulab.measure import measure as measure
     from gpulab.memory import DeviceArray as DeviceArray
     from gpulab.memory import Pointer as Pointer
     from gpulab.memory import empty as empty
@@ -93,6 +94,7 @@ _HOME = {
     "Module": "gpulab.module",
     "compile": "gpulab.module",
     "load": "gpulab.module",
+    "measure": "gpulab.measure",
     "Event": "gpulab.stream",
     "Stream": "gpulab.stream",
     "checked": "gpulab.checked",
@@ -155,6 +157,7 @@ __all__ = [
     "lds_banks",
     "load",
     "load_trace",
+    "measure",
     "memory_info",
     "occupancy",
     "pinned",

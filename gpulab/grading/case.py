@@ -46,6 +46,7 @@ class Array:
         relative: allowed relative error, 0 for exact equality.
         absolute: allowed absolute error, for sums that may come out near zero.
         scratch: the kernels may write it freely; what it holds in the end is not judged.
+        secret: what is expected are the answers to questions: neither a picture nor a report tells them.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Array:
     relative: float = 0.0
     absolute: float = 0.0
     scratch: bool = False
+    secret: bool = False
 
     @property
     def is_output(self) -> bool:
@@ -173,9 +175,10 @@ class Case:
     def text(self) -> str:
         """For example ``n = 5, grid (2, 1, 1), block (4, 1, 1)``, without what is 1."""
         named = ", ".join(f"{name} = {value}" for name, value in self.parameters.items() if name not in UNSAID)
+        named += "; " if named else ""
         if self.steps:
-            return f"{named}; " + ", then ".join(f"{step.kernel}: {_extents(step)}" for step in self.steps)
-        return f"{named}; grid of {_extents(self.launches('')[0])}"
+            return named + ", then ".join(f"{step.kernel}: {_extents(step)}" for step in self.steps)
+        return f"{named}grid of {_extents(self.launches('')[0])}"
 
 
 @dataclass(frozen=True)

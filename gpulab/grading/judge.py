@@ -141,7 +141,7 @@ def explain(
         there = run_case(exercise, other, source, exercise.case(same, other.wave_size))
         elsewhere[there.arch, there.wave_size] = examine(exercise, there) is None
     verdict = report.rejected(exercise, smallest, tried, elsewhere, smaller=smallest is not failure)
-    if smallest.requirement is not None:
+    if smallest.requirement is not None or any(array.secret for array in smallest.outcome.case.arrays):
         return verdict
     drawn = visible(exercise, kernel, source, failure, smallest)
     return replace(verdict, case=failed_case(exercise, kernel, drawn.outcome, drawn is not smallest))

@@ -215,7 +215,8 @@ def _seen_of_kernel(exercise: Exercise, outcome: Outcome) -> Iterator[VerdictRow
         wrong = outcome.wrong(array.name).reshape(-1)
         if wrong.any():
             yield VerdictRow("wrong", f"{int(wrong.sum())} of {counted(wrong.size, 'element')} of {array.name}")
-            yield VerdictRow("values", _table(exercise, outcome, array, wrong), block=True)
+            if not array.secret:
+                yield VerdictRow("values", _table(exercise, outcome, array, wrong), block=True)
 
 
 def _fault_text(outcome: Outcome) -> str:

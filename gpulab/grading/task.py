@@ -64,7 +64,9 @@ def _thread(case: Case, block: tuple[int, ...], thread: tuple[int, ...]) -> str:
     return "t" + ",".join(str(part) for part in (thread if case.block[2] > 1 else thread[:2]))
 
 
-def _value(value: Any) -> str:
+def _value(array: Array, value: Any) -> str:
+    if array.secret:
+        return "?"
     return f"{value:.4g}" if value.dtype.kind == "f" else number_text(value)
 
 
@@ -76,7 +78,7 @@ def _drawn(asked: Exercise, case: Case, array: Array, role: str) -> TaskArray:
     rows, owners = [], []
     for first in range(0, values.size, max(width, 1))[: {1: 2, 2: ROWS}.get(values.ndim, ROWS // 2)]:
         places = range(first, min(first + min(width, COLUMNS), values.size))
-        rows.append(tuple(_value(values.reshape(-1)[place]) for place in places))
+        rows.append(tuple(_value(array, values.reshape(-1)[place]) for place in places))
         found = [asked.owner(case, place) for place in places] if role == "after" else []
         owners.append(tuple("" if one is None else _thread(case, *one) for one in found))
     shape = tuple(int(extent) for extent in values.shape)

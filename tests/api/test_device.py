@@ -62,7 +62,7 @@ def test_public_names() -> None:
         DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound KernelTimeout
         KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError Stream TraceError
         UnsupportedInstruction check checked chip compile device devices empty exercise fidelity hint hipify instruction
-        lds_banks load load_trace memory_info occupancy pinned profile progress set_limit synchronize
+        lds_banks load load_trace measure memory_info occupancy pinned profile progress set_limit synchronize
         to_device trace use using weak zeros
     """
     assert sorted(gpulab.__all__) == names.split()

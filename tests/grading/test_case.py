@@ -80,6 +80,7 @@ def test_launches():
 )  # fmt: skip
 def test_extents_in_words(grid, block, text):
     assert Case({"n": 3, "m": 4, "block": 9, "wave": 64}, grid, block).text() == f"n = 3, m = 4; grid of {text}"
+    assert Case({"block": 9}, grid, block).text() == f"grid of {text}"
 
 
 def test_what_a_launch_finds():

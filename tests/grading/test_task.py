@@ -36,6 +36,22 @@ def test_inputs_and_wanted_outputs_in_words_numbers_and_a_picture():
     assert picture.png().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("id", ["read-the-waits", "trust-the-times"])
+def test_answers_to_questions_are_told_nowhere(id):
+    """Their picture has question marks, and a report says how many are wrong, neither which nor what is right."""
+    asked = load(id)
+    answers = asked.case(asked.cases[0]).array("answers").expected
+    picture = gpulab.exercise(id)
+    assert picture.table.rows[0][3] == ", ".join("?" * len(answers))
+    assert not any(char.isdigit() for char in picture.table.rows[0][3])
+    stores = "".join(f"answers[{place}] = {answer + 100};" for place, answer in enumerate(answers))
+    verdict = gpulab.check(id, f"__global__ void store_answers(int* answers) {{ {stores} }}")
+    rows = {row.label: row.text for row in verdict.rows}
+    assert rows["wrong"] == f"{len(answers)} of {len(answers)} elements of answers"
+    assert "values" not in rows
+    assert verdict.case is None
+
+
 def test_the_smallest_case_with_something_to_see_is_shown():
     assert shown(exercise(make)).parameters == {"n": 8}
     assert shown(exercise(make, shown={"n": 2})).parameters == {"n": 2}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -105,6 +107,28 @@ def test_streams_and_events_have_its_own_clock(toys: gpulab.Module) -> None:
         toys.saxpy[2, 250, 0, stream](500, 2.0, x, y)
         stop.record(stream)
         assert stop.elapsed_ms(start) == pytest.approx(0.5)  # a microsecond for each thread
+
+
+def test_its_clock_is_read_a_hundred_times_after_a_warm_up(
+    toys: gpulab.Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at the host's clock moves it by 100 ms; 250 ms are to be warmed up."""
+    looks = itertools.count(0.0, 0.1)
+    monkeypatch.setattr(time, "perf_counter", lambda: next(looks))
+    x, y = arrays(500)
+    launches = itertools.count(1)
+
+    def work() -> None:
+        toys.saxpy[2, 250](500 - next(launches), 2.0, x, y)
+
+    measured = gpulab.measure(work)
+    assert (measured.modelled, measured.warm_up, len(measured.times_us), next(launches)) == (False, 2, 100, 103)
+    assert measured.times_us == pytest.approx([500.0] * 100)  # a microsecond for each thread
+    assert str(measured) == (
+        "median 500.00 µs, 95 % interval 500.00 to 500.00, 80 % of the runs 500.00 to 500.00 "
+        "(100 runs after 2 to warm up)"
+    )
+    assert gpulab.measure(work, 1, warm_up_ms=0).warm_up == 0
 
 
 def test_a_profile_has_what_it_counts(toys: gpulab.Module) -> None:
