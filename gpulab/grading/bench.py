@@ -29,6 +29,7 @@ class Prepared(Protocol):
         checked: bool = False,
         wanted: Mapping[str, Sequence[int]] | None = None,
         profiled: bool = False,
+        weak: int | None = None,
     ) -> Run: ...
 
     @property

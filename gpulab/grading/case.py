@@ -121,6 +121,7 @@ class Case:
         lds: bytes of dynamic LDS of the one launch.
         cooperative: as in `Step`, of the one launch.
         steps: several launches one after the other, on the same arrays.
+        weak: under so many seeds the launches are run on weak memory, too (`gpulab.weak`).
     """
 
     parameters: Parameters
@@ -130,6 +131,7 @@ class Case:
     lds: int = 0
     cooperative: bool = False
     steps: tuple[Step, ...] = ()
+    weak: int = 0
 
     def __post_init__(self) -> None:
         if self.steps:

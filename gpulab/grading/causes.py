@@ -20,7 +20,7 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
     """All mistakes that a check of this exercise can name; the first that fits is named."""
     if isinstance(exercise, Exercise):
         of_kernels: tuple[Cause[Outcome], ...] = (
-            *KERNEL_CAUSES, *exercise.causes, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES, *LAST_KERNEL_CAUSES,
+            *KERNEL_CAUSES, *exercise.causes, *WEAK_CAUSES, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES, *LAST_KERNEL_CAUSES,
         )  # fmt: skip
         return of_kernels
     found: tuple[Cause[ProgramOutcome], ...]
@@ -97,6 +97,21 @@ def _two_writers(outcome: Outcome) -> bool:
     place = outcome.faulting_index()
     stores = fault.access == "write" and fault.other is not None and fault.other.access == "write"
     return stores and place is not None and place[0] in [array.name for array in outcome.case.outputs]
+
+
+WEAK_CAUSES: tuple[Cause[Outcome], ...] = (
+    Cause(
+        "weak-memory",
+        "the result depends on when stores become visible, and in which order",
+        lambda outcome: outcome.weak is not None and not _two_writers(outcome),
+        "An ordinary launch on a virtual device does one thing after the other, and there the result is right. On a "
+        "GPU a store becomes visible to other waves late, and two stores may become visible in the other order, unless "
+        "a release and an acquire order them.",
+        "Find the flag or counter by which threads meet. Which memory order and which scope has each of its accesses, "
+        "and what must be done before the one and after the other?",
+    ),
+)
+"""Mistakes that show on weak memory (`Case.weak`)."""
 
 
 SHARED_ELEMENT: tuple[Cause[Outcome], ...] = (

@@ -1,4 +1,5 @@
-"""Cases that are drawn anew for a grading: `drawn` (of kernels), `drawn_runs` (of programs).
+"""Cases that are drawn anew for a grading: `drawn` (of kernels), `drawn_runs` (of programs),
+`weak_seeds` (of their runs on weak memory).
 
 Their sizes and data follow from the exercise and a seed, which is the instructor's secret. They stay within what the
 exercise promises: blocks have sizes that its own cases have, other parameters are near those of one of its cases, and
@@ -16,6 +17,7 @@ from gpulab.grading.case import Parameters
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import ProgramCase
+from gpulab.weak import SEEDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +59,16 @@ def drawn(exercise: Exercise, seed: Seed) -> tuple[tuple[Parameters, int], ...]:
 def drawn_runs(exercise: ProgramExercise, seed: Seed) -> tuple[ProgramCase, ...]:
     """Drawn cases of a program; none where the exercise has nothing to draw."""
     return () if exercise.drawn is None else tuple(exercise.drawn(generator(exercise.id, seed)))
+
+
+def weak_seeds(count: int, secret: int | None) -> Sequence[int]:
+    """The seeds of a case's runs on weak memory: the first ones for everybody, others of a case that was drawn, by the
+    number that its data are made from."""
+    import numpy as np
+
+    if secret is None:
+        return range(count)
+    return [int(seed) for seed in np.random.default_rng([secret, count]).integers(0, SEEDS, count)]
 
 
 def _usual(exercise: Exercise, random: np.random.Generator) -> Sequence[Parameters]:

@@ -1,6 +1,7 @@
 """Does the evidence allow a cause to be named? `allows` keeps those back that an outcome speaks against.
 
-What a checked launch finds is certain: it comes before a cause that would fit as well without it. And where a guard is
+What a checked launch finds is certain: it comes before a cause that would fit as well without it; so does what goes
+wrong on weak memory alone. And where a guard is
 said to be missing, either all is right inside of the arrays, or a thread beyond the end was seen at the element that
 is its own, or the source compares nothing with the size; else an index may be wrong, and the guard right.
 """
@@ -23,9 +24,15 @@ CERTAIN = (
 """Kinds of faults that say by themselves what is wrong."""
 
 
+WEAK = "weak memory"
+"""What a cause `explains` that leads to wrong results on weak memory, though its `when` does not look at them."""
+
+
 def allows(exercise: Exercise, cause: Cause[Outcome], outcome: Outcome) -> bool:
     """May a cause of the exercise, whose own test fits, be named?"""
     fault = outcome.fault
+    if outcome.weak is not None and fault is None and WEAK not in cause.explains and cause.when(_ordinary(outcome)):
+        return False
     if (
         fault is not None
         and fault.kind in CERTAIN
@@ -68,6 +75,11 @@ def _unnamed(outcome: Outcome) -> Outcome:
         return run if run.fault is None else replace(run, fault=replace(run.fault, kind="unnamed"))
 
     return replace(outcome, tight=without(outcome.tight), guarded=without(outcome.guarded))
+
+
+def _ordinary(outcome: Outcome) -> Outcome:
+    """The same outcome without the run on weak memory: then all is right."""
+    return replace(outcome, weak=None)
 
 
 def seen_past(exercise: Exercise, outcome: Outcome) -> bool:

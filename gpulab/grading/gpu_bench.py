@@ -131,12 +131,13 @@ class GpuKernel:
         checked: bool = False,
         wanted: Mapping[str, Sequence[int]] | None = None,
         profiled: bool = False,
+        weak: int | None = None,
     ) -> Run:
         """Copies the buffers to new allocations, launches what the case says, copies them back and frees them.
 
         A checked launch is also stopped for races and the like (`gpulab.checked`); then `wanted` may name elements by
         array and flat index, of which `Run.writers` tells who was the last to change them. With `profiled` the records
-        of the launches have counters and costs.
+        of the launches have counters and costs. `weak`: the seed of launches on weak memory (`gpulab.weak`).
         """
         from gpulab import providers
 
@@ -158,8 +159,12 @@ class GpuKernel:
                     buffer.array.name: owned[buffer.array.name] + buffer.guard * buffer.array.data.itemsize
                     for buffer in buffers
                 }
-                checking = instruments.checking() if checked else contextlib.nullcontext()
-                with providers.recording(profiled) as launches, checking:
+                manner: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+                if weak is not None:
+                    manner = instruments.weakening(weak)
+                elif checked:
+                    manner = instruments.checking()
+                with providers.recording(profiled) as launches, manner:
                     try:
                         for step in case.launches(self._kernel):
                             self._launch(case, step, addresses)

@@ -15,19 +15,22 @@ from dataclasses import replace
 from gpulab.errors import AssemblyError, CompileError, DeviceMemoryError, UnsupportedInstruction
 from gpulab.grading import report
 from gpulab.grading.bench import Bench, Prepared, WrongSignature
-from gpulab.grading.case import Asked, Buffer, Case, Parameters
-from gpulab.grading.drawing import Seed, drawn
+from gpulab.grading.case import Asked, Buffer, Case, Parameters, differs
+from gpulab.grading.drawing import Seed, drawn, weak_seeds
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.failed import failed_case
 from gpulab.grading.gpu_bench import GpuBench
 from gpulab.grading.judge_program import judge_program
 from gpulab.grading.judgement import Failure, examine, survey
-from gpulab.grading.outcome import Outcome
+from gpulab.grading.outcome import Outcome, Weak
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.verdict import Verdict
 
 SHRINK_LAUNCHES = 60
 """How many further inputs may be tried to find a smaller failing one."""
+
+WEAK_LIMIT = 1 << 14
+"""Instructions of a wave after which a launch on weak memory is stopped: a second or two."""
 
 VISIBLE = 10
 """Output elements that a failing case has at least, if it is to be drawn."""
@@ -122,7 +125,7 @@ def all_runs(
     for parameters, secret in (*known, *(() if seed is None else drawn(exercise, seed))):
         for kernel in kernels():
             case = exercise.case(parameters, kernel.wave_size, secret)
-            yield run_case(exercise, kernel, source, case, hidden=secret is not None)
+            yield run_case(exercise, kernel, source, case, secret)
 
 
 def explain(
@@ -147,8 +150,9 @@ def explain(
     return replace(verdict, case=failed_case(exercise, kernel, drawn.outcome, drawn is not smallest))
 
 
-def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case, hidden: bool = False) -> Outcome:
-    """Runs the case tightly, and checked for races and the like, and guarded (see `gpulab.grading.outcome`)."""
+def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case, secret: int | None = None) -> Outcome:
+    """Runs the case tightly, and checked for races and the like, and guarded, and on weak memory where it asks for that
+    (see `gpulab.grading.outcome`). `secret`: the number that the data of a drawn case were made from."""
     guard = min(max(case.threads, 64), 1 << 16)
     limit = exercise.limit(case)
     buffers = [Buffer(array, 0, number) for number, array in enumerate(case.arrays)]
@@ -157,15 +161,30 @@ def run_case(exercise: Exercise, kernel: Prepared, source: str, case: Case, hidd
     tight = kernel.run(case, buffers, limit, True, wanted)
     if tight.fault is not None and tight.fault.kind == "timeout":  # as long again would say nothing new
         return Outcome(
-            case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel, None, hidden, exercise.language
+            case, kernel.arch, kernel.wave_size, tight, tight, 0, source, None, kernel, None, secret is not None,
+            exercise.language,
         )  # fmt: skip
     apart = [Buffer(each.array, guard, each.number) for each in buffers]
     guarded = kernel.run(case, apart, limit)
-    return Outcome(
+    found = Outcome(
         case, kernel.arch, kernel.wave_size, tight, guarded, guard, source,
         lambda: kernel.run(case, buffers, limit, profiled=True), kernel,
-        lambda wanted: kernel.run(case, apart, limit, True, wanted), hidden, exercise.language,
+        lambda wanted: kernel.run(case, apart, limit, True, wanted), secret is not None, exercise.language,
     )  # fmt: skip
+    if case.weak and found.right and (found.fault is None or found.fault.kind == "race"):
+        return replace(found, weak=_weak(kernel, case, buffers, min(limit, WEAK_LIMIT), secret))
+    return found
+
+
+def _weak(kernel: Prepared, case: Case, buffers: Sequence[Buffer], limit: int, secret: int | None) -> Weak | None:
+    """The first run on weak memory that does not give what is wanted."""
+    for seed in weak_seeds(case.weak, secret):
+        run = kernel.run(case, buffers, limit, weak=seed)
+        if run.fault is not None or any(
+            differs(run.after[array.name].reshape(array.data.shape), array).any() for array in case.arrays
+        ):
+            return Weak(seed, run)
+    return None
 
 
 def visible(
@@ -204,6 +223,8 @@ def shrink(
     Inputs that the exercise promises not to give are not tried.
     """
     best, launches, improved = failure, 0, failure.requirement is None or failure.requirement.shrinks
+    if failure.outcome.weak is not None:  # such launches are slow, and small from the start
+        return failure
     while improved and launches < SHRINK_LAUNCHES:
         improved = False
         for parameters in smaller(best.outcome.case.parameters, exercise.smallest):

@@ -2,8 +2,9 @@
 
 A case of a kernel runs twice (`Outcome`): *tight*, where every array is an allocation of exactly its size, so that the
 virtual GPU stops a kernel at its first bad address; and *guarded*, where each array lies between guard elements, so
-that all writes beside it can be listed. A program runs once (`ProgramOutcome`). What requirements measure comes from
-one more run, profiled, which happens when the first of them asks.
+that all writes beside it can be listed. If it is right then, and asks for it (`Case.weak`), it runs on weak memory as
+well, under one seed after the other, until something goes wrong (`Weak`). A program runs once (`ProgramOutcome`). What
+requirements measure comes from one more run, profiled, which happens when the first of them asks.
 """
 
 from __future__ import annotations
@@ -34,6 +35,14 @@ MOST_WATCHED = 4096
 
 
 @dataclass(frozen=True)
+class Weak:
+    """The run on weak memory that did not give what was wanted, and its seed."""
+
+    seed: int
+    run: Run
+
+
+@dataclass(frozen=True)
 class Outcome:
     """One case on one architecture."""
 
@@ -52,6 +61,8 @@ class Outcome:
     """The case was drawn for this grading: its inputs are not told."""
     language: str = "hip"
     """Of the source."""
+    weak: Weak | None = None
+    """What went wrong on weak memory alone."""
 
     @cached_property
     def profiled(self) -> Run:
@@ -104,14 +115,17 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        return self.fault is None and not any(
-            self.wrong(array.name).any() or self.outside(array.name) for array in self.case.arrays
+        return (
+            self.fault is None
+            and self.weak is None
+            and not any(self.wrong(array.name).any() or self.outside(array.name) for array in self.case.arrays)
         )
 
     @property
     def right(self) -> bool:
         """Whether the arrays hold what was wanted, though the kernel may have done more than it should."""
-        return self.guarded.fault is None and not any(self.wrong(array.name).any() for array in self.case.arrays)
+        ended = self.guarded.fault is None and self.weak is None
+        return ended and not any(self.wrong(array.name).any() for array in self.case.arrays)
 
     @property
     def clean(self) -> bool:
@@ -130,13 +144,15 @@ class Outcome:
 
     # -- what is in memory? --------------------------------------------------------------------------------
     def found(self, name: str) -> np.ndarray:
-        """The array after the guarded run, in its own shape."""
+        """The array after the guarded run, in its own shape; after the run on weak memory if that alone went wrong."""
         array = self.case.array(name)
+        if self.weak is not None:
+            return self.weak.run.after[name].reshape(array.data.shape)
         whole = self.guarded.after[name]
         return whole[self.guard : self.guard + array.data.size].reshape(array.data.shape)
 
     def wrong(self, name: str) -> np.ndarray:
-        """True where the array is not what was wanted (in the guarded or the tight run)."""
+        """True where the array is not what was wanted (in the guarded or the tight run, or on weak memory)."""
         array = self.case.array(name)
         wrong = differs(self.found(name), array)
         if self.fault is None:
@@ -218,8 +234,12 @@ class Outcome:
     # -- questions for diagnoses ---------------------------------------------------------------------------
     def nothing_written(self) -> bool:
         """No output element changed and nothing beside the outputs either, where three elements or more should have."""
-        return any(array.data.size > 2 for array in self.case.outputs) and all(
-            bool(self.untouched(array.name).all()) and not self.outside(array.name) for array in self.case.outputs
+        return (
+            self.weak is None
+            and any(array.data.size > 2 for array in self.case.outputs)
+            and all(
+                bool(self.untouched(array.name).all()) and not self.outside(array.name) for array in self.case.outputs
+            )
         )
 
     def looks_like(self, name: str, prediction: Callable[[Case], np.ndarray]) -> bool:

@@ -397,6 +397,7 @@ class RemoteKernel:
         checked: bool = False,
         wanted: Mapping[str, Sequence[int]] | None = None,
         profiled: bool = False,
+        weak: int | None = None,
     ) -> Run:
         """See `GpuKernel.run`. Expected values stay here."""
         import numpy as np
@@ -415,7 +416,7 @@ class RemoteKernel:
                     name: ["range", [one.start, one.stop, one.step]] if isinstance(one, range) else ["list", list(one)]
                     for name, one in (wanted or {}).items()
                 },
-                "profiled": profiled,
+                "profiled": profiled, "weak": weak,
             },
             [one.data if isinstance(one, Array) else np.asarray([one.value]) for one in case.arguments],
         )  # fmt: skip

@@ -15,7 +15,7 @@ from gpulab.grading.criteria import refused
 from gpulab.grading.exercise import Exercise
 from gpulab.grading.failed import inputs_of, values_found
 from gpulab.grading.judgement import Failure, asked
-from gpulab.grading.outcome import Outcome, ProgramOutcome
+from gpulab.grading.outcome import Outcome, ProgramOutcome, Weak
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import cut
 from gpulab.grading.verdict import Verdict, VerdictRow
@@ -188,7 +188,9 @@ def _tried(tried: Sequence[Outcome] | Sequence[ProgramOutcome]) -> str:
     inputs = "; ".join(f"{name} = {', '.join(str(value) for value in sorted(found))}" for name, found in names.items())
     what = f": {'; '.join(dict.fromkeys(commands))}" if commands else f" with {inputs}"
     more = f", and {counted(len(tried) - len(known), 'run')} with drawn inputs" if len(known) < len(tried) else ""
-    return f"{counted(len(known), 'run')} on {where}{what}{more}"
+    weak = sum(outcome.case.weak for outcome in tried if isinstance(outcome, Outcome))
+    late = f", and {counted(weak, 'run')} on weak memory" if weak else ""
+    return f"{counted(len(known), 'run')} on {where}{what}{more}{late}"
 
 
 # --------------------------------------------------------------------------------------------------------- of kernels
@@ -207,6 +209,8 @@ def _seen_of_kernel(exercise: Exercise, outcome: Outcome) -> Iterator[VerdictRow
             yield VerdictRow(
                 "line", f"{fault.where.line}: {fault.where.text.strip()}" if fault.where.text else str(fault.where.line)
             )
+    if outcome.weak is not None:
+        yield VerdictRow("weak memory", _weak_text(outcome.weak, fault is not None))
     for array in outcome.case.arrays:
         outside = outcome.outside(array.name)
         if outside:
@@ -217,6 +221,22 @@ def _seen_of_kernel(exercise: Exercise, outcome: Outcome) -> Iterator[VerdictRow
             yield VerdictRow("wrong", f"{int(wrong.sum())} of {counted(wrong.size, 'element')} of {array.name}")
             if not array.secret:
                 yield VerdictRow("values", _table(exercise, outcome, array, wrong), block=True)
+
+
+def _weak_text(weak: Weak, faulty: bool) -> str:
+    from gpulab.providers import faults
+
+    stopped = weak.run.fault
+    what = "the result is wrong"
+    if stopped is not None and stopped.kind == "timeout":
+        what = "the launch does not end"
+    elif stopped is not None:
+        what = f"the launch is stopped ({' '.join(faults.describe(stopped)[0].split())})"
+    usual = "" if faulty else "an ordinary launch is right; "
+    return (
+        f"{usual}with loads and stores that are late and out of order {what}. "
+        f"Put the launch into a block `with gpulab.weak({weak.seed}):` to see the same again"
+    )
 
 
 def _fault_text(outcome: Outcome) -> str:

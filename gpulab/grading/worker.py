@@ -122,7 +122,8 @@ class Service:
         buffers = [Buffer(case.array(name), guard, number) for name, guard, number in header["buffers"]]
         kernel = self._kernels[header["kernel"]]
         wanted = {name: range(*one) if kind == "range" else one for name, (kind, one) in header["wanted"].items()}
-        run = kernel.run(case, buffers, header["limit"], header["checked"], wanted, header["profiled"])
+        manner = header["checked"], wanted, header["profiled"], header["weak"]
+        run = kernel.run(case, buffers, header["limit"], *manner)
         self._number += 1
         self._launches[self._number] = run.launches
         names = list(run.after)
