@@ -20,7 +20,8 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
     """All mistakes that a check of this exercise can name; the first that fits is named."""
     if isinstance(exercise, Exercise):
         of_kernels: tuple[Cause[Outcome], ...] = (
-            *KERNEL_CAUSES, *exercise.causes, *WEAK_CAUSES, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES, *LAST_KERNEL_CAUSES,
+            *KERNEL_CAUSES, *exercise.causes, *WEAK_CAUSES, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES,
+            *LAST_KERNEL_CAUSES,
         )  # fmt: skip
         return of_kernels
     found: tuple[Cause[ProgramOutcome], ...]
