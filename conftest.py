@@ -52,7 +52,6 @@ FULL = (
     r"^tests/languages/test_conformance\.py::.*\[triton-gfx1100\]",
     r"^tests/course/test_answers\.py::.*triton-",
     r"^(notebooks/19_triton|solutions/triton-.*)\.ipynb",
-    r"^notebooks/memory_model\.ipynb",
     r"^tests/checked/test_checked\.py::.*_without_optimisation\[",
     r"^tests/checked/test_checked\.py::test_(fences_of_other_architectures|numbers_that_run_out)",
     r"^tests/reference/test_against_translation\.py::test_rows_in_random_forms\[(?!gfx942-1\])",

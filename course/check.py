@@ -36,7 +36,7 @@ from gpulab.profile import Run
 
 FEWEST_WRONG = 3
 MORE_WRONG = dict.fromkeys(
-    ("10_atomics", "11_synchronisation", "12_porting", "13_porting_traps", "22_reduce_and_scan"), 5
+    ("10_atomics", "11_synchronisation", "12_porting", "13_porting_traps", "22_reduce_and_scan", "26_memory_model"), 5
 )
 """Lessons whose exercises need more wrong answers: synchronisation and porting are where mistakes hide best."""
 FEWEST_RIGHT = 2

@@ -1,0 +1,151 @@
+"""narrowest-scope: two notes are passed on, within a block and between blocks, each in the narrowest scope."""
+
+import numpy as np
+
+from gpulab.grading.case import Array, Case, Value, no_inputs, sentinel
+from gpulab.grading.evidence import WEAK
+from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.requirements import instructions
+
+READER = 64
+"""The thread of block 0 that reads the first note: of another wave than thread 0, on both architectures."""
+
+
+def make(parameters, random):
+    n = parameters["n"]
+    data = random.permutation(np.arange(1, n + 1)).astype("int32")
+    first, second = 2 * data, 2 * data + 1
+    return Case(
+        parameters,
+        grid=(2, 1, 1),
+        block=(128, 1, 1),
+        arguments=(
+            Value("n", np.int32(n)),
+            Array("in", data),
+            Array("first", sentinel("int32", n), first),
+            Array("second", sentinel("int32", n), second),
+            Array("flags", np.zeros(2, "int32"), np.ones(2, "int32")),
+            Array("out", sentinel("int32", n), first * second),
+        ),
+        cooperative=True,
+        weak=8 if n == 4 else 0,
+    )
+
+
+def race(o, *arrays):
+    """Is there a race on one of these arrays?"""
+    return o.fault is not None and o.fault.kind == "race" and (o.faulting_index() or ("",))[0] in arrays
+
+
+def others(o):
+    """Which note was not written by its thread?"""
+    of = {"first": (0, 0), "second": (0, READER), "out": (1, 0)}
+    for (name, index), access in o.tight.writers.items():
+        if name in of and access.thread is not None and (access.workgroup[0], access.thread[0]) != of[name]:
+            block, thread = of[name]
+            return (
+                f"{name}[{index}] was written by thread {access.thread[0]} of block {access.workgroup[0]}, and belongs "
+                f"to thread {thread} of block {block}"
+            )
+    return ""
+
+
+exercise = Exercise(
+    id="narrowest-scope",
+    title="no further than necessary",
+    lesson="26_memory_model",
+    section="Scopes",
+    kernel="pass_on",
+    signature="int n, const int* in, int* first, int* second, int* flags, int* out",
+    minutes=20,
+    make=make,
+    owner=lambda case, index: None,
+    reads=no_inputs,
+    fixed_sizes="a note has at most 16 numbers",
+    cases=({"n": 2}, {"n": 4}, {"n": 1}, {"n": 16}, {"n": 0}),
+    drawn=lambda random: tuple({"n": int(n)} for n in (*random.integers(1, 16, 3), 16)),
+    smallest={"n": 1},
+    shown={"n": 2},
+    instruction_limit=8_000_000,
+    causes=(
+        Cause(
+            "too-narrow",
+            "a scope leaves out the thread on the other side",
+            lambda o: race(o, "flags") and o.fault.lack == "scope",
+            "The flag that is named above is written and read in a scope that has only one of the two threads in it.",
+            "In which block are the two threads that meet at this flag?",
+            explains=("race", WEAK),
+        ),
+        Cause(
+            "one-side-only",
+            "a note is read in no order with its writing",
+            lambda o: race(o, "first", "second") or (o.fault is None and o.weak is not None),
+            "A scope alone is no order: the flag is stored with release and loaded with acquire.",
+            "Which of the four accesses of flags has no order, or stands before what it should cover?",
+            explains=("race", WEAK),
+        ),
+        Cause(
+            "flag-not-atomic",
+            "a flag is read or written without an atomic access",
+            lambda o: race(o, "flags"),
+            "Two threads use it at the same time, and one of them writes.",
+            "Which accesses of flags are no __hip_atomic_load or __hip_atomic_store?",
+            explains=("race", WEAK),
+        ),
+    ),
+    requirements=(
+        Requirement(
+            "three-threads",
+            "each note is written by its own thread",
+            others,
+            "The notes are passed on between three threads. Which of them does the work of another?",
+            watches=True,
+        ),
+        instructions(
+            "no-system",
+            r"buffer_\w+ sc0 sc1",
+            at_most=0,
+            archs=("gfx942",),
+            title="nothing is ordered for the whole system: no buffer_wbl2 or buffer_inv with sc0 sc1 on gfx942",
+            next_step="Neither the host nor another GPU takes part. Which is the next narrower ring?",
+        ),
+        instructions(
+            "one-write-back",
+            r"buffer_wbl2",
+            at_most=1,
+            archs=("gfx942",),
+            title="one release reaches beyond the block: a single buffer_wbl2 on gfx942",
+            next_step="Which of the two notes stays in its block? Print what its flag's store becomes in a narrower "
+            "scope.",
+        ),
+        instructions(
+            "one-invalidation",
+            r"buffer_inv|buffer_gl1_inv",
+            at_most=1,
+            title="one acquire reaches beyond the block: a single buffer_inv on gfx942, a single buffer_gl1_inv on "
+            "gfx1100",
+            next_step="Which thread reads a note that another block has written? No other one has to drop that much.",
+        ),
+        instructions(
+            "both-notes-ordered",
+            r"buffer_gl0_inv",
+            at_least=2,
+            archs=("gfx1100",),
+            title="both acquires drop the cache of the compute unit on gfx1100: two buffer_gl0_inv",
+            next_step="Are the two threads of block 0 in the same wave? A scope in which one of them is alone "
+            "promises nothing "
+            "to the other.",
+        ),
+    ),
+    hints=(
+        "For each flag: which two threads use it, in which blocks and waves are they? Then take the smallest ring "
+        "that has "
+        "both in it.",
+        "Threads 0 and 64 of block 0 are in one block, but never in one wave. The reader of the second note is in "
+        "another "
+        "block of the same GPU.",
+        "`flags[0]`: `__HIP_MEMORY_SCOPE_WORKGROUP` on both sides. `flags[1]`: `__HIP_MEMORY_SCOPE_AGENT` on both "
+        "sides. "
+        "The orders stay.",
+    ),
+)
