@@ -69,7 +69,7 @@ def of_case(exercise: Exercise, case: Case) -> Iterator[str]:
     for step in case.launches(exercise.kernel):
         words = " cooperative" if step.cooperative else ""
         yield f"  {step.kernel} {step.grid} {step.block} lds={step.lds}{words} ({', '.join(step.arguments)})"
-    yield f"  limit {exercise.limit(case)}"
+    yield f"  limit {exercise.limit(case)}" + (f", weak memory under {case.weak} seeds" if case.weak else "")
     for argument in case.arguments:
         if not isinstance(argument, Array):
             yield f"  {argument.name} = {argument.value.item()!r} ({argument.value.dtype})"

@@ -30,7 +30,8 @@ def test_the_order_of_causes() -> None:
     assert kernels == [
         "no-dynamic-lds", "never-ends", "private-memory", "nothing-written", "changed-input", "own", "weak-memory",
         "same-element", "used-by-two-blocks", "data-race", "never-written", "barrier", "deadlock", "inactive-lane",
-        "no-numbers", "all-zero", "copied-input", "other-sign", "same-difference", "without-fraction", "same-factor", "same-value",
+        "no-numbers", "all-zero",
+        "copied-input", "other-sign", "same-difference", "without-fraction", "same-factor", "same-value",
         "moved", "reordered", "one-element", "at-one-end", "first-block-alone", "first-row-alone", "lds-out-of-bounds",
         "out-of-bounds", "left-out",
     ]  # fmt: skip

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import gpulab
+from gpulab.grading.answers import right_answers, wrong_answers
 from gpulab.grading.case import Array, Buffer, Case, Run, Value, combinations, sentinel
 from gpulab.grading.drawing import weak_seeds
 from gpulab.grading.evidence import WEAK
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.gpu_bench import GpuBench
+from gpulab.grading.isolated import Grader
 from gpulab.grading.judge import WEAK_LIMIT, judge, run_case
 from gpulab.grading.outcome import Outcome
 from gpulab.grading.remote import RemoteBench
@@ -250,3 +252,17 @@ def test_a_worker_finds_what_is_found_here(tmp_path: Path) -> None:
     assert outs[0] == outs[1]
     assert [10, 20, 30] in outs[0]
     assert verdict.cause == "weak-memory"
+
+
+def test_a_class_is_judged_on_weak_memory() -> None:
+    """With the walls and in the process that submissions get; the wrong answer has no race."""
+    wrong = next(one for one in wrong_answers("missing-release") if one.name == "atomic-box")
+    with Grader() as grader:
+        ordered, relaxed = (
+            grader.grade("missing-release", text, seed="secret")
+            for text in (right_answers("missing-release")["orders"], wrong.source)
+        )
+    assert (ordered.status, relaxed.status) == ("accepted", "rejected")
+    assert relaxed.verdict.cause == wrong.cause
+    assert "`with gpulab.weak(" in said(relaxed.verdict, "weak memory")
+    assert {one.name: one.passed for one in relaxed.criteria}["visible"] is False

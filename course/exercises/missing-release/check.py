@@ -144,12 +144,14 @@ exercise = Exercise(
         ),
         Cause(
             "order-at-another-place",
-            "release and acquire, or fences, do not stand where the box is handed over",
+            "the order does not cover all accesses of the box",
             lambda o: unordered(o) and sides(o) == (True, True),
-            "A release covers what comes before it, an acquire what comes after it.",
-            "Draw the three arrows of the lesson. Which access of turn does each end at, and what lies between it "
-            "and the "
-            "access of the box?",
+            "A release covers what comes before it, an acquire what comes after it. Of other threads of the block "
+            "they cover "
+            "what a barrier orders with them.",
+            "Draw the three arrows of the lesson, for thread 0 and for the last thread of the block. What lies "
+            "between each "
+            "access of turn and the access of the box?",
             explains=RACE,
         ),
         Cause(
