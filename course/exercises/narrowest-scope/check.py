@@ -1,11 +1,13 @@
 """narrowest-scope: two notes are passed on, within a block and between blocks, each in the narrowest scope."""
 
+import re
+
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, no_inputs, sentinel
 from gpulab.grading.evidence import WEAK
 from gpulab.grading.exercise import Cause, Exercise, Requirement
-from gpulab.grading.requirements import instructions
+from gpulab.grading.requirements import limited
 
 READER = 64
 """The thread of block 0 that reads the first note: of another wave than thread 0, on both architectures."""
@@ -48,6 +50,23 @@ def others(o):
                 f"to thread {thread} of block {block}"
             )
     return ""
+
+
+def in_lines(name, pattern, what, **more):
+    """A limit on the source lines that become such an instruction. (A loop may have two copies of one.)"""
+    begins = re.compile(pattern)
+
+    def measure(outcome):
+        return len(
+            {
+                cost.where and (cost.where.file, cost.where.line)
+                for launch in outcome.measured
+                for cost in launch.instructions
+                if begins.match(cost.text)
+            }
+        )
+
+    return limited(name, f"lines that become {what}", measure, **more)
 
 
 exercise = Exercise(
@@ -101,40 +120,56 @@ exercise = Exercise(
             "The notes are passed on between three threads. Which of them does the work of another?",
             watches=True,
         ),
-        instructions(
+        in_lines(
             "no-system",
             r"buffer_\w+ sc0 sc1",
+            "buffer_wbl2 or buffer_inv with sc0 sc1",
             at_most=0,
             archs=("gfx942",),
             title="nothing is ordered for the whole system: no buffer_wbl2 or buffer_inv with sc0 sc1 on gfx942",
             next_step="Neither the host nor another GPU takes part. Which is the next narrower ring?",
         ),
-        instructions(
+        in_lines(
             "one-write-back",
             r"buffer_wbl2",
+            "buffer_wbl2",
             at_most=1,
             archs=("gfx942",),
-            title="one release reaches beyond the block: a single buffer_wbl2 on gfx942",
+            title="one release reaches beyond the block: a single line becomes buffer_wbl2 on gfx942",
             next_step="Which of the two notes stays in its block? Print what its flag's store becomes in a narrower "
-            "scope.",
+            "scope. "
+            "(A __threadfence() is a release and an acquire, wherever it stands.)",
         ),
-        instructions(
+        in_lines(
             "one-invalidation",
             r"buffer_inv|buffer_gl1_inv",
+            "buffer_inv or buffer_gl1_inv",
             at_most=1,
-            title="one acquire reaches beyond the block: a single buffer_inv on gfx942, a single buffer_gl1_inv on "
-            "gfx1100",
+            title="one acquire reaches beyond the block: a single line becomes buffer_inv on gfx942, buffer_gl1_inv "
+            "on gfx1100",
             next_step="Which thread reads a note that another block has written? No other one has to drop that much.",
         ),
-        instructions(
-            "both-notes-ordered",
+        in_lines(
+            "both-notes-acquired",
             r"buffer_gl0_inv",
+            "buffer_gl0_inv",
             at_least=2,
             archs=("gfx1100",),
-            title="both acquires drop the cache of the compute unit on gfx1100: two buffer_gl0_inv",
+            title="both acquires drop the cache of the compute unit on gfx1100: two lines become buffer_gl0_inv",
             next_step="Are the two threads of block 0 in the same wave? A scope in which one of them is alone "
             "promises nothing "
-            "to the other.",
+            "to the other, nor does a relaxed load.",
+        ),
+        in_lines(
+            "both-notes-released",
+            r"s_waitcnt_vscnt",
+            "s_waitcnt_vscnt",
+            at_least=2,
+            archs=("gfx1100",),
+            title="both releases wait for their stores on gfx1100: two lines become s_waitcnt_vscnt",
+            next_step="Are the two threads of block 0 in the same wave? A scope in which one of them is alone "
+            "promises nothing "
+            "to the other, nor does a relaxed store.",
         ),
     ),
     hints=(
