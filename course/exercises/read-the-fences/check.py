@@ -12,7 +12,7 @@ A, B, C, D, E, F, G, H, I, J = range(10)  # noqa: E741
 
 
 def make(parameters, random):
-    out = Array("answers", sentinel("int32", len(ANSWERS)), ANSWERS)
+    out = Array("answers", sentinel("int32", len(ANSWERS)), ANSWERS, secret=True)
     return Case(parameters, (1, 1, 1), (parameters["block"], 1, 1), (out,))
 
 
