@@ -21,7 +21,8 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
     if isinstance(exercise, Exercise):
         first = tuple(cause for cause in exercise.causes if "timeout" in cause.explains)
         of_kernels: tuple[Cause[Outcome], ...] = (
-            *first, *KERNEL_CAUSES, *exercise.causes, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES, *LAST_KERNEL_CAUSES,
+            *first, *KERNEL_CAUSES, *exercise.causes, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES,
+            *LAST_KERNEL_CAUSES,
         )  # fmt: skip
         return of_kernels
     found: tuple[Cause[ProgramOutcome], ...]

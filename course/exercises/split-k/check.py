@@ -238,8 +238,8 @@ exercise = Exercise(
     hints=(
         "A thread of `partial` is a thread of the plain product of lesson 16, whose loop does not go from 0 to k. "
         "Where it begins and ends depends on blockIdx.z alone.",
-        "`depth = (k + splits - 1) / splits` is k / splits, rounded up. A part begins at `from = s * depth` and ends at "
-        "`min(from + depth, k)`. A thread whose loop does nothing stores 0.",
+        "`depth = (k + splits - 1) / splits` is k / splits, rounded up. A part begins at `from = s * depth` and ends "
+        "at `min(from + depth, k)`. A thread whose loop does nothing stores 0.",
         "`for (int i = from; i < to; i++) sum += a[row * k + i] * b[i * n + column];` In "
         "`add_parts`: `for (int s = 0; s < splits; s++) sum += parts[s * count + i];`",
     ),
