@@ -57,6 +57,21 @@ def places():
     return r, c, r % 16 + c // 16 * 16, c % 16 + r // 16 * 16
 
 
+def same_k(of_a, of_b):
+    """The product on waves of 64 if all groups of 16 lanes have the first four k, of a, of bt or of both."""
+
+    def predicted(case):
+        a, bt = matrices(case)
+        inside = np.arange(a.shape[1])
+        again = inside // 16 * 16 + inside % 4
+        return a[:, again if of_a else inside] @ bt[:, again if of_b else inside].T
+
+    return predicted
+
+
+SAME_K = (same_k(True, True), same_k(True, False), same_k(False, True))
+
+
 def parts_exchanged(o):
     """Are upper right and lower left of whole tiles exchanged?"""
     p, wanted, found = o.case.parameters, o.case.array("c").wanted, o.found("c")
@@ -143,6 +158,13 @@ exercise = Exercise(
             lambda o: o.looks_like("c", not_transposed),
             "bt has a row for each column of b: a lane's elements lie side by side.",
             "Where in bt is b[i][column]?",
+        ),
+        Cause(
+            "same-k",
+            "all groups of 16 lanes have the same k, of a, of bt or of both",
+            lambda o: o.wave_size == 64 and any(o.looks_like("c", predicted) for predicted in SAME_K),
+            "With MFMA the 16 k of a row are in four groups of 16 lanes, four in each.",
+            "At which k do the inputs of lane 16 begin, of a and of bt?",
         ),
         Cause(
             "parts-exchanged",

@@ -129,12 +129,12 @@ exercise = Exercise(
     fixed_sizes="m, n and splits are at least 1",
     cases=(
         {"m": 5, "n": 7, "k": 23, "splits": 4},
-        {"m": 20, "n": 18, "k": 50, "splits": 4},
+        {"m": 40, "n": 18, "k": 50, "splits": 4},
         {"m": 16, "n": 16, "k": 64, "splits": 4},
         {"m": 3, "n": 2, "k": 5, "splits": 4},
         {"m": 1, "n": 1, "k": 1, "splits": 1},
         {"m": 2, "n": 3, "k": 0, "splits": 2},
-        {"m": 48, "n": 40, "k": 2000, "splits": 9},
+        {"m": 20, "n": 60, "k": 2000, "splits": 9},
     ),
     smallest={"m": 1, "n": 1, "k": 0, "splits": 1},
     shown={"m": 2, "n": 2, "k": 5, "splits": 3},
@@ -198,6 +198,13 @@ exercise = Exercise(
             empty_parts_alone,
             "add_parts reads all parts. One without any k is a sum of 0 and has to be stored.",
             "What does a thread do whose part begins behind k?",
+        ),
+        Cause(
+            "some-not-stored",
+            "some elements of parts are stored by no thread",
+            lambda o: o.fault is None and bool(o.unwritten_indices("parts")),
+            "add_parts adds what stands in parts. The blocks count columns in x, rows in y and parts in z.",
+            "Which row, column and part has the first of these elements, and which block and thread should have it?",
         ),
         Cause(
             "every-split-does-all",
