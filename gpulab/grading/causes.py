@@ -19,8 +19,9 @@ def causes_of(exercise: ProgramExercise) -> tuple[Cause[ProgramOutcome], ...]: .
 def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...] | tuple[Cause[ProgramOutcome], ...]:
     """All mistakes that a check of this exercise can name; the first that fits is named."""
     if isinstance(exercise, Exercise):
+        first = tuple(cause for cause in exercise.causes if "timeout" in cause.explains)
         of_kernels: tuple[Cause[Outcome], ...] = (
-            *KERNEL_CAUSES, *exercise.causes, *WEAK_CAUSES, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES,
+            *first, *KERNEL_CAUSES, *exercise.causes, *WEAK_CAUSES, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES,
             *LAST_KERNEL_CAUSES,
         )  # fmt: skip
         return of_kernels

@@ -40,7 +40,7 @@ class Cause(Generic[Seen]):
         guard: for causes that say that threads beyond the end are not held back: the arguments that a right guard
             compares with. What was seen, or the source, has to say so too (`gpulab.grading.evidence`).
         explains: kinds of faults of checked launches ("race") that this mistake leads to, though `when` does not look
-            at the fault.
+            at the fault. A cause that explains a "timeout" comes before "a loop does not end".
     """
 
     name: str
