@@ -45,6 +45,29 @@ def test_a_pool_becomes_current_and_goes(call):
     assert call.hipMemPoolDestroy(other) == 0
 
 
+def test_memory_of_a_pool_is_freed_without_waiting(call):
+    """HIP's change log, 7.0: hipFree does not wait for allocations made with hipMallocAsync and hipMallocFromPoolAsync."""
+    busy, other = (call.address("hipStreamCreateWithFlags", 1) for _ in range(2))
+    before, after = call.address("hipEventCreate"), call.address("hipEventCreate")
+    large = call.address("hipMalloc", 64 << 20)
+
+    def waited_ms(freed):
+        assert call.hipDeviceSynchronize() == 0
+        assert call.hipEventRecord(before, other) == 0
+        assert call.hipMemsetAsync(large, 0, 64 << 20, busy) == 0
+        assert call.hipFree(freed) == 0
+        assert call.hipEventRecord(after, other) == 0
+        assert call.hipEventSynchronize(after) == 0
+        ms = ctypes.c_float()
+        assert call.hipEventElapsedTime(byref(ms), before, after) == 0
+        return ms.value
+
+    waits = waited_ms(call.address("hipMalloc", 5000))
+    assert waits > 0.01  # 64 MiB take as long at several TB/s
+    assert waited_ms(call.address("hipMallocAsync", 5000, None)) < waits / 10
+    assert call.hipFree(large) == 0
+
+
 def test_a_limit(call):
     pool = made(call, limit=PAGE)
     first = call.address("hipMallocFromPoolAsync", PAGE - 100, pool, None)

@@ -62,8 +62,10 @@ def hipFree(address: int) -> int:
     block = _memory.blocks.get(address)
     if block is None or block.kind not in _DEVICE:
         return codes.INVALID_VALUE
-    _streams.wait_for_device(block.device)  # hipFree does
-    code = rt.surface(block.device)
+    code = 0
+    if not block.pool:  # hipFree waits, since HIP 7.0 not for memory of a pool (its change log)
+        _streams.wait_for_device(block.device)
+        code = rt.surface(block.device)
     _memory.free(address, _DEVICE)
     return code
 
