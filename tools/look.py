@@ -42,7 +42,7 @@ def main() -> int:
     ask.add_argument("--wait", type=float, default=120, help="seconds that running may take")
     asked = ask.parse_args()
     width, height = map(int, asked.size.split("x"))
-    files = [asked.notebook, *asked.notebook.parent.glob("*.png")]
+    files = [asked.notebook, *(each for each in asked.notebook.parent.iterdir() if each.suffix in (".png", ".svg"))]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         lab = Lab(Path(temporary), files, asked.app)
         try:
