@@ -46,7 +46,7 @@ def test_a_pool_becomes_current_and_goes(call):
 
 
 def test_memory_of_a_pool_is_freed_without_waiting(call):
-    """HIP's change log, 7.0: hipFree does not wait for allocations made with hipMallocAsync and hipMallocFromPoolAsync."""
+    """HIP's change log, 7.0: hipFree does not wait for allocations of hipMallocAsync and hipMallocFromPoolAsync."""
     busy, other = (call.address("hipStreamCreateWithFlags", 1) for _ in range(2))
     before, after = call.address("hipEventCreate"), call.address("hipEventCreate")
     large = call.address("hipMalloc", 64 << 20)
