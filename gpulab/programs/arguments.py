@@ -315,7 +315,7 @@ class _Reader:
             self.flags.add("--save-temps")
         elif word.startswith("-Wl,"):
             self.items += word[4:].split(",")
-        elif word.startswith(("--amdgpu-target=", "--cuda-gpu-arch=")):
+        elif word.startswith(("--amdgpu-target=", "-amdgpu-target=", "--cuda-gpu-arch=")):
             self.wanted += [one for one in word.partition("=")[2].split(",") if one]
         elif word in ("-s", "-rdynamic", "--export-dynamic", "-nostartfiles", "-nodefaultlibs", "-nostdlib"):
             self.items += ["-s"] if word == "-s" else []

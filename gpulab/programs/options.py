@@ -11,9 +11,10 @@ from gpulab.errors import GpulabError
 from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
-#: Libraries of C and C++ that every program has.
+#: Libraries of C and C++ that every program has, and those that projects link without calling them: libnuma, and TBB, which
+#: GNU's parallel algorithms need and these do not. (Their headers are not here, so that who calls them is told at compile time.)
 _INCLUDED = frozenset(
-    ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util")
+    ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util", "numa", "tbb")
 )
 #: ROCm's libraries by what follows -l, with the name that people know.
 _ROCM = {
@@ -101,7 +102,7 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
                 known = [s for one in languages.members().values() if one.whole_programs for s in one.suffixes]
                 raise _refuse(word, f"it is no source file of a program ({', '.join(known)}).")
             sources.append(word)
-        elif word.startswith(("--offload-arch=", "--amdgpu-target=")):
+        elif word.startswith(("--offload-arch=", "--amdgpu-target=", "-amdgpu-target=")):
             wanted += [name for name in word.partition("=")[2].split(",") if name]
         elif word.startswith("-isystem"):
             include.append(str(Path(word.removeprefix("-isystem")).expanduser().absolute()))

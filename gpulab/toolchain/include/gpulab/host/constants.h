@@ -112,6 +112,10 @@ enum hipFuncAttribute {
   hipFuncAttributeNonPortableClusterSizeAllowed = 14, hipFuncAttributeClusterSchedulingPolicyPreference = 15,
   hipFuncAttributeMax = 16
 };
+enum hipDriverProcAddressQueryResult {
+  HIP_GET_PROC_ADDRESS_SUCCESS = 0, HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
+  HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2
+};
 enum hipFuncCache_t {
   hipFuncCachePreferNone = 0, hipFuncCachePreferShared = 1, hipFuncCachePreferL1 = 2, hipFuncCachePreferEqual = 3
 };

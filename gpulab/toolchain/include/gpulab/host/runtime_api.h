@@ -222,6 +222,24 @@ hipError_t hipCtxGetDevice(hipDevice_t* device);
 hipError_t hipCtxSynchronize(void);
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t device);
 hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device);
+hipError_t hipDevicePrimaryCtxReset(hipDevice_t device);
+hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, int* active);
+hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned int flags);
+hipError_t hipCtxGetApiVersion(hipCtx_t context, unsigned int* version);
+hipError_t hipCtxGetFlags(unsigned int* flags);
+hipError_t hipCtxGetCacheConfig(hipFuncCache_t* config);
+hipError_t hipCtxSetCacheConfig(hipFuncCache_t config);
+hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig* config);
+hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config);
+hipError_t hipCtxEnablePeerAccess(hipCtx_t peer, unsigned int flags);
+hipError_t hipCtxDisablePeerAccess(hipCtx_t peer);
+
+// functions by name, and those that only a profiler hears of
+hipError_t hipGetProcAddress(const char* symbol, void** function, int version, uint64_t flags,
+                             hipDriverProcAddressQueryResult* status);
+hipError_t hipProfilerStart(void);
+hipError_t hipProfilerStop(void);
+const char* hipApiName(uint32_t number);
 
 // what Clang calls for <<<>>>
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr);

@@ -323,6 +323,8 @@ typedef struct hipLaunchConfig_t {
 #define hipMemAttachSingle 0x04
 #define hipDeviceMallocDefault 0x0
 #define hipDeviceMallocFinegrained 0x1
+#define hipDeviceMallocUncached 0x3
+#define hipDeviceMallocContiguous 0x4
 #define hipDeviceScheduleAuto 0x0
 #define hipDeviceScheduleSpin 0x1
 #define hipDeviceScheduleYield 0x2
