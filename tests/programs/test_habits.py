@@ -76,12 +76,13 @@ __host__ __device__ void all(const number* a, number* out) {
                      std::polar(2.0, 0.5), std::conj(x), {std::abs(x), std::arg(x)}, {std::norm(x), x.real()},
                      std::sin(x), std::cos(y),
                      std::tan(x), std::sinh(x), std::tanh(y), {f.real(), f.imag()}, {double(x == y), double(x != y)},
-                     std::proj(x), {0, std::abs(f)}};
-  for (int i = 0; i < 20; i++) out[i] = values[i];
+                     std::proj(x), {0, std::abs(f)}, std::asin(x), std::acos(y), std::atan(x), std::asinh(y),
+                     std::acosh(x), std::atanh(y), number(std::asin(std::complex<float>(x)))};
+  for (int i = 0; i < 27; i++) out[i] = values[i];
 }
 __global__ void kernel(const number* a, number* out) { all(a, out); }
 int main() {
-  number *a, *out, expected[20];
+  number *a, *out, expected[27];
   hipMallocManaged(&a, 2 * sizeof(number));
   hipMallocManaged(&out, sizeof expected);
   a[0] = {1.25, -0.75};
@@ -90,7 +91,7 @@ int main() {
   if (hipDeviceSynchronize() != hipSuccess) return 2;
   all(a, expected);
   int wrong = 0;
-  for (int i = 0; i < 20; i++) wrong += !(std::abs(out[i] - expected[i]) <= 1e-6 * std::abs(expected[i]));
+  for (int i = 0; i < 27; i++) wrong += !(std::abs(out[i] - expected[i]) <= 1e-6 * std::abs(expected[i]));
   std::printf("%d wrong, %g %g\n", wrong, out[0].real(), out[0].imag());
 }
 """
@@ -183,3 +184,37 @@ def test_a_vector_of_thrust_brings_along_the_algorithms() -> None:
     """0 1 3 6 10 are the sums of 0 to 4: 20 together."""
     run = programs.build(THRUST, name="vector.hip").run(seconds=120)
     assert (run.stdout, run.exit_code) == ("20 10 10\n", 0), run.stderr
+
+
+CALLS = r"""
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <cstring>
+int main() {
+  hipError_t (*sum)(int*) = nullptr;
+  hipDriverProcAddressQueryResult status = HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+  int found = hipGetProcAddress("hipGetDeviceCount", (void**)&sum, HIP_VERSION, 0, &status), devices = 0, active = -1;
+  std::printf("%d %d %d %d\n", found, status, sum(&devices), devices > 0);
+  void* nothing = &active;
+  found = hipGetProcAddress("hipNoSuchCall", &nothing, HIP_VERSION, 0, &status);
+  std::printf("%d %d %d\n", found != hipSuccess, status == HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, nothing == nullptr);
+  std::printf("%d %d\n", hipProfilerStart(), hipProfilerStop());
+  unsigned version = 0, flags = 0;
+  hipCtx_t context;
+  hipFuncCache_t cache;
+  hipSharedMemConfig banks;
+  int codes = hipDevicePrimaryCtxGetState(0, &flags, &active) | hipDevicePrimaryCtxRetain(&context, 0) |
+              hipCtxGetApiVersion(context, &version) | hipCtxGetFlags(&flags) | hipCtxGetCacheConfig(&cache) |
+              hipCtxGetSharedMemConfig(&banks) | hipDevicePrimaryCtxRelease(0);
+  void* memory = nullptr;
+  int kept = hipExtMallocWithFlags(&memory, 64, hipDeviceMallocContiguous);
+  std::printf("%d %d %d %d\n", codes, version > 0, kept, hipFree(memory));
+}
+"""
+
+
+@pytest.mark.full
+def test_calls_that_few_programs_make_are_declared() -> None:
+    """801 is hipErrorNotSupported, which HIP's reference has for the profiler's calls."""
+    run = programs.build(CALLS, name="calls.hip", archs=("gfx942",)).run(seconds=120)
+    assert (run.stdout, run.exit_code) == ("0 0 0 1\n1 1 1\n801 801\n0 1 0 0\n", 0), run.stderr

@@ -56,6 +56,8 @@ target_link_libraries(app PRIVATE kernels hip::host m)
 PACKAGE = """
 cmake_minimum_required(VERSION 3.16)
 project(demo LANGUAGES C CXX)
+list(APPEND CMAKE_MODULE_PATH "$ENV{ROCM_PATH}/lib/cmake/hip")
+find_package(HIP MODULE REQUIRED)  # as older projects do
 find_package(hip 6.0 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED)
