@@ -207,7 +207,7 @@ int main() {
               hipCtxGetApiVersion(context, &version) | hipCtxGetFlags(&flags) | hipCtxGetCacheConfig(&cache) |
               hipCtxGetSharedMemConfig(&banks) | hipDevicePrimaryCtxRelease(0);
   void* memory = nullptr;
-  int kept = hipExtMallocWithFlags(&memory, 64, hipDeviceMallocContiguous);
+  int kept = hipExtMallocWithFlags(&memory, 64, hipDeviceMallocUncached);
   std::printf("%d %d %d %d\n", codes, version > 0, kept, hipFree(memory));
 }
 """

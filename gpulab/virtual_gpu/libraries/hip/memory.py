@@ -46,10 +46,11 @@ def hipMalloc(pointer: int, size: int) -> int:
 
 
 def hipExtMallocWithFlags(pointer: int, size: int, flags: int) -> int:
-    """Fine-grained (1) and contiguous (4) memory is a device's own; signal memory (2), 8 bytes, is open to the host."""
-    if flags & ~0x7 or (flags & _SIGNAL and size != 8):
+    """Fine-grained (1), uncached (3) and contiguous (4) memory is a device's own; signal memory (2), 8 bytes, is open to
+    the host."""
+    if flags & ~0x7 or (flags == _SIGNAL and size != 8):
         return codes.INVALID_VALUE
-    if not flags & _SIGNAL:
+    if flags != _SIGNAL:
         return hipMalloc(pointer, size)
     need(pointer)
     put64(pointer, _memory.allocate(size, "device", flags, lies="signal"))

@@ -234,12 +234,11 @@ hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config);
 hipError_t hipCtxEnablePeerAccess(hipCtx_t peer, unsigned int flags);
 hipError_t hipCtxDisablePeerAccess(hipCtx_t peer);
 
-// functions by name, and those that only a profiler hears of
+// functions by name; what only a profiler hears of, and HIP's reference has answer hipErrorNotSupported
 hipError_t hipGetProcAddress(const char* symbol, void** function, int version, uint64_t flags,
                              hipDriverProcAddressQueryResult* status);
 hipError_t hipProfilerStart(void);
 hipError_t hipProfilerStop(void);
-const char* hipApiName(uint32_t number);
 
 // what Clang calls for <<<>>>
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr);
