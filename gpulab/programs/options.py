@@ -11,11 +11,11 @@ from gpulab.errors import GpulabError
 from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
-#: Libraries of C and C++ that every program has, and those that projects link without calling them: libnuma, and TBB, which
-#: GNU's parallel algorithms need and these do not. (Their headers are not here, so that who calls them is told at compile time.)
+#: Libraries of C and C++ that every program has, and those that projects link without calling them: libnuma, and TBB,
+#: which GNU's parallel algorithms need and these do not. (Their headers are not here: calls of them do not compile.)
 _INCLUDED = frozenset(
-    ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util", "numa", "tbb")
-)
+    ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util")
+) | {"numa", "tbb"}
 #: ROCm's libraries by what follows -l, with the name that people know.
 _ROCM = {
     "rocblas": "rocBLAS", "hipblas": "hipBLAS", "hipblaslt": "hipBLASLt", "rocfft": "rocFFT", "hipfft": "hipFFT",

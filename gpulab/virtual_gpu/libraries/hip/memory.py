@@ -46,8 +46,8 @@ def hipMalloc(pointer: int, size: int) -> int:
 
 
 def hipExtMallocWithFlags(pointer: int, size: int, flags: int) -> int:
-    """Fine-grained (1), uncached (3) and contiguous (4) memory is a device's own; signal memory (2), 8 bytes, is open to
-    the host."""
+    """Fine-grained (1), uncached (3) and contiguous (4) memory is a device's own; signal memory (2), 8 bytes, is open
+    to the host."""
     if flags & ~0x7 or (flags == _SIGNAL and size != 8):
         return codes.INVALID_VALUE
     if flags != _SIGNAL:
