@@ -98,9 +98,7 @@ def test_a_jailed_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "GPULAB_LIBRARIES": os.pathsep.join(["/more", "", "/others"]), "HOME": "/home/me",
     }  # fmt: skip
     command, kept, too_much = jail.prepare(["/built/prog", "one"], given, folder, 2.5)
-    assert command[:3] == [sys.executable, "-P", "-c"]
-    assert command[4:] == ["/built/prog", "/built/prog", "one"]
-    assert "start.main(sys.argv[1:])" in command[3]
+    assert command == ["/built/prog", "/built/prog", "one"]
     asked = json.loads(kept.pop("GPULAB_JAIL"))
     home = Path(jail.__file__).resolve().parents[1]
     assert kept == {

@@ -91,8 +91,8 @@ def ran(tmp_path: Path, script: str, *, seconds: float = 20, **more: Any) -> tup
     given = {"stdin": "", "output": lambda *piece: pieces.append(piece), "watch": None, **more}
     folder = tmp_path / "folder"
     folder.mkdir(exist_ok=True)
-    run = program._run([SHELL, "-c", script], {"PATH": os.environ["PATH"]}, folder, given["stdin"], seconds,
-                       given["output"], given["watch"], tmp_path)  # fmt: skip
+    begin = program._started([SHELL, "-c", script], {"PATH": os.environ["PATH"]}, folder)
+    run = program._run(begin, given["stdin"], seconds, given["output"], given["watch"], tmp_path)
     return run, pieces
 
 
@@ -146,7 +146,7 @@ def test_a_watched_process_is_stopped_with_the_reason(tmp_path: Path) -> None:
 def test_a_program_cannot_be_started(tmp_path: Path) -> None:
     before = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
     with pytest.raises(OSError, match="absent"):
-        program._run([str(tmp_path / "absent")], {}, tmp_path, "", 5, None, None, tmp_path)
+        program._run(program._started([str(tmp_path / "absent")], {}, tmp_path), "", 5, None, None, tmp_path)
     if before:
         assert len(os.listdir("/proc/self/fd")) <= len(before) + 4  # the ends that the process had are closed
 
@@ -155,10 +155,15 @@ def environment(monkeypatch: pytest.MonkeyPatch, *words: str, **options: Any) ->
     """The environment, and the rest, with which a run starts its process."""
     asked: list[Any] = []
 
-    def run(command: list[str], given: dict[str, str], *rest: Any) -> ProgramRun:
-        asked.extend([command, given, *rest])
+    def begin(*given: Any) -> None:
+        asked.extend(given)
+
+    def run(_: None, *rest: Any) -> ProgramRun:
+        asked.extend(rest)
         return ProgramRun("", "", 0)
 
+    monkeypatch.setattr(program, "_started", begin)
+    monkeypatch.setattr(program, "_forked", begin)
     monkeypatch.setattr(program, "_run", run)
     HostProgram(Path("/p/prog"), "", "prog", ("gfx942",)).run(*words, arch="gfx942", **options)
     return asked[1], [asked[0], *asked[2:]]

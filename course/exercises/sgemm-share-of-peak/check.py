@@ -14,7 +14,7 @@ def make(parameters, random):
     side = parameters["block"]  # of the part of c that a block makes
     m, n, k = (parameters[name] for name in "mnk")
     # Sums are whole numbers below 2**24, exact in any order; where k allows it, a has numbers that 16 bits cannot hold.
-    most = 8191 if k <= 128 else 9
+    most = 8191 if m > 16 and k <= 128 else 9
     a = random.integers(1, most, (m, k), endpoint=True).astype("float32")
     b = random.integers(1, 9, (k, n), endpoint=True).astype("float32")
     return Case(
