@@ -39,7 +39,8 @@ def grader() -> Iterator[Grader]:
 HOSTILE = {
     "right": (RIGHT, "accepted"),
     "an endless loop": (RIGHT.replace("if (i < n)", "for (;;) if (i < n)"), "rejected"),
-    "a flood of output": (RIGHT.replace("if (i < n)", 'for (;;) printf("flood %d\\n", i); if (i < n)'), "rejected"),
+    "a flood of output": (  # on a busy machine its time is over before its instructions are
+        RIGHT.replace("if (i < n)", 'for (;;) printf("flood %d\\n", i); if (i < n)'), "rejected or stopped"),
     "a trap": (RIGHT.replace("if (i < n)", "__builtin_trap(); if (i < n)"), "rejected"),
     "a null pointer": (RIGHT.replace("if (i < n)", "*(volatile int*)nullptr = 1; if (i < n)"), "rejected"),
     "any address": (RIGHT.replace("if (i < n)", "*(volatile int*)0x7fff12345678 = 1; if (i < n)"), "rejected"),
