@@ -27,6 +27,7 @@ COPIED = {
     ("matrix-registers", "every-thread-does-all", "one-row-of-threads"),
     ("matrix-registers", "every-thread-does-all", "one-thread-for-each-tile"),
     ("matrix-tile", "never-executed", "plain"),
+    ("mfma-sgemm", "never-executed", "plain"),
     ("next-frontier", "addition-for-each", "one-thread"),
     ("port-checks", "host-computes", "host-computes-kernel-copies"),
     ("triton-blend", "last-program", "one-program"),
