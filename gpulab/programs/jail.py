@@ -108,7 +108,8 @@ def _kept(environment: Mapping[str, str]) -> dict[str, str]:
         or (name.startswith("GPULAB_") and name not in ("GPULAB_PYTHON", "GPULAB_PROGRESS", "GPULAB_COURSE"))
     }
     return kept | {
-        "GPULAB_CACHE": str(cache.folder()), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+        "GPULAB_CACHE": str(cache.folder()), "GPULAB_LIBRARY": "virtual", "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
     }  # fmt: skip
 

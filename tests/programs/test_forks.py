@@ -71,6 +71,14 @@ def test_one_server_serves_runs_of_all_devices(parent):
     assert {int(parent.run(jailed=True, arch=arch).stdout) for arch in parent.archs} == {server}
 
 
+def test_the_server_that_is_made_ready_is_the_one_that_runs_use(parent, monkeypatch):
+    """Else what runs need would be loaded twice."""
+    monkeypatch.setenv("GPULAB_LANES", "16")  # one that is not there yet
+    jail.ready()
+    (ready,) = forks._servers
+    assert server_of(parent) == ready._process.pid
+
+
 def test_another_environment_has_another_server(parent, monkeypatch):
     """What is read when modules are loaded, such as the number of lanes, was read in another one."""
     server = server_of(parent)

@@ -106,6 +106,7 @@ def test_a_jailed_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "GPULAB_LIBRARIES": given["GPULAB_LIBRARIES"], "PYTHONPATH": str(home.parent), "HOME": str(folder),
         "TMPDIR": str(folder), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore",
         "GPULAB_CACHE": str(cache.folder()), "GPULAB_CACHE_OWN": str(tmp_path / "run" / "cache"),
+        "GPULAB_LIBRARY": "virtual",
     }  # fmt: skip
     assert (asked["write"], asked["seconds"]) == ([str(folder), "/dev/null"], 2.5)
     for path in (
