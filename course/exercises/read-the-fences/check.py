@@ -1,25 +1,15 @@
 """read-the-fences: which of four senders and four receivers in machine code are right, and why."""
 
-import numpy as np
-
-from gpulab.grading.case import Array, Case, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.questions import Questions
 from gpulab.grading.requirements import source
 
-ANSWERS = np.array([0, 1, 1, 0, 0, 0, 1, 1, 13, 8], "int32")
+ANSWERS = [0, 1, 1, 0, 0, 0, 1, 1, 13, 8]
 """A to J. (LLVM, User Guide for AMDGPU Backend, memory model of gfx942: release and acquire in the scope agent.)"""
 A, B, C, D, E, F, G, H, I, J = range(10)  # noqa: E741
 
-
-def make(parameters, random):
-    out = Array("answers", sentinel("int32", len(ANSWERS)), ANSWERS, secret=True)
-    return Case(parameters, (1, 1, 1), (parameters["block"], 1, 1), (out,))
-
-
-def answered(question, *numbers):
-    """A test: is a question answered with one of these numbers?"""
-    return lambda o: o.fault is None and int(o.found("answers")[question]) in numbers
-
+asked = Questions(ANSWERS)
+answered = asked.answered
 
 exercise = Exercise(
     id="read-the-fences",
@@ -27,24 +17,10 @@ exercise = Exercise(
     lesson="26_memory_model",
     section="What each instruction does",
     kernel="store_answers",
-    signature="int* answers",
     minutes=20,
-    make=make,
-    owner=lambda case, index: ((0, 0, 0), (index, 0, 0)) if 0 <= index < len(ANSWERS) else None,
-    reads=no_inputs,
-    fixed_sizes="there are always ten answers, and 64 threads",
-    cases=({"block": 64},),
-    drawn=lambda random: ({"block": 64},) * 4,
-    smallest={"block": 64},
-    shown={"block": 64},
+    **asked.frame,
     causes=(
-        Cause(
-            "answers-missing",
-            "not all ten answers are stored",
-            lambda o: o.fault is None and bool(o.unwritten_indices("answers")),
-            "Each of the questions A to J has a place in answers.",
-            "How many numbers does your array have, and how many does the kernel store?",
-        ),
+        asked.missing,
         Cause(
             "same-for-all-senders",
             "all senders, or all receivers, have the same answer",

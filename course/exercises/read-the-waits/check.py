@@ -1,25 +1,15 @@
 """read-the-waits: seven questions on the waits of a listing, whose answers a kernel stores, and a change that is named."""
 
-import numpy as np
-
-from gpulab.grading.case import Array, Case, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.questions import Questions
 from gpulab.grading.requirements import source
 
-ANSWERS = np.array([5, 8, 6, 3, 2, 12, 1], "int32")
+ANSWERS = [5, 8, 6, 3, 2, 12, 1]
 """A to G. In flight in vmcnt before line 13: the loads of lines 6 and 7 and the store of line 12, in this order."""
 A, B, C, D, E, F, G = range(7)
 
-
-def make(parameters, random):
-    out = Array("answers", sentinel("int32", len(ANSWERS)), ANSWERS, secret=True)
-    return Case(parameters, (1, 1, 1), (parameters["block"], 1, 1), (out,))
-
-
-def answered(question, *numbers):
-    """A test: is a question answered with one of these numbers?"""
-    return lambda o: o.fault is None and int(o.found("answers")[question]) in numbers
-
+asked = Questions(ANSWERS)
+answered = asked.answered
 
 exercise = Exercise(
     id="read-the-waits",
@@ -27,24 +17,10 @@ exercise = Exercise(
     lesson="21_waits",
     section="Counters, not registers",
     kernel="store_answers",
-    signature="int* answers",
     minutes=20,
-    make=make,
-    owner=lambda case, index: ((0, 0, 0), (index, 0, 0)) if 0 <= index < len(ANSWERS) else None,
-    reads=no_inputs,
-    fixed_sizes="there are always seven answers, and 64 threads",
-    cases=({"block": 64},),
-    drawn=lambda random: ({"block": 64},) * 4,
-    smallest={"block": 64},
-    shown={"block": 64},
+    **asked.frame,
     causes=(
-        Cause(
-            "answers-missing",
-            "not all seven answers are stored",
-            lambda o: o.fault is None and bool(o.unwritten_indices("answers")),
-            "Each of the questions A to G has a place in answers.",
-            "How many numbers does your array have, and how many does the kernel store?",
-        ),
+        asked.missing,
         Cause(
             "one-number",
             "all seven answers are the same number",

@@ -1,37 +1,24 @@
 """trust-the-times: eight statements on three series of times, judged by a kernel that stores answers, and a choice."""
 
-import numpy as np
-
-from gpulab.grading.case import Array, Case, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.questions import Questions
 from gpulab.grading.requirements import source
 
 JUSTIFIED, CONTRADICTED, UNDECIDED = 1, 2, 3
-ANSWERS = np.array(
-    [
-        CONTRADICTED,  # A: the mean of all runs has the warm-up in it
-        JUSTIFIED,  # B: intervals of the warm runs
-        CONTRADICTED,  # C: the medians are of different clocks
-        UNDECIDED,  # D: plain was not measured at the low clock
-        JUSTIFIED,  # E: time times clock
-        CONTRADICTED,  # F: the median is between two modes
-        JUSTIFIED,  # G: half of the runs are below the least of plain
-        UNDECIDED,  # H: a cause that was not recorded
-    ],
-    "int32",
-)
+ANSWERS = [
+    CONTRADICTED,  # A: the mean of all runs has the warm-up in it
+    JUSTIFIED,  # B: intervals of the warm runs
+    CONTRADICTED,  # C: the medians are of different clocks
+    UNDECIDED,  # D: plain was not measured at the low clock
+    JUSTIFIED,  # E: time times clock
+    CONTRADICTED,  # F: the median is between two modes
+    JUSTIFIED,  # G: half of the runs are below the least of plain
+    UNDECIDED,  # H: a cause that was not recorded
+]
 A, B, C, D, E, F, G, H = range(8)
 
-
-def make(parameters, random):
-    out = Array("answers", sentinel("int32", len(ANSWERS)), ANSWERS, secret=True)
-    return Case(parameters, (1, 1, 1), (parameters["block"], 1, 1), (out,))
-
-
-def answered(statement, *numbers):
-    """A test: has a statement got one of these answers?"""
-    return lambda o: o.fault is None and int(o.found("answers")[statement]) in numbers
-
+asked = Questions(ANSWERS, "statement")
+answered = asked.answered
 
 exercise = Exercise(
     id="trust-the-times",
@@ -39,24 +26,10 @@ exercise = Exercise(
     lesson="27_measuring",
     section="Which number to report",
     kernel="store_answers",
-    signature="int* answers",
     minutes=20,
-    make=make,
-    owner=lambda case, index: ((0, 0, 0), (index, 0, 0)) if 0 <= index < len(ANSWERS) else None,
-    reads=no_inputs,
-    fixed_sizes="there are always eight answers, and 64 threads",
-    cases=({"block": 64},),
-    drawn=lambda random: ({"block": 64},) * 4,
-    smallest={"block": 64},
-    shown={"block": 64},
+    **asked.frame,
     causes=(
-        Cause(
-            "answers-missing",
-            "not all eight answers are stored",
-            lambda o: o.fault is None and bool(o.unwritten_indices("answers")),
-            "Each of the statements A to H has a place in answers.",
-            "How many numbers does your array have, and how many does the kernel store?",
-        ),
+        asked.missing,
         Cause(
             "no-answer",
             "an answer is none of 1, 2 and 3",
