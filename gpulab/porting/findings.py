@@ -138,7 +138,6 @@ def _headers(program: CppSource) -> Iterator[Finding]:
 _LANES = re.compile(r"lane|warp|wid$|^wid", re.IGNORECASE)
 _THREAD = re.compile(r"lane|warp|thread|tid|^wid|wid$|^t$|idx", re.IGNORECASE)
 _SHUFFLE = re.compile(r"__(shfl|ballot|any|all|match_any|match_all|reduce_\w+)(_\w+)?")
-_ARITHMETIC = words("% / & >> * <<")
 _COMPARISONS = words("< <= > >= == !=")
 _WARP = {32: "a warp's 32 lanes", 31: "the last of 32 lanes, or their mask", 5: "the 5 bits that number 32 lanes"}
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from gpulab.errors import GpulabError
 
 _MOST_RANKS = 1
-_ONE_DASH = re.compile(r"-[a-z][\w-]+")  # -inplace, -print-stats; not -o
 _MPIRUN_VALUES = ("--host", "-host", "-H", "--hostfile", "-hostfile", "-machinefile", "--map-by", "--bind-to", "-x")
+"""Options of mpirun that a value follows; one process needs none of them."""
+_ONE_DASH = re.compile(r"-[a-z][\w-]+")  # -inplace, -print-stats; not -o
 
 
 def main(words: Sequence[str]) -> int:
@@ -73,17 +74,7 @@ def _mpirun(words: Sequence[str]) -> int:
                     why="gpulab's MPI is a stand-in with one rank, for programs that need it to build and start.",
                     hint="mpirun -np 1, or the program alone.",
                 )
-        elif name in (
-            "--host",
-            "-host",
-            "-H",
-            "--hostfile",
-            "-hostfile",
-            "-machinefile",
-            "--map-by",
-            "--bind-to",
-            "-x",
-        ):
+        elif name in _MPIRUN_VALUES:
             queue = queue if value else queue[1:]
         elif name in ("--mca", "-mca"):
             queue = queue[2:]

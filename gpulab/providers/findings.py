@@ -14,7 +14,6 @@ KINDS = ("race", "lane conflict", "never written", "barrier", "deadlock", "shuff
 """The kinds of `records.Fault` that only checked launches have."""
 
 _ACTIONS = {"read": "read", "write": "write", "atomic": "atomic operation"}
-_DOES = {"read": "reads", "write": "writes", "atomic": "changes with an atomic operation"}
 
 
 def describe(fault: Fault, name: str) -> tuple[str, str, str]:

@@ -294,10 +294,10 @@ def test_attributes_of_kernels(call, kernel):
         assert [call.hipFuncSetAttribute(f, i, 100_000) for i in (7, 9, 10)] == [1, 0, 1]
         assert [call.hipFuncSetCacheConfig(f, i) for i in range(-1, 5)] == [1, 0, 0, 0, 0, 1]
         assert [call.hipFuncSetSharedMemConfig(f, i) for i in range(-1, 4)] == [1, 0, 0, 0, 1]
-        details = runtimes.instance().function_details(f)
-        assert details["sgprs"] == described(name, "sgpr_count")
-        assert details["kernarg_bytes"] == described(name, "kernarg_segment_size")
-        assert (details["vgpr_spills"], details["sgpr_spills"], details["agprs"]) == (0, 0, 0)
+        found = runtimes.instance().modules.functions[f].descriptor
+        assert found.sgprs == described(name, "sgpr_count")
+        assert found.kernarg_size == described(name, "kernarg_segment_size")
+        assert (found.vgpr_spills, found.sgpr_spills, found.agprs) == (0, 0, 0)
     assert call.hipKernelNameRef(1234) is None
     assert call.hipFuncGetAttribute(byref(a), 0, 1234) == 400
     assert call.hipFuncSetAttribute(1234, 9, 0) == 98

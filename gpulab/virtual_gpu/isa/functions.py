@@ -443,11 +443,6 @@ def toward_zero(x: Value, type: Type) -> Value:
     return select(too_big, (unsigned(near) - 1).bits(type), near)
 
 
-def to_int_rounded(x: Value, type: Type) -> Value:
-    """Nearest integer (half to even), saturated; NaN gives 0."""
-    return rint(x).to(type)
-
-
 def normalized(x: Value, type: Type) -> Value:
     """snorm/unorm: [-1, 1] or [0, 1] scaled to the integer type's range and rounded to nearest even; NaN gives 0."""
     lowest = -1.0 if type.kind == "i" else 0.0

@@ -26,7 +26,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 HEADER_BYTES = 8
-DEFAULT_BYTES = 1 << 20
 WIDEST = 1024
 LONGEST_OUTPUT = 16 << 20  # bytes of text that one launch may print
 

@@ -120,9 +120,6 @@ class Linked:
             binary.modules[device.index] = module
         return module
 
-    def is_kernel(self, address: int) -> bool:
-        return address in self._kernels
-
     def function(self, address: int) -> Function:
         """The kernel behind a host address, on the current device.
 

@@ -268,16 +268,6 @@ class Modules:
     # Resources. A descriptor's `vgprs` is the metadata's .vgpr_count, which on gfx90a and later counts the AccVGPRs of
     # the unified file, too, so occupancy takes it as it is.
 
-    def details(self, handle: int) -> dict[str, int]:
-        d = self.find_function(handle).descriptor
-        return {
-            "agprs": d.agprs,
-            "sgprs": d.sgprs,
-            "kernarg_bytes": d.kernarg_size,
-            "vgpr_spills": d.vgpr_spills,
-            "sgpr_spills": d.sgpr_spills,
-        }
-
     def attribute(self, handle: int, number: int) -> int:
         """hipFuncGetAttribute (hipFunction_attribute)."""
         function = self.find_function(handle)

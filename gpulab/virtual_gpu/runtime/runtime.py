@@ -65,10 +65,6 @@ class Runtime(Context):
         """`surface` of the current device; the host does not wait: modelled time goes on as if nobody had asked."""
         return self.surface(self.current)
 
-    def function_details(self, function: int) -> dict[str, int]:
-        """Resources of a kernel that HIP's attributes do not tell."""
-        return self.modules.details(function)
-
     def hardware_occupancy(self, function: int, block_threads: int, dynamic_lds: int) -> Occupancy:
         """What the hardware holds of a kernel at a time."""
         return self.modules.hardware_occupancy(function, block_threads, dynamic_lds)

@@ -170,24 +170,6 @@ class CheckStruct(ctypes.Structure):
     _fields_ = _fields(schema.CHECK, View=ViewStruct, Found=FoundStruct)
 
 
-class RegionStruct(ctypes.Structure):
-    """`Region`."""
-
-    _fields_ = _fields(schema.REGION)
-
-
-class RoleStruct(ctypes.Structure):
-    """`Role`."""
-
-    _fields_ = _fields(schema.ROLE)
-
-
-class ReleaseStruct(ctypes.Structure):
-    """`Release`."""
-
-    _fields_ = _fields(schema.RELEASE)
-
-
 class StepStruct(ctypes.Structure):
     """`Step`."""
 
