@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, cast
 
 from gpulab.views.table import Table, visible
 
@@ -29,7 +29,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 MOST_BYTES = 2_000_000
 """What an instrument may send to the browser at a time: its data as JSON, or one answer with its buffers."""
 
-Reply = Mapping[str, Any] | tuple[Mapping[str, Any], list[bytes]]
+Reply = Mapping[str, object] | tuple[Mapping[str, object], list[bytes]]
 STILL = '<p class="gpulab-still">'
 """How an output begins that is there only for a saved widget."""
 _STILL = (
@@ -51,6 +51,19 @@ _BIDI = re.compile(r"(?<!\\)((?:\\\\)*)\\(u202[a-e]|u206[6-9])")
 """The control characters of `table.visible`, as JSON writes them."""
 _IMPORT = re.compile(r'^import\s*(\{[^}]*\})\s*from\s*"\./(\w+)\.js";\n', re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class|let) (\w+))", re.M)
+
+
+class _Widget(Protocol):
+    """What is used here of an anywidget."""
+
+    model_id: str
+
+    def send(self, content: object, buffers: list[bytes]) -> None: ...
+    def on_msg(self, callback: Callable[[object, object, object], None]) -> None: ...
+
+
+class _WidgetClass(Protocol):
+    def __call__(self, *, data: Mapping[str, object]) -> _Widget: ...
 
 
 class TooMuchData(ValueError):
@@ -75,9 +88,9 @@ class Instrument:
     title: str
     sentence: str
     table: Table
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, object] = field(default_factory=dict)
     figure: Callable[[], Figure] | None = None
-    answer: Callable[[Mapping[str, Any]], Reply] | None = None
+    answer: Callable[[Mapping[str, object]], Reply] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", visible(self.title))
@@ -91,7 +104,7 @@ class Instrument:
     def __repr__(self) -> str:
         return self.text
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> dict[str, object]:
         """What the browser gets at first.
 
         Raises:
@@ -99,7 +112,7 @@ class Instrument:
         """
         return _sendable(self.name, {"title": self.title, "sentence": self.sentence, **self.data}, [])
 
-    def reply(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    def reply(self, question: Mapping[str, object]) -> tuple[dict[str, object], list[bytes]]:
         """The answer to a question of the browser, and its binary buffers. An unknown question gets {"error": text}."""
         try:
             if self.answer is None:
@@ -138,7 +151,7 @@ class Instrument:
             return
         from IPython.display import display
 
-        bundle: dict[str, Any] = {"text/plain": self.title}
+        bundle: dict[str, object] = {"text/plain": self.title}
         try:
             if self.name:
                 message = self.message()
@@ -146,7 +159,8 @@ class Instrument:
         except TooMuchData:
             raise
         except Exception as error:  # whatever is wrong with packages that only make it movable
-            bundle["text/plain"] += f"\n(a picture only: widgets do not work here, {type(error).__name__}: {error})"
+            why = f"widgets do not work here, {type(error).__name__}: {error}"
+            bundle["text/plain"] = f"{self.title}\n(a picture only: {why})"
         if WIDGET in bundle and "JPY_SESSION_NAME" in os.environ:
             # Jupyter's server sets it for the kernel of a notebook that its pages show and save.
             display({"text/html": _STILL.format(title=html.escape(self.title))}, raw=True)
@@ -164,10 +178,10 @@ class Instrument:
 
     _ipython_display_ = show
 
-    def _widget(self, message: dict[str, Any]) -> Any:
+    def _widget(self, message: Mapping[str, object]) -> _Widget:
         widget = _widget_class(self.name)(data=message)
 
-        def asked(_: Any, content: Any, buffers: Any) -> None:
+        def asked(_: object, content: object, buffers: object) -> None:
             if isinstance(content, dict) and "question" in content:
                 reply, raw = self.reply(content["question"])
                 widget.send({"id": content.get("id"), "reply": reply}, raw)
@@ -176,12 +190,12 @@ class Instrument:
         return widget
 
 
-def to_json(content: Any) -> str:
+def to_json(content: object) -> str:
     """The content as JSON, with its text `table.visible`."""
     return _BIDI.sub(r"\1\\\\\2", json.dumps(content))
 
 
-def _sendable(name: str, content: Mapping[str, Any], buffers: list[bytes]) -> dict[str, Any]:
+def _sendable(name: str, content: Mapping[str, object], buffers: list[bytes]) -> dict[str, object]:
     """The content with its text `visible`. Raises TooMuchData."""
     plain = json.dumps(content)
     text = to_json(content) if "\\u2" in plain else plain
@@ -251,9 +265,10 @@ def style(name: str) -> str:
 
 
 @functools.cache
-def _widget_class(name: str) -> Any:
+def _widget_class(name: str) -> _WidgetClass:
     import anywidget
     import traitlets
 
     members = {"_esm": module(name), "_css": style(name), "data": traitlets.Dict().tag(sync=True)}
-    return type(f"{name.title().replace('_', '')}Widget", (anywidget.AnyWidget,), members)
+    made = type(f"{name.title().replace('_', '')}Widget", (anywidget.AnyWidget,), members)
+    return cast("_WidgetClass", made)
