@@ -17,8 +17,9 @@ import pytest
 
 from gpulab.errors import AssemblyError
 from gpulab.toolchain import elf
-from gpulab.virtual_gpu.isa.assembly import hardware_register, instruction, parse
+from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Operand, Register, Relocation, Symbol
+from gpulab.virtual_gpu.isa.instruction_text import hardware_register, instruction
 
 TARGET = '.amdgcn_target "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"\n'
 
@@ -500,6 +501,7 @@ IN_DATA = (
     "XX > 5", "XX > 4", "XX >= 6", "XX >= 5", "0b101 + 1", "1 + 2 == 3", "4 | 3 & 2", "7 - 2 - 1", "2 * 3 + 4",
     "1 < 2 && 3 < 2", "1 || 0 && 0", "(1 + 2) * (3 - 1)", "1 << 3 >> 1", "XX - -2", "010 + 1", "max(3, XX, 4)",
     "max(XX-9, YY-1)", "or(1, 4, XX)", "alignto(XX, 4)", "alignto(8, 4)", "max(or(8, 1), alignto(1, 16))",
+    "(0x4000000000000001 / 3) & 0xffff", "0x4000000000000001 % 1000", "(-0x4000000000000001 / 3) & 0xffff",
 )  # fmt: skip
 RESOURCES = (
     *(f"extrasgprs({v}, {f}, {x})" for v in (0, 1) for f in (0, 1) for x in (0, 1)),

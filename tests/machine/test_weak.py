@@ -21,7 +21,7 @@ import gpulab
 from gpulab import architectures
 from gpulab.errors import CapabilityError
 from gpulab.virtual_gpu import isa
-from gpulab.virtual_gpu.isa import assembly, caches
+from gpulab.virtual_gpu.isa import caches, instruction_text
 from tests.checked import harness
 
 ARCHITECTURES = tuple(os.environ.get("GPULAB_DEVICES", "gfx942,gfx1100").split(","))
@@ -239,7 +239,7 @@ def test_further_devices() -> None:
 )
 def test_modifiers_say_how_far_an_access_goes(arch: str, text: str, reach: int) -> None:
     """From the rows "load atomic monotonic" and "store atomic monotonic" of LLVM's tables."""
-    instruction = assembly.instruction(text)
+    instruction = instruction_text.instruction(text)
     row = isa.table(arch)[instruction.mnemonic]
     assert caches.reach(instruction, row, architectures.get(arch)) == reach
 

@@ -6,7 +6,8 @@ images.py crosslane.py control.py`, and `gfx90a.py gfx950.py gfx10.py gfx1150.py
 these brought or kept alone.
 `generations/` says which mnemonics a generation has (read by `generation.py`), `architectures/` which generation and
 features a device has. `buffers.py` says how buffer resources address memory, `refused.py` which instructions are not
-executed and why. `instruction.py` and `assembly.py` are the other half: programs as text and as data.
+executed and why. `instruction.py` and `assembly.py` with `instruction_text.py`, `assembler_expression.py` and
+`metadata.py` are the other half: programs as data and as text.
 """
 
 from __future__ import annotations

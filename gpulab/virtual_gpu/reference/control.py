@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gpulab.virtual_gpu import dispatch
-from gpulab.virtual_gpu.isa.assembly import hardware_register
 from gpulab.virtual_gpu.isa.control import DEBUG_TRAP, PLACES
 from gpulab.virtual_gpu.isa.expression import u32, u64
 from gpulab.virtual_gpu.isa.instruction import Keyword, Literal, Operand, Symbol
+from gpulab.virtual_gpu.isa.instruction_text import hardware_register
 from gpulab.virtual_gpu.isa.row import Control
 from gpulab.virtual_gpu.reference.operands import Operands, Writes
 from gpulab.virtual_gpu.reference.state import Stop

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu import isa
-from gpulab.virtual_gpu.isa.assembly import hardware_register
 from gpulab.virtual_gpu.isa.expression import Type
 from gpulab.virtual_gpu.isa.images import SHAPES, address_registers
 from gpulab.virtual_gpu.isa.instruction import Instruction, Keyword, Literal, Operand, Program, Register
+from gpulab.virtual_gpu.isa.instruction_text import hardware_register
 from gpulab.virtual_gpu.isa.matrix import registers
 from gpulab.virtual_gpu.isa.refused import refusal
 from gpulab.virtual_gpu.isa.row import (
