@@ -29,6 +29,7 @@ from gpulab.errors import AssemblyError, InternalError
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import INSTRUCTION_BYTES
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Symbol
+from gpulab.virtual_gpu.isa.row import Control
 from gpulab.virtual_gpu.schema import constant
 
 SHARED_APERTURE = constant("SHARED_BASE") << 32
@@ -354,7 +355,8 @@ def _place(index: int, program: Program) -> int:
     between = 4
     for before in range(index - 1, max(-1, index - 8), -1):
         instruction = program.instructions[before]
-        if instruction.mnemonic == "s_getpc_b64":
+        row = isa.table(program.arch).get(instruction.mnemonic)
+        if isinstance(row, Control) and row.kind == "getpc":
             return code_address(before + 1) + between
         has_literal = any(isinstance(o.value, Symbol) and o.value.relocation for o in instruction.operands)
         between += 8 if has_literal else 4

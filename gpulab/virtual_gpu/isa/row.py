@@ -212,6 +212,12 @@ class Row(Stated):
         """Whether its destination gets EXEC as it was: s_*_saveexec_*."""
         return self.writes_exec and self.unit == "salu" and self.graph()[1][0].op == "arg"
 
+    @property
+    def is_move(self) -> bool:
+        """Whether all that it does is to copy 32 bits."""
+        (result, *more), (value, *_) = self.graph()
+        return value.op == "arg" and not more and result.type.width == 32 and len(self.parameters) == 1
+
     def graph(self) -> tuple[tuple[Result, ...], tuple[Value, ...]]:
         """Results and their expression graphs over `arg` leaves; built once, on first use."""
         if self._graph is None:

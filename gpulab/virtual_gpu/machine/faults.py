@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 
 from gpulab.records import Fault
-from gpulab.virtual_gpu import dispatch
-from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Program, Register
-from gpulab.virtual_gpu.isa.row import Memory
+from gpulab.virtual_gpu import dispatch, isa
+from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Literal, Program, Register
+from gpulab.virtual_gpu.isa.row import Memory, Row
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel
 from gpulab.virtual_gpu.machine.native.context import NONE
 from gpulab.virtual_gpu.machine.native.structures import FaultStruct
@@ -26,23 +26,33 @@ def stack_overflow(program: Program, kernel: KernelDescriptor, decoded: Decoded,
     """
     operands, row = decoded.instruction.operands, decoded.row
     frame = any(isinstance(o.value, Register) and o.value.file == "s" and o.value.index in (32, 33) for o in operands)
-    address = operands[1 if isinstance(row, Memory) and row.space == "scratch" and row.action == "load" else 0].value
+    by_buffer = isinstance(row, Memory) and row.space == "buffer"
+    address = operands[1 if by_buffer or (isinstance(row, Memory) and row.action == "load") else 0].value
     if not kernel.uses_dynamic_stack or not frame or (isinstance(address, Register) and address.file == "v"):
         return ""
     for name, (first, past) in program.functions.items():
         if not first <= decoded.index < past or name in program.kernels:
             continue
         for instruction in program.instructions[first:past]:
-            step = instruction.operands[-1].value if instruction.operands else None
-            grown = [operand.value for operand in instruction.operands[:2]] == [_STACK, _STACK]
-            if instruction.mnemonic == "s_add_i32" and grown and isinstance(step, Literal):
-                size = int(step.value)
+            size = _growth(program, instruction)
+            if size > 0:
+                if by_buffer:  # the stack of a wave is counted
+                    size //= program.wave_size
                 return (
                     f"{name}: each call keeps {size:,} bytes, so that its {room:,} bytes are full after about "
                     f"{room // max(size, 1):,} calls"
                 )
         return f"{name}: the stack has {room:,} bytes"
     return f"the stack has {room:,} bytes"
+
+
+def _growth(program: Program, instruction: Instruction) -> int:
+    """What an instruction adds to the top of the stack; 0 for others."""
+    row = isa.table(program.arch).get(instruction.mnemonic)
+    *places, step = (operand.value for operand in instruction.operands) if instruction.operands else (None,)
+    if not isinstance(row, Row) or not places or set(places) != {_STACK} or not isinstance(step, Literal):
+        return 0
+    return int(step.value) if row.graph()[1][0].op == "add" else 0
 
 
 def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 | None:

@@ -221,7 +221,7 @@ class _Function(Branching, Pieces):
         """
         self._flush()
         index = self.emitter.let(f"and i32 {self.scalars.word(layout.M0)}, 255")
-        if decoded.instruction.mnemonic == "v_mov_b32" and decoded.instruction.encoding != "sdwa":
+        if isinstance(decoded.row, Row) and decoded.row.is_move and decoded.instruction.encoding != "sdwa":
             self.crosslane.move(decoded, index if which & 1 else None, index if which & 8 else None)
             return
         cross = self.crosslane
