@@ -273,7 +273,7 @@ def _register(fault: Fault, name: str) -> tuple[str, str, str]:
 
 
 def _missing_wait(fault: Fault, name: str) -> tuple[str, str, str]:
-    register, _, counter = fault.detail.partition(":")
+    register, counter, wait = fault.detail.split(":")
     other = fault.other
     assert other is not None
     if register:
@@ -282,10 +282,10 @@ def _missing_wait(fault: Fault, name: str) -> tuple[str, str, str]:
         why = (
             f"memory answers later: the wave goes on, and {register} has its old value until {counter} says otherwise."
         )
-        hint = f"s_waitcnt {counter}(0) before the use, or the number of later accesses that may still be under way."
+        hint = f"{wait} before the use, or the number of later accesses that may still be under way."
     else:
         what = f"Kernel {name} comes to a barrier while its writes to LDS are under way.\n{side(fault)}\n"
         what += f"  the write\n{side(other)}"
         why = "a barrier waits for waves, not for memory: another wave may read the old value behind it."
-        hint = f"s_waitcnt {counter}(0) before s_barrier."
+        hint = f"{wait} before the barrier."
     return what, why, hint

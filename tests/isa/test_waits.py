@@ -90,3 +90,17 @@ def test_an_atomic_that_returns_is_counted_as_a_load() -> None:
 )  # fmt: skip
 def test_what_a_wait_allows(arch: str, text: str, left: tuple[tuple[str, int], ...]) -> None:
     assert waits.allowed(*read(arch, text)) == left
+
+
+COUNTERS = {
+    "gfx942": ("vmcnt", "lgkmcnt"),
+    "gfx1100": ("vmcnt", "lgkmcnt", "vscnt"),
+    "gfx1201": ("loadcnt", "storecnt", "samplecnt", "dscnt", "kmcnt"),
+}
+
+
+@pytest.mark.parametrize(("arch", "counter"), [(arch, each) for arch, found in COUNTERS.items() for each in found])
+def test_the_wait_that_is_recommended_is_one(arch: str, counter: str) -> None:
+    """The device has it, and it leaves nothing in this counter alone."""
+    instruction, row = read(arch, waits.wait_for_all(counter))
+    assert waits.allowed(instruction, row) == ((counter, 0),)

@@ -25,7 +25,7 @@ def words(fault: Fault) -> tuple[str, str, str]:
 
 def test_every_kind_has_a_text_and_its_exception() -> None:
     for kind in findings.KINDS:
-        error = faults.exception(replace(FAULT, kind=kind, detail="vmcnt"))
+        error = faults.exception(replace(FAULT, kind=kind, detail="v1:vmcnt:s_waitcnt vmcnt(0)"))
         assert type(error) is CheckedFault
         assert str(error).startswith("Kernel k ")
         assert all(part.strip() for part in faults.describe(error.fault))
@@ -193,15 +193,15 @@ def test_shuffles_and_registers() -> None:
 
 
 def test_missing_waits() -> None:
-    what, why, hint = words(replace(FAULT, kind="missing wait", detail="v1:vmcnt"))
+    what, why, hint = words(replace(FAULT, kind="missing wait", detail="v1:vmcnt:s_waitcnt vmcnt(0)"))
     assert "uses v1 before the access that loads it" in what
     assert "the access that is under way\n    cell.hip, line 4" in what
     assert "v1 has its old value until vmcnt says otherwise" in why
     assert hint.startswith("s_waitcnt vmcnt(0) before the use")
-    what, why, hint = words(replace(FAULT, kind="missing wait", detail=":lgkmcnt"))
+    what, why, hint = words(replace(FAULT, kind="missing wait", detail=":lgkmcnt:s_waitcnt lgkmcnt(0)"))
     assert "comes to a barrier while its writes to LDS" in what
     assert "the write\n    cell.hip, line 4" in what
-    assert hint == "s_waitcnt lgkmcnt(0) before s_barrier."
+    assert hint == "s_waitcnt lgkmcnt(0) before the barrier."
 
 
 def test_of_many_findings_four_are_named() -> None:

@@ -75,3 +75,10 @@ def allowed(instruction: Instruction, row: AnyRow | None) -> tuple[tuple[str, in
     else:  # a number: taken for a wait for everything
         found = [(name, 0) for name in row.counters]
     return tuple((name, left) for name, left in found if name in MEMORY_COUNTERS)
+
+
+def wait_for_all(counter: str) -> str:
+    """The instruction that waits until nothing is left in a memory counter."""
+    if counter in ("vmcnt", "lgkmcnt"):
+        return f"s_waitcnt {counter}(0)"
+    return "s_waitcnt_vscnt null, 0x0" if counter == "vscnt" else f"s_wait_{counter} 0x0"

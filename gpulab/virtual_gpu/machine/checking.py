@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gpulab.records import Access, Fault, LastWriters
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.row import Control, Memory
+from gpulab.virtual_gpu.isa.waits import wait_for_all
 from gpulab.virtual_gpu.machine import faults as words
 from gpulab.virtual_gpu.machine import steps
 from gpulab.virtual_gpu.machine.arena import CLOSED, Arena, lazy
@@ -268,7 +269,7 @@ class Checker:
             detail = register
         if kind == "missing wait":
             counter = steps.COUNTERS[found.count]
-            detail = f"{'' if name == 'wait barrier' else register}:{counter}"
+            detail = f"{'' if name == 'wait barrier' else register}:{counter}:{wait_for_all(counter)}"
         if kind == "shuffle":
             started = found.mask >> found.other_lane & 1
             detail = f"lane {found.other_lane} " + (
