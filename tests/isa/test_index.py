@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -121,3 +122,29 @@ def test_the_meaning_on_a_device() -> None:
     assert index.meaning("gfx1100", "v_dual_mov_b32") == "Move."
     assert index.meaning("gfx900", "v_mov_b32") == ""
     assert index.meaning("gfx942", "v_nothing") == ""
+
+
+TEXTS = {
+    "cli.py": "an example in the help",
+    "grading/requirements.py": "courses count instructions by the beginnings of their names, in listings",
+    "toolchain/advice.py": "what is said of assembly that does not compile",
+    "toolchain/binary/text.py": "reads LLVM's sequences in disassembly, before there are rows",
+    "toolchain/listing.py": "reads Clang's text, before there are rows",
+}
+"""Files below or beside the rows that name instructions in text."""
+
+
+def test_no_instruction_is_named_outside_of_isa() -> None:
+    """What an instruction does is asked of its row: `instruction.mnemonic == "s_getpc_b64"` would be a second table."""
+    names = {line.split("\t")[0] for line in index.lines()}
+    found = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        file = path.relative_to(PACKAGE).as_posix()
+        text = path.read_text(encoding="utf-8")
+        if file.startswith("virtual_gpu/isa/") or file in TEXTS or names.isdisjoint(re.findall(r"\w+", text)):
+            continue
+        tree = ast.parse(text)
+        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+        texts = (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+        found |= {f"{file}:{n.lineno} {n.value}" for n in texts if id(n) not in said and {*n.value.split()} & names}
+    assert found == set()
