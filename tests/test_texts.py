@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import glob
 import importlib.util
 import io
 import re
@@ -173,6 +174,30 @@ def test_a_command_of_a_page_exists(page: str, words: str) -> None:
         assert importlib.util.find_spec(arguments[1])
     else:
         assert (ROOT / arguments[0]).is_file() or arguments[0].endswith("/install.py"), page  # a bundle's own file
+
+
+NAMED = re.compile(
+    r"(?<![\w./<-])((?:gpulab|tests|docs|tools|course|bench|deploy|instructor|notebooks|\.ci)/[\w./*-]*[\w*])"
+    r"|\[[^\]]+\]\(([\w./-]+\.(?:md|py|ipynb|txt|toml|yaml|html))\b"
+)
+"""A file or folder of the project in a text, or what a link leads to."""
+PLACEHOLDER = re.compile(r"NAME|NNNN|NN_name|\bID\b|KIND|/name\.|formulas|/data$")
+"""A name that stands for others, or for what a page's reader is about to write."""
+
+
+@pytest.mark.parametrize("page", pages())
+def test_files_that_a_page_names_exist(page: str) -> None:
+    places = (ROOT, (ROOT / page).parent, ROOT / "gpulab", ROOT / "gpulab" / "virtual_gpu", ROOT / "notebooks")
+    for name, link in NAMED.findall(BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))):
+        if not PLACEHOLDER.search(name or link):
+            assert any(glob.glob(str(place / (name or link))) for place in places), f"{page} names {name or link}"
+
+
+@pytest.mark.parametrize("page", pages())
+def test_verbs_of_make_that_a_page_names_exist(page: str) -> None:
+    verbs = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    for verb in re.findall(r"`make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8")):
+        assert verb in verbs, f"{page} names make {verb}"
 
 
 def test_a_command_that_does_not_exist_is_found() -> None:
