@@ -1,5 +1,5 @@
-"""libamdhip64: HIP's runtime. `device`, `streams`, `memory`, `textures`, `modules`, `kernels`, `graphs`, `capture` and
-`per_thread` have the functions; `capture.around` refuses those that are not allowed while a stream is captured."""
+"""libamdhip64: HIP's runtime. The modules beside this one have the functions, each says at its top which;
+`capture.around` refuses those that are not allowed while a stream is captured."""
 
 from gpulab.virtual_gpu.libraries.library import Library, Status
 from gpulab.virtual_gpu.runtime import codes, structures

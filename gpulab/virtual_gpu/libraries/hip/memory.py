@@ -1,4 +1,4 @@
-"""HIP's calls on memory: allocation, copies, filling, pointers, pools."""
+"""HIP's calls on memory: allocation, copies, filling, pointers."""
 
 from __future__ import annotations
 
