@@ -122,6 +122,18 @@ def test_colours_of_pictures_stand_out(theme: str, page: str) -> None:
             assert _contrast(found[one], other) >= 4.5, (one, other)
 
 
+@pytest.mark.parametrize("file", [*SCRIPTS, *sorted(STATIC.glob("*.css"))], ids=lambda file: file.name)
+def test_every_variable_is_set(file: Path) -> None:
+    """A colour that nobody set is none: what it fills is not there, and browsers say nothing. (CSS: "invalid at
+    computed-value time")"""
+    text = file.read_text(encoding="utf-8")
+    known = set(re.findall(r"--[\w-]+(?=:)", (STATIC / "common.css").read_text(encoding="utf-8")))
+    script = file.with_suffix(".js")
+    own = re.findall(r"--[\w-]+(?=[\"':])", text + (script.read_text(encoding="utf-8") if script.exists() else ""))
+    wanted = re.findall(r"var\((--[\w-]+)\)", text)  # without a value to fall back to
+    assert set(wanted) <= known | {*own}
+
+
 def test_style_sheets_leave_each_other_alone() -> None:
     """All instruments of a notebook share one page: a class that two style sheets name would get both styles."""
     owners: dict[str, str] = {}
