@@ -24,6 +24,7 @@ int main(int count, char** words)
     printf("%d\n", getppid());
     fflush(stdout);
     if (count > 1 && !strcmp(words[1], "wait")) for (;;) pause();
+    if (count > 1 && !strcmp(words[1], "environment")) for (char** each = environ; *each; each++) puts(*each);
 }
 """
 
@@ -85,6 +86,14 @@ def test_another_environment_has_another_server(parent, monkeypatch):
     monkeypatch.setenv("GPULAB_LANES", "8")
     assert server_of(parent) != server
     until(lambda: not alive(server))
+
+
+def test_a_run_has_its_own_environment_alone(parent):
+    """Not what the server has beside it: that its libraries take one thread."""
+    listed = parent.run("environment", jailed=True).stdout.splitlines()[1:]
+    names = {line.partition("=")[0] for line in listed}
+    assert "GPULAB_DEVICES" in names
+    assert "OPENBLAS_NUM_THREADS" not in names
 
 
 def test_a_server_that_was_killed_is_replaced(parent):
