@@ -13,7 +13,7 @@ passes is run beside the right answer on all cases, and on inputs that are drawn
 Of whole programs the host's part is changed, too (`HOST_SWAPS`), and one that passes is judged on drawn cases.
 Whether a cause that is named is the right one, a person has to say: the list is made for that.
 
-`--review` keeps the judgements as a table (`Row`), one file for each exercise, which a test compares with the check.
+`--review` keeps the judgements as a table (`Reviewed`), one file for each exercise; a test compares it with the check.
 Its last column is a person's: "?" where a cause was named that nobody has looked at yet, then "right". A cause that is
 not right has to be mended. "not known" and "equal" are written by the tool.
 """
@@ -129,7 +129,7 @@ REVIEWED = Path(__file__).parents[1] / "tests" / "grading" / "mutants"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Reviewed:
     """A line of a reviewed list: which mutant, the verdict's status and cause ("-" for none), and the review.
 
     `answer` to `new` say which mutant it is, `place` as line:column, `old` and `new` without line breaks. `review` is
@@ -243,39 +243,41 @@ def text_of(mutant: Mutant) -> str:
 
 
 def key_of(mutant: Mutant) -> tuple[str, ...]:
-    """Which mutant it is, as a `Row` says it."""
+    """Which mutant it is, as a `Reviewed` says it."""
     column = mutant.start - right_answers(mutant.exercise)[mutant.answer].rfind("\n", 0, mutant.start)
     old, new = (" ".join(text.split()) for text in (mutant.old, mutant.new))
     return mutant.answer, mutant.kind, f"{mutant.line}:{column}", old, new
 
 
-def reviewed(id: str) -> list[Row]:
+def reviewed(id: str) -> list[Reviewed]:
     """The reviewed list of an exercise; none where it has no file."""
     path = REVIEWED / f"{id}.tsv"
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as file:
-        return [Row(**each) for each in csv.DictReader(file, delimiter="\t")]
+        return [Reviewed(**each) for each in csv.DictReader(file, delimiter="\t")]
 
 
-def review(id: str, found: Sequence[Judged]) -> list[Row]:
+def review(id: str, found: Sequence[Judged]) -> list[Reviewed]:
     """The list with these judgements: a review is kept where status and cause are as they were."""
     said = {(*row.key, row.status, row.cause): row.review for row in reviewed(id)}
     rows = []
     for each in found:
         known = (*key_of(each.mutant), each.status, each.cause or "-")
         rows.append(
-            Row(*known, "equal" if each.status == "passed" else said.get(known, "?") if each.cause else "not known")
+            Reviewed(
+                *known, "equal" if each.status == "passed" else said.get(known, "?") if each.cause else "not known"
+            )
         )
     return rows
 
 
-def write(id: str, rows: Sequence[Row]) -> None:
+def write(id: str, rows: Sequence[Reviewed]) -> None:
     """Makes the reviewed list of an exercise."""
     REVIEWED.mkdir(exist_ok=True)
     with (REVIEWED / f"{id}.tsv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow([field.name for field in fields(Row)])
+        table.writerow([field.name for field in fields(Reviewed)])
         table.writerows(astuple(row) for row in rows)
 
 

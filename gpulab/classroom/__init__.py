@@ -9,7 +9,7 @@ A run goes through these pieces, each of which knows only those before it:
     store         results that outlive a kill and a full disk
     jobs          one grading as plain data (`Job`), and what a worker does with it
     pool          where jobs run: one process, Dask's local cluster, or an existing scheduler
-    results       one row for each student and exercise (`Row`), put together from submissions and verdicts
+    results       one row for each student and exercise (`GradedExercise`), put together from submissions and verdicts
     tables, learning, gradebook, feedback, similar, overview, dashboard
                   what is written and shown
     command       ``gpulab grade`` and ``gpulab report``

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gpulab.errors import CheckError
 
 if TYPE_CHECKING:
-    from gpulab.classroom.results import Row
+    from gpulab.classroom.results import GradedExercise
     from gpulab.grading.verdict import Verdict
 
 
@@ -157,7 +157,7 @@ def _one_line(verdict: Verdict) -> str:
     return f"{verdict.headline}: {textwrap.shorten(why, 200)}" if why else verdict.headline
 
 
-def _summary(rows: Sequence[Row]) -> None:
+def _summary(rows: Sequence[GradedExercise]) -> None:
     from gpulab.classroom.tables import exercises_of, students_of, total
     from gpulab.grading.wording import counted
 

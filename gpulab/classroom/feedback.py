@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpulab.classroom.points import number
-from gpulab.classroom.results import NOT_JUDGED, Row
+from gpulab.classroom.results import NOT_JUDGED, GradedExercise
 from gpulab.classroom.store import replace_file
 from gpulab.classroom.tables import total
 from gpulab.toolchain.diagnostics import visible
@@ -36,18 +36,18 @@ def _text(text: str) -> str:
     return html.escape(visible(text))
 
 
-def _mark(row: Row) -> str:
+def _mark(row: GradedExercise) -> str:
     if row.status == NOT_JUDGED:
         return "not judged yet"
     return f'<span class="{"good" if row.passed else "bad"}">{"passed" if row.passed else _text(row.status)}</span>'
 
 
-def _points(row: Row) -> str:
+def _points(row: GradedExercise) -> str:
     got = "–" if row.points is None else str(number(row.points))
     return f"{got} of {number(row.full)}"
 
 
-def _section(row: Row) -> str:
+def _section(row: GradedExercise) -> str:
     mark = html.escape(row.exercise, quote=True)
     parts = [
         f'<h2 id="{mark}">{_text(row.exercise)}: {_mark(row)}, {_points(row)}</h2>',
@@ -72,7 +72,7 @@ def _section(row: Row) -> str:
     return f"<section>{''.join(parts)}</section>"
 
 
-def page(student: str, rows: Sequence[Row], title: str = "Feedback") -> str:
+def page(student: str, rows: Sequence[GradedExercise], title: str = "Feedback") -> str:
     """The page of one student, from the rows of this student."""
     mine = [row for row in rows if row.student == student]
     graded = [row for row in mine if row.exercise]
@@ -104,7 +104,7 @@ def file_name(student: str) -> str:
     return f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:8]}.html"
 
 
-def write(folder: Path, rows: Sequence[Row]) -> list[Path]:
+def write(folder: Path, rows: Sequence[GradedExercise]) -> list[Path]:
     """A page for each student. Raises OSError."""
     written = []
     for student in sorted({row.student for row in rows}):

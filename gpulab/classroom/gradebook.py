@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulab.classroom.points import number
-from gpulab.classroom.results import MISSING, Row
+from gpulab.classroom.results import MISSING, GradedExercise
 from gpulab.errors import CheckError
 
 CHECK_CELL = "{exercise}-check-2"
@@ -25,7 +25,7 @@ def address(place: str) -> str:
     return place if "://" in place else f"sqlite:///{Path(place).absolute()}"
 
 
-def write(place: str, rows: Iterable[Row]) -> list[str]:
+def write(place: str, rows: Iterable[GradedExercise]) -> list[str]:
     """Write the points of all rows that were judged; what is missing or was not judged stays as it is.
 
     Args:
@@ -80,7 +80,7 @@ def _home(book: Any, exercise: str, full: Fraction) -> tuple[str, str]:
     return exercise, exercise
 
 
-def _write(book: Any, row: Row, points: Fraction, assignment: str, notebook: str) -> list[str]:
+def _write(book: Any, row: GradedExercise, points: Fraction, assignment: str, notebook: str) -> list[str]:
     book.update_or_create_student(row.student)
     submission = book.update_or_create_submission(assignment, row.student)
     one = next(each for each in submission.notebooks if each.name == notebook)

@@ -22,7 +22,7 @@ MISSING, UNREAD, NOT_JUDGED = "not handed in", "not read", "not judged"
 
 
 @dataclass(frozen=True)
-class Row:
+class GradedExercise:
     """What came of one student's answer to one exercise.
 
     Args:
@@ -78,7 +78,7 @@ class Row:
 def rows(
     submissions: Sequence[Submission], verdicts: Mapping[Submission, Plain], problems: Mapping[Submission, str],
     scheme: Scheme,
-) -> list[Row]:  # fmt: skip
+) -> list[GradedExercise]:  # fmt: skip
     """A row for each submission, in their order.
 
     Args:
@@ -89,19 +89,25 @@ def rows(
     return [_row(each, verdicts.get(each), problems.get(each, "it was not graded yet"), scheme) for each in submissions]
 
 
-def _row(one: Submission, plain: Plain | None, problem: str, scheme: Scheme) -> Row:
+def _row(one: Submission, plain: Plain | None, problem: str, scheme: Scheme) -> GradedExercise:
     full = scheme.full(one.exercise) if one.exercise else Fraction(0)
     if one.answer is None:
         missing = one.problem == NOT_HANDED_IN
         points = Fraction(0) if one.exercise else None
         headline = "Nothing was handed in." if missing else "What was handed in could not be read."
         reason = "" if missing else one.problem
-        return Row(one.student, one.exercise, MISSING if missing else UNREAD, headline, reason, "", points, full)
+        return GradedExercise(
+            one.student, one.exercise, MISSING if missing else UNREAD, headline, reason, "", points, full
+        )
     verdict = None if plain is None else Verdict.from_dict(plain)
     if verdict is None or verdict.status == NOT_JUDGED:
         reason = problem if verdict is None else verdict.reason or verdict.headline
-        return Row(one.student, one.exercise, NOT_JUDGED, "Not judged yet: the grading itself failed, not the answer.",
-                   reason, "", None, full, (), one.answer)  # fmt: skip
+        headline = "Not judged yet: the grading itself failed, not the answer."
+        return GradedExercise(
+            one.student, one.exercise, NOT_JUDGED, headline, reason, "", None, full, (), one.answer
+        )  # fmt: skip
     points = scheme.earned(one.exercise, verdict.passed, verdict.criteria)
-    return Row(one.student, one.exercise, verdict.status, verdict.headline, verdict.reason, verdict.cause, points, full,
-               verdict.criteria, one.answer, verdict)  # fmt: skip
+    return GradedExercise(
+        one.student, one.exercise, verdict.status, verdict.headline, verdict.reason, verdict.cause, points, full,
+        verdict.criteria, one.answer, verdict,
+    )  # fmt: skip

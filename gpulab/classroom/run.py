@@ -20,7 +20,7 @@ from typing import TextIO
 from gpulab.classroom.jobs import Job, Plain, version_of
 from gpulab.classroom.points import Scheme
 from gpulab.classroom.pool import Pool
-from gpulab.classroom.results import NOT_JUDGED, Row, rows
+from gpulab.classroom.results import NOT_JUDGED, GradedExercise, rows
 from gpulab.classroom.store import Lines, Results, lines_of, replace_file
 from gpulab.classroom.submissions import Submission
 from gpulab.errors import CheckError
@@ -30,7 +30,7 @@ RESULTS, SETTINGS, HISTORY = "results.jsonl", "run.json", "history.jsonl"
 
 
 @dataclass
-class Run:
+class RunSummary:
     """What a run did.
 
     Args:
@@ -39,7 +39,7 @@ class Run:
         seconds: that the grading took.
     """
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[GradedExercise] = field(default_factory=list)
     graded: int = 0
     taken: int = 0
     seconds: float = 0.0
@@ -96,7 +96,7 @@ def grade_class(
     jail: str = "none",
     say: Callable[[str], None] = lambda text: None,
     progress: Progress | None = None,
-) -> Run:
+) -> RunSummary:
     """Grade what the store in `out` does not have yet, and return a row for each submission.
 
     Args:
@@ -108,7 +108,7 @@ def grade_class(
     """
     jobs = jobs_of(submissions, seed, seconds, trusted, jail)
     by_key = {job.key: job for job in jobs.values()}
-    run = Run()
+    run = RunSummary()
     problems: dict[str, str] = {}
     begun = time.monotonic()
     with Results(out / RESULTS) as store:
@@ -207,7 +207,7 @@ class Attempt:
     when: int
 
 
-def note_attempts(out: Path, rows: Iterable[Row], now: float) -> None:
+def note_attempts(out: Path, rows: Iterable[GradedExercise], now: float) -> None:
     """Note answers that no run into this folder has met before. Raises OSError, CheckError as the store does."""
     known = {(each.student, each.exercise, each.answer) for each in attempts(out)}
     with Lines(out / HISTORY) as lines:

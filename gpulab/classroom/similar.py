@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from pathlib import Path
 
-from gpulab.classroom.results import Row
+from gpulab.classroom.results import GradedExercise
 from gpulab.classroom.tables import csv_text
 from gpulab.toolchain.sources import without_comments
 
@@ -188,7 +188,7 @@ def given_with(exercise: str) -> list[str]:
     return texts
 
 
-def pairs(rows: Iterable[Row]) -> list[Pair]:
+def pairs(rows: Iterable[GradedExercise]) -> list[Pair]:
     """The similar answers of a class, exercise by exercise."""
     by_exercise: dict[str, list[tuple[str, str]]] = {}
     for row in rows:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from gpulab.classroom.points import number
-from gpulab.classroom.results import Row
+from gpulab.classroom.results import GradedExercise
 
 LONG = ("student", "exercise", "status", "points", "full", "cause", "reason", "headline", "answer")
 
@@ -39,36 +39,36 @@ def shown_points(points: Fraction | None) -> float | int | None:
     return None if points is None else number(points)
 
 
-def report_csv(rows: Iterable[Row]) -> str:
+def report_csv(rows: Iterable[GradedExercise]) -> str:
     """One line for each row."""
     plain = [row.as_dict() for row in rows]
     return csv_text([LONG, *([row[name] for name in LONG] for row in plain)])
 
 
-def report_json(rows: Iterable[Row]) -> str:
+def report_json(rows: Iterable[GradedExercise]) -> str:
     """Everything but the answers' texts."""
     return json.dumps([row.as_dict() for row in rows], indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def exercises_of(rows: Iterable[Row]) -> list[str]:
+def exercises_of(rows: Iterable[GradedExercise]) -> list[str]:
     return sorted({row.exercise for row in rows if row.exercise})
 
 
-def students_of(rows: Iterable[Row]) -> list[str]:
+def students_of(rows: Iterable[GradedExercise]) -> list[str]:
     """Students with a row for an exercise."""
     return sorted({row.student for row in rows if row.exercise})
 
 
-def total(rows: Iterable[Row]) -> Fraction:
+def total(rows: Iterable[GradedExercise]) -> Fraction:
     """All points, those not judged left out."""
     return sum((row.points for row in rows if row.points is not None), Fraction(0))
 
 
-def _grid(rows: Sequence[Row]) -> tuple[list[str], list[str], dict[tuple[str, str], Row]]:
+def _grid(rows: Sequence[GradedExercise]) -> tuple[list[str], list[str], dict[tuple[str, str], GradedExercise]]:
     return students_of(rows), exercises_of(rows), {(row.student, row.exercise): row for row in rows if row.exercise}
 
 
-def grades_csv(rows: Sequence[Row]) -> str:
+def grades_csv(rows: Sequence[GradedExercise]) -> str:
     """One line for each student, one column for each exercise, and their sum. What was not judged is empty."""
     students, exercises, at = _grid(rows)
     lines: list[Sequence[object]] = [("student", *exercises, "total")]
@@ -78,7 +78,7 @@ def grades_csv(rows: Sequence[Row]) -> str:
     return csv_text(lines)
 
 
-def moodle_csv(rows: Sequence[Row]) -> str:
+def moodle_csv(rows: Sequence[GradedExercise]) -> str:
     """For Moodle's gradebook (Grades, Import, CSV file): map "Username", and each exercise to its grade item.
 
     Beside each exercise stands a column that can be mapped as its feedback.
@@ -95,7 +95,7 @@ def moodle_csv(rows: Sequence[Row]) -> str:
     return csv_text(lines)
 
 
-def canvas_csv(rows: Sequence[Row]) -> str:
+def canvas_csv(rows: Sequence[GradedExercise]) -> str:
     """For Canvas' gradebook (Import): students by their SIS login ID, which the folders of submissions are named by."""
     students, exercises, at = _grid(rows)
     fixed = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

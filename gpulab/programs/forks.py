@@ -35,7 +35,7 @@ _START = "from gpulab.programs import forks; forks.main()"
 # --------------------------------------------------------------------------------- the process that wants a run
 
 
-class Run:
+class ForkedRun:
     """A run that has been started: what of subprocess.Popen is used of it, with the same meaning."""
 
     def __init__(self, pid: int, ending: int, stdout: int, stderr: int) -> None:
@@ -153,7 +153,7 @@ def start(
     stdin: int,
     report: Sequence[int],
     kept: Sequence[int] = (),
-) -> Run:
+) -> ForkedRun:
     """Fork a process that leads a session of its own and calls `start.main`.
 
     Args:
@@ -190,7 +190,7 @@ def start(
     finally:
         for end in (out[1], of_run[1], ending[1]):
             os.close(end)
-    return Run(pid, ending[0], out[0], of_run[0])
+    return ForkedRun(pid, ending[0], out[0], of_run[0])
 
 
 # ------------------------------------------------------------------------------------------------- the server

@@ -23,13 +23,13 @@ from gpulab.programs.report import Reader
 from gpulab.records import Activity, Diagnostic, Fault, Launch, Transfer
 
 if TYPE_CHECKING:
-    from gpulab.programs.forks import Run
+    from gpulab.programs.forks import ForkedRun
     from gpulab.views.timeline import Timeline
 
 HOME = str(Path(__file__).resolve().parents[2])
 MOST_OUTPUT = 4 << 20  # bytes of each stream that a run keeps
 Output = Callable[[str, str], None]
-_Begin = Callable[[IO[bytes], Reader, walls.Tie], "subprocess.Popen[bytes] | Run"]
+_Begin = Callable[[IO[bytes], Reader, walls.Tie], "subprocess.Popen[bytes] | ForkedRun"]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def source_line(file: Path, offset: int) -> str:
     except (OSError, GpulabError):
         return ""
     contents = {section.name: section.contents for section in sections}
-    found: lines.Row | None = None
+    found: lines.LineStart | None = None
     for row in lines.rows(contents):
         if row.address > offset:
             break

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulab.classroom.jobs import Job, Plain, Unfit
-from gpulab.classroom.results import Row
+from gpulab.classroom.results import GradedExercise
 from gpulab.classroom.submissions import Submission
 from gpulab.grading.verdict import Verdict, VerdictRow
 
@@ -55,5 +55,5 @@ def submission(student: str, answer: str | None, problem: str = "") -> Submissio
     return Submission(student, "first-fill", answer, problem, "")
 
 
-def summary(rows: list[Row]) -> list[tuple[str, str]]:
+def summary(rows: list[GradedExercise]) -> list[tuple[str, str]]:
     return [(row.student, row.status) for row in rows]

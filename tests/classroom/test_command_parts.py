@@ -16,8 +16,8 @@ import gpulab.classroom.submissions
 import gpulab.grading
 import gpulab.grading.isolated
 from gpulab.classroom import command, dashboard, feedback, gradebook, similar
-from gpulab.classroom.results import NOT_JUDGED, Row
-from gpulab.classroom.run import Run, duration
+from gpulab.classroom.results import NOT_JUDGED, GradedExercise
+from gpulab.classroom.run import RunSummary, duration
 from gpulab.errors import CheckError
 from gpulab.grading.verdict import Verdict, VerdictRow
 
@@ -59,9 +59,9 @@ def test_names_of_no_exercise() -> None:
             command.exercises_wanted(text)
 
 
-def row(student: str, status: str, points: int | None, exercise: str = "first-fill") -> Row:
+def row(student: str, status: str, points: int | None, exercise: str = "first-fill") -> GradedExercise:
     worth = None if points is None else Fraction(points)
-    return Row(student, exercise, status, "Headline.", "", "", worth, Fraction(1))
+    return GradedExercise(student, exercise, status, "Headline.", "", "", worth, Fraction(1))
 
 
 ROWS = [row("ann", "passed", 1), row("bob", "wrong", 0), row("cy", "wrong", 0), row("dee", "fault", 0)]
@@ -72,10 +72,10 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
     """A class that "was graded": what was asked, and the result, which a test may change."""
     found: dict[str, Any] = {"rows": ROWS, "pairs": [], "required": [], "graded": 3, "said": []}
 
-    def grade_class(given: Any, out: Path, pool: Any, scheme: Any, seed: int, **more: Any) -> Run:
+    def grade_class(given: Any, out: Path, pool: Any, scheme: Any, seed: int, **more: Any) -> RunSummary:
         found["asked"] = (given, out, scheme.as_dict()["partial"], seed, more)
         pool()
-        return Run(found["rows"], found["graded"], 1, 65.0)
+        return RunSummary(found["rows"], found["graded"], 1, 65.0)
 
     monkeypatch.setattr(gpulab.classroom.run, "grade_class", grade_class)
     monkeypatch.setattr(gpulab.classroom.pool, "pool", lambda *all: found.update(pool=all))

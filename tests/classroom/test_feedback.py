@@ -9,17 +9,19 @@ from pathlib import Path
 import pytest
 
 from gpulab.classroom import feedback
-from gpulab.classroom.results import UNREAD, Row
+from gpulab.classroom.results import UNREAD, GradedExercise
 from gpulab.grading.criteria import Criterion
 from gpulab.grading.verdict import Verdict, VerdictRow
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">&"\'\x1b[31m\u202e'
 
 
-def row(student: str, text: str, exercise: str = "saxpy-guard") -> Row:
+def row(student: str, text: str, exercise: str = "saxpy-guard") -> GradedExercise:
     verdict = Verdict(exercise, "wrong", text, (VerdictRow(text, text), VerdictRow("compiler", text, True)), text)
     criteria = (Criterion("visible", text, True), Criterion("hidden", "other inputs", None))
-    return Row(student, exercise, "wrong", text, text, text, Fraction(1, 2), Fraction(2), criteria, text, verdict)
+    return GradedExercise(
+        student, exercise, "wrong", text, text, text, Fraction(1, 2), Fraction(2), criteria, text, verdict
+    )
 
 
 class Seen(HTMLParser):
@@ -46,7 +48,9 @@ class Seen(HTMLParser):
 
 
 def test_hostile_text_is_text() -> None:
-    page = feedback.page(HOSTILE, [row(HOSTILE, HOSTILE), Row(HOSTILE, "", UNREAD, "", HOSTILE, "", None, Fraction(0))])
+    page = feedback.page(
+        HOSTILE, [row(HOSTILE, HOSTILE), GradedExercise(HOSTILE, "", UNREAD, "", HOSTILE, "", None, Fraction(0))]
+    )
     seen = Seen(page)
     assert {tag for tag, _ in seen.tags} <= {
         "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "table", "caption", "thead",

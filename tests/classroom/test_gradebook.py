@@ -10,10 +10,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from gpulab.classroom import gradebook
-from gpulab.classroom.results import MISSING, NOT_JUDGED, UNREAD, Row
+from gpulab.classroom.results import MISSING, NOT_JUDGED, UNREAD, GradedExercise
 from gpulab.errors import CheckError
 
-RIGHT = Row("ann", "first-fill", "passed", "", "", "", Fraction(2), Fraction(2))
+RIGHT = GradedExercise("ann", "first-fill", "passed", "", "", "", Fraction(2), Fraction(2))
 PART = replace(RIGHT, student="bob", status="wrong", points=Fraction(3, 2))
 UNREADABLE = replace(RIGHT, student="cy", status=UNREAD, points=Fraction(0))
 ABSENT = replace(RIGHT, student="dee", status=MISSING, points=Fraction(0))

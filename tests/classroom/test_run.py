@@ -17,7 +17,7 @@ import pytest
 from gpulab.classroom import tables
 from gpulab.classroom.points import Scheme
 from gpulab.classroom.pool import OneByOne
-from gpulab.classroom.run import Progress, Run, attempts, duration, grade_class, jobs_of, note_attempts, seed_of
+from gpulab.classroom.run import Progress, RunSummary, attempts, duration, grade_class, jobs_of, note_attempts, seed_of
 from gpulab.classroom.submissions import Submission
 from gpulab.errors import CheckError
 from tests.classroom import tasks
@@ -26,7 +26,7 @@ from tests.classroom.tasks import submission, summary
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def graded(out: Path, given: list[Submission], seed: int = 1, said: list[str] | None = None) -> Run:
+def graded(out: Path, given: list[Submission], seed: int = 1, said: list[str] | None = None) -> RunSummary:
     say = (lambda text: None) if said is None else said.append
     return grade_class(given, out, lambda: OneByOne(tasks.grade), Scheme(), seed, say=say)
 

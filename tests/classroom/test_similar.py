@@ -12,7 +12,7 @@ from itertools import combinations
 
 import pytest
 
-from gpulab.classroom.results import Row
+from gpulab.classroom.results import GradedExercise
 from gpulab.classroom.similar import LEAST, features, given_with, pairs, pairs_csv, similar, tokens
 from gpulab.grading import exercise_ids
 from gpulab.grading.answers import right_answers, wrong_answers
@@ -186,7 +186,7 @@ def test_rows_become_a_table() -> None:
     text = right_answers("port-a-program")["groups_of_32"]
     other = "".join(f"__device__ int f{n}(int a) {{ return a * {n} + {n * 7} - (a ^ {n + 3}); }}\n" for n in range(30))
     rows = [
-        Row(student, exercise, "wrong", "", "", "", Fraction(0), Fraction(1), (), answer)
+        GradedExercise(student, exercise, "wrong", "", "", "", Fraction(0), Fraction(1), (), answer)
         for exercise in ("first-fill", "port-a-program")
         for student, answer in (("=ann", text + other), ("bob", disguise(text + other, 1)), ("cy", text), ("dee", None))
     ]

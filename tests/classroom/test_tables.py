@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 
 from gpulab.classroom import tables
-from gpulab.classroom.results import MISSING, NOT_JUDGED, UNREAD, Row
+from gpulab.classroom.results import MISSING, NOT_JUDGED, UNREAD, GradedExercise
 
 ROWS = [
-    Row("ann", "first-fill", "passed", "Passed.", "", "", Fraction(1), Fraction(1), answer="x"),
-    Row("ann", "saxpy-guard", "wrong", "Not yet.", "past the end", "missing-guard", Fraction(3, 4), Fraction(3)),
-    Row("bob", "first-fill", NOT_JUDGED, "Not judged.", "the disk is full", "", None, Fraction(1)),
-    Row("bob", "saxpy-guard", MISSING, "Nothing.", "", "", Fraction(0), Fraction(3)),
-    Row("cy", "", UNREAD, "Unread.", "a FIFO", "", None, Fraction(0)),
+    GradedExercise("ann", "first-fill", "passed", "Passed.", "", "", Fraction(1), Fraction(1), answer="x"),
+    GradedExercise(
+        "ann", "saxpy-guard", "wrong", "Not yet.", "past the end", "missing-guard", Fraction(3, 4), Fraction(3)
+    ),
+    GradedExercise("bob", "first-fill", NOT_JUDGED, "Not judged.", "the disk is full", "", None, Fraction(1)),
+    GradedExercise("bob", "saxpy-guard", MISSING, "Nothing.", "", "", Fraction(0), Fraction(3)),
+    GradedExercise("cy", "", UNREAD, "Unread.", "a FIFO", "", None, Fraction(0)),
 ]
 
 
@@ -69,7 +71,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_cell_is_a_formula(text: str) -> None:
-    row = Row(text, "first-fill", "wrong", text, text, text, Fraction(0), Fraction(1))
+    row = GradedExercise(text, "first-fill", "wrong", text, text, text, Fraction(0), Fraction(1))
     for table in (tables.report_csv, tables.grades_csv, tables.moodle_csv, tables.canvas_csv):
         for line in cells(table([row])):
             for cell in line:

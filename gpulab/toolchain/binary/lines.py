@@ -18,7 +18,7 @@ _STRING, _LINE_STRP, _STRP, _UDATA, _BLOCK = 0x08, 0x1F, 0x0E, 0x0F, 0x09
 _PATH, _DIRECTORY = 1, 2  # DW_LNCT_path, DW_LNCT_directory_index
 
 
-class Row(NamedTuple):
+class LineStart(NamedTuple):
     """From this address on the code belongs to a line of a file."""
 
     address: int
@@ -66,14 +66,14 @@ class _Reader:
         return found
 
 
-def rows(sections: Mapping[str, bytes]) -> list[Row]:
+def rows(sections: Mapping[str, bytes]) -> list[LineStart]:
     """The lines of all code, in order of addresses. [] where there are none, or none that can be read.
 
     Args:
         sections: the file's sections by name (.debug_line, .debug_line_str, .debug_str).
     """
     raw = sections.get(".debug_line", b"")
-    found: list[Row] = []
+    found: list[LineStart] = []
     at = 0
     try:
         while at + 4 < len(raw) and len(found) < _MOST_ROWS:
@@ -135,7 +135,7 @@ def _names(reader: _Reader, version: int, sections: Mapping[str, bytes]) -> dict
     return {number: whole(*entry) for number, entry in files.items()}
 
 
-def _program(reader: _Reader, sections: Mapping[str, bytes], found: list[Row]) -> None:
+def _program(reader: _Reader, sections: Mapping[str, bytes], found: list[LineStart]) -> None:
     """One line number program (DWARF 5, 6.2.5)."""
     version = reader.number(2)
     if not 4 <= version <= 5:
@@ -185,4 +185,4 @@ def _program(reader: _Reader, sections: Mapping[str, bytes], found: list[Row]) -
             for _ in range(lengths[code - 1]):
                 reader.unsigned()
         if row:
-            found.append(Row(address, files.get(file, ""), max(line, 0), column))
+            found.append(LineStart(address, files.get(file, ""), max(line, 0), column))

@@ -332,7 +332,7 @@ class _Writer:
         self,
         function: _Function,
         body: Sequence[tuple[Decoded, str]],
-        rows: Sequence[lines.Row],
+        rows: Sequence[lines.LineStart],
         files: Mapping[str, int],
     ) -> None:
         name = _name(function.name)
