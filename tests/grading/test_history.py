@@ -25,6 +25,20 @@ def file(tmp_path, monkeypatch):
 DAY = "2026-10-31"
 
 
+def test_what_an_entry_says_of_hints_and_causes():
+    done = Done(hints=3, steps={1: 1}, causes={"b": 2, "c": 5, "a": 2})
+    assert [done.opened(step) for step in (1, 2, 3)] == [True, False, True]
+    assert done.found == [("c", 5), ("a", 2), ("b", 2)]
+    for entry in (None, 7, "solved", ["solved"]):
+        assert learned.done_of(entry) == Done()
+
+
+def test_as_many_kinds_of_causes_as_are_kept_all_stay():
+    causes = {f"cause-{number}": 1 for number in range(learned.KINDS)}
+    assert learned.done_of({"causes": causes}).causes == causes
+    assert learned.OTHER in learned.done_of({"causes": {**causes, "more": 1}}).causes
+
+
 def test_attempts_and_solved_are_kept(file):
     assert progress().solved == 0
     history.record_attempt("first-fill", False)
