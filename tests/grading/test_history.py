@@ -39,6 +39,16 @@ def test_as_many_kinds_of_causes_as_are_kept_all_stay():
     assert learned.OTHER in learned.done_of({"causes": {**causes, "more": 1}}).causes
 
 
+def test_files_for_others_have_their_limits(monkeypatch):
+    assert json.loads(learned.export({}, ".json")) == {"format": 1, "exercises": {}}
+    monkeypatch.setattr(learned, "EXERCISES", 2)
+    two = {"a": Done(True, 1), "b": Done(True, 1)}
+    for suffix in (".json", ".csv"):
+        assert learned.imported(learned.export(two, suffix), suffix) == two
+        with pytest.raises(ValueError, match="more than 2 exercises"):
+            learned.imported(learned.export({**two, "c": Done()}, suffix), suffix)
+
+
 def test_attempts_and_solved_are_kept(file):
     assert progress().solved == 0
     history.record_attempt("first-fill", False)

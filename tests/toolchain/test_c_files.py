@@ -1,7 +1,7 @@
 """C and C++ files as an editor reads them: each by itself, with the compile_flags.txt of its folder or one above.
 
-Files of the machine and of libraries have tests of their own (tests/machine/test_native.py, tests/libraries). The device
-library is compiled with musl's sources from the compiler's package, and headers of kernels are compiled with kernels.
+Files of the machine and of libraries have tests of their own (tests/machine/test_native.py, tests/libraries). The
+device library is compiled with musl's sources from the compiler's package, and headers of kernels with kernels.
 """
 
 from __future__ import annotations
