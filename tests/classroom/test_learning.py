@@ -138,6 +138,10 @@ def test_a_damaged_file_is_an_error(tmp_path: Path, text: str) -> None:
         read_learning(tmp_path / "learning.json")
 
 
+def test_a_class_that_was_graded_before_there_were_such_records(tmp_path: Path) -> None:
+    assert read_learning(tmp_path / "learning.json") == []
+
+
 def test_a_class_with_files_of_learners(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
