@@ -228,7 +228,7 @@ def mode_register(descriptor: KernelDescriptor, arch: str = "gfx942") -> int:
 
 def scratch_bytes(descriptor: KernelDescriptor) -> int:
     """Scratch that each lane gets, in bytes (a multiple of 16)."""
-    extra = DYNAMIC_STACK_BYTES if descriptor.uses_dynamic_stack else 0
+    extra = max(DYNAMIC_STACK_BYTES, descriptor.stack_bytes) if descriptor.uses_dynamic_stack else 0
     return (descriptor.private_bytes + extra + 15) // 16 * 16
 
 

@@ -175,29 +175,103 @@ __global__ void large(int* out) {
         (64 << 20, "large", (), 8),
         (1 << 20, "take", (1000, 2000), 1024),  # with 16 bytes of its own such a block has 1,024 bytes
         (0, "take", (1, 5), 0),
-        (3 << 30, "take", (1, 5), None),
     ],
 )  # fmt: skip
 def test_the_limit_of_malloc_in_kernels(call, limit, kernel, arguments, expected):
-    """hipLimitMallocHeapSize, as CUDA's programming guide has it: malloc gives null beyond it. It is a module's until a
-    kernel of it has called malloc."""
+    """hipLimitMallocHeapSize, as CUDA's programming guide has it: malloc gives null beyond it."""
     import gpulab
 
     heap, out = 2, gpulab.zeros(1, "int32")
     try:
         assert call.hipDeviceSetLimit(heap, limit) == 0
+        assert call.address("hipDeviceGetLimit", heap) == limit
         kernels = gpulab.compile(HEAP)
-        if expected is None:
-            with pytest.raises(gpulab.GpulabError, match="memory"):
-                kernels[kernel][1, 1](*arguments, out)
-            return
         kernels[kernel][1, 1](*arguments, out)
         assert out.to_host().tolist() == [expected]
-        assert call.hipDeviceSetLimit(heap, 4 << 20) == 0
-        kernels[kernel][1, 1](*arguments, out)
-        assert out.to_host().tolist() == ([8] if kernel == "large" else [0 if expected else 5])
     finally:
         assert call.hipDeviceSetLimit(heap, 8 << 20) == 0
+
+
+GROWN = """
+__device__ unsigned* taken[200];
+__device__ int count;
+__global__ void take(size_t bytes) {
+    while (unsigned* p = (unsigned*)malloc(bytes)) {
+        for (size_t i = 0; i < bytes / 4; i += 256) p[i] = count;
+        p[bytes / 4 - 1] = count;
+        taken[count++] = p;
+    }
+}
+__global__ void check(size_t bytes, int* good) {
+    *good = 1;
+    for (int n = 0; n < count; n++) {
+        for (size_t i = 0; i < bytes / 4; i += 256) *good &= taken[n][i] == n;
+        *good &= taken[n][bytes / 4 - 1] == n;
+    }
+}
+__global__ void give(int first) { while (count > first) delete[] taken[--count]; }
+"""
+
+
+def test_the_heap_grows_and_shrinks_after_it_was_used(call):
+    """Blocks of 1 MiB: as many as the limit has room for, whenever it is set; those in use stay as they are."""
+    import gpulab
+
+    block, kernels, good = (1 << 20) - 16, gpulab.compile(GROWN), gpulab.zeros(1, "int32")
+    count = kernels.variable("count", "int32")
+
+    def fill(limit):
+        assert call.hipDeviceSetLimit(2, limit << 20) == 0
+        kernels["take"][1, 1](block)
+        kernels["check"][1, 1](block, good)
+        assert good.to_host().tolist() == [1]
+        return int(count.to_host()[0])
+
+    try:
+        assert [fill(limit) for limit in (5, 8, 20, 2, 21, 37)] == [5, 8, 20, 20, 21, 37]
+        kernels["give"][1, 1](3)  # blocks of four parts of the heap
+        assert fill(37) == 37
+        kernels["give"][1, 1](0)
+        for limit in range(38, 43):  # what is given back is reused, so that the heap grows by one block each time
+            assert fill(limit) == limit
+        with pytest.raises(AssertionError):  # eight parts beside the first are the most
+            fill(43)
+        assert call.hipGetLastError() == 2
+        kernels["give"][1, 1](0)
+    finally:
+        assert call.hipDeviceSetLimit(2, 8 << 20) == 0
+
+
+STACK = """
+__device__ __attribute__((noinline)) int deep(int n, int* seen) {
+    volatile int room[64];
+    for (int i = 0; i < 64; i++) room[i] = n + i;
+    int below = n == 0 ? 0 : deep(n - 1, seen);
+    return below + room[n & 63] - (n & 63) - n + 1;
+}
+__global__ void run(int n, int* out) { *out = deep(n, out); }
+"""
+
+
+@pytest.mark.parametrize("loaded_before", [False, True])
+def test_the_limit_of_the_stack(call, loaded_before):
+    """hipLimitStackSize: 200 calls of over 256 bytes need more than the stack has at first; at most 128 KiB - 16."""
+    import gpulab
+
+    out = gpulab.zeros(1, "int32")
+    kernels = gpulab.compile(STACK)
+    if loaded_before:
+        with pytest.raises(gpulab.GpulabError, match="stack"):
+            kernels["run"][1, 64](200, out)
+    try:
+        assert call.hipDeviceSetLimit(0, 128 << 10) == 1
+        assert call.hipDeviceSetLimit(0, 96 << 10) == 0
+        kernels["run"][1, 64](200, out)
+        assert out.to_host().tolist() == [201]
+    finally:
+        assert call.hipDeviceSetLimit(0, 1024) == 0
+    with pytest.raises(gpulab.GpulabError, match="stack"):
+        kernels["run"][1, 64](200, out)
 
 
 def test_hints_that_have_no_effect(call, number):

@@ -149,6 +149,7 @@ class KernelDescriptor:
     sgprs: int
     max_flat_workgroup_size: int
     uses_dynamic_stack: bool = False
+    stack_bytes: int = 0  # then: what the host wants for it at least (hipLimitStackSize)
     required_workgroup_size: tuple[int, int, int] | None = None
     vgpr_spills: int = 0
     sgpr_spills: int = 0

@@ -133,7 +133,7 @@ class Prepared(NamedTuple):
 
 # What makes two launches alike, so that what is set up for one is there for the next: the kernel and its entry point,
 # grid, block, dynamic LDS, limit of instructions, address of the record of a cooperative launch.
-_Alike = tuple[LoadedKernel, int, Dim3, Dim3, int, int | None, int]
+_Alike = tuple[LoadedKernel, int, int, Dim3, Dim3, int, int | None, int]
 
 
 class VirtualDevice:
@@ -376,7 +376,16 @@ class VirtualDevice:
             shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
             shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
         shared.faulted, shared.cancel, shared.gone = _NO_FAULT, 0, 0
-        same = (kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync)
+        same = (
+            kernel,
+            kernel.scratch_bytes,
+            code.entry,
+            grid,
+            block,
+            dynamic_lds,
+            request.limit,
+            hidden.multigrid_sync,
+        )
         if same != self._same:
             self._same = same
             self._share(request, code, shape, lds, total)

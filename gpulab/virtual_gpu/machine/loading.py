@@ -15,7 +15,7 @@ import threading
 import time
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from gpulab.architectures.architecture import Architecture
@@ -140,6 +140,7 @@ class LoadedKernel:
         self.layout = dispatch.initial_registers(descriptor, device.architecture.name)
         self.mode = dispatch.mode_register(descriptor, device.architecture.name)
         self.scratch_bytes = dispatch.scratch_bytes(descriptor)
+        self._scalars: list[int] | None = None
         self.vgprs = 256 + descriptor.agprs if descriptor.agprs else max(descriptor.vgprs, 1)
         # Whole 64 bytes: Clang widens scalar loads of arguments up to the end of an aligned block.
         self.kernarg = device.arena.allocate(
@@ -152,7 +153,10 @@ class LoadedKernel:
         self.spent = 0.0  # seconds in launches of code of which something was compiled quickly
         self._lock = threading.Lock()
         self._segments: dict[tuple[Dim3, Dim3, int, Hidden], tuple[int, bytes]] = {}
-        self._scalars: list[int] | None = None
+
+    def set_descriptor(self, descriptor: KernelDescriptor) -> None:
+        """Another one, which differs in the size of the stack alone."""
+        self.descriptor, self.scratch_bytes, self._scalars = descriptor, dispatch.scratch_bytes(descriptor), None
 
     def segment(self, kernarg: bytes, grid: Dim3, block: Dim3, dynamic_lds: int, hidden: Hidden) -> bytes:
         """The kernel argument segment: `dispatch.fill_kernarg`, whose hidden part is kept for the next launch."""
@@ -285,9 +289,16 @@ class LoadedKernel:
         )
 
 
-_HEAP = "__gpulab_heap"  # gpulab/heap.h: the state of malloc in kernels: address, bytes, bytes used so far ...
-_HEAP_BYTES, _HEAP_UNIT, _HEAP_MOST = 8 << 20, 32, 2 << 30
-_HEAP_USED = ctypes.c_uint32
+_HEAP = "__gpulab_heap"  # gpulab/heap.h: the state of malloc in kernels
+_HEAP_BYTES, _HEAP_UNIT, _HEAP_PARTS = 8 << 20, 32, 8
+
+
+class _HeapPart(ctypes.Structure):
+    _fields_ = (("memory", ctypes.c_uint64), ("bytes", ctypes.c_uint32), ("used", ctypes.c_uint32))
+
+
+class _HeapState(ctypes.Structure):
+    _fields_ = (("present", _HeapPart), ("free", ctypes.c_uint64 * 32), ("older", _HeapPart * _HEAP_PARTS))
 
 
 class LoadedModule:
@@ -304,8 +315,9 @@ class LoadedModule:
         self.granule = 1 if program.guarantees.exact_bounds else PAGE
         self.addresses: dict[str, int] = {}
         self.symbols: dict[str, tuple[int, int]] = {}
-        # Of malloc in kernels, where the host set it: address (0: the module's own array), bytes.
-        self._heap: tuple[int, int] | None = None
+        # Of malloc in kernels: the limit, where the host set one, and the parts beside the module's own array.
+        self._heap_limit: int | None = None
+        self._heap_parts: list[int] = []
         arena = device.arena
         for name, data in program.data.items():
             if data.is_lds:
@@ -343,38 +355,55 @@ class LoadedModule:
             variable = name.removesuffix(".managed")
             if variable != name and variable in self.addresses:
                 ctypes.memmove(arena.home(self.addresses[variable]), address.to_bytes(8, "little"), 8)
-        self._place_heap()
+        self._free_heap()
+        if self._heap_limit is not None:
+            self.set_heap(self._heap_limit)
 
     def set_heap(self, limit: int) -> None:
-        """Let malloc in kernels give out `limit` bytes at most. Nothing happens if no kernel uses it, or one did.
+        """Let malloc in kernels give out `limit` bytes at most. Nothing happens if no kernel uses it.
+
+        What kernels have taken already stays. If that is more than the limit, they get no more than they give back.
 
         Raises:
             MemoryError: there is no room for it.
         """
         if _HEAP not in self.symbols:
             return
-        arena, limit = self.device.arena, limit // _HEAP_UNIT * _HEAP_UNIT
-        if _HEAP_USED.from_address(arena.home(self.symbols[_HEAP][0]) + 12).value:
-            return
-        address = 0
-        if limit > _HEAP_BYTES:  # else the array that the module has itself serves
-            if limit > _HEAP_MOST:
-                raise MemoryError(f"{limit} bytes for malloc in kernels; {_HEAP_MOST} are the most here")
-            address = arena.allocate(limit, "global", self.device.index, "heap of malloc")
-        self._free_heap()
-        self._heap = address, limit
-        self._place_heap()
+        state = _HeapState.from_address(self.device.arena.home(self.symbols[_HEAP][0]))
+        present = state.present
+        older = [part.bytes for part in state.older if part.bytes]
+        room = max(limit - sum(older) - present.used, 0) // _HEAP_UNIT * _HEAP_UNIT
+        usual = _HEAP_BYTES if not present.memory else present.bytes
+        if room + present.used <= usual:  # the part that is there serves
+            present.bytes = max(present.used + room, 1)  # 0 stands for the usual size
+        else:
+            address = self.device.arena.allocate(room, "global", self.device.index, "heap of malloc")
+            if present.used:
+                if len(older) == _HEAP_PARTS:
+                    self.device.arena.free(address)
+                    raise MemoryError(f"the heap of malloc in kernels has grown {_HEAP_PARTS} times, which is the most")
+                state.older[len(older)] = _HeapPart(present.memory, present.used, present.used)
+            elif present.memory:
+                self._heap_parts.remove(present.memory)
+                self.device.arena.free(present.memory)
+            state.present = _HeapPart(address, room, 0)
+            self._heap_parts.append(address)
+        self._heap_limit = limit
 
-    def _place_heap(self) -> None:
-        if self._heap is not None:
-            address, limit = self._heap
-            raw = address.to_bytes(8, "little") + max(limit, 1).to_bytes(4, "little")  # 0 stands for the usual size
-            ctypes.memmove(self.device.arena.home(self.symbols[_HEAP][0]), raw, len(raw))
+    def set_stack(self, limit: int) -> None:
+        """Give kernels of unknown stack size (recursion, indirect calls) so many bytes a thread, or the usual ones."""
+        kernels = {
+            name: replace(kernel, stack_bytes=limit) if kernel.uses_dynamic_stack else kernel
+            for name, kernel in self.program.kernels.items()
+        }
+        self.program = replace(self.program, kernels=kernels)
+        for name, loaded in self.kernels.items():
+            loaded.set_descriptor(kernels[name])
 
     def _free_heap(self) -> None:
-        if self._heap is not None and self._heap[0]:
-            self.device.arena.free(self._heap[0])
-        self._heap = None
+        for address in self._heap_parts:
+            self.device.arena.free(address)
+        self._heap_parts = []
 
     def unload(self) -> None:
         """Give the module's memory back. Its kernels must not be launched afterwards."""

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     from gpulab.virtual_gpu.machine.device import VirtualDevice
 
 NON_BLOCKING = 1
+LIMIT_STACK = 0  # hipLimitStackSize
 LIMIT_PRINTF = 1  # hipLimitPrintfFifoSize
 LIMIT_HEAP = 2  # hipLimitMallocHeapSize
 
 #: hipLimit_t -> default: stack, printf buffer, malloc heap; scratch limits (bytes).
-DEFAULT_LIMITS = {0: 1024, LIMIT_PRINTF: 4 << 20, LIMIT_HEAP: 8 << 20, 0x1000: 0, 0x1001: 4 << 30, 0x1002: 0}
+DEFAULT_LIMITS = {LIMIT_STACK: 1024, LIMIT_PRINTF: 4 << 20, LIMIT_HEAP: 8 << 20, 0x1000: 0, 0x1001: 4 << 30, 0x1002: 0}
+
+MOST_HEAP = (
+    2 << 30
+)  # half of what all devices share; more that is asked for is this much, as hipDeviceGetLimit then says
+MOST_STACK = (128 << 10) - 16  # HIP reference, hipDeviceSetLimit
 
 
 class Stream:

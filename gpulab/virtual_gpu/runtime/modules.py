@@ -19,7 +19,15 @@ from gpulab.records import Later
 from gpulab.virtual_gpu.runtime import codes, images
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
-from gpulab.virtual_gpu.runtime.device import DEFAULT_LIMITS, LIMIT_HEAP, Device, Stream
+from gpulab.virtual_gpu.runtime.device import (
+    DEFAULT_LIMITS,
+    LIMIT_HEAP,
+    LIMIT_STACK,
+    MOST_HEAP,
+    MOST_STACK,
+    Device,
+    Stream,
+)
 from gpulab.virtual_gpu.runtime.memory import Memory
 from gpulab.virtual_gpu.runtime.streams import Streams
 
@@ -127,6 +135,8 @@ class Modules:
             loaded = device.machine.load(program)
             if device.limits[LIMIT_HEAP] != DEFAULT_LIMITS[LIMIT_HEAP]:
                 self._set_heap(loaded, device.limits[LIMIT_HEAP])
+            if device.limits[LIMIT_STACK] != DEFAULT_LIMITS[LIMIT_STACK]:
+                loaded.set_stack(device.limits[LIMIT_STACK])
             if self.beside is not None:
                 loaded.beside = self.beside(image, device.architecture.name, list(loaded.kernels))
             module = Module(next(self._handles), device, loaded, program.printf_formats)
@@ -134,17 +144,33 @@ class Modules:
         return module
 
     def set_heap(self, device: Device, limit: int) -> None:
-        """hipDeviceSetLimit(hipLimitMallocHeapSize): what malloc in kernels gives out in each module, now and later,
-        but for those in which a kernel has called it.
+        """hipDeviceSetLimit(hipLimitMallocHeapSize): what malloc in kernels gives out in each module, now and later.
 
         Raises:
             Failure: hipErrorOutOfMemory.
         """
+        limit = min(limit, MOST_HEAP)
         with self._context.lock:
             for module in self._modules.values():
                 if module.device is device:
                     self._set_heap(module.loaded, limit)
             device.limits[LIMIT_HEAP] = limit
+
+    def set_stack(self, device: Device, limit: int) -> None:
+        """hipDeviceSetLimit(hipLimitStackSize): for each thread of kernels whose stack has no known size.
+
+        Raises:
+            Failure: hipErrorInvalidValue.
+        """
+        if limit > MOST_STACK:
+            raise Failure(
+                codes.INVALID_VALUE, f"a stack of {limit:,} bytes; {MOST_STACK:,} are the most (128 KiB - 16)"
+            )
+        with self._context.lock:
+            for module in self._modules.values():
+                if module.device is device:
+                    module.loaded.set_stack(limit)
+            device.limits[LIMIT_STACK] = limit
 
     @staticmethod
     def _set_heap(loaded: LoadedModule, limit: int) -> None:

@@ -1,5 +1,9 @@
 // new, delete and malloc in kernels; virtual functions of objects that the device made.
+// The heap's limit: 2 GiB of a TiB that is asked for, and what is asked for later.
 // OUT: areas 12 and 9 from the device
+// OUT: limit 8 MiB: 7 arrays
+// OUT: limit 2048 MiB: 100 arrays
+// OUT: limit 4 MiB: 0 arrays
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -37,6 +41,16 @@ __global__ void make(Shape** shapes) {
 __global__ void measure(Shape** shapes, float* areas) { areas[threadIdx.x] = shapes[threadIdx.x]->area(); }
 __global__ void destroy(Shape** shapes) { delete shapes[threadIdx.x]; }
 
+__global__ void arrays(int most, int* count) {
+  *count = 0;
+  while (*count < most) {
+    char* made = static_cast<char*>(malloc((1 << 20) - 16));
+    if (!made) break;
+    made[(1 << 20) - 17] = 1;
+    ++*count;
+  }
+}
+
 int main() {
   Shape** shapes;
   float *areas, host[2];
@@ -47,4 +61,13 @@ int main() {
   destroy<<<1, 2>>>(shapes);
   CHECK(hipMemcpy(host, areas, sizeof host, hipMemcpyDeviceToHost));
   std::printf("areas %g and %g from the device\n", host[0], host[1]);
+  int *count, found;
+  CHECK(hipMalloc(&count, sizeof(int)));
+  for (size_t limit : {size_t(0), size_t(1) << 40, size_t(4) << 20}) {
+    if (limit) CHECK(hipDeviceSetLimit(hipLimitMallocHeapSize, limit));
+    CHECK(hipDeviceGetLimit(&limit, hipLimitMallocHeapSize));
+    arrays<<<1, 1>>>(100, count);
+    CHECK(hipMemcpy(&found, count, sizeof found, hipMemcpyDeviceToHost));
+    std::printf("limit %zu MiB: %d arrays\n", limit >> 20, found);
+  }
 }

@@ -7,7 +7,7 @@ import ctypes
 from gpulab.virtual_gpu.libraries.values import get32, need, put32, put64, put_text, rt, text
 from gpulab.virtual_gpu.runtime import codes, properties
 from gpulab.virtual_gpu.runtime.codes import Failure
-from gpulab.virtual_gpu.runtime.device import LIMIT_HEAP, Device
+from gpulab.virtual_gpu.runtime.device import LIMIT_HEAP, LIMIT_STACK, Device
 from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 
 HIP_VERSION = 7 * 10_000_000 + 15 * 100_000 + 26_333  # the interface of hip-python 10.0 (ROCm 10.0)
@@ -233,6 +233,8 @@ def hipDeviceSetLimit(limit: int, value: int) -> int:
         return codes.UNSUPPORTED_LIMIT
     if limit == LIMIT_HEAP:
         rt.modules.set_heap(rt.current, value)
+    elif limit == LIMIT_STACK:
+        rt.modules.set_stack(rt.current, value)
     else:
         rt.current.limits[limit] = value
     return 0
