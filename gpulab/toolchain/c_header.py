@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 _HOST = Path(__file__).parent / "include" / "gpulab" / "host"
-_HEADERS = ("constants.h", "structures.h", "graphs.h", "launches.h", "per_thread.h", "runtime_api.h")
+_HEADERS = ("constants.h", "structures.h", "graphs.h", "launches.h", "per_thread.h", "memory_api.h", "runtime_api.h")
 NAMES = ("hip_runtime_api.h", "hip_runtime.h", "driver_types.h", "hip_version.h")
 """In <hip/...>: what C sources include of it."""
 

@@ -499,6 +499,63 @@ def parameters_3d(name, source, target):
     return p
 
 
+def test_batches_of_copies(call, allocate):
+    """hipMemcpyBatchAsync: in all directions, in order; what is refused: hip-tests, catch/unit/memory."""
+    one, two = allocate(64), allocate(64)
+    given, got = ctypes.create_string_buffer(bytes(range(64)), 64), ctypes.create_string_buffer(64)
+    cells = ctypes.c_uint64 * 3
+    targets = cells(one, two + 8, ctypes.addressof(got))
+    sources = cells(ctypes.addressof(given), one, two)
+    sizes, failed = cells(64, 32, 64), u64(99)
+    hint = structures.CopyAttributes(srcAccessOrder=1, flags=1)
+    for attributes in ((None, None, 0), (byref(hint), byref(u64(0)), 1)):
+        assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, *attributes, byref(failed), None) == 0
+        assert got.raw == b"\xee" * 8 + bytes(range(32)) + b"\xee" * 24
+        assert failed.value == 99
+    lists = targets, sources, sizes, 3
+    for missing in range(4):
+        arguments = [0 if place == missing else given for place, given in enumerate(lists)]
+        assert call.hipMemcpyBatchAsync(*arguments, None, None, 0, byref(failed), None) == 1
+    for sizes[1], code in ((0, 1), (100, 1)):
+        assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, None, None, 0, byref(failed), None) == code
+        assert failed.value == 1
+        assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, None, None, 0, None, None) == code
+    hint.flags = 2
+    assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, byref(hint), byref(u64(0)), 1, None, None) == 801
+
+
+def test_batches_of_copies_of_slices(call, allocate):
+    """hipMemcpy3DBatchAsync: lengths of rows and layers in elements, those of the extent if they are 0."""
+    source, target = allocate(512), allocate(512)
+    given = bytes(i * 5 & 0xFF for i in range(512))
+    assert call.hipMemcpy(source, given, 512, TO_DEVICE) == 0
+    batch = (structures.BatchCopy3D * 2)()
+    for one, (row, layer), at in zip(batch, ((9, 4), (0, 0)), (0, 256), strict=True):
+        one.src.type = one.dst.type = 1
+        one.src.op.ptr.ptr, one.src.op.ptr.rowLength, one.src.op.ptr.layerHeight = source + at, row, layer
+        one.dst.op.ptr.ptr, one.dst.op.ptr.rowLength = target + at, 16
+        one.extent, one.srcAccessOrder = structures.Extent(5, 3, 2), 1
+    failed = u64(99)
+    assert call.hipMemcpy3DBatchAsync(2, batch, byref(failed), 0, None) == 0
+    assert failed.value == 99
+    expected = bytearray(b"\xee" * 512)
+    for at, row, layer in ((0, 9, 36), (256, 5, 15)):
+        for z in range(2):
+            for y in range(3):
+                start, origin = at + z * 48 + y * 16, at + z * layer + y * row
+                expected[start : start + 5] = given[origin : origin + 5]
+    assert read(call, target, 512) == bytes(expected)
+    assert call.hipMemcpy3DBatchAsync(2, batch, None, 1, None) == 1
+    assert call.hipMemcpy3DBatchAsync(0, batch, None, 0, None) == 1
+    for change, code in (({"type": 7}, 1), ({"flags": 4}, 801), ({"depth": 0}, 1), ({"row": 4}, 12)):
+        again = structures.BatchCopy3D.from_buffer_copy(batch[1])
+        again.src.type, again.flags = change.get("type", 1), change.get("flags", 0)
+        again.extent.depth, again.src.op.ptr.rowLength = change.get("depth", 2), change.get("row", 5)
+        pair = (structures.BatchCopy3D * 2)(batch[0], again)
+        assert call.hipMemcpy3DBatchAsync(2, pair, byref(failed), 0, None) == code, change
+        assert failed.value == 1
+
+
 @pytest.mark.parametrize("name", SLICES)
 def test_copies_of_slices(call, allocate, name):
     """A slice is as many rows as the pointer's ysize says, or the extent's height if that is 0."""

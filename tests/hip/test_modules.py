@@ -586,6 +586,23 @@ def test_symbols_of_a_linked_program(call, memory):
     assert call.hipFree(pointer.value) == 0
 
 
+def test_managed_variables_of_libraries(call):
+    from gpulab import toolchain
+
+    source = "__managed__ int both[3] = {4, 5, 6}; __global__ void k() { both[1] = 7; }"
+    image = toolchain.compile(source, arch="gfx942", name="cell.hip").elf
+    library = call.address("hipLibraryLoadData", image, None, None, 0, None, None, 0)
+    size = u64()
+    address = call.address("hipLibraryGetManaged", byref(size), library, b"both")
+    assert size.value == 12
+    assert list((ctypes.c_int * 3).from_address(address)) == [4, 5, 6]
+    kernel = call.address("hipLibraryGetKernel", library, b"_Z1kv")
+    assert call.hipModuleLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
+    assert call.hipDeviceSynchronize() == 0
+    assert list((ctypes.c_int * 3).from_address(address)) == [4, 7, 6]
+    assert call.hipLibraryUnload(library) == 0
+
+
 def test_libraries_of_kernels(call):
     """hipLibrary* and hipKernel*: the calls on modules under other names, and what they say of a kernel."""
     image = code_object("gfx942").elf
@@ -615,6 +632,9 @@ def test_libraries_of_kernels(call):
     assert call.hipKernelSetAttribute(8, 1 << 20, saxpy, 0) == 1
     address = call.address("hipLibraryGetGlobal", ctypes.byref(size), library, b"factor")
     assert (size.value, ctypes.c_float.from_address(address).value) == (4, 3.0)
+    assert (
+        call.hipLibraryGetManaged(ctypes.byref(u64()), ctypes.byref(size), library, b"factor") == 500
+    )  # hipErrorNotFound
     assert call.hipLibraryUnload(library) == 0
     assert call.hipKernelGetFunction(ctypes.byref(offset), saxpy) == 400
 

@@ -1,6 +1,7 @@
 """Memory pools: made ones, their limits and access; HIP reference, "Stream Ordered Memory Allocator"."""
 
 import ctypes
+import os
 from ctypes import byref
 
 from gpulab.virtual_gpu.runtime import graph_structures, structures
@@ -104,7 +105,7 @@ def test_access_of_other_devices(call):
 
 def test_what_is_no_pool(call):
     assert made(call, device=2) == -101
-    assert made(call, handleTypes=1) == -801  # for other processes
+    assert made(call, handleTypes=2) == -801  # Windows'
     properties = graph_structures.PoolProperties(allocType=2)
     assert call.hipMemPoolCreate(byref(u64()), byref(properties)) == 1
 
@@ -120,3 +121,53 @@ def test_pools_by_place(call):
     assert place.value == pool
     assert call.hipMemPoolDestroy(pool) == 0
     assert call.hipMemGetMemPool(byref(place), byref(where), 2) == 1
+
+
+class PointerData(ctypes.Structure):
+    _fields_ = (("reserved", ctypes.c_ubyte * 64),)
+
+
+def test_a_pool_and_its_memory_by_descriptor(call):
+    """HIP reference, hipMemPoolExportToShareableHandle and so on; what is refused: hip-tests, catch/unit."""
+    pool, plain, number = made(call, handleTypes=1), made(call), ctypes.c_int()
+    assert call.hipMemPoolExportToShareableHandle(None, pool, 1, 0) == 1
+    for arguments in ((None, 1, 0), (pool, 0, 0), (pool, 2, 0), (pool, 1, 1), (plain, 1, 0)):
+        assert call.hipMemPoolExportToShareableHandle(byref(number), *arguments) == 1
+    assert call.hipMemPoolExportToShareableHandle(byref(number), pool, 1, 0) == 0
+    imported = u64()
+    assert call.hipMemPoolImportFromShareableHandle(None, number.value, 1, 0) == 1
+    for arguments in ((None, 1, 0), (number.value, 0, 0), (number.value, 1, 1), (2, 1, 0), (60000, 1, 0)):
+        assert call.hipMemPoolImportFromShareableHandle(byref(imported), *arguments) == 1
+    assert call.hipMemPoolImportFromShareableHandle(byref(imported), number.value, 1, 0) == 0
+    os.close(number.value)
+    assert call.hipMallocFromPoolAsync(byref(u64()), 64, imported.value, None) == 1  # it makes no memory
+    assert call.hipMemPoolExportToShareableHandle(byref(number), imported.value, 1, 0) == 1
+
+    data, seen = PointerData(), u64()
+    address = call.address("hipMallocFromPoolAsync", 9000, pool, None)
+    other = call.address("hipMallocFromPoolAsync", 64, plain, None)
+    assert call.hipMemset(address, 3, 9000) == 0
+    for arguments in ((None, address), (byref(data), None), (byref(data), other), (byref(data), address + 8)):
+        assert call.hipMemPoolExportPointer(*arguments) == 1
+    assert call.hipMemPoolExportPointer(byref(data), address) == 0
+    assert call.hipMemPoolImportPointer(byref(seen), pool, byref(data)) == 1
+    assert call.hipMemPoolImportPointer(byref(seen), imported.value, byref(PointerData())) == 1
+    assert call.hipMemPoolImportPointer(byref(seen), imported.value, byref(data)) == 0
+    assert seen.value != address
+    got = ctypes.create_string_buffer(9000)
+    assert call.hipMemset(address + 100, 4, 8000) == 0
+    assert call.hipMemcpy(got, seen.value, 9000, 2) == 0
+    assert got.raw == b"\3" * 100 + b"\4" * 8000 + b"\3" * 900
+    assert (used(call, pool), used(call, imported.value)) == (9000, 9000)
+    assert call.hipMemPoolExportPointer(byref(data), seen.value) == 1  # nobody exports what is imported
+    assert call.hipFree(seen.value) == 0
+    assert used(call, imported.value) == 0
+    assert call.hipMemset(address, 3, 9000) == 0
+    assert call.hipMemPoolExportPointer(byref(data), address) == 0
+    assert call.hipFreeAsync(address, None) == 0
+    assert (
+        call.hipMemPoolImportPointer(byref(seen), imported.value, byref(data)) == 205
+    )  # it is gone: hipErrorMapFailed
+    assert call.hipFreeAsync(other, None) == 0
+    for one in (pool, plain, imported.value):
+        assert call.hipMemPoolDestroy(one) == 0

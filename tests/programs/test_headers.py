@@ -231,6 +231,10 @@ LAYOUTS = {
     "HIP_MEMCPY3D": structures.DriverMemcpy3D,
     "hipMemcpy3DPeerParms": structures.Memcpy3DPeer,
     "hipMemAccessDesc": structures.AccessDescription,
+    "hipMemcpyAttributes": structures.CopyAttributes,
+    "hipMemcpy3DOperand": structures.CopyOperand,
+    "hipMemcpy3DBatchOp": structures.BatchCopy3D,
+    "hipMemPoolPtrExportData": structures.IpcHandle,
     "hipIpcMemHandle_t": structures.IpcHandle,
     "hipIpcEventHandle_t": structures.IpcHandle,
 }

@@ -283,6 +283,10 @@ class Modules:
             raise Failure(codes.NOT_FOUND, f"the module has no variable {name!r}; its variables: {known}")
         return found[0], found[1]
 
+    def is_managed(self, handle: int, name: str) -> bool:
+        """Whether a module has a __managed__ variable of this name."""
+        return name + ".managed" in self.module(handle).loaded.addresses
+
     def variable_at(self, address: int) -> tuple[int, int] | None:
         """(address, bytes) of the variable of a loaded module that begins at a device address."""
         for module in self._modules.values():

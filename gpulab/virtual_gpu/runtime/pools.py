@@ -24,7 +24,9 @@ WHOLE_PAGES = 2 << 20  # what a pool reserves is a multiple of this (as ROCm's h
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """One pool. `limit`: bytes that it may reserve, 0 for as many as there are. `access`: by device, of others."""
+    """One pool. `limit`: bytes that it may reserve, 0 for as many as there are. `access`: by device, of others.
+    `is_shared`: it can be exported; `origin`: the process and handle of an imported one (between.py).
+    """
 
     handle: int
     device: Device
@@ -37,6 +39,8 @@ class Pool:
     used: int = 0
     used_high: int = 0
     access: dict[int, int] = field(default_factory=dict)
+    is_shared: bool = False
+    origin: tuple[int, int] | None = None
 
 
 class Pools:
@@ -73,8 +77,20 @@ class Pools:
             raise Failure(codes.INVALID_VALUE, f"the pool belongs to device {pool.device.index}")
         self._current[device.index] = pool
 
-    def create(self, device: Device, limit: int) -> Pool:
-        return self._make(device, limit)
+    def create(self, device: Device, limit: int, is_shared: bool = False) -> Pool:
+        pool = self._make(device, limit)
+        pool.is_shared = is_shared
+        return pool
+
+    def imported(self, device: Device, origin: tuple[int, int]) -> Pool:
+        """A pool for memory of another one, maybe in another process."""
+        pool = self._make(device, 0)
+        pool.origin = origin
+        return pool
+
+    def holder(self, address: int) -> Pool | None:
+        """The pool that the allocation at an address comes from."""
+        return self._taken.get(address)
 
     def _make(self, device: Device, limit: int) -> Pool:
         pool = Pool(next(self._handles), device, limit)
@@ -111,6 +127,10 @@ class Pools:
         Raises:
             Failure: hipErrorOutOfMemory: the pool's limit is reached, or the device has no more.
         """
+        if pool.origin is not None:
+            raise Failure(
+                codes.INVALID_VALUE, "an imported pool makes no memory; hipMemPoolImportPointer gives what it has"
+            )
         needed = -(-(pool.used + size) // WHOLE_PAGES) * WHOLE_PAGES
         if pool.limit and needed > max(pool.limit, pool.reserved):
             raise Failure(
@@ -118,12 +138,16 @@ class Pools:
             )
         address = self._memory.allocate(size, "device", device=pool.device)
         if address:
-            self._memory.blocks[address].pool = pool.handle
-            pool.used += size
-            pool.used_high = max(pool.used_high, pool.used)
+            self.took(pool, address, size)
             self._keep(pool, max(pool.reserved, needed))
-            self._taken[address] = pool
         return address
+
+    def took(self, pool: Pool, address: int, size: int) -> None:
+        """Note that an allocation comes from a pool."""
+        self._memory.blocks[address].pool = pool.handle
+        pool.used += size
+        pool.used_high = max(pool.used_high, pool.used)
+        self._taken[address] = pool
 
     def _freed(self, address: int, size: int) -> None:
         self._taken.pop(address).used -= size

@@ -40,7 +40,7 @@ class Runtime(Context):
         self.textures: Textures = Textures(self, self.memory)
         self.pools: Pools = Pools(self, self.memory)
         self.mappings: Mappings = Mappings(self, self.memory)
-        self.between: Between = Between(self, self.memory)
+        self.between: Between = Between(self, self.memory, self.pools)
         self.modules: Modules = Modules(self, self.memory, self.streams)
         self.linked: Linked = Linked(self, self.memory, self.modules)
         self.graphs: Graphs = Graphs(self, self.memory, self.streams, self.modules)

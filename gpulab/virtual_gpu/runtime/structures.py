@@ -498,6 +498,52 @@ class AccessDescription(ctypes.Structure):
     _fields_ = [("location", MemoryLocation), ("flags", c_int)]
 
 
+class CopyAttributes(ctypes.Structure):
+    """hipMemcpyAttributes."""
+
+    _fields_ = [
+        ("srcAccessOrder", c_int),
+        ("srcLocHint", MemoryLocation),
+        ("dstLocHint", MemoryLocation),
+        ("flags", c_uint),
+    ]
+
+
+class _CopyPointer(ctypes.Structure):
+    _fields_ = [
+        ("ptr", c_void_p),
+        ("rowLength", ctypes.c_size_t),
+        ("layerHeight", ctypes.c_size_t),
+        ("locHint", MemoryLocation),
+    ]
+
+
+class _CopyArray(ctypes.Structure):
+    _fields_ = [("array", c_void_p), ("offset", Position)]
+
+
+class _CopyPlace(ctypes.Union):
+    _fields_ = [("ptr", _CopyPointer), ("array", _CopyArray)]
+
+
+class CopyOperand(ctypes.Structure):
+    """hipMemcpy3DOperand."""
+
+    _fields_ = [("type", c_int), ("op", _CopyPlace)]
+
+
+class BatchCopy3D(ctypes.Structure):
+    """hipMemcpy3DBatchOp."""
+
+    _fields_ = [
+        ("src", CopyOperand),
+        ("dst", CopyOperand),
+        ("extent", Extent),
+        ("srcAccessOrder", c_int),
+        ("flags", c_uint),
+    ]
+
+
 class AllocationProperties(ctypes.Structure):
     """hipMemAllocationProp; the members of allocFlags are the last three."""
 

@@ -1,7 +1,10 @@
 // OUT: the parent sees 1 + 2 * 999 = 1999
 // OUT: the child's own handle: hipErrorInvalidContext
+// OUT: of the pool: 3 + 5 * 999 = 4998
+// OUT: the child's: no new memory hipErrorInvalidValue, freed hipSuccess, freed again hipErrorInvalidValue
 //
-// Two processes use the same device memory, by way of a handle that goes through a pipe.
+// Two processes use the same device memory, by way of a handle that goes through a pipe; and what comes from a pool, by way of
+// the pool's descriptor, which the child inherits, and of data about the pointer.
 #include <hip/hip_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +16,47 @@
 __global__ void number(int* a) { a[threadIdx.x + blockIdx.x * blockDim.x] = threadIdx.x + blockIdx.x * blockDim.x; }
 __global__ void change(int* a) { a[threadIdx.x + blockIdx.x * blockDim.x] = 1 + 2 * a[threadIdx.x + blockIdx.x * blockDim.x]; }
 
+__global__ void times(int* a) { a[threadIdx.x + blockIdx.x * blockDim.x] = 3 + 5 * (threadIdx.x + blockIdx.x * blockDim.x); }
+
+// The exporter's side if there is a child, else the importer's.
+int pools(pid_t child, hipMemPool_t pool, int shared, int* there, int* back) {
+  int* a;
+  hipMemPoolPtrExportData data;
+  int codes[3], result = 0;
+  if (child) {
+    CHECK(hipMallocFromPoolAsync(&a, 1000 * sizeof(int), pool, nullptr));
+    CHECK(hipMemPoolExportPointer(&data, a));
+    if (write(there[1], &data, sizeof data) != sizeof data || read(back[0], codes, sizeof codes) != sizeof codes) return 2;
+    CHECK(hipMemcpy(&result, a + 999, sizeof result, hipMemcpyDeviceToHost));
+    printf("of the pool: 3 + 5 * 999 = %d\n", result);
+    auto name = [&](int i) { return hipGetErrorName(static_cast<hipError_t>(codes[i])); };
+    printf("the child's: no new memory %s, freed %s, freed again %s\n", name(0), name(1), name(2));
+    CHECK(hipFreeAsync(a, nullptr));
+    CHECK(hipMemPoolDestroy(pool));
+    return 0;
+  }
+  hipMemPool_t imported;
+  CHECK(hipMemPoolImportFromShareableHandle(&imported, reinterpret_cast<void*>(static_cast<intptr_t>(shared)),
+                                            hipMemHandleTypePosixFileDescriptor, 0));
+  if (read(there[0], &data, sizeof data) != sizeof data) return 2;
+  codes[0] = hipMallocFromPoolAsync(&a, 64, imported, nullptr);
+  CHECK(hipMemPoolImportPointer(reinterpret_cast<void**>(&a), imported, &data));
+  times<<<4, 250>>>(a);
+  CHECK(hipDeviceSynchronize());
+  codes[1] = hipFreeAsync(a, nullptr);
+  codes[2] = hipFreeAsync(a, nullptr);
+  return write(back[1], codes, sizeof codes) != sizeof codes;
+}
+
 int main() {
+  int shared;
+  hipMemPool_t pool;
+  hipMemPoolProps properties{};
+  properties.allocType = hipMemAllocationTypePinned;
+  properties.handleTypes = hipMemHandleTypePosixFileDescriptor;
+  properties.location.type = hipMemLocationTypeDevice;
+  CHECK(hipMemPoolCreate(&pool, &properties));
+  CHECK(hipMemPoolExportToShareableHandle(&shared, pool, hipMemHandleTypePosixFileDescriptor, 0));
   int there[2], back[2];
   if (pipe(there) || pipe(back)) return 2;
   pid_t child = fork();
@@ -32,7 +75,7 @@ int main() {
     int code = hipIpcGetMemHandle(&own, mine);
     if (!code) code = hipIpcOpenMemHandle(reinterpret_cast<void**>(&a), own, hipIpcMemLazyEnablePeerAccess);
     if (write(back[1], &code, sizeof code) != sizeof code) _exit(8);
-    _exit(0);
+    _exit(pools(0, nullptr, shared, there, back));
   }
   int *a, result = 0;
   CHECK(hipMalloc(&a, 1000 * sizeof(int)));
@@ -47,11 +90,13 @@ int main() {
   CHECK(hipIpcGetEventHandle(&over, event));
   if (write(there[1], &handle, sizeof handle) != sizeof handle || write(there[1], &over, sizeof over) != sizeof over) return 3;
   int status = 0, code = 0;
-  waitpid(child, &status, 0);
-  if (status) printf("the child ended with %d\n", WEXITSTATUS(status));
   if (read(back[0], &code, sizeof code) != sizeof code) return 4;
   CHECK(hipMemcpy(&result, a + 999, sizeof result, hipMemcpyDeviceToHost));
   printf("the parent sees 1 + 2 * 999 = %d\n", result);
   printf("the child's own handle: %s\n", hipGetErrorName(static_cast<hipError_t>(code)));
   CHECK(hipFree(a));
+  int ended = pools(child, pool, shared, there, back);
+  waitpid(child, &status, 0);
+  if (status) printf("the child ended with %d\n", WEXITSTATUS(status));
+  return ended;
 }

@@ -1,6 +1,7 @@
 // hiprtc: a kernel's text compiled while the program runs, an error with its log, a launch through the module calls.
 // OUT: the log names the mistake
 // OUT: 10 20 30 40
+// OUT: 1 kernel, scale, of 2 arguments: 100 200 300 400
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -60,4 +61,20 @@ int main() {
   CHECK(hipMemcpy(host, x, sizeof host, hipMemcpyDeviceToHost));
   std::printf("%d %d %d %d\n", host[0], host[1], host[2], host[3]);
   CHECK(hipModuleUnload(module));
+  hipLibrary_t library;
+  hipKernel_t kernel;
+  unsigned int count = 0;
+  const char* name;
+  size_t offset, bytes, arguments_of_it = 0;
+  CHECK(hipLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CHECK(hipLibraryGetKernelCount(&count, library));
+  CHECK(hipLibraryGetKernel(&kernel, library, "scale"));
+  CHECK(hipKernelGetName(&name, kernel));
+  while (hipKernelGetParamInfo(kernel, arguments_of_it, &offset, &bytes) == hipSuccess) ++arguments_of_it;
+  (void)hipGetLastError();
+  CHECK(hipKernelGetFunction(&function, kernel));
+  CHECK(hipModuleLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
+  CHECK(hipMemcpy(host, x, sizeof host, hipMemcpyDeviceToHost));
+  std::printf("%u kernel, %s, of %zu arguments: %d %d %d %d\n", count, name, arguments_of_it, host[0], host[1], host[2], host[3]);
+  CHECK(hipLibraryUnload(library));
 }

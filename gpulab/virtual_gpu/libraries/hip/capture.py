@@ -23,7 +23,8 @@ _streams, _graphs, _captures = rt.streams, rt.graphs, rt.captures
 #: Calls that may wait for streams: refused unless the thread's mode is relaxed.
 _UNSAFE = re.compile(
     "hip(Malloc|ExtMallocWithFlags|HostMalloc|HostAlloc|MallocHost|MemAllocHost|MallocManaged|MallocPitch|MemAllocPitch"
-    "|Malloc3D|MallocArray|Malloc3DArray|ArrayCreate|Array3DCreate|ArrayDestroy|FreeArray|Free|HostFree|FreeHost|ModuleUnload)$"
+    "|Malloc3D|MallocArray|Malloc3DArray|ArrayCreate|Array3DCreate|ArrayDestroy|FreeArray|Free|HostFree|FreeHost|ModuleUnload"
+    "|MemPoolExportPointer)$"
 )
 #: Calls that go through the default stream and are waited for.
 _SYNCHRONOUS = re.compile("hip(Drv)?Mem(cpy|set)(?!.*Async)")

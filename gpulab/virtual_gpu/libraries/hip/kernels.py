@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 
 from gpulab.virtual_gpu.libraries.hip import memory, modules
-from gpulab.virtual_gpu.libraries.values import need, put32, put64, rt
+from gpulab.virtual_gpu.libraries.values import need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.modules import Triple
@@ -46,6 +46,13 @@ def hipLibraryGetKernelCount(count: int, library: int) -> int:
 
 
 def hipLibraryGetGlobal(address: int, size: int, library: int, name: int) -> int:
+    return modules.hipModuleGetGlobal(address, size, library, name)
+
+
+def hipLibraryGetManaged(address: int, size: int, library: int, name: int) -> int:
+    need(name)
+    if not _modules.is_managed(library, text(name)):
+        return codes.NOT_FOUND
     return modules.hipModuleGetGlobal(address, size, library, name)
 
 

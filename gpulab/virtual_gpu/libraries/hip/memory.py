@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 
 from gpulab.virtual_gpu.libraries.hip.textures import check_box, texel_bytes, whole
 from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt, text
@@ -19,6 +20,9 @@ from gpulab.virtual_gpu.runtime.memory import (
 )
 from gpulab.virtual_gpu.runtime.streams import Stream
 from gpulab.virtual_gpu.runtime.structures import (
+    BatchCopy3D,
+    CopyAttributes,
+    CopyOperand,
     DriverMemcpy3D,
     Extent,
     Memcpy2D,
@@ -26,6 +30,7 @@ from gpulab.virtual_gpu.runtime.structures import (
     Memcpy3DPeer,
     PitchedPtr,
     PointerAttributes,
+    Position,
 )
 
 _memory, _streams, _captures = rt.memory, rt.streams, rt.captures
@@ -556,6 +561,87 @@ def hipMemcpy3DPeer(parameters: int) -> int:
 def hipMemcpy3DPeerAsync(parameters: int, stream: int) -> int:
     need(parameters)
     return _copy_3d(Memcpy3DPeer.from_address(parameters), DEVICE_TO_DEVICE, _streams.find(stream))
+
+
+_BATCH_FLAGS = 1  # hipMemcpyFlagPreferOverlapWithCompute, a hint
+_OPERAND_POINTER, _OPERAND_ARRAY = 1, 2
+
+
+def _batch(count: int, failed: int, copy: Callable[[int], int]) -> int:
+    """Submit `count` copies in their order; of the first that fails the code, and its index where `failed` is."""
+    for index in range(count):
+        try:
+            code = copy(index)
+        except Failure:
+            if failed:
+                put64(failed, index)
+            raise
+        if code:
+            if failed:
+                put64(failed, index)
+            return code
+    return 0
+
+
+def hipMemcpyBatchAsync(
+    targets: int, sources: int, sizes: int, count: int, attributes: int, indices: int, attribute_count: int,
+    failed: int, stream: int,
+) -> int:  # fmt: skip
+    need(targets, sources, sizes, count)
+    where = _streams.find(stream)
+    if attribute_count:
+        need(attributes, indices)
+        listed = (CopyAttributes * attribute_count).from_address(attributes)
+        if any(one.flags & ~_BATCH_FLAGS for one in listed):
+            raise Failure(codes.NOT_SUPPORTED, "a copy's flags are hipMemcpyFlagPreferOverlapWithCompute or none")
+
+    def copy(index: int) -> int:
+        target, source, size = (get64(each + 8 * index) for each in (targets, sources, sizes))
+        need(target, source, size)
+        if target != source:
+            _memory.copy(target, source, size, DEFAULT, where)
+        return 0
+
+    return _batch(count, failed, copy)
+
+
+def _operand(operand: CopyOperand, width: int, height: int, texel: int) -> tuple[int | None, Position, PitchedPtr]:
+    """(array, position in it, pitched pointer) of one end of a copy.
+
+    Rows and layers without a length are as long as the extent; lengths are in elements: bytes, if no end is an array.
+    """
+    if operand.type == _OPERAND_ARRAY:
+        need(operand.op.array.array or 0)
+        return operand.op.array.array, operand.op.array.offset, PitchedPtr()
+    if operand.type != _OPERAND_POINTER:
+        raise Failure(codes.INVALID_VALUE, f"{operand.type} is no hipMemcpy3DOperandType")
+    end = operand.op.ptr
+    need(end.ptr or 0)
+    row = (end.rowLength or width) * texel
+    return None, Position(), PitchedPtr(end.ptr, row, row, end.layerHeight or height)
+
+
+def hipMemcpy3DBatchAsync(count: int, copies: int, failed: int, flags: int, stream: int) -> int:
+    need(count, copies)
+    if flags:
+        return codes.INVALID_VALUE
+    where = _streams.find(stream)
+    listed = (BatchCopy3D * count).from_address(copies)
+
+    def copy(index: int) -> int:
+        one = listed[index]
+        width, height, depth = one.extent.width, one.extent.height, one.extent.depth
+        need(width, height, depth)
+        if one.flags & ~_BATCH_FLAGS:
+            return codes.NOT_SUPPORTED
+        arrays = [end.op.array.array for end in (one.src, one.dst) if end.type == _OPERAND_ARRAY]
+        texel = texel_bytes(*arrays) if arrays else 1
+        p = Memcpy3D(extent=one.extent, kind=DEFAULT)
+        p.srcArray, p.srcPos, p.srcPtr = _operand(one.src, width, height, texel)
+        p.dstArray, p.dstPos, p.dstPtr = _operand(one.dst, width, height, texel)
+        return _copy_3d(p, DEFAULT, where)
+
+    return _batch(count, failed, copy)
 
 
 def _driver_3d(parameters: int, stream: Stream | None) -> int:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+
 from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt
 from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime.between import HANDLE_BYTES
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.device import Device, Stream
 from gpulab.virtual_gpu.runtime.graph_structures import MemAllocNodeParams, PoolProperties
@@ -12,9 +15,7 @@ from gpulab.virtual_gpu.runtime.structures import AccessDescription, MemoryLocat
 
 _pools, _streams, _captures = rt.pools, rt.streams, rt.captures
 _PINNED, _DEVICE = 1, 1
-_BETWEEN_PROCESSES = (
-    "pools of other processes are not supported; hipIpcGetMemHandle shares what hipMalloc has allocated"
-)
+_DESCRIPTOR = 1  # hipMemHandleTypePosixFileDescriptor
 
 
 def _allocate(pointer: int, size: int, pool: Pool, stream: Stream) -> int:
@@ -103,14 +104,43 @@ def hipMemPoolCreate(pool: int, properties: int) -> int:
     given = PoolProperties.from_address(properties)
     if given.allocType != _PINNED or given.location.type != _DEVICE:
         raise Failure(codes.INVALID_VALUE, "a pool holds pinned memory of a device (hipMemLocationTypeDevice)")
-    if given.handleTypes:
-        raise Failure(codes.NOT_SUPPORTED, _BETWEEN_PROCESSES)
-    put64(pool, _pools.create(rt.device(given.location.id), given.maxSize).handle)
+    if given.handleTypes not in (0, _DESCRIPTOR):
+        raise Failure(codes.NOT_SUPPORTED, "pools are shared by file descriptor (hipMemHandleTypePosixFileDescriptor)")
+    put64(pool, _pools.create(rt.device(given.location.id), given.maxSize, bool(given.handleTypes)).handle)
     return 0
 
 
 def hipMemPoolDestroy(pool: int) -> int:
     _pools.destroy(pool)
+    return 0
+
+
+def hipMemPoolExportToShareableHandle(handle: int, pool: int, kind: int, flags: int) -> int:
+    need(handle, pool)
+    if kind != _DESCRIPTOR or flags:
+        return codes.INVALID_VALUE
+    put32(handle, rt.between.export_pool(_pools.find(pool)))
+    return 0
+
+
+def hipMemPoolImportFromShareableHandle(pool: int, handle: int, kind: int, flags: int) -> int:
+    need(pool, handle)
+    if kind != _DESCRIPTOR or flags:
+        return codes.INVALID_VALUE
+    # The descriptor is the pointer's value, or stands where the pointer leads, as for hipMemImportFromShareableHandle.
+    put64(pool, rt.between.import_pool(handle if handle < 1 << 16 else get32(handle)).handle)
+    return 0
+
+
+def hipMemPoolExportPointer(data: int, address: int) -> int:
+    need(data, address)
+    ctypes.memmove(data, rt.between.export_pointer(address), HANDLE_BYTES)
+    return 0
+
+
+def hipMemPoolImportPointer(pointer: int, pool: int, data: int) -> int:
+    need(pointer, pool, data)
+    put64(pointer, rt.between.import_pointer(_pools.find(pool), ctypes.string_at(data, HANDLE_BYTES)))
     return 0
 
 

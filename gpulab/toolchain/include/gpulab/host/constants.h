@@ -201,6 +201,9 @@ enum hipDeviceP2PAttr {
   hipDevP2PAttrPerformanceRank = 0, hipDevP2PAttrAccessSupported = 1, hipDevP2PAttrNativeAtomicSupported = 2,
   hipDevP2PAttrHipArrayAccessSupported = 3
 };
+enum hipLibraryOption {
+  hipLibraryHostUniversalFunctionAndDataTable = 0, hipLibraryBinaryIsPreserved = 1
+};
 enum hipJitOption {
   hipJitOptionMaxRegisters = 0, hipJitOptionThreadsPerBlock = 1, hipJitOptionWallTime = 2,
   hipJitOptionInfoLogBuffer = 3, hipJitOptionInfoLogBufferSizeBytes = 4, hipJitOptionErrorLogBuffer = 5,

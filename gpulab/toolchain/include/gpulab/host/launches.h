@@ -1,4 +1,5 @@
-// Launches in HIP's other forms: with attributes, for several devices, and with arguments that the compiler converts.
+// Libraries of kernels, and launches in HIP's other forms: with attributes, for several devices, and with arguments that
+// the compiler converts.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -31,6 +32,26 @@ typedef struct hipFunctionLaunchParams_t {
 } hipFunctionLaunchParams;
 
 extern "C" {
+hipError_t hipLibraryLoadData(hipLibrary_t* library, const void* image, enum hipJitOption** jit_options,
+                              void** jit_values, unsigned int jit_count, enum hipLibraryOption** options,
+                              void** values, unsigned int count);
+hipError_t hipLibraryLoadFromFile(hipLibrary_t* library, const char* path, enum hipJitOption** jit_options,
+                                  void** jit_values, unsigned int jit_count, enum hipLibraryOption** options,
+                                  void** values, unsigned int count);
+hipError_t hipLibraryUnload(hipLibrary_t library);
+hipError_t hipLibraryGetKernel(hipKernel_t* kernel, hipLibrary_t library, const char* name);
+hipError_t hipLibraryGetKernelCount(unsigned int* count, hipLibrary_t library);
+hipError_t hipLibraryEnumerateKernels(hipKernel_t* kernels, unsigned int count, hipLibrary_t library);
+hipError_t hipLibraryGetGlobal(void** pointer, size_t* bytes, hipLibrary_t library, const char* name);
+hipError_t hipLibraryGetManaged(void** pointer, size_t* bytes, hipLibrary_t library, const char* name);
+hipError_t hipKernelGetFunction(hipFunction_t* function, hipKernel_t kernel);
+hipError_t hipKernelGetLibrary(hipLibrary_t* library, hipKernel_t kernel);
+hipError_t hipKernelGetName(const char** name, hipKernel_t kernel);
+hipError_t hipKernelGetParamInfo(hipKernel_t kernel, size_t index, size_t* offset, size_t* bytes);
+hipError_t hipKernelGetAttribute(int* value, enum hipFunction_attribute attribute, hipKernel_t kernel,
+                                 hipDevice_t device);
+hipError_t hipKernelSetAttribute(enum hipFunction_attribute attribute, int value, hipKernel_t kernel,
+                                 hipDevice_t device);
 hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG* configuration, hipFunction_t function, void** parameters,
                                 void** extra);
 hipError_t hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams* launches, unsigned int count,

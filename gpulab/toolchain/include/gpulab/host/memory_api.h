@@ -1,4 +1,5 @@
-// More of HIP's interface on memory: copies between devices, pools, virtual memory management, managed memory, processes.
+// More of HIP's interface on memory: copies between devices and batches of copies, pools, virtual memory management, managed
+// memory, processes.
 // Part of runtime_api.h.
 #pragma once
 #include "structures.h"
@@ -20,6 +21,49 @@ typedef struct hipMemcpy3DPeerParms {
   int dstDevice;
   hipExtent extent;
 } hipMemcpy3DPeerParms;
+
+enum hipMemcpyFlags {
+  hipMemcpyFlagDefault = 0, hipMemcpyFlagPreferOverlapWithCompute = 1
+};
+enum hipMemcpySrcAccessOrder {
+  hipMemcpySrcAccessOrderInvalid = 0, hipMemcpySrcAccessOrderStream = 1, hipMemcpySrcAccessOrderDuringApiCall = 2,
+  hipMemcpySrcAccessOrderAny = 3, hipMemcpySrcAccessOrderMax = 2147483647
+};
+enum hipMemcpy3DOperandType {
+  hipMemcpyOperandTypePointer = 1, hipMemcpyOperandTypeArray = 2, hipMemcpyOperandTypeMax = 2147483647
+};
+typedef struct hipMemcpyAttributes {
+  enum hipMemcpySrcAccessOrder srcAccessOrder;
+  hipMemLocation srcLocHint, dstLocHint;
+  unsigned int flags;
+} hipMemcpyAttributes;
+typedef struct hipOffset3D {
+  size_t x, y, z;
+} hipOffset3D;
+typedef struct hipMemcpy3DOperand {
+  enum hipMemcpy3DOperandType type;
+  union {
+    struct {
+      void* ptr;
+      size_t rowLength, layerHeight;
+      hipMemLocation locHint;
+    } ptr;
+    struct {
+      hipArray_t array;
+      hipOffset3D offset;
+    } array;
+  } op;
+} hipMemcpy3DOperand;
+typedef struct hipMemcpy3DBatchOp {
+  hipMemcpy3DOperand src, dst;
+  hipExtent extent;
+  enum hipMemcpySrcAccessOrder srcAccessOrder;
+  unsigned int flags;
+} hipMemcpy3DBatchOp;
+
+typedef struct hipMemPoolPtrExportData {
+  unsigned char reserved[64];
+} hipMemPoolPtrExportData;
 
 typedef struct hipMemAllocationProp {
   hipMemAllocationType type;
@@ -51,6 +95,11 @@ extern "C" {
 // copies and fillings
 hipError_t hipMemcpy3DPeer(hipMemcpy3DPeerParms* parameters);
 hipError_t hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms* parameters, hipStream_t stream = nullptr);
+hipError_t hipMemcpyBatchAsync(void** targets, void** sources, size_t* sizes, size_t count,
+                               hipMemcpyAttributes* attributes, size_t* attribute_indices, size_t attribute_count,
+                               size_t* failed, hipStream_t stream = nullptr);
+hipError_t hipMemcpy3DBatchAsync(size_t count, struct hipMemcpy3DBatchOp* copies, size_t* failed, unsigned long long flags,
+                                 hipStream_t stream = nullptr);
 hipError_t hipMemsetD2D8(hipDeviceptr_t target, size_t pitch, unsigned char value, size_t width, size_t height);
 hipError_t hipMemsetD2D8Async(hipDeviceptr_t target, size_t pitch, unsigned char value, size_t width, size_t height,
                               hipStream_t stream = nullptr);
@@ -80,6 +129,12 @@ hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* propertie
 hipError_t hipMemPoolDestroy(hipMemPool_t pool);
 hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc* descriptions, size_t count);
 hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t pool, hipMemLocation* location);
+hipError_t hipMemPoolExportToShareableHandle(void* handle, hipMemPool_t pool, enum hipMemAllocationHandleType type,
+                                             unsigned int flags);
+hipError_t hipMemPoolImportFromShareableHandle(hipMemPool_t* pool, void* handle, enum hipMemAllocationHandleType type,
+                                               unsigned int flags);
+hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData* data, void* pointer);
+hipError_t hipMemPoolImportPointer(void** pointer, hipMemPool_t pool, hipMemPoolPtrExportData* data);
 hipError_t hipMemGetDefaultMemPool(hipMemPool_t* pool, hipMemLocation* location, hipMemAllocationType type);
 hipError_t hipMemGetMemPool(hipMemPool_t* pool, hipMemLocation* location, hipMemAllocationType type);
 hipError_t hipMemSetMemPool(hipMemLocation* location, hipMemAllocationType type, hipMemPool_t pool);

@@ -11,6 +11,8 @@ typedef struct ihipModule_t* hipModule_t;
 typedef struct ihipModuleSymbol_t* hipFunction_t;
 typedef struct ihipCtx_t* hipCtx_t;
 typedef struct ihipMemPoolHandle_t* hipMemPool_t;
+typedef struct ihipLibrary_t* hipLibrary_t;
+typedef struct ihipKernel_t* hipKernel_t;
 typedef struct hipArray* hipArray_t;
 typedef const struct hipArray* hipArray_const_t;
 typedef void* hipDeviceptr_t;
