@@ -1,8 +1,8 @@
 """Whole HIP C++ programs: `build` makes a `HostProgram` of a source with main; its `run` gives a `ProgramRun`.
 
 The command (`gpulab hipcc`): command.py does what a command line asks, arguments.py understands it, units.py compiles
-a source, objects.py links, bundles.py has the layouts of device code, runtimes.py OpenMP and MPI; installation.py and
-tools.py are commands for Makefiles and CMake.
+a source, objects.py links, bundles.py has the layouts of device code, runtimes.py OpenMP, MPI, ROCTX;
+installation.py and tools.py are commands for Makefiles and CMake.
 
 Moving parts: options.py (what hipcc's command line means here), building.py (host and device passes, fat binary, link),
 launcher.cpp (the start of every program), start.py (the Python process in which a program runs on the virtual GPU),

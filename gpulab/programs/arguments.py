@@ -36,6 +36,7 @@ _SEPARATE = (
     "-Xassembler", "--param", "-rpath", "-u", "-z", "-e", "-T", "-target", "-isysroot", "--sysroot", "-soname", "-h",
     "--rocm-path", "--hip-path", "--rocm-device-lib-path", "--hip-device-lib-path", "-aux-info", "-mcmodel",
 )  # fmt: skip
+_ARCH_WORDS = ("--amdgpu-target=", "-amdgpu-target=", "--cuda-gpu-arch=", "-mcpu=gfx")
 _STEPS = {"-c": "compile", "-dc": "compile", "-S": "assembly", "-E": "preprocess", "-M": "depend", "-MM": "depend",
           "-fsyntax-only": "check"}  # fmt: skip
 _SIDES = {
@@ -315,7 +316,7 @@ class _Reader:
             self.flags.add("--save-temps")
         elif word.startswith("-Wl,"):
             self.items += word[4:].split(",")
-        elif word.startswith(("--amdgpu-target=", "-amdgpu-target=", "--cuda-gpu-arch=")):
+        elif word == "-mcpu=native" or word.startswith(_ARCH_WORDS):
             self.wanted += [one for one in word.partition("=")[2].split(",") if one]
         elif word in ("-s", "-rdynamic", "--export-dynamic", "-nostartfiles", "-nodefaultlibs", "-nostdlib"):
             self.items += ["-s"] if word == "-s" else []

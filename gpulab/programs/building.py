@@ -155,8 +155,7 @@ def _make(
             hint="for kernels alone use %%hip, and launch them from Python.",
         )
     files = {"program.o": code, **own_objects(setting, called)}
-    if asked.openmp:
-        files["openmp.o"] = runtimes.compiled(runtimes.OPENMP, setting)
+    files |= {f"{name}.o": runtimes.compiled(name, setting) for name in asked.own}
     symbol = units.FAT_BINARY.search(code)
     if symbol is not None:
         fat = bundles.bundle((each.arch, each.elf) for each in objects)

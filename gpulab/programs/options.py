@@ -8,20 +8,22 @@ from pathlib import Path
 
 from gpulab import architectures, languages
 from gpulab.errors import GpulabError
+from gpulab.programs import runtimes
 from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
 #: Libraries of C and C++ that every program has, and those that projects link without calling them: libnuma, and TBB,
-#: which GNU's parallel algorithms need and these do not. (Their headers are not here: calls of them do not compile.)
+#: which GNU's parallel algorithms need and these do not, and those of ROCm below HIP. (Their headers are not here:
+#: calls of them do not compile.)
 _INCLUDED = frozenset(
     ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util")
-) | {"numa", "tbb"}
+) | {"numa", "tbb", "hsa-runtime64", "roctracer64"}
 #: ROCm's libraries by what follows -l, with the name that people know.
 _ROCM = {
     "rocblas": "rocBLAS", "hipblas": "hipBLAS", "hipblaslt": "hipBLASLt", "rocfft": "rocFFT", "hipfft": "hipFFT",
     "rocrand": "rocRAND", "hiprand": "hipRAND", "rocsparse": "rocSPARSE", "hipsparse": "hipSPARSE",
-    "rocsolver": "rocSOLVER", "hipsolver": "hipSOLVER", "MIOpen": "MIOpen", "rccl": "RCCL", "roctx64": "ROCTX",
-    "rocprofiler-sdk": "ROCprofiler-SDK", "hsa-runtime64": "ROCr", "amd_comgr": "Comgr",
+    "rocsolver": "rocSOLVER", "hipsolver": "hipSOLVER", "MIOpen": "MIOpen", "rccl": "RCCL",
+    "rocprofiler-sdk": "ROCprofiler-SDK", "amd_comgr": "Comgr",
 }  # fmt: skip
 
 _ONE_PASS = (
@@ -40,7 +42,7 @@ class Options:
         common: options for both passes. host: those of the host's pass alone.
         include: folders of headers, absolute.
         libraries: names after -l of libraries whose functions a program gets when it starts.
-        debug: -g was given. openmp: -fopenmp was.
+        debug: -g was given. own: gpulab's own host libraries that are linked (runtimes.py).
     """
 
     sources: tuple[str, ...]
@@ -51,7 +53,7 @@ class Options:
     include: tuple[str, ...]
     libraries: tuple[str, ...]
     debug: bool
-    openmp: bool = False
+    own: tuple[str, ...] = ()
 
 
 def _refuse(option: str, why: str, hint: str = "") -> GpulabError:
@@ -80,7 +82,8 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
     host: list[str] = []
     include: list[str] = []
     libraries: list[str] = []
-    output, debug, openmp = "", False, False
+    own: list[str] = []
+    output, debug = "", False
     queue = [str(word) for word in words]
     while queue:
         word = queue.pop(0)
@@ -110,6 +113,8 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
             include.append(str(Path(word[2:]).expanduser().absolute()))
         elif word.startswith("-include"):
             raise _refuse(word, "headers are included by the source.", '#include "..." as the first line of the source')
+        elif word.startswith("-l") and runtimes.of_library(word[2:]):
+            own.append(runtimes.of_library(word[2:]))
         elif word.startswith("-l"):
             libraries += library(word)
         elif word.startswith("-o"):
@@ -141,8 +146,8 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
                 "leave it away; gpulab.compile(source) compiles the kernels alone.",
             )  # fmt: skip
         elif word in ("-O", "-Ofast", "-fopenmp") or word.startswith(("--rocm-path", "--hip-path")):
-            if word == "-fopenmp" and not openmp:
-                openmp = True
+            if word == "-fopenmp" and word not in host:
+                own.append(runtimes.OPENMP)
                 host.append(word)
                 common.append("-Wno-source-uses-openmp")  # of the devices' passes, which leave its directives out
             if word.startswith("-O"):
@@ -161,7 +166,8 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
         raise GpulabError("no architecture to build for.", hint="--offload-arch=gfx942, for example.")
     return Options(
         tuple(sources), output, tuple(dict.fromkeys(chosen)), tuple(common), tuple(host), tuple(include),
-        tuple(dict.fromkeys(libraries)), debug, openmp,
+        tuple(dict.fromkeys(libraries)), debug,
+        tuple(dict.fromkeys(own)),
     )  # fmt: skip
 
 

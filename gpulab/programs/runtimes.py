@@ -1,4 +1,4 @@
-"""Small host libraries in gpulab's own words that programs may link: OpenMP's runtime, MPI of one rank.
+"""Small host libraries in gpulab's own words that programs may link: OpenMP's runtime, MPI of one rank, ROCTX.
 
 Each is a C++ file in host_libraries/, compiled on first use and kept in the cache. `of_library` says which one
 -l names.
@@ -11,11 +11,11 @@ from pathlib import Path
 from gpulab.toolchain import hosted
 
 FOLDER = Path(__file__).parent / "host_libraries"
-OPENMP, MPI = "openmp", "mpi"
-#: By what follows -l: LLVM's, GNU's and Intel's names of OpenMP's runtime, and those of MPI's implementations.
+OPENMP, MPI, ROCTX = "openmp", "mpi", "roctx"
+#: By what follows -l: LLVM's, GNU's and Intel's names of OpenMP's runtime, those of MPI's implementations, ROCTX's two.
 _NAMES = {
     "omp": OPENMP, "gomp": OPENMP, "iomp5": OPENMP, "omp5": OPENMP, "mpi": MPI, "mpi_cxx": MPI, "mpich": MPI,
-    "mpicxx": MPI, "mpichcxx": MPI,
+    "mpicxx": MPI, "mpichcxx": MPI, "roctx64": ROCTX, "rocprofiler-sdk-roctx": ROCTX,
 }  # fmt: skip
 
 

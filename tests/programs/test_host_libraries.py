@@ -1,4 +1,4 @@
-"""OpenMP's runtime and MPI of one rank, against numbers worked out by hand."""
+"""OpenMP's runtime, MPI of one rank and ROCTX, against numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -428,3 +428,44 @@ def test_project_with_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     assert "mpirun -np 4: MPI programs run as one process here" in capfd.readouterr().err
     assert tools.main(["mpicxx", "--showme:link"]) == 0
     assert capfd.readouterr().out == "-lmpi\n"
+
+
+ROCTX = r"""
+#include <hip/hip_runtime.h>
+#include <HEADER>
+#include <stdio.h>
+int main(void) {
+  int levels[6], n = 0;
+  hipStream_t stream;
+  roctx_range_id_t one = roctxRangeStart("one"), two = roctxRangeStart("two");
+  roctxMark("begin");
+  levels[n++] = roctxRangePush("a");
+  levels[n++] = roctxRangePush("b");
+  levels[n++] = roctxRangePop();
+  levels[n++] = roctxRangePush("c");
+  levels[n++] = roctxRangePop() + roctxRangePop();
+  levels[n++] = roctxRangePop();
+  roctxRangeStop(two);
+  roctxRangeStop(one);
+  if (hipStreamCreate(&stream) != hipSuccess) return 1;
+  printf("%d %d %d %d %d %d, %d %d\n", levels[0], levels[1], levels[2], levels[3], levels[4], levels[5], one != two,
+         roctxNameHipStream("copies", stream));
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("header", "name", "libraries"),
+    [
+        ("roctracer/roctx.h", "main.hip", "-lroctx64 -lroctracer64 -lhsa-runtime64"),
+        ("rocprofiler-sdk-roctx/roctx.h", "main.c", "-lrocprofiler-sdk-roctx -lamdhip64"),
+        ("roctx.h", "main.cpp", "-lroctx64"),
+    ],
+)
+def test_project_with_roctx(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str, name: str, libraries: str
+) -> None:
+    """A nested range's level is 0 for the first; -1 where there is none to end (ROCprofiler-SDK)."""
+    text = ROCTX.replace("HEADER", header)
+    assert said_by(text, name, libraries, tmp_path, monkeypatch) == "0 1 1 1 1 -1, 1 0\n"

@@ -14,7 +14,7 @@ from gpulab.toolchain.code_object import AMDGPU
 
 BASE = {
     "sources": (), "output": "", "archs": ("gfx942",), "common": (), "host": (), "include": (), "libraries": (),
-    "debug": False, "openmp": False,
+    "debug": False,
 }  # fmt: skip
 HERE = Path("x").absolute()
 
@@ -37,7 +37,8 @@ HERE = Path("x").absolute()
         ("-O", {"common": ("-O1",)}),
         ("-O2 -Ofast", {"common": ("-O2", "-Ofast")}),
         *((debug, {"debug": True, "host": ("-g",)}) for debug in ("-g", "-ggdb", "-g2", "-g3")),
-        ("-l m -lpthread -lstdc++ -ldl -lrt -lc -lc++ -lgcc_s -lnuma -ltbb", {}),
+        ("-l m -lpthread -lstdc++ -ldl -lrt -lc -lc++ -lgcc_s -lnuma -ltbb -lhsa-runtime64 -lroctracer64", {}),
+        ("-lroctx64 -lmpi -lroctx64", {"own": ("roctx", "mpi")}),
         ("-lamdhip64 -l amdhip64 -lhiprtc", {"libraries": ("amdhip64", "hiprtc")}),
         ("-L x -Lx -pthread --hip-link", {}),
         ("-fPIE -fpie -fpic -fPIC -pie -no-pie -fno-pie -fno-PIE", {}),
@@ -46,7 +47,7 @@ HERE = Path("x").absolute()
         ("--offload-arch=gfx90a,,gfx1100 --amdgpu-target=gfx90a", {"archs": ("gfx90a", "gfx1100")}),
         ("--gpu-architecture=gfx1030", {"archs": ("gfx1030",)}),
         ("-amdgpu-target=gfx90a", {"archs": ("gfx90a",)}),
-        ("-fopenmp -fopenmp", {"openmp": True, "host": ("-fopenmp",), "common": ("-Wno-source-uses-openmp",)}),
+        ("-fopenmp -fopenmp", {"own": ("openmp",), "host": ("-fopenmp",), "common": ("-Wno-source-uses-openmp",)}),
         ("-Wall -w", {"common": ("-Wall", "-w")}),
     ],
 )
