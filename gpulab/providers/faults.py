@@ -43,6 +43,8 @@ def _describe(fault: Fault) -> tuple[str, str, str]:
     if fault.kind in findings.KINDS:
         return findings.describe(fault, plain_name(fault.kernel))
     happened = _HAPPENED.get(fault.kind, "was stopped")
+    if fault.kind == "timeout" and fault.detail:
+        happened = "was stopped: its blocks wait without an end"
     what = f"Kernel {plain_name(fault.kernel)} {happened}{_of_access(fault)}.\n{_place(fault)}"
     return what, _why(fault), _hint(fault)
 
@@ -231,6 +233,12 @@ _RELATION_HINTS = {
 }
 
 
+_WAITING_HINT = (
+    "see what sets the value that the loop waits for. If blocks wait for one another, all of them have to be there at "
+    "the same time: launch no more than the device holds (hipOccupancyMaxActiveBlocksPerMultiprocessor times its "
+    "multiprocessors), best with kernel.cooperative[grid, block](...) or hipLaunchCooperativeKernel, which check that."
+)
+
 _INSIDE_HINTS = {  # by the name of the allocation: those of virtual memory management (machine/arena.py)
     "mapped memory without access": "call hipMemSetAccess for the device that runs the kernel.",
     "reserved addresses without memory": "map memory there (hipMemMap), and give access to it (hipMemSetAccess).",
@@ -238,6 +246,8 @@ _INSIDE_HINTS = {  # by the name of the allocation: those of virtual memory mana
 
 
 def _hint(fault: Fault) -> str:
+    if fault.kind == "timeout" and fault.detail:
+        return _WAITING_HINT
     if fault.kind in _HINTS:
         return _HINTS[fault.kind]
     note = fault.nearest

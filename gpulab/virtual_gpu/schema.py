@@ -360,6 +360,8 @@ WAVE = _structure(
     u32 high, lds_bytes, scratch_bytes, index
     u32[3] group
     u32 number: of the workgroup
+    u64 seen: of its registers, when it last gave way: all of them in one number
+    u64 still: they were the same the time before, at the same place: it waits for another wave
     """,
     align=64,
 )
@@ -445,6 +447,7 @@ LAUNCH = _structure(
     u64 blind: an empty table of allocations for observed waves; 0 if the kernel itself records
     u64 grid_barrier: u32: how many workgroups of a cooperative launch wait (low 16 bits), and the phase; 0: none
     u64 gone: workgroups of a cooperative launch that have ended
+    u64 moves: rounds of all threads in which a wave went on; counted where workgroups may wait for each other
     u64 ready: u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does
     Check * checker: when the launch is checked
     u32[3] grid
@@ -454,6 +457,8 @@ LAUNCH = _structure(
     u32 first_pc
     u32 first_blocks: 64 bytes each of Wave that a workgroup starts with anew, a bit each
     u32 residents: workgroups that one thread keeps alive at the same time
+    u32 room: how many it can keep alive, if they wait for each other
+    u32 fits: the device holds all workgroups at the same time
     """,
 )
 FAULT = _structure(
@@ -472,7 +477,7 @@ THREAD = _structure(
     "One host thread's own memory.",
     """
     Launch * launch
-    u64 memory: `residents` slots of `slot_bytes`
+    u64 memory: `room` slots of `slot_bytes`
     u64 slot_bytes
     u64 block_count, active_bytes, cache_bytes: of what template_wave's counters, active and cache point to
     u64 * order: per slot; those in use are order[0 .. used-1]
@@ -488,6 +493,11 @@ THREAD = _structure(
     u64 work: instructions since the last pause, and some more for each turn
     u64 awake, quiet: waves that did more than sleep in this round; rounds without such
     u64 known: slots that held a workgroup before
+    u64 allowed: workgroups that it keeps alive now
+    u64 moved, rounds: whether a wave went on in this round; rounds since one ended
+    u64 shorter: 0: slices are as the launch has them; 1, 2: shorter, much shorter
+    u64 waited, moves: instructions since a wave of the launch went on, while `Launch.moves` was this
+    u64 mark: what `since` was at the end of the last round
     Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
     """,
 )

@@ -375,7 +375,7 @@ class VirtualDevice:
             self._table = table
             shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
             shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
-        shared.faulted, shared.cancel, shared.gone = _NO_FAULT, 0, 0
+        shared.faulted, shared.cancel, shared.gone, shared.moves = _NO_FAULT, 0, 0, 0
         same = (
             kernel,
             kernel.scratch_bytes,
@@ -434,10 +434,14 @@ class VirtualDevice:
         shared.first_blocks = code.first_blocks
         slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
         self._slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
-        # Checked: as many as the device holds at a time, for blocks may wait for each other.
-        wanted = min(total, self._at_a_time(kernel, request.block, lds)) if request.checked else RESIDENTS
-        room = max(1, min(wanted, RESIDENT_BYTES // self._slot_bytes))
-        shared.residents = total if cooperation else room
+        # Blocks may wait for each other if the device holds them at a time. Checked: so many are alive from the start.
+        held = min(total, self._at_a_time(kernel, request.block, lds))
+        most = max(1, RESIDENT_BYTES // self._slot_bytes)
+        few = min(held if request.checked else RESIDENTS, most)
+        shared.residents = total if cooperation else few
+        shared.fits = held == total
+        each = held if shared.fits or code.ordered else held // self.workers
+        shared.room = shared.residents if request.checked or cooperation else max(few, min(each, most))
         shared.grid_barrier = cooperation + dispatch.GRID_BARRIER_OFFSET if cooperation else 0
 
     def _ready(self, request: Request, code: Code, filled: bytes, count: int) -> list[Context]:
@@ -458,8 +462,8 @@ class VirtualDevice:
         kernel, shared, functions, translation = request.kernel, self._launch, build.functions(), code.translation
         store, note = (functions.keep_store, functions.note) if request.checked else (functions.store, 0)
         addresses = max(1, translation.widest) * row_bytes(self.architecture.wave_size, request.checked)
-        residents, active = shared.residents, len(translation.segments) * layout.LANE_ROW
-        context.fit(residents, self._slot_bytes, len(translation.blocks), active, translation.slots, addresses)
+        room, active = shared.room, len(translation.segments) * layout.LANE_ROW
+        context.fit(room, self._slot_bytes, len(translation.blocks), active, translation.slots, addresses)
         context.thread.launch = ctypes.addressof(shared)
         wave = context.wave
         wave.store, wave.note, wave.checker = store, note, shared.checker
@@ -564,7 +568,11 @@ class VirtualDevice:
             return None
         found = [context.thread.fault for context in contexts if context.thread.fault.kind]
         raw = min(found, key=lambda fault: int(fault.number))
-        return faults.fault(request.kernel, code, raw, request.block, cooperation, dynamic)
+        found_one = faults.fault(request.kernel, code, raw, request.block, cooperation, dynamic)
+        if found_one.kind == "timeout" and raw.bytes > 1:  # so many blocks take turns
+            total, held = self._launch.total, self._at_a_time(request.kernel, request.block, self._launch.lds_bytes)
+            found_one = replace(found_one, detail=faults.waiting(total, held))
+        return found_one
 
     def _no_allocations(self, slots: int) -> int:
         """The address of an empty table of so many allocations."""

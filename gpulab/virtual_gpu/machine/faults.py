@@ -55,6 +55,13 @@ def _growth(program: Program, instruction: Instruction) -> int:
     return int(step.value) if row.graph()[1][0].op == "add" else 0
 
 
+def waiting(total: int, held: int) -> str:
+    """What to say of a launch of which several blocks take turns and none ends; the device holds `held` of them."""
+    many = f"the launch has {total:,} blocks"
+    fit = f"the device holds {held:,} of them at a time" if held < total else "the device holds all of them at a time"
+    return f"several blocks took turns, and none of them ended; {many}, and {fit}"
+
+
 def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 | None:
     """threadIdx of a lane of a wave."""
     if lane is None:
@@ -118,7 +125,7 @@ def fault(
         lane=lane,
         thread=thread_of(raw.wave, lane, block, home.architecture.wave_size),
         address=int(raw.address) if access else None,
-        bytes=int(raw.bytes),
+        bytes=int(raw.bytes) if access else 0,
         access=access,
         nearest=nearest,
         detail=detail,

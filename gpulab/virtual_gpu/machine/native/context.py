@@ -52,24 +52,24 @@ class Context:
         self._addresses = (ctypes.c_uint8 * 8192)()
         self._residents = (_U64 * 128)()
 
-    def fit(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
-        """Make room: workgroup memory, counters, bytes of lane counts, cache entries, bytes of a run's addresses."""
-        sizes = residents, slot_bytes, counters, active, slots, addresses
+    def fit(self, room: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
+        """Make room: for workgroups, counters, bytes of lane counts, cache entries, bytes of a run's addresses."""
+        sizes = room, slot_bytes, counters, active, slots, addresses
         if sizes != self._sizes:
             self._grow(*sizes)
             self._sizes = sizes
 
-    def _grow(self, residents: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
+    def _grow(self, room: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
         thread, wave = self.thread, self.wave
-        if residents * slot_bytes > self._memory_bytes:
-            size = max(residents * slot_bytes, 1 << 20)
+        if room * slot_bytes > self._memory_bytes:
+            size = max(room * slot_bytes, 1 << 20)
             memory = lazy(size + 4096)
             self._memory, self._memory_bytes = memory, size
             start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
             thread.memory = -(-start // 64) * 64
         thread.slot_bytes = slot_bytes
-        if len(self._residents) < 2 * residents:
-            self._residents = (_U64 * (2 * residents))()
+        if len(self._residents) < 2 * room:
+            self._residents = (_U64 * (2 * room))()
         if len(self.counters) < counters:
             self.counters = (_U64 * counters)()
         if len(self.active) < active:
@@ -82,7 +82,7 @@ class Context:
         thread.block_count, thread.active_bytes = counters, active
         thread.cache_bytes = layout.ALLOCATION_BYTES * slots
         thread.order = ctypes.addressof(self._residents)
-        thread.number = thread.order + 8 * residents
+        thread.number = thread.order + 8 * room
         wave.counters, wave.active = ctypes.addressof(self.counters), ctypes.addressof(self.active)
         wave.cache = ctypes.addressof(self._cache)
         wave.addresses = -(-ctypes.addressof(self._addresses) // 256) * 256

@@ -331,6 +331,8 @@ struct Wave {
   u32 index;
   u32 group[3];
   u32 number; /* of the workgroup */
+  u64 seen; /* of its registers, when it last gave way: all of them in one number */
+  u64 still; /* they were the same the time before, at the same place: it waits for another wave */
 } __attribute__((aligned(64)));
 SIZE_IS(Wave, 896);
 PLACE_IS(Wave, scalars, 0);
@@ -377,6 +379,8 @@ PLACE_IS(Wave, scratch_bytes, 856);
 PLACE_IS(Wave, index, 860);
 PLACE_IS(Wave, group, 864);
 PLACE_IS(Wave, number, 876);
+PLACE_IS(Wave, seen, 880);
+PLACE_IS(Wave, still, 888);
 
 /* What translated code and support code hand each other, for a chunk. It lies at the start of what a wave's
    `addresses` points to; the addresses of a run's accesses are behind it. */
@@ -482,6 +486,7 @@ struct Launch {
   u64 blind; /* an empty table of allocations for observed waves; 0 if the kernel itself records */
   u64 grid_barrier; /* u32: how many workgroups of a cooperative launch wait (low 16 bits), and the phase; 0: none */
   u64 gone; /* workgroups of a cooperative launch that have ended */
+  u64 moves; /* rounds of all threads in which a wave went on; counted where workgroups may wait for each other */
   u64 ready; /* u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does */
   Check *checker; /* when the launch is checked */
   u32 grid[3];
@@ -495,8 +500,10 @@ struct Launch {
   u32 first_pc;
   u32 first_blocks; /* 64 bytes each of Wave that a workgroup starts with anew, a bit each */
   u32 residents; /* workgroups that one thread keeps alive at the same time */
+  u32 room; /* how many it can keep alive, if they wait for each other */
+  u32 fits; /* the device holds all workgroups at the same time */
 };
-SIZE_IS(Launch, 288);
+SIZE_IS(Launch, 304);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, batch, 16);
@@ -523,19 +530,22 @@ PLACE_IS(Launch, observation, 176);
 PLACE_IS(Launch, blind, 184);
 PLACE_IS(Launch, grid_barrier, 192);
 PLACE_IS(Launch, gone, 200);
-PLACE_IS(Launch, ready, 208);
-PLACE_IS(Launch, checker, 216);
-PLACE_IS(Launch, grid, 224);
-PLACE_IS(Launch, waves, 236);
-PLACE_IS(Launch, wave_size, 240);
-PLACE_IS(Launch, vgprs, 244);
-PLACE_IS(Launch, lds_bytes, 248);
-PLACE_IS(Launch, scratch_bytes, 252);
-PLACE_IS(Launch, id_register, 256);
-PLACE_IS(Launch, id_vgprs, 268);
-PLACE_IS(Launch, first_pc, 272);
-PLACE_IS(Launch, first_blocks, 276);
-PLACE_IS(Launch, residents, 280);
+PLACE_IS(Launch, moves, 208);
+PLACE_IS(Launch, ready, 216);
+PLACE_IS(Launch, checker, 224);
+PLACE_IS(Launch, grid, 232);
+PLACE_IS(Launch, waves, 244);
+PLACE_IS(Launch, wave_size, 248);
+PLACE_IS(Launch, vgprs, 252);
+PLACE_IS(Launch, lds_bytes, 256);
+PLACE_IS(Launch, scratch_bytes, 260);
+PLACE_IS(Launch, id_register, 264);
+PLACE_IS(Launch, id_vgprs, 276);
+PLACE_IS(Launch, first_pc, 280);
+PLACE_IS(Launch, first_blocks, 284);
+PLACE_IS(Launch, residents, 288);
+PLACE_IS(Launch, room, 292);
+PLACE_IS(Launch, fits, 296);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -565,7 +575,7 @@ PLACE_IS(Fault, number, 48);
 /* One host thread's own memory. */
 struct Thread {
   Launch *launch;
-  u64 memory; /* `residents` slots of `slot_bytes` */
+  u64 memory; /* `room` slots of `slot_bytes` */
   u64 slot_bytes;
   u64 block_count; /* of what template_wave's counters, active and cache point to */
   u64 active_bytes;
@@ -586,9 +596,16 @@ struct Thread {
   u64 awake; /* waves that did more than sleep in this round; rounds without such */
   u64 quiet;
   u64 known; /* slots that held a workgroup before */
+  u64 allowed; /* workgroups that it keeps alive now */
+  u64 moved; /* whether a wave went on in this round; rounds since one ended */
+  u64 rounds;
+  u64 shorter; /* 0: slices are as the launch has them; 1, 2: shorter, much shorter */
+  u64 waited; /* instructions since a wave of the launch went on, while `Launch.moves` was this */
+  u64 moves;
+  u64 mark; /* what `since` was at the end of the last round */
   Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
 };
-SIZE_IS(Thread, 1152);
+SIZE_IS(Thread, 1216);
 PLACE_IS(Thread, launch, 0);
 PLACE_IS(Thread, memory, 8);
 PLACE_IS(Thread, slot_bytes, 16);
@@ -611,7 +628,14 @@ PLACE_IS(Thread, work, 1080);
 PLACE_IS(Thread, awake, 1088);
 PLACE_IS(Thread, quiet, 1096);
 PLACE_IS(Thread, known, 1104);
-PLACE_IS(Thread, running, 1112);
+PLACE_IS(Thread, allowed, 1112);
+PLACE_IS(Thread, moved, 1120);
+PLACE_IS(Thread, rounds, 1128);
+PLACE_IS(Thread, shorter, 1136);
+PLACE_IS(Thread, waited, 1144);
+PLACE_IS(Thread, moves, 1152);
+PLACE_IS(Thread, mark, 1160);
+PLACE_IS(Thread, running, 1168);
 
 /* The totals of one access. */
 struct Totals {

@@ -125,6 +125,7 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
     wave->scratch = (u64)(scratch + w * own_scratch);
     wave->index = w;
     wave->next = w + 1 < waves ? wave + 1 : 0;
+    wave->seen = wave->still = 0;
     wave->counted = 0;
     wave->observer = observer;
     wave->blind = blind != 0;
@@ -141,9 +142,14 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
   if (launch->checker) check_start(thread, memory, number);
 }
 
+/* Slices where workgroups wait for each other: of a wave that waits, and of others by Thread.short. */
+enum { STILL_SLICE = 1 << 8, SHORT_SLICE = 1 << 16, SHORTER_SLICE = 1 << 14 };
+
 /* A new slice of instructions for a wave that has used its own; 0 after a fault: it has none left. */
 static NOINLINE int refill(const Launch *launch, Wave *wave) {
   i64 slice = (i64)launch->slice;
+  u64 shorter = wave->thread->shorter;
+  if (shorter) slice = wave->still ? STILL_SLICE : shorter == 1 ? SHORT_SLICE : SHORTER_SLICE;
   if (wave->steps < slice) slice = wave->steps;
   if (slice <= 0) {
     fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, 0, ~0u);
@@ -158,6 +164,17 @@ static NOINLINE int refill(const Launch *launch, Wave *wave) {
 /* Instructions of several waves that take turns, of which none ends, that say nothing yet, however low the limit. */
 enum { PATIENCE = 1 << 28 };
 
+/* Whether a wave that gives way has done something since it last did. */
+static NOINLINE int went_on(const Launch *launch, Wave *wave) {
+  const Loose64 *scalars = (const Loose64 *)wave->scalars, *vgprs = (const Loose64 *)wave->vgprs;
+  u64 found = wave->pc + 1, count = (u64)launch->vgprs * launch->wave_size / 2;
+  for (u32 i = 0; i < SCALAR_REGISTERS / 2; i++) found = (found ^ scalars[i]) * 0x9e3779b97f4a7c15;
+  for (u64 i = 0; i < count; i++) found = (found ^ vgprs[i]) * 0x9e3779b97f4a7c15;
+  wave->still = found == wave->seen;
+  wave->seen = found;
+  return !wave->still;
+}
+
 /* Lets each live wave of a workgroup run once: until it ends, waits at a barrier, sleeps or has used its slice. Of waves
    that end or wait a kernel runs several in a row, up to thread->running.
    Returns the number of waves that are still live; ~0 after a fault. */
@@ -165,7 +182,7 @@ static u32 run_group(Thread *thread, u8 *memory) {
   Launch *launch = thread->launch;
   Entry entry = (Entry)launch->entry;
   Wave *waves = (Wave *)memory, *end = waves + launch->waves;
-  int checked = launch->checker != 0;
+  int checked = launch->checker != 0, looks = !checked && !launch->grid_barrier;
   u64 work = 0, awake = 0, since = thread->since;
   u32 live;
   for (int released = 0;; released = 1) { /* in a round after a barrier all waves run, so a wait is for the next one */
@@ -182,18 +199,20 @@ static u32 run_group(Thread *thread, u8 *memory) {
       last->status = status;
       if (status == WAVE_FAULT) goto failed;
       if (checked && check_stopped(wave)) goto failed;
+      if (looks && (last != wave || (status == WAVE_YIELD ? went_on(launch, last) : status != WAVE_SLEEP)))
+        thread->moved = 1;
       for (;; wave++) {
         u64 used = (u64)(wave->counted - wave->budget);
         wave->counted = wave->budget;
         work += used;
         since += used;
-        if (wave->status == WAVE_ENDED) since = 0; else live++;
+        if (wave->status == WAVE_ENDED) since = thread->rounds = 0; else live++;
         if (wave == last) break;
         awake++;
       }
       awake += status != WAVE_SLEEP;
       if (since > 2 * launch->limit && since > PATIENCE) {
-        fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, 0, ~0u);
+        fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, (u32)thread->used, ~0u);
         goto failed;
       }
       yielded += status == WAVE_YIELD || status == WAVE_SLEEP;
@@ -247,6 +266,42 @@ static int waits_for_ended(Thread *thread) {
   return 0;
 }
 
+/* Rounds in which no wave ended, after which workgroups may wait for those that have not started. */
+enum { ROUNDS = 4 };
+
+/* At the end of a round in which no other workgroup could start: if those that are there seem to wait for others, more are
+   kept alive from now on, and those that wait get short slices. They do if no wave has gone on, for certain; and perhaps if
+   none has ended for some time, which a long kernel looks like, too. On a device the workgroups that it holds at the same
+   time may wait for each other. Reports one of them if no wave of the launch goes on any more. */
+static NOINLINE void look_around(Thread *thread) {
+  Launch *launch = thread->launch;
+  u64 work = thread->since - (thread->since < thread->mark ? 0 : thread->mark);
+  thread->mark = thread->since;
+  int moved = thread->moved != 0;
+  thread->moved = 0;
+  thread->rounds++;
+  if (moved) {
+    __atomic_fetch_add(&launch->moves, 1, __ATOMIC_RELAXED);
+    thread->waited = 0;
+    if (!launch->fits || thread->rounds < ROUNDS) return;
+  } else {
+    u64 moves = __atomic_load_n(&launch->moves, __ATOMIC_RELAXED);
+    thread->waited = moves == thread->moves ? thread->waited + work : 0;
+    thread->moves = moves;
+  }
+  u64 allowed = moved ? 2 * thread->allowed : launch->room;
+  if (allowed > launch->room) allowed = launch->room;
+  for (u64 i = thread->allowed; i < allowed; i++) thread->order[i] = i;
+  if (allowed > thread->allowed) thread->allowed = allowed, thread->waited = 0;
+  thread->shorter = moved && thread->shorter < 2 ? 1 : 2;
+  thread->rounds = 0;
+  if (thread->waited <= PATIENCE || thread->fault.kind) return;
+  Wave *waves = (Wave *)((u8 *)thread->memory + thread->order[0] * thread->slot_bytes);
+  for (u32 w = 0; w < launch->waves; w++)
+    if (waves[w].still)
+      fault(waves + w, FAULT_TIMEOUT, waves[w].first_instruction, ~0u, 0, (u32)thread->used, ~0u);
+}
+
 /* Workgroups. */
 enum { BETWEEN_PAUSES = 1024 };
 
@@ -261,7 +316,11 @@ int gpulab_run(Thread *thread) {
     if (thread->at >= thread->used) {
       /* All residents had their turn: a new workgroup if there is room, else round again. */
       u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED), next = ~0ull;
-      if (thread->used < launch->residents && !__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) {
+      if (!thread->used) { /* nobody waits for anybody */
+        thread->allowed = launch->residents;
+        thread->shorter = thread->rounds = thread->moved = 0;
+      }
+      if (thread->used < thread->allowed && !__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) {
         if (thread->own >= thread->own_end && faulted == ~0ull) {
           thread->own = __atomic_fetch_add(&launch->next, launch->batch, __ATOMIC_RELAXED);
           thread->own_end = thread->own + launch->batch;
@@ -280,6 +339,7 @@ int gpulab_run(Thread *thread) {
         if (!thread->used) return 0;
         thread->at = 0;
         if (launch->grid_barrier) waits_for_ended(thread);
+        else if (!launch->checker) look_around(thread);
         if (launch->checker) check_round(thread);
       }
     }
