@@ -10,10 +10,14 @@ floats, exchanges) therefore run on one thread, workgroup after workgroup; and o
 workgroup with the lowest number is reported. A cooperative launch with a limit of instructions runs on one thread, too:
 how many of them a wave executes while it waits for others would depend on how fast the threads are.
 
+Of a launch a host thread keeps `RESIDENTS` workgroups alive if they do not end within a slice. Where none of them goes
+on, they wait for others: then it keeps as many as the device holds, in short slices (native/workgroups.c, look_around).
+
 The instruction limit: a wave that has executed `limit` instructions (counted where loops turn, by the loop's length)
 is stopped with a "timeout"; so is a host thread when no wave has ended for twice as many, and for 2**28 at least: under
 a low limit many waves that take turns need more than that between them before the first ends. The default, 2**29, is a
-few seconds of work for one wave.
+few seconds of work for one wave. Workgroups that wait for one another, and of which none goes on any more, are stopped
+after 2**28 instructions.
 """
 
 from __future__ import annotations
