@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -92,3 +93,18 @@ def test_a_kernel_with_bytes_that_are_not_utf8() -> None:
         module.k[1, 1](out)
         assert out.to_host()[0] == 0xE9
     assert module.source.startswith("// \ufffd\n")
+
+
+def test_what_guards_a_header_is_defined_by_no_other() -> None:
+    """hip/hip_complex.h had a macro of the name that guards <complex>, which then lacked what stands behind the guard."""
+    guards: dict[str, str] = {}
+    defined: dict[str, set[str]] = {}
+    for path in sorted(hosted.INCLUDE.rglob("*")):
+        if path.is_file():
+            text, name = path.read_text(encoding="utf-8"), str(path.relative_to(hosted.INCLUDE))
+            for macro in re.findall(r"^#ifndef (\w+)\n#define \1$", text, re.MULTILINE):
+                guards[macro] = name
+            for macro in re.findall(r"^#\s*define (\w+)", text, re.MULTILINE):
+                defined.setdefault(macro, set()).add(name)
+    assert len(guards) > 3
+    assert {macro: defined[macro] for macro, name in guards.items() if defined[macro] != {name}} == {}
