@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from gpulab.architectures import residency
 from gpulab.errors import CapabilityError, GpulabError, LaunchLimitError
-from gpulab.records import Later
 from gpulab.virtual_gpu.runtime import codes, images
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import DEFAULT_LIMITS, LIMIT_HEAP, Device, Stream
 from gpulab.virtual_gpu.runtime.memory import Memory
+from gpulab.virtual_gpu.runtime.moments import Ran
 from gpulab.virtual_gpu.runtime.streams import Streams
 
 if TYPE_CHECKING:
-    from gpulab.records import Launch, ModelledTime, Placement, Trace
+    from gpulab.records import Launch, Trace
     from gpulab.toolchain.code_object import KernelSignature
     from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
     from gpulab.virtual_gpu.machine.loading import Beside, LoadedKernel, LoadedModule
@@ -438,11 +438,11 @@ class Modules:
             self.check_cooperation(function, grid, block, lds)
         if (capture := self._streams.capture(stream)) is not None:
             return capture.launch(stream, function, grid, block, lds, kernarg, cooperative, symbol)
-        record = self._run(function, grid, block, lds, kernarg, cooperative=cooperative)[0]
+        ran = self._run(function, grid, block, lds, kernarg, cooperative=cooperative)[0]
         if stream.in_graph:
-            record = _in_graph(record, device.architecture.graph_saving_us)
-        self._streams.submit(stream, record, name=record.kernel)
-        self._context.launched(device, record)
+            ran.saving = device.architecture.graph_saving_us
+        self._streams.submit(stream, ran, name=ran.title)
+        self._context.launched(device, ran)
 
     def launch_traced(
         self,
@@ -480,11 +480,11 @@ class Modules:
                 hint="workgroups and waves are counted from 0.",
             )
         device = function.device
-        record, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
+        ran, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
         assert trace is not None
-        self._streams.submit(device.null_stream, record, name=record.kernel)
-        self._context.launched(device, record)
-        return record, trace
+        self._streams.submit(device.null_stream, ran, name=ran.title)
+        self._context.launched(device, ran)
+        return ran.record(), trace
 
     def _run(
         self,
@@ -495,8 +495,8 @@ class Modules:
         kernarg: bytes,
         trace: tuple[int, int] | None = None,
         cooperative: bool = False,
-    ) -> tuple[Launch, Trace | None]:
-        """The launch itself: the machine's record, with the printed text in it, and the trace if one was asked for."""
+    ) -> tuple[Ran, Trace | None]:
+        """The launch itself, with the printed text, and the trace if one was asked for."""
         context, device = self._context, function.device
         recorded: Trace | None = None
         with context.lock:
@@ -516,7 +516,7 @@ class Modules:
                 recorded = device.machine.trace(
                     function.kernel, grid, block, lds, kernarg, trace, printf_buffer=printf_buffer
                 )
-            record = device.machine.launch(
+            ran = device.machine.run(
                 function.kernel,
                 grid,
                 block,
@@ -536,11 +536,11 @@ class Modules:
             if registered is not None:
                 self._memory.registered_to_host(registered)
             if function.prints:
-                record = dataclasses.replace(record, printed=device.printf_buffer.text(function.module.formats))
+                ran.printed = device.printf_buffer.text(function.module.formats)
             if host is not None:
                 host.answer()
-                record = dataclasses.replace(record, printed=record.printed + host.text())
-        return record, recorded
+                ran.printed += host.text()
+        return ran, recorded
 
     def _check_weak(self, function: Function, traced: bool) -> None:
         """Refuse what a launch on weak memory cannot be besides.
@@ -606,27 +606,6 @@ class Modules:
         if size < function.argument_bytes:
             self.check_arguments(function, size)
         return ctypes.string_at(buffer, size) if size else b""
-
-
-def _in_graph(record: Launch, saving: float) -> Launch:
-    """The record of a launch in a graph: with so many microseconds less of modelled overhead (docs/timing.md)."""
-    if record.timing is None:
-        return record
-
-    def shorter() -> ModelledTime:
-        time = record.time
-        assert time is not None
-        less = min(saving, time.overhead_us)
-        return dataclasses.replace(time, us=time.us - less, overhead_us=time.overhead_us - less)
-
-    def earlier() -> Placement:
-        placement = record.placement
-        assert placement is not None
-        less = min(saving, placement.begin_us)
-        return dataclasses.replace(placement, begin_us=placement.begin_us - less, total_us=placement.total_us - less)
-
-    placed = record.placed if record.placed is None else Later(earlier)
-    return dataclasses.replace(record, timing=Later(shorter), placed=placed)
 
 
 def _named(kernel: KernelDescriptor, signature: KernelSignature) -> KernelDescriptor:
