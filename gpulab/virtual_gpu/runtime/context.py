@@ -95,6 +95,11 @@ class Context:
         self.need_devices()
         return self.devices[self._thread.device]
 
+    @property
+    def current_index(self) -> int:
+        """Its number, where there are devices."""
+        return self._thread.device
+
     def need_devices(self) -> None:
         """Where no device is visible, most calls fail.
 
@@ -163,7 +168,7 @@ class Context:
 
     def has_news(self) -> bool:
         """Whether the current device has a fault or printed text that nobody has seen yet."""
-        device = self.current
+        device = self.devices[self._thread.device]
         return device.fault is not None or bool(device.printed)
 
     def flush_printed(self, device: Device | None = None) -> None:

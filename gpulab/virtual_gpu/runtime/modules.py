@@ -10,6 +10,7 @@ import ctypes
 import dataclasses
 import hashlib
 import itertools
+import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ _KEPT_PROGRAMS = 64
 AT_A_TIME = 16
 """Workgroups that a host thread keeps alive at a time (machine/device.py), if they do not wait for each other."""
 LAUNCH_BUFFER, LAUNCH_BUFFER_SIZE, LAUNCH_END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
+_EXTRA = ctypes.c_void_p * 5
 
 
 class Module:
@@ -48,7 +50,10 @@ class Module:
 
 
 class Function:
-    """A kernel of a module; `arguments` are (offset, size) of what the caller passes."""
+    """A kernel of a module; `arguments` are (offset, size) of what the caller passes.
+
+    parameters, packing, sizes: how `kernelParams` is read, and the arguments are packed.
+    """
 
     __slots__ = (
         "argument_bytes",
@@ -62,7 +67,10 @@ class Function:
         "max_dynamic_lds",
         "module",
         "name_buffer",
+        "packing",
+        "parameters",
         "prints",
+        "sizes",
     )
 
     def __init__(self, handle: int, module: Module, kernel: LoadedKernel) -> None:
@@ -73,6 +81,9 @@ class Function:
         self.prints = any(a.kind == "hidden_printf_buffer" for a in self.descriptor.arguments)
         self.calls_host = any(a.kind == "hidden_hostcall_buffer" for a in self.descriptor.arguments)
         self.argument_bytes = max((offset + size for offset, size in self.arguments), default=0)
+        self.sizes = [size for _, size in self.arguments]
+        self.parameters = struct.Struct(f"={len(self.arguments)}Q")
+        self.packing = struct.Struct(_packing(self.arguments))
         self.name_buffer = ctypes.create_string_buffer(self.descriptor.name.encode())
         architecture = self.device.architecture
         self.max_dynamic_lds = architecture.max_lds_bytes_per_workgroup - self.descriptor.lds_bytes
@@ -80,6 +91,15 @@ class Function:
             min(architecture.max_threads_per_block, self.descriptor.max_flat_workgroup_size or 1024),
             architecture.max_grid,
         )
+
+
+def _packing(arguments: Sequence[tuple[int, int]]) -> str:
+    """The format with which struct packs arguments of these offsets and sizes, which are ascending."""
+    text, end = "=", 0
+    for offset, size in arguments:
+        text += f"{offset - end}x{size}s"
+        end = offset + size
+    return text
 
 
 def _linked(bitcode: bytes, arch: str) -> bytes:
@@ -575,17 +595,14 @@ class Modules:
             return b""
         if not parameters:
             raise Failure(codes.INVALID_VALUE, f"{function.descriptor.name} takes arguments; none were given.")
-        packed = bytearray(function.argument_bytes)
-        addresses = (ctypes.c_void_p * len(function.arguments)).from_address(parameters)
-        for (offset, size), address in zip(function.arguments, addresses, strict=True):
-            if not address:
-                raise Failure(codes.INVALID_VALUE, "an address in kernelParams is NULL")
-            packed[offset : offset + size] = ctypes.string_at(address, size)
-        return bytes(packed)
+        addresses = function.parameters.unpack(ctypes.string_at(parameters, function.parameters.size))
+        if 0 in addresses:
+            raise Failure(codes.INVALID_VALUE, "an address in kernelParams is NULL")
+        return function.packing.pack(*map(ctypes.string_at, addresses, function.sizes))
 
     def unpack_extra(self, function: Function, extra: int) -> bytes:
         """The packed arguments from `extra`: HIP_LAUNCH_PARAM_BUFFER_POINTER and _SIZE up to _END."""
-        cells = (ctypes.c_void_p * 5).from_address(extra)
+        cells = _EXTRA.from_address(extra)
         buffer = size = 0
         place = 0
         while place < 5 and cells[place] != LAUNCH_END:
