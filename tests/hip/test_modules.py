@@ -521,8 +521,8 @@ def test_what_a_launch_hands_to_the_machine(fake):
     quiet = fake.modules.function(plain.handle, "quiet")
     seen = []
     machine = fake.current.machine
-    launch = machine.launch
-    machine.launch = lambda *given, **more: (seen.append(more), launch(*given, **more))[1]
+    run = machine.run
+    machine.run = lambda *given, **more: (seen.append(more), run(*given, **more))[1]
     stream = fake.current.null_stream
     fake.modules.launch(quiet, (1, 1, 1), (64, 1, 1), 0, stream, bytes(8))
     fake.checking, fake.profiling = 1, True

@@ -94,9 +94,15 @@ class Function:
 
 
 def _packing(arguments: Sequence[tuple[int, int]]) -> str:
-    """The format with which struct packs arguments of these offsets and sizes, which are ascending."""
+    """The format with which struct packs arguments of these offsets and sizes.
+
+    Raises:
+        Failure: hipErrorInvalidImage: they do not stand one behind the other.
+    """
     text, end = "=", 0
     for offset, size in arguments:
+        if offset < end or size < 0:
+            raise Failure(codes.INVALID_IMAGE, f"an argument of {size} bytes at {offset} lies within the one before it")
         text += f"{offset - end}x{size}s"
         end = offset + size
     return text

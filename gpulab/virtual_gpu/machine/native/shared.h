@@ -611,7 +611,7 @@ struct Thread {
   Launch *launch;
   u64 memory; /* `residents` slots of `slot_bytes` */
   u64 slot_bytes;
-  u64 *order; /* per slot; those in use are order[0 .. used-1] */
+  u64 *order; /* of slots; those in use are order[0 .. used-1], those that never were stand in their own places */
   u64 *number; /* per resident: the workgroup */
   Wave template_wave;
   Fault fault; /* this and all behind it are 0 at a launch's start */

@@ -54,6 +54,7 @@ void gpulab_begin(Thread *thread, Launch *launch) {
   thread->launch = launch;
   thread->slot_bytes = launch->slot_bytes;
   thread->number = thread->order + launch->residents;
+  for (u32 i = 0; i < launch->residents; i++) thread->order[i] = i;
   clear((void *)wave->counters, 8 * launch->block_count);
   clear((void *)wave->active, launch->active_bytes);
   clear((void *)wave->cache, launch->cache_bytes);
@@ -280,7 +281,6 @@ int gpulab_run(Thread *thread) {
         if (thread->own < thread->own_end && thread->own < faulted) next = thread->own++;
       }
       if (next < launch->total) {
-        if (!thread->used) for (u32 i = 0; i < launch->residents; i++) thread->order[i] = i;
         start_group(thread, thread->order[thread->used], next);
         thread->executed += launch->waves;
         thread->number[thread->used] = next;
