@@ -868,6 +868,7 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
 static inline int record_locked(Observation *o, Wave *wave, u32 number, u32 access, u64 base, u64 exec, const u32 *low,
                                 const u32 *high) {
   Recording *r = o->recording;
+  if (launch_of(wave)->threads <= 1) return record(o, wave, number, access, base, exec, low, high);
   while (__atomic_exchange_n(&r->lock, 1u, __ATOMIC_ACQUIRE)) {}
   int kept = record(o, wave, number, access, base, exec, low, high);
   __atomic_store_n(&r->lock, 0u, __ATOMIC_RELEASE);
