@@ -29,6 +29,7 @@ from gpulab.errors import (
     LaunchError,
     LaunchLimitError,
 )
+from gpulab.memory import DeviceArray
 from gpulab.providers.virtual import instructions
 from gpulab.views import isa as isa_view
 
@@ -254,7 +255,7 @@ class Module:
             hint=f'gpulab.use("{self.arch}") before the launch, or compile it again with arch="{device.arch}".',
         )
 
-    def variable(self, name: str, dtype: DTypeLike = "uint8") -> memory.DeviceArray:
+    def variable(self, name: str, dtype: DTypeLike = "uint8") -> DeviceArray:
         """A __device__ or __constant__ variable on the device in use, as an array of `dtype`; shares its memory.
 
         Raises:
@@ -272,7 +273,7 @@ class Module:
                 "the compiler drops those that no kernel uses.",
                 hint=self._near(name),
             ) from error
-        whole = memory.DeviceArray(address, (size,), np.dtype("uint8"), index, base=_Alive(self), owns=False)
+        whole = DeviceArray(address, (size,), np.dtype("uint8"), index, base=_Alive(self), owns=False)
         return whole.view(dtype)
 
     def _near(self, name: str) -> str:
@@ -612,17 +613,16 @@ class Launcher:
         kernarg = kernel.pack(arguments)
         if memory._dropped:
             memory.release_dropped()
-        index = providers.current()
-        for place, argument in enumerate(arguments):
-            if type(argument) is memory.DeviceArray and argument.device != index:
-                raise self._elsewhere(place, argument, index)
+        provider, index = providers.here()
+        for argument in arguments:
+            if type(argument) is DeviceArray and argument.device != index:
+                raise self._elsewhere(arguments, index)
         function = kernel._functions.get(index) or kernel._function(index)
         if self._checked != index:
             self._check_limits(index)
         stream = self._stream_handle
         if stream is None:
             stream = self.stream.handle if self.stream is not None else 0
-        provider = providers.selected()
         try:
             if self.cooperative:
                 if "cooperative" in provider.lacks:
@@ -639,8 +639,11 @@ class Launcher:
             text = f"{kernel.name} was stopped while it ran; what it wrote until then stays. The device can be used."
             raise KeyboardInterrupt(text) from None
 
-    def _elsewhere(self, place: int, array: memory.DeviceArray, index: int) -> ArgumentError:
-        """The error for an array in the memory of another device than the one in use."""
+    def _elsewhere(self, arguments: Sequence[Any], index: int) -> ArgumentError:
+        """The error for the first array in the memory of another device than the one in use."""
+        place, array = next(
+            (place, one) for place, one in enumerate(arguments) if type(one) is DeviceArray and one.device != index
+        )
         name = self.kernel.signature.parameters[place].name
         here, there = providers.devices()[index], providers.devices()[array.device]
         return ArgumentError(

@@ -129,10 +129,13 @@ class Registry:
 
     def current(self) -> int:
         """The number of the selected device."""
-        provider = self._local.provider
-        if provider is None or provider is self._primary:
-            return self.selected().current()
-        return self.first(provider) + provider.current()
+        return self.here()[1]
+
+    def here(self) -> tuple[Provider, int]:
+        """The provider of the selected device, and the device's number."""
+        provider = self._local.provider or self._primary or self.selected()
+        number = provider.current()
+        return provider, number if provider is self._primary else self.first(provider) + number
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """All devices in the order of their numbers."""
@@ -268,6 +271,10 @@ def devices() -> tuple[DeviceInfo, ...]:
 
 def current() -> int:
     return _registry.current()
+
+
+def here() -> tuple[Provider, int]:
+    return _registry.here()
 
 
 def select(index: int) -> None:

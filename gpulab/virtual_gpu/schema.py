@@ -423,6 +423,8 @@ LAUNCH = _structure(
     """
     u64 entry: int (*)(Wave *, vgprs)
     u64 next: the next workgroup to take; shared by the threads
+    u64 apart: workgroups that are set aside for the first thread, in their order
+    u64 threads: how many share the launch
     u64 batch: how many a thread takes at once
     u64 total: workgroups
     const Range * ranges: sorted by address
@@ -444,12 +446,27 @@ LAUNCH = _structure(
     const Access * accesses
     u64 access_count
     Observation * observation
+    Recording * recording: of its sample
+    Site * sites: per access
     u64 blind: an empty table of allocations for observed waves; 0 if the kernel itself records
     u64 grid_barrier: u32: how many workgroups of a cooperative launch wait (low 16 bits), and the phase; 0: none
     u64 gone: workgroups of a cooperative launch that have ended
     u64 moves: rounds of all threads in which a wave went on; counted where workgroups may wait for each other
     u64 ready: u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does
     Check * checker: when the launch is checked
+    u64 arguments: the kernel argument segment
+    const u8 * segment: what it is to hold, with zeros for the `explicit` bytes that each launch is given
+    u64 explicit, segment_bytes
+    u64 packet: the dispatch packet; 0: the kernel asks for none
+    const u8 * packet_words: what it is to hold
+    const u32 * scalars: the first SGPRs of a wave
+    u64 scalar_count
+    u64 store, note, symbols: see Wave
+    u64 slot_bytes: of the memory of a workgroup
+    u64 block_count, active_bytes, cache_bytes: of what Wave's counters, active and cache point to
+    u64 seen: what gpulab_collect writes
+    u32[3] preload: of these SGPRs, the first that is an argument, how many are, and from which dword of them on
+    u32 mode
     u32[3] grid
     u32 waves, wave_size, vgprs, lds_bytes, scratch_bytes
     u32[3] id_register: SGPRs of the workgroup's coordinates; ~0 if not wanted; y and z may share one
@@ -479,8 +496,7 @@ THREAD = _structure(
     Launch * launch
     u64 memory: `room` slots of `slot_bytes`
     u64 slot_bytes
-    u64 block_count, active_bytes, cache_bytes: of what template_wave's counters, active and cache point to
-    u64 * order: per slot; those in use are order[0 .. used-1]
+    u64 * order: of slots; those in use are order[0 .. used-1], those that never were stand in their own places
     u64 * number: per resident: the workgroup
     Wave template_wave
     Fault fault: this and all behind it are 0 at a launch's start

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpulab.records import Counters, Fault, Launch, SourceLine
+from gpulab.virtual_gpu.machine.finished import Complete
 
 
 @dataclass
@@ -45,7 +46,7 @@ class FakeDevice:
     def load(self, program):
         return FakeModule(self, program)
 
-    def launch(self, kernel, grid, block, dynamic_lds, kernarg, *, collect="default", limit=None, **more):
+    def run(self, kernel, grid, block, dynamic_lds, kernarg, *, collect="default", limit=None, **more):
         name = kernel.descriptor.name
         self.launches.append((name, grid, block, dynamic_lds, kernarg, collect, limit))
         action = next((value for key, value in KERNELS.items() if key in name), None)
@@ -64,7 +65,7 @@ class FakeDevice:
             printed=printed,
             fault=fault,
         )
-        return record
+        return Complete(record)
 
     def trace(self, kernel, grid, block, dynamic_lds, kernarg, which, **more):
         return "trace"

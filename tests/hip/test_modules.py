@@ -521,8 +521,8 @@ def test_what_a_launch_hands_to_the_machine(fake):
     quiet = fake.modules.function(plain.handle, "quiet")
     seen = []
     machine = fake.current.machine
-    launch = machine.launch
-    machine.launch = lambda *given, **more: (seen.append(more), launch(*given, **more))[1]
+    run = machine.run
+    machine.run = lambda *given, **more: (seen.append(more), run(*given, **more))[1]
     stream = fake.current.null_stream
     fake.modules.launch(quiet, (1, 1, 1), (64, 1, 1), 0, stream, bytes(8))
     fake.checking, fake.profiling = 1, True
@@ -542,6 +542,25 @@ def test_what_a_launch_hands_to_the_machine(fake):
         fake.modules.function(module.handle, "x")
     with pytest.raises(Failure, match=r"no variable 'x'; its variables: .*factor, table"):
         fake.modules.global_variable(module.handle, "x")
+
+
+def test_arguments_are_packed_where_the_metadata_has_them(fake):
+    """An int, a gap, a pointer and a structure of three bytes; no two may overlap."""
+    from gpulab.virtual_gpu.runtime.modules import _packing
+
+    packing = struct.Struct(_packing([(0, 4), (8, 8), (16, 3)]))
+    assert packing.pack(b"int.", b"pointer.", b"end") == b"int.\0\0\0\0pointer.end"
+    assert struct.Struct(_packing([])).pack() == b""
+    for wrong in ([(0, 8), (4, 8)], [(8, 8), (0, 8)], [(0, -1)]):
+        assert code_of(_packing, wrong) == 200  # hipErrorInvalidImage
+    function = fake.modules.function(fake.modules.load(code_object("gfx942").elf).handle, "saxpy")
+    values = ctypes.c_int(5), ctypes.c_float(0.5), u64(0x1122334455667788), u64(7)
+    addresses = (ctypes.c_void_p * 4)(*map(ctypes.addressof, values))
+    assert fake.modules.pack(function, ctypes.addressof(addresses)) == struct.pack(
+        "<ifQQ", 5, 0.5, 0x1122334455667788, 7
+    )
+    addresses[2] = None
+    assert code_of(fake.modules.pack, function, ctypes.addressof(addresses)) == 1
 
 
 # Linked programs

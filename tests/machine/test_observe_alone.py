@@ -330,7 +330,7 @@ def test_lines_and_samples_without_caches(arch: str) -> None:
     tell(bench, slow, 5, 120, 4)
     compare(bench, slow)
     assert bench.keep().cut == 7
-    assert bench.observer.sampled(100) == (7, 100)
+    assert bench.keep().sampled(100) == (7, 100)
 
 
 def dwords(count: int, start: int = 0) -> np.ndarray:

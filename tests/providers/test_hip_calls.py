@@ -203,6 +203,28 @@ def test_a_launch_gives_its_arguments_as_one_buffer() -> None:
     assert (binding.extra, binding.size, binding.argument) == ((1, 2, 3), 8, b"12345678")
     device.launch(9, GRID, BLOCK, 0, 0, b"")
     assert binding.size == 0
+    for size in (4096, 4097, 100_000, 3):
+        kernarg = bytes(i % 251 for i in range(size))
+        device.launch(9, GRID, BLOCK, 0, 0, kernarg)
+        assert binding.argument == kernarg
+
+
+def test_launches_within_a_launch_have_arguments_of_their_own() -> None:
+    """As those of several threads have, or of a signal's handler."""
+    device = gpu()
+    seen: list[bytes] = []
+
+    class Nested(type(device.binding)):  # type: ignore[misc]
+        def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
+            if function:
+                device.launch(function - 1, grid, block, lds, stream, b"within" + bytes([function]))
+            code: int = super().launch(function, grid, block, lds, stream, extra)
+            seen.append(self.argument)
+            return code
+
+    device.binding = Nested()
+    device.launch(2, GRID, BLOCK, 0, 0, b"outer")
+    assert seen == [b"within\x01", b"within\x02", b"outer"]
 
 
 def test_a_cooperative_launch_gives_an_address_for_each_argument() -> None:

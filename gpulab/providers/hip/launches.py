@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Sequence
 from typing import NoReturn
 
 from gpulab.errors import LaunchLimitError
+from gpulab.providers.hip.binding import Binding
 from gpulab.providers.hip.calls import (
     COOPERATIVE_LAUNCH_TOO_LARGE,
     INVALID_CONFIGURATION,
@@ -19,11 +21,32 @@ from gpulab.providers.provider import Triple
 
 # The end of the list, and what stands before the kernel's arguments and before their size (hip_runtime_api.h).
 _END, _POINTER, _SIZE = 3, 1, 2
-_EXTRA = ctypes.c_void_p * 5
+_EXTRA = struct.Struct("5Q")
+_ROOM = 4096  # bytes: more arguments HIP does not take
+
+
+class _Packed:
+    """Memory for the arguments of a launch: the list that HIP takes (at `address`), their size, and they themselves.
+
+    HIP has copied them when the launch returns.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._buffer = ctypes.create_string_buffer(_EXTRA.size + 8 + room)
+        self.address = at = ctypes.addressof(self._buffer)
+        size = at + _EXTRA.size
+        _EXTRA.pack_into(self._buffer, 0, _POINTER, size + 8, _SIZE, size, _END)
+
+    def fill(self, kernarg: bytes) -> None:
+        struct.pack_into(f"Q{len(kernarg)}s", self._buffer, _EXTRA.size, len(kernarg), kernarg)
 
 
 class Launches(Devices):
     """The calls for launches."""
+
+    def __init__(self, binding: Binding) -> None:
+        super().__init__(binding)
+        self._packed: list[_Packed] = []  # that no thread uses now
 
     def launch(self, function: int, grid: Triple, block: Triple, lds: int, stream: int, kernarg: bytes) -> None:
         code = self._start(function, grid, block, lds, stream, kernarg)
@@ -39,10 +62,16 @@ class Launches(Devices):
 
     def _start(self, function: int, grid: Triple, block: Triple, lds: int, stream: int, kernarg: bytes) -> int:
         """A launch with its arguments as one packed buffer: the code."""
-        size = ctypes.c_size_t(len(kernarg))
-        pointer = ctypes.c_void_p.from_buffer(ctypes.c_char_p(kernarg))
-        extra = _EXTRA(_POINTER, pointer.value, _SIZE, ctypes.addressof(size), _END)
-        return self.binding.launch(function, grid, block, lds, stream, ctypes.addressof(extra))
+        free = self._packed
+        try:
+            packed = free.pop() if len(kernarg) <= _ROOM else _Packed(len(kernarg))
+        except IndexError:
+            packed = _Packed(_ROOM)
+        packed.fill(kernarg)
+        code = self.binding.launch(function, grid, block, lds, stream, packed.address)
+        if len(kernarg) <= _ROOM:
+            free.append(packed)
+        return code
 
     def _start_cooperative(
         self, function: int, grid: Triple, block: Triple, lds: int, stream: int, kernarg: bytes, offsets: Sequence[int]

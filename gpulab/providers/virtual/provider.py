@@ -49,7 +49,7 @@ class VirtualProvider(HipProvider):
         }
 
     def current(self) -> int:
-        return self._runtime.current.index if self._runtime.devices else super().current()
+        return self._runtime.current_index if self._runtime.devices else super().current()
 
     def _cause(self, code: int) -> BaseException | None:
         if code in FAULTS:

@@ -10,7 +10,7 @@ import ctypes
 import mmap
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpulab.records import Access, Fault, LastWriters
 from gpulab.virtual_gpu import schema
@@ -103,6 +103,48 @@ def _lane_table() -> array[int]:
     return table
 
 
+class _Watched(NamedTuple):
+    """What a checked launch has to know of a kernel's code.
+
+    granule, lds_granule: bytes of a shadow cell. roles: of each access (schema.ROLE). lines: see `_lines`. steps: of a
+    program without guarantees (steps.table). ordering, clocked: see `Check` in schema.py.
+    """
+
+    code: Code
+    granule: int
+    lds_granule: int
+    roles: array[int]
+    lines: array[int]
+    steps: Any
+    ordering: bool
+    clocked: bool
+
+
+def _watched(kernel: LoadedKernel, code: Code) -> _Watched:
+    translation, program = code.translation, kernel.module.program
+    accesses = translation.accesses
+    granule, lds_granule = _granule(accesses, ("global", "flat", "scalar")), _granule(accesses, ("lds", "flat"))
+    roles = array("I")
+    for access in accesses:
+        decoded = translation.decoded[access.instruction]
+        width = access.bytes
+        if access.space == "scalar" and width > 8:
+            width = width // 2 + 4  # loads of 3, 5.. words are widened to 4, 8..: only these are wanted for certain
+        flags = _ATOMIC if _synchronises(decoded, kernel) else 0
+        for flag, marked in ((_RELOAD, program.reloads), (_PARTIAL, program.partial), (_NARROW, program.narrow)):
+            flags |= flag if access.instruction in marked else 0
+        cells = access.bytes // (lds_granule if access.space == "lds" else granule)
+        if access.action == "load" and not flags & (_ATOMIC | _PARTIAL) and cells <= 16:
+            flags |= {"lds": _LDS_READ, "global": _GLOBAL_READ}.get(access.space, 0)
+        roles.extend((flags, width, access.bytes, cells))
+    roles.extend((0, 0, 0, 0))
+    return _Watched(
+        code, granule, lds_granule, roles, _lines(kernel, translation.decoded),
+        None if program.guarantees.compiled else steps.table(program, translation.decoded),
+        _orders(program.orders.get(kernel.name)), any(_reads_clock(d) for d in translation.decoded.values()),
+    )  # fmt: skip
+
+
 class Checker:
     """The state of a device's checked launches."""
 
@@ -113,13 +155,15 @@ class Checker:
         self._lanes = _lane_table()
         self._releases = (_U64 * (2 * _RELEASES))()
         self._kept: list[Any] = []  # what the C code points to during a launch
+        self._watched: _Watched | None = None  # of the kernel that was launched last
         self._last: tuple[LoadedKernel, Code, Dim3, Dim3] | None = None  # the launch that the cells are about
 
     def release(self) -> None:
         """Give the shadow memory back; it is made again when it is needed."""
         for room in (self._cells, self._log, self._groups, self._segments):
             room.release()
-        self.state, self._last = CheckStruct(), None
+        self.state, self._last, self._watched = CheckStruct(), None, None
+        self._releases = (_U64 * (2 * _RELEASES))()
 
     def prepare(
         self, launch: LaunchStruct, kernel: LoadedKernel, code: Code, profile: bool, at_a_time: int,
@@ -129,10 +173,12 @@ class Checker:
 
         at_a_time: workgroups that the device holds at the same time. block: threads in x, y, z.
         """
-        state, translation, program = self.state, code.translation, kernel.module.program
+        state = self.state
+        if self._watched is None or self._watched.code is not code:
+            self._watched = _watched(kernel, code)
+        watched = self._watched
         self._last = kernel, code, (launch.grid[0], launch.grid[1], launch.grid[2]), block
-        accesses = translation.accesses
-        granule, lds_granule = _granule(accesses, ("global", "flat", "scalar")), _granule(accesses, ("lds", "flat"))
+        granule, lds_granule = watched.granule, watched.lds_granule
         state.shift, state.lds_shift = granule.bit_length() - 1, lds_granule.bit_length() - 1
         fresh = self._log.fit(2 * _EVENTS)
         fresh |= self._segments.fit(ctypes.sizeof(SegmentStruct) * SEGMENTS)
@@ -157,23 +203,8 @@ class Checker:
         state.segment_count = 0
         state.regions, state.region_count = regions.buffer_info()[0], len(regions) // 4
 
-        roles = array("I")
-        for access in accesses:
-            decoded = translation.decoded[access.instruction]
-            width = access.bytes
-            if access.space == "scalar" and width > 8:
-                width = width // 2 + 4  # loads of 3, 5.. words are widened to 4, 8..: only these are wanted for certain
-            flags = _ATOMIC if _synchronises(decoded, kernel) else 0
-            for flag, marked in ((_RELOAD, program.reloads), (_PARTIAL, program.partial), (_NARROW, program.narrow)):
-                flags |= flag if access.instruction in marked else 0
-            cells = access.bytes // (lds_granule if access.space == "lds" else granule)
-            if access.action == "load" and not flags & (_ATOMIC | _PARTIAL) and cells <= 16:
-                flags |= {"lds": _LDS_READ, "global": _GLOBAL_READ}.get(access.space, 0)
-            roles.extend((flags, width, access.bytes, cells))
-        roles.extend((0, 0, 0, 0))
-        places = array("I", [0]) * (len(accesses) + 1)
-        lines = _lines(kernel, translation.decoded)
-        state.roles, state.places, state.lines = (a.buffer_info()[0] for a in (roles, places, lines))
+        places = array("I", [0]) * (len(code.translation.accesses) + 1)
+        state.roles, state.places, state.lines = (a.buffer_info()[0] for a in (watched.roles, places, watched.lines))
         state.lanes = self._lanes.buffer_info()[0]
 
         waves = launch.waves
@@ -182,31 +213,28 @@ class Checker:
         state.scratch_at = state.lds_at + 12 * state.lds_cells
         state.steps_at = state.scratch_at + -(-8 * waves * launch.scratch_bytes // 64) * 64
         state.group_bytes = state.steps_at
-        compiled = kernel.module.program.guarantees.compiled
-        table = None
         state.steps = 0
-        if not compiled:
-            table = steps.table(kernel.module.program, translation.decoded)
-            state.steps = ctypes.addressof(table)
+        if watched.steps is not None:
+            state.steps = ctypes.addressof(watched.steps)
             given = steps.first_scalars(kernel.layout.sgprs)
             state.first_scalars[:] = [given >> 64 * n & (1 << 64) - 1 for n in range(3)]
             state.group_bytes += -(-steps.PROGRESS_BYTES * waves // 64) * 64
         self._groups.fit(state.group_bytes * launch.residents)
         state.groups = self._groups.address
 
-        state.compiled = compiled
+        state.compiled = kernel.module.program.guarantees.compiled
         # Fewer workgroups live here at a time than on the device: that they wait for others is no proof then.
         state.crowded = launch.residents < min(launch.total, at_a_time)
-        state.ordering = _orders(program.orders.get(kernel.name))
-        state.clocked = any(_reads_clock(d) for d in translation.decoded.values())
+        state.ordering, state.clocked = watched.ordering, watched.clocked
         state.wave_size, state.all_lanes = launch.wave_size, (1 << launch.wave_size) - 1
         state.changes, state.round_changes, state.watching = 0, _NOWHERE, 0
-        ctypes.memset(self._releases, 0, ctypes.sizeof(self._releases))
+        if state.release_count:
+            ctypes.memset(self._releases, 0, ctypes.sizeof(self._releases))
         state.releases, state.release_room = ctypes.addressof(self._releases), _RELEASES
         state.release_count = state.release_floor = 0
         state.chained = launch.observer
         state.found_count = state.pending.finding.kind = 0
-        self._kept = [regions, roles, places, lines, table]
+        self._kept = [regions, places]
         launch.checker = ctypes.addressof(state)
         launch.observer = build.functions().check
         launch.slice = SLICE

@@ -1,9 +1,11 @@
 """A virtual GPU: `VirtualDevice` loads programs (loading.py) and runs launches.
 
-A launch has three steps. `_prepare`: kernel arguments and initial registers (dispatch.py), what all host threads
-share, a context for each of them (native/context.py). `_drive`: the loop over workgroups in C (native/workgroups.c)
-calling the translated kernel. `_record`: counters, modelled time (finished.py) and, if the kernel was stopped, a Fault
-(faults.py). Small launches run in the caller's thread; larger ones on all cores. One device runs one launch at a time.
+What launches alike have in common is set up once: a `Plan` (launching.py) with the structure that all host threads
+share, and a context for each of them (native/context.py). A launch hands over its arguments and runs the loop over
+workgroups in C (native/workgroups.c), which calls the translated kernel. What it leaves behind is a `Finished`
+(finished.py): counters, modelled time and record are made of it when somebody asks. If the kernel was stopped, it has
+a Fault (faults.py). Small launches run in the caller's thread, in one call; larger ones on all cores. One device runs
+one launch at a time.
 
 Launches repeat exactly. Kernels whose results may depend on the order of workgroups (atomics that return a value, of
 floats, exchanges) therefore run on one thread, workgroup after workgroup; and of several faults the one in the
@@ -27,40 +29,32 @@ import functools
 import os
 import threading
 import time
-from array import array
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gpulab import cores
-from gpulab.architectures import residency
 from gpulab.architectures.architecture import Architecture
 from gpulab.errors import InternalError, UnsupportedInstruction
-from gpulab.records import Counters, Fault, LastWriters, Later, Launch, ModelledTime, Trace
+from gpulab.records import Counters, Fault, LastWriters, Launch, Trace
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Program
 from gpulab.virtual_gpu.machine import faults
-from gpulab.virtual_gpu.machine.arena import RANGE_WORDS, Arena
-from gpulab.virtual_gpu.machine.finished import Finished, memory_ranges
-from gpulab.virtual_gpu.machine.loading import Code, Dim3, Hidden, LoadedKernel, LoadedModule
+from gpulab.virtual_gpu.machine.arena import Arena
+from gpulab.virtual_gpu.machine.finished import Complete, Finished, memory_ranges
+from gpulab.virtual_gpu.machine.launching import Plan, Request, at_a_time
+from gpulab.virtual_gpu.machine.loading import Dim3, Hidden, LoadedKernel, LoadedModule
 from gpulab.virtual_gpu.machine.native import build
-from gpulab.virtual_gpu.machine.native.context import NONE, Context
-from gpulab.virtual_gpu.machine.native.structures import LaunchStruct
+from gpulab.virtual_gpu.machine.native.context import Contexts
 from gpulab.virtual_gpu.machine.observation import PROFILED, Caches
-from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.memory import row_bytes
 
 if TYPE_CHECKING:
     import numpy as np
 
     from gpulab.virtual_gpu.machine.checking import Checker
 
-DEFAULT_LIMIT = 1 << 29
-SLICE = 1 << 18  # instructions before a wave lets others run
-SMALL_LAUNCH = 64  # waves; below that, other threads would cost more than they bring
-RESIDENTS = 16  # workgroups that one host thread keeps alive when they wait for each other
-RESIDENT_BYTES = 256 << 20
+MOST_PLANS = 64  # that a kernel keeps
+NOTHING_HIDDEN = Hidden()
 _NO_FAULT = 0xFFFFFFFFFFFFFFFF
 
 _executor: ThreadPoolExecutor | None = None
@@ -96,48 +90,14 @@ class Host(Protocol):
     def answer(self) -> None: ...
 
 
-class Request(NamedTuple):
-    """A launch as it was asked for: see `VirtualDevice.launch`."""
+class _Native(NamedTuple):
+    """The functions of native/workgroups.c."""
 
-    kernel: LoadedKernel
-    grid: Dim3
-    block: Dim3
-    dynamic_lds: int
-    kernarg: bytes
-    profile: bool
-    checked: bool
-    limit: int | None
-    workers: int | None
-    hidden: Hidden
-    only: bool = False
-
-
-class Shape(NamedTuple):
-    """The waves of a workgroup: how many, what VGPR 0 (1, 2) of each lane holds at the start, and EXEC of each wave."""
-
-    waves: int
-    ids: array[int]
-    masks: array[int]
-
-
-class Prepared(NamedTuple):
-    """A launch that can start.
-
-    workgroups: of the grid. lds: bytes of a workgroup. live: the allocations (Arena.table). contexts: one for each host
-    thread, the first of which runs the observed workgroups.
-    """
-
-    code: Code
-    workgroups: int
-    waves: int
-    lds: int
-    live: array[int]
-    contexts: list[Context]
-
-
-# What makes two launches alike, so that what is set up for one is there for the next: the kernel and its entry point,
-# grid, block, dynamic LDS, limit of instructions, address of the record of a cooperative launch.
-_Alike = tuple[LoadedKernel, int, int, Dim3, Dim3, int, int | None, int]
+    launch: Any
+    begin: Any
+    run: Any
+    merge: Any
+    collect: Any
 
 
 class VirtualDevice:
@@ -146,13 +106,7 @@ class VirtualDevice:
     def __init__(self, architecture: Architecture, arena: Arena, index: int) -> None:
         self.architecture, self.arena, self.index = architecture, arena, index
         self._lock = threading.RLock()
-        self._contexts: list[Context] = []
-        self._shapes: dict[tuple[Dim3, int], Shape] = {}
-        self._launch = LaunchStruct()
-        self._same: _Alike | None = None
-        self._table: tuple[array[int], array[int]] | None = None
-        self._slot_bytes = 0
-        self._blind: Any = (ctypes.c_uint64 * 256)()
+        self._contexts = Contexts(arena.base)
         self._checker: Checker | None = None
         self._cooperation = 0
         self.workers = cores.usable()
@@ -166,11 +120,15 @@ class VirtualDevice:
         }
 
     @functools.cached_property
-    def _calls(self) -> tuple[Any, Any]:
-        """gpulab_begin and gpulab_run."""
-        functions = build.functions()
-        begin = ctypes.CFUNCTYPE(None, ctypes.c_uint64)(functions.begin)
-        return begin, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64)(functions.run)
+    def _native(self) -> _Native:
+        found, word = build.functions(), ctypes.c_uint64
+        return _Native(
+            ctypes.CFUNCTYPE(ctypes.c_int64, word, word, ctypes.c_char_p, word)(found.launch),
+            ctypes.CFUNCTYPE(None, word, word)(found.begin),
+            ctypes.CFUNCTYPE(ctypes.c_int, word)(found.run),
+            ctypes.CFUNCTYPE(None, word, word)(found.merge),
+            ctypes.CFUNCTYPE(ctypes.c_int64, word)(found.collect),
+        )
 
     def load(self, program: Program) -> LoadedModule:
         """Load a program: allocate its data, apply relocations, look at every instruction.
@@ -190,12 +148,6 @@ class VirtualDevice:
             )
         return LoadedModule(self, program)
 
-    def _at_a_time(self, kernel: LoadedKernel, block: Dim3, lds: int) -> int:
-        """Workgroups of a kernel that the device holds at the same time, by HIP's formula."""
-        d, a = kernel.descriptor, self.architecture
-        threads = block[0] * block[1] * block[2]
-        return residency.api_blocks(a, d.vgprs, 0, d.sgprs, lds, threads) * a.multiprocessors
-
     def last_writers(self, address: int, size: int, count: int) -> LastWriters:
         """Who was the last to change each of `count` elements of `size` bytes, in the launch that was checked last."""
         with self._lock:
@@ -213,22 +165,13 @@ class VirtualDevice:
             self._checker = Checker(self.arena)
         return self._checker
 
-    def _context(self, number: int) -> Context:
-        while len(self._contexts) <= number:
-            self._contexts.append(Context(self.arena.base))
-        return self._contexts[number]
-
-    def _shape(self, block: Dim3, dimensions: int) -> Shape:
-        known = self._shapes.get((block, dimensions))
-        if known is None:
-            size = self.architecture.wave_size
-            waves = dispatch.waves(block, size)
-            ids = dispatch.work_item_ids(block, dimensions, size, not self.architecture.has("packed-tid"))
-            masks = array("Q", (dispatch.active_lanes(block, w, size) for w in range(waves)))
-            known = self._shapes[block, dimensions] = Shape(waves, ids, masks)
-        return known
-
     def launch(
+        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, **how: Any
+    ) -> Launch:
+        """The record of a launch, which is asked for as in `run`."""
+        return self.run(kernel, grid, block, dynamic_lds, kernarg, **how).record()
+
+    def run(
         self,
         kernel: LoadedKernel,
         grid: Dim3,
@@ -246,8 +189,8 @@ class VirtualDevice:
         checked: bool = False,
         only_sample: bool = False,
         weak: int | None = None,
-    ) -> Launch:
-        """Run a kernel over a grid and wait for it. A fault is in `Launch.fault`.
+    ) -> Finished | Complete:
+        """Run a kernel over a grid and wait for it. A fault is in `fault` of what is returned.
 
         Args:
             grid: workgroups in x, y, z. block: threads in x, y, z.
@@ -265,31 +208,76 @@ class VirtualDevice:
         """
         with self._lock:
             began = time.perf_counter()
-            record = self._start_cooperation(grid, block) if cooperative else 0
-            if weak is not None:
-                hidden = Hidden(printf_buffer, 0, heap, record)
-                return self._launch_weak(kernel, grid, block, dynamic_lds, kernarg, hidden, weak, limit)
-            hidden = Hidden(printf_buffer, 0 if host is None else host.address, heap, record)
-            self._launch.ready = 0 if host is None else host.ready
+            hidden = NOTHING_HIDDEN
+            if printf_buffer or host is not None or heap or cooperative:
+                record = self._start_cooperation(grid, block) if cooperative else 0
+                hidden = Hidden(printf_buffer, 0 if host is None else host.address, heap, record)
             request = Request(
-                kernel,
-                grid,
-                block,
-                dynamic_lds,
-                kernarg,
-                collect == "profile",
-                checked,
-                limit,
-                workers,
-                hidden,
-                only_sample,
+                grid, block, dynamic_lds, limit, collect == "profile", checked, workers, hidden, only_sample
             )
-            prepared = self._prepare(request)
-            if prepared.code.quick or prepared.code.translation.quick:
-                self._drive_quick(kernel, prepared, host)
-            else:
-                self._drive(prepared.contexts, None if host is None else host.answer)
-            return self._record(request, prepared, began)
+            if weak is not None:
+                return self._run_weak(kernel, request, kernarg, weak)
+            plan = kernel.plans.get(request)
+            if plan is None or not plan.settled:
+                plan = self._plan(kernel, request, plan)
+            return self._run(plan, kernarg, host, began)
+
+    def _run(self, plan: Plan, kernarg: bytes, host: Host | None, began: float) -> Finished:
+        """A launch by a plan, since `began` (time.perf_counter)."""
+        arena, kernel, request = self.arena, plan.kernel, plan.request
+        if plan.generation != arena.generation:
+            plan.look_at(arena)
+        if not plan.simple:
+            self._prepare(plan, host)
+        if arena.unwritten and not request.checked:  # what this kernel writes is not known
+            arena.unwritten.clear()
+        launch = plan.launch
+        started = began if plan.settled else time.perf_counter()
+        size = self._native.launch(plan.address, plan.first, kernarg, len(kernarg))
+        if size < 0:
+            size = self._drive(plan, host, started)
+        if not plan.settled:
+            kernel.spent += time.perf_counter() - started
+        seen = ctypes.string_at(launch.seen, size)
+        fault = None if launch.faulted == _NO_FAULT and not request.checked else self._fault(plan)
+        finished = Finished(plan, kernarg, seen, fault)
+        if request.profile:
+            finished.kept = plan.code.observer.keep()
+            finished.active = ctypes.string_at(plan.contexts[0].active, launch.active_bytes)  # it has one thread
+        finished.host_us = (time.perf_counter() - began) * 1e6
+        return finished
+
+    def _run_weak(self, kernel: LoadedKernel, request: Request, kernarg: bytes, seed: int) -> Complete:
+        """A launch on weak memory."""
+        from gpulab.virtual_gpu.machine import weak
+
+        with self._lock:
+            began = time.perf_counter()
+            grid, block, together = request.grid, request.block, bool(request.hidden.multigrid_sync)
+            self.arena.unwritten.clear()  # what this kernel writes is not known
+            filled = self._arguments(kernel, request, kernarg)
+            total = grid[0] * grid[1] * grid[2]
+            lds = kernel.descriptor.lds_bytes + request.dynamic_lds
+            fault = weak.run(
+                kernel, self.arena, grid, block, request.dynamic_lds, filled, seed=seed, limit=request.limit,
+                at_a_time=at_a_time(self.architecture, kernel, block, lds), together=together,
+            )  # fmt: skip
+            return Complete(
+                Launch(
+                    kernel=kernel.title,
+                    arch=self.architecture.name,
+                    device=self.index,
+                    grid=grid,
+                    block=block,
+                    lds_bytes=lds,
+                    waves=total * dispatch.waves(block, self.architecture.wave_size),
+                    counters=Counters({}),
+                    host_us=(time.perf_counter() - began) * 1e6,
+                    fault=fault,
+                    constants=self.constants,
+                    sources=kernel.module.program.sources,
+                )
+            )
 
     def trace(
         self,
@@ -307,40 +295,10 @@ class VirtualDevice:
         from gpulab.virtual_gpu.machine.tracing import trace_workgroup
 
         with self._lock:
-            filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, Hidden(printf_buffer))
+            request = Request(grid, block, dynamic_lds, hidden=Hidden(printf_buffer))
+            filled = self._arguments(kernel, request, kernarg)
             ranges = memory_ranges(kernel, self.arena.table(kernel.module.granule, self.index)[0], filled)
             return trace_workgroup(kernel, self.arena, grid, block, dynamic_lds, filled, which, ranges)
-
-    def _launch_weak(
-        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, hidden: Hidden,
-        seed: int, limit: int | None,
-    ) -> Launch:  # fmt: skip
-        """A launch on weak memory."""
-        from gpulab.virtual_gpu.machine import weak
-
-        began = time.perf_counter()
-        self.arena.unwritten.clear()  # what this kernel writes is not known
-        filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, hidden)
-        total = grid[0] * grid[1] * grid[2]
-        lds = kernel.descriptor.lds_bytes + dynamic_lds
-        fault = weak.run(
-            kernel, self.arena, grid, block, dynamic_lds, filled, seed=seed, limit=limit,
-            at_a_time=self._at_a_time(kernel, block, lds), together=bool(hidden.multigrid_sync),
-        )  # fmt: skip
-        return Launch(
-            kernel=kernel.title,
-            arch=self.architecture.name,
-            device=self.index,
-            grid=grid,
-            block=block,
-            lds_bytes=lds,
-            waves=total * dispatch.waves(block, self.architecture.wave_size),
-            counters=Counters({}),
-            host_us=(time.perf_counter() - began) * 1e6,
-            fault=fault,
-            constants=self.constants,
-            sources=kernel.module.program.sources,
-        )
 
     def _start_cooperation(self, grid: Dim3, block: Dim3) -> int:
         """The address of the record of a cooperative launch, set up for this grid."""
@@ -350,236 +308,87 @@ class VirtualDevice:
         ctypes.memmove(self._cooperation, record, len(record))
         return self._cooperation
 
-    def _arguments(
-        self, kernel: LoadedKernel, grid: Dim3, block: Dim3, dynamic_lds: int, kernarg: bytes, hidden: Hidden
-    ) -> bytes:
+    @staticmethod
+    def _arguments(kernel: LoadedKernel, request: Request, kernarg: bytes) -> bytes:
         """Put the kernel argument segment and the dispatch packet where the kernel finds them; gives the former."""
-        filled = kernel.segment(kernarg, grid, block, dynamic_lds, hidden)
+        explicit, empty = kernel.segment(request)
+        given = kernarg[:explicit]
+        filled = given + empty[len(given) :]
         ctypes.memmove(kernel.kernarg, filled, len(filled))
         if kernel.packet:
-            packet = dispatch.dispatch_packet(
-                kernel.descriptor, grid, block, kernarg_address=kernel.kernarg, dynamic_lds=dynamic_lds
-            )
+            packet = kernel.packet_words(request)
             ctypes.memmove(kernel.packet, packet, len(packet))
         return filled
 
-    def _prepare(self, request: Request) -> Prepared:
-        """Everything up to the first instruction."""
-        kernel, grid, block, dynamic_lds, kernarg, profile, checked, _, workers, hidden, only = request
-        code = kernel.code(profile, checked)
-        shape = self._shape(block, kernel.layout.work_item_dimensions)
-        lds = kernel.descriptor.lds_bytes + dynamic_lds
-        total = grid[0] * grid[1] * grid[2]
-        filled = self._arguments(kernel, grid, block, dynamic_lds, kernarg, hidden)
+    def _plan(self, kernel: LoadedKernel, request: Request, known: Plan | None) -> Plan:
+        """The plan for a request; the one that is known, if the kernel's code is still the same."""
+        code = kernel.code(request.profile, request.checked)
+        if known is None or known.code is not code:
+            if len(kernel.plans) >= MOST_PLANS:
+                kernel.plans.clear()
+            known = kernel.plans[request] = Plan(self, self._contexts, self.workers, kernel, request, code)
+        known.launch.entry, known.settled = code.entry, code.settled
+        return known
 
-        shared = self._launch
-        table = self.arena.table(1 if checked else kernel.module.granule, self.index)
-        live, freed = table
-        if self._table is None or live is not self._table[0] or freed is not self._table[1]:
-            self._table = table
-            shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
-            shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
-        shared.faulted, shared.cancel, shared.gone, shared.moves = _NO_FAULT, 0, 0, 0
-        same = (
-            kernel,
-            kernel.scratch_bytes,
-            code.entry,
-            grid,
-            block,
-            dynamic_lds,
-            request.limit,
-            hidden.multigrid_sync,
-        )
-        if same != self._same:
-            self._same = same
-            self._share(request, code, shape, lds, total)
+    def _prepare(self, plan: Plan, host: Host | None) -> None:
+        """What a launch needs that is observed or checked, or answered by the host."""
+        request, launch, code = plan.request, plan.launch, plan.code
+        launch.ready = 0 if host is None else host.ready
+        if not (request.profile or request.checked):
+            return
+        observer = code.observer
+        launch.observer, launch.observed = build.functions().record, plan.total
+        self.caches.state.novelty = self.caches.state.samples = 0
+        if request.profile:
+            observer.prepare(launch, plan.total, *PROFILED, self.architecture.wave_size)
+        if request.checked:
+            held = at_a_time(self.architecture, plan.kernel, request.block, plan.lds)
+            self._checks().prepare(launch, plan.kernel, code, request.profile, held, request.block)
 
-        alone = code.ordered or (hidden.multigrid_sync and request.limit is not None)
-        count = min(workers or (1 if alone else self.workers), total)
-        if total * shape.waves < SMALL_LAUNCH or profile or checked or only:
-            count = 1
-        code.observer.record(shared, grid, shape.waves)
-        observed = total if profile or checked else 0
-        if profile:
-            code.observer.prepare(shared, observed, *PROFILED, self.architecture.wave_size)
-        shared.observed = observed
-        shared.only = only
-        shared.next = total if only else observed
-        shared.batch = 1 if hidden.multigrid_sync else max(1, min(32, total // (16 * count)))
-        shared.blind = 0 if profile or checked else self._no_allocations(code.translation.slots)
-        if checked:
-            at_a_time = self._at_a_time(kernel, block, lds)
-            self._checks().prepare(shared, kernel, code, profile, at_a_time, block)
-        else:
-            shared.checker = 0
-            if self.arena.unwritten:  # what this kernel writes is not known
-                self.arena.unwritten.clear()
-        contexts = self._ready(request, code, filled, count)
-        contexts[0].thread.own_end = total if only else observed
-        return Prepared(code, total, shape.waves, lds, live, contexts)
-
-    def _share(self, request: Request, code: Code, shape: Shape, lds: int, total: int) -> None:
-        """Fill in what does not change from one launch to the next like it."""
-        kernel, grid, cooperation = request.kernel, request.grid, request.hidden.multigrid_sync
-        shared, size, waves = self._launch, self.architecture.wave_size, shape.waves
-        shared.entry, shared.total = code.entry, total
-        shared.lane_ids, shared.exec = shape.ids.buffer_info()[0], shape.masks.buffer_info()[0]
-        shared.zeroed, shared.zeroed_count = code.zeroed.buffer_info()[0], len(code.translation.zeroed)
-        shared.limit = request.limit if request.limit is not None else DEFAULT_LIMIT
-        shared.slice, shared.arena = SLICE, self.arena.base
-        shared.grid[:] = grid
-        shared.waves, shared.wave_size, shared.vgprs = waves, size, kernel.vgprs
-        shared.lds_bytes, shared.scratch_bytes = lds, kernel.scratch_bytes
-        for axis, register in enumerate(kernel.layout.workgroup_id):
-            shared.id_register[axis] = NONE if register is None else register
-        unpacked = kernel.layout.work_item_dimensions if kernel.layout.unpacked_ids else 1
-        shared.id_vgprs = min(unpacked, kernel.vgprs)
-        shared.first_pc = kernel.descriptor.entry
-        shared.first_blocks = code.first_blocks
-        slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
-        self._slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
-        # Blocks may wait for each other if the device holds them at a time. Checked: so many are alive from the start.
-        held = min(total, self._at_a_time(kernel, request.block, lds))
-        most = max(1, RESIDENT_BYTES // self._slot_bytes)
-        few = min(held if request.checked else RESIDENTS, most)
-        shared.residents = total if cooperation else few
-        shared.fits = held == total
-        each = held if shared.fits or code.ordered else held // self.workers
-        shared.room = shared.residents if request.checked or cooperation else max(few, min(each, most))
-        shared.grid_barrier = cooperation + dispatch.GRID_BARRIER_OFFSET if cooperation else 0
-
-    def _ready(self, request: Request, code: Code, filled: bytes, count: int) -> list[Context]:
-        """A context for each of `count` host threads, with the initial registers of all waves."""
-        kernel = request.kernel
-        values = kernel.scalars(filled)
-        contexts = [self._context(number) for number in range(count)]
-        ready, begin = (self._same, values), self._calls[0]
-        for context in contexts:
-            if context.ready is None or request.checked or context.ready != ready:
-                self._set_up(context, request, code, values)
-                context.ready = None if request.checked else ready
-            begin(context.address)
-        return contexts
-
-    def _set_up(self, context: Context, request: Request, code: Code, values: list[int]) -> None:
-        """Give a context what does not change from one launch to the next like it."""
-        kernel, shared, functions, translation = request.kernel, self._launch, build.functions(), code.translation
-        store, note = (functions.keep_store, functions.note) if request.checked else (functions.store, 0)
-        addresses = max(1, translation.widest) * row_bytes(self.architecture.wave_size, request.checked)
-        room, active = shared.room, len(translation.segments) * layout.LANE_ROW
-        context.fit(room, self._slot_bytes, len(translation.blocks), active, translation.slots, addresses)
-        context.thread.launch = ctypes.addressof(shared)
-        wave = context.wave
-        wave.store, wave.note, wave.checker = store, note, shared.checker
-        wave.symbols = code.symbols.buffer_info()[0]
-        wave.scalars[: len(values)] = values
-        wave.mode = kernel.mode
-
-    def _drive_quick(self, kernel: LoadedKernel, prepared: Prepared, host: Host | None) -> None:
-        """`_drive` with code of which something was compiled quickly: optimised on the way, if it takes long."""
-        code, began = prepared.code, time.perf_counter()
-
-        def pause() -> None:
-            if host is not None:
-                host.answer()
-            if code.quick and kernel.worth(code, time.perf_counter() - began):
-                kernel.spent -= kernel.optimise(code)
-                self._launch.entry = code.entry  # read whenever a workgroup goes on
-
-        self._drive(prepared.contexts, pause)
-        kernel.spent += time.perf_counter() - began
-
-    def _drive(self, contexts: list[Context], pause: Callable[[], None] | None = None) -> None:
-        """Run all workgroups, on as many host threads as there are contexts; `pause` is called now and then.
+    def _drive(self, plan: Plan, host: Host | None, began: float) -> int:
+        """Run all workgroups of a launch, on as many host threads as there are contexts; how much was collected then.
 
         Between two calls of a thread's share Python raises what a Ctrl-C asks for: the kernel is stopped then, and the
-        device stays usable.
+        device stays usable. The host's calls are answered there, and code that was compiled quickly is optimised, if
+        it takes long.
         """
-        run = self._calls[1]
+        native, kernel, code, launch = self._native, plan.kernel, plan.code, plan.launch
+        first, *others = (context.address for context in plan.contexts)
 
         def drive(address: int) -> None:
-            while run(address):
-                if pause is not None:
-                    pause()
+            while native.run(address):
+                if host is not None:
+                    host.answer()
+                if code.quick and kernel.worth(code, time.perf_counter() - began):
+                    kernel.spent -= kernel.optimise(code)
+                    launch.entry = code.entry  # read whenever a workgroup goes on
 
-        parts = [_threads().submit(drive, context.address) for context in contexts[1:]]
+        for address in others:
+            native.begin(address, plan.address)
+        parts = [_threads().submit(drive, address) for address in others]
         try:
-            drive(contexts[0].address)
+            drive(first)
             for part in parts:
                 part.result()
         except BaseException:
-            self._launch.cancel = 1
+            launch.cancel = 1
             wait(parts)
             raise
+        for address in others:
+            native.merge(first, address)
+        return int(native.collect(first))
 
-    def _record(self, request: Request, prepared: Prepared, began: float) -> Launch:
-        """The record of a launch that has run, since `began` (time.perf_counter)."""
-        kernel, profile = request.kernel, request.profile
-        code, total, waves, lds, live, contexts = prepared
-        first = contexts[0]
-        blocks = len(code.translation.blocks)
-        executed = first.counters[:blocks]
-        ran = first.thread.executed
-        for context in contexts[1:]:
-            executed = [a + b for a, b in zip(executed, context.counters[:blocks], strict=True)]
-            ran += context.thread.executed
-        active = b""
-        if profile:  # which has one thread
-            active = ctypes.string_at(first.active, len(code.translation.segments) * layout.LANE_ROW)
-        finished = Finished(
-            self.architecture, kernel, code, request.grid, request.block, lds, executed, ran,
-            code.observer.keep(profile), live, request.kernarg, active, request.only,
-        )  # fmt: skip
-        fault = self._fault(request, code, contexts)
-        modelled: Later[ModelledTime] = Later(finished.time)
-        launch = Launch(
-            kernel=kernel.title,
-            arch=self.architecture.name,
-            device=self.index,
-            grid=request.grid,
-            block=request.block,
-            lds_bytes=lds,
-            waves=total * waves,
-            counters=Counters(Later(finished.counters)),
-            timing=modelled,
-            host_us=(time.perf_counter() - began) * 1e6,
-            fault=fault,
-            constants=self.constants,
-            sources=kernel.module.program.sources,
-        )
-        return self._profiled(launch, finished, modelled) if profile else launch
-
-    def _profiled(self, launch: Launch, finished: Finished, modelled: Later[ModelledTime]) -> Launch:
-        """The record with what a profile has besides."""
-        found = Later(lambda: finished.profile(modelled))
-        return replace(
-            launch,
-            counters=Counters(Later(lambda: {**found.get().counters, **finished.counters()})),
-            lines=Later(lambda: found.get().lines),
-            instructions=Later(lambda: found.get().instructions),
-            accesses=Later(lambda: found.get().accesses),
-            sampled=finished.code.observer.sampled(finished.workgroups),
-            placed=Later(lambda: finished.placement(modelled.get())),
-        )
-
-    def _fault(self, request: Request, code: Code, contexts: list[Context]) -> Fault | None:
+    def _fault(self, plan: Plan) -> Fault | None:
         """Why the kernel was stopped, if it was: of several faults the one in the workgroup with the lowest number."""
+        request, kernel, code = plan.request, plan.kernel, plan.code
         cooperation, dynamic = request.hidden.multigrid_sync, request.dynamic_lds
         if request.checked:
-            every = self._checks().faults(request.kernel, code, request.grid, request.block, cooperation, dynamic)
+            every = self._checks().faults(kernel, code, request.grid, request.block, cooperation, dynamic)
             return replace(every[0], further=tuple(every[1:])) if every else None
-        if self._launch.faulted == _NO_FAULT:
-            return None
-        found = [context.thread.fault for context in contexts if context.thread.fault.kind]
+        found = [context.thread.fault for context in plan.contexts if context.thread.fault.kind]
         raw = min(found, key=lambda fault: int(fault.number))
-        found_one = faults.fault(request.kernel, code, raw, request.block, cooperation, dynamic)
+        found_one = faults.fault(kernel, code, raw, request.block, cooperation, dynamic)
         if found_one.kind == "timeout" and raw.bytes > 1:  # so many blocks take turns
-            total, held = self._launch.total, self._at_a_time(request.kernel, request.block, self._launch.lds_bytes)
-            found_one = replace(found_one, detail=faults.waiting(total, held))
+            held = at_a_time(self.architecture, kernel, request.block, plan.lds)
+            found_one = replace(found_one, detail=faults.waiting(plan.total, held))
         return found_one
-
-    def _no_allocations(self, slots: int) -> int:
-        """The address of an empty table of so many allocations."""
-        if ctypes.sizeof(self._blind) < layout.ALLOCATION_BYTES * slots:
-            self._blind = (ctypes.c_uint64 * (layout.ALLOCATION_BYTES * slots // 8))()
-        return ctypes.addressof(self._blind)

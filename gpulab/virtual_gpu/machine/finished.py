@@ -1,20 +1,32 @@
-"""What a launch left behind: `Finished` computes counters, modelled time and profile when somebody asks for them."""
+"""What a launch left behind: `Finished` computes record, counters, modelled time and profile when somebody asks."""
 
 from __future__ import annotations
 
 import bisect
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from gpulab.architectures.architecture import Architecture
-from gpulab.records import AccessCost, InstructionCost, Later, LineCost, MemoryRange, ModelledTime, Placement
+from gpulab.records import (
+    AccessCost,
+    Counters,
+    Fault,
+    InstructionCost,
+    Later,
+    Launch,
+    LineCost,
+    MemoryRange,
+    ModelledTime,
+    Placement,
+)
 from gpulab.virtual_gpu.machine import counters, timing
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.branches import governing
 from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, lane_counts, line_costs, scaled, warmed
-from gpulab.virtual_gpu.machine.loading import Code, Dim3, LoadedKernel, TimeKey
-from gpulab.virtual_gpu.machine.observation import Kept
+from gpulab.virtual_gpu.machine.launching import Plan
+from gpulab.virtual_gpu.machine.loading import LoadedKernel
+from gpulab.virtual_gpu.machine.observation import Kept, Recorded
 
 MOST_TIMES = 64  # modelled times that a kernel keeps
 
@@ -47,86 +59,164 @@ def memory_ranges(kernel: LoadedKernel, live: array[int], kernarg: bytes) -> lis
     return [MemoryRange(names.get(live[at]) or "device memory", live[at], live[at + 1]) for at in starts]
 
 
-class Finished(NamedTuple):
-    """A launch that has run: how often each block was executed, and what the observer kept.
+class Finished:
+    """A launch that has run, with what it left behind: most of what can be said of it is computed when somebody asks.
 
-    executed: how often each block ran, summed over waves. waves: how many ran. live: the allocations at the launch.
-    kernarg: the explicit arguments. active: of a profile, the rows of lane counts.
+    Attributes:
+        kernarg: the explicit arguments. live: the allocations at the launch (Arena.table).
+        seen: what was counted and recorded, as `Plan.seen` says.
+        kept, active: of a profile, what its observer saw, and the rows of lane counts.
+        printed: set by who knows. saving: microseconds that the launch costs less, as one in a graph does.
     """
 
-    architecture: Architecture
-    kernel: LoadedKernel
-    code: Code
-    grid: Dim3
-    block: Dim3
-    lds: int
-    executed: Sequence[int]
-    waves: int
-    kept: Kept
-    live: array[int]
-    kernarg: bytes
-    active: bytes = b""
-    only: bool = False
+    __slots__ = (
+        "_executed", "_record", "_time", "active", "fault", "host_us", "kept", "kernarg", "live", "plan", "printed",
+        "saving", "seen",
+    )  # fmt: skip
+
+    def __init__(self, plan: Plan, kernarg: bytes, seen: bytes, fault: Fault | None) -> None:
+        self.plan, self.kernarg, self.live, self.seen = plan, kernarg, plan.live, seen
+        self.fault, self.printed, self.host_us, self.saving = fault, "", 0.0, 0.0
+        self.kept: Kept | None = None
+        self.active = b""
+        self._executed: tuple[int, ...] | None = None
+        self._time: ModelledTime | None = None
+        self._record: Launch | None = None
 
     @property
-    def workgroups(self) -> int:
-        return self.grid[0] * self.grid[1] * self.grid[2]
+    def title(self) -> str:
+        return self.plan.kernel.title
 
     @property
-    def _counts(self) -> list[int]:
+    def waves(self) -> int:
+        """How many ran."""
+        return self._counted()[0]
+
+    @property
+    def executed(self) -> Sequence[int]:
+        """How often each block ran, summed over waves."""
+        return self._counted()[1:]
+
+    def _counted(self) -> tuple[int, ...]:
+        if self._executed is None:
+            self._executed = self.plan.seen.counted.unpack_from(self.seen)
+        return self._executed
+
+    def _recorded(self) -> Recorded:
+        size, _, banked, used, log = self.plan.seen
+        seen = self.seen
+        return Recorded(size, seen[log:], seen[used:log], seen[banked:used])
+
+    @property
+    def _counts(self) -> Sequence[int]:
         """How often each block was executed; where the sample alone was run, by all workgroups like it."""
-        if not self.only:
-            return list(self.executed)
-        size = self.kept.recorded.size
-        ran = size[0] * size[1] * size[2]
-        return [count * self.workgroups // ran for count in self.executed]
+        if not self.plan.request.only:
+            return self.executed
+        x, y, z = self.plan.seen.size
+        return [count * self.plan.total // (x * y * z) for count in self.executed]
 
     def counters(self) -> Mapping[str, int]:
         """Raw counters of the instructions that were executed."""
-        return self.code.costs.counters(self.executed, self.waves)
+        return self.plan.code.costs.counters(self.executed, self.waves)
+
+    def _full_time(self) -> ModelledTime:
+        """The modelled time outside of a graph; equal launches have it from the first of them."""
+        if self._time is None:
+            plan = self.plan
+            request, times, used = plan.request, plan.code.times, plan.footprint(self.live, self.kernarg)
+            key = request.grid, request.block, plan.lds, request.only, self.seen, used
+            known = times.get(key)
+            if known is None:
+                if len(times) >= MOST_TIMES:
+                    times.clear()
+                known = times[key] = self._pending(self._counts, used).time()
+            self._time = known
+        return self._time
 
     def time(self) -> ModelledTime:
-        """The modelled time; equal launches have it from the first of them."""
-        used = timing.footprint(self.live, self.kernarg)
-        recorded, times = self.kept.recorded, self.code.times
-        counts = self._counts
-        key = TimeKey(tuple(counts), self.grid, self.block, self.lds, *recorded, used)
-        known = times.get(key)
-        if known is None:
-            if len(times) >= MOST_TIMES:
-                times.clear()
-            known = times[key] = self._pending(counts, used).time()
-        return known
+        """The modelled time."""
+        time = self._full_time()
+        if not self.saving:
+            return time
+        less = min(self.saving, time.overhead_us)
+        return replace(time, us=time.us - less, overhead_us=time.overhead_us - less)
 
-    def placement(self, time: ModelledTime) -> Placement:
+    @property
+    def time_us(self) -> float:
+        return self.time().us
+
+    def placement(self) -> Placement:
         """Where and when the workgroups run."""
-        return self._pending((), 0).placement(time)
+        found = self._pending((), 0).placement(self._full_time())
+        if not self.saving:
+            return found
+        less = min(self.saving, found.begin_us)
+        return replace(found, begin_us=found.begin_us - less, total_us=found.total_us - less)
 
     def _pending(self, executed: Sequence[int], used: int) -> timing.Pending:
-        kept, block = self.kept, self.block
+        plan, block = self.plan, self.plan.request.block
+        accesses = plan.code.observer.accesses
         return timing.Pending(
-            self.architecture, self.code.block_costs.get, executed, self.workgroups, block[0] * block[1] * block[2],
-            self.kernel.descriptor, self.lds, lambda: timing.Seen(kept.accesses, kept.recorded, self.grid, self.live),
-            used or None,
+            plan.device.architecture, plan.code.block_costs.get, executed, plan.total, block[0] * block[1] * block[2],
+            plan.kernel.descriptor, plan.lds,
+            lambda: timing.Seen(accesses, self._recorded(), plan.request.grid, self.live), used or None,
         )  # fmt: skip
 
-    def profile(self, modelled: Later[ModelledTime]) -> Profile:
+    def record(self) -> Launch:
+        """The record of the launch."""
+        if self._record is None:
+            self._record = self._made()
+        return self._record
+
+    def _made(self) -> Launch:
+        plan, device, kept = self.plan, self.plan.device, self.kept
+        request = plan.request
+        launch = Launch(
+            kernel=self.title,
+            arch=device.architecture.name,
+            device=device.index,
+            grid=request.grid,
+            block=request.block,
+            lds_bytes=plan.lds,
+            waves=plan.waves,
+            counters=Counters(Later(self.counters)),
+            timing=Later(self.time),
+            host_us=self.host_us,
+            printed=self.printed,
+            fault=self.fault,
+            constants=device.constants,
+            sources=plan.kernel.module.program.sources,
+        )
+        if kept is None:
+            return launch
+        found = Later(lambda: self.profile(kept))
+        return replace(
+            launch,
+            counters=Counters(Later(lambda: {**found.get().counters, **self.counters()})),
+            lines=Later(lambda: found.get().lines),
+            instructions=Later(lambda: found.get().instructions),
+            accesses=Later(lambda: found.get().accesses),
+            sampled=kept.sampled(plan.total),
+            placed=Later(self.placement),
+        )
+
+    def profile(self, kept: Kept) -> Profile:
         """The costs and raw counters of a profiled launch."""
-        kept, executed, contributions = self.kept, self.executed, self.code.contributions
-        tr, a = self.code.translation, self.architecture
+        plan, executed, contributions = self.plan, self.executed, self.plan.code.contributions
+        tr, a, kernel = plan.code.translation, plan.device.architecture, plan.kernel
         assert contributions is not None
-        used = timing.footprint(self.live, self.kernarg)
+        used = plan.footprint(self.live, self.kernarg)
         work = self._pending(executed, used).work()
         costs = instruction_costs(
             tr.segments, tr.blocks, tr.decoded, executed, lane_counts(self.active, a.wave_size), contributions,
-            governing(tr.blocks, tr.decoded, self.kernel.module.program.labels),
-            self.code.block_costs.get().stalls(work),
+            governing(tr.blocks, tr.decoded, kernel.module.program.labels),
+            plan.code.block_costs.get().stalls(work),
         )  # fmt: skip
         seen = kept.totals()
         totals: list[dict[str, int]] = scaled(kept.accesses, seen, costs)
         if kept.cut and work.program is not None:
             totals = warmed(kept.accesses, totals, costs, work.program.rates, a.vector_cache.line_bytes)
-        samples = kept.samples(a.wave_size, memory_ranges(self.kernel, self.live, self.kernarg))
+        samples = kept.samples(a.wave_size, memory_ranges(kernel, self.live, self.kernarg))
         last = a.last_level_cache.bytes if a.last_level_cache is not None else 0
         accesses = access_costs(
             kept.accesses, totals, costs, a.vector_cache.line_bytes, tr.decoded, samples, (last, used), bool(kept.cut)
@@ -134,11 +224,24 @@ class Finished(NamedTuple):
         quantities = counters.Quantities()
         contributions.add(quantities, costs)
         counters.add_memory(quantities, kept.accesses, totals, seen, kept.flows(), tr.decoded)
-        counters.add_launch(quantities, a, self.workgroups, self.block)
-        counters.add_time(quantities, a, work, modelled.get())
+        counters.add_launch(quantities, a, plan.total, plan.request.block)
+        counters.add_time(quantities, a, work, self._full_time())
         return Profile(
             line_costs(costs, accesses),
             tuple(costs.values()),
             tuple(accesses.values()),
             counters.raw(a.name, quantities, timed=True),
         )
+
+
+class Complete:
+    """A launch that has run and whose record is there, as of one on weak memory: what `Finished` is to a stream."""
+
+    __slots__ = ("fault", "launch", "printed", "saving", "time_us", "title")
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch, self.title, self.fault, self.printed = launch, launch.kernel, launch.fault, launch.printed
+        self.time_us, self.saving = launch.time_us, 0.0
+
+    def record(self) -> Launch:
+        return replace(self.launch, printed=self.printed)

@@ -16,7 +16,7 @@ import time
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gpulab.architectures.architecture import Architecture
 from gpulab.records import Later, ModelledTime
@@ -31,6 +31,9 @@ from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import translate
 from gpulab.virtual_gpu.translate.pieces import Translation
 from gpulab.virtual_gpu.translate.structure import Structure
+
+if TYPE_CHECKING:
+    from gpulab.virtual_gpu.machine.launching import Plan, Request
 
 Dim3 = tuple[int, int, int]
 
@@ -56,6 +59,9 @@ class Home(Protocol):
     @property
     def caches(self) -> Caches: ...
 
+    @property
+    def constants(self) -> Mapping[str, int]: ...
+
 
 class Beside(Protocol):
     """Another process that translates kernels of the same program."""
@@ -74,25 +80,16 @@ class Hidden(NamedTuple):
     multigrid_sync: int = 0
 
 
-class TimeKey(NamedTuple):
-    """What launches of a kernel have in common if they take the same modelled time."""
-
-    executed: tuple[int, ...]
-    grid: Dim3
-    block: Dim3
-    lds_bytes: int
-    size: Dim3
-    log: bytes
-    used: bytes
-    banked: bytes
-    footprint: int
+TimeKey = tuple[Dim3, Dim3, int, bool, bytes, int]
+"""What launches of a kernel have in common if they take the same modelled time: grid, block, LDS of a workgroup,
+whether the sample alone was run, what was counted and recorded (Finished.seen), bytes of allocations in use."""
 
 
 @dataclass(slots=True)
 class Code:
     """A translated kernel: its entry point and what its counters mean.
 
-    quick: nothing of it is optimised yet. first_blocks: see `Launch` in schema.py.
+    quick: nothing of it is optimised yet. first_blocks, blind: see `Launch` in schema.py.
     """
 
     translation: Translation
@@ -106,7 +103,13 @@ class Code:
     observer: Observer
     contributions: counters.Contributions | None  # of a profile
     block_costs: Later[timing.BlockCosts]
+    blind: Any
     times: dict[TimeKey, ModelledTime]
+
+    @property
+    def settled(self) -> bool:
+        """Whether all of it is optimised."""
+        return not self.quick and not self.translation.quick
 
 
 def depends_on_order(translation: Translation) -> bool:
@@ -140,54 +143,48 @@ class LoadedKernel:
         self.layout = dispatch.initial_registers(descriptor, device.architecture.name)
         self.mode = dispatch.mode_register(descriptor, device.architecture.name)
         self.scratch_bytes = dispatch.scratch_bytes(descriptor)
-        self._scalars: list[int] | None = None
         self.vgprs = 256 + descriptor.agprs if descriptor.agprs else max(descriptor.vgprs, 1)
         # Whole 64 bytes: Clang widens scalar loads of arguments up to the end of an aligned block.
-        self.kernarg = device.arena.allocate(
-            max(-(-descriptor.kernarg_size // 64) * 64, 64), "kernarg", device.index, self.name, writable=False
-        )
+        self.kernarg_bytes = max(-(-descriptor.kernarg_size // 64) * 64, 64)
+        self.kernarg = device.arena.allocate(self.kernarg_bytes, "kernarg", device.index, self.name, writable=False)
         self.packet = 0
         if "dispatch_ptr" in self.layout.user or "queue_ptr" in self.layout.user:
             self.packet = device.arena.allocate(64, "internal", device.index, "dispatch packet", writable=False)
         self._code: dict[tuple[bool, bool], Code] = {}
         self.spent = 0.0  # seconds in launches of code of which something was compiled quickly
         self._lock = threading.Lock()
-        self._segments: dict[tuple[Dim3, Dim3, int, Hidden], tuple[int, bytes]] = {}
+        #: for launches, by how they are asked for
+        self.plans: dict[Request, Plan] = {}
 
     def set_descriptor(self, descriptor: KernelDescriptor) -> None:
         """Another one, which differs in the size of the stack alone."""
-        self.descriptor, self.scratch_bytes, self._scalars = descriptor, dispatch.scratch_bytes(descriptor), None
+        self.descriptor, self.scratch_bytes = descriptor, dispatch.scratch_bytes(descriptor)
+        self.plans.clear()
 
-    def segment(self, kernarg: bytes, grid: Dim3, block: Dim3, dynamic_lds: int, hidden: Hidden) -> bytes:
-        """The kernel argument segment: `dispatch.fill_kernarg`, whose hidden part is kept for the next launch."""
-        key = (grid, block, dynamic_lds, hidden)
-        known = self._segments.get(key)
-        if known is None:
-            if len(self._segments) > 64:
-                self._segments.clear()
-            empty = dispatch.fill_kernarg(self.descriptor, b"", grid, block, dynamic_lds, **hidden._asdict())
-            arguments = self.descriptor.arguments
-            explicit = min((a.offset for a in arguments if a.kind.startswith("hidden_")), default=len(empty))
-            known = self._segments[key] = min(explicit, len(empty)), empty
-        explicit, empty = known
-        given = kernarg[:explicit]
-        return given + empty[len(given) :]
+    def segment(self, request: Request) -> tuple[int, bytes]:
+        """The kernel argument segment (`dispatch.fill_kernarg`): how many bytes of it a launch's explicit arguments may
+        have, and the whole without them."""
+        empty = dispatch.fill_kernarg(
+            self.descriptor, b"", request.grid, request.block, request.dynamic_lds, **request.hidden._asdict()
+        )
+        hidden = (a.offset for a in self.descriptor.arguments if a.kind.startswith("hidden_"))
+        return min(min(hidden, default=len(empty)), len(empty)), empty
 
-    def scalars(self, filled: bytes) -> list[int]:
-        """What the first SGPRs hold at the start: the same for all launches, unless arguments are among it."""
-        if self._scalars is not None:
-            return self._scalars
-        values = dispatch.scalar_values(
+    def packet_words(self, request: Request) -> bytes:
+        """The dispatch packet of a launch."""
+        return dispatch.dispatch_packet(
+            self.descriptor, request.grid, request.block, kernarg_address=self.kernarg, dynamic_lds=request.dynamic_lds
+        )
+
+    def scalars(self) -> list[int]:
+        """What the first SGPRs hold at the start, but for preloaded arguments."""
+        return dispatch.scalar_values(
             self.layout,
             kernarg_address=self.kernarg,
-            kernarg=filled,
             dispatch_ptr=self.packet,
             queue_ptr=self.packet,
             scratch_bytes=self.scratch_bytes,
         )
-        if not self.layout.kernarg_preload[1]:
-            self._scalars = values
-        return values
 
     def addresses(self) -> dict[str, int]:
         """The addresses of the module's symbols as this kernel sees them: dynamic LDS begins where its own LDS ends."""
@@ -285,6 +282,7 @@ class LoadedKernel:
                     module.device.architecture, program.labels, translation.blocks, translation.decoded
                 )
             ),
+            (ctypes.c_uint8 * max(layout.ALLOCATION_BYTES * translation.slots, 8))(),
             {},
         )
 

@@ -55,6 +55,7 @@ MOST_GROUPS = 81  # of a sample
 MOST_WAVES = 648
 LOG_WORDS = 1 << 17  # of all logs of a sample together
 LEAST_WORDS = 512  # of one wave's, where one access may need 257
+_MOST_LOG = 4 * (LOG_WORDS + LEAST_WORDS * MOST_WAVES)  # bytes
 MOST_EVENTS = 1 << 16  # accesses to cached memory that are recorded, of all waves together
 SIDES = (1, 2, 3, 5, 9, 17, 33, 65)
 """Of the box: a line that 2, 4 or 8 neighbours share ends in it as often as it does elsewhere."""
@@ -64,11 +65,6 @@ _SPACES = {number: name for name, number in layout.SPACES.items()}
 _NONE = 0xFFFFFFFF
 _ARENA_WORDS = constant("ARENA_WORDS")
 _WAYS = {"scalar": 4}  # where the architecture has no number; 16 for other caches
-
-
-@functools.cache
-def _length() -> Any:
-    return ctypes.CFUNCTYPE(_U64, _U64)(build.functions().record_end)
 
 
 class Caches:
@@ -99,26 +95,29 @@ class Caches:
         state.memory_bytes = a.last_level_cache.bytes if a.last_level_cache is not None else 0
         state.scratch_base = 0xFFFF_F000
         state.grouped[:] = [banks.grouped_phase(lane) for lane in range(64)]
-        self.recording = recording = RecordingStruct()
+        self._recording = recording = RecordingStruct()  # of no workgroup
         state.recording = ctypes.addressof(recording)
-        recording.log = self._room(4 * (LOG_WORDS + LEAST_WORDS * MOST_WAVES))
+        recording.log = self._room(_MOST_LOG)
         recording.used, recording.count = self._room(4 * MOST_WAVES), self._room(4 * MOST_WAVES)
-        self._boxes: dict[tuple[Dim3, int], tuple[Dim3, Dim3]] = {}
+        self._seen, self._seen_bytes = 0, 0
 
-    def sample(self, grid: Dim3, waves: int) -> None:
-        """Have a sample of the next launch, of workgroups of so many waves, recorded."""
-        known = self._boxes.get((grid, waves))
-        if known is None:
-            if len(self._boxes) > 256:
-                self._boxes.clear()
-            known = self._boxes[grid, waves] = box(grid, waves)
-        begin, size = known
-        recording = self.recording
+    def sample(self, grid: Dim3, waves: int) -> RecordingStruct:
+        """The sample of launches of workgroups of so many waves."""
+        begin, size = box(grid, waves)
+        recording = RecordingStruct.from_buffer_copy(self._recording)
         recording.begin[:], recording.size[:] = begin, size
         recording.waves = waves
         recorded = waves * size[0] * size[1] * size[2]
         recording.words = max(LOG_WORDS // recorded, LEAST_WORDS)
         recording.events = min(MOST_EVENTS // recorded, 0xFFFE)
+        return recording
+
+    def seen(self, blocks: int, accesses: int) -> int:
+        """Where gpulab_collect has room for a kernel with so many blocks and accesses."""
+        wanted = 8 * (1 + blocks) + 24 * accesses + 4 * MOST_WAVES + _MOST_LOG
+        if wanted > self._seen_bytes:
+            self._seen, self._seen_bytes = self._room(2 * wanted), 2 * wanted
+        return self._seen
 
     def _room(self, size: int) -> int:
         """The address of so many zero bytes, which cost nothing before they are used; a forked process gets its own."""
@@ -188,19 +187,21 @@ class Recorded(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What was seen of one launch, as it lies in memory: to be read when somebody asks.
+    """What the observer of a profiled launch saw, as it lies in memory: to be read when somebody asks.
 
-    recorded: its sample. The rest is what the observer of a profiled launch saw:
     cut: workgroups that were begun when nothing more was to be observed or followed; 0 if it did not come to that.
     raw_samples: two samples for each access.
     """
 
     accesses: Sequence[Observed]
-    recorded: Recorded
     raw_totals: bytes = b""
     raw_flows: bytes = b""
     cut: int = 0
     raw_samples: bytes = b""
+
+    def sampled(self, workgroups: int) -> tuple[int, int] | None:
+        """(workgroups that were observed and followed, at least in part, of so many), if not all were."""
+        return (min(self.cut, workgroups), workgroups) if self.cut else None
 
     def samples(self, wave_size: int, ranges: Sequence[MemoryRange]) -> list[tuple[AccessSample, ...]]:
         """The samples by access number: the worst execution, and the first if that is another one.
@@ -306,18 +307,13 @@ class Observer:
         self._recorded = ctypes.addressof(self._marks), ctypes.addressof(self._banked)
         self._addresses = tuple(ctypes.addressof(a) for a in (self.table, self.sites, self.totals, caches.state))
 
-    def record(self, launch: LaunchStruct, grid: Dim3, waves: int) -> None:
-        """Set a launch up so that its sample is recorded, and nothing else."""
-        caches = self.caches
-        recording, state = caches.recording, caches.state
-        caches.sample(grid, waves)
-        table, sites, _, observation = self._addresses
+    def record(self, launch: LaunchStruct, recording: RecordingStruct) -> None:
+        """Set launches up so that their sample is recorded, and nothing else."""
         recording.marks, recording.banked = self._recorded
-        _function("record_begin")(ctypes.addressof(recording), len(self.accesses))
-        state.sites, state.novelty, state.samples = sites, 0, 0
-        launch.observer, launch.observed = build.functions().record, 0
+        launch.recording = ctypes.addressof(recording)
+        table, launch.sites, _, launch.observation = self._addresses
         launch.accesses, launch.access_count = table, len(self.accesses)
-        launch.observation = observation
+        launch.observer = build.functions().record
 
     def prepare(self, launch: LaunchStruct, workgroups: int, accesses: int, lookups: int, novelty: int = 0) -> None:
         """Set a launch up so that its first `workgroups` are observed, until so many accesses have been, and followed
@@ -339,25 +335,10 @@ class Observer:
         launch.accesses, launch.access_count = table, len(self.accesses)
         launch.observation = observation
 
-    def recorded(self) -> Recorded:
-        """The sample of the launch that ended last."""
-        recording = self.caches.recording
-        x, y, z = recording.size
-        words = _length()(ctypes.addressof(recording))
-        used = ctypes.string_at(recording.used, 4 * recording.waves * x * y * z)
-        return Recorded((x, y, z), ctypes.string_at(recording.log, 4 * words), used, bytes(self._banked))
-
-    def keep(self, observed: bool = True) -> Kept:
-        """What was seen of the launch that ended last: its sample, and what it did if it was `observed`."""
-        state, recorded = self.caches.state, self.recorded()
-        if not observed:
-            return Kept(self.accesses, recorded)
+    def keep(self) -> Kept:
+        """What was seen of the launch that ended last, if it was observed."""
+        state = self.caches.state
         _function("observe_end")(self._addresses[3], len(self.accesses))
         own = self.samples is not None and state.samples == ctypes.addressof(self.samples)
         samples = bytes(self.samples) if own else b""
-        return Kept(self.accesses, recorded, bytes(self.totals), bytes(state.flows), int(state.cut), samples)
-
-    def sampled(self, workgroups: int) -> tuple[int, int] | None:
-        """(workgroups that were observed and followed, at least in part, of so many), if not all were."""
-        cut = int(self.caches.state.cut)
-        return (min(cut, workgroups), workgroups) if cut else None
+        return Kept(self.accesses, bytes(self.totals), bytes(state.flows), int(state.cut), samples)

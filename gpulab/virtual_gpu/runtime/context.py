@@ -19,6 +19,7 @@ from gpulab.errors import GpulabError
 from gpulab.virtual_gpu.runtime import codes, visible
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.device import Device
+from gpulab.virtual_gpu.runtime.moments import Ran
 from gpulab.virtual_gpu.runtime.properties import uuid
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ class Context:
         self.need_devices()
         return self.devices[self._thread.device]
 
+    @property
+    def current_index(self) -> int:
+        """Its number, where there are devices."""
+        return self._thread.device
+
     def need_devices(self) -> None:
         """Where no device is visible, most calls fail.
 
@@ -162,7 +168,7 @@ class Context:
 
     def has_news(self) -> bool:
         """Whether the current device has a fault or printed text that nobody has seen yet."""
-        device = self.current
+        device = self.devices[self._thread.device]
         return device.fault is not None or bool(device.printed)
 
     def flush_printed(self, device: Device | None = None) -> None:
@@ -219,14 +225,14 @@ class Context:
                     break
             self.profiling = any(wants for _, wants in self._listeners)
 
-    def launched(self, device: Device, record: Launch) -> None:
+    def launched(self, device: Device, ran: Ran) -> None:
         """A kernel ran: keep its fault and text, tell the listeners."""
-        if record.fault is not None and device.fault is None:
-            device.fault = record.fault
-        if record.printed:
-            device.printed.append(record.printed)
+        if ran.fault is not None and device.fault is None:
+            device.fault = ran.fault
+        if ran.printed:
+            device.printed.append(ran.printed)
         for listener, _ in self._listeners:
-            listener(record)
+            listener(ran.record())
 
     def set_instruction_limit(self, limit: int | None) -> None:
         """Wave instructions after which a wave is stopped; None: the default, 0: no limit."""

@@ -10,12 +10,12 @@ import ctypes
 import dataclasses
 import hashlib
 import itertools
+import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gpulab.architectures import residency
 from gpulab.errors import CapabilityError, GpulabError, LaunchLimitError
-from gpulab.records import Later
 from gpulab.virtual_gpu.runtime import codes, images
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
@@ -29,10 +29,11 @@ from gpulab.virtual_gpu.runtime.device import (
     Stream,
 )
 from gpulab.virtual_gpu.runtime.memory import Memory
+from gpulab.virtual_gpu.runtime.moments import Ran
 from gpulab.virtual_gpu.runtime.streams import Streams
 
 if TYPE_CHECKING:
-    from gpulab.records import Launch, ModelledTime, Placement, Trace
+    from gpulab.records import Launch, Trace
     from gpulab.toolchain.code_object import KernelSignature
     from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
     from gpulab.virtual_gpu.machine.loading import Beside, LoadedKernel, LoadedModule
@@ -43,6 +44,7 @@ _KEPT_PROGRAMS = 64
 AT_A_TIME = 16
 """Workgroups that a host thread keeps alive at a time (machine/device.py), if they do not wait for each other."""
 LAUNCH_BUFFER, LAUNCH_BUFFER_SIZE, LAUNCH_END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
+_EXTRA = ctypes.c_void_p * 5
 
 
 class Module:
@@ -56,7 +58,10 @@ class Module:
 
 
 class Function:
-    """A kernel of a module; `arguments` are (offset, size) of what the caller passes."""
+    """A kernel of a module; `arguments` are (offset, size) of what the caller passes.
+
+    parameters, packing, sizes: how `kernelParams` is read, and the arguments are packed.
+    """
 
     __slots__ = (
         "argument_bytes",
@@ -70,7 +75,10 @@ class Function:
         "max_dynamic_lds",
         "module",
         "name_buffer",
+        "packing",
+        "parameters",
         "prints",
+        "sizes",
     )
 
     def __init__(self, handle: int, module: Module, kernel: LoadedKernel) -> None:
@@ -81,6 +89,9 @@ class Function:
         self.prints = any(a.kind == "hidden_printf_buffer" for a in self.descriptor.arguments)
         self.calls_host = any(a.kind == "hidden_hostcall_buffer" for a in self.descriptor.arguments)
         self.argument_bytes = max((offset + size for offset, size in self.arguments), default=0)
+        self.sizes = [size for _, size in self.arguments]
+        self.parameters = struct.Struct(f"={len(self.arguments)}Q")
+        self.packing = struct.Struct(_packing(self.arguments))
         self.name_buffer = ctypes.create_string_buffer(self.descriptor.name.encode())
         architecture = self.device.architecture
         self.max_dynamic_lds = architecture.max_lds_bytes_per_workgroup - self.descriptor.lds_bytes
@@ -88,6 +99,21 @@ class Function:
             min(architecture.max_threads_per_block, self.descriptor.max_flat_workgroup_size or 1024),
             architecture.max_grid,
         )
+
+
+def _packing(arguments: Sequence[tuple[int, int]]) -> str:
+    """The format with which struct packs arguments of these offsets and sizes.
+
+    Raises:
+        Failure: hipErrorInvalidImage: they do not stand one behind the other.
+    """
+    text, end = "=", 0
+    for offset, size in arguments:
+        if offset < end or size < 0:
+            raise Failure(codes.INVALID_IMAGE, f"an argument of {size} bytes at {offset} lies within the one before it")
+        text += f"{offset - end}x{size}s"
+        end = offset + size
+    return text
 
 
 def _linked(bitcode: bytes, arch: str) -> bytes:
@@ -458,11 +484,11 @@ class Modules:
             self.check_cooperation(function, grid, block, lds)
         if (capture := self._streams.capture(stream)) is not None:
             return capture.launch(stream, function, grid, block, lds, kernarg, cooperative, symbol)
-        record = self._run(function, grid, block, lds, kernarg, cooperative=cooperative)[0]
+        ran = self._run(function, grid, block, lds, kernarg, cooperative=cooperative)[0]
         if stream.in_graph:
-            record = _in_graph(record, device.architecture.graph_saving_us)
-        self._streams.submit(stream, record, name=record.kernel)
-        self._context.launched(device, record)
+            ran.saving = device.architecture.graph_saving_us
+        self._streams.submit(stream, ran, name=ran.title)
+        self._context.launched(device, ran)
 
     def launch_traced(
         self,
@@ -500,11 +526,11 @@ class Modules:
                 hint="workgroups and waves are counted from 0.",
             )
         device = function.device
-        record, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
+        ran, trace = self._run(function, grid, block, lds, kernarg, (number, wave))
         assert trace is not None
-        self._streams.submit(device.null_stream, record, name=record.kernel)
-        self._context.launched(device, record)
-        return record, trace
+        self._streams.submit(device.null_stream, ran, name=ran.title)
+        self._context.launched(device, ran)
+        return ran.record(), trace
 
     def _run(
         self,
@@ -515,8 +541,8 @@ class Modules:
         kernarg: bytes,
         trace: tuple[int, int] | None = None,
         cooperative: bool = False,
-    ) -> tuple[Launch, Trace | None]:
-        """The launch itself: the machine's record, with the printed text in it, and the trace if one was asked for."""
+    ) -> tuple[Ran, Trace | None]:
+        """The launch itself, with the printed text, and the trace if one was asked for."""
         context, device = self._context, function.device
         recorded: Trace | None = None
         with context.lock:
@@ -536,7 +562,7 @@ class Modules:
                 recorded = device.machine.trace(
                     function.kernel, grid, block, lds, kernarg, trace, printf_buffer=printf_buffer
                 )
-            record = device.machine.launch(
+            ran = device.machine.run(
                 function.kernel,
                 grid,
                 block,
@@ -556,11 +582,11 @@ class Modules:
             if registered is not None:
                 self._memory.registered_to_host(registered)
             if function.prints:
-                record = dataclasses.replace(record, printed=device.printf_buffer.text(function.module.formats))
+                ran.printed = device.printf_buffer.text(function.module.formats)
             if host is not None:
                 host.answer()
-                record = dataclasses.replace(record, printed=record.printed + host.text())
-        return record, recorded
+                ran.printed += host.text()
+        return ran, recorded
 
     def _check_weak(self, function: Function, traced: bool) -> None:
         """Refuse what a launch on weak memory cannot be besides.
@@ -595,17 +621,14 @@ class Modules:
             return b""
         if not parameters:
             raise Failure(codes.INVALID_VALUE, f"{function.descriptor.name} takes arguments; none were given.")
-        packed = bytearray(function.argument_bytes)
-        addresses = (ctypes.c_void_p * len(function.arguments)).from_address(parameters)
-        for (offset, size), address in zip(function.arguments, addresses, strict=True):
-            if not address:
-                raise Failure(codes.INVALID_VALUE, "an address in kernelParams is NULL")
-            packed[offset : offset + size] = ctypes.string_at(address, size)
-        return bytes(packed)
+        addresses = function.parameters.unpack(ctypes.string_at(parameters, function.parameters.size))
+        if 0 in addresses:
+            raise Failure(codes.INVALID_VALUE, "an address in kernelParams is NULL")
+        return function.packing.pack(*map(ctypes.string_at, addresses, function.sizes))
 
     def unpack_extra(self, function: Function, extra: int) -> bytes:
         """The packed arguments from `extra`: HIP_LAUNCH_PARAM_BUFFER_POINTER and _SIZE up to _END."""
-        cells = (ctypes.c_void_p * 5).from_address(extra)
+        cells = _EXTRA.from_address(extra)
         buffer = size = 0
         place = 0
         while place < 5 and cells[place] != LAUNCH_END:
@@ -626,27 +649,6 @@ class Modules:
         if size < function.argument_bytes:
             self.check_arguments(function, size)
         return ctypes.string_at(buffer, size) if size else b""
-
-
-def _in_graph(record: Launch, saving: float) -> Launch:
-    """The record of a launch in a graph: with so many microseconds less of modelled overhead (docs/timing.md)."""
-    if record.timing is None:
-        return record
-
-    def shorter() -> ModelledTime:
-        time = record.time
-        assert time is not None
-        less = min(saving, time.overhead_us)
-        return dataclasses.replace(time, us=time.us - less, overhead_us=time.overhead_us - less)
-
-    def earlier() -> Placement:
-        placement = record.placement
-        assert placement is not None
-        less = min(saving, placement.begin_us)
-        return dataclasses.replace(placement, begin_us=placement.begin_us - less, total_us=placement.total_us - less)
-
-    placed = record.placed if record.placed is None else Later(earlier)
-    return dataclasses.replace(record, timing=Later(shorter), placed=placed)
 
 
 def _named(kernel: KernelDescriptor, signature: KernelSignature) -> KernelDescriptor:

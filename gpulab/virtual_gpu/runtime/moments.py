@@ -1,13 +1,38 @@
-"""`Moment`: a point in modelled time, in microseconds since the devices started, that is computed when it is read."""
+"""`Moment`: a point in modelled time, in microseconds since the devices started, that is computed when it is read.
+
+`Ran` is what makes it late: a launch.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from gpulab.records import Launch
+    from gpulab.records import Fault, Launch
 
 MOST_PENDING = 256  # moments that follow each other and are not computed yet
+
+
+class Ran(Protocol):
+    """A launch that has run, as the machine tells of it. Its time and its record are made when somebody asks.
+
+    Attributes:
+        saving: microseconds that it costs less than the model says, as in a graph. printed: by its kernel.
+    """
+
+    saving: float
+    printed: str
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def fault(self) -> Fault | None: ...
+
+    @property
+    def time_us(self) -> float: ...
+
+    def record(self) -> Launch: ...
 
 
 class Moment:
@@ -21,7 +46,7 @@ class Moment:
     length: int  # how many moments, one after the other, are not computed up to here
     floor: float  # no earlier than this
 
-    def __init__(self, after: tuple[Moment, ...] = (), work: Launch | float = 0.0) -> None:
+    def __init__(self, after: tuple[Moment, ...] = (), work: Ran | float = 0.0) -> None:
         length, floor = 0, 0.0
         for moment in after:
             if moment.length > length:
@@ -29,7 +54,7 @@ class Moment:
             if moment.floor > floor:
                 floor = moment.floor
         self._after: tuple[Moment, ...] = after
-        self._work: Launch | float = work
+        self._work: Ran | float = work
         self._us: float | None = None
         if not length and isinstance(work, float):  # all before it is known: nothing to put off
             self._after, self._work, self.length = (), 0.0, 0

@@ -13,16 +13,13 @@ import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import NON_BLOCKING, Device, Stream
-from gpulab.virtual_gpu.runtime.moments import MOST_PENDING, Moment, latest
-
-if TYPE_CHECKING:
-    from gpulab.records import Launch
+from gpulab.virtual_gpu.runtime.moments import MOST_PENDING, Moment, Ran, latest
 
 LEGACY, PER_THREAD = 1, 2  # hipStreamLegacy, hipStreamPerThread
 LEAST_PRIORITY, GREATEST_PRIORITY = 1, -1
@@ -220,7 +217,7 @@ class Streams:
     def submit(
         self,
         stream: Stream,
-        work: Launch | float,
+        work: Ran | float,
         kind: str = "kernel",
         name: str = "",
         size: int = 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 
 from gpulab.virtual_gpu.libraries.hip import memory
 from gpulab.virtual_gpu.libraries.values import need, put32, put64, rt, text
@@ -424,9 +425,12 @@ def hipDrvLaunchKernelEx(configuration: int, function: int, parameters: int, ext
     )
 
 
+_DIM3 = struct.Struct("=3I")
+
+
 def _dim3(address: int) -> Triple:
     """A dim3 passed by value."""
-    x, y, z = (ctypes.c_uint32 * 3).from_address(address)
+    x, y, z = _DIM3.unpack(ctypes.string_at(address, 12))
     return x, y, z
 
 

@@ -24,8 +24,11 @@ _STORE = cache.Store("support", 64 << 20)
 class Functions:
     """Addresses of the support code's functions: of each, gpulab_ and its name here."""
 
+    launch: int
     begin: int
     run: int
+    merge: int
+    collect: int
     resolve: int
     load: int
     store: int
@@ -43,8 +46,6 @@ class Functions:
     observe_begin: int
     observe_end: int
     record: int
-    record_begin: int
-    record_end: int
     replay: int
     unit: int
     row: int

@@ -1,4 +1,4 @@
-"""One host thread's memory for launches: `Context`."""
+"""One host thread's memory for launches: `Context`; `Contexts` are those of a device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from gpulab.virtual_gpu.machine.arena import lazy
 from gpulab.virtual_gpu.machine.native import build
-from gpulab.virtual_gpu.machine.native.structures import ThreadStruct
+from gpulab.virtual_gpu.machine.native.structures import LaunchStruct, ThreadStruct
 from gpulab.virtual_gpu.translate import jit, layout
 
 _U64 = ctypes.c_uint64
@@ -44,45 +44,47 @@ class Context:
         wave.arena, wave.high = arena, arena >> 32
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0
-        self._sizes: tuple[int, ...] = ()
-        self.ready: object = None  # the launch that it was set up for last
         self.counters = (_U64 * 256)()
         self.active = (ctypes.c_uint8 * 4096)()
         self._cache = (_U64 * 256)()
         self._addresses = (ctypes.c_uint8 * 8192)()
         self._residents = (_U64 * 128)()
 
-    def fit(self, room: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
-        """Make room: for workgroups, counters, bytes of lane counts, cache entries, bytes of a run's addresses."""
-        sizes = room, slot_bytes, counters, active, slots, addresses
-        if sizes != self._sizes:
-            self._grow(*sizes)
-            self._sizes = sizes
-
-    def _grow(self, room: int, slot_bytes: int, counters: int, active: int, slots: int, addresses: int) -> None:
+    def fit(self, launch: LaunchStruct, addresses: int) -> None:
+        """Have room for such a launch, and for so many bytes of a run's addresses; what it had room for still fits."""
         thread, wave = self.thread, self.wave
-        if room * slot_bytes > self._memory_bytes:
-            size = max(room * slot_bytes, 1 << 20)
+        if launch.room * launch.slot_bytes > self._memory_bytes:
+            size = max(launch.room * launch.slot_bytes, 1 << 20)
             memory = lazy(size + 4096)
             self._memory, self._memory_bytes = memory, size
             start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
             thread.memory = -(-start // 64) * 64
-        thread.slot_bytes = slot_bytes
-        if len(self._residents) < 2 * room:
-            self._residents = (_U64 * (2 * room))()
-        if len(self.counters) < counters:
-            self.counters = (_U64 * counters)()
-        if len(self.active) < active:
-            self.active = (ctypes.c_uint8 * active)()
-        if ctypes.sizeof(self._cache) < layout.ALLOCATION_BYTES * slots:
-            self._cache = (_U64 * (layout.ALLOCATION_BYTES * slots // 8))()
+        if len(self._residents) < 2 * launch.room:
+            self._residents = (_U64 * (2 * launch.room))()
+        if len(self.counters) < launch.block_count:
+            self.counters = (_U64 * launch.block_count)()
+        if len(self.active) < launch.active_bytes:
+            self.active = (ctypes.c_uint8 * launch.active_bytes)()
+        if ctypes.sizeof(self._cache) < launch.cache_bytes:
+            self._cache = (_U64 * (launch.cache_bytes // 8))()
         addresses += layout.BUFFER["rows"] + 256
         if len(self._addresses) < addresses:
             self._addresses = (ctypes.c_uint8 * addresses)()
-        thread.block_count, thread.active_bytes = counters, active
-        thread.cache_bytes = layout.ALLOCATION_BYTES * slots
         thread.order = ctypes.addressof(self._residents)
-        thread.number = thread.order + 8 * room
         wave.counters, wave.active = ctypes.addressof(self.counters), ctypes.addressof(self.active)
         wave.cache = ctypes.addressof(self._cache)
         wave.addresses = -(-ctypes.addressof(self._addresses) // 256) * 256
+
+
+class Contexts:
+    """The memory of a device's host threads, made when it is first needed."""
+
+    def __init__(self, arena: int) -> None:
+        self._arena = arena
+        self._made: list[Context] = []
+
+    def first(self, count: int) -> tuple[Context, ...]:
+        """Those of the first `count` threads."""
+        while len(self._made) < count:
+            self._made.append(Context(self._arena))
+        return tuple(self._made[:count])

@@ -266,6 +266,14 @@ static inline Lanes gather(const u64 *pointers, u64 offset) {
 }
 #endif
 
+/* Whether all lanes of a chunk are active, and their words stand one behind the other. */
+typedef u32 LooseLanes __attribute__((vector_size(4 * LANES), aligned(1), may_alias));
+static inline int side_by_side(const ChunkAccess *a) {
+  if (a->bytes != 4 || a->mask != (1u << LANES) - 1) return 0;
+  WideLanes places = __builtin_convertvector(NUMBERS, WideLanes) * 4 + a->pointers[0];
+  return !any_wide((WideLanes)(*(const WideLanes *)a->pointers != places));
+}
+
 /* A load of one chunk's lanes from anywhere: word w of the lanes goes to data[w] of the wave's buffer. */
 int gpulab_load(Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 *low) {
   ChunkAccess a;
@@ -306,7 +314,8 @@ int gpulab_load(Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 *
     return 0;
   }
   default:
-    if (WIDE_GATHERS && a.step == 4 && words == 2) gather_pairs(a.pointers, out);
+    if (side_by_side(&a)) out[0] = *(const LooseLanes *)a.pointers[0];
+    else if (WIDE_GATHERS && a.step == 4 && words == 2) gather_pairs(a.pointers, out);
     else if (WIDE_GATHERS && a.step == 4 && words == 4) gather_quads(a.pointers, out);
     else if (a.step) for (u32 w = 0; w < words; w++) out[w] = gather(a.pointers, w * a.step);
     else for (u32 w = 0; w < words; w++) {
@@ -343,7 +352,10 @@ int gpulab_store(Wave *wave, u64 ids, u32 what, u64 offset, u32 mask, const u32 
   switch (a.bytes) {
   case 1: for (u32 i = 0; i < LANES; i++) *(u8 *)a.pointers[i] = (u8)data[i]; return 0;
   case 2: for (u32 i = 0; i < LANES; i++) *(Loose16 *)a.pointers[i] = (unsigned short)data[i]; return 0;
-  case 4: for (u32 i = 0; i < LANES; i++) *(Loose32 *)a.pointers[i] = data[i]; return 0;
+  case 4:
+    if (side_by_side(&a)) *(LooseLanes *)a.pointers[0] = *(const Lanes *)data;
+    else for (u32 i = 0; i < LANES; i++) *(Loose32 *)a.pointers[i] = data[i];
+    return 0;
   default:
     for (u32 i = 0; i < LANES; i++) {
       if (!((mask >> i) & 1)) continue;

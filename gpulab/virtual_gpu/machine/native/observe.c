@@ -868,6 +868,7 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
 static inline int record_locked(Observation *o, Wave *wave, u32 number, u32 access, u64 base, u64 exec, const u32 *low,
                                 const u32 *high) {
   Recording *r = o->recording;
+  if (launch_of(wave)->threads <= 1) return record(o, wave, number, access, base, exec, low, high);
   while (__atomic_exchange_n(&r->lock, 1u, __ATOMIC_ACQUIRE)) {}
   int kept = record(o, wave, number, access, base, exec, low, high);
   __atomic_store_n(&r->lock, 0u, __ATOMIC_RELEASE);
@@ -882,24 +883,33 @@ u32 gpulab_record(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, co
   return 0;
 }
 
-void gpulab_record_begin(Recording *r, u64 accesses) {
-  u64 waves = (u64)r->waves * r->size[0] * r->size[1] * r->size[2];
+/* Before a launch: its sample is empty. */
+INTERNAL void record_begin(const Launch *launch) {
+  Observation *o = launch->observation;
+  Recording *r = launch->recording;
+  u64 waves = (u64)r->waves * r->size[0] * r->size[1] * r->size[2], accesses = launch->access_count;
+  o->recording = r;
+  o->sites = launch->sites;
+  if (!launch->observed) o->novelty = 0; /* nothing but the sample is wanted */
   for (u64 i = 0; i < waves; i++) ((u32 *)r->used)[i] = ((u32 *)r->count)[i] = 0;
   for (u64 i = 0; i < accesses; i++) ((Mark *)r->marks)[i] = (Mark){};
   for (u64 i = 0; i < 3 * accesses; i++) ((u64 *)r->banked)[i] = 0;
   r->lock = 0;
 }
 
-u64 gpulab_record_end(Recording *r) {
-  u64 waves = (u64)r->waves * r->size[0] * r->size[1] * r->size[2], n = 0;
-  u32 *log = (u32 *)r->log;
+/* Writes the sample: what `banked` holds, words in use by wave, the logs one behind the other. Returns where it ends. */
+INTERNAL u64 record_end(const Launch *launch, u64 *to) {
+  const Recording *r = launch->recording;
+  u64 waves = (u64)r->waves * r->size[0] * r->size[1] * r->size[2];
+  for (u64 i = 0; i < 3 * launch->access_count; i++) *to++ = ((const u64 *)r->banked)[i];
+  u32 *words = (u32 *)to;
+  for (u64 w = 0; w < waves; w++) *words++ = ((const u32 *)r->used)[w];
   for (u64 w = 0; w < waves; w++) {
-    const u32 *from = log + w * r->words;
-    u32 used = ((u32 *)r->used)[w] & ~LOG_CUT;
-    if (n + log == from) n += used;
-    else for (u32 i = 0; i < used; i++) log[n++] = from[i];
+    const u32 *from = (const u32 *)r->log + w * r->words;
+    u32 used = ((const u32 *)r->used)[w] & ~LOG_CUT;
+    for (u32 i = 0; i < used; i++) *words++ = from[i];
   }
-  return n;
+  return (u64)words;
 }
 
 /* ------------------------------------------------------------------------------------------- the observer of profiles */

@@ -461,6 +461,8 @@ PLACE_IS(Access, slot, 20);
 struct Launch {
   u64 entry; /* int (*)(Wave *, vgprs) */
   u64 next; /* the next workgroup to take; shared by the threads */
+  u64 apart; /* workgroups that are set aside for the first thread, in their order */
+  u64 threads; /* how many share the launch */
   u64 batch; /* how many a thread takes at once */
   u64 total; /* workgroups */
   const Range *ranges; /* sorted by address */
@@ -483,12 +485,32 @@ struct Launch {
   const Access *accesses;
   u64 access_count;
   Observation *observation;
+  Recording *recording; /* of its sample */
+  Site *sites; /* per access */
   u64 blind; /* an empty table of allocations for observed waves; 0 if the kernel itself records */
   u64 grid_barrier; /* u32: how many workgroups of a cooperative launch wait (low 16 bits), and the phase; 0: none */
   u64 gone; /* workgroups of a cooperative launch that have ended */
   u64 moves; /* rounds of all threads in which a wave went on; counted where workgroups may wait for each other */
   u64 ready; /* u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does */
   Check *checker; /* when the launch is checked */
+  u64 arguments; /* the kernel argument segment */
+  const u8 *segment; /* what it is to hold, with zeros for the `explicit` bytes that each launch is given */
+  u64 explicit;
+  u64 segment_bytes;
+  u64 packet; /* the dispatch packet; 0: the kernel asks for none */
+  const u8 *packet_words; /* what it is to hold */
+  const u32 *scalars; /* the first SGPRs of a wave */
+  u64 scalar_count;
+  u64 store; /* see Wave */
+  u64 note;
+  u64 symbols;
+  u64 slot_bytes; /* of the memory of a workgroup */
+  u64 block_count; /* of what Wave's counters, active and cache point to */
+  u64 active_bytes;
+  u64 cache_bytes;
+  u64 seen; /* what gpulab_collect writes */
+  u32 preload[3]; /* of these SGPRs, the first that is an argument, how many are, and from which dword of them on */
+  u32 mode;
   u32 grid[3];
   u32 waves;
   u32 wave_size;
@@ -503,49 +525,71 @@ struct Launch {
   u32 room; /* how many it can keep alive, if they wait for each other */
   u32 fits; /* the device holds all workgroups at the same time */
 };
-SIZE_IS(Launch, 304);
+SIZE_IS(Launch, 480);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
-PLACE_IS(Launch, batch, 16);
-PLACE_IS(Launch, total, 24);
-PLACE_IS(Launch, ranges, 32);
-PLACE_IS(Launch, range_count, 40);
-PLACE_IS(Launch, freed, 48);
-PLACE_IS(Launch, freed_count, 56);
-PLACE_IS(Launch, lane_ids, 64);
-PLACE_IS(Launch, exec, 72);
-PLACE_IS(Launch, zeroed, 80);
-PLACE_IS(Launch, zeroed_count, 88);
-PLACE_IS(Launch, limit, 96);
-PLACE_IS(Launch, slice, 104);
-PLACE_IS(Launch, arena, 112);
-PLACE_IS(Launch, faulted, 120);
-PLACE_IS(Launch, cancel, 128);
-PLACE_IS(Launch, only, 136);
-PLACE_IS(Launch, observer, 144);
-PLACE_IS(Launch, observed, 152);
-PLACE_IS(Launch, accesses, 160);
-PLACE_IS(Launch, access_count, 168);
-PLACE_IS(Launch, observation, 176);
-PLACE_IS(Launch, blind, 184);
-PLACE_IS(Launch, grid_barrier, 192);
-PLACE_IS(Launch, gone, 200);
-PLACE_IS(Launch, moves, 208);
-PLACE_IS(Launch, ready, 216);
-PLACE_IS(Launch, checker, 224);
-PLACE_IS(Launch, grid, 232);
-PLACE_IS(Launch, waves, 244);
-PLACE_IS(Launch, wave_size, 248);
-PLACE_IS(Launch, vgprs, 252);
-PLACE_IS(Launch, lds_bytes, 256);
-PLACE_IS(Launch, scratch_bytes, 260);
-PLACE_IS(Launch, id_register, 264);
-PLACE_IS(Launch, id_vgprs, 276);
-PLACE_IS(Launch, first_pc, 280);
-PLACE_IS(Launch, first_blocks, 284);
-PLACE_IS(Launch, residents, 288);
-PLACE_IS(Launch, room, 292);
-PLACE_IS(Launch, fits, 296);
+PLACE_IS(Launch, apart, 16);
+PLACE_IS(Launch, threads, 24);
+PLACE_IS(Launch, batch, 32);
+PLACE_IS(Launch, total, 40);
+PLACE_IS(Launch, ranges, 48);
+PLACE_IS(Launch, range_count, 56);
+PLACE_IS(Launch, freed, 64);
+PLACE_IS(Launch, freed_count, 72);
+PLACE_IS(Launch, lane_ids, 80);
+PLACE_IS(Launch, exec, 88);
+PLACE_IS(Launch, zeroed, 96);
+PLACE_IS(Launch, zeroed_count, 104);
+PLACE_IS(Launch, limit, 112);
+PLACE_IS(Launch, slice, 120);
+PLACE_IS(Launch, arena, 128);
+PLACE_IS(Launch, faulted, 136);
+PLACE_IS(Launch, cancel, 144);
+PLACE_IS(Launch, only, 152);
+PLACE_IS(Launch, observer, 160);
+PLACE_IS(Launch, observed, 168);
+PLACE_IS(Launch, accesses, 176);
+PLACE_IS(Launch, access_count, 184);
+PLACE_IS(Launch, observation, 192);
+PLACE_IS(Launch, recording, 200);
+PLACE_IS(Launch, sites, 208);
+PLACE_IS(Launch, blind, 216);
+PLACE_IS(Launch, grid_barrier, 224);
+PLACE_IS(Launch, gone, 232);
+PLACE_IS(Launch, moves, 240);
+PLACE_IS(Launch, ready, 248);
+PLACE_IS(Launch, checker, 256);
+PLACE_IS(Launch, arguments, 264);
+PLACE_IS(Launch, segment, 272);
+PLACE_IS(Launch, explicit, 280);
+PLACE_IS(Launch, segment_bytes, 288);
+PLACE_IS(Launch, packet, 296);
+PLACE_IS(Launch, packet_words, 304);
+PLACE_IS(Launch, scalars, 312);
+PLACE_IS(Launch, scalar_count, 320);
+PLACE_IS(Launch, store, 328);
+PLACE_IS(Launch, note, 336);
+PLACE_IS(Launch, symbols, 344);
+PLACE_IS(Launch, slot_bytes, 352);
+PLACE_IS(Launch, block_count, 360);
+PLACE_IS(Launch, active_bytes, 368);
+PLACE_IS(Launch, cache_bytes, 376);
+PLACE_IS(Launch, seen, 384);
+PLACE_IS(Launch, preload, 392);
+PLACE_IS(Launch, mode, 404);
+PLACE_IS(Launch, grid, 408);
+PLACE_IS(Launch, waves, 420);
+PLACE_IS(Launch, wave_size, 424);
+PLACE_IS(Launch, vgprs, 428);
+PLACE_IS(Launch, lds_bytes, 432);
+PLACE_IS(Launch, scratch_bytes, 436);
+PLACE_IS(Launch, id_register, 440);
+PLACE_IS(Launch, id_vgprs, 452);
+PLACE_IS(Launch, first_pc, 456);
+PLACE_IS(Launch, first_blocks, 460);
+PLACE_IS(Launch, residents, 464);
+PLACE_IS(Launch, room, 468);
+PLACE_IS(Launch, fits, 472);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -577,10 +621,7 @@ struct Thread {
   Launch *launch;
   u64 memory; /* `room` slots of `slot_bytes` */
   u64 slot_bytes;
-  u64 block_count; /* of what template_wave's counters, active and cache point to */
-  u64 active_bytes;
-  u64 cache_bytes;
-  u64 *order; /* per slot; those in use are order[0 .. used-1] */
+  u64 *order; /* of slots; those in use are order[0 .. used-1], those that never were stand in their own places */
   u64 *number; /* per resident: the workgroup */
   Wave template_wave;
   Fault fault; /* this and all behind it are 0 at a launch's start */
@@ -609,11 +650,8 @@ SIZE_IS(Thread, 1216);
 PLACE_IS(Thread, launch, 0);
 PLACE_IS(Thread, memory, 8);
 PLACE_IS(Thread, slot_bytes, 16);
-PLACE_IS(Thread, block_count, 24);
-PLACE_IS(Thread, active_bytes, 32);
-PLACE_IS(Thread, cache_bytes, 40);
-PLACE_IS(Thread, order, 48);
-PLACE_IS(Thread, number, 56);
+PLACE_IS(Thread, order, 24);
+PLACE_IS(Thread, number, 32);
 PLACE_IS(Thread, template_wave, 64);
 PLACE_IS(Thread, fault, 960);
 PLACE_IS(Thread, executed, 1016);

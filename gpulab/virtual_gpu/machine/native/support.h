@@ -97,12 +97,13 @@ u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u6
                    u32 second, u32 flags);
 
 /* What Python calls. */
-void gpulab_begin(Thread *thread);
+i64 gpulab_launch(Launch *launch, Thread *thread, const u8 *given, u64 size);
+void gpulab_begin(Thread *thread, Launch *launch);
 int gpulab_run(Thread *thread);
+void gpulab_merge(Thread *first, const Thread *other);
+i64 gpulab_collect(const Thread *thread);
 void gpulab_observe_begin(Observation *o, u64 count);
 void gpulab_observe_end(Observation *o, u64 count);
-void gpulab_record_begin(Recording *r, u64 accesses);
-u64 gpulab_record_end(Recording *r);
 void gpulab_replay(Replay *r);
 void gpulab_unit(Unit *u);
 
@@ -111,6 +112,10 @@ INLINE int is_recorded(const Observation *o, const u32 *group) {
   const Recording *r = o->recording;
   return group[0] - r->begin[0] < r->size[0] && group[1] - r->begin[1] < r->size[1] && group[2] - r->begin[2] < r->size[2];
 }
+
+/* The sample of a launch: it begins empty; it is written to `to`, whose end is returned. (observe.c) */
+INTERNAL void record_begin(const Launch *launch);
+INTERNAL u64 record_end(const Launch *launch, u64 *to);
 
 /* Records a fault (FAULT_), if none of a workgroup before this one is recorded. `lane` and `access` are ~0 where there
    is none. Returns 1. (workgroups.c) */

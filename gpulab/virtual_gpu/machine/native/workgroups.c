@@ -1,9 +1,12 @@
 /* The loop over workgroups and their waves, and the fault that ends it.
 
-   gpulab_begin  sets to 0 what a thread counts, and what it keeps of the launch before
-   gpulab_run    one thread's part of a launch: takes workgroups until none is left
-   gpulab_stop   records a fault that translated code found itself
-   gpulab_clock  what a kernel sees as a clock */
+   gpulab_launch   begins a launch with these arguments; one for a single thread is run, too
+   gpulab_begin    a thread takes part in a launch
+   gpulab_run      one thread's part of a launch: takes workgroups until none is left
+   gpulab_merge    adds to what one thread counted what another did
+   gpulab_collect  writes down what was counted and recorded
+   gpulab_stop     records a fault that translated code found itself
+   gpulab_clock    what a kernel sees as a clock */
 
 #include "support.h"
 
@@ -43,19 +46,18 @@ u64 gpulab_clock(Wave *wave) {
   return (u64)(launch_of(wave)->limit - (u64)wave->steps - (u64)wave->budget);
 }
 
-void gpulab_begin(Thread *thread) {
+/* What a thread counts is 0, and it keeps nothing of the launch before. What is the same for all waves of a launch goes
+   into the template. */
+void gpulab_begin(Thread *thread, Launch *launch) {
   Wave *wave = &thread->template_wave;
   u64 progress = __builtin_offsetof(Thread, fault);
-  clear((void *)wave->counters, 8 * thread->block_count);
-  clear((void *)wave->active, thread->active_bytes);
-  clear((void *)wave->cache, thread->cache_bytes);
+  thread->launch = launch;
+  thread->slot_bytes = launch->slot_bytes;
+  thread->number = thread->order + launch->room;
+  clear((void *)wave->counters, 8 * launch->block_count);
+  clear((void *)wave->active, launch->active_bytes);
+  clear((void *)wave->cache, launch->cache_bytes);
   clear((u8 *)thread + progress, sizeof(Thread) - progress);
-}
-
-/* What is the same for all waves of a launch. */
-static void prepare_template(Thread *thread) {
-  Launch *launch = thread->launch;
-  Wave *wave = &thread->template_wave;
   wave->thread = thread;
   wave->lds_bytes = launch->lds_bytes;
   wave->scratch_bytes = launch->scratch_bytes;
@@ -64,6 +66,14 @@ static void prepare_template(Thread *thread) {
   wave->pc = launch->first_pc;
   wave->budget = 0;
   wave->steps = (i64)launch->limit;
+  wave->mode = launch->mode;
+  wave->symbols = launch->symbols;
+  wave->store = launch->store;
+  wave->note = launch->note;
+  wave->checker = launch->checker;
+  for (u64 i = 0; i < launch->scalar_count; i++) wave->scalars[i] = launch->scalars[i];
+  const u32 *given = (const u32 *)launch->arguments + launch->preload[2];
+  for (u32 i = 0; i < launch->preload[1]; i++) wave->scalars[launch->preload[0] + i] = given[i];
 }
 
 static inline void coordinates(const Launch *launch, u64 number, u32 *group) {
@@ -311,13 +321,15 @@ enum { BETWEEN_PAUSES = 1024 };
 int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory;
-  prepare_template(thread);
   for (;;) {
     if (thread->at >= thread->used) {
       /* All residents had their turn: a new workgroup if there is room, else round again. */
       u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED), next = ~0ull;
       if (!thread->used) { /* nobody waits for anybody */
-        thread->allowed = launch->residents;
+        if (thread->allowed != launch->residents) { /* at first, and when more were alive */
+          thread->allowed = launch->residents;
+          for (u64 i = 0; i < thread->allowed; i++) thread->order[i] = i;
+        }
         thread->shorter = thread->rounds = thread->moved = 0;
       }
       if (thread->used < thread->allowed && !__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) {
@@ -330,7 +342,6 @@ int gpulab_run(Thread *thread) {
         if (thread->own < thread->own_end && thread->own < faulted) next = thread->own++;
       }
       if (next < launch->total) {
-        if (!thread->used) for (u32 i = 0; i < launch->residents; i++) thread->order[i] = i;
         start_group(thread, thread->order[thread->used], next);
         thread->executed += launch->waves;
         thread->number[thread->used] = next;
@@ -365,4 +376,40 @@ int gpulab_run(Thread *thread) {
       return 1;
     }
   }
+}
+
+/* What a thread has counted joins what the first one has. */
+void gpulab_merge(Thread *first, const Thread *other) {
+  u64 *to = (u64 *)first->template_wave.counters;
+  const u64 *from = (const u64 *)other->template_wave.counters;
+  for (u64 i = 0; i < first->launch->block_count; i++) to[i] += from[i];
+  first->executed += other->executed;
+}
+
+/* Writes down what a launch leaves behind, for Python to keep: waves that ran, executions of each block, and the sample
+   (of LDS, words of each log, the logs). Returns its bytes. */
+i64 gpulab_collect(const Thread *thread) {
+  const Launch *launch = thread->launch;
+  u64 *to = (u64 *)launch->seen;
+  const u64 *counters = (const u64 *)thread->template_wave.counters;
+  *to++ = thread->executed;
+  for (u64 i = 0; i < launch->block_count; i++) *to++ = counters[i];
+  return (i64)(record_end(launch, to) - launch->seen);
+}
+
+/* Begins a launch with the explicit arguments `given`, and runs it if it has one thread: the bytes that it leaves behind
+   then (gpulab_collect), or -1: it goes on with gpulab_run. */
+i64 gpulab_launch(Launch *launch, Thread *thread, const u8 *given, u64 size) {
+  u8 *arguments = (u8 *)launch->arguments, *packet = (u8 *)launch->packet;
+  if (size > launch->explicit) size = launch->explicit;
+  for (u64 i = 0; i < size; i++) arguments[i] = given[i];
+  for (u64 i = size; i < launch->segment_bytes; i++) arguments[i] = launch->segment[i];
+  if (packet) copy_blocks(packet, launch->packet_words, 64);
+  launch->next = launch->apart;
+  launch->faulted = ~0ull;
+  launch->cancel = launch->gone = launch->moves = 0;
+  record_begin(launch);
+  gpulab_begin(thread, launch);
+  thread->own_end = launch->apart;
+  return launch->threads > 1 || gpulab_run(thread) ? -1 : gpulab_collect(thread);
 }

@@ -1,0 +1,193 @@
+"""What launches have in common: `Request` is how one was asked for, `Plan` what is set up for all that are alike.
+
+A kernel keeps its plans (`LoadedKernel.plans`). With one, a launch is a single call into native/workgroups.c: the
+`Launch` structure is filled in already, and the host threads' memory (native/context.py) has room for it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from array import array
+from typing import Any, NamedTuple
+
+from gpulab.architectures import residency
+from gpulab.architectures.architecture import Architecture
+from gpulab.virtual_gpu import dispatch
+from gpulab.virtual_gpu.machine import timing
+from gpulab.virtual_gpu.machine.arena import RANGE_WORDS, Arena
+from gpulab.virtual_gpu.machine.loading import Code, Dim3, Hidden, Home, LoadedKernel
+from gpulab.virtual_gpu.machine.native import build
+from gpulab.virtual_gpu.machine.native.context import NONE, Contexts
+from gpulab.virtual_gpu.machine.native.structures import LaunchStruct
+from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.memory import row_bytes
+
+DEFAULT_LIMIT = 1 << 29
+SLICE = 1 << 18  # instructions before a wave lets others run
+SMALL_LAUNCH = 64  # waves; below that, other threads would cost more than they bring
+RESIDENTS = 16  # workgroups that one host thread keeps alive when they wait for each other
+RESIDENT_BYTES = 256 << 20
+
+
+class Request(NamedTuple):
+    """How a launch was asked for, but for its kernel and the arguments: see `VirtualDevice.launch`."""
+
+    grid: Dim3
+    block: Dim3
+    dynamic_lds: int = 0
+    limit: int | None = None
+    profile: bool = False
+    checked: bool = False
+    workers: int | None = None
+    hidden: Hidden = Hidden()
+    only: bool = False
+
+
+class Shape(NamedTuple):
+    """The waves of a workgroup: how many, what VGPR 0 (1, 2) of each lane holds at the start, and EXEC of each wave."""
+
+    waves: int
+    ids: array[int]
+    masks: array[int]
+
+    @classmethod
+    def of(cls, architecture: Architecture, block: Dim3, dimensions: int) -> Shape:
+        """The waves of a block; so many dimensions of threadIdx are wanted."""
+        size = architecture.wave_size
+        waves = dispatch.waves(block, size)
+        ids = dispatch.work_item_ids(block, dimensions, size, not architecture.has("packed-tid"))
+        return cls(waves, ids, array("Q", (dispatch.active_lanes(block, w, size) for w in range(waves))))
+
+
+def at_a_time(architecture: Architecture, kernel: LoadedKernel, block: Dim3, lds: int) -> int:
+    """Workgroups of a kernel that a device holds at the same time, by HIP's formula."""
+    d, threads = kernel.descriptor, block[0] * block[1] * block[2]
+    return residency.api_blocks(architecture, d.vgprs, 0, d.sgprs, lds, threads) * architecture.multiprocessors
+
+
+class Layout(NamedTuple):
+    """What gpulab_collect writes: waves and blocks, and from which byte on what was seen of LDS, words of logs, logs.
+
+    size: of the sample's box.
+    """
+
+    size: Dim3
+    counted: struct.Struct
+    banked: int
+    used: int
+    log: int
+
+
+class Plan:
+    """Launches of a kernel for one request: `launch` is filled in for them, but for what the arena and the code change.
+
+    Attributes:
+        address: of `launch`. first: of the first thread. contexts: of all threads; the first runs what is observed.
+        lds: bytes of a workgroup. total: workgroups. waves: of all of them. seen: what launches leave behind.
+        settled: the code stays as it is. simple: nothing is to be prepared for each launch.
+        live: the allocations (Arena.table). generation: of the arena, as they are there.
+    """
+
+    __slots__ = (
+        "_footprint", "_freed", "_granule", "_held", "address", "code", "contexts", "device", "first", "generation",
+        "kernel", "launch", "lds", "live", "recording", "request", "seen", "settled", "simple", "total", "waves",
+    )  # fmt: skip
+
+    def __init__(
+        self, device: Home, contexts: Contexts, workers: int, kernel: LoadedKernel, request: Request, code: Code
+    ) -> None:  # fmt: skip
+        self.device, self.kernel, self.request, self.code = device, kernel, request, code
+        architecture, block, hidden = device.architecture, request.block, request.hidden
+        grid, profile, checked, only = request.grid, request.profile, request.checked, request.only
+        shape = Shape.of(architecture, block, kernel.layout.work_item_dimensions)
+        self.lds = lds = kernel.descriptor.lds_bytes + request.dynamic_lds
+        self.total = total = grid[0] * grid[1] * grid[2]
+        self.waves = total * shape.waves
+        self._granule = 1 if checked else kernel.module.granule
+        self.settled, self.generation = False, -1
+        self.live: array[int] = array("Q")
+        self._footprint: tuple[array[int], bytes, int] = self.live, b"", 0
+        self.simple = not (profile or checked or hidden.multigrid_sync or hidden.hostcall_buffer)
+        alone = code.ordered or (hidden.multigrid_sync and request.limit is not None)
+        count = min(request.workers or (1 if alone else workers), total)
+        if self.waves < SMALL_LAUNCH or profile or checked or only:
+            count = 1
+
+        self.launch = shared = LaunchStruct()
+        self.address = ctypes.addressof(shared)
+        size, waves, translation = architecture.wave_size, shape.waves, code.translation
+        shared.entry, shared.total, shared.threads, shared.only = code.entry, total, count, only
+        shared.observed = total if profile or checked else 0
+        shared.apart = total if only else shared.observed
+        shared.batch = 1 if hidden.multigrid_sync else max(1, min(32, total // (16 * count)))
+        shared.lane_ids, shared.exec = shape.ids.buffer_info()[0], shape.masks.buffer_info()[0]
+        shared.zeroed, shared.zeroed_count = code.zeroed.buffer_info()[0], len(translation.zeroed)
+        shared.limit = request.limit if request.limit is not None else DEFAULT_LIMIT
+        shared.slice, shared.arena = SLICE, device.arena.base
+        shared.grid[:] = grid
+        shared.waves, shared.wave_size, shared.vgprs = waves, size, kernel.vgprs
+        shared.lds_bytes, shared.scratch_bytes = lds, kernel.scratch_bytes
+        for axis, register in enumerate(kernel.layout.workgroup_id):
+            shared.id_register[axis] = NONE if register is None else register
+        unpacked = kernel.layout.work_item_dimensions if kernel.layout.unpacked_ids else 1
+        shared.id_vgprs = min(unpacked, kernel.vgprs)
+        shared.first_pc = kernel.descriptor.entry
+        shared.first_blocks = code.first_blocks
+        slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
+        shared.slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
+        # Blocks may wait for each other if the device holds them at a time. Checked: so many are alive from the start.
+        held = min(total, at_a_time(architecture, kernel, block, lds))
+        most = max(1, RESIDENT_BYTES // shared.slot_bytes)
+        few = min(held if checked else RESIDENTS, most)
+        shared.residents = total if hidden.multigrid_sync else few
+        shared.fits = held == total
+        each = held if shared.fits or code.ordered else held // workers
+        shared.room = shared.residents if checked or hidden.multigrid_sync else max(few, min(each, most))
+        shared.grid_barrier = hidden.multigrid_sync + dispatch.GRID_BARRIER_OFFSET if hidden.multigrid_sync else 0
+        shared.blind = 0 if profile or checked else ctypes.addressof(code.blind)
+
+        functions = build.functions()
+        shared.store, shared.note = (functions.keep_store, functions.note) if checked else (functions.store, 0)
+        shared.symbols, shared.mode = code.symbols.buffer_info()[0], kernel.mode
+        scalars = array("I", kernel.scalars())
+        shared.scalars, shared.scalar_count = scalars.buffer_info()[0], len(scalars)
+        first, preloaded, dword = kernel.layout.kernarg_preload
+        shared.preload[:] = first, min(preloaded, max(kernel.kernarg_bytes // 4 - dword, 0)), dword
+        shared.block_count = len(translation.blocks)
+        shared.active_bytes = len(translation.segments) * layout.LANE_ROW
+        shared.cache_bytes = layout.ALLOCATION_BYTES * translation.slots
+        shared.arguments, shared.packet = kernel.kernarg, kernel.packet
+        shared.explicit, segment = kernel.segment(request)
+        packet = kernel.packet_words(request)
+        words = [ctypes.create_string_buffer(raw, len(raw)) for raw in (segment, packet)]
+        shared.segment, shared.packet_words = (ctypes.addressof(one) for one in words)
+        shared.segment_bytes = len(segment)
+        self.recording = device.caches.sample(grid, waves)
+        x, y, z = self.recording.size
+        code.observer.record(shared, self.recording)
+        shared.seen = device.caches.seen(shared.block_count, shared.access_count)
+        at = 8 * (1 + shared.block_count)
+        ends = at, at + 24 * shared.access_count, at + 24 * shared.access_count + 4 * waves * x * y * z
+        self.seen = Layout((x, y, z), struct.Struct(f"={1 + shared.block_count}Q"), *ends)
+        self._held: Any = (shape, scalars, words)
+        self.contexts = contexts.first(count)
+        addresses = max(1, translation.widest) * row_bytes(size, checked)
+        for context in self.contexts:
+            context.fit(shared, addresses)
+        self.first = self.contexts[0].address
+
+    def look_at(self, arena: Arena) -> None:
+        """Let the kernel see the allocations that there are."""
+        shared = self.launch
+        self.generation = arena.generation
+        self.live, self._freed = live, freed = arena.table(self._granule, self.device.index)
+        shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
+        shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
+
+    def footprint(self, live: array[int], kernarg: bytes) -> int:
+        """`timing.footprint`; of launches one after the other it is often the same."""
+        known = self._footprint
+        if known[0] is not live or known[1] != kernarg:
+            known = self._footprint = live, kernarg, timing.footprint(live, kernarg)
+        return known[2]
