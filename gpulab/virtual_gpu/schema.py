@@ -354,7 +354,7 @@ WAVE = _structure(
     i64 counted: what `budget` was when its instructions were last counted
     Check * checker
     u64 shuffle: gpulab_shuffle
-    u64 note: gpulab_note; 0 in a launch that is not checked
+    u64 note: gpulab_note
     u64 changed: in a checked launch: lanes of a chunk whose store changed memory
     u64[4] dummy: where inactive lanes load from and store to
     u32 high, lds_bytes, scratch_bytes, index

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gpulab
+from gpulab import providers
 from gpulab.virtual_gpu.machine import loading
 from gpulab.virtual_gpu.translate import jit
 
@@ -104,3 +105,68 @@ def test_optimised_code_on_disk_is_taken_at_once(monkeypatch, tmp_path):
     monkeypatch.setattr(loading, "QUICK_SECONDS", 1e6)
     gpulab.compile(SOURCE)["turns"][1, 256](3, gpulab.zeros(256, "int32"))
     assert ways == [{"quick": False}]
+
+
+ALL_KINDS = r"""
+struct Pair { int a, b; };
+extern "C" __global__ void all_kinds(const int* x, const Pair* pairs, int* y, int* sums, float* shared_by_blocks, int n) {
+    __shared__ int part[128];
+    int t = threadIdx.x, i = blockIdx.x * 128 + t;
+    part[t] = i < n ? x[i] * pairs[blockIdx.x].b : pairs[blockIdx.x].a;
+    __syncthreads();
+    int value = part[127 - t];
+    for (int k = t & 7; k > 0; --k) value += x[(value & 1023) % n];
+    value += __shfl_xor(value, 1) + __shfl_up(value, 2);
+    __syncthreads();
+    if (t % 3 == 0) atomicAdd(&sums[t & 15], value);
+    if (t % 5 == 0) atomicAdd(&part[t & 3], 1);
+    __syncthreads();
+    if (t == 0) { __threadfence(); shared_by_blocks[blockIdx.x] = part[0] * 0.5f; }
+    if (i < n) y[i] = value;
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_after_a_checked_launch_others_take_its_code(arch, compiled, monkeypatch):
+    """Which gives the same memory, and the same record: what is counted, and the modelled time."""
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 1e6)
+    n, blocks = 1000, 8
+    random = np.random.default_rng(3)
+    x = random.integers(-1000, 1000, n, np.int32)
+    pairs = random.integers(-9, 9, 2 * blocks, np.int32)
+    found, more = [], []
+    for checked_first in (False, True):
+        with gpulab.using(f"virtual:{arch}"):
+            kernel = gpulab.compile(ALL_KINDS)["all_kinds"]
+            given = [gpulab.to_device(x), gpulab.to_device(pairs)]
+            left = [gpulab.zeros(n, "int32"), gpulab.zeros(16, "int32"), gpulab.zeros(blocks, "float32")]
+            if checked_first:
+                with gpulab.checked():
+                    kernel[blocks, 128](*given, *left, n)
+                for array in left:
+                    array.copy_from(np.zeros(array.shape, array.dtype))
+            compiled.clear()
+            with providers.recording(False) as launches:
+                kernel[blocks, 128](*given, *left, n)
+            (launch,) = launches
+            found.append((launch.time_us, dict(launch.counters), [array.to_host().tolist() for array in left]))
+            more.append(list(compiled))
+            for array in (*given, *left):
+                array.free()
+    assert more == [["quick"], []]
+    assert found[0] == found[1]
+
+
+def test_where_launches_run_for_long_they_get_their_own_code(compiled, monkeypatch):
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 1e6)
+    kernel = gpulab.compile(SOURCE)["turns"]
+    y = gpulab.zeros(256, "int32")
+    with gpulab.checked():
+        kernel[1, 256](3, y)
+    kernel[1, 256](3, y)
+    assert compiled == ["quick"]
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 1e-9)
+    kernel[1, 256](3, y)
+    assert compiled == ["quick", "optimised"]
+    assert np.array_equal(y.to_host(), expected(1, 3))

@@ -145,10 +145,10 @@ class Plan:
         each = held if shared.fits or code.ordered else held // workers
         shared.room = shared.residents if checked or hidden.multigrid_sync else max(few, min(each, most))
         shared.grid_barrier = hidden.multigrid_sync + dispatch.GRID_BARRIER_OFFSET if hidden.multigrid_sync else 0
-        shared.blind = 0 if profile or checked else ctypes.addressof(code.blind)
+        shared.blind = 0 if profile or code.checked else ctypes.addressof(code.blind)
 
         functions = build.functions()
-        shared.store, shared.note = (functions.keep_store, functions.note) if checked else (functions.store, 0)
+        shared.store, shared.note = functions.keep_store if checked else functions.store, functions.note
         shared.symbols, shared.mode = code.symbols.buffer_info()[0], kernel.mode
         scalars = array("I", kernel.scalars())
         shared.scalars, shared.scalar_count = scalars.buffer_info()[0], len(scalars)
@@ -172,7 +172,7 @@ class Plan:
         self.seen = Layout((x, y, z), struct.Struct(f"={1 + shared.block_count}Q"), *ends)
         self._held: Any = (shape, scalars, words)
         self.contexts = contexts.first(count)
-        addresses = max(1, translation.widest) * row_bytes(size, checked)
+        addresses = max(1, translation.widest) * row_bytes(size, code.checked)
         for context in self.contexts:
             context.fit(shared, addresses)
         self.first = self.contexts[0].address

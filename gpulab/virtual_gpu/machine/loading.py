@@ -89,10 +89,12 @@ whether the sample alone was run, what was counted and recorded (Finished.seen),
 class Code:
     """A translated kernel: its entry point and what its counters mean.
 
+    checked: it tells what a checker wants to know, if there is one.
     quick: nothing of it is optimised yet. first_blocks, blind: see `Launch` in schema.py.
     """
 
     translation: Translation
+    checked: bool
     entry: int
     quick: bool
     costs: counters.Costs
@@ -195,8 +197,16 @@ class LoadedKernel:
         return addresses
 
     def code(self, profile: bool = False, checked: bool = False) -> Code:
-        """The kernel as host code; translated and compiled at the first call."""
+        """The kernel as host code; translated and compiled at the first call.
+
+        A launch that nobody checks takes code that was made for checked ones, which does the same, until it has run
+        for so long that other code pays.
+        """
         code = self._code.get((profile, checked))
+        if code is None and not checked:
+            told = self._code.get((profile, True))
+            if told is not None and told.quick and not self.worth(told):
+                return told
         if code is None or (code.translation.quick and not code.quick and self.worth(code)):
             with self._lock:
                 whole = code is not None or not QUICK_SECONDS or any(self.worth(c) for c in self._code.values())
@@ -268,6 +278,7 @@ class LoadedKernel:
         costs = counters.Costs(module.device.architecture.name, translation.blocks, translation.decoded)
         return Code(
             translation,
+            checked,
             entry,
             at_first,
             costs,

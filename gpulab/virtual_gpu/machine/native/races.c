@@ -129,12 +129,13 @@ static void synchronise(Check *c, u32 access, u64 address, int reads, int writes
   }
 }
 
-/* What a checked kernel tells beside its memory accesses. Not 0: the workgroup is to stop.
+/* What a checked kernel tells beside its memory accesses. Not 0: the workgroup is to stop. No checker: nobody listens.
    NOTE_RELEASE: the wave's writes so far become visible to other workgroups, with its next atomic write.
    NOTE_ACQUIRE: what it has learned by atomic reads becomes visible to it. NOTE_FENCE: both.
    NOTE_STEP: the wave is about to execute an instruction (in programs written in assembly). */
 u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec) {
   Check *c = check_of(launch_of(wave));
+  if (!c) return 0;
   CheckedWave *w = c->wave_state;
   if (what == NOTE_STEP) return step(c, wave, instruction, exec);
   if (what != NOTE_ACQUIRE) w->released = (u32)(c->now << EVENT_SHIFT | LAST_LANE);

@@ -322,7 +322,7 @@ struct Wave {
   i64 counted; /* what `budget` was when its instructions were last counted */
   Check *checker;
   u64 shuffle; /* gpulab_shuffle */
-  u64 note; /* gpulab_note; 0 in a launch that is not checked */
+  u64 note; /* gpulab_note */
   u64 changed; /* in a checked launch: lanes of a chunk whose store changed memory */
   u64 dummy[4]; /* where inactive lanes load from and store to */
   u32 high;

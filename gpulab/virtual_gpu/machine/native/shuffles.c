@@ -9,6 +9,7 @@ u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u6
   Launch *launch = launch_of(wave);
   Check *c = check_of(launch);
   int size = (int)launch->wave_size;
+  if (!c) return 0;
   for (u64 rest = exec & lanes; rest; rest &= rest - 1) {
     int lane = __builtin_ctzll(rest), source = lane;
     if (pattern <= CROSS_DPP8) source = dpp_source(pattern, lane, (int)argument, size);
