@@ -139,6 +139,7 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "STEP_REGISTERS": (512, "vector registers that a Step has a bit for: v0.. and a0.. behind them"),
     "STEP_SCALARS": (192, "scalar registers that a Step has a bit for"),
     "TEXEL_SIZES": (5, "texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap"),
+    "MOST_WAITED": (8, "accesses of one wave in loops of waiting that are recorded"),
     "LOG_CUT": (1 << 31, "of a log's length: not all accesses are in it"),
     "QUEUES": (
         5,
@@ -415,6 +416,11 @@ ACCESS = _structure(
     "A memory access of a kernel as an observer knows it (translate/memory.py, Observed).",
     "u32 instruction, part, space, action, bytes, slot",
 )
+WEIGHT = _structure(
+    "Weight",
+    "What one execution of a block counts for in what a workgroup did.",
+    "u32 block, instructions",
+)
 LAUNCH = _structure(
     "Launch",
     "Everything that is the same for all threads of a launch.",
@@ -447,6 +453,9 @@ LAUNCH = _structure(
     u64 gone: workgroups of a cooperative launch that have ended
     u64 ready: u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does
     Check * checker: when the launch is checked
+    u64 * amounts: per workgroup: what it did, by `weights`; 0: not counted
+    const Weight * weights
+    u64 weight_count
     u32[3] grid
     u32 waves, wave_size, vgprs, lds_bytes, scratch_bytes
     u32[3] id_register: SGPRs of the workgroup's coordinates; ~0 if not wanted; y and z may share one
@@ -488,6 +497,7 @@ THREAD = _structure(
     u64 work: instructions since the last pause, and some more for each turn
     u64 awake, quiet: waves that did more than sleep in this round; rounds without such
     u64 known: slots that held a workgroup before
+    u64 weighed, most: what all workgroups did so far, by Launch.weights; the most that one did which has ended
     Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
     """,
 )
@@ -556,6 +566,7 @@ SITE = _structure(
     u32 instance, from, range: good for the last pattern and first addresses from `from` to `from + range`
     u32[8] key, slot
     u32 bytes: of one lane
+    u32 waits: not 0: in a loop in which a wave waits for another one
     i32 worst, limit: what the worst sample has too much; the lines beyond which one of the last pattern is worse
     """,
 )
@@ -619,6 +630,7 @@ RECORDING = _structure(
     u64 log: u32[workgroups][waves][words]
     u64 used: u32[workgroups][waves]: words in use; LOG_CUT: more was to come
     u64 count: u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS
+    u64 waited: u32[workgroups][waves]: accesses in loops of waiting, of which MOST_WAITED are recorded
     u64 marks: Mark per access
     u64 banked: u64[3] per access: executions in LDS, their lanes, cycles of banks
     """,
@@ -742,6 +754,42 @@ UNIT = _structure(
     u32 burst: how much earlier than its turn an access beyond the unit may be done
     u32 padding
     u64 skew: between the first workgroups' starts, beside `interval`
+    """,
+)
+
+BALANCED_PLACE = _structure(
+    "BalancedPlace",
+    "A place for a workgroup on a unit (balance.c).",
+    """
+    u64 when: a double: clock at which it begins, or how much its unit has done when it ends
+    u64 number: of the workgroup
+    u32 taken, running
+    """,
+)
+BALANCED_UNIT = _structure(
+    "BalancedUnit",
+    "A unit (balance.c). Times are doubles.",
+    """
+    u64 done, at: how far one that runs all the time came at full speed, and when that was so
+    u64 next: when something happens
+    u64 running: workgroups
+    u64 amount: of all workgroups that came to it
+    """,
+)
+BALANCE = _structure(
+    "Balance",
+    "A launch whose workgroups differ, on all units (balance.c).",
+    """
+    const u64 * amounts: what each workgroup did; 0: all did `amount`
+    u64 amount
+    u64 groups, dies, units, slots: units of one die; workgroups that one unit holds
+    u64 each: a double: clocks that a workgroup takes for 1 of its amount at full speed
+    u64 start, step: doubles: from a free place to the first instruction; between two starts on a die
+    u64 filled, most: doubles: workgroups that run at full speed at a time on one unit, and on the device
+    BalancedUnit * of_units: room
+    BalancedPlace * places: room: slots of each unit
+    u64 clocks: result, a double: when the last one ends
+    u64 heaviest: result: the most of all amounts that came to one unit
     """,
 )
 
@@ -901,8 +949,8 @@ PROGRESS = _structure(
 )
 
 STRUCTURES = (
-    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE, LEVEL,
-    RECORDING, OBSERVATION, MARK, LINE, FLOW, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, REGION, ROLE, SEGMENT,
+    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, WEIGHT, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE, LEVEL,
+    RECORDING, OBSERVATION, MARK, LINE, FLOW, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, BALANCED_PLACE, BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT,
     CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE, STEP, PROGRESS,
 )  # fmt: skip
 _BY_NAME = {structure.name: structure for structure in STRUCTURES}

@@ -36,8 +36,8 @@ from gpulab.errors import InternalError, UnsupportedInstruction
 from gpulab.records import Counters, Fault, LastWriters, Later, Launch, ModelledTime, Trace
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Program
-from gpulab.virtual_gpu.machine import faults
-from gpulab.virtual_gpu.machine.arena import RANGE_WORDS, Arena
+from gpulab.virtual_gpu.machine import balance, faults
+from gpulab.virtual_gpu.machine.arena import RANGE_WORDS, Arena, lazy
 from gpulab.virtual_gpu.machine.finished import Finished, memory_ranges
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, Hidden, LoadedKernel, LoadedModule
 from gpulab.virtual_gpu.machine.native import build
@@ -132,8 +132,9 @@ class Prepared(NamedTuple):
 
 
 # What makes two launches alike, so that what is set up for one is there for the next: the kernel and its entry point,
-# grid, block, dynamic LDS, limit of instructions, address of the record of a cooperative launch.
-_Alike = tuple[LoadedKernel, int, Dim3, Dim3, int, int | None, int]
+# grid, block, dynamic LDS, limit of instructions, address of the record of a cooperative launch, and
+# whether the sample alone is run.
+_Alike = tuple[LoadedKernel, int, Dim3, Dim3, int, int | None, int, bool]
 
 
 class VirtualDevice:
@@ -151,6 +152,7 @@ class VirtualDevice:
         self._blind: Any = (ctypes.c_uint64 * 256)()
         self._checker: Checker | None = None
         self._cooperation = 0
+        self._amount_room: Any = b""
         self.workers = cores.usable()
         self.caches = Caches(architecture)
         #: what the profiler's formulas call the device
@@ -376,7 +378,7 @@ class VirtualDevice:
             shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
             shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
         shared.faulted, shared.cancel, shared.gone = _NO_FAULT, 0, 0
-        same = (kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync)
+        same = (kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync, only)
         if same != self._same:
             self._same = same
             self._share(request, code, shape, lds, total)
@@ -429,7 +431,28 @@ class VirtualDevice:
         wanted = min(total, self._at_a_time(kernel, request.block, lds)) if request.checked else RESIDENTS
         room = max(1, min(wanted, RESIDENT_BYTES // self._slot_bytes))
         shared.residents = total if cooperation else room
+        counted = bool(code.weights) and not request.only and 1 < total <= balance.MOST_GROUPS
+        shared.amounts = self._amounts(total) if counted else 0
+        shared.weights, shared.weight_count = code.weights.buffer_info()[0], len(code.weights) // 2
         shared.grid_barrier = cooperation + dispatch.GRID_BARRIER_OFFSET if cooperation else 0
+
+    def _amounts(self, workgroups: int) -> int:
+        """The address of room for what so many workgroups do."""
+        if len(self._amount_room) < 8 * workgroups:
+            self._amount_room = lazy(max(16 * workgroups, 4096))
+        return ctypes.addressof(ctypes.c_char.from_buffer(self._amount_room))
+
+    def _uneven(self, contexts: list[Context], workgroups: int) -> bytes:
+        """What each workgroup did, if they differ by much; else b""."""
+        if not self._launch.amounts:
+            return b""
+        most, done = 0, 0
+        for context in contexts:
+            most, done = max(most, context.thread.most), done + context.thread.weighed
+        more, than = balance.UNEVEN
+        if most * workgroups * than <= done * more:
+            return b""
+        return ctypes.string_at(self._launch.amounts, 8 * workgroups)
 
     def _ready(self, request: Request, code: Code, filled: bytes, count: int) -> list[Context]:
         """A context for each of `count` host threads, with the initial registers of all waves."""
@@ -512,6 +535,7 @@ class VirtualDevice:
         finished = Finished(
             self.architecture, kernel, code, request.grid, request.block, lds, executed, ran,
             code.observer.keep(profile), live, request.kernarg, active, request.only,
+            self._uneven(contexts, total),
         )  # fmt: skip
         fault = self._fault(request, code, contexts)
         modelled: Later[ModelledTime] = Later(finished.time)

@@ -51,7 +51,8 @@ class Finished(NamedTuple):
     """A launch that has run: how often each block was executed, and what the observer kept.
 
     executed: how often each block ran, summed over waves. waves: how many ran. live: the allocations at the launch.
-    kernarg: the explicit arguments. active: of a profile, the rows of lane counts.
+    kernarg: the explicit arguments. active: of a profile, the rows of lane counts. amounts: what each workgroup did
+    (balance.py), if they differ.
     """
 
     architecture: Architecture
@@ -67,6 +68,7 @@ class Finished(NamedTuple):
     kernarg: bytes
     active: bytes = b""
     only: bool = False
+    amounts: bytes = b""
 
     @property
     def workgroups(self) -> int:
@@ -90,7 +92,7 @@ class Finished(NamedTuple):
         used = timing.footprint(self.live, self.kernarg)
         recorded, times = self.kept.recorded, self.code.times
         counts = self._counts
-        key = TimeKey(tuple(counts), self.grid, self.block, self.lds, *recorded, used)
+        key = TimeKey(tuple(counts), self.grid, self.block, self.lds, *recorded, used, self.amounts)
         known = times.get(key)
         if known is None:
             if len(times) >= MOST_TIMES:
@@ -107,7 +109,7 @@ class Finished(NamedTuple):
         return timing.Pending(
             self.architecture, self.code.block_costs.get, executed, self.workgroups, block[0] * block[1] * block[2],
             self.kernel.descriptor, self.lds, lambda: timing.Seen(kept.accesses, kept.recorded, self.grid, self.live),
-            used or None,
+            used or None, self.amounts,
         )  # fmt: skip
 
     def profile(self, modelled: Later[ModelledTime]) -> Profile:

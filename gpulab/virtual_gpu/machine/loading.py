@@ -23,9 +23,10 @@ from gpulab.records import Later, ModelledTime
 from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
 from gpulab.virtual_gpu.isa.row import Memory
-from gpulab.virtual_gpu.machine import counters, timing
+from gpulab.virtual_gpu.machine import balance, counters, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.observation import Caches, Observer
+from gpulab.virtual_gpu.machine.waiting import Waits, loops, ways
 from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import translate
@@ -86,13 +87,14 @@ class TimeKey(NamedTuple):
     used: bytes
     banked: bytes
     footprint: int
+    amounts: bytes
 
 
 @dataclass(slots=True)
 class Code:
     """A translated kernel: its entry point and what its counters mean.
 
-    quick: nothing of it is optimised yet. first_blocks: see `Launch` in schema.py.
+    quick: nothing of it is optimised yet. first_blocks, weights: see `Launch` in schema.py.
     """
 
     translation: Translation
@@ -103,6 +105,7 @@ class Code:
     first_blocks: int
     symbols: array[int]
     ordered: bool
+    weights: array[int]
     observer: Observer
     contributions: counters.Contributions | None  # of a profile
     block_costs: Later[timing.BlockCosts]
@@ -264,7 +267,10 @@ class LoadedKernel:
         self.vgprs = max(self.vgprs, highest)
         at_first = quick and not jit.is_kept(translation.ir)
         entry = self._link(translation, at_first)
-        costs = counters.Costs(module.device.architecture.name, translation.blocks, translation.decoded)
+        blocks, decoded = translation.blocks, translation.decoded
+        costs = counters.Costs(module.device.architecture.name, blocks, decoded)
+        after = ways(blocks, decoded, program.labels)
+        waits = Waits.of(blocks, decoded, after)
         return Code(
             translation,
             entry,
@@ -274,13 +280,10 @@ class LoadedKernel:
             _first_blocks(translation.scalars),
             array("I", symbols or [0]),
             depends_on_order(translation),
-            Observer(translation.accesses, module.device.caches),
+            balance.weights(blocks, decoded, waits, loops(after)),
+            Observer(translation.accesses, module.device.caches, waits.instructions(blocks)),
             counters.Contributions(module.device.architecture, translation.decoded) if profile else None,
-            Later(
-                lambda: timing.BlockCosts(
-                    module.device.architecture, program.labels, translation.blocks, translation.decoded
-                )
-            ),
+            Later(lambda: timing.BlockCosts(module.device.architecture, program.labels, blocks, decoded, waits)),
             {},
         )
 

@@ -102,7 +102,7 @@ class Caches:
         self.recording = recording = RecordingStruct()
         state.recording = ctypes.addressof(recording)
         recording.log = self._room(4 * (LOG_WORDS + LEAST_WORDS * MOST_WAVES))
-        recording.used, recording.count = self._room(4 * MOST_WAVES), self._room(4 * MOST_WAVES)
+        recording.used, recording.count, recording.waited = (self._room(4 * MOST_WAVES) for _ in range(3))
         self._boxes: dict[tuple[Dim3, int], tuple[Dim3, Dim3]] = {}
 
     def sample(self, grid: Dim3, waves: int) -> None:
@@ -286,7 +286,10 @@ def _reached(addresses: Iterable[int | None], ranges: Sequence[MemoryRange]) -> 
 class Observer:
     """The observer of one translated kernel's accesses."""
 
-    def __init__(self, accesses: Sequence[Observed], caches: Caches) -> None:
+    def __init__(
+        self, accesses: Sequence[Observed], caches: Caches, waiting: frozenset[int] = frozenset()
+    ) -> None:
+        """`waiting`: the instructions that stand in loops of waiting."""
         self.accesses, self.caches = accesses, caches
         count = max(len(accesses), 1)
         self.table, self.sites = (AccessStruct * count)(), (SiteStruct * count)()
@@ -294,6 +297,7 @@ class Observer:
             entry.instruction, entry.part, entry.bytes = access.instruction, access.part, access.bytes
             entry.space, entry.action = layout.SPACES[access.space], layout.ACCESSES[_ACTIONS[access.action]]
             site.space, site.bytes = entry.space, access.bytes
+            site.waits = access.instruction in waiting
             site.shape, site.twin = access.bytes, _NONE if access.twin is None else access.twin
             if access.space in ("lds", "flat"):
                 how, serial = banks.banking(caches.architecture, access.bytes, access.action), access.action == "atomic"

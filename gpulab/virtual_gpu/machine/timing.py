@@ -27,9 +27,10 @@ from gpulab.records import ModelledTime, Placement
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal, Symbol
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
-from gpulab.virtual_gpu.machine import sample, unit
+from gpulab.virtual_gpu.machine import balance, sample, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.observation import Recorded
+from gpulab.virtual_gpu.machine.waiting import Waits
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -110,6 +111,8 @@ class Work:
         traffic: what memory had to move.
         cu_mode: RDNA: workgroups stay in one compute unit.
         program: what a unit executes, to be simulated.
+        amounts: what each workgroup did, if they differ.
+        lacks: what is not in the model and matters for it (`ModelledTime.lacks`).
     """
 
     workgroups: int
@@ -125,6 +128,8 @@ class Work:
     traffic: Traffic = Traffic()
     cu_mode: bool = False
     program: Program | None = None
+    amounts: balance.Amounts | None = None
+    lacks: tuple[str, ...] = ()
 
 
 @functools.lru_cache(maxsize=1024)
@@ -152,9 +157,13 @@ def issue_clocks(architecture: Architecture) -> dict[str, float]:
     }
 
 
-def busy_parts(architecture: Architecture, work: Work) -> dict[str, float]:
+def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) -> dict[str, float]:
     """Clocks for which each part of the device is busy with a launch, the busiest instance of it: no launch takes less.
-    See docs/timing.md for each formula."""
+    See docs/timing.md for each formula.
+
+    Args:
+        heaviest: the part of all work that came to one unit; 0: as many workgroups as to the others.
+    """
     a, traffic, issued = architecture, work.traffic, work.issued
     total, waves = max(work.workgroups, 1), max(work.waves, 1)
     _, simds = _units(a, work)
@@ -163,6 +172,8 @@ def busy_parts(architecture: Architecture, work: Work) -> dict[str, float]:
     on_die, on_unit = -(-total // a.xcds), _on_unit(a, work)
     die_share, unit_share = on_die / total, on_unit / total
     simd_share = -(-on_unit * waves // simds) / (total * waves)
+    if heaviest:
+        unit_share, simd_share = heaviest, max(heaviest / simds, 1 / (total * waves))
 
     clocks = issue_clocks(a)
     line = a.l2_cache.line_bytes
@@ -212,19 +223,26 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     waves = max(work.waves, 1)
     held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
     slots, on_unit = max(held.blocks, 1), _on_unit(a, work)
-    parts = busy_parts(a, work)
-    run = _simulation(a, work, slots)
-    clocks = run.run().clocks
+    alike = work if work.amounts is None else _alike(work, work.amounts)
+    run = _simulation(a, alike, slots)
+    parts, longer = busy_parts(a, work), 1.0
+    equal = clocks = run.run().clocks
+    if work.amounts is not None:
+        heaviest, longer = _balanced(a, work, work.amounts, alike, run, slots, parts)
+        parts = busy_parts(a, work, heaviest)
+        clocks *= longer
     tight = held.blocks * waves < held.max_waves and on_unit > slots
     latency = "latency (occupancy)" if tight else "latency (too few waves)" if on_unit < slots else "latency"
     # What it would take without a part, of those that may matter.
     without = {
-        part: run.run([_FREE[part if part in _FREE else "bandwidth"]]).clocks
+        part: longer * run.run([_FREE[part if part in _FREE else "bandwidth"]]).clocks
         for part, busy in parts.items()
         if busy > MATTERS * clocks
     }
-    without[latency] = run.run(["latency"]).clocks
-    parts[latency] = run.run([name for name in schema.FREE.names if name != "latency"]).clocks
+    without[latency] = longer * run.run(["latency"]).clocks
+    parts[latency] = longer * run.run([name for name in schema.FREE.names if name != "latency"]).clocks
+    if work.amounts is not None:
+        without[UNEVEN], parts[UNEVEN] = equal, max(clocks - equal, 0.0)
     limiter = min(without, key=lambda part: (without[part], -parts[part]))
     busiest = max(parts, key=lambda part: parts[part])
     if parts[busiest] > clocks:  # turns of loops that stand for many more are not exact
@@ -239,8 +257,16 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
         resident_waves=min(slots, on_unit) * waves,
         wave_slots=held.max_waves,
         traffic="sampled" if work.traffic.sampled else "observed",
+        lacks=work.lacks,
     )
 
+
+UNEVEN = "uneven workgroups"
+"""The limiter of a launch that would be shortest if its workgroups all did as much."""
+WAITING = "waiting: each wait of a wave for others is one look at the memory; what it lasts longer is not in it"
+BY_TURNS = (
+    "uneven work: some workgroups did more than others, which may hang on the order in which they ran; here all do as much"
+)
 
 BURST = 0.25
 """Of the latency of memory: how much before its turn an access may be served by what all units share, since they seldom
@@ -278,6 +304,43 @@ def _simulation(a: Architecture, work: Work, slots: int) -> unit.Simulation:
         burst=a.memory_latency_clocks * BURST,
     )
     return unit.Simulation(*work.program[:3], shape, work.program.costs)
+
+
+def _alike(work: Work, amounts: balance.Amounts) -> Work:
+    """As much work, done by workgroups that all do what one does to which an instruction belongs, on average. What a
+    wave executes once at most is executed once at most by these."""
+    assert work.program is not None
+    counts = tuple(
+        count * amounts.factor if count > 1 else min(count * amounts.factor, 1.0) for count in work.program.counts
+    )
+    return replace(work, workgroups=amounts.alike, program=work.program._replace(counts=counts))
+
+
+_SHARED = ("l2", "last", "dram", "atomic", "dispatch")  # what all units use (schema.FREE)
+
+
+def _balanced(
+    a: Architecture, work: Work, amounts: balance.Amounts, alike: Work, run: unit.Simulation, slots: int,
+    parts: Mapping[str, float],
+) -> tuple[float, float]:  # fmt: skip
+    """The part of all work that comes to the busiest unit, and how many times as long the launch takes as one of as much
+    work whose workgroups are all alike, which `run` simulates."""
+    alone, full = (
+        unit.Simulation(run.ops, alike.program.parts, alike.program.counts, shape, alike.program.costs).run(_SHARED)
+        for shape in (run.shape._replace(slots=n, groups=n, interval=0.0) for n in (1, slots))
+        if alike.program is not None
+    )
+    own = max(alone.clocks - run.shape.start, 1.0)
+    bandwidths = (busy for part, busy in parts.items() if part.endswith("bandwidth") or part == "atomics")
+    shared = max(bandwidths, default=0.0)
+    device = balance.Device(
+        a.xcds, max(_units(a, work)[0] // a.xcds, 1), slots, own / amounts.heavy, run.shape.start,
+        1 / a.workgroups_per_clock, max(slots * own / max(full.clocks - run.shape.start, 1.0), 1.0),
+        max(amounts.alike * own / max(shared, 1.0), 1.0),
+    )  # fmt: skip
+    clocks, heaviest = balance.last_end(device, amounts.count, amounts.raw)
+    even, _ = balance.last_end(device, amounts.alike, amounts.heavy)
+    return heaviest / amounts.total, clocks / even
 
 
 def _units(a: Architecture, work: Work) -> tuple[int, int]:
@@ -397,8 +460,10 @@ class BlockCosts:
         labels: Mapping[str, int],
         blocks: Sequence[Sequence[int]],
         decoded: Mapping[int, Decoded],
+        waits: Waits | None = None,
     ) -> None:
         self.architecture = architecture
+        self.waits = Waits() if waits is None else waits
         self.counts: list[dict[str, int]] = []
         self.matrix: list[float] = []
         self.path: list[float] = []
@@ -560,6 +625,7 @@ class BlockCosts:
         cu_mode: bool = False,
         seen: Seen,
         footprint: float | None = None,
+        amounts: bytes = b"",
     ) -> Work:
         """The work of a launch.
 
@@ -568,7 +634,15 @@ class BlockCosts:
             workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, cu_mode: as in `Work`.
             seen: the sample of it.
             footprint: bytes of the allocations in use (see `observed`).
+            amounts: u64 of what each workgroup did, if they differ.
         """
+        lacks = []
+        if self.waits.happened(executed):
+            executed = self.waits.once(executed)
+            lacks.append(WAITING)
+        if amounts and balance.taken_by_turns(self._decoded):
+            amounts = b""
+            lacks.append(BY_TURNS)
         issued: dict[str, float] = {}
         matrix = path = 0.0
         for number, count in enumerate(executed):
@@ -586,7 +660,9 @@ class BlockCosts:
             ops, self.nest, tuple(count / (workgroups * waves) for count in executed),
             {self.op_of[instruction]: cost for instruction, cost in costs.items()}, rates,
         )  # fmt: skip
-        return replace(done, traffic=traffic, program=program)
+        return replace(
+            done, traffic=traffic, program=program, amounts=balance.Amounts.of(amounts), lacks=tuple(lacks)
+        )
 
     def stalls(self, work: Work) -> dict[int, float]:
         """Clocks for which waves stand still at waits, added up over all waves, by the instruction that waits."""
@@ -976,6 +1052,7 @@ class Pending:
         lds_bytes: of a workgroup, static and dynamic.
         seen: gives the sample; it must hold a copy, as the observer is used again by the next launch.
         footprint: bytes of the allocations in use, see `footprint`; None if they are not known.
+        amounts: what each workgroup did, if they differ; see balance.py.
     """
 
     architecture: Architecture
@@ -987,6 +1064,7 @@ class Pending:
     lds_bytes: int
     seen: Callable[[], Seen]
     footprint: float | None = None
+    amounts: bytes = b""
     _time: ModelledTime | None = None
 
     def work(self) -> Work:
@@ -995,7 +1073,7 @@ class Pending:
         return self.block_costs().work(
             self.executed, self.workgroups, self.architecture.waves(self.threads), self.threads,
             vgprs=kernel.vgprs, sgprs=kernel.sgprs, lds_bytes=self.lds_bytes, cu_mode=self._cu_mode,
-            seen=self.seen(), footprint=self.footprint,
+            seen=self.seen(), footprint=self.footprint, amounts=self.amounts,
         )  # fmt: skip
 
     @property

@@ -47,6 +47,7 @@ class Functions:
     record_end: int
     replay: int
     unit: int
+    balance: int
     row: int
     image: int
 

@@ -1,5 +1,6 @@
 /* The support code as one text: the compiler sees all files together. */
 
+#include "balance.c"
 #include "crosslane.c"
 #include "images.c"
 #include "matrix.c"

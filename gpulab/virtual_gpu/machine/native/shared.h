@@ -48,6 +48,7 @@ enum {
   STEP_REGISTERS = 512, /* vector registers that a Step has a bit for: v0.. and a0.. behind them */
   STEP_SCALARS = 192, /* scalar registers that a Step has a bit for */
   TEXEL_SIZES = 5, /* texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap */
+  MOST_WAITED = 8, /* accesses of one wave in loops of waiting that are recorded */
   LOG_CUT = 2147483648, /* of a log's length: not all accesses are in it */
   QUEUES = 5, /* that count accesses until they are done: loads, stores, LDS, scalar loads (and LDS), samples */
   MOST_TAPS = 8, /* texels that one lane of an image instruction may read: 2 in each direction */
@@ -253,6 +254,7 @@ typedef struct LaneCounts LaneCounts;
 typedef struct Allocation Allocation;
 typedef struct Range Range;
 typedef struct Access Access;
+typedef struct Weight Weight;
 typedef struct Launch Launch;
 typedef struct Fault Fault;
 typedef struct Thread Thread;
@@ -272,6 +274,9 @@ typedef struct Cost Cost;
 typedef struct Visit Visit;
 typedef struct Resident Resident;
 typedef struct Unit Unit;
+typedef struct BalancedPlace BalancedPlace;
+typedef struct BalancedUnit BalancedUnit;
+typedef struct Balance Balance;
 typedef struct Region Region;
 typedef struct Role Role;
 typedef struct Segment Segment;
@@ -453,6 +458,15 @@ PLACE_IS(Access, action, 12);
 PLACE_IS(Access, bytes, 16);
 PLACE_IS(Access, slot, 20);
 
+/* What one execution of a block counts for in what a workgroup did. */
+struct Weight {
+  u32 block;
+  u32 instructions;
+};
+SIZE_IS(Weight, 8);
+PLACE_IS(Weight, block, 0);
+PLACE_IS(Weight, instructions, 4);
+
 /* Everything that is the same for all threads of a launch. */
 struct Launch {
   u64 entry; /* int (*)(Wave *, vgprs) */
@@ -484,6 +498,9 @@ struct Launch {
   u64 gone; /* workgroups of a cooperative launch that have ended */
   u64 ready; /* u64: not 0 when a wave waits for the host to answer its call (hostcall); 0: none does */
   Check *checker; /* when the launch is checked */
+  u64 *amounts; /* per workgroup: what it did, by `weights`; 0: not counted */
+  const Weight *weights;
+  u64 weight_count;
   u32 grid[3];
   u32 waves;
   u32 wave_size;
@@ -496,7 +513,7 @@ struct Launch {
   u32 first_blocks; /* 64 bytes each of Wave that a workgroup starts with anew, a bit each */
   u32 residents; /* workgroups that one thread keeps alive at the same time */
 };
-SIZE_IS(Launch, 288);
+SIZE_IS(Launch, 312);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, batch, 16);
@@ -525,17 +542,20 @@ PLACE_IS(Launch, grid_barrier, 192);
 PLACE_IS(Launch, gone, 200);
 PLACE_IS(Launch, ready, 208);
 PLACE_IS(Launch, checker, 216);
-PLACE_IS(Launch, grid, 224);
-PLACE_IS(Launch, waves, 236);
-PLACE_IS(Launch, wave_size, 240);
-PLACE_IS(Launch, vgprs, 244);
-PLACE_IS(Launch, lds_bytes, 248);
-PLACE_IS(Launch, scratch_bytes, 252);
-PLACE_IS(Launch, id_register, 256);
-PLACE_IS(Launch, id_vgprs, 268);
-PLACE_IS(Launch, first_pc, 272);
-PLACE_IS(Launch, first_blocks, 276);
-PLACE_IS(Launch, residents, 280);
+PLACE_IS(Launch, amounts, 224);
+PLACE_IS(Launch, weights, 232);
+PLACE_IS(Launch, weight_count, 240);
+PLACE_IS(Launch, grid, 248);
+PLACE_IS(Launch, waves, 260);
+PLACE_IS(Launch, wave_size, 264);
+PLACE_IS(Launch, vgprs, 268);
+PLACE_IS(Launch, lds_bytes, 272);
+PLACE_IS(Launch, scratch_bytes, 276);
+PLACE_IS(Launch, id_register, 280);
+PLACE_IS(Launch, id_vgprs, 292);
+PLACE_IS(Launch, first_pc, 296);
+PLACE_IS(Launch, first_blocks, 300);
+PLACE_IS(Launch, residents, 304);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -586,6 +606,8 @@ struct Thread {
   u64 awake; /* waves that did more than sleep in this round; rounds without such */
   u64 quiet;
   u64 known; /* slots that held a workgroup before */
+  u64 weighed; /* what all workgroups did so far, by Launch.weights; the most that one did which has ended */
+  u64 most;
   Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
 };
 SIZE_IS(Thread, 1152);
@@ -611,7 +633,9 @@ PLACE_IS(Thread, work, 1080);
 PLACE_IS(Thread, awake, 1088);
 PLACE_IS(Thread, quiet, 1096);
 PLACE_IS(Thread, known, 1104);
-PLACE_IS(Thread, running, 1112);
+PLACE_IS(Thread, weighed, 1112);
+PLACE_IS(Thread, most, 1120);
+PLACE_IS(Thread, running, 1128);
 
 /* The totals of one access. */
 struct Totals {
@@ -722,10 +746,11 @@ struct Site {
   u32 key[8];
   u32 slot[8];
   u32 bytes; /* of one lane */
+  u32 waits; /* not 0: in a loop in which a wave waits for another one */
   i32 worst; /* what the worst sample has too much; the lines beyond which one of the last pattern is worse */
   i32 limit;
 };
-SIZE_IS(Site, 168);
+SIZE_IS(Site, 176);
 PLACE_IS(Site, last, 0);
 PLACE_IS(Site, serial, 8);
 PLACE_IS(Site, partner, 16);
@@ -747,8 +772,9 @@ PLACE_IS(Site, range, 88);
 PLACE_IS(Site, key, 92);
 PLACE_IS(Site, slot, 124);
 PLACE_IS(Site, bytes, 156);
-PLACE_IS(Site, worst, 160);
-PLACE_IS(Site, limit, 164);
+PLACE_IS(Site, waits, 160);
+PLACE_IS(Site, worst, 164);
+PLACE_IS(Site, limit, 168);
 
 /* One level of cache: `instances` of `sets` of `ways` lines. In the first cache and the scalar cache a set is
    `stride` tags (16, 32 or 64) and as many times of last use; `state` has its epoch in the high bits (the set is
@@ -782,10 +808,11 @@ struct Recording {
   u64 log; /* u32[workgroups][waves][words] */
   u64 used; /* u32[workgroups][waves]: words in use; LOG_CUT: more was to come */
   u64 count; /* u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS */
+  u64 waited; /* u32[workgroups][waves]: accesses in loops of waiting, of which MOST_WAITED are recorded */
   u64 marks; /* Mark per access */
   u64 banked; /* u64[3] per access: executions in LDS, their lanes, cycles of banks */
 };
-SIZE_IS(Recording, 80);
+SIZE_IS(Recording, 88);
 PLACE_IS(Recording, begin, 0);
 PLACE_IS(Recording, size, 12);
 PLACE_IS(Recording, waves, 24);
@@ -795,8 +822,9 @@ PLACE_IS(Recording, lock, 36);
 PLACE_IS(Recording, log, 40);
 PLACE_IS(Recording, used, 48);
 PLACE_IS(Recording, count, 56);
-PLACE_IS(Recording, marks, 64);
-PLACE_IS(Recording, banked, 72);
+PLACE_IS(Recording, waited, 64);
+PLACE_IS(Recording, marks, 72);
+PLACE_IS(Recording, banked, 80);
 
 /* The state of a device's observers. */
 struct Observation {
@@ -1156,6 +1184,69 @@ PLACE_IS(Unit, issued, 116);
 PLACE_IS(Unit, burst, 120);
 PLACE_IS(Unit, padding, 124);
 PLACE_IS(Unit, skew, 128);
+
+/* A place for a workgroup on a unit (balance.c). */
+struct BalancedPlace {
+  u64 when; /* a double: clock at which it begins, or how much its unit has done when it ends */
+  u64 number; /* of the workgroup */
+  u32 taken;
+  u32 running;
+};
+SIZE_IS(BalancedPlace, 24);
+PLACE_IS(BalancedPlace, when, 0);
+PLACE_IS(BalancedPlace, number, 8);
+PLACE_IS(BalancedPlace, taken, 16);
+PLACE_IS(BalancedPlace, running, 20);
+
+/* A unit (balance.c). Times are doubles. */
+struct BalancedUnit {
+  u64 done; /* how far one that runs all the time came at full speed, and when that was so */
+  u64 at;
+  u64 next; /* when something happens */
+  u64 running; /* workgroups */
+  u64 amount; /* of all workgroups that came to it */
+};
+SIZE_IS(BalancedUnit, 40);
+PLACE_IS(BalancedUnit, done, 0);
+PLACE_IS(BalancedUnit, at, 8);
+PLACE_IS(BalancedUnit, next, 16);
+PLACE_IS(BalancedUnit, running, 24);
+PLACE_IS(BalancedUnit, amount, 32);
+
+/* A launch whose workgroups differ, on all units (balance.c). */
+struct Balance {
+  const u64 *amounts; /* what each workgroup did; 0: all did `amount` */
+  u64 amount;
+  u64 groups; /* units of one die; workgroups that one unit holds */
+  u64 dies;
+  u64 units;
+  u64 slots;
+  u64 each; /* a double: clocks that a workgroup takes for 1 of its amount at full speed */
+  u64 start; /* doubles: from a free place to the first instruction; between two starts on a die */
+  u64 step;
+  u64 filled; /* doubles: workgroups that run at full speed at a time on one unit, and on the device */
+  u64 most;
+  BalancedUnit *of_units; /* room */
+  BalancedPlace *places; /* room: slots of each unit */
+  u64 clocks; /* result, a double: when the last one ends */
+  u64 heaviest; /* result: the most of all amounts that came to one unit */
+};
+SIZE_IS(Balance, 120);
+PLACE_IS(Balance, amounts, 0);
+PLACE_IS(Balance, amount, 8);
+PLACE_IS(Balance, groups, 16);
+PLACE_IS(Balance, dies, 24);
+PLACE_IS(Balance, units, 32);
+PLACE_IS(Balance, slots, 40);
+PLACE_IS(Balance, each, 48);
+PLACE_IS(Balance, start, 56);
+PLACE_IS(Balance, step, 64);
+PLACE_IS(Balance, filled, 72);
+PLACE_IS(Balance, most, 80);
+PLACE_IS(Balance, of_units, 88);
+PLACE_IS(Balance, places, 96);
+PLACE_IS(Balance, clocks, 104);
+PLACE_IS(Balance, heaviest, 112);
 
 /* An allocation with its shadow memory. */
 struct Region {

@@ -128,6 +128,30 @@ class UnitStruct(ctypes.Structure):
     _fields_ = _fields(schema.UNIT)
 
 
+class BalancedPlaceStruct(ctypes.Structure):
+    """`BalancedPlace`."""
+
+    _fields_ = _fields(schema.BALANCED_PLACE)
+
+
+class BalancedUnitStruct(ctypes.Structure):
+    """`BalancedUnit`."""
+
+    _fields_ = _fields(schema.BALANCED_UNIT)
+
+
+class WeightStruct(ctypes.Structure):
+    """`Weight`."""
+
+    _fields_ = _fields(schema.WEIGHT)
+
+
+class BalanceStruct(ctypes.Structure):
+    """`Balance`."""
+
+    _fields_ = _fields(schema.BALANCE)
+
+
 class ObservationStruct(ctypes.Structure):
     """`Observation`."""
 

@@ -247,6 +247,16 @@ static int waits_for_ended(Thread *thread) {
   return 0;
 }
 
+/* Adds what the thread has done since the last call to the amount of a workgroup. */
+static inline void weigh(Thread *thread, const Launch *launch, u64 number) {
+  const u64 *counters = (const u64 *)thread->template_wave.counters;
+  const Weight *weights = launch->weights;
+  u64 all = 0;
+  for (u64 i = 0; i < launch->weight_count; i++) all += weights[i].instructions * counters[weights[i].block];
+  launch->amounts[number] += all - thread->weighed;
+  thread->weighed = all;
+}
+
 /* Workgroups. */
 enum { BETWEEN_PAUSES = 1024 };
 
@@ -273,6 +283,7 @@ int gpulab_run(Thread *thread) {
       if (next < launch->total) {
         if (!thread->used) for (u32 i = 0; i < launch->residents; i++) thread->order[i] = i;
         start_group(thread, thread->order[thread->used], next);
+        if (launch->amounts) launch->amounts[next] = 0;
         thread->executed += launch->waves;
         thread->number[thread->used] = next;
         thread->at = thread->used++;
@@ -285,6 +296,7 @@ int gpulab_run(Thread *thread) {
     }
     u64 at = thread->at;
     u32 live = run_group(thread, memory + thread->order[at] * thread->slot_bytes);
+    if (launch->amounts) weigh(thread, launch, thread->number[at]);
     if (live && live != ~0u && !dropped(thread, thread->number[at])) {
       thread->at++;
       thread->work += 64;
@@ -295,6 +307,8 @@ int gpulab_run(Thread *thread) {
       }
       continue;
     }
+    if (launch->amounts && launch->amounts[thread->number[at]] > thread->most)
+      thread->most = launch->amounts[thread->number[at]];
     if (launch->grid_barrier) __atomic_fetch_add(&launch->gone, 1, __ATOMIC_RELAXED);
     u64 slot = thread->order[at], last = --thread->used;
     thread->order[at] = thread->order[last];
