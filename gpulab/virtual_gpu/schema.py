@@ -139,6 +139,8 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "STEP_REGISTERS": (512, "vector registers that a Step has a bit for: v0.. and a0.. behind them"),
     "STEP_SCALARS": (192, "scalar registers that a Step has a bit for"),
     "TEXEL_SIZES": (5, "texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap"),
+    "SPREAD_TURNS": (128, "of a workgroup that are looked at for the channels that they ask"),
+    "CHANNEL_LINES": (2, "lines of 128 bytes one behind the other that lie in one memory channel"),
     "MOST_WAITED": (8, "accesses of one wave in loops of waiting that are recorded"),
     "LOG_CUT": (1 << 31, "of a log's length: not all accesses are in it"),
     "QUEUES": (
@@ -497,7 +499,7 @@ THREAD = _structure(
     u64 work: instructions since the last pause, and some more for each turn
     u64 awake, quiet: waves that did more than sleep in this round; rounds without such
     u64 known: slots that held a workgroup before
-    u64 weighed, most: what all workgroups did so far, by Launch.weights; the most that one did which has ended
+    u64 weighed, largest: what all workgroups did so far, by Launch.weights; the most that one did which has ended
     Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
     """,
 )
@@ -643,7 +645,7 @@ MARK = _structure(
 LINE = _structure(
     "Line",
     "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1.",
-    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, padding",
+    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, asked",
 )
 FLOW = _structure(
     "SiteFlow",
@@ -662,6 +664,15 @@ FLOW = _structure(
     u64[12] pairs, shared: first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses
     """,
 )
+CROWD = _structure(
+    "Crowd",
+    "What workgroups asked of the memory's channels in one turn, added up over those that asked anything.",
+    """
+    u64 ones, used_by_ones: workgroups; channels of each
+    u64 rows, used_by_rows: rows of workgroups in x; channels of each
+    u64 busiest, fair: lines of each row's busiest channel; as many if all had the same
+    """,
+)
 REPLAY = _structure(
     "Replay",
     "The replay of a sample.",
@@ -675,10 +686,13 @@ REPLAY = _structure(
     u64 tags: u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on
     u64 cursors: u32[2 * waves]
     u64 turns: u32[array_sets + l2_sets]: requests so far of each set
+    u64 asked: u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row
+    u64 crowds: Crowd[SPREAD_TURNS]: result
     u32[3] size
     u32 mask, waves, cus, sets, ways, shift
     u32 array_sets, array_ways, l2_sets, l2_ways: of one workgroup's share; sets are a power of two, or 0: no cache
     u32 last_lines, scalar_lines: one workgroup's share
+    u32 channels: 0: not looked at
     """,
 )
 OP = _structure(
@@ -950,7 +964,7 @@ PROGRESS = _structure(
 
 STRUCTURES = (
     WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, WEIGHT, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE, LEVEL,
-    RECORDING, OBSERVATION, MARK, LINE, FLOW, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, BALANCED_PLACE, BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT,
+    RECORDING, OBSERVATION, MARK, LINE, FLOW, CROWD, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, BALANCED_PLACE, BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT,
     CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE, STEP, PROGRESS,
 )  # fmt: skip
 _BY_NAME = {structure.name: structure for structure in STRUCTURES}

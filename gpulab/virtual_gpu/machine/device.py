@@ -448,7 +448,7 @@ class VirtualDevice:
             return b""
         most, done = 0, 0
         for context in contexts:
-            most, done = max(most, context.thread.most), done + context.thread.weighed
+            most, done = max(most, context.thread.largest), done + context.thread.weighed
         more, than = balance.UNEVEN
         if most * workgroups * than <= done * more:
             return b""

@@ -60,6 +60,8 @@ class Traffic:
         atomic_lines: 64-byte blocks that atomics went to, as far as seen; few of them have to take turns.
         scalar_lookups, scalar_hits: the same of the scalar cache; without lookups all scalar loads hit.
         sampled: not 0 if only some accesses were recorded.
+        crowded: lines that the busiest memory channel is asked for at a time, as a multiple of what all would be if they
+            had the same; of channels that come one after another in memory.
     """
 
     lds_clocks: float = 0.0
@@ -82,6 +84,7 @@ class Traffic:
     scalar_lookups: float = 0.0
     scalar_hits: float = 0.0
     sampled: float = 0.0
+    crowded: float = 0.0
 
 
 class Program(NamedTuple):
@@ -243,6 +246,10 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     parts[latency] = longer * run.run([name for name in schema.FREE.names if name != "latency"]).clocks
     if work.amounts is not None:
         without[UNEVEN], parts[UNEVEN] = equal, max(clocks - equal, 0.0)
+    lacks = work.lacks
+    at_most = work.traffic.crowded * max((busy for part, busy in parts.items() if part.endswith("bandwidth")), default=0.0)
+    if work.traffic.crowded >= CROWDED and at_most > 1.2 * clocks:
+        lacks += (f"{CHANNELS}; up to {at_most / clocks:.2g} times as long if nothing spread them",)
     limiter = min(without, key=lambda part: (without[part], -parts[part]))
     busiest = max(parts, key=lambda part: parts[part])
     if parts[busiest] > clocks:  # turns of loops that stand for many more are not exact
@@ -257,12 +264,15 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
         resident_waves=min(slots, on_unit) * waves,
         wave_slots=held.max_waves,
         traffic="sampled" if work.traffic.sampled else "observed",
-        lacks=work.lacks,
+        lacks=lacks,
     )
 
 
 UNEVEN = "uneven workgroups"
 """The limiter of a launch that would be shortest if its workgroups all did as much."""
+CROWDED = 2
+MOST_CHANNELS = 128
+CHANNELS = "channels: addresses that are used at the same time lie on few of the memory's channels"
 WAITING = "waiting: each wait of a wave for others is one look at the memory; what it lasts longer is not in it"
 BY_TURNS = (
     "uneven work: some workgroups did more than others, which may hang on the order in which they ran; here all do as much"
@@ -768,14 +778,15 @@ def observed(
     around = (_Around(float(on_unit), active, 0, on_unit), *levels)
     size = seen.recorded.size
     in_sample = [times * min(size[0] * size[1] * size[2] / total, 1.0) for times in executions]
-    flows = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
+    flows, _ = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
     fetched = sum(flow.first for flow in flows)
     shares = []
     for level in around:
         members, apart = level.members(level.residents, seen.grid)
         own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
         shares.append(max(level.residents * own, 1.0))
-    flows = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample)
+    channels = min(int(a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds), MOST_CHANNELS)
+    flows, spread = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample, channels)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
     if any(size for _, size in where):
@@ -794,6 +805,7 @@ def observed(
         windows.append((level.members(level.residents, seen.grid), level.members(min(count, level.most), seen.grid)))
 
     t = dict.fromkeys((f.name for f in fields(Traffic)), 0.0)
+    t["crowded"] = spread.crowded(min(float(seen.grid[0]), device))
     t["sampled"] = float(size[0] * size[1] * size[2] < total or sample.cut(seen.recorded))
     rows: list[tuple[Observed, float, dict[str, float], unit.Cost]] = []
     l1, l2 = float(a.vector_cache.latency_clocks), float(a.l2_cache.latency_clocks)

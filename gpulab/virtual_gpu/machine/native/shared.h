@@ -48,6 +48,8 @@ enum {
   STEP_REGISTERS = 512, /* vector registers that a Step has a bit for: v0.. and a0.. behind them */
   STEP_SCALARS = 192, /* scalar registers that a Step has a bit for */
   TEXEL_SIZES = 5, /* texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap */
+  SPREAD_TURNS = 128, /* of a workgroup that are looked at for the channels that they ask */
+  CHANNEL_LINES = 2, /* lines of 128 bytes one behind the other that lie in one memory channel */
   MOST_WAITED = 8, /* accesses of one wave in loops of waiting that are recorded */
   LOG_CUT = 2147483648, /* of a log's length: not all accesses are in it */
   QUEUES = 5, /* that count accesses until they are done: loads, stores, LDS, scalar loads (and LDS), samples */
@@ -268,6 +270,7 @@ typedef struct Observation Observation;
 typedef struct Mark Mark;
 typedef struct Line Line;
 typedef struct SiteFlow SiteFlow;
+typedef struct Crowd Crowd;
 typedef struct Replay Replay;
 typedef struct Op Op;
 typedef struct Cost Cost;
@@ -607,7 +610,7 @@ struct Thread {
   u64 quiet;
   u64 known; /* slots that held a workgroup before */
   u64 weighed; /* what all workgroups did so far, by Launch.weights; the most that one did which has ended */
-  u64 most;
+  u64 largest;
   Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
 };
 SIZE_IS(Thread, 1152);
@@ -634,7 +637,7 @@ PLACE_IS(Thread, awake, 1088);
 PLACE_IS(Thread, quiet, 1096);
 PLACE_IS(Thread, known, 1104);
 PLACE_IS(Thread, weighed, 1112);
-PLACE_IS(Thread, most, 1120);
+PLACE_IS(Thread, largest, 1120);
 PLACE_IS(Thread, running, 1128);
 
 /* The totals of one access. */
@@ -926,7 +929,7 @@ struct Line {
   u32 fetched;
   u32 dirty;
   u32 counted;
-  u32 padding;
+  u32 asked;
 };
 SIZE_IS(Line, 40);
 PLACE_IS(Line, key, 0);
@@ -937,7 +940,7 @@ PLACE_IS(Line, site, 20);
 PLACE_IS(Line, fetched, 24);
 PLACE_IS(Line, dirty, 28);
 PLACE_IS(Line, counted, 32);
-PLACE_IS(Line, padding, 36);
+PLACE_IS(Line, asked, 36);
 
 /* What the accesses of one instruction did in a replay of a sample. */
 struct SiteFlow {
@@ -980,6 +983,23 @@ PLACE_IS(SiteFlow, line, 120);
 PLACE_IS(SiteFlow, pairs, 128);
 PLACE_IS(SiteFlow, shared, 224);
 
+/* What workgroups asked of the memory's channels in one turn, added up over those that asked anything. */
+struct Crowd {
+  u64 ones; /* workgroups; channels of each */
+  u64 used_by_ones;
+  u64 rows; /* rows of workgroups in x; channels of each */
+  u64 used_by_rows;
+  u64 busiest; /* lines of each row's busiest channel; as many if all had the same */
+  u64 fair;
+};
+SIZE_IS(Crowd, 48);
+PLACE_IS(Crowd, ones, 0);
+PLACE_IS(Crowd, used_by_ones, 8);
+PLACE_IS(Crowd, rows, 16);
+PLACE_IS(Crowd, used_by_rows, 24);
+PLACE_IS(Crowd, busiest, 32);
+PLACE_IS(Crowd, fair, 40);
+
 /* The replay of a sample. */
 struct Replay {
   u64 log; /* all logs, one behind the other */
@@ -991,6 +1011,9 @@ struct Replay {
   u64 tags; /* u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on */
   u64 cursors; /* u32[2 * waves] */
   u64 turns; /* u32[array_sets + l2_sets]: requests so far of each set */
+  /* u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row */
+  u64 asked;
+  u64 crowds; /* Crowd[SPREAD_TURNS]: result */
   u32 size[3];
   u32 mask;
   u32 waves;
@@ -1004,8 +1027,9 @@ struct Replay {
   u32 l2_ways;
   u32 last_lines; /* one workgroup's share */
   u32 scalar_lines;
+  u32 channels; /* 0: not looked at */
 };
-SIZE_IS(Replay, 136);
+SIZE_IS(Replay, 152);
 PLACE_IS(Replay, log, 0);
 PLACE_IS(Replay, used, 8);
 PLACE_IS(Replay, kinds, 16);
@@ -1015,19 +1039,22 @@ PLACE_IS(Replay, table, 40);
 PLACE_IS(Replay, tags, 48);
 PLACE_IS(Replay, cursors, 56);
 PLACE_IS(Replay, turns, 64);
-PLACE_IS(Replay, size, 72);
-PLACE_IS(Replay, mask, 84);
-PLACE_IS(Replay, waves, 88);
-PLACE_IS(Replay, cus, 92);
-PLACE_IS(Replay, sets, 96);
-PLACE_IS(Replay, ways, 100);
-PLACE_IS(Replay, shift, 104);
-PLACE_IS(Replay, array_sets, 108);
-PLACE_IS(Replay, array_ways, 112);
-PLACE_IS(Replay, l2_sets, 116);
-PLACE_IS(Replay, l2_ways, 120);
-PLACE_IS(Replay, last_lines, 124);
-PLACE_IS(Replay, scalar_lines, 128);
+PLACE_IS(Replay, asked, 72);
+PLACE_IS(Replay, crowds, 80);
+PLACE_IS(Replay, size, 88);
+PLACE_IS(Replay, mask, 100);
+PLACE_IS(Replay, waves, 104);
+PLACE_IS(Replay, cus, 108);
+PLACE_IS(Replay, sets, 112);
+PLACE_IS(Replay, ways, 116);
+PLACE_IS(Replay, shift, 120);
+PLACE_IS(Replay, array_sets, 124);
+PLACE_IS(Replay, array_ways, 128);
+PLACE_IS(Replay, l2_sets, 132);
+PLACE_IS(Replay, l2_ways, 136);
+PLACE_IS(Replay, last_lines, 140);
+PLACE_IS(Replay, scalar_lines, 144);
+PLACE_IS(Replay, channels, 148);
 
 /* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
 struct Op {

@@ -104,6 +104,12 @@ class SiteFlowStruct(ctypes.Structure):
     _fields_ = _fields(schema.FLOW)
 
 
+class CrowdStruct(ctypes.Structure):
+    """`Crowd`."""
+
+    _fields_ = _fields(schema.CROWD)
+
+
 class ReplayStruct(ctypes.Structure):
     """`Replay`."""
 

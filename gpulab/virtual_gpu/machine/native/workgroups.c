@@ -307,8 +307,8 @@ int gpulab_run(Thread *thread) {
       }
       continue;
     }
-    if (launch->amounts && launch->amounts[thread->number[at]] > thread->most)
-      thread->most = launch->amounts[thread->number[at]];
+    if (launch->amounts && launch->amounts[thread->number[at]] > thread->largest)
+      thread->largest = launch->amounts[thread->number[at]];
     if (launch->grid_barrier) __atomic_fetch_add(&launch->gone, 1, __ATOMIC_RELAXED);
     u64 slot = thread->order[at], last = --thread->used;
     thread->order[at] = thread->order[last];
