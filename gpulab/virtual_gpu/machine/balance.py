@@ -21,6 +21,7 @@ from gpulab.virtual_gpu.machine.waiting import Waits
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 
 MOST_BLOCKS = 48  # of a kernel that are counted by workgroup
+SHORT = 64  # instructions of a kernel without loops whose workgroups are not worth comparing
 MOST_GROUPS = 1 << 20  # of a launch whose amounts are kept
 UNEVEN = (11, 10)
 """A launch is uneven if one workgroup did more than 11 / 10 of the average."""
@@ -29,13 +30,14 @@ UNEVEN = (11, 10)
 def weights(
     blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], waits: Waits, loops: Mapping[int, int]
 ) -> array[int]:
-    """(block, instructions) of the blocks by which workgroups are compared; none if all execute the same.
+    """(block, instructions) of the blocks by which workgroups are compared; none if all execute the same, or
+    nearly so.
 
     Args:
         loops: the last block of each loop by its first.
     """
     branches = any(isinstance(each.row, Control) and each.row.kind == "cbranch" for each in decoded.values())
-    if not branches:
+    if not branches or (not loops and len(decoded) < SHORT):
         return array("I")
     deep = [sum(head <= number <= last for head, last in loops.items()) for number in range(len(blocks))]
     waiting = waits.blocks

@@ -8,8 +8,6 @@
 
 #include "support.h"
 
-#pragma STDC FP_CONTRACT OFF
-
 #define ENDLESS 1e300
 #define AT_ONCE 1e-3 /* clocks */
 
@@ -42,6 +40,7 @@ static void take_place(const Balance *b, BalancedPlace *p, u64 *next, double *op
 }
 
 void gpulab_balance(Balance *b) {
+#pragma STDC FP_CONTRACT OFF
   double each = as_double(b->each), filled = as_double(b->filled), most = as_double(b->most);
   double clocks = 0, now = 0, rate = 0, open[64];
   const u64 *amounts = b->amounts;

@@ -1,6 +1,5 @@
 /* The support code as one text: the compiler sees all files together. */
 
-#include "balance.c"
 #include "crosslane.c"
 #include "images.c"
 #include "matrix.c"
@@ -18,3 +17,5 @@
 #include "shuffles.c"
 #include "waits.c"
 #include "written.c"
+
+#include "balance.c"

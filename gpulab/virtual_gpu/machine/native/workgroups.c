@@ -247,14 +247,16 @@ static int waits_for_ended(Thread *thread) {
   return 0;
 }
 
-/* Adds what the thread has done since the last call to the amount of a workgroup. */
-static inline void weigh(Thread *thread, const Launch *launch, u64 number) {
+/* What the thread has done since the last call goes to a workgroup's amount: its first, or more of it. */
+static inline void weigh(Thread *thread, const Launch *launch, u64 number, int first) {
   const u64 *counters = (const u64 *)thread->template_wave.counters;
   const Weight *weights = launch->weights;
-  u64 all = 0;
+  u64 all = 0, *amount = launch->amounts + number;
   for (u64 i = 0; i < launch->weight_count; i++) all += weights[i].instructions * counters[weights[i].block];
-  launch->amounts[number] += all - thread->weighed;
+  u64 done = all - thread->weighed + (first ? 0 : *amount);
+  *amount = done;
   thread->weighed = all;
+  if (done > thread->largest) thread->largest = done;
 }
 
 /* Workgroups. */
@@ -268,6 +270,7 @@ int gpulab_run(Thread *thread) {
   u8 *memory = (u8 *)thread->memory;
   prepare_template(thread);
   for (;;) {
+    int fresh = 0;
     if (thread->at >= thread->used) {
       /* All residents had their turn: a new workgroup if there is room, else round again. */
       u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED), next = ~0ull;
@@ -283,10 +286,10 @@ int gpulab_run(Thread *thread) {
       if (next < launch->total) {
         if (!thread->used) for (u32 i = 0; i < launch->residents; i++) thread->order[i] = i;
         start_group(thread, thread->order[thread->used], next);
-        if (launch->amounts) launch->amounts[next] = 0;
         thread->executed += launch->waves;
         thread->number[thread->used] = next;
         thread->at = thread->used++;
+        fresh = 1;
       } else {
         if (!thread->used) return 0;
         thread->at = 0;
@@ -296,7 +299,7 @@ int gpulab_run(Thread *thread) {
     }
     u64 at = thread->at;
     u32 live = run_group(thread, memory + thread->order[at] * thread->slot_bytes);
-    if (launch->amounts) weigh(thread, launch, thread->number[at]);
+    if (launch->amounts) weigh(thread, launch, thread->number[at], fresh);
     if (live && live != ~0u && !dropped(thread, thread->number[at])) {
       thread->at++;
       thread->work += 64;
@@ -307,8 +310,6 @@ int gpulab_run(Thread *thread) {
       }
       continue;
     }
-    if (launch->amounts && launch->amounts[thread->number[at]] > thread->largest)
-      thread->largest = launch->amounts[thread->number[at]];
     if (launch->grid_barrier) __atomic_fetch_add(&launch->gone, 1, __ATOMIC_RELAXED);
     u64 slot = thread->order[at], last = --thread->used;
     thread->order[at] = thread->order[last];
