@@ -141,7 +141,6 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "TEXEL_SIZES": (5, "texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap"),
     "SPREAD_TURNS": (128, "of a workgroup that are looked at for the channels that they ask"),
     "CHANNEL_LINES": (2, "lines of 128 bytes one behind the other that lie in one memory channel"),
-    "MOST_WAITED": (8, "accesses of one wave in loops of waiting that are recorded"),
     "LOG_CUT": (1 << 31, "of a log's length: not all accesses are in it"),
     "QUEUES": (
         5,
@@ -632,7 +631,7 @@ RECORDING = _structure(
     u64 log: u32[workgroups][waves][words]
     u64 used: u32[workgroups][waves]: words in use; LOG_CUT: more was to come
     u64 count: u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS
-    u64 waited: u32[workgroups][waves]: accesses in loops of waiting, of which MOST_WAITED are recorded
+    u64 waited: u32[workgroups][waves]: a bit for accesses in loops of waiting of which one was recorded
     u64 marks: Mark per access
     u64 banked: u64[3] per access: executions in LDS, their lanes, cycles of banks
     """,
@@ -786,7 +785,7 @@ BALANCED_UNIT = _structure(
     """
     u64 done, at: how far one that runs all the time came at full speed, and when that was so
     u64 next: when something happens
-    u64 running: workgroups
+    u64 running, taken: workgroups that run; places that are not free
     u64 amount: of all workgroups that came to it
     """,
 )
@@ -963,9 +962,10 @@ PROGRESS = _structure(
 )
 
 STRUCTURES = (
-    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, WEIGHT, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE, LEVEL,
-    RECORDING, OBSERVATION, MARK, LINE, FLOW, CROWD, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, BALANCED_PLACE, BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT,
-    CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE, STEP, PROGRESS,
+    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, WEIGHT, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE,
+    LEVEL, RECORDING, OBSERVATION, MARK, LINE, FLOW, CROWD, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, BALANCED_PLACE,
+    BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT, CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE,
+    STEP, PROGRESS,
 )  # fmt: skip
 _BY_NAME = {structure.name: structure for structure in STRUCTURES}
 

@@ -28,18 +28,21 @@ UNEVEN = (11, 10)
 
 
 def weights(
-    blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], waits: Waits, loops: Mapping[int, int]
+    blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], waits: Waits, loops: Mapping[int, frozenset[int]]
 ) -> array[int]:
     """(block, instructions) of the blocks by which workgroups are compared; none if all execute the same, or
     nearly so.
 
     Args:
-        loops: the last block of each loop by its first.
+        loops: the blocks of each loop by its head.
     """
     branches = any(isinstance(each.row, Control) and each.row.kind == "cbranch" for each in decoded.values())
     if not branches or (not loops and len(decoded) < SHORT):
         return array("I")
-    deep = [sum(head <= number <= last for head, last in loops.items()) for number in range(len(blocks))]
+    deep = [0] * len(blocks)
+    for inside in loops.values():
+        for number in inside:
+            deep[number] += 1
     waiting = waits.blocks
     counted = [number for number in range(len(blocks)) if blocks[number] and number not in waiting]
     counted.sort(key=lambda number: (-len(blocks[number]) << 3 * min(deep[number], 8), number))
@@ -60,12 +63,11 @@ def taken_by_turns(decoded: Mapping[int, Decoded]) -> bool:
 class Amounts(NamedTuple):
     """What each workgroup of an uneven launch did.
 
-    raw: u64 of each. heavy: what a workgroup did to which an instruction belongs, on average: the work of all is that of
-    so many equal ones.
+    raw: u64 of each of `groups`. heavy: what the workgroup did to which an instruction belongs, on average.
     """
 
     raw: bytes
-    count: int
+    groups: int
     total: int
     heavy: float
 
@@ -84,7 +86,7 @@ class Amounts(NamedTuple):
     @property
     def factor(self) -> float:
         """`heavy` as a multiple of the average."""
-        return self.heavy * self.count / self.total
+        return self.heavy * self.groups / self.total
 
 
 class Device(NamedTuple):

@@ -23,10 +23,10 @@ from gpulab.records import Later, ModelledTime
 from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
 from gpulab.virtual_gpu.isa.row import Memory
-from gpulab.virtual_gpu.machine import balance, counters, timing
+from gpulab.virtual_gpu.machine import balance, counters, loops, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.observation import Caches, Observer
-from gpulab.virtual_gpu.machine.waiting import Waits, loops, ways
+from gpulab.virtual_gpu.machine.waiting import Waits
 from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import translate
@@ -262,15 +262,16 @@ class LoadedKernel:
         addresses = self.addresses()
         symbols = [dispatch.relocated(symbol, index, program, addresses) for symbol, index in translation.symbols]
         highest = 0
-        for decoded in translation.decoded.values():
-            highest = max(highest, (decoded.vector_reads | decoded.vector_writes | decoded.cross_reads).bit_length())
+        for each in translation.decoded.values():
+            highest = max(highest, (each.vector_reads | each.vector_writes | each.cross_reads).bit_length())
         self.vgprs = max(self.vgprs, highest)
         at_first = quick and not jit.is_kept(translation.ir)
         entry = self._link(translation, at_first)
         blocks, decoded = translation.blocks, translation.decoded
         costs = counters.Costs(module.device.architecture.name, blocks, decoded)
-        after = ways(blocks, decoded, program.labels)
-        waits = Waits.of(blocks, decoded, after)
+        after = loops.ways(blocks, decoded, program.labels)
+        found = loops.natural(after)
+        waits = Waits.of(blocks, decoded, after, found)
         return Code(
             translation,
             entry,
@@ -280,10 +281,10 @@ class LoadedKernel:
             _first_blocks(translation.scalars),
             array("I", symbols or [0]),
             depends_on_order(translation),
-            balance.weights(blocks, decoded, waits, loops(after)),
+            balance.weights(blocks, decoded, waits, found),
             Observer(translation.accesses, module.device.caches, waits.instructions(blocks)),
             counters.Contributions(module.device.architecture, translation.decoded) if profile else None,
-            Later(lambda: timing.BlockCosts(module.device.architecture, program.labels, blocks, decoded, waits)),
+            Later(lambda: timing.BlockCosts(module.device.architecture, blocks, decoded, found, waits)),
             {},
         )
 

@@ -286,9 +286,7 @@ def _reached(addresses: Iterable[int | None], ranges: Sequence[MemoryRange]) -> 
 class Observer:
     """The observer of one translated kernel's accesses."""
 
-    def __init__(
-        self, accesses: Sequence[Observed], caches: Caches, waiting: frozenset[int] = frozenset()
-    ) -> None:
+    def __init__(self, accesses: Sequence[Observed], caches: Caches, waiting: frozenset[int] = frozenset()) -> None:
         """`waiting`: the instructions that stand in loops of waiting."""
         self.accesses, self.caches = accesses, caches
         count = max(len(accesses), 1)

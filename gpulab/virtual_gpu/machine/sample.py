@@ -91,10 +91,10 @@ class Crowd(NamedTuple):
 
 
 class Channels(NamedTuple):
-    """How what workgroups ask for at the same time lies on `count` channels of memory, if those come one after another.
-    row: workgroups of the sample in x."""
+    """How what workgroups ask for at the same time lies on so many `channels` of memory, if those come one after
+    another. row: workgroups of the sample in x."""
 
-    count: int
+    channels: int
     row: int
     turns: Sequence[Crowd]
 
@@ -105,7 +105,7 @@ class Channels(NamedTuple):
         for turn in self.turns:
             farther = (turn.row - turn.one) / max(self.row - 1, 1) * max(along - self.row, 0.0)
             lines += turn.fair
-            most += turn.fair * min(turn.busiest, max(self.count / max(turn.row + farther, 1.0), 1.0))
+            most += turn.fair * min(turn.busiest, max(self.channels / max(turn.row + farther, 1.0), 1.0))
         return most / lines if lines else 1.0
 
 
@@ -162,7 +162,8 @@ def replay(
         run = ReplayStruct(
             _address(recorded.log), _address(recorded.used), ctypes.addressof(kinds), ctypes.addressof(flows),
             ctypes.addressof(warm), ctypes.addressof(table), ctypes.addressof(tags), ctypes.addressof(cursors),
-            ctypes.addressof(turns), ctypes.addressof(asked), ctypes.addressof(seen), recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
+            ctypes.addressof(turns), ctypes.addressof(asked), ctypes.addressof(seen),
+            recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
             *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16), channels,
         )  # fmt: skip
         _function()(ctypes.addressof(run))

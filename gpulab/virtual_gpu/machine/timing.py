@@ -25,7 +25,7 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.architectures.residency import Occupancy, occupancy
 from gpulab.records import ModelledTime, Placement
 from gpulab.virtual_gpu import schema
-from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal, Symbol
+from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
 from gpulab.virtual_gpu.machine import balance, sample, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
@@ -60,7 +60,7 @@ class Traffic:
         atomic_lines: 64-byte blocks that atomics went to, as far as seen; few of them have to take turns.
         scalar_lookups, scalar_hits: the same of the scalar cache; without lookups all scalar loads hit.
         sampled: not 0 if only some accesses were recorded.
-        crowded: lines that the busiest memory channel is asked for at a time, as a multiple of what all would be if they
+        crowded: lines that the busiest memory channel is asked for at a time, as a multiple of what it would be if all
             had the same; of channels that come one after another in memory.
     """
 
@@ -247,7 +247,9 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     if work.amounts is not None:
         without[UNEVEN], parts[UNEVEN] = equal, max(clocks - equal, 0.0)
     lacks = work.lacks
-    at_most = work.traffic.crowded * max((busy for part, busy in parts.items() if part.endswith("bandwidth")), default=0.0)
+    at_most = work.traffic.crowded * max(
+        (busy for part, busy in parts.items() if part.endswith("bandwidth")), default=0.0
+    )
     if work.traffic.crowded >= CROWDED and at_most > 1.2 * clocks:
         lacks += (f"{CHANNELS}; up to {at_most / clocks:.2g} times as long if nothing spread them",)
     limiter = min(without, key=lambda part: (without[part], -parts[part]))
@@ -275,7 +277,8 @@ MOST_CHANNELS = 128
 CHANNELS = "channels: addresses that are used at the same time lie on few of the memory's channels"
 WAITING = "waiting: each wait of a wave for others is one look at the memory; what it lasts longer is not in it"
 BY_TURNS = (
-    "uneven work: some workgroups did more than others, which may hang on the order in which they ran; here all do as much"
+    "uneven work: some workgroups did more than others, perhaps by the order in which they ran; "
+    "here all do as much as the average"
 )
 
 BURST = 0.25
@@ -333,22 +336,21 @@ def _balanced(
     a: Architecture, work: Work, amounts: balance.Amounts, alike: Work, run: unit.Simulation, slots: int,
     parts: Mapping[str, float],
 ) -> tuple[float, float]:  # fmt: skip
-    """The part of all work that comes to the busiest unit, and how many times as long the launch takes as one of as much
-    work whose workgroups are all alike, which `run` simulates."""
+    """The part of all work that comes to the busiest unit, and how many times as long the launch takes as one of as
+    much work whose workgroups are all `alike`, which `run` simulates."""
     alone, full = (
         unit.Simulation(run.ops, alike.program.parts, alike.program.counts, shape, alike.program.costs).run(_SHARED)
         for shape in (run.shape._replace(slots=n, groups=n, interval=0.0) for n in (1, slots))
         if alike.program is not None
     )
     own = max(alone.clocks - run.shape.start, 1.0)
-    bandwidths = (busy for part, busy in parts.items() if part.endswith("bandwidth") or part == "atomics")
-    shared = max(bandwidths, default=0.0)
+    shared = max(busy for part, busy in parts.items() if part.endswith("bandwidth") or part == "atomics")
     device = balance.Device(
         a.xcds, max(_units(a, work)[0] // a.xcds, 1), slots, own / amounts.heavy, run.shape.start,
         1 / a.workgroups_per_clock, max(slots * own / max(full.clocks - run.shape.start, 1.0), 1.0),
         max(amounts.alike * own / max(shared, 1.0), 1.0),
     )  # fmt: skip
-    clocks, heaviest = balance.last_end(device, amounts.count, amounts.raw)
+    clocks, heaviest = balance.last_end(device, amounts.groups, amounts.raw)
     even, _ = balance.last_end(device, amounts.alike, amounts.heavy)
     return heaviest / amounts.total, clocks / even
 
@@ -467,9 +469,9 @@ class BlockCosts:
     def __init__(
         self,
         architecture: Architecture,
-        labels: Mapping[str, int],
         blocks: Sequence[Sequence[int]],
         decoded: Mapping[int, Decoded],
+        loops: Mapping[int, frozenset[int]],
         waits: Waits | None = None,
     ) -> None:
         self.architecture = architecture
@@ -485,7 +487,7 @@ class BlockCosts:
         self.block_of = {index: number for number, block in enumerate(blocks) for index in block}
         for block in blocks:
             self._count(block)
-        self.nest = unit.nest(len(blocks), self._loops(labels, blocks))
+        self.nest = unit.nest(len(blocks), loops)
 
     def _count(self, block: Sequence[int]) -> None:
         counts: dict[str, int] = {}
@@ -532,27 +534,6 @@ class BlockCosts:
         if what == "TRANS32_DEP":
             latency += self.architecture.transcendental_issue_clocks
         return max(latency - distance, 0)
-
-    def _loops(self, labels: Mapping[str, int], blocks: Sequence[Sequence[int]]) -> dict[int, int]:
-        """The last block that goes back to the beginning of each loop, by its first."""
-        starts = {block[0]: number for number, block in enumerate(blocks) if block}
-        loops: dict[int, int] = {}  # first block of a loop -> the last one that goes back to it
-        for number, block in enumerate(blocks):
-            head = self._loop_head(labels, starts, block)
-            if head is not None and head <= number:
-                loops[head] = number
-        return loops
-
-    def _loop_head(self, labels: Mapping[str, int], starts: Mapping[int, int], block: Sequence[int]) -> int | None:
-        if not block:
-            return None
-        last = self._decoded[block[-1]]
-        if not isinstance(last.row, Control) or last.row.kind not in ("branch", "cbranch"):
-            return None
-        for operand in last.instruction.operands:
-            if isinstance(operand.value, Symbol):
-                return starts.get(labels.get(operand.value.name, -1))
-        return None
 
     # the simulation of a unit
 
@@ -670,9 +651,7 @@ class BlockCosts:
             ops, self.nest, tuple(count / (workgroups * waves) for count in executed),
             {self.op_of[instruction]: cost for instruction, cost in costs.items()}, rates,
         )  # fmt: skip
-        return replace(
-            done, traffic=traffic, program=program, amounts=balance.Amounts.of(amounts), lacks=tuple(lacks)
-        )
+        return replace(done, traffic=traffic, program=program, amounts=balance.Amounts.of(amounts), lacks=tuple(lacks))
 
     def stalls(self, work: Work) -> dict[int, float]:
         """Clocks for which waves stand still at waits, added up over all waves, by the instruction that waits."""
@@ -785,8 +764,9 @@ def observed(
         members, apart = level.members(level.residents, seen.grid)
         own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
         shares.append(max(level.residents * own, 1.0))
-    channels = min(int(a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds), MOST_CHANNELS)
-    flows, spread = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample, channels)
+    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
+    memory_channels = min(int(channels), MOST_CHANNELS)
+    flows, spread = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample, memory_channels)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
     if any(size for _, size in where):
@@ -920,7 +900,6 @@ def observed(
     rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / active_die
     clock = a.clock_mhz * 1e6
     costs: dict[int, unit.Cost] = {}
-    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
     turns = max(min(t["atomic_lines"], channels), 1.0)
     rates: dict[int, Mapping[str, float]] = {}
     for access, _, row, cost in rows:

@@ -1,8 +1,8 @@
 """Loops in which a wave waits for another one: `Waits` finds them in a kernel and says how often they are entered.
 
 Such a loop asks for the same memory again until what it reads lets it go on, and does nothing else. How often it turns
-is no property of the kernel: it depends on who runs when, here on the order in which the host executes waves. A modelled
-time has one turn for each time that a wave comes to it.
+is no property of the kernel: it depends on who runs when, here on the order in which the host executes waves. A
+modelled time has one turn for each time that a wave comes to it.
 """
 
 from __future__ import annotations
@@ -11,27 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpulab.virtual_gpu.isa.row import Control, Memory
-from gpulab.virtual_gpu.machine.branches import successors
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded
-
-def ways(
-    blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], labels: Mapping[str, int]
-) -> list[list[int]]:
-    """The blocks that can follow each block of a kernel; `labels`: the first instruction behind each."""
-    starts = {block[0]: number for number, block in enumerate(blocks) if block}
-    return [successors(block, decoded, labels, starts) if block else [] for block in blocks]
-
-
-def loops(after: Sequence[list[int]]) -> dict[int, int]:
-    """The last block that goes back to the first one of each loop, by that."""
-    ends: dict[int, int] = {}
-    for number, targets in enumerate(after):
-        for head in targets:
-            if head <= number:
-                ends[head] = number
-    return ends
-
 
 _EFFECTS = ("barrier", "end", "call", "jump", "sendmsg", "trap")
 _EXEC = 3 << layout.EXEC
@@ -39,7 +20,7 @@ _EXEC = 3 << layout.EXEC
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A loop of waiting: its blocks, and those from which it is entered."""
+    """A loop of waiting: its blocks, its head first, and those from which it is entered."""
 
     blocks: tuple[int, ...]
     before: tuple[int, ...]
@@ -51,17 +32,20 @@ class Waits(tuple[Wait, ...]):
     __slots__ = ()
 
     @classmethod
-    def of(cls, blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], after: Sequence[list[int]]) -> Waits:
-        """Those of a kernel with these blocks (instruction indices), each with those that can come `after` it."""
-        ends = loops(after)
+    def of(
+        cls, blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], after: Sequence[Sequence[int]],
+        loops: Mapping[int, frozenset[int]],
+    ) -> Waits:  # fmt: skip
+        """Those of a kernel with these blocks (instruction indices), each with those that can come `after` it, and with
+        these `loops` (loops.py)."""
         found = []
-        for head, last in ends.items():
-            inside = range(head, last + 1)
-            if any(other in inside for other in ends if other != head):
+        for head, inside in loops.items():
+            if any(other in inside for other in loops if other != head):
                 continue
-            if _waits([decoded[index] for number in inside for index in blocks[number]]):
-                before = (n for n, targets in enumerate(after) if n not in inside and any(t in inside for t in targets))
-                found.append(Wait(tuple(inside), tuple(before)))
+            order = sorted(inside, key=lambda number: (number < head, number))
+            if _waits([decoded[index] for number in order for index in blocks[number]]):
+                before = (n for n, targets in enumerate(after) if n not in inside and head in targets)
+                found.append(Wait(tuple(order), tuple(before)))
         return cls(found)
 
     @property

@@ -50,7 +50,6 @@ enum {
   TEXEL_SIZES = 5, /* texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap */
   SPREAD_TURNS = 128, /* of a workgroup that are looked at for the channels that they ask */
   CHANNEL_LINES = 2, /* lines of 128 bytes one behind the other that lie in one memory channel */
-  MOST_WAITED = 8, /* accesses of one wave in loops of waiting that are recorded */
   LOG_CUT = 2147483648, /* of a log's length: not all accesses are in it */
   QUEUES = 5, /* that count accesses until they are done: loads, stores, LDS, scalar loads (and LDS), samples */
   MOST_TAPS = 8, /* texels that one lane of an image instruction may read: 2 in each direction */
@@ -811,7 +810,7 @@ struct Recording {
   u64 log; /* u32[workgroups][waves][words] */
   u64 used; /* u32[workgroups][waves]: words in use; LOG_CUT: more was to come */
   u64 count; /* u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS */
-  u64 waited; /* u32[workgroups][waves]: accesses in loops of waiting, of which MOST_WAITED are recorded */
+  u64 waited; /* u32[workgroups][waves]: a bit for accesses in loops of waiting of which one was recorded */
   u64 marks; /* Mark per access */
   u64 banked; /* u64[3] per access: executions in LDS, their lanes, cycles of banks */
 };
@@ -1230,15 +1229,17 @@ struct BalancedUnit {
   u64 done; /* how far one that runs all the time came at full speed, and when that was so */
   u64 at;
   u64 next; /* when something happens */
-  u64 running; /* workgroups */
+  u64 running; /* workgroups that run; places that are not free */
+  u64 taken;
   u64 amount; /* of all workgroups that came to it */
 };
-SIZE_IS(BalancedUnit, 40);
+SIZE_IS(BalancedUnit, 48);
 PLACE_IS(BalancedUnit, done, 0);
 PLACE_IS(BalancedUnit, at, 8);
 PLACE_IS(BalancedUnit, next, 16);
 PLACE_IS(BalancedUnit, running, 24);
-PLACE_IS(BalancedUnit, amount, 32);
+PLACE_IS(BalancedUnit, taken, 32);
+PLACE_IS(BalancedUnit, amount, 40);
 
 /* A launch whose workgroups differ, on all units (balance.c). */
 struct Balance {
