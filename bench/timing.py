@@ -193,6 +193,11 @@ class Comparison:
         return "| " + " | ".join(cells) + " |"
 
 
+def lacking(time: ModelledTime, known: str = "") -> str:
+    """What is not in a time and matters for it: what is `known`, and what the launch itself shows."""
+    return ", ".join(dict.fromkeys(filter(None, (known, *(lack.split(":")[0] for lack in time.lacks)))))
+
+
 def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
@@ -318,7 +323,9 @@ def matrices(products: Sequence[str] = ("gfx1100", "gfx942")) -> Iterator[Compar
             measured = milliseconds if arch == "gfx1100" else None
             source = f"{SEB}, kernel {kernel}, RX 7900 XTX" if measured else NONE
             lacks = "pages" if name == "sgemm_naive" else "clocks" if time.limiter == "VALU issue" else ""
-            yield Comparison(f"{name}, 4096³", arch, time.us / 1e3, measured, "ms", time.limiter, source, lacks)
+            yield Comparison(
+                f"{name}, 4096³", arch, time.us / 1e3, measured, "ms", time.limiter, source, lacking(time, lacks)
+            )  # fmt: skip
         for memory in (a, b, c):
             memory.free()
     n, m = 8192, machine("gfx90a")
@@ -326,7 +333,7 @@ def matrices(products: Sequence[str] = ("gfx1100", "gfx942")) -> Iterator[Compar
     for name, milliseconds in (("transpose_read", 4.44), ("transpose_write", 2.90), ("transpose_padded", 2.69)):
         time = m.time(name, (n // 16, n // 16), (16, 16), x, y, n)
         title = f"{name}, 8192² doubles"
-        yield Comparison(title, "gfx90a", time.us / 1e3, milliseconds, "ms", time.limiter, TRANSPOSE, "channels")
+        yield Comparison(title, "gfx90a", time.us / 1e3, milliseconds, "ms", time.limiter, TRANSPOSE, lacking(time))
     x.free()
     y.free()
 

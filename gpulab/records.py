@@ -498,6 +498,8 @@ class ModelledTime:
         resident_waves: waves that the busiest compute unit (WGP) holds at a time; wave_slots: those it could hold.
         traffic: what is known of the memory accesses: "observed" (all of them), "sampled" (some, from the middle of the
             grid, scaled up).
+        lacks: what is not in it and could change it by more than 20 %, a line each that begins with the word for it in
+            docs/timing.md.
     """
 
     us: float
@@ -508,6 +510,7 @@ class ModelledTime:
     resident_waves: int
     wave_slots: int
     traffic: str = "observed"
+    lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

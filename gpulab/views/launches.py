@@ -68,6 +68,8 @@ def launch_table(launches: Sequence[Launch], names: Sequence[str] = (), said: st
     columns += ["modelled µs"] if timed else []
     columns += ["limited by"] if limited else []
     notes = dict.fromkeys(filter(None, (profiles.note(launch) for launch in launches)))
+    if limited:
+        notes |= dict.fromkeys(text for launch in launches for text in profiles.unmodelled(launch))
     lacking = [
         name for name in names if all(name not in launch.metrics and number(launch, name) == "–" for launch in launches)
     ]

@@ -132,6 +132,13 @@ def note(launch: Launch) -> str:
     return " ".join(parts)
 
 
+def unmodelled(launch: Launch) -> list[str]:
+    """What is not in a launch's modelled time and could change it by much, as sentences."""
+    if launch.time is None:
+        return []
+    return [f"Not in the modelled time of {launch.kernel}: {lack}." for lack in launch.time.lacks]
+
+
 def shown(value: float) -> Cell:
     """A value as a cell: whole numbers as integers, a dash for no number."""
     if math.isnan(value):

@@ -140,6 +140,8 @@ def _why(work: Work) -> str:
         "transcendental unit": "functions such as rcp, sqrt and exp run at a quarter of the rate",
         "scalar issue": "scalar instructions and branches take longer than the arithmetic",
         "atomics": "atomics on few addresses take turns",
+        "uneven workgroups": "some workgroups, or some compute units, have more to do than others, and work alone in "
+        "the end",
         "workgroup dispatch": "starting the workgroups takes longest; give each thread more work",
         "L1": "accesses that are not contiguous take the L1 longer than their bytes alone would",
         "LDS": "bank conflicts, or few bytes an instruction, take LDS longer than the bytes alone would",

@@ -391,6 +391,8 @@ def _args(a: Activity, launches: Sequence[Launch]) -> dict[str, Any]:
         args |= {"launch": a.launch, "grid": size(launch.grid), "block": size(launch.block), "waves": launch.waves}
         if launch.time is not None:
             args["limited by"] = launch.time.limiter
+            if launch.time.lacks:
+                args["not in the time"] = "; ".join(launch.time.lacks)
     return args
 
 

@@ -139,6 +139,9 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "STEP_REGISTERS": (512, "vector registers that a Step has a bit for: v0.. and a0.. behind them"),
     "STEP_SCALARS": (192, "scalar registers that a Step has a bit for"),
     "TEXEL_SIZES": (5, "texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap"),
+    "SPREAD_TURNS": (128, "of a workgroup that are looked at for the channels that they ask"),
+    "CHANNEL_LINES": (2, "lines of 128 bytes one behind the other that lie in one memory channel"),
+    "UNEVEN": (10, "workgroups of which one did more than the average and this part of it differ"),
     "LOG_CUT": (1 << 31, "of a log's length: not all accesses are in it"),
     "QUEUES": (
         5,
@@ -417,6 +420,11 @@ ACCESS = _structure(
     "A memory access of a kernel as an observer knows it (translate/memory.py, Observed).",
     "u32 instruction, part, space, action, bytes, slot",
 )
+WEIGHT = _structure(
+    "Weight",
+    "What one execution of a block counts for in what a workgroup did.",
+    "u32 block, instructions",
+)
 LAUNCH = _structure(
     "Launch",
     "Everything that is the same for all threads of a launch.",
@@ -467,6 +475,10 @@ LAUNCH = _structure(
     u64 seen: what gpulab_collect writes
     u32[3] preload: of these SGPRs, the first that is an argument, how many are, and from which dword of them on
     u32 mode
+    u64 * amounts: per workgroup: what it did, by `weights`; 0: not counted
+    const Weight * weights
+    u64 weight_count
+    u64 uneven: result: whether workgroups did different amounts
     u32[3] grid
     u32 waves, wave_size, vgprs, lds_bytes, scratch_bytes
     u32[3] id_register: SGPRs of the workgroup's coordinates; ~0 if not wanted; y and z may share one
@@ -514,6 +526,7 @@ THREAD = _structure(
     u64 shorter: 0: slices are as the launch has them; 1, 2: shorter, much shorter
     u64 waited, moves: instructions since a wave of the launch went on, while `Launch.moves` was this
     u64 mark: what `since` was at the end of the last round
+    u64 weighed, largest: what all workgroups did so far, by Launch.weights; the most that one did which has ended
     Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
     """,
 )
@@ -582,6 +595,7 @@ SITE = _structure(
     u32 instance, from, range: good for the last pattern and first addresses from `from` to `from + range`
     u32[8] key, slot
     u32 bytes: of one lane
+    u32 waits: not 0: in a loop in which a wave waits for another one
     i32 worst, limit: what the worst sample has too much; the lines beyond which one of the last pattern is worse
     """,
 )
@@ -645,6 +659,7 @@ RECORDING = _structure(
     u64 log: u32[workgroups][waves][words]
     u64 used: u32[workgroups][waves]: words in use; LOG_CUT: more was to come
     u64 count: u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS
+    u64 waited: u32[workgroups][waves]: a bit for accesses in loops of waiting of which one was recorded
     u64 marks: Mark per access
     u64 banked: u64[3] per access: executions in LDS, their lanes, cycles of banks
     """,
@@ -657,7 +672,7 @@ MARK = _structure(
 LINE = _structure(
     "Line",
     "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1.",
-    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, padding",
+    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, asked",
 )
 FLOW = _structure(
     "SiteFlow",
@@ -676,6 +691,15 @@ FLOW = _structure(
     u64[12] pairs, shared: first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses
     """,
 )
+CROWD = _structure(
+    "Crowd",
+    "What workgroups asked of the memory's channels in one turn, added up over those that asked anything.",
+    """
+    u64 ones, used_by_ones: workgroups; channels of each
+    u64 rows, used_by_rows: rows of workgroups in x; channels of each
+    u64 busiest, fair: lines of each row's busiest channel; as many if all had the same
+    """,
+)
 REPLAY = _structure(
     "Replay",
     "The replay of a sample.",
@@ -689,10 +713,13 @@ REPLAY = _structure(
     u64 tags: u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on
     u64 cursors: u32[2 * waves]
     u64 turns: u32[array_sets + l2_sets]: requests so far of each set
+    u64 asked: u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row
+    u64 crowds: Crowd[SPREAD_TURNS]: result
     u32[3] size
     u32 mask, waves, cus, sets, ways, shift
     u32 array_sets, array_ways, l2_sets, l2_ways: of one workgroup's share; sets are a power of two, or 0: no cache
     u32 last_lines, scalar_lines: one workgroup's share
+    u32 channels: 0: not looked at
     """,
 )
 OP = _structure(
@@ -768,6 +795,42 @@ UNIT = _structure(
     u32 burst: how much earlier than its turn an access beyond the unit may be done
     u32 padding
     u64 skew: between the first workgroups' starts, beside `interval`
+    """,
+)
+
+BALANCED_PLACE = _structure(
+    "BalancedPlace",
+    "A place for a workgroup on a unit (balance.c).",
+    """
+    u64 when: a double: clock at which it begins, or how much its unit has done when it ends
+    u64 number: of the workgroup
+    u32 taken, running
+    """,
+)
+BALANCED_UNIT = _structure(
+    "BalancedUnit",
+    "A unit (balance.c). Times are doubles.",
+    """
+    u64 done, at: how far one that runs all the time came at full speed, and when that was so
+    u64 next: when something happens
+    u64 running, taken: workgroups that run; places that are not free
+    u64 amount: of all workgroups that came to it
+    """,
+)
+BALANCE = _structure(
+    "Balance",
+    "A launch whose workgroups differ, on all units (balance.c).",
+    """
+    const u64 * amounts: what each workgroup did; 0: all did `amount`
+    u64 amount
+    u64 groups, dies, units, slots: units of one die; workgroups that one unit holds
+    u64 each: a double: clocks that a workgroup takes for 1 of its amount at full speed
+    u64 start, step: doubles: from a free place to the first instruction; between two starts on a die
+    u64 filled, most: doubles: workgroups that run at full speed at a time on one unit, and on the device
+    BalancedUnit * of_units: room
+    BalancedPlace * places: room: slots of each unit
+    u64 clocks: result, a double: when the last one ends
+    u64 heaviest: result: the most of all amounts that came to one unit
     """,
 )
 
@@ -927,9 +990,10 @@ PROGRESS = _structure(
 )
 
 STRUCTURES = (
-    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE, LEVEL,
-    RECORDING, OBSERVATION, MARK, LINE, FLOW, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, REGION, ROLE, SEGMENT,
-    CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE, STEP, PROGRESS,
+    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, WEIGHT, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE,
+    LEVEL, RECORDING, OBSERVATION, MARK, LINE, FLOW, CROWD, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, BALANCED_PLACE,
+    BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT, CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE,
+    STEP, PROGRESS,
 )  # fmt: skip
 _BY_NAME = {structure.name: structure for structure in STRUCTURES}
 

@@ -109,7 +109,7 @@ def test_optimised_code_on_disk_is_taken_at_once(monkeypatch, tmp_path):
 
 ALL_KINDS = r"""
 struct Pair { int a, b; };
-extern "C" __global__ void all_kinds(const int* x, const Pair* pairs, int* y, int* sums, float* shared_by_blocks, int n) {
+extern "C" __global__ void all_kinds(const int* x, const Pair* pairs, int* y, int* sums, float* halves, int n) {
     __shared__ int part[128];
     int t = threadIdx.x, i = blockIdx.x * 128 + t;
     part[t] = i < n ? x[i] * pairs[blockIdx.x].b : pairs[blockIdx.x].a;
@@ -121,7 +121,7 @@ extern "C" __global__ void all_kinds(const int* x, const Pair* pairs, int* y, in
     if (t % 3 == 0) atomicAdd(&sums[t & 15], value);
     if (t % 5 == 0) atomicAdd(&part[t & 3], 1);
     __syncthreads();
-    if (t == 0) { __threadfence(); shared_by_blocks[blockIdx.x] = part[0] * 0.5f; }
+    if (t == 0) { __threadfence(); halves[blockIdx.x] = part[0] * 0.5f; }
     if (i < n) y[i] = value;
 }
 """

@@ -13,7 +13,7 @@ import pytest
 from gpulab import architectures
 from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import sample, timing, unit
+from gpulab.virtual_gpu.machine import loops, sample, timing, unit
 from gpulab.virtual_gpu.machine.observation import Recorded, box
 from gpulab.virtual_gpu.machine.timing import Seen, Traffic, Work
 from gpulab.virtual_gpu.translate.memory import Observed
@@ -160,7 +160,7 @@ def replayed(groups, accesses, arch="gfx942", shares=(1, 1, 1, 1), executions=No
     a = architectures.get(arch)
     return sample.replay(
         a, recorded(groups, len(accesses), **more), known, len(groups[0]), shares, executions or [0] * len(accesses)
-    )
+    )[0]
 
 
 LOAD, STORE, ATOMIC, SCALAR = ("global", "load"), ("global", "store"), ("global", "atomic"), ("scalar", "load")
@@ -485,7 +485,10 @@ def costs(arch, *lines):
     )  # fmt: skip
     program = parse(text)
     translation = device(arch).load(program).kernels["f"].code().translation
-    return timing.BlockCosts(architectures.get(arch), program.labels, translation.blocks, translation.decoded)
+    blocks, decoded = translation.blocks, translation.decoded
+    return timing.BlockCosts(
+        architectures.get(arch), blocks, decoded, loops.natural(loops.ways(blocks, decoded, program.labels))
+    )
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_loads_ahead_of_the_work_hide_their_latency():
 
 def test_nests_and_paths():
     """A loop of blocks 1 to 3 with one of block 2 in it."""
-    parts = unit.nest(5, {1: 3, 2: 2})
+    parts = unit.nest(5, {1: (1, 2, 3), 2: (2,)})
     assert parts == (0, Loop((1, Loop((2,)), 3)), 4)
     (path,) = unit.streams(parts, [1, 3, 6, 3, 1], 1, 256)
     assert path == [(0, 1), *[(1, 1), (2, 1), (2, 1), (3, 1)] * 3, (4, 1)]
@@ -226,7 +226,7 @@ def test_nests_and_paths():
     assert [block for block, _ in short] == [0, *[1, 2, 2, 3] * 3, 4]
     assert sum(weight for block, weight in short if block == 2) == pytest.approx(60)
     # A block that a quarter of the turns visit, and one for one wave of four.
-    paths = unit.streams(unit.nest(4, {1: 2}), [1, 8, 2, 0.25], 4, 256)
+    paths = unit.streams(unit.nest(4, {1: (1, 2)}), [1, 8, 2, 0.25], 4, 256)
     assert [sum(block == 2 for block, _ in path) for path in paths] == [2] * 4
     assert sum(weight for path in paths for block, weight in path if block == 3) == pytest.approx(1)
 
@@ -237,9 +237,9 @@ def test_nests_and_paths():
 )
 def test_the_first_and_the_last_turn_stand_for_themselves(turns: int, weights: list[float]) -> None:
     """Of 1,000 turns; those between stand for all the rest. In a loop around it each does so for that one's turns."""
-    (path,) = unit.streams(unit.nest(1, {0: 0}), [1000], 1, turns)
+    (path,) = unit.streams(unit.nest(1, {0: (0,)}), [1000], 1, turns)
     assert [weight for _, weight in path] == pytest.approx(weights)
-    (path,) = unit.streams(unit.nest(3, {0: 2, 1: 1}), [1000, 10**6, 1000], 1, turns)
+    (path,) = unit.streams(unit.nest(3, {0: (0, 1, 2), 1: (1,)}), [1000, 10**6, 1000], 1, turns)
     inner = [weight for block, weight in path if block == 1]
     assert inner == pytest.approx([one * other for one in weights for other in weights])
 

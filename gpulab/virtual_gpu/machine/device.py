@@ -241,6 +241,8 @@ class VirtualDevice:
         seen = ctypes.string_at(launch.seen, size)
         fault = None if launch.faulted == _NO_FAULT and not request.checked else self._fault(plan)
         finished = Finished(plan, kernarg, seen, fault)
+        if launch.uneven and fault is None:
+            finished.amounts = ctypes.string_at(launch.amounts, 8 * plan.total)
         if request.profile:
             finished.kept = plan.code.observer.keep()
             finished.active = ctypes.string_at(plan.contexts[0].active, launch.active_bytes)  # it has one thread

@@ -65,20 +65,21 @@ class Finished:
     Attributes:
         kernarg: the explicit arguments. live: the allocations at the launch (Arena.table).
         seen: what was counted and recorded, as `Plan.seen` says.
+        amounts: what each workgroup did (balance.py), if they differ.
         kept, active: of a profile, what its observer saw, and the rows of lane counts.
         printed: set by who knows. saving: microseconds that the launch costs less, as one in a graph does.
     """
 
     __slots__ = (
-        "_executed", "_record", "_time", "active", "fault", "host_us", "kept", "kernarg", "live", "plan", "printed",
-        "saving", "seen",
+        "_executed", "_record", "_time", "active", "amounts", "fault", "host_us", "kept", "kernarg", "live", "plan",
+        "printed", "saving", "seen",
     )  # fmt: skip
 
     def __init__(self, plan: Plan, kernarg: bytes, seen: bytes, fault: Fault | None) -> None:
         self.plan, self.kernarg, self.live, self.seen = plan, kernarg, plan.live, seen
         self.fault, self.printed, self.host_us, self.saving = fault, "", 0.0, 0.0
         self.kept: Kept | None = None
-        self.active = b""
+        self.active = self.amounts = b""
         self._executed: tuple[int, ...] | None = None
         self._time: ModelledTime | None = None
         self._record: Launch | None = None
@@ -124,7 +125,7 @@ class Finished:
         if self._time is None:
             plan = self.plan
             request, times, used = plan.request, plan.code.times, plan.footprint(self.live, self.kernarg)
-            key = request.grid, request.block, plan.lds, request.only, self.seen, used
+            key = request.grid, request.block, plan.lds, request.only, self.seen, used, self.amounts
             known = times.get(key)
             if known is None:
                 if len(times) >= MOST_TIMES:
@@ -159,7 +160,7 @@ class Finished:
         return timing.Pending(
             plan.device.architecture, plan.code.block_costs.get, executed, plan.total, block[0] * block[1] * block[2],
             plan.kernel.descriptor, plan.lds,
-            lambda: timing.Seen(accesses, self._recorded(), plan.request.grid, self.live), used or None,
+            lambda: timing.Seen(accesses, self._recorded(), plan.request.grid, self.live), used or None, self.amounts,
         )  # fmt: skip
 
     def record(self) -> Launch:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from gpulab.architectures import residency
 from gpulab.architectures.architecture import Architecture
 from gpulab.virtual_gpu import dispatch
-from gpulab.virtual_gpu.machine import timing
+from gpulab.virtual_gpu.machine import balance, timing
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS, Arena
 from gpulab.virtual_gpu.machine.loading import Code, Dim3, Hidden, Home, LoadedKernel
 from gpulab.virtual_gpu.machine.native import build
@@ -163,6 +163,9 @@ class Plan:
         words = [ctypes.create_string_buffer(raw, len(raw)) for raw in (segment, packet)]
         shared.segment, shared.packet_words = (ctypes.addressof(one) for one in words)
         shared.segment_bytes = len(segment)
+        counted = bool(code.weights) and not only and 1 < total <= balance.MOST_GROUPS
+        shared.amounts = contexts.amounts(total) if counted else 0
+        shared.weights, shared.weight_count = code.weights.buffer_info()[0], len(code.weights) // 2
         self.recording = device.caches.sample(grid, waves)
         x, y, z = self.recording.size
         code.observer.record(shared, self.recording)

@@ -23,9 +23,10 @@ from gpulab.records import Later, ModelledTime
 from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program
 from gpulab.virtual_gpu.isa.row import Memory
-from gpulab.virtual_gpu.machine import counters, timing
+from gpulab.virtual_gpu.machine import balance, counters, loops, timing
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.observation import Caches, Observer
+from gpulab.virtual_gpu.machine.waiting import Waits
 from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import translate
@@ -80,9 +81,10 @@ class Hidden(NamedTuple):
     multigrid_sync: int = 0
 
 
-TimeKey = tuple[Dim3, Dim3, int, bool, bytes, int]
+TimeKey = tuple[Dim3, Dim3, int, bool, bytes, int, bytes]
 """What launches of a kernel have in common if they take the same modelled time: grid, block, LDS of a workgroup,
-whether the sample alone was run, what was counted and recorded (Finished.seen), bytes of allocations in use."""
+whether the sample alone was run, what was counted and recorded (Finished.seen), bytes of allocations in use,
+what each workgroup did."""
 
 
 @dataclass(slots=True)
@@ -90,7 +92,7 @@ class Code:
     """A translated kernel: its entry point and what its counters mean.
 
     checked: it tells what a checker wants to know, if there is one.
-    quick: nothing of it is optimised yet. first_blocks, blind: see `Launch` in schema.py.
+    quick: nothing of it is optimised yet. first_blocks, weights, blind: see `Launch` in schema.py.
     """
 
     translation: Translation
@@ -102,6 +104,7 @@ class Code:
     first_blocks: int
     symbols: array[int]
     ordered: bool
+    weights: array[int]
     observer: Observer
     contributions: counters.Contributions | None  # of a profile
     block_costs: Later[timing.BlockCosts]
@@ -270,12 +273,16 @@ class LoadedKernel:
         addresses = self.addresses()
         symbols = [dispatch.relocated(symbol, index, program, addresses) for symbol, index in translation.symbols]
         highest = 0
-        for decoded in translation.decoded.values():
-            highest = max(highest, (decoded.vector_reads | decoded.vector_writes | decoded.cross_reads).bit_length())
+        for each in translation.decoded.values():
+            highest = max(highest, (each.vector_reads | each.vector_writes | each.cross_reads).bit_length())
         self.vgprs = max(self.vgprs, highest)
         at_first = quick and not jit.is_kept(translation.ir)
         entry = self._link(translation, at_first)
-        costs = counters.Costs(module.device.architecture.name, translation.blocks, translation.decoded)
+        blocks, decoded = translation.blocks, translation.decoded
+        costs = counters.Costs(module.device.architecture.name, blocks, decoded)
+        after = loops.ways(blocks, decoded, program.labels)
+        found = loops.natural(after)
+        waits = Waits.of(blocks, decoded, after, found)
         return Code(
             translation,
             checked,
@@ -286,13 +293,10 @@ class LoadedKernel:
             _first_blocks(translation.scalars),
             array("I", symbols or [0]),
             depends_on_order(translation),
-            Observer(translation.accesses, module.device.caches),
+            balance.weights(blocks, decoded, waits, found),
+            Observer(translation.accesses, module.device.caches, waits.instructions(blocks)),
             counters.Contributions(module.device.architecture, translation.decoded) if profile else None,
-            Later(
-                lambda: timing.BlockCosts(
-                    module.device.architecture, program.labels, translation.blocks, translation.decoded
-                )
-            ),
+            Later(lambda: timing.BlockCosts(module.device.architecture, blocks, decoded, found, waits)),
             (ctypes.c_uint8 * max(layout.ALLOCATION_BYTES * translation.slots, 8))(),
             {},
         )

@@ -98,7 +98,7 @@ class Caches:
         self._recording = recording = RecordingStruct()  # of no workgroup
         state.recording = ctypes.addressof(recording)
         recording.log = self._room(_MOST_LOG)
-        recording.used, recording.count = self._room(4 * MOST_WAVES), self._room(4 * MOST_WAVES)
+        recording.used, recording.count, recording.waited = (self._room(4 * MOST_WAVES) for _ in range(3))
         self._seen, self._seen_bytes = 0, 0
 
     def sample(self, grid: Dim3, waves: int) -> RecordingStruct:
@@ -287,7 +287,8 @@ def _reached(addresses: Iterable[int | None], ranges: Sequence[MemoryRange]) -> 
 class Observer:
     """The observer of one translated kernel's accesses."""
 
-    def __init__(self, accesses: Sequence[Observed], caches: Caches) -> None:
+    def __init__(self, accesses: Sequence[Observed], caches: Caches, waiting: frozenset[int] = frozenset()) -> None:
+        """`waiting`: the instructions that stand in loops of waiting."""
         self.accesses, self.caches = accesses, caches
         count = max(len(accesses), 1)
         self.table, self.sites = (AccessStruct * count)(), (SiteStruct * count)()
@@ -295,6 +296,7 @@ class Observer:
             entry.instruction, entry.part, entry.bytes = access.instruction, access.part, access.bytes
             entry.space, entry.action = layout.SPACES[access.space], layout.ACCESSES[_ACTIONS[access.action]]
             site.space, site.bytes = entry.space, access.bytes
+            site.waits = access.instruction in waiting
             site.shape, site.twin = access.bytes, _NONE if access.twin is None else access.twin
             if access.space in ("lds", "flat"):
                 how, serial = banks.banking(caches.architecture, access.bytes, access.action), access.action == "atomic"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gpulab.architectures.architecture import Architecture, Cache
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.machine.native import build
-from gpulab.virtual_gpu.machine.native.structures import ReplayStruct, SiteFlowStruct
+from gpulab.virtual_gpu.machine.native.structures import CrowdStruct, ReplayStruct, SiteFlowStruct
 from gpulab.virtual_gpu.machine.observation import Recorded
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -79,6 +79,36 @@ class Flow(NamedTuple):
         return part
 
 
+class Crowd(NamedTuple):
+    """What workgroups of a sample asked of the memory's channels in the same turn (native/replay.c, Crowd): how many
+    lines in all if each channel had the same, and the busiest one as a multiple of that; how many channels one
+    workgroup asked, and a row of them in x."""
+
+    fair: float
+    busiest: float
+    one: float
+    row: float
+
+
+class Channels(NamedTuple):
+    """How what workgroups ask for at the same time lies on so many `channels` of memory, if those come one after
+    another. row: workgroups of the sample in x."""
+
+    channels: int
+    row: int
+    turns: Sequence[Crowd]
+
+    def crowded(self, along: float) -> float:
+        """Lines of the busiest channel as a multiple of what it would have if all had the same, with so many workgroups
+        in x: they ask channels farther on if those of the sample do."""
+        lines = most = 0.0
+        for turn in self.turns:
+            farther = (turn.row - turn.one) / max(self.row - 1, 1) * max(along - self.row, 0.0)
+            lines += turn.fair
+            most += turn.fair * min(turn.busiest, max(self.channels / max(turn.row + farther, 1.0), 1.0))
+        return most / lines if lines else 1.0
+
+
 @functools.cache
 def _function() -> Any:
     return ctypes.CFUNCTYPE(None, _U64)(build.functions().replay)
@@ -86,9 +116,10 @@ def _function() -> Any:
 
 def replay(
     architecture: Architecture, recorded: Recorded, accesses: Sequence[Observed], waves: int, shares: Sequence[float],
-    executions: Sequence[float],
-) -> list[Flow]:  # fmt: skip
-    """The flow of each access: what was recorded of it, and what is expected of the executions after the ends of logs.
+    executions: Sequence[float], channels: int = 0,
+) -> tuple[list[Flow], Channels]:  # fmt: skip
+    """The flow of each access: what was recorded of it, and what is expected of the executions after the ends of logs;
+    and how what was asked of the memory lies on so many channels.
 
     Args:
         waves: of a workgroup.
@@ -99,6 +130,7 @@ def replay(
     a = architecture
     count = len(accesses)
     banked = struct.unpack(f"={len(recorded.banked) // 8}Q", recorded.banked)
+    crowds: list[Crowd] = []
     flows, warm = (SiteFlowStruct * max(count, 1))(), (SiteFlowStruct * max(count, 1))()
     if recorded.log:
         kinds = (ctypes.c_uint32 * count)(*(_kind(access) for access in accesses))
@@ -123,15 +155,21 @@ def replay(
 
         in_array, in_l2 = share(a.shader_array_cache, on_array), share(a.l2_cache, on_die)
         turns = (ctypes.c_uint32 * (in_array[0] + in_l2[0]))()
+        asked = (ctypes.c_uint32 * (2 * schema.constant("SPREAD_TURNS") * max(channels, 1)))()
+        seen = (CrowdStruct * schema.constant("SPREAD_TURNS"))()
         last = a.last_level_cache
         last_lines = int(last.bytes / 128 / max(on_device, 1.0)) if last is not None else in_l2[0] * in_l2[1]
         run = ReplayStruct(
             _address(recorded.log), _address(recorded.used), ctypes.addressof(kinds), ctypes.addressof(flows),
             ctypes.addressof(warm), ctypes.addressof(table), ctypes.addressof(tags), ctypes.addressof(cursors),
-            ctypes.addressof(turns), recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
-            *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16),
+            ctypes.addressof(turns), ctypes.addressof(asked), ctypes.addressof(seen),
+            recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
+            *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16), channels,
         )  # fmt: skip
         _function()(ctypes.addressof(run))
+        crowds = [
+            Crowd(c.fair, c.busiest / c.fair, c.used_by_ones / c.ones, c.used_by_rows / c.rows) for c in seen if c.fair
+        ]
     found = []
     for number, (flow, later) in enumerate(zip(flows[:count], warm[:count], strict=True)):
         more = max(executions[number] - flow.executed, 0.0) / later.executed if later.executed else 0.0
@@ -146,7 +184,7 @@ def replay(
         found.append(
             Flow(**own, line=flow.line, lds_executed=executed, lds_lanes=lanes, lds_cycles=cycles, sharing=(x, y, z))
         )
-    return found
+    return found, Channels(channels, recorded.size[0], crowds)
 
 
 def _address(raw: bytes) -> int:

@@ -25,11 +25,12 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.architectures.residency import Occupancy, occupancy
 from gpulab.records import ModelledTime, Placement
 from gpulab.virtual_gpu import schema
-from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal, Symbol
+from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
-from gpulab.virtual_gpu.machine import sample, unit
+from gpulab.virtual_gpu.machine import balance, sample, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.observation import Recorded
+from gpulab.virtual_gpu.machine.waiting import Waits
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -59,6 +60,8 @@ class Traffic:
         atomic_lines: 64-byte blocks that atomics went to, as far as seen; few of them have to take turns.
         scalar_lookups, scalar_hits: the same of the scalar cache; without lookups all scalar loads hit.
         sampled: not 0 if only some accesses were recorded.
+        crowded: lines that the busiest memory channel is asked for at a time, as a multiple of what it would be if all
+            had the same; of channels that come one after another in memory.
     """
 
     lds_clocks: float = 0.0
@@ -81,6 +84,7 @@ class Traffic:
     scalar_lookups: float = 0.0
     scalar_hits: float = 0.0
     sampled: float = 0.0
+    crowded: float = 0.0
 
 
 class Program(NamedTuple):
@@ -110,6 +114,8 @@ class Work:
         traffic: what memory had to move.
         cu_mode: RDNA: workgroups stay in one compute unit.
         program: what a unit executes, to be simulated.
+        amounts: what each workgroup did, if they differ.
+        lacks: what is not in the model and matters for it (`ModelledTime.lacks`).
     """
 
     workgroups: int
@@ -125,6 +131,8 @@ class Work:
     traffic: Traffic = Traffic()
     cu_mode: bool = False
     program: Program | None = None
+    amounts: balance.Amounts | None = None
+    lacks: tuple[str, ...] = ()
 
 
 @functools.lru_cache(maxsize=1024)
@@ -152,9 +160,13 @@ def issue_clocks(architecture: Architecture) -> dict[str, float]:
     }
 
 
-def busy_parts(architecture: Architecture, work: Work) -> dict[str, float]:
+def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) -> dict[str, float]:
     """Clocks for which each part of the device is busy with a launch, the busiest instance of it: no launch takes less.
-    See docs/timing.md for each formula."""
+    See docs/timing.md for each formula.
+
+    Args:
+        heaviest: the part of all work that came to one unit; 0: as many workgroups as to the others.
+    """
     a, traffic, issued = architecture, work.traffic, work.issued
     total, waves = max(work.workgroups, 1), max(work.waves, 1)
     _, simds = _units(a, work)
@@ -163,6 +175,8 @@ def busy_parts(architecture: Architecture, work: Work) -> dict[str, float]:
     on_die, on_unit = -(-total // a.xcds), _on_unit(a, work)
     die_share, unit_share = on_die / total, on_unit / total
     simd_share = -(-on_unit * waves // simds) / (total * waves)
+    if heaviest:
+        unit_share, simd_share = heaviest, max(heaviest / simds, 1 / (total * waves))
 
     clocks = issue_clocks(a)
     line = a.l2_cache.line_bytes
@@ -212,19 +226,32 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     waves = max(work.waves, 1)
     held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
     slots, on_unit = max(held.blocks, 1), _on_unit(a, work)
-    parts = busy_parts(a, work)
-    run = _simulation(a, work, slots)
-    clocks = run.run().clocks
+    alike = work if work.amounts is None else _alike(work, work.amounts)
+    run = _simulation(a, alike, slots)
+    parts, longer = busy_parts(a, work), 1.0
+    equal = clocks = run.run().clocks
+    if work.amounts is not None:
+        heaviest, longer = _balanced(a, work, work.amounts, alike, run, slots, parts)
+        parts = busy_parts(a, work, heaviest)
+        clocks *= longer
     tight = held.blocks * waves < held.max_waves and on_unit > slots
     latency = "latency (occupancy)" if tight else "latency (too few waves)" if on_unit < slots else "latency"
     # What it would take without a part, of those that may matter.
     without = {
-        part: run.run([_FREE[part if part in _FREE else "bandwidth"]]).clocks
+        part: longer * run.run([_FREE[part if part in _FREE else "bandwidth"]]).clocks
         for part, busy in parts.items()
         if busy > MATTERS * clocks
     }
-    without[latency] = run.run(["latency"]).clocks
-    parts[latency] = run.run([name for name in schema.FREE.names if name != "latency"]).clocks
+    without[latency] = longer * run.run(["latency"]).clocks
+    parts[latency] = longer * run.run([name for name in schema.FREE.names if name != "latency"]).clocks
+    if work.amounts is not None:
+        without[UNEVEN], parts[UNEVEN] = equal, max(clocks - equal, 0.0)
+    lacks = work.lacks
+    at_most = work.traffic.crowded * max(
+        (busy for part, busy in parts.items() if part.endswith("bandwidth")), default=0.0
+    )
+    if work.traffic.crowded >= CROWDED and at_most > 1.2 * clocks:
+        lacks += (f"{CHANNELS}; up to {at_most / clocks:.2g} times as long if nothing spread them",)
     limiter = min(without, key=lambda part: (without[part], -parts[part]))
     busiest = max(parts, key=lambda part: parts[part])
     if parts[busiest] > clocks:  # turns of loops that stand for many more are not exact
@@ -239,8 +266,20 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
         resident_waves=min(slots, on_unit) * waves,
         wave_slots=held.max_waves,
         traffic="sampled" if work.traffic.sampled else "observed",
+        lacks=lacks,
     )
 
+
+UNEVEN = "uneven workgroups"
+"""The limiter of a launch that would be shortest if its workgroups all did as much."""
+CROWDED = 2
+MOST_CHANNELS = 128
+CHANNELS = "channels: addresses that are used at the same time lie on few of the memory's channels"
+WAITING = "waiting: each wait of a wave for others is one look at the memory; what it lasts longer is not in it"
+BY_TURNS = (
+    "uneven work: some workgroups did more than others, perhaps by the order in which they ran; "
+    "here all do as much as the average"
+)
 
 BURST = 0.25
 """Of the latency of memory: how much before its turn an access may be served by what all units share, since they seldom
@@ -278,6 +317,42 @@ def _simulation(a: Architecture, work: Work, slots: int) -> unit.Simulation:
         burst=a.memory_latency_clocks * BURST,
     )
     return unit.Simulation(*work.program[:3], shape, work.program.costs)
+
+
+def _alike(work: Work, amounts: balance.Amounts) -> Work:
+    """As much work, done by workgroups that all do what one does to which an instruction belongs, on average. What a
+    wave executes once at most is executed once at most by these."""
+    assert work.program is not None
+    counts = tuple(
+        count * amounts.factor if count > 1 else min(count * amounts.factor, 1.0) for count in work.program.counts
+    )
+    return replace(work, workgroups=amounts.alike, program=work.program._replace(counts=counts))
+
+
+_SHARED = ("l2", "last", "dram", "atomic", "dispatch")  # what all units use (schema.FREE)
+
+
+def _balanced(
+    a: Architecture, work: Work, amounts: balance.Amounts, alike: Work, run: unit.Simulation, slots: int,
+    parts: Mapping[str, float],
+) -> tuple[float, float]:  # fmt: skip
+    """The part of all work that comes to the busiest unit, and how many times as long the launch takes as one of as
+    much work whose workgroups are all `alike`, which `run` simulates."""
+    alone, full = (
+        unit.Simulation(run.ops, alike.program.parts, alike.program.counts, shape, alike.program.costs).run(_SHARED)
+        for shape in (run.shape._replace(slots=n, groups=n, interval=0.0) for n in (1, slots))
+        if alike.program is not None
+    )
+    own = max(alone.clocks - run.shape.start, 1.0)
+    shared = max(busy for part, busy in parts.items() if part.endswith("bandwidth") or part == "atomics")
+    device = balance.Device(
+        a.xcds, max(_units(a, work)[0] // a.xcds, 1), slots, own / amounts.heavy, run.shape.start,
+        1 / a.workgroups_per_clock, max(slots * own / max(full.clocks - run.shape.start, 1.0), 1.0),
+        max(amounts.alike * own / max(shared, 1.0), 1.0),
+    )  # fmt: skip
+    clocks, heaviest = balance.last_end(device, amounts.groups, amounts.raw)
+    even, _ = balance.last_end(device, amounts.alike, amounts.heavy)
+    return heaviest / amounts.total, clocks / even
 
 
 def _units(a: Architecture, work: Work) -> tuple[int, int]:
@@ -394,11 +469,13 @@ class BlockCosts:
     def __init__(
         self,
         architecture: Architecture,
-        labels: Mapping[str, int],
         blocks: Sequence[Sequence[int]],
         decoded: Mapping[int, Decoded],
+        loops: Mapping[int, frozenset[int]],
+        waits: Waits | None = None,
     ) -> None:
         self.architecture = architecture
+        self.waits = Waits() if waits is None else waits
         self.counts: list[dict[str, int]] = []
         self.matrix: list[float] = []
         self.path: list[float] = []
@@ -410,7 +487,7 @@ class BlockCosts:
         self.block_of = {index: number for number, block in enumerate(blocks) for index in block}
         for block in blocks:
             self._count(block)
-        self.nest = unit.nest(len(blocks), self._loops(labels, blocks))
+        self.nest = unit.nest(len(blocks), loops)
 
     def _count(self, block: Sequence[int]) -> None:
         counts: dict[str, int] = {}
@@ -457,27 +534,6 @@ class BlockCosts:
         if what == "TRANS32_DEP":
             latency += self.architecture.transcendental_issue_clocks
         return max(latency - distance, 0)
-
-    def _loops(self, labels: Mapping[str, int], blocks: Sequence[Sequence[int]]) -> dict[int, int]:
-        """The last block that goes back to the beginning of each loop, by its first."""
-        starts = {block[0]: number for number, block in enumerate(blocks) if block}
-        loops: dict[int, int] = {}  # first block of a loop -> the last one that goes back to it
-        for number, block in enumerate(blocks):
-            head = self._loop_head(labels, starts, block)
-            if head is not None and head <= number:
-                loops[head] = number
-        return loops
-
-    def _loop_head(self, labels: Mapping[str, int], starts: Mapping[int, int], block: Sequence[int]) -> int | None:
-        if not block:
-            return None
-        last = self._decoded[block[-1]]
-        if not isinstance(last.row, Control) or last.row.kind not in ("branch", "cbranch"):
-            return None
-        for operand in last.instruction.operands:
-            if isinstance(operand.value, Symbol):
-                return starts.get(labels.get(operand.value.name, -1))
-        return None
 
     # the simulation of a unit
 
@@ -560,6 +616,7 @@ class BlockCosts:
         cu_mode: bool = False,
         seen: Seen,
         footprint: float | None = None,
+        amounts: bytes = b"",
     ) -> Work:
         """The work of a launch.
 
@@ -568,7 +625,15 @@ class BlockCosts:
             workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, cu_mode: as in `Work`.
             seen: the sample of it.
             footprint: bytes of the allocations in use (see `observed`).
+            amounts: u64 of what each workgroup did, if they differ.
         """
+        lacks = []
+        if self.waits.happened(executed):
+            executed = self.waits.once(executed)
+            lacks.append(WAITING)
+        if amounts and balance.taken_by_turns(self._decoded):
+            amounts = b""
+            lacks.append(BY_TURNS)
         issued: dict[str, float] = {}
         matrix = path = 0.0
         for number, count in enumerate(executed):
@@ -586,7 +651,7 @@ class BlockCosts:
             ops, self.nest, tuple(count / (workgroups * waves) for count in executed),
             {self.op_of[instruction]: cost for instruction, cost in costs.items()}, rates,
         )  # fmt: skip
-        return replace(done, traffic=traffic, program=program)
+        return replace(done, traffic=traffic, program=program, amounts=balance.Amounts.of(amounts), lacks=tuple(lacks))
 
     def stalls(self, work: Work) -> dict[int, float]:
         """Clocks for which waves stand still at waits, added up over all waves, by the instruction that waits."""
@@ -692,14 +757,16 @@ def observed(
     around = (_Around(float(on_unit), active, 0, on_unit), *levels)
     size = seen.recorded.size
     in_sample = [times * min(size[0] * size[1] * size[2] / total, 1.0) for times in executions]
-    flows = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
+    flows, _ = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
     fetched = sum(flow.first for flow in flows)
     shares = []
     for level in around:
         members, apart = level.members(level.residents, seen.grid)
         own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
         shares.append(max(level.residents * own, 1.0))
-    flows = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample)
+    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
+    memory_channels = min(int(channels), MOST_CHANNELS)
+    flows, spread = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample, memory_channels)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
     if any(size for _, size in where):
@@ -718,6 +785,7 @@ def observed(
         windows.append((level.members(level.residents, seen.grid), level.members(min(count, level.most), seen.grid)))
 
     t = dict.fromkeys((f.name for f in fields(Traffic)), 0.0)
+    t["crowded"] = spread.crowded(min(float(seen.grid[0]), device))
     t["sampled"] = float(size[0] * size[1] * size[2] < total or sample.cut(seen.recorded))
     rows: list[tuple[Observed, float, dict[str, float], unit.Cost]] = []
     l1, l2 = float(a.vector_cache.latency_clocks), float(a.l2_cache.latency_clocks)
@@ -832,7 +900,6 @@ def observed(
     rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / active_die
     clock = a.clock_mhz * 1e6
     costs: dict[int, unit.Cost] = {}
-    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
     turns = max(min(t["atomic_lines"], channels), 1.0)
     rates: dict[int, Mapping[str, float]] = {}
     for access, _, row, cost in rows:
@@ -976,6 +1043,7 @@ class Pending:
         lds_bytes: of a workgroup, static and dynamic.
         seen: gives the sample; it must hold a copy, as the observer is used again by the next launch.
         footprint: bytes of the allocations in use, see `footprint`; None if they are not known.
+        amounts: what each workgroup did, if they differ; see balance.py.
     """
 
     architecture: Architecture
@@ -987,6 +1055,7 @@ class Pending:
     lds_bytes: int
     seen: Callable[[], Seen]
     footprint: float | None = None
+    amounts: bytes = b""
     _time: ModelledTime | None = None
 
     def work(self) -> Work:
@@ -995,7 +1064,7 @@ class Pending:
         return self.block_costs().work(
             self.executed, self.workgroups, self.architecture.waves(self.threads), self.threads,
             vgprs=kernel.vgprs, sgprs=kernel.sgprs, lds_bytes=self.lds_bytes, cu_mode=self._cu_mode,
-            seen=self.seen(), footprint=self.footprint,
+            seen=self.seen(), footprint=self.footprint, amounts=self.amounts,
         )  # fmt: skip
 
     @property

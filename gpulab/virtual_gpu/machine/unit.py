@@ -13,7 +13,7 @@ import functools
 import struct
 import threading
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpulab.virtual_gpu import schema
@@ -73,24 +73,28 @@ class Loop(NamedTuple):
         return first if isinstance(first, int) else first.head
 
 
-def nest(blocks: int, loops: Mapping[int, int]) -> tuple[int | Loop, ...]:
-    """The blocks of a program in its order, with loops in each other; `loops`: the last block of each by its head."""
+def nest(blocks: int, loops: Mapping[int, Collection[int]]) -> tuple[int | Loop, ...]:
+    """The blocks of a program in its order, with loops in each other; `loops`: the blocks of each by its head, with
+    which it begins."""
+    around: list[list[int]] = [[] for _ in range(blocks)]  # the loops around each block, the outermost first
+    for head in sorted(loops, key=lambda head: -len(loops[head])):
+        for block in loops[head]:
+            around[block].append(head)
 
-    def parts(begin: int, end: int, outer: int) -> tuple[int | Loop, ...]:
+    def parts(order: Iterable[int], depth: int) -> tuple[int | Loop, ...]:
         found: list[int | Loop] = []
-        at = begin
-        while at < end:
-            last = loops.get(at, -1)
-            if last >= at and at != outer:
-                last = min(last, end - 1)
-                found.append(Loop(parts(at, last + 1, at)))
-                at = last + 1
-            else:
-                found.append(at)
-                at += 1
+        done: set[int] = set()
+        for block in order:
+            if len(around[block]) == depth:
+                found.append(block)
+            elif block not in done:
+                head = around[block][depth]
+                inside = sorted(loops[head], key=lambda number: (number < head, number))
+                found.append(Loop(parts(inside, depth + 1)))
+                done.update(inside)
         return tuple(found)
 
-    return parts(0, blocks, -1)
+    return parts(range(blocks), 0)
 
 
 Visits = list[tuple[int, float]]

@@ -48,6 +48,7 @@ class Functions:
     record: int
     replay: int
     unit: int
+    balance: int
     row: int
     image: int
 

@@ -82,9 +82,16 @@ class Contexts:
     def __init__(self, arena: int) -> None:
         self._arena = arena
         self._made: list[Context] = []
+        self._amounts: list[mmap.mmap] = []  # plans have the addresses of older ones
 
     def first(self, count: int) -> tuple[Context, ...]:
         """Those of the first `count` threads."""
         while len(self._made) < count:
             self._made.append(Context(self._arena))
         return tuple(self._made[:count])
+
+    def amounts(self, workgroups: int) -> int:
+        """The address of room for what each of so many workgroups does."""
+        if not self._amounts or len(self._amounts[-1]) < 8 * workgroups:
+            self._amounts.append(lazy(max(16 * workgroups, 4096)))
+        return ctypes.addressof(ctypes.c_char.from_buffer(self._amounts[-1]))

@@ -17,3 +17,5 @@
 #include "shuffles.c"
 #include "waits.c"
 #include "written.c"
+
+#include "balance.c"

@@ -781,7 +781,8 @@ static NOINLINE u32 through_scalar_cache(Wave *wave, u32 access, u64 base) {
 
 /* A log is made of entries: a word with the access's number (16 bits), its active lanes (8) and the number of lines (8),
    and for each line of 128 bytes a word with its number and, in the low 4 bits, the 32-byte sectors that are used.
-   Accesses to LDS have no entry but are counted, with the cycles of their banks. */
+   Accesses to LDS have no entry but are counted, with the cycles of their banks. Of a wave that waits for another one
+   the first look alone is recorded. */
 
 static NOINLINE Pattern *recorded_pattern(Observation *o, Mark *mark, u32 access, u32 shape, u32 bytes, u64 exec,
                                           const u32 *low, u32 base, u32 lanes) {
@@ -818,6 +819,11 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
   if (*used & LOG_CUT) return 0;
   /* Of a wave with many accesses to LDS no others are waited for in the end. */
   u32 in_lds = *count >> 16;
+  if (o->sites[access].waits) {
+    u32 *waited = (u32 *)r->waited + at, bit = 1u << access % 32;
+    if (*waited & bit) return 1;
+    *waited |= bit;
+  }
   if ((*count & 0xffff) >= r->events || *used + 257 > r->words || in_lds >= 8 * r->events || in_lds == 0xffff) {
     *used |= LOG_CUT;
     return 0;
@@ -891,7 +897,7 @@ INTERNAL void record_begin(const Launch *launch) {
   o->recording = r;
   o->sites = launch->sites;
   if (!launch->observed) o->novelty = 0; /* nothing but the sample is wanted */
-  for (u64 i = 0; i < waves; i++) ((u32 *)r->used)[i] = ((u32 *)r->count)[i] = 0;
+  for (u64 i = 0; i < waves; i++) ((u32 *)r->used)[i] = ((u32 *)r->count)[i] = ((u32 *)r->waited)[i] = 0;
   for (u64 i = 0; i < accesses; i++) ((Mark *)r->marks)[i] = (Mark){};
   for (u64 i = 0; i < 3 * accesses; i++) ((u64 *)r->banked)[i] = 0;
   r->lock = 0;

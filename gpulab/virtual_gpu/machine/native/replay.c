@@ -44,6 +44,42 @@ static inline void add_flow(SiteFlow *to, const SiteFlow *from) {
   to->line = line;
 }
 
+/* Adds up what each turn of one workgroup, or of a row of them in x, asked of the memory's channels; from then on 0. */
+static void add_turns(const Replay *r, u32 row) {
+  u32 *asked = (u32 *)r->asked + (u64)row * SPREAD_TURNS * r->channels;
+  for (u32 turn = 0; turn < SPREAD_TURNS; turn++, asked += r->channels) {
+    Crowd *crowd = (Crowd *)r->crowds + turn;
+    u32 most = 0, all = 0, used = 0;
+    for (u32 c = 0; c < r->channels; c++) {
+      all += asked[c];
+      used += asked[c] != 0;
+      if (asked[c] > most) most = asked[c];
+      asked[c] = 0;
+    }
+    if (!row) {
+      crowd->ones += used != 0;
+      crowd->used_by_ones += used;
+      continue;
+    }
+    crowd->rows += used != 0;
+    crowd->used_by_rows += used;
+    crowd->busiest += most;
+    crowd->fair += (all + r->channels - 1) / r->channels;
+  }
+}
+
+/* A line that a workgroup asks for in a turn: of those who ask for the same one, the first counts. */
+static void ask(const Replay *r, Line *own, u32 group, u32 turn, u32 line) {
+  u32 *asked = (u32 *)r->asked + turn * r->channels + line / CHANNEL_LINES % r->channels;
+  u32 groups = r->size[0] * r->size[1] * r->size[2], row = group / r->size[0] * SPREAD_TURNS + turn + 1;
+  if (own->asked != row) *asked += 1;
+  own->asked = row;
+  int there;
+  Line *all = line_of(r, line_key(groups, line), &there);
+  if (all->asked != row) asked[SPREAD_TURNS * r->channels] += 1;
+  all->asked = row;
+}
+
 enum { SCALAR_LINES = 1 << 30 }; /* lines of 64 bytes in the scalar cache: with numbers of their own */
 
 void gpulab_replay(Replay *r) {
@@ -117,6 +153,7 @@ void gpulab_replay(Replay *r) {
               for (u32 apart = 0; apart < 4; apart++) f->pairs[4 * d + apart] += at % r->size[d] >= 1u << apart;
             l->counted = warm ? 3 : 1;
           }
+          if (kind != KIND_SCALAR && r->channels && turn < SPREAD_TURNS) ask(r, l, g, turn, line);
           /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
           u32 distance = ++stamp - l->stamp, fetched = l->fetched, dirty = l->dirty, in_array = ~0u;
           u32 *turns = (u32 *)r->turns;
@@ -159,6 +196,9 @@ void gpulab_replay(Replay *r) {
         live -= cursors[w] >= ends[w];
       }
     }
+    if (!r->channels) continue;
+    add_turns(r, 0);
+    if ((g + 1) % r->size[0] == 0) add_turns(r, 1);
   }
   /* What neighbours share: of each line that a workgroup used, whether those before it in x, y, z do. */
   const Line *table = (const Line *)r->table;

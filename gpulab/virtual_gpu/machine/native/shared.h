@@ -48,6 +48,9 @@ enum {
   STEP_REGISTERS = 512, /* vector registers that a Step has a bit for: v0.. and a0.. behind them */
   STEP_SCALARS = 192, /* scalar registers that a Step has a bit for */
   TEXEL_SIZES = 5, /* texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap */
+  SPREAD_TURNS = 128, /* of a workgroup that are looked at for the channels that they ask */
+  CHANNEL_LINES = 2, /* lines of 128 bytes one behind the other that lie in one memory channel */
+  UNEVEN = 10, /* workgroups of which one did more than the average and this part of it differ */
   LOG_CUT = 2147483648, /* of a log's length: not all accesses are in it */
   QUEUES = 5, /* that count accesses until they are done: loads, stores, LDS, scalar loads (and LDS), samples */
   MOST_TAPS = 8, /* texels that one lane of an image instruction may read: 2 in each direction */
@@ -253,6 +256,7 @@ typedef struct LaneCounts LaneCounts;
 typedef struct Allocation Allocation;
 typedef struct Range Range;
 typedef struct Access Access;
+typedef struct Weight Weight;
 typedef struct Launch Launch;
 typedef struct Fault Fault;
 typedef struct Thread Thread;
@@ -266,12 +270,16 @@ typedef struct Observation Observation;
 typedef struct Mark Mark;
 typedef struct Line Line;
 typedef struct SiteFlow SiteFlow;
+typedef struct Crowd Crowd;
 typedef struct Replay Replay;
 typedef struct Op Op;
 typedef struct Cost Cost;
 typedef struct Visit Visit;
 typedef struct Resident Resident;
 typedef struct Unit Unit;
+typedef struct BalancedPlace BalancedPlace;
+typedef struct BalancedUnit BalancedUnit;
+typedef struct Balance Balance;
 typedef struct Region Region;
 typedef struct Role Role;
 typedef struct Segment Segment;
@@ -457,6 +465,15 @@ PLACE_IS(Access, action, 12);
 PLACE_IS(Access, bytes, 16);
 PLACE_IS(Access, slot, 20);
 
+/* What one execution of a block counts for in what a workgroup did. */
+struct Weight {
+  u32 block;
+  u32 instructions;
+};
+SIZE_IS(Weight, 8);
+PLACE_IS(Weight, block, 0);
+PLACE_IS(Weight, instructions, 4);
+
 /* Everything that is the same for all threads of a launch. */
 struct Launch {
   u64 entry; /* int (*)(Wave *, vgprs) */
@@ -511,6 +528,10 @@ struct Launch {
   u64 seen; /* what gpulab_collect writes */
   u32 preload[3]; /* of these SGPRs, the first that is an argument, how many are, and from which dword of them on */
   u32 mode;
+  u64 *amounts; /* per workgroup: what it did, by `weights`; 0: not counted */
+  const Weight *weights;
+  u64 weight_count;
+  u64 uneven; /* result: whether workgroups did different amounts */
   u32 grid[3];
   u32 waves;
   u32 wave_size;
@@ -525,7 +546,7 @@ struct Launch {
   u32 room; /* how many it can keep alive, if they wait for each other */
   u32 fits; /* the device holds all workgroups at the same time */
 };
-SIZE_IS(Launch, 480);
+SIZE_IS(Launch, 512);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, apart, 16);
@@ -577,19 +598,23 @@ PLACE_IS(Launch, cache_bytes, 376);
 PLACE_IS(Launch, seen, 384);
 PLACE_IS(Launch, preload, 392);
 PLACE_IS(Launch, mode, 404);
-PLACE_IS(Launch, grid, 408);
-PLACE_IS(Launch, waves, 420);
-PLACE_IS(Launch, wave_size, 424);
-PLACE_IS(Launch, vgprs, 428);
-PLACE_IS(Launch, lds_bytes, 432);
-PLACE_IS(Launch, scratch_bytes, 436);
-PLACE_IS(Launch, id_register, 440);
-PLACE_IS(Launch, id_vgprs, 452);
-PLACE_IS(Launch, first_pc, 456);
-PLACE_IS(Launch, first_blocks, 460);
-PLACE_IS(Launch, residents, 464);
-PLACE_IS(Launch, room, 468);
-PLACE_IS(Launch, fits, 472);
+PLACE_IS(Launch, amounts, 408);
+PLACE_IS(Launch, weights, 416);
+PLACE_IS(Launch, weight_count, 424);
+PLACE_IS(Launch, uneven, 432);
+PLACE_IS(Launch, grid, 440);
+PLACE_IS(Launch, waves, 452);
+PLACE_IS(Launch, wave_size, 456);
+PLACE_IS(Launch, vgprs, 460);
+PLACE_IS(Launch, lds_bytes, 464);
+PLACE_IS(Launch, scratch_bytes, 468);
+PLACE_IS(Launch, id_register, 472);
+PLACE_IS(Launch, id_vgprs, 484);
+PLACE_IS(Launch, first_pc, 488);
+PLACE_IS(Launch, first_blocks, 492);
+PLACE_IS(Launch, residents, 496);
+PLACE_IS(Launch, room, 500);
+PLACE_IS(Launch, fits, 504);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -644,6 +669,8 @@ struct Thread {
   u64 waited; /* instructions since a wave of the launch went on, while `Launch.moves` was this */
   u64 moves;
   u64 mark; /* what `since` was at the end of the last round */
+  u64 weighed; /* what all workgroups did so far, by Launch.weights; the most that one did which has ended */
+  u64 largest;
   Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
 };
 SIZE_IS(Thread, 1216);
@@ -673,7 +700,9 @@ PLACE_IS(Thread, shorter, 1136);
 PLACE_IS(Thread, waited, 1144);
 PLACE_IS(Thread, moves, 1152);
 PLACE_IS(Thread, mark, 1160);
-PLACE_IS(Thread, running, 1168);
+PLACE_IS(Thread, weighed, 1168);
+PLACE_IS(Thread, largest, 1176);
+PLACE_IS(Thread, running, 1184);
 
 /* The totals of one access. */
 struct Totals {
@@ -784,10 +813,11 @@ struct Site {
   u32 key[8];
   u32 slot[8];
   u32 bytes; /* of one lane */
+  u32 waits; /* not 0: in a loop in which a wave waits for another one */
   i32 worst; /* what the worst sample has too much; the lines beyond which one of the last pattern is worse */
   i32 limit;
 };
-SIZE_IS(Site, 168);
+SIZE_IS(Site, 176);
 PLACE_IS(Site, last, 0);
 PLACE_IS(Site, serial, 8);
 PLACE_IS(Site, partner, 16);
@@ -809,8 +839,9 @@ PLACE_IS(Site, range, 88);
 PLACE_IS(Site, key, 92);
 PLACE_IS(Site, slot, 124);
 PLACE_IS(Site, bytes, 156);
-PLACE_IS(Site, worst, 160);
-PLACE_IS(Site, limit, 164);
+PLACE_IS(Site, waits, 160);
+PLACE_IS(Site, worst, 164);
+PLACE_IS(Site, limit, 168);
 
 /* One level of cache: `instances` of `sets` of `ways` lines. In the first cache and the scalar cache a set is
    `stride` tags (16, 32 or 64) and as many times of last use; `state` has its epoch in the high bits (the set is
@@ -844,10 +875,11 @@ struct Recording {
   u64 log; /* u32[workgroups][waves][words] */
   u64 used; /* u32[workgroups][waves]: words in use; LOG_CUT: more was to come */
   u64 count; /* u32[workgroups][waves]: accesses to cached memory in the low 16 bits, above them those to LDS */
+  u64 waited; /* u32[workgroups][waves]: a bit for accesses in loops of waiting of which one was recorded */
   u64 marks; /* Mark per access */
   u64 banked; /* u64[3] per access: executions in LDS, their lanes, cycles of banks */
 };
-SIZE_IS(Recording, 80);
+SIZE_IS(Recording, 88);
 PLACE_IS(Recording, begin, 0);
 PLACE_IS(Recording, size, 12);
 PLACE_IS(Recording, waves, 24);
@@ -857,8 +889,9 @@ PLACE_IS(Recording, lock, 36);
 PLACE_IS(Recording, log, 40);
 PLACE_IS(Recording, used, 48);
 PLACE_IS(Recording, count, 56);
-PLACE_IS(Recording, marks, 64);
-PLACE_IS(Recording, banked, 72);
+PLACE_IS(Recording, waited, 64);
+PLACE_IS(Recording, marks, 72);
+PLACE_IS(Recording, banked, 80);
 
 /* The state of a device's observers. */
 struct Observation {
@@ -960,7 +993,7 @@ struct Line {
   u32 fetched;
   u32 dirty;
   u32 counted;
-  u32 padding;
+  u32 asked;
 };
 SIZE_IS(Line, 40);
 PLACE_IS(Line, key, 0);
@@ -971,7 +1004,7 @@ PLACE_IS(Line, site, 20);
 PLACE_IS(Line, fetched, 24);
 PLACE_IS(Line, dirty, 28);
 PLACE_IS(Line, counted, 32);
-PLACE_IS(Line, padding, 36);
+PLACE_IS(Line, asked, 36);
 
 /* What the accesses of one instruction did in a replay of a sample. */
 struct SiteFlow {
@@ -1014,6 +1047,23 @@ PLACE_IS(SiteFlow, line, 120);
 PLACE_IS(SiteFlow, pairs, 128);
 PLACE_IS(SiteFlow, shared, 224);
 
+/* What workgroups asked of the memory's channels in one turn, added up over those that asked anything. */
+struct Crowd {
+  u64 ones; /* workgroups; channels of each */
+  u64 used_by_ones;
+  u64 rows; /* rows of workgroups in x; channels of each */
+  u64 used_by_rows;
+  u64 busiest; /* lines of each row's busiest channel; as many if all had the same */
+  u64 fair;
+};
+SIZE_IS(Crowd, 48);
+PLACE_IS(Crowd, ones, 0);
+PLACE_IS(Crowd, used_by_ones, 8);
+PLACE_IS(Crowd, rows, 16);
+PLACE_IS(Crowd, used_by_rows, 24);
+PLACE_IS(Crowd, busiest, 32);
+PLACE_IS(Crowd, fair, 40);
+
 /* The replay of a sample. */
 struct Replay {
   u64 log; /* all logs, one behind the other */
@@ -1025,6 +1075,9 @@ struct Replay {
   u64 tags; /* u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on */
   u64 cursors; /* u32[2 * waves] */
   u64 turns; /* u32[array_sets + l2_sets]: requests so far of each set */
+  /* u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row */
+  u64 asked;
+  u64 crowds; /* Crowd[SPREAD_TURNS]: result */
   u32 size[3];
   u32 mask;
   u32 waves;
@@ -1038,8 +1091,9 @@ struct Replay {
   u32 l2_ways;
   u32 last_lines; /* one workgroup's share */
   u32 scalar_lines;
+  u32 channels; /* 0: not looked at */
 };
-SIZE_IS(Replay, 136);
+SIZE_IS(Replay, 152);
 PLACE_IS(Replay, log, 0);
 PLACE_IS(Replay, used, 8);
 PLACE_IS(Replay, kinds, 16);
@@ -1049,19 +1103,22 @@ PLACE_IS(Replay, table, 40);
 PLACE_IS(Replay, tags, 48);
 PLACE_IS(Replay, cursors, 56);
 PLACE_IS(Replay, turns, 64);
-PLACE_IS(Replay, size, 72);
-PLACE_IS(Replay, mask, 84);
-PLACE_IS(Replay, waves, 88);
-PLACE_IS(Replay, cus, 92);
-PLACE_IS(Replay, sets, 96);
-PLACE_IS(Replay, ways, 100);
-PLACE_IS(Replay, shift, 104);
-PLACE_IS(Replay, array_sets, 108);
-PLACE_IS(Replay, array_ways, 112);
-PLACE_IS(Replay, l2_sets, 116);
-PLACE_IS(Replay, l2_ways, 120);
-PLACE_IS(Replay, last_lines, 124);
-PLACE_IS(Replay, scalar_lines, 128);
+PLACE_IS(Replay, asked, 72);
+PLACE_IS(Replay, crowds, 80);
+PLACE_IS(Replay, size, 88);
+PLACE_IS(Replay, mask, 100);
+PLACE_IS(Replay, waves, 104);
+PLACE_IS(Replay, cus, 108);
+PLACE_IS(Replay, sets, 112);
+PLACE_IS(Replay, ways, 116);
+PLACE_IS(Replay, shift, 120);
+PLACE_IS(Replay, array_sets, 124);
+PLACE_IS(Replay, array_ways, 128);
+PLACE_IS(Replay, l2_sets, 132);
+PLACE_IS(Replay, l2_ways, 136);
+PLACE_IS(Replay, last_lines, 140);
+PLACE_IS(Replay, scalar_lines, 144);
+PLACE_IS(Replay, channels, 148);
 
 /* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
 struct Op {
@@ -1218,6 +1275,71 @@ PLACE_IS(Unit, issued, 116);
 PLACE_IS(Unit, burst, 120);
 PLACE_IS(Unit, padding, 124);
 PLACE_IS(Unit, skew, 128);
+
+/* A place for a workgroup on a unit (balance.c). */
+struct BalancedPlace {
+  u64 when; /* a double: clock at which it begins, or how much its unit has done when it ends */
+  u64 number; /* of the workgroup */
+  u32 taken;
+  u32 running;
+};
+SIZE_IS(BalancedPlace, 24);
+PLACE_IS(BalancedPlace, when, 0);
+PLACE_IS(BalancedPlace, number, 8);
+PLACE_IS(BalancedPlace, taken, 16);
+PLACE_IS(BalancedPlace, running, 20);
+
+/* A unit (balance.c). Times are doubles. */
+struct BalancedUnit {
+  u64 done; /* how far one that runs all the time came at full speed, and when that was so */
+  u64 at;
+  u64 next; /* when something happens */
+  u64 running; /* workgroups that run; places that are not free */
+  u64 taken;
+  u64 amount; /* of all workgroups that came to it */
+};
+SIZE_IS(BalancedUnit, 48);
+PLACE_IS(BalancedUnit, done, 0);
+PLACE_IS(BalancedUnit, at, 8);
+PLACE_IS(BalancedUnit, next, 16);
+PLACE_IS(BalancedUnit, running, 24);
+PLACE_IS(BalancedUnit, taken, 32);
+PLACE_IS(BalancedUnit, amount, 40);
+
+/* A launch whose workgroups differ, on all units (balance.c). */
+struct Balance {
+  const u64 *amounts; /* what each workgroup did; 0: all did `amount` */
+  u64 amount;
+  u64 groups; /* units of one die; workgroups that one unit holds */
+  u64 dies;
+  u64 units;
+  u64 slots;
+  u64 each; /* a double: clocks that a workgroup takes for 1 of its amount at full speed */
+  u64 start; /* doubles: from a free place to the first instruction; between two starts on a die */
+  u64 step;
+  u64 filled; /* doubles: workgroups that run at full speed at a time on one unit, and on the device */
+  u64 most;
+  BalancedUnit *of_units; /* room */
+  BalancedPlace *places; /* room: slots of each unit */
+  u64 clocks; /* result, a double: when the last one ends */
+  u64 heaviest; /* result: the most of all amounts that came to one unit */
+};
+SIZE_IS(Balance, 120);
+PLACE_IS(Balance, amounts, 0);
+PLACE_IS(Balance, amount, 8);
+PLACE_IS(Balance, groups, 16);
+PLACE_IS(Balance, dies, 24);
+PLACE_IS(Balance, units, 32);
+PLACE_IS(Balance, slots, 40);
+PLACE_IS(Balance, each, 48);
+PLACE_IS(Balance, start, 56);
+PLACE_IS(Balance, step, 64);
+PLACE_IS(Balance, filled, 72);
+PLACE_IS(Balance, most, 80);
+PLACE_IS(Balance, of_units, 88);
+PLACE_IS(Balance, places, 96);
+PLACE_IS(Balance, clocks, 104);
+PLACE_IS(Balance, heaviest, 112);
 
 /* An allocation with its shadow memory. */
 struct Region {

@@ -104,6 +104,12 @@ class SiteFlowStruct(ctypes.Structure):
     _fields_ = _fields(schema.FLOW)
 
 
+class CrowdStruct(ctypes.Structure):
+    """`Crowd`."""
+
+    _fields_ = _fields(schema.CROWD)
+
+
 class ReplayStruct(ctypes.Structure):
     """`Replay`."""
 
@@ -126,6 +132,30 @@ class UnitStruct(ctypes.Structure):
     """`Unit`."""
 
     _fields_ = _fields(schema.UNIT)
+
+
+class BalancedPlaceStruct(ctypes.Structure):
+    """`BalancedPlace`."""
+
+    _fields_ = _fields(schema.BALANCED_PLACE)
+
+
+class BalancedUnitStruct(ctypes.Structure):
+    """`BalancedUnit`."""
+
+    _fields_ = _fields(schema.BALANCED_UNIT)
+
+
+class WeightStruct(ctypes.Structure):
+    """`Weight`."""
+
+    _fields_ = _fields(schema.WEIGHT)
+
+
+class BalanceStruct(ctypes.Structure):
+    """`Balance`."""
+
+    _fields_ = _fields(schema.BALANCE)
 
 
 class ObservationStruct(ctypes.Structure):

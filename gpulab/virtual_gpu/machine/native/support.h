@@ -35,6 +35,8 @@ static inline Buffer *buffer_of(const Wave *wave) { return (Buffer *)wave->addre
 
 /* Bits and numbers. */
 INLINE float as_float(u32 bits) { float x; __builtin_memcpy(&x, &bits, 4); return x; }
+INLINE double as_double(u64 bits) { double x; __builtin_memcpy(&x, &bits, 8); return x; }
+INLINE u64 of_double(double x) { u64 bits; __builtin_memcpy(&bits, &x, 8); return bits; }
 INLINE u32 as_word(float x) { u32 bits; __builtin_memcpy(&bits, &x, 4); return bits; }
 
 /* A float of 1 + `bits - 1 - fraction` + `fraction` bits and this bias, subnormals included; no infinity, no NaN. */

@@ -50,9 +50,6 @@ static u64 soonest(const u64 *at, const u64 *progress, u32 n, u32 *which) {
   return least;
 }
 
-static inline double as_double(u64 bits) { double x; __builtin_memcpy(&x, &bits, 8); return x; }
-static inline u64 of_double(double x) { u64 bits; __builtin_memcpy(&bits, &x, 8); return bits; }
-
 static void start_resident(Unit *u, u32 slot, u64 from) {
   const u32 *streams = (const u32 *)u->streams;
   for (u32 w = 0; w < u->waves; w++) {

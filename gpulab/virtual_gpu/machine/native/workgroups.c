@@ -312,6 +312,18 @@ static NOINLINE void look_around(Thread *thread) {
       fault(waves + w, FAULT_TIMEOUT, waves[w].first_instruction, ~0u, 0, (u32)thread->used, ~0u);
 }
 
+/* What the thread has done since the last call goes to a workgroup's amount: its first, or more of it. */
+static inline void weigh(Thread *thread, const Launch *launch, u64 number, int first) {
+  const u64 *counters = (const u64 *)thread->template_wave.counters;
+  const Weight *weights = launch->weights;
+  u64 all = 0, *amount = launch->amounts + number;
+  for (u64 i = 0; i < launch->weight_count; i++) all += weights[i].instructions * counters[weights[i].block];
+  u64 done = all - thread->weighed + (first ? 0 : *amount);
+  *amount = done;
+  thread->weighed = all;
+  if (done > thread->largest) thread->largest = done;
+}
+
 /* Workgroups. */
 enum { BETWEEN_PAUSES = 1024 };
 
@@ -322,6 +334,7 @@ int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory;
   for (;;) {
+    int fresh = 0;
     if (thread->at >= thread->used) {
       /* All residents had their turn: a new workgroup if there is room, else round again. */
       u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED), next = ~0ull;
@@ -346,6 +359,7 @@ int gpulab_run(Thread *thread) {
         thread->executed += launch->waves;
         thread->number[thread->used] = next;
         thread->at = thread->used++;
+        fresh = 1;
       } else {
         if (!thread->used) return 0;
         thread->at = 0;
@@ -356,6 +370,7 @@ int gpulab_run(Thread *thread) {
     }
     u64 at = thread->at;
     u32 live = run_group(thread, memory + thread->order[at] * thread->slot_bytes);
+    if (launch->amounts) weigh(thread, launch, thread->number[at], fresh);
     if (live && live != ~0u && !dropped(thread, thread->number[at])) {
       thread->at++;
       thread->work += 64;
@@ -384,16 +399,19 @@ void gpulab_merge(Thread *first, const Thread *other) {
   const u64 *from = (const u64 *)other->template_wave.counters;
   for (u64 i = 0; i < first->launch->block_count; i++) to[i] += from[i];
   first->executed += other->executed;
+  first->weighed += other->weighed;
+  if (other->largest > first->largest) first->largest = other->largest;
 }
 
 /* Writes down what a launch leaves behind, for Python to keep: waves that ran, executions of each block, and the sample
-   (of LDS, words of each log, the logs). Returns its bytes. */
+   (of LDS, words of each log, the logs). Returns its bytes. What each workgroup did stays in `amounts`. */
 i64 gpulab_collect(const Thread *thread) {
-  const Launch *launch = thread->launch;
+  Launch *launch = thread->launch;
   u64 *to = (u64 *)launch->seen;
   const u64 *counters = (const u64 *)thread->template_wave.counters;
   *to++ = thread->executed;
   for (u64 i = 0; i < launch->block_count; i++) *to++ = counters[i];
+  launch->uneven = thread->largest * launch->total * UNEVEN > thread->weighed * (UNEVEN + 1);
   return (i64)(record_end(launch, to) - launch->seen);
 }
 

@@ -1,0 +1,135 @@
+"""Launches whose workgroups do different amounts of work: `weights` has them counted, `Amounts` says by how much they
+differ, `last_end` when the last one ends.
+
+What a workgroup did is the instructions that its waves executed (of a large kernel those of its inner loops), turns
+of waiting apart. docs/timing.md has the rules.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gpulab.virtual_gpu.isa.row import Control, Memory
+from gpulab.virtual_gpu.machine.native import build
+from gpulab.virtual_gpu.machine.native.structures import BalancedPlaceStruct, BalancedUnitStruct, BalanceStruct
+from gpulab.virtual_gpu.machine.waiting import Waits
+from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
+
+MOST_BLOCKS = 48  # of a kernel that are counted by workgroup
+SHORT = 64  # instructions of a kernel without loops whose workgroups are not worth comparing
+MOST_GROUPS = 1 << 20  # of a launch whose amounts are kept
+
+
+def weights(
+    blocks: Sequence[Sequence[int]], decoded: Mapping[int, Decoded], waits: Waits, loops: Mapping[int, frozenset[int]]
+) -> array[int]:
+    """(block, instructions) of the blocks by which workgroups are compared; none if all execute the same, or
+    nearly so.
+
+    Args:
+        loops: the blocks of each loop by its head.
+    """
+    branches = any(isinstance(each.row, Control) and each.row.kind == "cbranch" for each in decoded.values())
+    if not branches or (not loops and len(decoded) < SHORT):
+        return array("I")
+    deep = [0] * len(blocks)
+    for inside in loops.values():
+        for number in inside:
+            deep[number] += 1
+    waiting = waits.blocks
+    counted = [number for number in range(len(blocks)) if blocks[number] and number not in waiting]
+    counted.sort(key=lambda number: (-len(blocks[number]) << 3 * min(deep[number], 8), number))
+    return array("I", [word for number in sorted(counted[:MOST_BLOCKS]) for word in (number, len(blocks[number]))])
+
+
+def taken_by_turns(decoded: Mapping[int, Decoded]) -> bool:
+    """Whether what a workgroup does may depend on the order in which workgroups run: it gets values of atomics."""
+    return any(
+        isinstance(each.row, Memory)
+        and each.row.action == "atomic"
+        and each.row.space != "lds"
+        and returns_value(each.instruction, each.row)
+        for each in decoded.values()
+    )
+
+
+class Amounts(NamedTuple):
+    """What each workgroup of an uneven launch did.
+
+    raw: u64 of each of `groups`. heavy: what the workgroup did to which an instruction belongs, on average.
+    """
+
+    raw: bytes
+    groups: int
+    total: int
+    heavy: float
+
+    @classmethod
+    def of(cls, raw: bytes) -> Amounts | None:
+        """Of the counts as they lie in memory; None if there are none, or all did nothing."""
+        found = struct.unpack(f"={len(raw) // 8}Q", raw)
+        total = sum(found)
+        return cls(raw, len(found), total, sum(n * n for n in found) / total) if total else None
+
+    @property
+    def alike(self) -> int:
+        """How many workgroups of `heavy` each are as much work."""
+        return max(round(self.total / self.heavy), 1)
+
+    @property
+    def factor(self) -> float:
+        """`heavy` as a multiple of the average."""
+        return self.heavy * self.groups / self.total
+
+
+class Device(NamedTuple):
+    """What `last_end` takes of a device and a kernel.
+
+    dies, units, slots: units of one die, and workgroups that one holds. each: clocks of a workgroup alone for 1 of its
+    amount. start, step: clocks from a free place to the first instruction; between two starts on a die. filled, most:
+    workgroups that run at full speed at a time, on one unit and on the device.
+    """
+
+    dies: int
+    units: int
+    slots: int
+    each: float
+    start: float
+    step: float
+    filled: float
+    most: float
+
+
+@functools.cache
+def _function() -> Any:
+    return ctypes.CFUNCTYPE(None, ctypes.c_uint64)(build.functions().balance)
+
+
+def last_end(device: Device, groups: int, amounts: bytes | float) -> tuple[float, int]:
+    """When the last of so many workgroups ends, in clocks; and the most of all amounts that came to one unit.
+
+    Args:
+        amounts: u64 of each, or what all of them did.
+    """
+    d = device
+    units = (BalancedUnitStruct * (d.dies * d.units))()
+    places = (BalancedPlaceStruct * (d.dies * d.units * d.slots))()
+    given = amounts if isinstance(amounts, bytes) else b""
+    run = BalanceStruct(
+        ctypes.cast(ctypes.c_char_p(given), ctypes.c_void_p).value if given else 0,
+        0 if isinstance(amounts, bytes) else max(round(amounts), 1),
+        groups, d.dies, d.units, d.slots, *(_double(x) for x in (d.each, d.start, d.step, d.filled, d.most)),
+        ctypes.addressof(units), ctypes.addressof(places),
+    )  # fmt: skip
+    _function()(ctypes.addressof(run))
+    (clocks,) = struct.unpack("=d", struct.pack("=Q", run.clocks))
+    return clocks, int(run.heaviest)
+
+
+def _double(value: float) -> int:
+    return int(struct.unpack("=Q", struct.pack("=d", value))[0])
