@@ -211,7 +211,7 @@ class VirtualDevice:
 
     def _context(self, number: int) -> Context:
         while len(self._contexts) <= number:
-            self._contexts.append(Context(self.arena.base))
+            self._contexts.append(Context())
         return self._contexts[number]
 
     def _shape(self, block: Dim3, dimensions: int) -> Shape:
@@ -375,6 +375,7 @@ class VirtualDevice:
             self._table = table
             shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
             shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
+            shared.wide = self.arena.is_wide
         shared.faulted, shared.cancel, shared.gone = _NO_FAULT, 0, 0
         same = (kernel, code.entry, grid, block, dynamic_lds, request.limit, hidden.multigrid_sync)
         if same != self._same:

@@ -104,10 +104,11 @@ class Finished(NamedTuple):
 
     def _pending(self, executed: Sequence[int], used: int) -> timing.Pending:
         kept, block = self.kept, self.block
+        base = self.kernel.module.device.arena.base
         return timing.Pending(
             self.architecture, self.code.block_costs.get, executed, self.workgroups, block[0] * block[1] * block[2],
-            self.kernel.descriptor, self.lds, lambda: timing.Seen(kept.accesses, kept.recorded, self.grid, self.live),
-            used or None,
+            self.kernel.descriptor, self.lds,
+            lambda: timing.Seen(kept.accesses, kept.recorded, self.grid, self.live, base), used or None,
         )  # fmt: skip
 
     def profile(self, modelled: Later[ModelledTime]) -> Profile:
