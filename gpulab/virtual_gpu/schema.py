@@ -123,10 +123,13 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "SHARED_BASE": (0x0001_0000, "high half of a flat address that is one of LDS"),
     "PRIVATE_BASE": (0x0002_0000, "high half of a flat address that is one of the lane's scratch"),
     "MOST_LANES": (16, "of a chunk, whose lanes the host's vectors hold at once: 8, or 16 with AVX-512"),
+    "EDGE": (1 << 16, "offsets of instructions are smaller; else they could wrap at 4 GiB"),
     "PATTERNS": (1024, "shapes of an access's addresses that a device keeps"),
     "PATTERN_BYTES": (1216, "the size of Pattern in observe.c"),
     "KEPT": (8, "lines of a load that its site keeps"),
-    "ARENA_WORDS": (1 << 20, "bit sets of 64 pieces of 64 bytes, in all 4 GiB of device memory"),
+    "ARENA_SEGMENTS": (6, "of 4 GiB each: device memory has no more"),
+    "SCRATCH_SEGMENT": (6, "where an observer takes scratch to be; the first one's set numbers are the same"),
+    "ARENA_WORDS": (7 << 20, "bit sets of 64 pieces of 64 bytes, in all segments"),
     "EVENTS": (1 << 25, "accesses that fit into the log of a checked launch"),
     "SEGMENTS": (1 << 20, "runs of events of one wave that fit into its table"),
     "FOUND": (16, "findings of a checked launch that are kept"),
@@ -351,7 +354,6 @@ WAVE = _structure(
     u64 addresses: Buffer, then u32[accesses of a run][2][wave_size]: low and high halves of addresses
     u64 row: gpulab_row
     u64 blind: the table of allocations is empty and stays so
-    u64 arena
     Thread * thread
     Wave * next: the next wave of the workgroup; 0: this is the last
     i64 counted: what `budget` was when its instructions were last counted
@@ -360,7 +362,7 @@ WAVE = _structure(
     u64 note: gpulab_note
     u64 changed: in a checked launch: lanes of a chunk whose store changed memory
     u64[4] dummy: where inactive lanes load from and store to
-    u32 high, lds_bytes, scratch_bytes, index
+    u32 lds_bytes, scratch_bytes, index
     u32[3] group
     u32 number: of the workgroup
     u64 seen: of its registers, when it last gave way: all of them in one number
@@ -395,12 +397,15 @@ ALLOCATION = _structure(
     "Allocation",
     "A memory instruction's entry in its thread's table: the allocation that it used last. An element may begin at "
     "`from` plus rotate_right(i, alignment's logarithm) for i below `single`; a whole chunk of consecutive ones for i "
-    "below `wide`. An observed wave of a kernel that does not record itself has an empty table (Launch.blind) instead. "
-    "A run that is there for a whole wave, too, has an entry: `from` is how often that is not to be tried.",
+    "below `wide`. This is the part of the allocation whose addresses have one high half, less EDGE bytes at both ends "
+    "of these 4 GiB; `start` and `places` tell the support code the same of all of it. An observed wave of a kernel "
+    "that does not record itself has an empty table (Launch.blind) instead. A run that is there for a whole wave, too, "
+    "has an entry: `from` is how often that is not to be tried.",
     """
     u64 from
     u32 wide, single
     u64 home: where the byte at `from` is in this process
+    u64 start, places
     """,
 )
 
@@ -445,7 +450,7 @@ LAUNCH = _structure(
     u64 zeroed_count
     u64 limit: instructions that one wave may execute
     u64 slice: instructions before a wave lets the others run
-    u64 arena
+    u64 arena: where device memory begins
     u64 faulted: the lowest number of a workgroup that faulted; ~0 for none
     u64 cancel: everything is to end (Ctrl-C)
     u64 only: not 0: no workgroups but those of the sample are run
@@ -488,6 +493,7 @@ LAUNCH = _structure(
     u32 residents: workgroups that one thread keeps alive at the same time
     u32 room: how many it can keep alive, if they wait for each other
     u32 fits: the device holds all workgroups at the same time
+    u32 wide: whether device memory is in use beyond its first 4 GiB
     """,
 )
 FAULT = _structure(
@@ -592,7 +598,7 @@ SITE = _structure(
     u32 space
     u32 lanes, bank_cycles, conflict_cycles: of the last pattern
     u32 kept: how many lines a load had last; they lie in the first cache at slot[], with these keys
-    u32 instance, from, range: good for the last pattern and first addresses from `from` to `from + range`
+    u32 instance, segment, from, range: good for the last pattern and first addresses from `from` to `from + range`
     u32[8] key, slot
     u32 bytes: of one lane
     u32 waits: not 0: in a loop in which a wave waits for another one
@@ -620,7 +626,7 @@ OBSERVATION = _structure(
     u64 left: accesses that may still be observed
     i64 lookups: lines to look up before no further workgroup is followed through the caches
     u64 seen: u64[256]: hash table of `blocks`, stamp in the high half
-    u64 touched: u64[ARENA_WORDS]: for each 64 bytes of the arena, whether they came from memory
+    u64 touched: u64[ARENA_WORDS]: for each 64 bytes of device memory, whether they came from there
     u64 touched_epoch: u32[ARENA_WORDS]
     u64 serial
     Flows flows
@@ -636,6 +642,7 @@ OBSERVATION = _structure(
     u64 cut: workgroups begun when a limit was met; 0: all was observed and followed
     u64 novelty: accesses that one counts as whose pattern is new in the launch
     u32 following: whether accesses are followed through the caches
+    u32 segment: 4 GiB of device memory that the current access goes to
     u32[3] group: the workgroup of the last access; where it runs:
     u32 xcd, unit, instance
     Sample * samples: two for each access; 0: none are taken

@@ -5,6 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 
+from gpulab.virtual_gpu import runtime
+from gpulab.virtual_gpu.machine import computer
+from gpulab.virtual_gpu.machine.arena import Arena
 from tests.hip.conftest import ok
 
 
@@ -56,7 +59,7 @@ def test_freeing(hip):
 
 def test_more_than_there_is(hip):
     assert hip.hipMalloc(1 << 50)[0] == hip.hipError_t.hipErrorOutOfMemory
-    assert hip.hipMalloc(6 << 30)[0] == hip.hipError_t.hipErrorOutOfMemory  # more than this process can back
+    assert hip.hipMalloc(32 << 30)[0] == hip.hipError_t.hipErrorOutOfMemory  # more than a process may have here
 
 
 def test_memory_information_follows_allocations(hip):
@@ -70,10 +73,17 @@ def test_memory_information_follows_allocations(hip):
     assert ok(hip.hipMemGetInfo())[0] == before
 
 
-def test_what_is_free_can_be_had(hip):
-    """All devices share an arena of 4 GiB, so that much less is free than the device's 192 GiB."""
+@pytest.mark.parametrize("gigabytes", [0, 7, 16, 1000])
+def test_what_is_free_can_be_had(hip, monkeypatch, gigabytes):
+    """All devices share the computer's memory: three quarters of it, from 4 to 24 GiB, and much less than 192 GiB."""
+    arena = runtime.instance().arena
+    reach = {0: 4, 7: 5, 16: 12, 1000: 24}[gigabytes] << 30
+    monkeypatch.setattr(computer, "memory", lambda: gigabytes << 30)
+    monkeypatch.setattr(computer, "unused", lambda promised: None)
+    assert Arena().reach == reach
+    monkeypatch.setattr(arena, "reach", reach)
     free, total = ok(hip.hipMemGetInfo())
-    assert free < 4 << 30 < total
+    assert reach - (1 << 30) < free < reach < total
     pointer = ok(hip.hipMalloc(free))
     less = ok(hip.hipMemGetInfo())[0]
     assert less < free

@@ -171,5 +171,5 @@ def test_what_cannot_be_mapped_or_freed(call, reserved):
     assert call.hipMemAddressFree(reserved, 4 * PAGE) == 1
     assert call.hipMemAddressFree(reserved, PAGE) == 1
     assert call.hipMemAddressReserve(byref(u64()), 100, 0, None, 0) == 1
-    assert call.hipMemAddressReserve(byref(u64()), 5 << 30, 0, None, 0) == 2
+    assert call.hipMemAddressReserve(byref(u64()), 32 << 30, 0, None, 0) == 2
     assert call.hipMemRelease(memory) == 0

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from gpulab.errors import DeviceMemoryError
+from gpulab.virtual_gpu.machine import computer
 from gpulab.virtual_gpu.machine.arena import Arena
 
 
@@ -48,8 +49,8 @@ def test_freed_space_comes_together_again(arena):
 
 
 def test_too_large_is_a_memory_error(arena):
-    with pytest.raises(MemoryError, match="5368709120 bytes"):
-        arena.allocate(5 << 30, "device", 0)
+    with pytest.raises(MemoryError, match="34,359,738,368 bytes"):
+        arena.allocate(32 << 30, "device", 0)
 
 
 def test_freeing_twice_is_refused(arena):
@@ -130,6 +131,13 @@ print("right")
 ROOM = (1 << 32) - 2 * 65536
 
 
+@pytest.fixture
+def small_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with memory for 4 GiB on the device, and no more."""
+    monkeypatch.setattr(computer, "memory", lambda: 5 << 30)
+
+
+@pytest.mark.usefixtures("small_computer")
 def test_places_follow_from_sizes() -> None:
     arena = Arena()
     first = arena.base + 65536
@@ -166,6 +174,7 @@ def test_the_smallest_gap_that_fits_is_taken() -> None:
     assert arena.allocate(8192 - 256 - 4096, "device", 0) == places[0] + 256 + 4096  # the rest of it, to the byte
 
 
+@pytest.mark.usefixtures("small_computer")
 def test_all_can_be_had_and_not_more() -> None:
     arena = Arena()
     with pytest.raises(MemoryError):
@@ -198,6 +207,7 @@ def test_memory_is_zero_again_in_every_byte(size: int) -> None:
             arena.free(address)
 
 
+@pytest.mark.usefixtures("small_computer")
 def test_freed_pieces_join_in_any_order() -> None:
     import itertools
 
@@ -284,6 +294,109 @@ def test_tables_are_made_when_something_changed() -> None:
             arena.table(granule)
 
 
+# Beyond 4 GiB: as far as three quarters of the computer's memory go, in whole GiB, at most 24
+
+GIB = 1 << 30
+
+
+@pytest.fixture
+def large_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of 16 GiB, of which nothing is in use."""
+    monkeypatch.setattr(computer, "memory", lambda: 16 * GIB)
+    monkeypatch.setattr(computer, "unused", lambda promised: 16 * GIB - promised)
+    monkeypatch.setattr(computer, "addresses", lambda: None)
+
+
+@pytest.mark.usefixtures("large_computer")
+def test_it_grows_in_place_and_becomes_small_again() -> None:
+    arena = Arena()
+    first = arena.base + 65536
+    assert (arena.reach, arena.size, arena.free_bytes()) == (12 * GIB, 4 * GIB, ROOM)
+    assert arena.largest_bytes() == 12 * GIB - 2 * 65536 - 4096
+    places = [arena.allocate(3 * GIB, "device", 0) for _ in "abc"]
+    assert places == [first + n * (3 * GIB + 4096) for n in range(3)]
+    assert (arena.size, arena.is_wide) == (10 * GIB, True)  # 9 GiB, two ends and three gaps
+    for place in places:
+        for at in (0, 3 * GIB - 8):
+            view = arena.view(place + at, 8)
+            assert bytes(view) == bytes(8)
+            view[:] = b"12345678"
+    assert [arena.find(place + 3 * GIB - 1).address for place in places] == places
+    assert arena.find(places[2] + 3 * GIB) is None
+    assert arena.holds(places[2] + 3 * GIB)
+    assert arena.largest_bytes() == 12 * GIB - 2 * 65536 - 9 * GIB - 4 * 4096
+    with pytest.raises(MemoryError, match=r"3,221,225,472 bytes of device memory: .* memory for 12,884,901,888 in all"):
+        arena.allocate(3 * GIB, "device", 0)
+    arena.free(places[1])
+    assert arena.allocate(2 * GIB, "host", 0) == places[1]  # the smaller of two pieces
+    for place in (places[2], places[0], places[1]):
+        arena.free(place)
+    assert (arena.size, arena.is_wide, arena.free_bytes()) == (4 * GIB, False, ROOM)
+    again = arena.allocate(11 * GIB, "device", 0)
+    assert again == first
+    for at in (0, 3 * GIB - 8, 3 * GIB + 4096, 6 * GIB + 3 * 4096 - 8):
+        assert bytes(arena.view(again + at, 8)) == bytes(8)
+    arena.free(again)
+
+
+@pytest.mark.usefixtures("large_computer")
+def test_small_arrays_keep_away_from_multiples_of_4_gib() -> None:
+    arena = Arena()
+    filler = arena.allocate(4 * GIB - 65536 - (32 << 20), "reserved", 0)
+    small = arena.allocate((32 << 20) - 65536 - 8192, "device", 0)  # what is left before the last 64 KiB
+    assert small == filler + 4 * GIB - (32 << 20) - 65536 + 4096
+    assert arena.size == 4 * GIB
+    assert arena.allocate(16 << 10, "device", 0) == arena.base + 4 * GIB + 65536
+    assert arena.allocate(63 << 20, "device", 0) == arena.base + 4 * GIB + 65536 + (16 << 10) + 4096
+    arena = Arena()
+    filler = arena.allocate(4 * GIB - 65536 - (32 << 20), "reserved", 0)
+    large = arena.allocate(65 << 20, "device", 0)
+    assert large == arena.base + 4 * GIB - (32 << 20) + 4096
+    assert arena.is_wide
+
+
+@pytest.mark.usefixtures("large_computer")
+def test_why_it_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena()
+    monkeypatch.setattr(computer, "unused", lambda promised: 6 * GIB + 5 - promised)
+    assert arena.largest_bytes() == 6 * GIB - 4096
+    with pytest.raises(MemoryError, match="of this computer's memory about 6,442,450,944 are not in use"):
+        arena.allocate(7 * GIB, "device", 0)
+    address = arena.allocate(arena.largest_bytes(), "device", 0)
+    with pytest.raises(MemoryError, match="memory about 0 are not"):
+        arena.allocate(arena.largest_bytes() + 256, "device", 0)
+    reserved = arena.allocate(3 * GIB, "reserved", 0)  # needs addresses alone
+    arena.free(address)
+    arena.free(reserved)
+    monkeypatch.setattr(computer, "unused", lambda promised: None)
+    assert arena.largest_bytes() == 12 * GIB - 2 * 65536 - 4096
+    if not arena._reservation.grows:
+        return  # all its addresses were reserved at the beginning
+    other = Arena()
+    other._reservation.grow(4 * GIB)
+    monkeypatch.setattr(computer, "addresses", lambda: 5 * GIB)  # of which 2 GiB stay the process's
+    if arena._reservation.size == 4 * GIB:
+        assert arena.largest_bytes() == 7 * GIB - 2 * 65536 - 4096
+
+
+@pytest.mark.usefixtures("large_computer")
+def test_what_fits_has_the_addresses_that_it_always_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    import random
+
+    seen = []
+    for gigabytes in (5, 16):
+        monkeypatch.setattr(computer, "memory", lambda gigabytes=gigabytes: gigabytes * GIB)
+        arena, draw, mine, places = Arena(), random.Random(7), [], []
+        for _ in range(300):
+            if mine and draw.random() < 0.4:
+                arena.free(mine.pop(draw.randrange(len(mine))))
+            elif sum(arena.find(a).size for a in mine) < 2 * GIB:
+                mine.append(arena.allocate(draw.choice((100, 5000, 1 << 20, 300 << 20)), "reserved", 0))
+                places.append(mine[-1] - arena.base)
+        seen.append(places)
+    assert seen[0] == seen[1]
+
+
 # Which bytes were never written
 
 
@@ -331,9 +444,22 @@ def test_runs_that_nobody_wrote() -> None:
 
 GUARDED = """
 import ctypes, sys
+from gpulab.virtual_gpu.machine import computer
 from gpulab.virtual_gpu.machine.arena import Arena
+computer.memory, computer.unused = lambda: 16 << 30, lambda promised: None
 arena = Arena(guarded=True)
 assert arena.is_guarded
+large = [arena.allocate(3 << 30, kind, 0) for kind in ("device", "host", "device")]
+assert arena.is_wide
+for place in large:
+    for at in (0, (3 << 30) - 1):
+        assert bytes(arena.view(place + at, 1)) == bytes(1)
+        arena.view(place + at, 1)[:] = b"y"
+assert ctypes.string_at(large[1] + (3 << 30) - 1, 1) == b"y"
+assert arena.home(large[2]) != large[2]
+if sys.argv[1] != "far":
+    for place in large:
+        arena.free(place)
 kept = {}
 for kind in ("device", "global", "host", "managed", "signal", "kernarg", "internal"):
     for size in (100, 5000, 3 << 20):
@@ -343,7 +469,7 @@ for kind in ("device", "global", "host", "managed", "signal", "kernarg", "intern
         view[:] = b"x" * size
         kept[kind, size] = address
 for (kind, size), address in kept.items():
-    assert address >> 32 == arena.base >> 32
+    assert sys.argv[1] == "far" or address >> 32 == arena.base >> 32
     open_ = kind not in ("device", "global")
     assert (arena.home(address + 9) == address + 9) == open_
     assert bytes(arena.view(address, size)) == b"x" * size
@@ -355,7 +481,8 @@ again = arena.allocate(5 << 20, "host", 0)
 assert ctypes.string_at(again, 5 << 20) == bytes(5 << 20)
 device = arena.allocate(5 << 20, "device", 0)
 assert bytes(arena.view(device, 5 << 20)) == bytes(5 << 20)
-place = {"device": device, "freed": kept["host", 5000], "pinned": again}[sys.argv[1]] + 4096 * int(sys.argv[2])
+places = {"far": large[2], "device": device, "freed": kept["host", 5000], "pinned": again}
+place = places[sys.argv[1]] + 4096 * int(sys.argv[2])
 print(hex(place), flush=True)
 if sys.argv[3] == "write":
     ctypes.memset(place, 1, 1)
@@ -373,6 +500,7 @@ else:
         ("pinned", 1280, "read", -11),  # the gap behind it
         ("device", 0, "read", -11),
         ("device", 1279, "write", -11),
+        ("far", 700_000, "read", -11),
     ],
 )
 def test_the_host_cannot_touch_what_a_device_has_for_itself(where: str, page: int, action: str, ends: int) -> None:

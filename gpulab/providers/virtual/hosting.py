@@ -83,9 +83,9 @@ def install(
 def device_addresses() -> tuple[int, int]:
     """(first address, bytes) of the range in which all addresses of device memory lie."""
     from gpulab.virtual_gpu import runtime
-    from gpulab.virtual_gpu.machine.arena import SIZE
 
-    return runtime.instance().arena.base, SIZE
+    arena = runtime.instance().arena
+    return arena.base, arena.reach
 
 
 def nearest(address: int) -> AllocationNote | None:

@@ -1,8 +1,11 @@
-"""Device memory: `Arena` hands out allocations from one reserved range of 4 GiB that starts at a multiple of 4 GiB.
+"""Device memory: `Arena` hands out allocations from one range of addresses that starts at a multiple of 4 GiB.
 
-All device addresses share their high half, so a kernel's bounds check is 32-bit arithmetic. What lies at a device
-address has a home, an address of this process. The two are the same, but for the memory that a device has for itself in
-a guarded arena: there host code that follows a device address meets a page that it may not touch.
+It begins with 4 GiB, whose addresses share their high half, and grows in place when something does not fit: addresses
+of what fits do not depend on it. How far it may grow, the computer's memory says (`Arena.reach`). Bounds checks of
+kernels are 32-bit arithmetic in any case (translate/memory.py).
+What lies at a device address has a home, an address of this process. The two are the same, but for the memory that a
+device has for itself in a guarded arena: there host code that follows a device address meets a page that it may not
+touch.
 Memory is committed by the operating system when it is first touched. Between allocations lie unused gaps, so that a
 kernel that runs over an end meets no neighbour. What was freed lately is remembered for error messages.
 """
@@ -23,13 +26,20 @@ from typing import Any
 
 from gpulab.errors import DeviceMemoryError
 from gpulab.records import AllocationNote
+from gpulab.virtual_gpu.machine import computer
+from gpulab.virtual_gpu.schema import constant
 
 SIZE = 1 << 32
-EDGE = 1 << 16  # never allocated at either end, so that offsets cannot wrap into an allocation
+STEP = 1 << 30  # in which it grows
+LARGEST = constant("ARENA_SEGMENTS") * SIZE
+SPARE = 2 << 30  # of a process whose addresses are limited: it does not grow into these
+EDGE = constant("EDGE")  # never allocated at either end, so that offsets cannot wrap into an allocation
+WHOLE = 64 << 20  # bytes: what is smaller has no part within EDGE of a multiple of 4 GiB, where checks are slower
 ALIGN = 256
 GAP = 4096
 PADDING = 16  # bytes: fewer that were never written may be between the members of a structure
 HUGE = 2 << 20
+LOOKED_AT = 1 << 24  # bytes at a time
 REMEMBERED = 64
 READ_ONLY = 1
 RANGE_WORDS = 4  # of 64 bits: a row of `Arena.table` (schema.RANGE)
@@ -97,42 +107,68 @@ def lazy(size: int) -> mmap.mmap:
 
 
 class _Reservation:
-    """A range of address space: `base` is aligned to 4 GiB; pages appear when touched.
+    """A range of address space: `base` is aligned to 4 GiB; pages appear when touched. It has `size` bytes: where the
+    system lets us choose addresses (Linux) 4 GiB, and what `grow` puts behind them; else `most`, if it can be had.
 
-    With `guarded`, and where the system lets us choose addresses (Linux), there are two: of the first nothing may be
-    touched before `open`, and `shift` bytes behind it lies one of the same size.
+    With `guarded`, and where the system lets us choose addresses, there are two: of the first nothing may be touched
+    before `open`, and `shift` bytes behind it lies one of the same size.
     """
 
-    def __init__(self, guarded: bool = False) -> None:
+    def __init__(self, most: int, guarded: bool = False) -> None:
         self._libc: Any = None
         self.shift = 0
+        self.size = SIZE
         if os.name == "nt":
-            self._reserve_windows()
+            self._reserve_windows(most)
             return
         if sys.platform == "linux":
             if guarded and self._reserve_fixed(FIXED_HOME):
                 self.shift = FIXED_HOME - FIXED_BASE
-                if self._reserve_fixed(FIXED_BASE, 0):
+                if self._reserve_fixed(FIXED_BASE, rights=0):
                     return
                 self.shift = 0  # the other range stays reserved, at no cost
             if self._reserve_fixed(FIXED_BASE):
                 return
             self._libc = None
         try:
-            self.map = lazy(2 * SIZE)
-        except (OSError, ValueError) as error:
-            raise DeviceMemoryError(
-                f"the virtual GPU could not reserve its address space of 8 GiB: {error}.",
-                why="the process has a limit on virtual memory (ulimit -v), or the system forbids overcommitment.",
-                hint="raise the limit: `ulimit -v unlimited` before starting Python.",
-            ) from error
+            self.map = lazy(most + SIZE)
+            self.size = most
+        except (OSError, ValueError):
+            try:
+                self.map = lazy(2 * SIZE)
+            except (OSError, ValueError) as error:
+                raise DeviceMemoryError(
+                    f"the virtual GPU could not reserve its address space of 8 GiB: {error}.",
+                    why="the process has a limit on virtual memory (ulimit -v), or the system forbids overcommitment.",
+                    hint="raise the limit: `ulimit -v unlimited` before starting Python.",
+                ) from error
         start = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
         self.base = -(-start // SIZE) * SIZE
         self._start = start
         if hasattr(self.map, "madvise") and hasattr(mmap, "MADV_DONTDUMP"):
             self.map.madvise(mmap.MADV_DONTDUMP)
 
-    def _reserve_fixed(self, wanted: int, rights: int = mmap.PROT_READ | mmap.PROT_WRITE) -> bool:
+    @property
+    def grows(self) -> bool:
+        """Whether there may be more than `size` bytes."""
+        return self._libc is not None
+
+    def grow(self, size: int) -> bool:
+        """Reserve up to `size` bytes in all; False if something lies there, or addresses are limited."""
+        more = size - self.size
+        if more <= 0:
+            return True
+        if not self.grows or not self._reserve_fixed(self.base + self.shift + self.size, more, moves=False):
+            return False
+        if self.shift and not self._reserve_fixed(self.base + self.size, more, 0, moves=False):
+            self._libc.munmap(self.base + self.shift + self.size, more)
+            return False
+        self.size = size
+        return True
+
+    def _reserve_fixed(
+        self, wanted: int, size: int = SIZE, rights: int = mmap.PROT_READ | mmap.PROT_WRITE, moves: bool = True
+    ) -> bool:
         """Reserve at an address; False if something lies there or the system is older than the flag."""
         try:
             libc = ctypes.CDLL(None, use_errno=True)
@@ -145,15 +181,16 @@ class _Reservation:
         ]  # fmt: skip
         advise.argtypes = protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         give_back.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        start = reserve(wanted, SIZE, rights, _LAZY | _MAP_FIXED_NOREPLACE, -1, 0)
+        start = reserve(wanted, size, rights, _LAZY | _MAP_FIXED_NOREPLACE, -1, 0)
         if start != wanted:  # refused (-1), or an older kernel that took the address for a mere hint
             if start is not None and start != ctypes.c_void_p(-1).value:
-                give_back(start, SIZE)
+                give_back(start, size)
             return False
-        self.base = wanted
+        if moves:
+            self.base = wanted
         self._libc = libc
         if hasattr(mmap, "MADV_DONTDUMP"):
-            advise(wanted, SIZE, mmap.MADV_DONTDUMP)
+            advise(wanted, size, mmap.MADV_DONTDUMP)
         return True
 
     def open(self, address: int, size: int) -> None:
@@ -165,13 +202,16 @@ class _Reservation:
         self.discard(address, size)
         self._libc.mprotect(address, size, 0)
 
-    def _reserve_windows(self) -> None:
+    def _reserve_windows(self, most: int) -> None:
         kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
         allocate = kernel32.VirtualAlloc
         allocate.restype = ctypes.c_void_p
         allocate.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_uint32]
-        start = allocate(None, 2 * SIZE, 0x2000, 0x04)  # MEM_RESERVE, PAGE_READWRITE
-        if not start:
+        for self.size in (most, SIZE):
+            start = allocate(None, self.size + SIZE, 0x2000, 0x04)  # MEM_RESERVE, PAGE_READWRITE
+            if start:
+                break
+        else:
             raise DeviceMemoryError("the virtual GPU could not reserve its address space of 8 GiB.")
         self.base = -(-int(start) // SIZE) * SIZE
         self._commit = lambda address, size: allocate(address, size, 0x1000, 0x04)  # MEM_COMMIT
@@ -202,16 +242,32 @@ class _Reservation:
                 self.map.madvise(advice, first - self._start, whole)
 
 
+def _place(start: int, room: int, align: int) -> int:
+    """The first address from `start` on for so many bytes."""
+    address = -(-start // align) * align
+    multiple = -(-(address - EDGE) // SIZE) * SIZE
+    if room < WHOLE and address + room > multiple - EDGE:
+        address = -(-(multiple + EDGE) // align) * align
+    return address
+
+
 class Arena:
     """All memory of the virtual devices of a process. `generation` counts changes to the table of allocations.
+
+    `size` is how many bytes of addresses it has now, `reach` how many it may come to have: as many as the computer's
+    memory allows, at least 4 GiB.
 
     Args:
         guarded: host code that touches memory of GUARDED kinds is to be stopped. `is_guarded` says whether it is.
     """
 
     def __init__(self, guarded: bool = False) -> None:
-        self._reservation = _Reservation(guarded)
+        self.reach = min(max(computer.memory() * 3 // 4 // STEP * STEP, SIZE), LARGEST)
+        self._reservation = _Reservation(self.reach, guarded)
         self.base = self._reservation.base
+        self.size = SIZE
+        if not self._reservation.grows:
+            self.reach = self._reservation.size
         self.is_guarded = self._reservation.shift != 0
         self.generation = 0
         self._lock = threading.RLock()
@@ -230,7 +286,7 @@ class Arena:
         """Reserve `size` bytes, all zero; the address, a multiple of `align` (at least 256).
 
         Raises:
-            MemoryError: there is no gap of this size left.
+            MemoryError: there is no gap of this size left, and the arena cannot grow so far.
         """
         if size < 0:
             raise ValueError("an allocation cannot have a negative size")
@@ -239,15 +295,11 @@ class Arena:
         room = self._room(size, kind)
         shift = 0 if open_ else self._reservation.shift
         with self._lock:
-            best: tuple[int, int, int] | None = None
-            for position, (start, length) in enumerate(self._free):
-                address = -(-start // align) * align
-                if address + room <= start + length and (best is None or length < best[1]):
-                    best = position, length, address
+            best = self._best(room, align)
             if best is None:
-                raise MemoryError(
-                    f"{size} bytes of device memory: {self.free_bytes()} are free, not in one piece of this size"
-                )
+                self._grow(size, room, align, kind)
+                best = self._best(room, align)
+                assert best is not None
             position, length, address = best
             start, _ = self._free.pop(position)
             pieces = [(start, address - start), (address + room, start + length - address - room)]
@@ -283,6 +335,57 @@ class Arena:
             self.generation += 1
             return address
 
+    def _best(self, room: int, align: int) -> tuple[int, int, int] | None:
+        """The smallest gap that has room: which, its size, the address in it."""
+        best: tuple[int, int, int] | None = None
+        for position, (start, length) in enumerate(self._free):
+            address = _place(start, room, align)
+            if address + room <= start + length and (best is None or length < best[1]):
+                best = position, length, address
+        return best
+
+    def _last(self) -> tuple[int, int]:
+        """What is free at the end: where it begins, and how many bytes it has."""
+        end = self.base + self.size - EDGE
+        start, length = self._free[-1] if self._free else (end, 0)
+        return (start, length) if start + length == end else (end, 0)
+
+    def _most(self) -> int:
+        """The bytes of addresses that it may have now."""
+        free = computer.addresses() if self._reservation.grows else None
+        if free is None:
+            return self.reach
+        more = max(0, free - SPARE) // (2 if self.is_guarded else 1)
+        return min(self.reach, self._reservation.size + more // STEP * STEP)
+
+    def _unused(self) -> int | None:
+        """Bytes of the computer's memory that nobody uses, in whole GiB; None: not known."""
+        mine = (a.size for a in self._allocations.values() if a.only is None and a.kind not in ("reserved", "closed"))
+        unused = computer.unused(sum(mine))
+        return unused if unused is None else unused // STEP * STEP
+
+    def _grow(self, size: int, room: int, align: int, kind: str) -> None:
+        """Have more addresses, so that `room` bytes fit at the end.
+
+        Raises:
+            MemoryError: with the reason.
+        """
+        start, length = self._last()
+        wanted = _place(start, room, align) + room + EDGE - self.base
+        wanted = -(-wanted // STEP) * STEP
+        asked = f"{size:,} bytes of device memory: {self.free_bytes():,} are free, not in one piece of this size, and "
+        if wanted > self.reach:
+            raise MemoryError(f"{asked}this computer has memory for {self.reach:,} in all")
+        unused = self._unused()
+        if unused is not None and kind != "reserved" and size > unused:
+            raise MemoryError(f"{asked}of this computer's memory about {unused:,} are not in use")
+        if wanted > self._most() or not self._reservation.grow(wanted):
+            raise MemoryError(f"{asked}the system gives this process no more addresses (ulimit -v)")
+        more, self.size = wanted - self.size, wanted
+        if length:
+            self._free.pop()
+        self._free.append((start, length + more))
+
     def free(self, address: int) -> None:
         """Give an allocation back.
 
@@ -310,6 +413,10 @@ class Arena:
                     (start, length), (next_start, next_length) = self._free[index], self._free[index + 1]
                     if start + length == next_start:
                         self._free[index : index + 2] = [(start, length + next_length)]
+            start, length = self._last()
+            if self.size > SIZE and start <= self.base + SIZE - EDGE:  # what it grew by is not used any more
+                self.size = SIZE
+                self._free[-1:] = [(start, self.base + SIZE - EDGE - start)] if start < self.base + SIZE - EDGE else []
             if allocation.kind not in ("kernarg", "internal"):
                 self._freed.append(allocation)
             self.allocated -= allocation.size
@@ -340,6 +447,17 @@ class Arena:
             self._allocations[address] = replace(self._allocations[address], home=home)
             self.generation += 1
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether an allocation lies beyond the first 4 GiB."""
+        with self._lock:
+            last = self._allocations[self._addresses[-1]] if self._addresses else None
+            return last is not None and last.address + last.size > self.base + SIZE
+
+    def holds(self, address: int) -> bool:
+        """Whether an address is one of those that are reserved for device memory."""
+        return 0 <= address - self.base < self._reservation.size
+
     def free_bytes(self) -> int:
         """Bytes that are not allocated, gaps included."""
         return sum(length for _, length in self._free)
@@ -347,7 +465,12 @@ class Arena:
     def largest_bytes(self) -> int:
         """The size of the largest allocation that is possible now."""
         with self._lock:
-            rooms = (start + length + start // -ALIGN * ALIGN for start, length in self._free)
+            pieces, more = list(self._free), self._most() - self.size
+            if more > 0:
+                start, length = self._last()
+                unused = self._unused()
+                pieces.append((start, length + more if unused is None else min(length + more, unused)))
+            rooms = (start + length + start // -ALIGN * ALIGN for start, length in pieces)
             return max(0, (max(rooms, default=0) - GAP) // ALIGN * ALIGN)
 
     def allocations(self) -> list[Allocation]:
@@ -378,7 +501,10 @@ class Arena:
     def _bits(self, allocation: Allocation) -> Any:
         bits = self.unwritten[allocation.address]
         if bits is None:
-            bits = self.unwritten[allocation.address] = (ctypes.c_uint8 * (allocation.size // 64 * 8 + 16))()
+            count = allocation.size // 64 * 8 + 16
+            new = ctypes.c_uint8 * count
+            bits = new() if count < HUGE else new.from_buffer(lazy(count))
+            self.unwritten[allocation.address] = bits
         return bits
 
     def unwritten_bits(self, address: int) -> int:
@@ -400,13 +526,20 @@ class Arena:
                 return address, size
             import numpy as np
 
-            offset = address - found.address
-            raw = np.frombuffer(bits, np.uint8)[offset // 8 : (offset + size + 7) // 8]
-            missing = np.unpackbits(raw, bitorder="little")[offset % 8 : offset % 8 + size] == 0
-            edges = np.flatnonzero(np.diff(missing.astype(np.int8), prepend=0, append=0))
-            for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-                if end - start >= min(PADDING, size):
-                    return address + start, end - start
+            first, end = address - found.address, address - found.address + size
+            run = -1  # where one begins that goes on
+            for at in range(first, end, LOOKED_AT):
+                stop = min(at + LOOKED_AT, end)
+                raw = np.frombuffer(bits, np.uint8)[at // 8 : (stop + 7) // 8]
+                missing = np.unpackbits(raw, bitorder="little")[at % 8 : at % 8 + stop - at] == 0
+                edges = np.flatnonzero(np.diff(missing.astype(np.int8), prepend=int(run >= 0), append=0)) + at
+                for edge in edges.tolist():
+                    if run < 0:
+                        run = edge
+                    elif edge < stop or stop == end:
+                        if edge - run >= min(PADDING, size):
+                            return found.address + run, edge - run
+                        run = -1
             return None
 
     def find(self, address: int) -> Allocation | None:

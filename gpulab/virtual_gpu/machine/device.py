@@ -106,7 +106,7 @@ class VirtualDevice:
     def __init__(self, architecture: Architecture, arena: Arena, index: int) -> None:
         self.architecture, self.arena, self.index = architecture, arena, index
         self._lock = threading.RLock()
-        self._contexts = Contexts(arena.base)
+        self._contexts = Contexts()
         self._checker: Checker | None = None
         self._cooperation = 0
         self.workers = cores.usable()

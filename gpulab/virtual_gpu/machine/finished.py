@@ -160,7 +160,8 @@ class Finished:
         return timing.Pending(
             plan.device.architecture, plan.code.block_costs.get, executed, plan.total, block[0] * block[1] * block[2],
             plan.kernel.descriptor, plan.lds,
-            lambda: timing.Seen(accesses, self._recorded(), plan.request.grid, self.live), used or None, self.amounts,
+            lambda: timing.Seen(accesses, self._recorded(), plan.request.grid, self.live, plan.device.arena.base),
+            used or None, self.amounts,
         )  # fmt: skip
 
     def record(self) -> Launch:

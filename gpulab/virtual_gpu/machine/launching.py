@@ -187,6 +187,7 @@ class Plan:
         self.live, self._freed = live, freed = arena.table(self._granule, self.device.index)
         shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
         shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
+        shared.wide = arena.is_wide
 
     def footprint(self, live: array[int], kernarg: bytes) -> int:
         """`timing.footprint`; of launches one after the other it is often the same."""

@@ -129,6 +129,7 @@ class Caches:
         line = 128 if name in ("l2", "memory") else cache.line_bytes
         ways = cache.ways or _WAYS.get(name, 16)
         sets = max(1, cache.bytes // (line * ways))
+        assert name in ("first", "scalar") or sets % 4 == 0, "far_key in observe.c leaves out two bits"
         stride = next(size for size in (16, 32, 64) if ways <= size)
         count = instances * sets
         size = 8 * stride if name in ("first", "scalar") else 4 * stride

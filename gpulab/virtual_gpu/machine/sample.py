@@ -29,10 +29,10 @@ _LOG_CUT = schema.constant("LOG_CUT")
 class Flow(NamedTuple):
     """What one access did in a sample, as counted by native/replay.c (SiteFlow); all 0 if the sample has none of it.
 
-    line: the first of 128 bytes that was used, by the low 32 bits of its address. lds_executed, lds_lanes, lds_cycles:
-    those of its executions that went to LDS. sharing: of lines that a workgroup uses for the first time, the part that
-    the one 1, 2, 4, 8 before it in x (y, z) uses, too; None where the sample has none. The others are the fields of
-    SiteFlow.
+    line: the first of 128 bytes that was used, counted from where device memory begins. lds_executed, lds_lanes,
+    lds_cycles: those of its executions that went to LDS. sharing: of lines that a workgroup uses for the first time,
+    the part that the one 1, 2, 4, 8 before it in x (y, z) uses, too; None where the sample has none. The others are
+    the fields of SiteFlow.
     """
 
     executed: float

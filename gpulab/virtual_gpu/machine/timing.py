@@ -685,17 +685,19 @@ def waited(instruction: Instruction, row: Control) -> list[tuple[str, int]]:
 
 
 class Seen(NamedTuple):
-    """The sample of a launch (observation.py), with its accesses, the grid, and all allocations (`Arena.table`)."""
+    """The sample of a launch (observation.py), with its accesses, the grid, and all allocations (`Arena.table`). `base`
+    is where device memory begins."""
 
     accesses: Sequence[Observed]
     recorded: Recorded
     grid: tuple[int, int, int]
     live: Sequence[int] = ()
+    base: int = 0
 
     def allocations(self, flows: Sequence[sample.Flow]) -> list[tuple[int, int]]:
         """(number, bytes) of the allocation that each access uses, as far as it is known; else (-1, 0)."""
         starts = range(0, len(self.live) - RANGE_WORDS, RANGE_WORDS)
-        places = sorted((self.live[at] & 0xFFFF_FFFF, self.live[at + 1]) for at in starts)
+        places = [(self.live[at] - self.base, self.live[at + 1]) for at in starts]
         found = []
         for flow in flows:
             place = bisect.bisect_right(places, 128 * flow.line + 127, key=lambda each: each[0]) - 1

@@ -90,7 +90,7 @@ class Mappings:
             address = self._arena.allocate(size, "reserved", self._context.current.index, align=align)
         except MemoryError as error:
             raise Failure(
-                codes.OUT_OF_MEMORY, f"{error}; reserved addresses are part of the 4 GiB that all virtual devices share"
+                codes.OUT_OF_MEMORY, f"{error}; reserved addresses are part of what all virtual devices share"
             ) from error
         del wanted  # a wish: HIP may give other addresses, and these are the same in every run
         self._ranges[address] = Range(address, size)

@@ -33,7 +33,7 @@ KINDS = frozenset((HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVIC
 ON_DEVICE = ("device", "array")  # kinds of allocations that take the device's own memory
 TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED = 1, 2, 3  # hipMemoryType
 PITCH_ALIGNMENT = 256
-ARENA_BYTES = 1 << 32  # all device addresses share their high half
+PIECE = 1 << 20  # bytes that a pattern is repeated to before it is copied
 SMALLEST_ADDRESS = 65536  # no operating system gives out memory below
 
 _memmove, _memset = ctypes.memmove, ctypes.memset
@@ -111,11 +111,11 @@ class Memory:
         device = device or self._context.current
         limited = kind in ON_DEVICE
         if limited and device.used_bytes + size > device.architecture.memory_bytes:
-            raise self._no_room(size, device)
+            raise self._no_room(size, device, "")
         try:
             address = self._arena.allocate(size, lies or kind, device.index)
         except MemoryError as error:
-            raise self._no_room(size, device) from error
+            raise self._no_room(size, device, str(error)) from error
         with self._context.lock:
             self.blocks[address] = Block(address, size, kind, device, flags)
             if limited:
@@ -123,14 +123,18 @@ class Memory:
                 device.high_bytes = max(device.high_bytes, device.used_bytes)
         return address
 
-    def _no_room(self, size: int, device: Device) -> Failure:
+    def _no_room(self, size: int, device: Device, why: str) -> Failure:
         total = device.architecture.memory_bytes
-        return Failure(
-            codes.OUT_OF_MEMORY,
+        said = (
             f"{size:,} bytes were asked for, and {self.available(device):,} can be had: of the device's {total:,} "
-            f"bytes {total - device.used_bytes:,} are free, but all virtual devices of a process share "
-            f"{ARENA_BYTES >> 30} GiB of this computer's memory, with managed and pinned memory",
+            f"bytes {total - device.used_bytes:,} are free"
         )
+        if why:
+            said += (
+                ", but all virtual devices of a process share "
+                f"{self._arena.reach >> 30} GiB of this computer's memory, with managed and pinned memory ({why})"
+            )
+        return Failure(codes.OUT_OF_MEMORY, said)
 
     def available(self, device: Device) -> int:
         """Bytes that an allocation on the device can have now: it needs room on the device and in the shared arena."""
@@ -198,7 +202,7 @@ class Memory:
         if found is not None and found.kind in CLOSED:
             raise Failure(codes.INVALID_VALUE, f"0x{address:x} belongs to {found.label}")
         if found is None:
-            if self.in_arena(address) or self.in_arena(address + size - 1):
+            if self._arena.holds(address) or self._arena.holds(address + size - 1):
                 raise Failure(codes.INVALID_VALUE, f"0x{address:x} is not allocated device memory (was it freed?)")
             return None
         if address + size > found.address + found.size and not self._goes_on(found, address + size):
@@ -226,6 +230,13 @@ class Memory:
         first = found.address + found.size - address
         return [(self.home(address), first), *self.parts(address + first, size - first)]
 
+    def _put(self, target: int, data: bytes) -> None:
+        """Bytes into a range that has been checked."""
+        done = 0
+        for home, length in self.parts(target, len(data)):
+            _memmove(home, data[done : done + length], length)
+            done += length
+
     def _move(self, target: int, source: int, size: int) -> None:
         """Copy bytes whose ranges have been checked."""
         done = 0
@@ -235,9 +246,6 @@ class Memory:
                 step = min(length, there)
                 _memmove(home, other, step)
                 home, length, done = home + step, length - step, done + step
-
-    def in_arena(self, address: int) -> bool:
-        return 0 <= address - self._arena.base < ARENA_BYTES
 
     def device_range(self, address: int, size: int) -> Allocation:
         """Like `extent`, but host memory is hipErrorInvalidValue."""
@@ -389,20 +397,19 @@ class Memory:
         if (capture := self._streams.capture(stream)) is not None:
             return capture.fill(stream, address, pattern, count, height, pitch, depth, slice_)
         self._arena.written(address, size)
-        row = pattern * count if len(set(pattern)) > 1 or spans else b""
+        part = pattern * min(count, PIECE // len(pattern))
+        plain = len(set(pattern)) == 1 and not spans
         home = self.home(address)
         for z in range(depth):
             for y in range(height):
                 at = address + z * slice_ + y * pitch
                 if self._context.provenance is not None:
                     self._context.provenance.overwritten(at, width)
-                if spans:
-                    held = ctypes.create_string_buffer(row, width)
-                    self._move(at, ctypes.addressof(held), width)
-                elif row:
-                    _memmove(home + at - address, row, width)
-                else:
+                if plain:
                     _memset(home + at - address, pattern[0], width)
+                else:
+                    for done in range(0, width, len(part)):
+                        self._put(at + done, part[: width - done])
         filled = width * height * depth
         seconds = filled / stream.device.architecture.memory_bandwidth
         self._streams.submit(stream, COPY_LATENCY_US + seconds * 1e6, "fill", "memset", filled)
@@ -411,7 +418,7 @@ class Memory:
 
     def register(self, address: int, size: int, flags: int) -> None:
         """hipHostRegister."""
-        if address < SMALLEST_ADDRESS or not size or self.in_arena(address):
+        if address < SMALLEST_ADDRESS or not size or self._arena.holds(address):
             raise Failure(codes.INVALID_VALUE)
         with self._context.lock:
             if any(r.address < address + size and address < r.address + r.size for r in self.registrations.values()):
@@ -453,11 +460,11 @@ class Memory:
         before = []
         for found in self.registrations.values():
             _memmove(found.shadow, found.address, found.size)
-            before.append(ctypes.string_at(found.shadow, found.size))
+            before.append((ctypes.c_char * found.size).from_address(found.shadow).raw)
         return before
 
     def registered_to_host(self, before: list[bytes]) -> None:
         """After a launch: bring what kernels changed back to the host's memory."""
         for found, held in zip(self.registrations.values(), before, strict=True):
-            if ctypes.string_at(found.shadow, found.size) != held:
+            if (ctypes.c_char * found.size).from_address(found.shadow).raw != held:
                 _memmove(found.address, found.shadow, found.size)

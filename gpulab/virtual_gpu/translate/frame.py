@@ -109,7 +109,6 @@ class Frame(Structure):
         self.active = field("active", "ptr")
         self.symbols = field("symbols", "ptr")
         return Site(
-            arena_high=field("high", "i32"),
             cache=field("cache", "ptr"),
             lds=field("lds", "ptr"),
             scratch=field("scratch", "ptr"),

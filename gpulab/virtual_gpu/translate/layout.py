@@ -30,6 +30,9 @@ LANE_BYTES, LANE_SUMS, LANE_ROW = _COUNTS.offsets["lately"], _COUNTS.offsets["la
 # The high halves of the flat apertures of LDS and scratch.
 SHARED_BASE, PRIVATE_BASE = constant("SHARED_BASE"), constant("PRIVATE_BASE")
 
+# Bytes at both ends of each 4 GiB of addresses that no entry of the table of allocations has.
+EDGE = constant("EDGE")
+
 _WAVE = schema.layout(schema.WAVE)
 OFFSETS, WAVE_BYTES = _WAVE.offsets, _WAVE.bytes
 RUNNING = schema.layout(schema.THREAD).offsets["running"]

@@ -5,7 +5,9 @@ access), and anything else, where the support code checks lane by lane, finds th
 first two are for the allocation that the instruction used last, of which the thread's table has an entry (`Allocation`
 in schema.py): where it begins, where that is in this process, and how many places an element, or a chunk of them,
 may begin at. An address less the beginning, rotated right by the alignment, is below that number if the access is
-inside and aligned. For a whole wave (runs.py) there are the first two ways alone.
+inside and aligned. All addresses of an entry have one high half, so that 32 bits are enough; of an allocation that
+crosses a multiple of 4 GiB the support code makes a new entry there. For a whole wave (runs.py) there are the first two
+ways alone.
 
 Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
 Accesses without an address register are rows for certain; runs.py checks all those of a run before its loop.
@@ -65,7 +67,6 @@ class Access:
 class Site:
     """What memory code needs from the function around it: entry-block values and buffers."""
 
-    arena_high: Value  # i32: high half of all global addresses
     cache: Value
     lds: Value
     scratch: Value
@@ -287,7 +288,8 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
             wanted = e.let(f"add {e.v32} {base}, {_steps(step, e.lanes, 32)}") if step else base
             fits = e.let(f"icmp eq {e.v32} {access.address}, {wanted}")
             if access.high is not None:
-                high = e.let(f"icmp eq {e.v32} {access.high}, {splat(e, 'i32', site.arena_high)}")
+                half = e.let(f"load i32, ptr {e.let(f'getelementptr i8, ptr {entry}, i64 4')}")
+                high = e.let(f"icmp eq {e.v32} {access.high}, {splat(e, 'i32', half)}")
                 fits = e.let(f"and {e.v1} {fits}, {high}")
         return e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {fits} to {e.byte}')}, -1")
 
@@ -317,8 +319,8 @@ def _steps(step: int, lanes: int, width: int) -> Constant:
 
 
 def _only_slow(access: Access) -> bool:
-    # Offsets that could wrap around the arena are left to the support code (arena.EDGE).
-    far = isinstance(access.base, Integer) and access.space == "global" and abs(access.base.number) >= 1 << 16
+    # Offsets that could wrap at a multiple of 4 GiB are left to the support code.
+    far = isinstance(access.base, Integer) and access.space == "global" and abs(access.base.number) >= layout.EDGE
     return access.scattered or access.space in ("scratch", "flat") or (far and access.high is not None)
 
 

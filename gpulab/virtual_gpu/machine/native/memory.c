@@ -52,17 +52,36 @@ static inline Allocation *allocation(const Wave *wave, u32 slot) {
   return (Allocation *)wave->thread->template_wave.cache + slot;
 }
 
-static inline u32 places(u64 size, u32 bytes, u32 align) {
-  if (size > 0x7fffffff) size = 0x7fffffff;
-  return size < bytes ? 0 : (u32)((size - bytes) / align) + 1;
+/* Where elements of `bytes` may begin in so many bytes. */
+static inline u64 places(u64 size, u32 bytes, u32 shift) { return size < bytes ? 0 : ((size - bytes) >> shift) + 1; }
+
+/* Have an entry's part be what its allocation has in the 4 GiB around an address. `away`: from addresses to homes. */
+static NOINLINE void turn_to(Allocation *entry, u64 address, u64 away, u32 bytes, u32 shift) {
+  u64 first = (address & ~0xffffffffull) + EDGE, last = first + 0x100000000ull - 2 * EDGE;
+  u64 end = entry->places ? entry->start + ((entry->places - 1) << shift) + bytes : 0;
+  if (first < entry->start) first = entry->start;
+  if (last > end) last = end;
+  u64 size = first < last ? last - first : 0;
+  entry->from = first;
+  entry->home = first + away;
+  entry->single = (u32)places(size, bytes, shift);
+  entry->wide = (u32)places(size, LANES * bytes, shift);
 }
 
-static inline void keep_allocation(Wave *wave, u32 slot, u64 from, u64 home, u64 size, u32 bytes, u32 align) {
+static inline void keep_allocation(Wave *wave, u32 slot, u64 address, const Range *range, u32 bytes, u32 align) {
   Allocation *entry = allocation(wave, slot);
-  entry->from = from;
-  entry->home = home;
-  entry->single = places(size, bytes, align);
-  entry->wide = places(size, LANES * bytes, align);
+  u32 shift = (u32)__builtin_ctz(align);
+  entry->start = range->address;
+  entry->places = places(range->size, bytes, shift);
+  turn_to(entry, address, range->home - range->address, bytes, shift);
+}
+
+static inline void keep_lds(Wave *wave, u32 slot, u32 bytes, u32 align) {
+  Allocation *entry = allocation(wave, slot);
+  u32 shift = (u32)__builtin_ctz(align);
+  entry->from = entry->home = wave->lds;
+  entry->single = (u32)places(wave->lds_bytes, bytes, shift);
+  entry->wide = (u32)places(wave->lds_bytes, LANES * bytes, shift);
 }
 
 #if LANES == 16
@@ -83,9 +102,23 @@ static inline u64 in_scratch(const Wave *wave, u32 lane, u64 address) {
   return wave->scratch + (address >> 2) * 4 * size + 4 * lane + (address & 3);
 }
 
-/* All active lanes in the allocation that the instruction used last. */
+/* The same as `all_cached` for all of the allocation. */
+static NOINLINE int in_other_part(ChunkAccess *a, Allocation *entry, u32 shift) {
+  u64 away = entry->home - entry->from, pointers[LANES];
+  for (u32 rest = a->mask; rest; rest &= rest - 1) {
+    u32 i = (u32)__builtin_ctz(rest);
+    u64 address = ((a->high ? (u64)a->high[i] << 32 : 0) | a->low[i]) + a->offset, relative = address - entry->start;
+    if (relative & ((1u << shift) - 1) || relative >> shift >= entry->places) return 0;
+    pointers[i] = address + away;
+  }
+  for (u32 i = 0; i < LANES; i++) a->pointers[i] = (a->mask >> i) & 1 ? pointers[i] : (u64)a->wave->dummy;
+  if (a->mask) turn_to(entry, a->pointers[__builtin_ctz(a->mask)] - away, away, a->bytes, shift);
+  return 1;
+}
+
+/* All active lanes in the part of an allocation that the instruction used last. */
 static inline int all_cached(ChunkAccess *a) {
-  const Allocation *entry = allocation(a->wave, a->slot);
+  Allocation *entry = allocation(a->wave, a->slot);
   if (!entry->single || a->space == SPACE_SCRATCH) return 0;
   u32 shift = (u32)__builtin_ctz(a->align);
   WideLanes keep = (WideLanes)__builtin_convertvector((SignedLanes)active_lanes(a->mask), SignedWideLanes);
@@ -101,7 +134,7 @@ static inline int all_cached(ChunkAccess *a) {
   if (a->high) address += __builtin_convertvector(*(const Lanes *)a->high, WideLanes) << 32;
   WideLanes relative = address - entry->from, found = relative + entry->home;
   if (shift) relative = relative >> shift | relative << (64 - shift);
-  if (any_wide((WideLanes)(relative >= entry->single) & keep)) return 0;
+  if (any_wide((WideLanes)(relative >= entry->single) & keep)) return in_other_part(a, entry, shift);
   *(WideLanes *)a->pointers = (found & keep) | ((u64)a->wave->dummy & ~keep);
   return 1;
 }
@@ -145,10 +178,10 @@ int find_lanes(ChunkAccess *a) {
     const Range *range;
     u32 kind = check(launch, address, bytes, align, access, &range);
     if (kind) return fault(wave, kind, a->instruction, lane, address, bytes, access);
-    keep_allocation(wave, a->slot, range->address, range->home, range->size, bytes, align);
+    keep_allocation(wave, a->slot, address, range, bytes, align);
     a->pointers[i] = address - range->address + range->home;
   }
-  if (space == SPACE_LDS && in_lds) keep_allocation(wave, a->slot, wave->lds, wave->lds, wave->lds_bytes, bytes, align);
+  if (space == SPACE_LDS && in_lds) keep_lds(wave, a->slot, bytes, align);
   if (private == a->mask) a->step = 4 * launch->wave_size;
   else if (private) a->step = 0; /* of both kinds: see step_of */
   return 0;
@@ -394,7 +427,7 @@ u64 gpulab_scalar(Wave *wave, u64 ids, u64 address, u32 bytes, u32 number) {
     fault(wave, kind, instruction, ~0u, address, bytes, READ);
     return 0;
   }
-  keep_allocation(wave, (u32)(ids >> 32), range->address, range->home, range->size, bytes, 1);
+  keep_allocation(wave, (u32)(ids >> 32), address, range, bytes, 1);
   if (wave->blind && number != ~0u && ((Observer)wave->observer)(wave, number, address, 1, 0, 0)) return 0;
   return address - range->address + range->home;
 }

@@ -237,12 +237,27 @@ static u32 blocks(Observation *o, const Pattern *p, u32 start, u32 shift, Block 
 
 /* --------------------------------------------------------------------------------------------------------- caches */
 
-/* A tag is the complement of its line's address, so that none is 0 (the last line of the arena is never in use), with
-   these in the low bits. FETCHED: two halves of 64 bytes; DIRTY: four sectors of 32 bytes. */
+/* Addresses are the low 32 bits, within the 4 GiB of device memory that `o->segment` says; scratch has some for itself.
+   Behind the first cache a tag has these in the low bits. FETCHED: two halves of 64 bytes; DIRTY: four sectors of 32
+   bytes. */
 enum { FETCHED = 1, DIRTY = 4 };
 #define STATE 63u
 
-static inline u32 key_of(u32 address, u32 shift) { return ~address >> shift << shift; }
+static inline u32 part_of(const Launch *launch, u64 address) {
+  return launch->wide ? (u32)((address - launch->arena) >> 32) : 0;
+}
+
+/* The number of a line in all of device memory. */
+static inline u32 line_in(const Observation *o, u32 address, u32 shift) {
+  return (o->segment << (32 - shift)) + (address >> shift);
+}
+
+/* Tags of lines, of which none is 0: those of the vector and the scalar caches, and those of the caches behind them,
+   where a set's number tells the low two bits of a line's (Caches in observation.py). */
+static inline u32 key_of(const Observation *o, u32 address, u32 shift) {
+  return address >> shift << shift | (o->segment + 1);
+}
+static inline u32 far_key(const Observation *o, u32 address) { return address >> 9 << 9 | (o->segment + 1) << 6; }
 
 typedef _Bool Bits16 __attribute__((ext_vector_type(16)));
 
@@ -343,7 +358,7 @@ static void drop_first(const Observation *o, const Level *level, u32 instance, u
 
 /* The memory side of the L2: reads of 64 or 128 bytes, and the first write to a line since it came. */
 static inline u64 *touched(Observation *o, u32 address) {
-  u32 word = address >> 12, *age = (u32 *)o->touched_epoch + word;
+  u32 word = line_in(o, address, 12), *age = (u32 *)o->touched_epoch + word;
   u64 *bits = (u64 *)o->touched + word;
   if (*age != o->epoch) { *age = o->epoch; *bits = 0; }
   return bits;
@@ -367,7 +382,7 @@ static void from_memory(Observation *o, Totals *t, const Launch *launch, u32 add
       *bits = before | mask;
       if ((before & mask) == mask) { t->memory_hits++; return; }
     } else {
-      u32 *tag = touch_first(o, &o->memory, 0, address >> 7, key_of(address, 7), (int *)&hit, &evicted);
+      u32 *tag = touch_first(o, &o->memory, 0, line_in(o, address, 7), far_key(o, address), (int *)&hit, &evicted);
       if (evicted & 15 * DIRTY) o->flows.dram_writes += 128;
       int there = (*tag & halves) == halves;
       *tag |= halves;
@@ -384,7 +399,7 @@ static void to_memory(Observation *o, const Launch *launch, u32 address) {
   if (!o->has_memory) return;
   if (o->fits == ~0u) look_at_allocations(o, launch);
   if (o->fits) { *touched(o, address) |= 3ull << (address >> 6 & 62); return; }
-  u32 *tag = touch_first(o, &o->memory, 0, address >> 7, key_of(address, 7), &hit, &evicted);
+  u32 *tag = touch_first(o, &o->memory, 0, line_in(o, address, 7), far_key(o, address), &hit, &evicted);
   if (evicted & 15 * DIRTY) o->flows.dram_writes += 128;
   *tag |= DIRTY | FETCHED | FETCHED << 1;
 }
@@ -397,7 +412,7 @@ static inline u32 readable(u32 tag) {
 
 /* The L2's tag of a line. */
 static inline u32 *l2_tag(Observation *o, u32 address, int *hit) {
-  u32 evicted, *tag = touch_first(o, &o->l2, o->xcd, address >> 7, key_of(address, 7), hit, &evicted);
+  u32 evicted, *tag = touch_first(o, &o->l2, o->xcd, line_in(o, address, 7), far_key(o, address), hit, &evicted);
   o->flows.evicted += evicted != 0;
   o->flows.evicted_dirty += (evicted & 15 * DIRTY) != 0;
   return tag;
@@ -443,7 +458,7 @@ static void miss(Observation *o, Totals *t, const Launch *launch, u32 address, u
   int hit;
   u32 evicted;
   if (o->has_array) {
-    touch_first(o, &o->array, o->unit % o->array.instances, address >> 7, key_of(address, 7), &hit, &evicted);
+    touch_first(o, &o->array, o->unit % o->array.instances, line_in(o, address, 7), far_key(o, address), &hit, &evicted);
     if (hit) { t->array_hits++; return; }
     halves = 3;
   }
@@ -452,8 +467,9 @@ static void miss(Observation *o, Totals *t, const Launch *launch, u32 address, u
 
 static void write_line(Observation *o, Totals *t, const Launch *launch, u32 instance, Block block, int atomic) {
   u32 shift = o->shift, address = block.line << shift;
-  if (atomic) drop(o, &o->first, instance, block.line, key_of(address, shift));
-  if (o->has_array) drop_first(o, &o->array, o->unit % o->array.instances, address >> 7, key_of(address, 7));
+  if (atomic) drop(o, &o->first, instance, line_in(o, address, shift), key_of(o, address, shift));
+  if (o->has_array)
+    drop_first(o, &o->array, o->unit % o->array.instances, line_in(o, address, 7), far_key(o, address));
   u32 sectors = shift == 7 ? block.sectors : block.sectors << (address & 64 ? 2 : 0);
   l2_write(o, t, launch, address & ~127u, sectors, atomic);
 }
@@ -515,6 +531,7 @@ static void keep(Observation *o, Site *site, const Pattern *p, u32 start, u32 in
   }
   site->kept = n;
   site->instance = instance;
+  site->segment = o->segment;
   site->from = start - before;
   site->range = before + after;
 }
@@ -525,9 +542,9 @@ static NOINLINE void load_stretch(Observation *o, const Launch *launch, Totals *
   u32 shift = o->shift, from = start + (u32)p->span[0].from, last = start + (u32)p->span[0].to - 1;
   u32 n = (last >> shift) - (from >> shift) + 1;
   for (u32 i = 0; i < n; i++) {
-    u32 line = (from >> shift) + i, address = line << shift, key = key_of(address, shift);
+    u32 address = ((from >> shift) + i) << shift, key = key_of(o, address, shift);
     int hit;
-    u32 *tag = touch(o, &o->first, instance, line, key, &hit);
+    u32 *tag = touch(o, &o->first, instance, line_in(o, address, shift), key, &hit);
     if (i < KEPT) { site->key[i] = key; site->slot[i] = (u32)(tag - (u32 *)o->first.tags); }
     if (hit) t->first_hits++;
     else miss(o, t, launch, address, shift == 7 ? 3 : 1 << (address >> 6 & 1));
@@ -541,9 +558,9 @@ static NOINLINE void load_lines(Observation *o, const Launch *launch, Totals *t,
   Block found[MAX_BLOCKS];
   u32 shift = o->shift, n = blocks(o, p, start, shift, found);
   for (u32 i = 0; i < n; i++) {
-    u32 address = found[i].line << shift, key = key_of(address, shift);
+    u32 address = found[i].line << shift, key = key_of(o, address, shift);
     int hit;
-    u32 *tag = touch(o, &o->first, instance, found[i].line, key, &hit);
+    u32 *tag = touch(o, &o->first, instance, line_in(o, address, shift), key, &hit);
     if (i < KEPT) { site->key[i] = key; site->slot[i] = (u32)(tag - (u32 *)o->first.tags); }
     if (hit) t->first_hits++;
     else miss(o, t, launch, address, shift == 7 ? 3 : 1 << (address >> 6 & 1));
@@ -555,7 +572,7 @@ static NOINLINE void load_lines(Observation *o, const Launch *launch, Totals *t,
 /* Loads of lines that the same access had before and that are still there: the common case in loops. */
 static inline int load_kept(Observation *o, Totals *t, const Site *site, u32 start, u32 instance) {
   u32 n = site->kept, *tags = (u32 *)o->first.tags, stride = o->first.stride, bad = 0;
-  if (!n || start - site->from > site->range || site->instance != instance) return 0;
+  if (!n || start - site->from > site->range || site->instance != instance || site->segment != o->segment) return 0;
   for (u32 i = 0; i < n; i++) bad |= tags[site->slot[i]] ^ site->key[i];
   if (bad) return 0;
   for (u32 i = 0; i < n; i++) tags[site->slot[i] + stride] = ++o->clock;
@@ -610,6 +627,7 @@ static NOINLINE void scratch(Observation *o, const Wave *wave, const Launch *lau
     moved[i] = start + (at >> 2) * (lanes * 4) + i * 4 + (at & 3);
   }
   Pattern *p = search(o, site, bytes, bytes, exec, moved, 0, first, lanes);
+  o->segment = SCRATCH_SEGMENT;
   for (u32 w = 0; w < (a->bytes + 3) / 4; w++) {
     site->kept = 0;
     u32 lines = cached(o, wave, launch, t, site, p, bytes, a->action, moved[first] + w * lanes * 4);
@@ -627,16 +645,36 @@ static NOINLINE void scalar(Observation *o, const Launch *launch, Totals *t, Sit
   site->kept = 0;
   for (u32 line = first; line <= last; line++) {
     int hit;
-    u32 key = key_of(line << 6, 6), *tag = touch(o, &o->scalar, instance, line, key, &hit);
+    u32 key = key_of(o, line << 6, 6), *tag = touch(o, &o->scalar, instance, line_in(o, line << 6, 6), key, &hit);
     if (hit) t->first_hits++;
     else miss(o, t, launch, line << 6, 1 << (line & 1));
     site->key[0] = key;
     site->slot[0] = (u32)(tag - (u32 *)o->scalar.tags);
   }
-  if (first == last) { site->kept = 1; site->from = first; site->instance = o->xcd * o->units + o->unit; }
+  if (first != last) return;
+  site->kept = 1;
+  site->from = first;
+  site->instance = o->xcd * o->units + o->unit;
+  site->segment = o->segment;
 }
 
-/* Accesses through flat addresses: each lane by its aperture. */
+static inline u64 address_at(const u32 *low, const u32 *high, u32 lane, u64 base) {
+  return ((u64)(high ? high[lane] : 0) << 32 | low[lane]) + base;
+}
+
+/* Those of `lanes` of a wave of so many whose addresses have the high half of the first one's. */
+static inline u64 together(u64 lanes, const u32 *low, const u32 *high, u64 base, u32 size) {
+  u32 first = (u32)(address_at(low, high, (u32)__builtin_ctzll(lanes), base) >> 32) - (u32)(base >> 32);
+  u64 found = 0;
+  for (u32 at = 0; at < size; at += 16) {
+    V16 l = *(const Loose16x *)(low + at), carry = (V16)(l + (u32)base < l);
+    V16 top = high ? *(const Loose16x *)(high + at) - carry : -carry;
+    found |= (u64)bits_of((V16)(top == first)) << at;
+  }
+  return found & lanes;
+}
+
+/* Accesses through flat addresses: each lane by its aperture. (And others whose lanes have several high halves.) */
 static NOINLINE void flat(Observation *o, const Wave *wave, const Launch *launch, Totals *t,
                                            u32 access, Site *site, u64 exec, const u32 *low, const u32 *high,
                                            u64 base) {
@@ -644,7 +682,7 @@ static NOINLINE void flat(Observation *o, const Wave *wave, const Launch *launch
   u32 lanes = launch->wave_size;
   u64 shared = 0, private = 0;
   for (u32 i = 0; i < lanes; i++) {
-    u32 top = (u32)(((((u64)high[i]) << 32 | low[i]) + base) >> 32);
+    u32 top = (u32)(address_at(low, high, i, base) >> 32);
     shared |= (u64)(top == SHARED_BASE) << i;
     private |= (u64)(top == PRIVATE_BASE) << i;
   }
@@ -665,15 +703,19 @@ static NOINLINE void flat(Observation *o, const Wave *wave, const Launch *launch
            (i32)p->conflict_cycles);
   }
   if (private) scratch(o, wave, launch, t, access, site, private, low, (u32)base);
-  if (global) {
-    u32 first = (u32)__builtin_ctzll(global);
-    Pattern *p = search(o, site, a->bytes, a->bytes, global, low, 0, first, lanes);
+  u32 found = 0;
+  for (u64 rest = global, part; rest; rest &= ~part) {
+    part = launch->wide ? together(rest, low, high, base, lanes) : rest;
+    u32 first = (u32)__builtin_ctzll(part);
+    Pattern *p = search(o, site, a->bytes, a->bytes, part, low, 0, first, lanes);
+    o->segment = part_of(launch, address_at(low, high, first, base));
     site->kept = 0;
-    u32 found = cached(o, wave, launch, t, site, p, a->bytes, a->action, low[first] + (u32)base);
+    found += cached(o, wave, launch, t, site, p, a->bytes, a->action, low[first] + (u32)base);
     site->kept = 0;
-    sample(o, access, site, wave, SPACE_GLOBAL, a->bytes, base, global, low, high, found, 0, 0,
-           (i32)found - fewest(o, p->lanes * a->bytes));
   }
+  if (global)
+    sample(o, access, site, wave, SPACE_GLOBAL, a->bytes, base, global, low, high, found, 0, 0,
+           (i32)found - fewest(o, (u32)__builtin_popcountll(global) * a->bytes));
 }
 
 /* The number in the sample of a wave's workgroup; ~0 if it is not in it. */
@@ -706,7 +748,7 @@ static NOINLINE void rare(Observation *o, Wave *wave, Launch *launch, u32 access
   if (!exec) {
     t->executed++;
     if (a->space == SPACE_LDS) { t->lds_executed++; t->bank_cycles += site->phases; }
-  } else if (a->space == SPACE_FLAT) flat(o, wave, launch, t, access, site, exec, low, high, base);
+  } else if (a->space != SPACE_SCRATCH) flat(o, wave, launch, t, access, site, exec, low, high, base);
   else {
     t->executed++;
     t->lanes += (u64)__builtin_popcountll(exec);
@@ -733,6 +775,7 @@ static NOINLINE u32 through_caches(Wave *wave, u32 access, u64 base, u64 exec, c
                                                     const u32 *high) {
   PARTS
   u32 start = low[__builtin_ctzll(exec)] + (u32)base;
+  o->segment = part_of(launch, address_at(low, high, (u32)__builtin_ctzll(exec), base));
   follows(o, wave, launch, o->totals + access);
   u32 lines = cached(o, wave, launch, o->totals + access, site, (Pattern *)site->last, a->bytes, a->action, start);
   if ((i32)lines > site->limit)
@@ -768,9 +811,10 @@ static NOINLINE u32 through_scalar_cache(Wave *wave, u32 access, u64 base) {
   u32 address = (u32)base, *tags = (u32 *)o->scalar.tags, lines = ((address + a->bytes - 1) >> 6) - (address >> 6) + 1;
   t->lines += lines;
   if (!follows(o, wave, launch, t)) return 0;
+  o->segment = part_of(launch, base);
   o->lookups -= lines;
   if (site->kept && address >> 6 == site->from && (address + a->bytes - 1) >> 6 == site->from &&
-      site->instance == o->xcd * o->units + o->unit && tags[site->slot[0]] == site->key[0]) {
+      site->segment == o->segment && site->instance == o->xcd * o->units + o->unit && tags[site->slot[0]] == site->key[0]) {
     tags[site->slot[0] + o->scalar.stride] = ++o->clock;
     t->first_hits++;
   } else scalar(o, launch, t, site, a->bytes, address);
@@ -801,6 +845,26 @@ static inline void record_lines(Recording *r, u32 wave, u32 access, u32 lanes, c
   *to++ = access << 16 | lanes << 8 | n;
   for (u32 i = 0; i < n; i++) *to++ = lines[i].line << 4 | lines[i].sectors;
   *used += n + 1;
+}
+
+static inline void add_segment(Block *lines, u32 n, u32 segment) {
+  if (segment)
+    for (u32 i = 0; i < n; i++) lines[i].line += segment << 25;
+}
+
+/* The lines of an access where device memory has more than 4 GiB. */
+static NOINLINE u32 lines_apart(Observation *o, const Launch *launch, Mark *mark, u32 access, u32 bytes, u64 base,
+                                u64 exec, const u32 *low, const u32 *high, Block *found) {
+  u32 n = 0, lanes = launch->wave_size;
+  for (u64 rest = exec, part; rest; rest &= ~part) {
+    part = together(rest, low, high, base, lanes);
+    u32 first = (u32)__builtin_ctzll(part);
+    const Pattern *p = recorded_pattern(o, mark, access, bytes, bytes, part, low, 0, lanes);
+    u32 more = blocks(o, p, low[first] + (u32)base, 7, found + n);
+    add_segment(found + n, more, part_of(launch, address_at(low, high, first, base)));
+    n += more;
+  }
+  return n;
 }
 
 /* The wave goes on without an observer, from its next entry into translated code on. */
@@ -837,6 +901,7 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
       if (n && found[n - 1].line == block >> 2) found[n - 1].sectors |= 1u << (block & 3);
       else found[n++] = (Block){block >> 2, 1u << (block & 3)};
     }
+    add_segment(found, n, part_of(launch, base));
     record_lines(r, at, access, 1, found, n);
     return 1;
   }
@@ -844,7 +909,7 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
   if (!exec) return 1;
   u32 first = (u32)__builtin_ctzll(exec);
   if (space == SPACE_FLAT) {
-    u32 top = (u32)((((u64)high[first] << 32 | low[first]) + base) >> 32);
+    u32 top = (u32)(address_at(low, high, first, base) >> 32);
     space = top == SHARED_BASE ? SPACE_LDS : top == PRIVATE_BASE ? SPACE_SCRATCH : SPACE_GLOBAL;
   }
   Mark *mark = (Mark *)r->marks + access;
@@ -862,7 +927,13 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
     u32 start = o->scratch_base - (at % 2048 + 1) * wave->scratch_bytes * lanes + offset * lanes * 4;
     for (u32 block = start >> 7, last = (start + dwords * lanes * 4 - 1) >> 7; block <= last && n < 32; block++)
       found[n++] = (Block){block, 15};
+    add_segment(found, n, SCRATCH_SEGMENT);
     record_lines(r, at, access, active, found, n);
+    return 1;
+  }
+  if (launch->wide) {
+    record_lines(r, at, access, active, found,
+                 lines_apart(o, launch, mark, access, a->bytes, base, exec, low, high, found));
     return 1;
   }
   const Pattern *p = recorded_pattern(o, mark, access, a->bytes, a->bytes, exec, low, 0, lanes);
@@ -927,7 +998,9 @@ u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
   Site *site = o->sites + access;
   u32 space = site->space, number = sample_of(o->recording, wave->group);
   if (number != ~0u) record_locked(o, wave, number, access, base, exec, low, high);
-  if (!o->left || !exec) return out_of_line(wave, access, base, exec, low, high);
+  if (!o->left || !exec ||
+      (launch->wide && space == SPACE_GLOBAL && together(exec, low, high, base, launch->wave_size) != exec))
+    return out_of_line(wave, access, base, exec, low, high);
   if (space == SPACE_LDS || space == SPACE_GLOBAL) {
     o->left--;
     const Pattern *p = (const Pattern *)site->last;

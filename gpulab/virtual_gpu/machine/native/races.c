@@ -337,8 +337,8 @@ static inline int consecutive(const u32 *low, const u32 *high, u32 first, u32 by
   const Full step = {0, 1, 2, 3, 4, 5, 6, 7};
   Full l = *(const Cells *)(low + first);
   if (any((Full)(l != all_of(low[first]) + step * bytes))) return 0;
-  if (!high) return low[first] <= ~(u32)0 - 8 * bytes;
-  return !any((Full)(*(const Cells *)(high + first) != all_of(high[first])));
+  if (low[first] > ~(u32)0 - 8 * bytes) return 0;
+  return !high || !any((Full)(*(const Cells *)(high + first) != all_of(high[first])));
 }
 
 static inline int uniform(const u32 *low, const u32 *high, u32 first) {

@@ -32,10 +32,13 @@ enum {
   SHARED_BASE = 65536, /* high half of a flat address that is one of LDS */
   PRIVATE_BASE = 131072, /* high half of a flat address that is one of the lane's scratch */
   MOST_LANES = 16, /* of a chunk, whose lanes the host's vectors hold at once: 8, or 16 with AVX-512 */
+  EDGE = 65536, /* offsets of instructions are smaller; else they could wrap at 4 GiB */
   PATTERNS = 1024, /* shapes of an access's addresses that a device keeps */
   PATTERN_BYTES = 1216, /* the size of Pattern in observe.c */
   KEPT = 8, /* lines of a load that its site keeps */
-  ARENA_WORDS = 1048576, /* bit sets of 64 pieces of 64 bytes, in all 4 GiB of device memory */
+  ARENA_SEGMENTS = 6, /* of 4 GiB each: device memory has no more */
+  SCRATCH_SEGMENT = 6, /* where an observer takes scratch to be; the first one's set numbers are the same */
+  ARENA_WORDS = 7340032, /* bit sets of 64 pieces of 64 bytes, in all segments */
   EVENTS = 33554432, /* accesses that fit into the log of a checked launch */
   SEGMENTS = 1048576, /* runs of events of one wave that fit into its table */
   FOUND = 16, /* findings of a checked launch that are kept */
@@ -324,7 +327,6 @@ struct Wave {
   u64 addresses; /* Buffer, then u32[accesses of a run][2][wave_size]: low and high halves of addresses */
   u64 row; /* gpulab_row */
   u64 blind; /* the table of allocations is empty and stays so */
-  u64 arena;
   Thread *thread;
   Wave *next; /* the next wave of the workgroup; 0: this is the last */
   i64 counted; /* what `budget` was when its instructions were last counted */
@@ -333,7 +335,6 @@ struct Wave {
   u64 note; /* gpulab_note */
   u64 changed; /* in a checked launch: lanes of a chunk whose store changed memory */
   u64 dummy[4]; /* where inactive lanes load from and store to */
-  u32 high;
   u32 lds_bytes;
   u32 scratch_bytes;
   u32 index;
@@ -372,23 +373,21 @@ PLACE_IS(Wave, observer, 720);
 PLACE_IS(Wave, addresses, 728);
 PLACE_IS(Wave, row, 736);
 PLACE_IS(Wave, blind, 744);
-PLACE_IS(Wave, arena, 752);
-PLACE_IS(Wave, thread, 760);
-PLACE_IS(Wave, next, 768);
-PLACE_IS(Wave, counted, 776);
-PLACE_IS(Wave, checker, 784);
-PLACE_IS(Wave, shuffle, 792);
-PLACE_IS(Wave, note, 800);
-PLACE_IS(Wave, changed, 808);
-PLACE_IS(Wave, dummy, 816);
-PLACE_IS(Wave, high, 848);
-PLACE_IS(Wave, lds_bytes, 852);
-PLACE_IS(Wave, scratch_bytes, 856);
-PLACE_IS(Wave, index, 860);
-PLACE_IS(Wave, group, 864);
-PLACE_IS(Wave, number, 876);
-PLACE_IS(Wave, seen, 880);
-PLACE_IS(Wave, still, 888);
+PLACE_IS(Wave, thread, 752);
+PLACE_IS(Wave, next, 760);
+PLACE_IS(Wave, counted, 768);
+PLACE_IS(Wave, checker, 776);
+PLACE_IS(Wave, shuffle, 784);
+PLACE_IS(Wave, note, 792);
+PLACE_IS(Wave, changed, 800);
+PLACE_IS(Wave, dummy, 808);
+PLACE_IS(Wave, lds_bytes, 840);
+PLACE_IS(Wave, scratch_bytes, 844);
+PLACE_IS(Wave, index, 848);
+PLACE_IS(Wave, group, 852);
+PLACE_IS(Wave, number, 864);
+PLACE_IS(Wave, seen, 872);
+PLACE_IS(Wave, still, 880);
 
 /* What translated code and support code hand each other, for a chunk. It lies at the start of what a wave's
    `addresses` points to; the addresses of a run's accesses are behind it. */
@@ -421,19 +420,25 @@ PLACE_IS(LaneCounts, lanes, 80);
 
 /* A memory instruction's entry in its thread's table: the allocation that it used last. An element may begin at
    `from` plus rotate_right(i, alignment's logarithm) for i below `single`; a whole chunk of consecutive ones for i
-   below `wide`. An observed wave of a kernel that does not record itself has an empty table (Launch.blind)
-   instead. A run that is there for a whole wave, too, has an entry: `from` is how often that is not to be tried. */
+   below `wide`. This is the part of the allocation whose addresses have one high half, less EDGE bytes at both
+   ends of these 4 GiB; `start` and `places` tell the support code the same of all of it. An observed wave of a
+   kernel that does not record itself has an empty table (Launch.blind) instead. A run that is there for a whole
+   wave, too, has an entry: `from` is how often that is not to be tried. */
 struct Allocation {
   u64 from;
   u32 wide;
   u32 single;
   u64 home; /* where the byte at `from` is in this process */
+  u64 start;
+  u64 places;
 };
-SIZE_IS(Allocation, 24);
+SIZE_IS(Allocation, 40);
 PLACE_IS(Allocation, from, 0);
 PLACE_IS(Allocation, wide, 8);
 PLACE_IS(Allocation, single, 12);
 PLACE_IS(Allocation, home, 16);
+PLACE_IS(Allocation, start, 24);
+PLACE_IS(Allocation, places, 32);
 
 /* An allocation. */
 struct Range {
@@ -492,7 +497,7 @@ struct Launch {
   u64 zeroed_count;
   u64 limit; /* instructions that one wave may execute */
   u64 slice; /* instructions before a wave lets the others run */
-  u64 arena;
+  u64 arena; /* where device memory begins */
   u64 faulted; /* the lowest number of a workgroup that faulted; ~0 for none */
   u64 cancel; /* everything is to end (Ctrl-C) */
   u64 only; /* not 0: no workgroups but those of the sample are run */
@@ -545,6 +550,7 @@ struct Launch {
   u32 residents; /* workgroups that one thread keeps alive at the same time */
   u32 room; /* how many it can keep alive, if they wait for each other */
   u32 fits; /* the device holds all workgroups at the same time */
+  u32 wide; /* whether device memory is in use beyond its first 4 GiB */
 };
 SIZE_IS(Launch, 512);
 PLACE_IS(Launch, entry, 0);
@@ -615,6 +621,7 @@ PLACE_IS(Launch, first_blocks, 492);
 PLACE_IS(Launch, residents, 496);
 PLACE_IS(Launch, room, 500);
 PLACE_IS(Launch, fits, 504);
+PLACE_IS(Launch, wide, 508);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -808,6 +815,7 @@ struct Site {
   u32 conflict_cycles;
   u32 kept; /* how many lines a load had last; they lie in the first cache at slot[], with these keys */
   u32 instance; /* good for the last pattern and first addresses from `from` to `from + range` */
+  u32 segment;
   u32 from;
   u32 range;
   u32 key[8];
@@ -834,14 +842,15 @@ PLACE_IS(Site, bank_cycles, 68);
 PLACE_IS(Site, conflict_cycles, 72);
 PLACE_IS(Site, kept, 76);
 PLACE_IS(Site, instance, 80);
-PLACE_IS(Site, from, 84);
-PLACE_IS(Site, range, 88);
-PLACE_IS(Site, key, 92);
-PLACE_IS(Site, slot, 124);
-PLACE_IS(Site, bytes, 156);
-PLACE_IS(Site, waits, 160);
-PLACE_IS(Site, worst, 164);
-PLACE_IS(Site, limit, 168);
+PLACE_IS(Site, segment, 84);
+PLACE_IS(Site, from, 88);
+PLACE_IS(Site, range, 92);
+PLACE_IS(Site, key, 96);
+PLACE_IS(Site, slot, 128);
+PLACE_IS(Site, bytes, 160);
+PLACE_IS(Site, waits, 164);
+PLACE_IS(Site, worst, 168);
+PLACE_IS(Site, limit, 172);
 
 /* One level of cache: `instances` of `sets` of `ways` lines. In the first cache and the scalar cache a set is
    `stride` tags (16, 32 or 64) and as many times of last use; `state` has its epoch in the high bits (the set is
@@ -901,7 +910,7 @@ struct Observation {
   u64 left; /* accesses that may still be observed */
   i64 lookups; /* lines to look up before no further workgroup is followed through the caches */
   u64 seen; /* u64[256]: hash table of `blocks`, stamp in the high half */
-  u64 touched; /* u64[ARENA_WORDS]: for each 64 bytes of the arena, whether they came from memory */
+  u64 touched; /* u64[ARENA_WORDS]: for each 64 bytes of device memory, whether they came from there */
   u64 touched_epoch; /* u32[ARENA_WORDS] */
   u64 serial;
   Flows flows;
@@ -926,6 +935,7 @@ struct Observation {
   u64 cut; /* workgroups begun when a limit was met; 0: all was observed and followed */
   u64 novelty; /* accesses that one counts as whose pattern is new in the launch */
   u32 following; /* whether accesses are followed through the caches */
+  u32 segment; /* 4 GiB of device memory that the current access goes to */
   u32 group[3]; /* the workgroup of the last access; where it runs: */
   u32 xcd;
   u32 unit;
@@ -966,10 +976,11 @@ PLACE_IS(Observation, memory_bytes, 336);
 PLACE_IS(Observation, cut, 344);
 PLACE_IS(Observation, novelty, 352);
 PLACE_IS(Observation, following, 360);
-PLACE_IS(Observation, group, 364);
-PLACE_IS(Observation, xcd, 376);
-PLACE_IS(Observation, unit, 380);
-PLACE_IS(Observation, instance, 384);
+PLACE_IS(Observation, segment, 364);
+PLACE_IS(Observation, group, 368);
+PLACE_IS(Observation, xcd, 380);
+PLACE_IS(Observation, unit, 384);
+PLACE_IS(Observation, instance, 388);
 PLACE_IS(Observation, samples, 392);
 PLACE_IS(Observation, recording, 400);
 PLACE_IS(Observation, grouped, 408);
