@@ -37,6 +37,9 @@ def test_modelled_times_are_those_of_a_profile_and_do_not_vary(spin: gpulab.Modu
     assert measured.times_us == pytest.approx([run[0].time_us] * 2, rel=1e-4)
     assert str(measured) == repr(measured) == f"{run[0].time_us:.2f} µs, modelled: it does not vary (2 runs)"
     assert measured.interval_us is None
+    assert (
+        str(Measurement((2.0, 1.0))) == "median 1.50 µs, from 1.00 to 2.00 (2 runs)"
+    )  # nothing warmed up, if not said
 
 
 def test_modelled_times_of_runs_that_do_different_work(spin: gpulab.Module) -> None:

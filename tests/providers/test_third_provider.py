@@ -112,13 +112,18 @@ def test_streams_and_events_have_its_own_clock(toys: gpulab.Module) -> None:
 def test_its_clock_is_read_a_hundred_times_after_a_warm_up(
     toys: gpulab.Module, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each look at the host's clock moves it by 100 ms; 250 ms are to be warmed up."""
-    looks = itertools.count(0.0, 0.1)
+    """Each look at the host's clock moves it by 100 ms; 250 ms are to be warmed up. There the host waits for each run:
+    a kernel that takes long would else be put into the stream without an end."""
+    looks = itertools.count(7.0, 0.1)
     monkeypatch.setattr(time, "perf_counter", lambda: next(looks))
     x, y = arrays(500)
     launches = itertools.count(1)
+    order: list[str] = []
+    waits = toy.Toy.synchronize
+    monkeypatch.setattr(toy.Toy, "synchronize", lambda self: (order.append("wait"), waits(self))[1])
 
     def work() -> None:
+        order.append("work")
         toys.saxpy[2, 250](500 - next(launches), 2.0, x, y)
 
     measured = gpulab.measure(work)
@@ -128,6 +133,7 @@ def test_its_clock_is_read_a_hundred_times_after_a_warm_up(
         "median 500.00 µs, 95 % interval 500.00 to 500.00, 80 % of the runs 500.00 to 500.00 "
         "(100 runs after 2 to warm up)"
     )
+    assert order[:4] == ["work", "wait", "work", "wait"]
     assert gpulab.measure(work, 1, warm_up_ms=0).warm_up == 0
 
 
