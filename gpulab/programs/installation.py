@@ -38,6 +38,14 @@ _HEADER_PACKAGES = {
     "rocwmma": ("roc", "rocwmma"),
 }  # fmt: skip
 
+#: Packages of libraries: the target's namespace, and what links them.
+_LIBRARY_PACKAGES = {
+    "hiprtc": ("hiprtc", "-lhiprtc"), "hsa-runtime64": ("hsa-runtime64", "-lhsa-runtime64"),
+    "rocprofiler-sdk-roctx": ("rocprofiler-sdk-roctx", "-lrocprofiler-sdk-roctx"),
+}  # fmt: skip
+#: Libraries that have no file here but are linked by name: files for who looks for them.
+_NAMED_LIBRARIES = ("roctx64", "rocprofiler-sdk-roctx", "hsa-runtime64")
+
 
 def root() -> Path:
     """The folder, which ROCM_PATH and HIP_PATH name."""
@@ -65,15 +73,19 @@ def install() -> Path:
     _put(folder / ".info" / "version", f"{version}\n")
     for source in sorted(_CMAKE.glob("*/*.cmake")):
         _put(folder / "lib" / "cmake" / source.parent.name / source.name, source.read_text(encoding="utf-8"))
-    for name in ("hip", "hip-lang", *_HEADER_PACKAGES):
+    for name in ("hip", "hip-lang", *_HEADER_PACKAGES, *_LIBRARY_PACKAGES):
         _put(folder / "lib" / "cmake" / name / f"{name}-config-version.cmake", _version_file(version))
     for name, (space, headers) in _HEADER_PACKAGES.items():
         place = folder / "lib" / "cmake" / name
         if (hosted.INCLUDE / headers).is_dir():
-            _put(place / f"{name}-config.cmake", _header_package(name, space, version))
+            _put(place / f"{name}-config.cmake", _package(name, space, version))
         else:  # find_package then says that there is none
             for file in place.glob("*.cmake"):
                 file.unlink()
+    for name, (space, words) in _LIBRARY_PACKAGES.items():
+        _put(folder / "lib" / "cmake" / name / f"{name}-config.cmake", _package(name, space, version, words))
+    for name in _NAMED_LIBRARIES:
+        _put(folder / "lib" / f"lib{name}.so", f"/* For find_library: what gpulab's hipcc takes as -l{name}. */\n")
     _put(folder / "lib" / "cmake" / "gpulab" / "toolchain.cmake", _toolchain(folder))
     return folder
 
@@ -139,13 +151,13 @@ def _version_file(version: str) -> str:
     )
 
 
-def _header_package(name: str, space: str, version: str) -> str:
+def _package(name: str, space: str, version: str, words: str = "") -> str:
     target = f"{space}::{name}"
     return (
-        f"# find_package({name}): headers alone, which gpulab's compiler finds by itself.\n"
+        f"# find_package({name}): gpulab's compiler finds its headers, and what links it, by itself.\n"
         f"if(NOT TARGET {target})\n  find_package(hip QUIET REQUIRED CONFIG PATHS "
         f"\"${{CMAKE_CURRENT_LIST_DIR}}/../hip\" NO_DEFAULT_PATH)\n  add_library({target} INTERFACE IMPORTED)\n"
-        f"  set_target_properties({target} PROPERTIES INTERFACE_LINK_LIBRARIES hip::amdhip64)\nendif()\n"
+        f"  set_target_properties({target} PROPERTIES INTERFACE_LINK_LIBRARIES \"hip::amdhip64;{words}\")\nendif()\n"
         f'if(NOT TARGET {name})\n  add_library({name} INTERFACE IMPORTED)\n'
         f'  set_target_properties({name} PROPERTIES INTERFACE_LINK_LIBRARIES {target})\nendif()\n'
         f'set({name}_VERSION "{version}")\nset({name}_FOUND TRUE)\n'

@@ -63,7 +63,9 @@ def resolved(command: Command, made: Mapping[Input, str]) -> Found:
     queue = list(command.items)
     while queue:
         item = queue.pop(0)
-        if isinstance(item, Input):
+        if isinstance(item, Input) and (name := _rocm_library(item.path)):
+            queue.insert(0, f"-l{name}")
+        elif isinstance(item, Input):
             path = made.get(item) or os.path.abspath(item.path)
             if not os.path.exists(path):
                 raise GpulabError(f"{item.path} cannot be read: No such file or directory.")
@@ -104,6 +106,12 @@ def _library_file(name: str, search: Sequence[str], static: bool) -> str:
         endings = (name[1:],)
     paths = (os.path.join(folder, ending) for folder in search if not _is_rocm(folder) for ending in endings)
     return next(filter(os.path.isfile, paths), "")
+
+
+def _rocm_library(path: str) -> str:
+    """NAME of a file libNAME.so in the folder of a ROCm's libraries, as CMake's find_library gives it; or ""."""
+    match = re.fullmatch(r"lib(.+)\.so(\.[\d.]+)?", os.path.basename(path))
+    return match[1] if match and _is_rocm(os.path.dirname(path)) else ""
 
 
 def _is_rocm(folder: str) -> bool:

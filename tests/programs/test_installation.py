@@ -58,13 +58,21 @@ cmake_minimum_required(VERSION 3.16)
 project(demo LANGUAGES C CXX)
 list(APPEND CMAKE_MODULE_PATH "$ENV{ROCM_PATH}/lib/cmake/hip")
 find_package(HIP MODULE REQUIRED)  # as older projects do
+if(NOT HIP_VERSION VERSION_GREATER_EQUAL 6.0 OR NOT HIP_VERSION_MAJOR)
+  message(FATAL_ERROR "HIP_VERSION is '${HIP_VERSION}'")
+endif()
+set(HIP_HIPCC_FLAGS "${HIP_HIPCC_FLAGS} -O2 -DTWO=2")
+find_package(hiprtc REQUIRED)
+find_library(ROCTX roctx64 PATHS $ENV{ROCM_PATH}/lib)
+find_library(HIP_LIBRARY amdhip64 PATHS $ENV{ROCM_PATH}/lib)
 find_package(hip 6.0 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED)
 hip_add_library(kernels SHARED src/kernels.hip src/other.cpp)
 target_include_directories(kernels PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 add_executable(app src/main.cpp src/tool.c)
-target_link_libraries(app PRIVATE kernels hip::device Threads::Threads OpenMP::OpenMP_CXX m)
+target_link_libraries(app PRIVATE kernels hip::device hiprtc::hiprtc Threads::Threads OpenMP::OpenMP_CXX m)
+target_link_libraries(app PRIVATE ${ROCTX} ${HIP_LIBRARY})
 """
 
 

@@ -96,7 +96,7 @@ def test_a_kernel_with_bytes_that_are_not_utf8() -> None:
 
 
 def test_what_guards_a_header_is_defined_by_no_other() -> None:
-    """hip/hip_complex.h had a macro of the name that guards <complex>, which then lacked what stands behind the guard."""
+    """hip/hip_complex.h had a macro of the name that guards <complex>, which then lacked what is guarded."""
     guards: dict[str, str] = {}
     defined: dict[str, set[str]] = {}
     for path in sorted(hosted.INCLUDE.rglob("*")):

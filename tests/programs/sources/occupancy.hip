@@ -46,6 +46,7 @@ int main() {
               attributes.maxThreadsPerBlock);
   if (attributes.numRegs < 1) return 1;
   CHECK(hipOccupancyMaxPotentialBlockSize(&grid, &block, other<3>));
+  CHECK(hipOccupancyMaxPotentialBlockSize(&grid, &block, (void*)work, 0, 512));  // a pointer, and a limit that is an int
   CHECK(hipFuncSetAttribute(reinterpret_cast<const void*>(work), hipFuncAttributeMaxDynamicSharedMemorySize, 16384));
   CHECK(hipFuncSetCacheConfig(reinterpret_cast<const void*>(work), hipFuncCachePreferShared));
   if (hipFuncGetAttributes(&attributes, &grid) != hipErrorInvalidDeviceFunction) return 1;

@@ -329,9 +329,9 @@ static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(i
 }
 template <typename F>
 static inline hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* block, F function,
-                                                           size_t dynamic_shared_bytes = 0, uint32_t limit = 0) {
+                                                           size_t dynamic_shared_bytes = 0, int limit = 0) {
   return hipOccupancyMaxPotentialBlockSize(grid, block, reinterpret_cast<const void*>(function), dynamic_shared_bytes,
-                                           static_cast<int>(limit));
+                                           limit);
 }
 
 #include "graphs.h"
