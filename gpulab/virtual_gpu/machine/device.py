@@ -42,8 +42,8 @@ from gpulab.virtual_gpu.isa.instruction import Program
 from gpulab.virtual_gpu.machine import faults
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.finished import Complete, Finished, memory_ranges
-from gpulab.virtual_gpu.machine.launching import Plan, Request, at_a_time
-from gpulab.virtual_gpu.machine.loading import Dim3, Hidden, LoadedKernel, LoadedModule
+from gpulab.virtual_gpu.machine.launching import Plan, at_a_time
+from gpulab.virtual_gpu.machine.loading import Dim3, Hidden, LoadedKernel, LoadedModule, Request
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.context import Contexts
 from gpulab.virtual_gpu.machine.observation import PROFILED, Caches
@@ -217,7 +217,7 @@ class VirtualDevice:
             )
             if weak is not None:
                 return self._run_weak(kernel, request, kernarg, weak)
-            plan = kernel.plans.get(request)
+            plan: Plan | None = kernel.plans.get(request)
             if plan is None or not plan.settled:
                 plan = self._plan(kernel, request, plan)
             return self._run(plan, kernarg, host, began)

@@ -1,4 +1,4 @@
-"""What launches have in common: `Request` is how one was asked for, `Plan` what is set up for all that are alike.
+"""What launches have in common: `Plan` is what is set up for all that were asked for in the same way (`Request`).
 
 A kernel keeps its plans (`LoadedKernel.plans`). With one, a launch is a single call into native/workgroups.c: the
 `Launch` structure is filled in already, and the host threads' memory (native/context.py) has room for it.
@@ -16,7 +16,7 @@ from gpulab.architectures.architecture import Architecture
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.machine import balance, timing
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS, Arena
-from gpulab.virtual_gpu.machine.loading import Code, Dim3, Hidden, Home, LoadedKernel
+from gpulab.virtual_gpu.machine.loading import Code, Dim3, Home, LoadedKernel, Request
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.context import NONE, Contexts
 from gpulab.virtual_gpu.machine.native.structures import LaunchStruct
@@ -28,20 +28,6 @@ SLICE = 1 << 18  # instructions before a wave lets others run
 SMALL_LAUNCH = 64  # waves; below that, other threads would cost more than they bring
 RESIDENTS = 16  # workgroups that one host thread keeps alive when they wait for each other
 RESIDENT_BYTES = 256 << 20
-
-
-class Request(NamedTuple):
-    """How a launch was asked for, but for its kernel and the arguments: see `VirtualDevice.launch`."""
-
-    grid: Dim3
-    block: Dim3
-    dynamic_lds: int = 0
-    limit: int | None = None
-    profile: bool = False
-    checked: bool = False
-    workers: int | None = None
-    hidden: Hidden = Hidden()
-    only: bool = False
 
 
 class Shape(NamedTuple):

@@ -1,6 +1,6 @@
 """Programs on a device: `LoadedModule` has its data in memory, `LoadedKernel` is translated at its first launch.
 
-`Code` is what that gives. `Home` says what a program needs of its device.
+`Code` is what that gives. `Home` says what a program needs of its device, `Request` how a launch is asked for.
 
 Most kernels run for a few milliseconds in all, and optimising them would take longer. So a kernel's code is compiled
 quickly at first (`Code.quick`), in a fifth of the time, and optimised when it has run for about as long as that
@@ -16,7 +16,7 @@ import time
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gpulab.architectures.architecture import Architecture
 from gpulab.records import Later, ModelledTime
@@ -32,9 +32,6 @@ from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import translate
 from gpulab.virtual_gpu.translate.pieces import Translation
 from gpulab.virtual_gpu.translate.structure import Structure
-
-if TYPE_CHECKING:
-    from gpulab.virtual_gpu.machine.launching import Plan, Request
 
 Dim3 = tuple[int, int, int]
 
@@ -79,6 +76,20 @@ class Hidden(NamedTuple):
     hostcall_buffer: int = 0
     heap: int = 0
     multigrid_sync: int = 0
+
+
+class Request(NamedTuple):
+    """How a launch was asked for, but for its kernel and the arguments: see `VirtualDevice.launch`."""
+
+    grid: Dim3
+    block: Dim3
+    dynamic_lds: int = 0
+    limit: int | None = None
+    profile: bool = False
+    checked: bool = False
+    workers: int | None = None
+    hidden: Hidden = Hidden()
+    only: bool = False
 
 
 TimeKey = tuple[Dim3, Dim3, int, bool, bytes, int, bytes]
@@ -158,8 +169,8 @@ class LoadedKernel:
         self._code: dict[tuple[bool, bool], Code] = {}
         self.spent = 0.0  # seconds in launches of code of which something was compiled quickly
         self._lock = threading.Lock()
-        #: for launches, by how they are asked for
-        self.plans: dict[Request, Plan] = {}
+        #: what is set up for launches that are asked for in the same way (`launching.Plan`)
+        self.plans: dict[Request, Any] = {}
 
     def set_descriptor(self, descriptor: KernelDescriptor) -> None:
         """Another one, which differs in the size of the stack alone."""

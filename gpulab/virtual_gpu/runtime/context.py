@@ -168,7 +168,7 @@ class Context:
 
     def has_news(self) -> bool:
         """Whether the current device has a fault or printed text that nobody has seen yet."""
-        device = self.devices[self._thread.device]
+        device = self.current
         return device.fault is not None or bool(device.printed)
 
     def flush_printed(self, device: Device | None = None) -> None:
