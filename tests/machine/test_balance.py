@@ -10,7 +10,7 @@ import pytest
 
 from gpulab import architectures, toolchain
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import balance, loops, sample
+from gpulab.virtual_gpu.machine import balance, loops, sample, unit
 from gpulab.virtual_gpu.machine.device import VirtualDevice
 from gpulab.virtual_gpu.machine.loading import LoadedKernel
 from gpulab.virtual_gpu.machine.waiting import Waits
@@ -182,6 +182,17 @@ def test_a_loop_whose_head_does_not_stand_first():
     # One loop in another, and a way into the middle of a third, which then has no head that all pass.
     assert loops.natural([[1], [2], [2, 3], [1, 4], []]) == {1: frozenset({1, 2, 3}), 2: frozenset({2})}
     assert loops.natural([[1, 2], [2], [1, 3], []]) == {}
+
+
+def test_a_way_back_to_the_end_is_no_loop():
+    """The end of the kernel, block 2, stands before its loop, of blocks 4 to 6: compilers do so where several ways lead
+    to the end. The loop's turns follow each other, and none of its blocks stands for several in one visit."""
+    after = [[1, 3], [2, 8], [], [5], [5, 7], [6, 4], [4], [2, 8], [2]]
+    assert loops.natural(after) == {5: frozenset({4, 5, 6})}
+    parts = unit.nest(len(after), loops.natural(after))
+    assert parts == (0, 1, 2, 3, unit.Loop((5, 6, 4)), 7, 8)
+    (path,) = unit.streams(parts, [1, 0, 1, 1, 3, 3, 3, 1, 1], 1, 256)
+    assert path == [(0, 1), (2, 1), (3, 1), *[(5, 1), (6, 1), (4, 1)] * 3, (7, 1), (8, 1)]
 
 
 def device(**more: float) -> balance.Device:

@@ -44,10 +44,11 @@ static inline void add_flow(SiteFlow *to, const SiteFlow *from) {
   to->line = line;
 }
 
-/* Adds up what each turn of one workgroup, or of a row of them in x, asked of the memory's channels; from then on 0. */
-static void add_turns(const Replay *r, u32 row) {
+/* Adds up what each of so many turns of one workgroup, or of a row of them in x, asked of the memory's channels; from
+   then on 0. */
+static void add_turns(const Replay *r, u32 row, u32 turns) {
   u32 *asked = (u32 *)r->asked + (u64)row * SPREAD_TURNS * r->channels;
-  for (u32 turn = 0; turn < SPREAD_TURNS; turn++, asked += r->channels) {
+  for (u32 turn = 0; turn < turns; turn++, asked += r->channels) {
     Crowd *crowd = (Crowd *)r->crowds + turn;
     u32 most = 0, all = 0, used = 0;
     for (u32 c = 0; c < r->channels; c++) {
@@ -86,6 +87,7 @@ void gpulab_replay(Replay *r) {
   const u32 *log = (const u32 *)r->log, *used = (const u32 *)r->used, *kinds = (const u32 *)r->kinds;
   u32 groups = r->size[0] * r->size[1] * r->size[2], *cursors = (u32 *)r->cursors, *ends = cursors + r->waves;
   u64 start = 0;
+  u32 longest = 0;
   for (u32 g = 0; g < groups; g++) {
     u32 live = 0, stamp = 0, scalar_stamp = 0;
     for (u32 i = 0; i < r->array_sets + r->l2_sets; i++) ((u32 *)r->turns)[i] = 0;
@@ -98,7 +100,8 @@ void gpulab_replay(Replay *r) {
       live += cursors[w] < ends[w];
     }
     const u32 *own = log + begin;
-    for (u32 turn = 2; live; turn++) {
+    u32 turn = 2;
+    for (; live; turn++) {
       for (u32 w = 0; w < r->waves; w++) { /* the waves of a workgroup take turns */
         if (cursors[w] >= ends[w]) continue;
         u32 whole = used[g * r->waves + w], length = whole & ~LOG_CUT;
@@ -197,8 +200,10 @@ void gpulab_replay(Replay *r) {
       }
     }
     if (!r->channels) continue;
-    add_turns(r, 0);
-    if ((g + 1) % r->size[0] == 0) add_turns(r, 1);
+    if (g % r->size[0] == 0) longest = 0;
+    longest = turn > longest ? turn : longest;
+    add_turns(r, 0, turn < SPREAD_TURNS ? turn : SPREAD_TURNS);
+    if ((g + 1) % r->size[0] == 0) add_turns(r, 1, longest < SPREAD_TURNS ? longest : SPREAD_TURNS);
   }
   /* What neighbours share: of each line that a workgroup used, whether those before it in x, y, z do. */
   const Line *table = (const Line *)r->table;
