@@ -211,7 +211,7 @@ class VirtualDevice:
 
     def _context(self, number: int) -> Context:
         while len(self._contexts) <= number:
-            self._contexts.append(Context())
+            self._contexts.append(Context(self.arena.base))
         return self._contexts[number]
 
     def _shape(self, block: Dim3, dimensions: int) -> Shape:
@@ -362,7 +362,7 @@ class VirtualDevice:
     def _prepare(self, request: Request) -> Prepared:
         """Everything up to the first instruction."""
         kernel, grid, block, dynamic_lds, kernarg, profile, checked, _, workers, hidden, only = request
-        code = kernel.code(profile, checked)
+        code = kernel.code(profile, checked, self.arena.is_wide)
         shape = self._shape(block, kernel.layout.work_item_dimensions)
         lds = kernel.descriptor.lds_bytes + dynamic_lds
         total = grid[0] * grid[1] * grid[2]

@@ -29,7 +29,7 @@ class Context:
     `address` is what gpulab_run takes; `thread` the structure there; `wave` its template of a wave's state.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, arena: int) -> None:
         self._raw = (ctypes.c_uint8 * (ctypes.sizeof(ThreadStruct) + 64))()
         self.address = -(-ctypes.addressof(self._raw) // 64) * 64
         self.thread = ThreadStruct.from_address(self.address)
@@ -41,6 +41,7 @@ class Context:
         wave.search, wave.clock, wave.cross = functions.scalar, functions.clock, functions.cross
         wave.matrix, wave.round, wave.row = functions.matrix, functions.round, functions.row
         wave.shuffle, wave.image = functions.shuffle, functions.image
+        wave.high = arena >> 32
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0
         self._sizes: tuple[int, ...] = ()
