@@ -251,6 +251,15 @@ def _place(start: int, room: int, align: int) -> int:
     return address
 
 
+def _usable(start: int, length: int) -> list[tuple[int, int]]:
+    """The parts of a free piece that one allocation can fill."""
+    first = -(-(start - EDGE) // SIZE) * SIZE - EDGE  # of the addresses that small ones keep away from
+    if length >= WHOLE or start + length <= first:
+        return [(start, length)]
+    behind = max(start, first + 2 * EDGE)
+    return [(start, max(first - start, 0)), (behind, start + length - behind)]
+
+
 class Arena:
     """All memory of the virtual devices of a process. `generation` counts changes to the table of allocations.
 
@@ -468,7 +477,8 @@ class Arena:
                 start, length = self._last()
                 unused = self._unused()
                 pieces.append((start, length + more if unused is None else min(length + more, unused)))
-            rooms = (start + length + start // -ALIGN * ALIGN for start, length in pieces)
+            usable = (part for piece in pieces for part in _usable(*piece))
+            rooms = (start + length + start // -ALIGN * ALIGN for start, length in usable)
             return max(0, (max(rooms, default=0) - GAP) // ALIGN * ALIGN)
 
     def allocations(self) -> list[Allocation]:
