@@ -362,6 +362,7 @@ WAVE = _structure(
     u64 note: gpulab_note
     u64 changed: in a checked launch: lanes of a chunk whose store changed memory
     u64[4] dummy: where inactive lanes load from and store to
+    u32 high: half of all addresses, where none lies beyond the first 4 GiB
     u32 lds_bytes, scratch_bytes, index
     u32[3] group
     u32 number: of the workgroup

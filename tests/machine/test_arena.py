@@ -353,6 +353,13 @@ def test_small_arrays_keep_away_from_multiples_of_4_gib() -> None:
     large = arena.allocate(65 << 20, "device", 0)
     assert large == arena.base + 4 * GIB - (32 << 20) + 4096
     assert arena.is_wide
+    arena.allocate(arena.largest_bytes(), "reserved", 0)
+    arena.free(large)
+    assert arena.largest_bytes() == 65 << 20
+    arena.allocate(8 << 20, "device", 0)  # 57 MiB are left, of which 24 lie before the multiple
+    for part in ((33 << 20) + 4096 - 65536, (24 << 20) - 65536 - 3 * 4096):
+        assert arena.largest_bytes() == part
+        arena.allocate(part, "device", 0)
 
 
 @pytest.mark.usefixtures("large_computer")
@@ -370,13 +377,6 @@ def test_why_it_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     arena.free(reserved)
     monkeypatch.setattr(computer, "unused", lambda promised: None)
     assert arena.largest_bytes() == 12 * GIB - 2 * 65536 - 4096
-    if not arena._reservation.grows:
-        return  # all its addresses were reserved at the beginning
-    other = Arena()
-    other._reservation.grow(4 * GIB)
-    monkeypatch.setattr(computer, "addresses", lambda: 5 * GIB)  # of which 2 GiB stay the process's
-    if arena._reservation.size == 4 * GIB:
-        assert arena.largest_bytes() == 7 * GIB - 2 * 65536 - 4096
 
 
 @pytest.mark.usefixtures("large_computer")
@@ -395,6 +395,31 @@ def test_what_fits_has_the_addresses_that_it_always_had(monkeypatch: pytest.Monk
                 places.append(mine[-1] - arena.base)
         seen.append(places)
     assert seen[0] == seen[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: addresses are reserved at the beginning elsewhere")
+@pytest.mark.parametrize("more", [1, 5, 100])
+def test_it_does_not_grow_into_the_last_2_gib_of_a_processs_addresses(more: int) -> None:
+    program = """
+import resource, sys
+from gpulab.virtual_gpu.machine import computer
+from gpulab.virtual_gpu.machine.arena import Arena
+computer.memory, computer.unused = lambda: 16 << 30, lambda promised: None
+arena, more = Arena(), int(sys.argv[1])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (more << 30) + (1 << 20), resource.RLIM_INFINITY))
+most = arena.largest_bytes()
+print((most >> 30) + 1)
+try:
+    arena.allocate(most + 256, "device", 0)
+except MemoryError as error:
+    print(error)
+arena.allocate(most, "device", 0)
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(more)], capture_output=True, text=True, check=False)
+    size, said = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, int(size)) == (0, "", {1: 4, 5: 7, 100: 12}[more])
+    assert ("no more addresses" in said) == (more < 100)
 
 
 # Which bytes were never written

@@ -251,11 +251,20 @@ def _place(start: int, room: int, align: int) -> int:
     return address
 
 
+def _usable(start: int, length: int) -> list[tuple[int, int]]:
+    """The parts of a free piece that one allocation can fill."""
+    first = -(-(start - EDGE) // SIZE) * SIZE - EDGE  # of the addresses that small ones keep away from
+    if length >= WHOLE or start + length <= first:
+        return [(start, length)]
+    behind = max(start, first + 2 * EDGE)
+    return [(start, max(first - start, 0)), (behind, start + length - behind)]
+
+
 class Arena:
     """All memory of the virtual devices of a process. `generation` counts changes to the table of allocations.
 
     `size` is how many bytes of addresses it has now, `reach` how many it may come to have: as many as the computer's
-    memory allows, at least 4 GiB.
+    memory allows, at least 4 GiB. `is_wide`: an allocation lies beyond the first 4 GiB.
 
     Args:
         guarded: host code that touches memory of GUARDED kinds is to be stopped. `is_guarded` says whether it is.
@@ -269,7 +278,7 @@ class Arena:
         if not self._reservation.grows:
             self.reach = self._reservation.size
         self.is_guarded = self._reservation.shift != 0
-        self.generation = 0
+        self.generation, self.is_wide = 0, False
         self._lock = threading.RLock()
         self._addresses: list[int] = []
         self._allocations: dict[int, Allocation] = {}
@@ -332,7 +341,7 @@ class Arena:
                     self._freed.remove(old)
             bisect.insort(self._addresses, address)
             self.allocated += size
-            self.generation += 1
+            self._changed()
             return address
 
     def _best(self, room: int, align: int) -> tuple[int, int, int] | None:
@@ -420,7 +429,12 @@ class Arena:
             if allocation.kind not in ("kernarg", "internal"):
                 self._freed.append(allocation)
             self.allocated -= allocation.size
-            self.generation += 1
+            self._changed()
+
+    def _changed(self) -> None:
+        last = self._allocations[self._addresses[-1]] if self._addresses else None
+        self.is_wide = last is not None and last.address + last.size > self.base + SIZE
+        self.generation += 1
 
     def _room(self, size: int, kind: str) -> int:
         """Bytes that an allocation takes up, with its gap; in a guarded arena what the host may touch has own pages."""
@@ -447,13 +461,6 @@ class Arena:
             self._allocations[address] = replace(self._allocations[address], home=home)
             self.generation += 1
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether an allocation lies beyond the first 4 GiB."""
-        with self._lock:
-            last = self._allocations[self._addresses[-1]] if self._addresses else None
-            return last is not None and last.address + last.size > self.base + SIZE
-
     def holds(self, address: int) -> bool:
         """Whether an address is one of those that are reserved for device memory."""
         return 0 <= address - self.base < self._reservation.size
@@ -470,7 +477,8 @@ class Arena:
                 start, length = self._last()
                 unused = self._unused()
                 pieces.append((start, length + more if unused is None else min(length + more, unused)))
-            rooms = (start + length + start // -ALIGN * ALIGN for start, length in pieces)
+            usable = (part for piece in pieces for part in _usable(*piece))
+            rooms = (start + length + start // -ALIGN * ALIGN for start, length in usable)
             return max(0, (max(rooms, default=0) - GAP) // ALIGN * ALIGN)
 
     def allocations(self) -> list[Allocation]:

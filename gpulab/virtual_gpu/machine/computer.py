@@ -41,16 +41,19 @@ def unused(promised: int) -> int | None:
 
 
 def addresses() -> int | None:
-    """Bytes of addresses that this process may still get; None: as many as it likes."""
+    """Bytes of addresses that this process may still get; None: as many as it likes. Where that is limited, and it
+    cannot be seen how many there are (in a jail): 0."""
     try:
         import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit == resource.RLIM_INFINITY:
-            return None
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
-    except (ImportError, OSError, ValueError):
+    except ImportError:
         return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
+    except (OSError, ValueError):
+        return 0
     return max(0, limit - used)
 
 

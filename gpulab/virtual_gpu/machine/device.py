@@ -106,7 +106,7 @@ class VirtualDevice:
     def __init__(self, architecture: Architecture, arena: Arena, index: int) -> None:
         self.architecture, self.arena, self.index = architecture, arena, index
         self._lock = threading.RLock()
-        self._contexts = Contexts()
+        self._contexts = Contexts(arena.base)
         self._checker: Checker | None = None
         self._cooperation = 0
         self.workers = cores.usable()
@@ -218,7 +218,7 @@ class VirtualDevice:
             if weak is not None:
                 return self._run_weak(kernel, request, kernarg, weak)
             plan: Plan | None = kernel.plans.get(request)
-            if plan is None or not plan.settled:
+            if plan is None or not plan.settled or plan.generation != self.arena.generation:
                 plan = self._plan(kernel, request, plan)
             return self._run(plan, kernarg, host, began)
 
@@ -324,7 +324,7 @@ class VirtualDevice:
 
     def _plan(self, kernel: LoadedKernel, request: Request, known: Plan | None) -> Plan:
         """The plan for a request; the one that is known, if the kernel's code is still the same."""
-        code = kernel.code(request.profile, request.checked)
+        code = kernel.code(request.profile, request.checked, self.arena.is_wide)
         if known is None or known.code is not code:
             if len(kernel.plans) >= MOST_PLANS:
                 kernel.plans.clear()

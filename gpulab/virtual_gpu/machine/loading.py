@@ -166,7 +166,7 @@ class LoadedKernel:
         self.packet = 0
         if "dispatch_ptr" in self.layout.user or "queue_ptr" in self.layout.user:
             self.packet = device.arena.allocate(64, "internal", device.index, "dispatch packet", writable=False)
-        self._code: dict[tuple[bool, bool], Code] = {}
+        self._code: dict[tuple[bool, bool, bool], Code] = {}
         self.spent = 0.0  # seconds in launches of code of which something was compiled quickly
         self._lock = threading.Lock()
         #: what is set up for launches that are asked for in the same way (`launching.Plan`)
@@ -210,22 +210,22 @@ class LoadedKernel:
                 addresses[name] = -(-self.descriptor.lds_bytes // max(data.align, 1)) * max(data.align, 1)
         return addresses
 
-    def code(self, profile: bool = False, checked: bool = False) -> Code:
-        """The kernel as host code; translated and compiled at the first call.
+    def code(self, profile: bool = False, checked: bool = False, wide: bool = False) -> Code:
+        """The kernel as host code; translated and compiled at the first call. `wide`: see `translate`.
 
         A launch that nobody checks takes code that was made for checked ones, which does the same, until it has run
         for so long that other code pays.
         """
-        code = self._code.get((profile, checked))
+        code = self._code.get((profile, checked, wide))
         if code is None and not checked:
-            told = self._code.get((profile, True))
+            told = self._code.get((profile, True, wide))
             if told is not None and told.quick and not self.worth(told):
                 return told
         if code is None or (code.translation.quick and not code.quick and self.worth(code)):
             with self._lock:
                 whole = code is not None or not QUICK_SECONDS or any(self.worth(c) for c in self._code.values())
-                code = self._translate(profile, checked, not whole)
-                self._code[profile, checked] = code
+                code = self._translate(profile, checked, not whole, wide)
+                self._code[profile, checked, wide] = code
         elif code.quick and self.worth(code):
             self.optimise(code)
         return code
@@ -254,7 +254,7 @@ class LoadedKernel:
 
     def compile(self) -> None:
         """Translate and compile it as its first launch would, and keep the code on disk alone."""
-        translation = self._translation(False, False, quick=True)
+        translation = self._translation(False, False, quick=True, wide=False)
         self._objects(translation, not jit.is_kept(translation.ir))
 
     def _objects(self, translation: Translation, quick: bool) -> list[bytes]:
@@ -268,19 +268,19 @@ class LoadedKernel:
         (entry,) = jit.load(self._objects(translation, quick), translation.name)
         return entry
 
-    def _translation(self, profile: bool, checked: bool, quick: bool) -> Translation:
+    def _translation(self, profile: bool, checked: bool, quick: bool, wide: bool) -> Translation:
         program = self.module.program
         return translate(
             program, self.descriptor, self.module.decoder, self.mode, profile,
-            check_alignment=program.guarantees.alignment, checked=checked, quick=quick,
+            check_alignment=program.guarantees.alignment, checked=checked, quick=quick, wide=wide,
         )  # fmt: skip
 
-    def _translate(self, profile: bool, checked: bool, quick: bool) -> Code:
+    def _translate(self, profile: bool, checked: bool, quick: bool, wide: bool) -> Code:
         module = self.module
         program = module.program
-        if module.beside is not None and quick and not profile and not checked:
+        if module.beside is not None and quick and not (profile or checked or wide):
             module.beside.wanted(self.name)
-        translation = self._translation(profile, checked, quick)
+        translation = self._translation(profile, checked, quick, wide)
         addresses = self.addresses()
         symbols = [dispatch.relocated(symbol, index, program, addresses) for symbol, index in translation.symbols]
         highest = 0

@@ -45,10 +45,11 @@ class Frame(Structure):
         lanes: int | None,
         checked: bool,
         quick: bool,
+        wide: bool,
     ) -> None:
         super().__init__(program, kernel, decoder, mode)
         self.profile, self.check_alignment, self.checked = profile, check_alignment, checked
-        self.quick = quick
+        self.quick, self.wide = quick, wide
         self.emitter = e = Emitter(lanes or jit.host().lanes)
         self.entry_live, self.after = analyse(
             {b: [self.decoded[i] for i in body] for b, body in self.blocks.items()}, self.successors
@@ -109,6 +110,7 @@ class Frame(Structure):
         self.active = field("active", "ptr")
         self.symbols = field("symbols", "ptr")
         return Site(
+            high=None if self.wide else field("high", "i32"),
             cache=field("cache", "ptr"),
             lds=field("lds", "ptr"),
             scratch=field("scratch", "ptr"),

@@ -264,6 +264,7 @@ def translate(
     lanes: int | None = None,
     checked: bool = False,
     quick: bool = False,
+    wide: bool = False,
 ) -> Translation:
     """LLVM IR of a kernel with all device functions it reaches.
 
@@ -274,8 +275,9 @@ def translate(
         lanes: of a chunk (emitter.py); None for what the support code was built with, the host's own.
         checked: tell the checker (machine/native/checked.h) all that it wants to know.
         quick: of a large kernel, put what is outside loops into `Translation.quick`.
+        wide: device memory may lie beyond its first 4 GiB (see memory.py).
 
     Raises:
         UnsupportedInstruction: an instruction without a row, or one that gpulab cannot execute.
     """
-    return _Function(program, kernel, decoder, mode, profile, check_alignment, lanes, checked, quick).emit()
+    return _Function(program, kernel, decoder, mode, profile, check_alignment, lanes, checked, quick, wide).emit()

@@ -6,8 +6,8 @@ first two are for the allocation that the instruction used last, of which the th
 in schema.py): where it begins, where that is in this process, and how many places an element, or a chunk of them,
 may begin at. An address less the beginning, rotated right by the alignment, is below that number if the access is
 inside and aligned. All addresses of an entry have one high half, so that 32 bits are enough; of an allocation that
-crosses a multiple of 4 GiB the support code makes a new entry there. For a whole wave (runs.py) there are the first two
-ways alone.
+crosses a multiple of 4 GiB the support code makes a new entry there. While all device memory lies in the first 4 GiB
+there is one such half. For a whole wave (runs.py) there are the first two ways alone.
 
 Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
 Accesses without an address register are rows for certain; runs.py checks all those of a run before its loop.
@@ -67,6 +67,7 @@ class Access:
 class Site:
     """What memory code needs from the function around it: entry-block values and buffers."""
 
+    high: Value | None  # i32: high half of all global addresses; None: each entry has its own
     cache: Value
     lds: Value
     scratch: Value
@@ -288,7 +289,7 @@ def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
             wanted = e.let(f"add {e.v32} {base}, {_steps(step, e.lanes, 32)}") if step else base
             fits = e.let(f"icmp eq {e.v32} {access.address}, {wanted}")
             if access.high is not None:
-                half = e.let(f"load i32, ptr {e.let(f'getelementptr i8, ptr {entry}, i64 4')}")
+                half = site.high or e.let(f"load i32, ptr {e.let(f'getelementptr i8, ptr {entry}, i64 4')}")
                 high = e.let(f"icmp eq {e.v32} {access.high}, {splat(e, 'i32', half)}")
                 fits = e.let(f"and {e.v1} {fits}, {high}")
         return e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {fits} to {e.byte}')}, -1")

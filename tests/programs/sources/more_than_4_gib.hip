@@ -3,7 +3,7 @@
 // OUT: pinned 7 managed 9
 // OUT: gather 5
 // OUT: fault 700
-// ERR: out of bounds
+// ERR: write of 4 bytes at address
 // ERR: of an allocation of 1,610,612,736 bytes
 #include <hip/hip_runtime.h>
 #include <cstdio>

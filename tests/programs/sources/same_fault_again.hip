@@ -3,8 +3,8 @@
 // OUT: out of memory
 // ERR: same_fault_again.hip, line 14
 // ERR: the same fault 2 more times in kernel beyond, line 14: out of bounds
-// ERR: hipMalloc returned hipErrorOutOfMemory: 107,374,182,400 bytes were asked for, and 
-// ERR: bytes 206,141,652,988 are free, but all virtual devices of a process share 
+// ERR: hipMallocManaged returned hipErrorOutOfMemory: 107,374,182,400 bytes were asked for, and 
+// ERR: are free, but all virtual devices of a process share 
 // ERR: same_fault_again: same_fault_again.hip:28: int main(): Assertion `result == 0' failed.
 // EXIT: -6
 #include <hip/hip_runtime.h>
@@ -20,7 +20,7 @@ int main() {
     beyond<<<1, 1>>>(p, i);
     std::printf("%d%c", static_cast<int>(hipDeviceSynchronize()), i == 2 ? '\n' : ' ');
   }
-  hipError_t error = hipMalloc(&q, 100ull << 30);
+  hipError_t error = hipMallocManaged(&q, 100ull << 30);
   std::printf("%s\n", hipGetErrorString(error));
   int result = 0;
   if (error != hipSuccess) result = 1;

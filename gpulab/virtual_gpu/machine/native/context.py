@@ -29,7 +29,7 @@ class Context:
     `address` is what gpulab_run takes; `thread` the structure there; `wave` its template of a wave's state.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, arena: int) -> None:
         self._raw = (ctypes.c_uint8 * (ctypes.sizeof(ThreadStruct) + 64))()
         self.address = -(-ctypes.addressof(self._raw) // 64) * 64
         self.thread = ThreadStruct.from_address(self.address)
@@ -41,6 +41,7 @@ class Context:
         wave.search, wave.clock, wave.cross = functions.scalar, functions.clock, functions.cross
         wave.matrix, wave.round, wave.row = functions.matrix, functions.round, functions.row
         wave.shuffle, wave.image = functions.shuffle, functions.image
+        wave.high = arena >> 32
         self._memory: mmap.mmap | None = None
         self._memory_bytes = 0
         self.counters = (_U64 * 256)()
@@ -78,14 +79,15 @@ class Context:
 class Contexts:
     """The memory of a device's host threads, made when it is first needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, arena: int) -> None:
+        self._arena = arena
         self._made: list[Context] = []
         self._amounts: list[mmap.mmap] = []  # plans have the addresses of older ones
 
     def first(self, count: int) -> tuple[Context, ...]:
         """Those of the first `count` threads."""
         while len(self._made) < count:
-            self._made.append(Context())
+            self._made.append(Context(self._arena))
         return tuple(self._made[:count])
 
     def amounts(self, workgroups: int) -> int:

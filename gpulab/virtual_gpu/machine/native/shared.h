@@ -335,6 +335,7 @@ struct Wave {
   u64 note; /* gpulab_note */
   u64 changed; /* in a checked launch: lanes of a chunk whose store changed memory */
   u64 dummy[4]; /* where inactive lanes load from and store to */
+  u32 high; /* half of all addresses, where none lies beyond the first 4 GiB */
   u32 lds_bytes;
   u32 scratch_bytes;
   u32 index;
@@ -381,11 +382,12 @@ PLACE_IS(Wave, shuffle, 784);
 PLACE_IS(Wave, note, 792);
 PLACE_IS(Wave, changed, 800);
 PLACE_IS(Wave, dummy, 808);
-PLACE_IS(Wave, lds_bytes, 840);
-PLACE_IS(Wave, scratch_bytes, 844);
-PLACE_IS(Wave, index, 848);
-PLACE_IS(Wave, group, 852);
-PLACE_IS(Wave, number, 864);
+PLACE_IS(Wave, high, 840);
+PLACE_IS(Wave, lds_bytes, 844);
+PLACE_IS(Wave, scratch_bytes, 848);
+PLACE_IS(Wave, index, 852);
+PLACE_IS(Wave, group, 856);
+PLACE_IS(Wave, number, 868);
 PLACE_IS(Wave, seen, 872);
 PLACE_IS(Wave, still, 880);
 
