@@ -122,6 +122,16 @@ def test_freed_memory_cannot_be_copied(hip):
     assert hip.hipMemcpy(host, address, 64, kind(hip, "DeviceToHost"))[0] == hip.hipError_t.hipErrorInvalidValue
 
 
+def test_filling_more_than_is_copied_at_once(hip, allocate):
+    count = (5 << 18) + 3
+    device, got = allocate(4 * count + 8), np.zeros(count + 2, np.uint32)
+    ok(hip.hipMemset(device, 0xFF, 4 * count + 8))
+    ok(hip.hipMemsetD32(int(device) + 4, 0x01020304, count))
+    ok(hip.hipMemcpy(got, device, got.nbytes, kind(hip, "DeviceToHost")))
+    assert (got[1:-1] == 0x01020304).all()
+    assert (got[0], got[-1]) == (0xFFFFFFFF, 0xFFFFFFFF)
+
+
 @pytest.mark.parametrize(("call", "dtype"), [("hipMemsetD8", "u1"), ("hipMemsetD16", "u2"), ("hipMemsetD32", "u4")])
 def test_filling_with_elements(hip, allocate, call, dtype):
     size = np.dtype(dtype).itemsize
