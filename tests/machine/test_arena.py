@@ -425,8 +425,10 @@ arena.allocate(most, "device", 0)
 # Which bytes were never written
 
 
-def test_runs_that_nobody_wrote() -> None:
-    """Runs of fewer than 16 bytes do not count, unless all of the range is one."""
+@pytest.mark.parametrize("piece", [1 << 24, 64, 7, 1])
+def test_runs_that_nobody_wrote(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of fewer than 16 bytes do not count, unless all of the range is one; in whatever pieces it is looked at."""
+    monkeypatch.setattr("gpulab.virtual_gpu.machine.arena.LOOKED_AT", piece)
     arena = Arena()
     address = arena.allocate(200, "device", 0)
     other = arena.allocate(200, "host", 0)
