@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The timing model beside public measurements: each `Comparison` is a kernel of timing.hip, what the model says and
-what was measured.
+"""The timing model beside public measurements: each `Row` is a kernel of timing.hip, what the model says and what was
+measured.
 
 `Machine` runs, of a grid as large as the one that was measured, the workgroups of the sample that the time of every
 launch is modelled from. As a program it writes the table into docs/timing.md (`--print`: shows it); it is the same on
@@ -164,7 +164,7 @@ L1_STRIDES = {
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Row:
     """One row of the table: what was run where, the model's value and the measured one in `unit`."""
 
     what: str
@@ -197,7 +197,7 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def streams() -> Iterator[Comparison]:
+def streams() -> Iterator[Row]:
     """Copies, strides, a gather and streams by occupancy, over 1 GiB of which the beginning is run."""
     for arch, copied in (("gfx942", 4350), ("gfx90a", 1360), ("gfx1030", 456), ("gfx1100", None)):
         m = machine(arch)
@@ -213,33 +213,31 @@ def streams() -> Iterator[Comparison]:
 
         for name, size in (("copy4", 16), ("copy", 4)):
             found, limiter = rate(name, size)
-            yield Comparison(f"copy, {size} bytes a thread", arch, found, copied, "GB/s", limiter, source)
+            yield Row(f"copy, {size} bytes a thread", arch, found, copied, "GB/s", limiter, source)
         for stride in (2, 8, 32):
             found, limiter = rate("strided", 4, stride, size=GIB // stride)
             title = f"strided read, {stride} floats (useful bytes)"
-            yield Comparison(title, arch, found, None, "GB/s", limiter, NONE, "channels, L1 banks")
+            yield Row(title, arch, found, None, "GB/s", limiter, NONE, "channels, L1 banks")
         found, limiter = rate("gather", 4, GIB // 4 - 1)
-        yield Comparison("random gather of floats (useful bytes)", arch, found, None, "GB/s", limiter, NONE, "pages")
+        yield Row("random gather of floats (useful bytes)", arch, found, None, "GB/s", limiter, NONE, "pages")
         for name, moved, board, measured in OCCUPANCY.get(arch, ()):
             for threads, gigabytes in zip((64, 128, 256, 512, 1024), measured, strict=True):
                 found, limiter = rate(name, 8, moved=moved, block=threads, lds=32 << 10)
                 title = f"{'read' if name == 'read_only' else 'scale'}, 32 KiB of LDS for {threads} threads"
                 lacks = "mixed traffic" if name == "scale" else ""
-                yield Comparison(
-                    title, arch, found, gigabytes, "GB/s", limiter, f"{BENCHES}, gpu-stream, {board}", lacks
-                )
+                yield Row(title, arch, found, gigabytes, "GB/s", limiter, f"{BENCHES}, gpu-stream, {board}", lacks)
         for stride, clocks in L1_STRIDES.get(arch, {}).items():
             time = m.time("l1_strided", 1, 1024, x, y, stride, 512, 0)
             found = (time.us - time.overhead_us) * m.architecture.clock_mhz / (32 * 512 * 8)
             title = f"L1 reads, {stride} floats apart, 32 lanes"
             source = f"{BENCHES}, gpu-strides, {'MI210' if arch == 'gfx90a' else 'RDNA 2'}"
             lacks = "L1 banks" if stride > 1 else ""
-            yield Comparison(title, arch, found, clocks, "clocks", time.limiter, source, lacks)
+            yield Row(title, arch, found, clocks, "clocks", time.limiter, source, lacks)
         x.free()
         y.free()
 
 
-def chases() -> Iterator[Comparison]:
+def chases() -> Iterator[Row]:
     """Latency of one load by level; what the first round through the lines costs is taken off."""
     levels = {"L1": (8, 1024), "L2": (256, 4096), "Infinity Cache": (8192, 65536), "memory": (1 << 18, 4096)}
     measured = {
@@ -257,12 +255,12 @@ def chases() -> Iterator[Comparison]:
         rounds = (0, steps) if level == "memory" else (steps, 2 * steps)
         first, both = (m.time("chase", 1, 1, links, out, r) for r in rounds)
         found = (both.us - first.us) * m.architecture.clock_mhz / (rounds[1] - rounds[0])
-        yield Comparison(f"pointer chase, {level}", arch, found, clocks, "clocks", both.limiter, source)
+        yield Row(f"pointer chase, {level}", arch, found, clocks, "clocks", both.limiter, source)
         links.free()
         out.free()
 
 
-def arithmetic() -> Iterator[Comparison]:
+def arithmetic() -> Iterator[Row]:
     """FMA chains and LDS reads on a full device."""
     y = Memory(1 << 26)
     peaks = {
@@ -276,7 +274,7 @@ def arithmetic() -> Iterator[Comparison]:
         time = m.time(name, groups, 256, y, steps, *factors)
         done = groups * 256 * steps * 8 * (2 if factors else 1)
         source = "peak rate by AMD" if peak else NONE
-        yield Comparison(f"{name}, eight chains", arch, done / time.us / 1e6, peak, "TFLOP/s", time.limiter, source)
+        yield Row(f"{name}, eight chains", arch, done / time.us / 1e6, peak, "TFLOP/s", time.limiter, source)
     for arch in architectures.defaults():
         m = machine(arch)
         groups, steps = m.architecture.multiprocessors * 16, 256
@@ -285,7 +283,7 @@ def arithmetic() -> Iterator[Comparison]:
             reads = groups * 256 // m.architecture.wave_size * steps * 8 / m.architecture.compute_units
             clocks = (time.us - time.overhead_us) * m.architecture.clock_mhz / reads
             source = RPC if stride == 1 else PYHIP
-            yield Comparison(
+            yield Row(
                 f"LDS reads of 32 bits, stride {stride}", arch, clocks, measured if arch == "gfx942" else None,
                 "clocks", time.limiter, source if arch == "gfx942" else NONE,
             )  # fmt: skip
@@ -303,7 +301,7 @@ LADDER: tuple[tuple[str, Size, int, bool, float], ...] = (
 )  # fmt: skip
 
 
-def matrices(products: Sequence[str] = ("gfx1100", "gfx942")) -> Iterator[Comparison]:
+def matrices(products: Sequence[str] = ("gfx1100", "gfx942")) -> Iterator[Row]:
     """Matrix products of 4096 x 4096 and transposes of 8192 x 8192."""
     n = 4096
     for arch in products:
@@ -318,7 +316,7 @@ def matrices(products: Sequence[str] = ("gfx1100", "gfx942")) -> Iterator[Compar
             measured = milliseconds if arch == "gfx1100" else None
             source = f"{SEB}, kernel {kernel}, RX 7900 XTX" if measured else NONE
             lacks = "pages" if name == "sgemm_naive" else "clocks" if time.limiter == "VALU issue" else ""
-            yield Comparison(f"{name}, 4096³", arch, time.us / 1e3, measured, "ms", time.limiter, source, lacks)
+            yield Row(f"{name}, 4096³", arch, time.us / 1e3, measured, "ms", time.limiter, source, lacks)
         for memory in (a, b, c):
             memory.free()
     n, m = 8192, machine("gfx90a")
@@ -326,21 +324,21 @@ def matrices(products: Sequence[str] = ("gfx1100", "gfx942")) -> Iterator[Compar
     for name, milliseconds in (("transpose_read", 4.44), ("transpose_write", 2.90), ("transpose_padded", 2.69)):
         time = m.time(name, (n // 16, n // 16), (16, 16), x, y, n)
         title = f"{name}, 8192² doubles"
-        yield Comparison(title, "gfx90a", time.us / 1e3, milliseconds, "ms", time.limiter, TRANSPOSE, "channels")
+        yield Row(title, "gfx90a", time.us / 1e3, milliseconds, "ms", time.limiter, TRANSPOSE, "channels")
     x.free()
     y.free()
 
 
-def small() -> Iterator[Comparison]:
+def small() -> Iterator[Row]:
     """Small workgroups and small launches."""
     m, x, y = machine("gfx90a"), Memory(GIB), Memory(GIB)
     source = f"{BENCHES}, gpu-small-kernels, MI210"
     for threads, gigabytes in ((16, 212), (32, 424), (64, 842)):
         time = m.time("scale", GIB // (8 * threads), threads, x, y)
         title = f"scale, workgroups of {threads} threads"
-        yield Comparison(title, "gfx90a", 2 * GIB / time.us / 1e3, gigabytes, "GB/s", time.limiter, source)
+        yield Row(title, "gfx90a", 2 * GIB / time.us / 1e3, gigabytes, "GB/s", time.limiter, source)
     time = m.time("scale", 32, 128, x, y)
-    yield Comparison(
+    yield Row(
         "scale of 4096 doubles, launch after launch", "gfx90a", time.us, 2.1, "µs", time.limiter, source, "overhead"
     )
     x.free()
@@ -353,7 +351,7 @@ def small() -> Iterator[Comparison]:
             ("launch after launch", time.us, plain),
             ("in a graph", time.us - saved, in_a_graph),
         ):
-            yield Comparison(f"one atomic, {title}", arch, us, measured, "µs", time.limiter, FLOOR, "overhead")
+            yield Row(f"one atomic, {title}", arch, us, measured, "µs", time.limiter, FLOOR, "overhead")
     cell.free()
 
 
