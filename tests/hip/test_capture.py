@@ -274,6 +274,8 @@ def test_what_a_capture_says_of_itself_and_how_it_is_changed(call, launch, strea
     assert launch(stream, 1.0, *vectors) == 0
     third = info()[3][0]
     assert handles(call, "hipGraphNodeGetDependencies", third) == [first, added]
+    alone = call.address("hipGraphAddEmptyNode", graph, None, 0)  # nothing depends on it, and the capture ends well
+    assert handles(call, "hipGraphNodeGetDependentNodes", alone) == []
     assert ended(call, stream) == 0  # the second one was taken out of the stream's dependencies
     assert call.hipStreamUpdateCaptureDependencies(stream, both, 1, 0) == 401
 

@@ -746,6 +746,22 @@ def test_advice_and_prefetching_need_managed_memory(call, allocate):
     assert call.hipFree(managed) == 0
 
 
+def test_where_pages_were_prefetched_last(call):
+    """hipMemRangeAttributeLastPrefetchLocation (4): hipInvalidDeviceId (-2) if pages differ."""
+    managed, page = call.address("hipMallocManaged", 8192, 1), 4096
+
+    def last(address, size):
+        found = ctypes.c_int()
+        assert call.hipMemRangeGetAttribute(byref(found), 4, 4, address, size) == 0
+        return found.value
+
+    assert call.hipMemPrefetchAsync(managed, 2 * page, 1, None) == 0
+    assert last(managed, 2 * page) == 1
+    assert call.hipMemPrefetchAsync(managed + page, page, -1, None) == 0
+    assert [last(managed, page), last(managed + page, page), last(managed, 2 * page)] == [1, -1, -2]
+    assert call.hipFree(managed) == 0
+
+
 # Pools
 
 

@@ -399,6 +399,9 @@ def test_handles_and_sizes_of_launches(call, kernel, memory):
         assert give(tile, (1, 1, 1), (64, 1, 1), 61537, None) == 1
         assert give(tile, (1, 1, 1), (64, 1, 1), 61536, None) == 0
         assert give(tile, (1, 1, 1), (4, 4, 65), 0, None) == 9
+    # hipErrorCooperativeLaunchTooLarge: a unit holds 2,048 threads, and those of a block count along all axes.
+    for block in ((1024, 1, 1), (64, 16, 1), (64, 4, 4)):
+        assert call.hipModuleLaunchCooperativeKernel(tile, 304 * 2 + 1, 1, 1, *block, 0, None, p) == 720
     for prefix in ("hipModuleLaunchCooperativeKernel", "hipLaunchCooperativeKernel", "hipExtLaunchMultiKernel"):
         several = getattr(call, f"{prefix}MultiDevice")
         assert several(p, 1, 0) == 719

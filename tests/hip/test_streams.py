@@ -188,11 +188,13 @@ def test_each_thread_has_a_stream_of_its_own(call, hip, memory):
 
     import gpulab
 
-    numbers = set()
+    numbers, said = set(), []
 
     def work():
         assert call.hipMemsetAsync(int(memory), 0, 1 << 20, 2) == 0
         numbers.add(call.number("hipStreamGetId", 2, kind=ctypes.c_uint64, first=False))
+        for name in ("hipStreamGetFlags", "hipStreamGetPriority"):
+            said.append(call.number(name, 2, kind=ctypes.c_int, first=False))
 
     assert call.hipDeviceSynchronize() == 0
     with gpulab.profile() as run:
@@ -202,6 +204,7 @@ def test_each_thread_has_a_stream_of_its_own(call, hip, memory):
         thread.join()
         work()
     assert len(numbers) == 2
+    assert said == [0] * 6  # of all three: they wait for the null stream, and have no priority
     first, second, third = run.activities
     assert first.stream == third.stream != second.stream
     assert first.start_us == second.start_us < third.start_us == first.end_us

@@ -18,6 +18,15 @@ _STACK = Register("s", 32)
 """The top of the stack of functions (LLVM, calling convention)."""
 
 
+def _growth(program: Program, instruction: Instruction) -> int:
+    """What an instruction adds to the top of the stack; 0 for others."""
+    row = isa.table(program.arch).get(instruction.mnemonic)
+    *places, step = (operand.value for operand in instruction.operands) if instruction.operands else (None,)
+    if not isinstance(row, Row) or not places or set(places) != {_STACK} or not isinstance(step, Literal):
+        return 0
+    return int(step.value) if row.graph()[1][0].op == "add" else 0
+
+
 def stack_overflow(program: Program, kernel: KernelDescriptor, decoded: Decoded, room: int) -> str:
     """What to say of an access beyond scratch if it is one to a function's own frame; "" if it is not.
 
@@ -44,15 +53,6 @@ def stack_overflow(program: Program, kernel: KernelDescriptor, decoded: Decoded,
                 )
         return f"{name}: the stack has {room:,} bytes"
     return f"the stack has {room:,} bytes"
-
-
-def _growth(program: Program, instruction: Instruction) -> int:
-    """What an instruction adds to the top of the stack; 0 for others."""
-    row = isa.table(program.arch).get(instruction.mnemonic)
-    *places, step = (operand.value for operand in instruction.operands) if instruction.operands else (None,)
-    if not isinstance(row, Row) or not places or set(places) != {_STACK} or not isinstance(step, Literal):
-        return 0
-    return int(step.value) if row.graph()[1][0].op == "add" else 0
 
 
 def waiting(total: int, held: int) -> str:
