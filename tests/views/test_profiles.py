@@ -203,3 +203,14 @@ def test_names_of_an_architecture() -> None:
     own = next(row for row in profiles.names_table("gfx942").rows if row[0] == "coalescing_percent")
     assert own[1] == "gpulab"
     assert "(rocprof-compute)" in str(own[4])
+
+
+def test_what_a_modelled_time_lacks_stands_below_the_launches_that_have_it() -> None:
+    times = [
+        ModelledTime(3.5, "LDS", {"LDS": 9.0}, 1.5, 2100, 1, 2, lacks=lacks)
+        for lacks in ((), ("waiting: one look",), ("waiting: one look", "channels: few"))
+    ]
+    launches = [launch(timing=time, kernel=name) for time, name in zip(times, "abb", strict=True)]
+    said = str(launch_table(launches)).splitlines()[-1]
+    assert said == "Not in the modelled time of b: waiting: one look. Not in the modelled time of b: channels: few."
+    assert "Not in" not in str(launch_table(launches[:1]))
