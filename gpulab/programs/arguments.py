@@ -52,7 +52,7 @@ _NOTHING = re.compile(
     r"-ferror-limit=.*|-stdlib=.*|--gcc-toolchain=.*|--gcc-install-dir=.*|-parallel-jobs=.*|-static-lib(gcc|stdc\+\+)|"
     r"-ftime-trace(=.*)?|-ftime-report|-f(no-)?cuda-rdc|--(no-)?gpu-bundle-output|-Qunused-arguments|"
     r"-f(no-)?integrated-as|-m64|-nocudainc|-nocudalib|-no-hip-rt|--no-default-config|-frandom-seed=.*|"
-    r"-f(debug|file|macro)-prefix-map=.*|-fdebug-compilation-dir=.*|-g0|-ggdb0|-f(no-)?use-cuid.*|-fcuid=.*"
+    r"-mcode-object-version=\d|-f(debug|file|macro)-prefix-map=.*|-fdebug-compilation-dir=.*|-g0|-ggdb0|-f(no-)?use-cuid.*|-fcuid=.*"
 )
 _REFUSED = (
     (re.compile(r"-f(no-)?sanitize.*"), "the sanitizers' libraries are not here.",
@@ -71,7 +71,7 @@ _REFUSED = (
 )  # fmt: skip
 #: Options of the host's pass alone.
 _HOST = re.compile(
-    r"-m(?!llvm|code-object-version).*|-g.*|-fopenmp.*|-f(no-)?visibility.*|-pthread|-fno-plt|-fwrapv|"
+    r"-m(?!llvm).*|-g.*|-fopenmp.*|-f(no-)?visibility.*|-pthread|-fno-plt|-fwrapv|"
     r"-f(no-)?stack-protector.*|-fstack-clash-protection|-f(no-)?split-dwarf.*|-fcf-protection.*|-f(no-)?common|"
     r"-f(data|function)-sections|-f(no-)?omit-frame-pointer|-Wp,.*|-Wa,.*|-f(no-)?asynchronous-unwind-tables|"
     r"-fno-semantic-interposition|-fsemantic-interposition"

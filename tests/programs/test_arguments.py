@@ -45,7 +45,7 @@ def path(name: str) -> str:
         ("-o x", {"output": "x"}), ("-ox", {"output": "x"}),
         ("--offload-arch=gfx942,gfx90a --offload-arch gfx942", {"archs": ("gfx942", "gfx90a")}),
         ("--amdgpu-target=gfx1030", {"archs": ("gfx1030",)}), ("-amdgpu-target=gfx1030", {"archs": ("gfx1030",)}),
-        ("-mcpu=gfx90a", {"archs": ("gfx90a",)}),
+        ("-mcpu=gfx90a", {"archs": ("gfx90a",)}), ("-mcode-object-version=5", {}),
         ("-arch=gfx906", {"archs": ("gfx906",)}),
         ("-O3 -std=c++20 -std c++17 -DN=4 -D M -UK -Wextra -ffast-math -funroll-loops",
          {"common": ("-O3", "-std=c++20", "-std=c++17", "-DN=4", "-DM", "-UK", "-Wextra", "-ffast-math",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gpulab import programs
 from gpulab.programs import bundles, start
 from gpulab.records import Fault, SourceLine
 
@@ -212,3 +213,15 @@ def test_devices_for_what_a_program_has_code_for(tmp_path: Path, archs: tuple[st
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF" + bundles.bundle((arch, b"code") for arch in archs))
     assert start._devices(str(program)) == devices
+
+
+def test_code_that_is_refused_is_explained_though_the_program_asks_for_no_error() -> None:
+    """Waves of 64 lanes on RDNA: HIP has waves of 32 there. Without a word a program would go on."""
+    source = """#include <hip/hip_runtime.h>
+__global__ void k(int* x) { *x = 1; }
+int main() { int* x = nullptr; (void)hipMalloc(&x, 4); k<<<1, 1>>>(x); (void)hipDeviceSynchronize(); }
+"""
+    program = programs.build(source, name="waves.hip", archs=("gfx1100",), options=["-mwavefrontsize64"])
+    said = program.run(arch="gfx1100").stderr
+    assert "hipErrorNotSupported: this program was made for waves of 64 lanes" in said
+    assert "compile without -mwavefrontsize64" in said

@@ -190,7 +190,10 @@ class Context:
         if isinstance(error, KeyboardInterrupt):
             return codes.INTERRUPTED
         self._exception = error
-        return _code_of(error)
+        code = _code_of(error)
+        if self.explain is not None and isinstance(error, GpulabError) and code in _EXPLAINED:
+            self.tell(call, codes.NAMES[code], str(error))  # nobody raises it in a whole program
+        return code
 
     def tell(self, call: str, name: str, reason: str) -> None:
         """Say why a call returned an error, unless an exception will."""
