@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The timing model beside public measurements: each `Comparison` is a kernel of timing.hip, what the model says and what
-was measured.
+"""The timing model beside public measurements: each `Comparison` is a kernel of timing.hip, what the model says and
+what was measured.
 
 `Machine` runs, of a grid as large as the one that was measured, the workgroups of the sample that the time of every
 launch is modelled from. As a program it writes the table into docs/timing.md (`--print`: shows it); it is the same on
