@@ -507,7 +507,7 @@ def test_batches_of_copies(call, allocate):
     targets = cells(one, two + 8, ctypes.addressof(got))
     sources = cells(ctypes.addressof(given), one, two)
     sizes, failed = cells(64, 32, 64), u64(99)
-    hint = structures.CopyAttributes(srcAccessOrder=1, flags=1)
+    hint = structures.CopyAttributes(srcAccessOrder=1, flags=0x101)
     for attributes in ((None, None, 0), (byref(hint), byref(u64(0)), 1)):
         assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, *attributes, byref(failed), None) == 0
         assert got.raw == b"\xee" * 8 + bytes(range(32)) + b"\xee" * 24
@@ -520,7 +520,7 @@ def test_batches_of_copies(call, allocate):
         assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, None, None, 0, byref(failed), None) == code
         assert failed.value == 1
         assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, None, None, 0, None, None) == code
-    hint.flags = 2
+    hint.flags = 512  # hipMemcpyFlagExtOpSwap
     assert call.hipMemcpyBatchAsync(targets, sources, sizes, 3, byref(hint), byref(u64(0)), 1, None, None) == 801
 
 

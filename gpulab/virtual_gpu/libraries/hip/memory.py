@@ -563,7 +563,7 @@ def hipMemcpy3DPeerAsync(parameters: int, stream: int) -> int:
     return _copy_3d(Memcpy3DPeer.from_address(parameters), DEVICE_TO_DEVICE, _streams.find(stream))
 
 
-_BATCH_FLAGS = 1  # hipMemcpyFlagPreferOverlapWithCompute, a hint
+_BATCH_FLAGS = 0x101  # hints: hipMemcpyFlagPreferOverlapWithCompute, hipMemcpyFlagExtPreferCE
 _OPERAND_POINTER, _OPERAND_ARRAY = 1, 2
 
 
@@ -593,7 +593,7 @@ def hipMemcpyBatchAsync(
         need(attributes, indices)
         listed = (CopyAttributes * attribute_count).from_address(attributes)
         if any(one.flags & ~_BATCH_FLAGS for one in listed):
-            raise Failure(codes.NOT_SUPPORTED, "a copy's flags are hipMemcpyFlagPreferOverlapWithCompute or none")
+            raise Failure(codes.NOT_SUPPORTED, "swaps and indirect copies (hipMemcpyFlagExtOp*) are not supported")
 
     def copy(index: int) -> int:
         target, source, size = (get64(each + 8 * index) for each in (targets, sources, sizes))

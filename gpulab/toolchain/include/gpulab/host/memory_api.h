@@ -23,7 +23,8 @@ typedef struct hipMemcpy3DPeerParms {
 } hipMemcpy3DPeerParms;
 
 enum hipMemcpyFlags {
-  hipMemcpyFlagDefault = 0, hipMemcpyFlagPreferOverlapWithCompute = 1
+  hipMemcpyFlagDefault = 0, hipMemcpyFlagPreferOverlapWithCompute = 1, hipMemcpyFlagExtPreferCE = 256,
+  hipMemcpyFlagExtOpSwap = 512, hipMemcpyFlagExtOpIndirectSrc = 1024, hipMemcpyFlagExtOpIndirectDst = 2048
 };
 enum hipMemcpySrcAccessOrder {
   hipMemcpySrcAccessOrderInvalid = 0, hipMemcpySrcAccessOrderStream = 1, hipMemcpySrcAccessOrderDuringApiCall = 2,
