@@ -1,6 +1,7 @@
 """Virtual memory management: addresses, memory, mappings, access (HIP reference); 1 is hipErrorInvalidValue."""
 
 import ctypes
+import os
 from ctypes import byref
 
 import pytest
@@ -138,7 +139,43 @@ def test_handles(call, reserved):
     assert call.hipMemExportToShareableHandle(byref(descriptor), private, 1, 0) == 1
     assert call.hipMemRelease(private) == 0
     with open("/dev/null", "rb") as file:
-        assert call.hipMemImportFromShareableHandle(byref(place), ctypes.c_void_p(file.fileno()), 1) == 801
+        assert call.hipMemImportFromShareableHandle(byref(place), ctypes.c_void_p(file.fileno()), 1) == 1
+
+
+def test_what_is_mapped_stays_when_it_gets_a_descriptor(call, reserved):
+    memory, descriptor = created(call, 2 * PAGE, sharing=1), ctypes.c_int()
+    assert call.hipMemMap(reserved, PAGE, PAGE, memory, 0) == 0
+    assert access(call, reserved, PAGE) == 0
+    assert call.hipMemcpy(reserved + 8, b"before", 6, 1) == 0
+    assert call.hipMemExportToShareableHandle(byref(descriptor), memory, 1, 0) == 0
+    assert read(call, reserved + 8, 6) == b"before"
+    assert os.pread(descriptor.value, 6, PAGE + 8) == b"before"  # as another process would see it
+    assert os.pwrite(descriptor.value, b"behind", PAGE + 8) == 6
+    assert read(call, reserved + 8, 6) == b"behind"
+    os.close(descriptor.value)
+    assert call.hipMemUnmap(reserved, PAGE) == 0
+    assert call.hipMemRelease(memory) == 0
+
+
+def test_memory_of_another_process(call, reserved):
+    """A file like the one that another process has exported."""
+    file, place = os.memfd_create("gpulab memory of device 1"), u64()
+    os.ftruncate(file, 2 * PAGE)
+    os.pwrite(file, b"theirs", PAGE)
+    assert call.hipMemImportFromShareableHandle(byref(place), ctypes.c_void_p(file), 1) == 0
+    memory, properties = place.value, structures.AllocationProperties()
+    assert call.hipMemGetAllocationPropertiesFromHandle(byref(properties), memory) == 0
+    assert properties.location.id == 1
+    assert call.hipMemMap(reserved, 2 * PAGE, 0, memory, 0) == 0
+    assert access(call, reserved, 2 * PAGE) == 0
+    assert read(call, reserved + PAGE, 6) == b"theirs"
+    assert call.hipMemcpy(reserved, b"mine", 4, 1) == 0
+    assert os.pread(file, 4, 0) == b"mine"
+    assert call.hipMemRelease(memory) == 0
+    assert call.hipMemUnmap(reserved, 2 * PAGE) == 0
+    os.ftruncate(file, PAGE + 1)
+    assert call.hipMemImportFromShareableHandle(byref(place), ctypes.c_void_p(file), 1) == 1
+    os.close(file)
 
 
 def test_access_by_device(call, reserved):

@@ -4,13 +4,16 @@ Addresses are reserved, memory is created, memory is mapped at addresses, and de
 (HIP reference, "Virtual memory management"). Memory has a home in the process as any allocation has (machine/arena.py),
 and what is mapped has the home of its memory; so one memory may be mapped at several addresses, and be mapped elsewhere
 later with its contents. A kernel that uses reserved addresses without memory, or mapped ones without access, faults.
+Memory that has a descriptor lies in the file of that descriptor (Linux: memfd_create), which other processes map.
 """
 
 from __future__ import annotations
 
-import contextlib
+import ctypes
 import itertools
+import mmap
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +27,8 @@ from gpulab.virtual_gpu.runtime.memory import Memory
 GRANULE = 4096  # what sizes and addresses are multiples of
 RECOMMENDED = 2 << 20
 NONE, READ, READ_WRITE = 0, 1, 3  # hipMemAccessFlags
+_FILE = "gpulab memory of device"
+_LINK = re.compile(rf"/memfd:{_FILE} (\d+) ")
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +46,6 @@ class Physical:
     sharing: int
     holders: int = 1
     mapped: int = 0
-    shared: int = -1
 
 
 @dataclass(slots=True, eq=False)
@@ -146,9 +150,6 @@ class Mappings:
     def _let_go(self, memory: Physical) -> None:
         if not memory.holders and not memory.mapped:
             del self._physical[memory.handle]
-            if memory.shared >= 0:
-                with contextlib.suppress(OSError):
-                    os.close(memory.shared)
             self._memory.free(memory.address, ("device",))
 
     def retain(self, address: int) -> int:
@@ -259,7 +260,7 @@ class Mappings:
     # Sharing
 
     def export(self, handle: int) -> int:
-        """A file descriptor that stands for a memory in this process.
+        """A file descriptor that stands for a memory: who has it, by inheritance or a socket, can import the memory.
 
         Raises:
             Failure: hipErrorInvalidValue: it was not created for that; hipErrorNotSupported.
@@ -267,31 +268,49 @@ class Mappings:
         memory = self.find(handle)
         if memory.sharing != 1:
             raise Failure(codes.INVALID_VALUE, "the memory was created without hipMemHandleTypePosixFileDescriptor")
-        if not hasattr(os, "memfd_create"):
-            raise Failure(codes.NOT_SUPPORTED, "file descriptors for memory need Linux")
-        if memory.shared < 0:
-            memory.shared = os.memfd_create("gpulab")
-        return os.dup(memory.shared)
+        if memory.address not in self._memory.shared:
+            if not hasattr(os, "memfd_create"):
+                raise Failure(codes.NOT_SUPPORTED, "file descriptors for memory need Linux")
+            descriptor = os.memfd_create(f"{_FILE} {memory.device.index}")
+            os.ftruncate(descriptor, memory.size)
+            before = memory.home
+            self._lie_in(memory, descriptor)
+            ctypes.memmove(memory.home, before, memory.size)
+        return os.dup(self._memory.shared[memory.address][0])
 
     def import_(self, descriptor: int) -> int:
-        """The handle of the memory that an exported descriptor stands for; its holders are one more.
+        """The handle of the memory that an exported descriptor stands for; if it is this process's, with one holder more.
 
         Raises:
-            Failure: hipErrorInvalidValue; hipErrorNotSupported: another process has exported it.
+            Failure: hipErrorInvalidValue, hipErrorOutOfMemory.
         """
         try:
-            wanted = os.fstat(descriptor)
+            wanted, link = os.fstat(descriptor), os.readlink(f"/proc/self/fd/{descriptor}")
         except OSError as error:
             raise Failure(codes.INVALID_VALUE, f"{descriptor} is no file descriptor") from error
         for memory in self._physical.values():
-            if memory.shared >= 0 and os.path.samestat(os.fstat(memory.shared), wanted):
+            known = self._memory.shared.get(memory.address)
+            if known is not None and os.path.samestat(os.fstat(known[0]), wanted):
                 memory.holders += 1
                 return memory.handle
-        raise Failure(
-            codes.NOT_SUPPORTED,
-            "this process has not exported it: mapped memory is shared inside of one process alone; hipIpcGetMemHandle "
-            "shares what hipMalloc has allocated between processes",
-        )
+        found = _LINK.match(link)
+        if found is None or not wanted.st_size or wanted.st_size % GRANULE:
+            raise Failure(codes.INVALID_VALUE, f"{descriptor} is no descriptor that memory was exported to")
+        device = self._context.device(min(int(found[1]), len(self._context.devices) - 1))
+        memory = self.create(wanted.st_size, device, 1)
+        self._lie_in(memory, os.dup(descriptor))
+        self._arena.written(memory.address, memory.size)
+        return memory.handle
+
+    def _lie_in(self, memory: Physical, descriptor: int) -> None:
+        """Have a memory's bytes be those of a file, also where it is mapped."""
+        file = mmap.mmap(descriptor, memory.size)
+        self._memory.shared[memory.address] = descriptor, file
+        memory.home = ctypes.addressof(ctypes.c_char.from_buffer(file))
+        self._arena.move(memory.address, memory.home)
+        for range_ in self._ranges.values():
+            if any(part.memory is memory for part in range_.parts):
+                self._lay(range_)
 
     def reset(self, device: Device) -> None:
         """hipDeviceReset: the memory of a device is mapped nowhere any more."""

@@ -2,10 +2,13 @@
 // OUT: the child's own handle: hipErrorInvalidContext
 // OUT: of the pool: 3 + 5 * 999 = 4998
 // OUT: the child's: no new memory hipErrorInvalidValue, freed hipSuccess, freed again hipErrorInvalidValue
+// OUT: of what was mapped: 7 + 3 + 5 * 999 = 5005
 //
 // Two processes use the same device memory, by way of a handle that goes through a pipe; and what comes from a pool, by way of
-// the pool's descriptor, which the child inherits, and of data about the pointer.
+// the pool's descriptor, which the child inherits, and of data about the pointer; and memory that both have mapped, by way of
+// its descriptor, which the child finds among its parent's.
 #include <hip/hip_runtime.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +51,51 @@ int pools(pid_t child, hipMemPool_t pool, int shared, int* there, int* back) {
   return write(back[1], codes, sizeof codes) != sizeof codes;
 }
 
+__global__ void seven(int* a) { a[threadIdx.x + blockIdx.x * blockDim.x] += 7; }
+
+// The creator's side if there is a child, else the importer's.
+int mapped(pid_t child, int* there, int* back) {
+  size_t size = 2 << 20;
+  int *a, result = 0, number = -1;
+  char done = 0, path[64];
+  hipMemGenericAllocationHandle_t memory;
+  hipMemAllocationProp kind{};
+  kind.type = hipMemAllocationTypePinned;
+  kind.requestedHandleTypes = hipMemHandleTypePosixFileDescriptor;
+  kind.location.type = hipMemLocationTypeDevice;
+  if (child) {
+    CHECK(hipMemCreate(&memory, size, &kind, 0));
+    CHECK(hipMemExportToShareableHandle(&number, memory, hipMemHandleTypePosixFileDescriptor, 0));
+  } else {
+    if (read(there[0], &number, sizeof number) != sizeof number) return 2;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", getppid(), number);
+    number = open(path, O_RDWR);
+    CHECK(hipMemImportFromShareableHandle(&memory, reinterpret_cast<void*>(static_cast<intptr_t>(number)),
+                                          hipMemHandleTypePosixFileDescriptor));
+  }
+  hipMemAccessDesc access{};
+  access.location = kind.location;
+  access.flags = hipMemAccessFlagsProtReadWrite;
+  CHECK(hipMemAddressReserve(reinterpret_cast<void**>(&a), size, 0, nullptr, 0));
+  CHECK(hipMemMap(a, size, 0, memory, 0));
+  CHECK(hipMemSetAccess(a, size, &access, 1));
+  if (child) {
+    times<<<4, 250>>>(a);
+    CHECK(hipDeviceSynchronize());
+    if (write(there[1], &number, sizeof number) != sizeof number || read(back[0], &done, 1) != 1) return 3;
+    CHECK(hipMemcpy(&result, a + 999, sizeof result, hipMemcpyDeviceToHost));
+    printf("of what was mapped: 7 + 3 + 5 * 999 = %d\n", result);
+  } else {
+    seven<<<4, 250>>>(a);
+    CHECK(hipDeviceSynchronize());
+    if (write(back[1], &done, 1) != 1) return 4;
+  }
+  CHECK(hipMemUnmap(a, size));
+  CHECK(hipMemRelease(memory));
+  CHECK(hipMemAddressFree(a, size));
+  return close(number);
+}
+
 int main() {
   int shared;
   hipMemPool_t pool;
@@ -75,7 +123,8 @@ int main() {
     int code = hipIpcGetMemHandle(&own, mine);
     if (!code) code = hipIpcOpenMemHandle(reinterpret_cast<void**>(&a), own, hipIpcMemLazyEnablePeerAccess);
     if (write(back[1], &code, sizeof code) != sizeof code) _exit(8);
-    _exit(pools(0, nullptr, shared, there, back));
+    int failed = pools(0, nullptr, shared, there, back);
+    _exit(failed ? failed : mapped(0, there, back));
   }
   int *a, result = 0;
   CHECK(hipMalloc(&a, 1000 * sizeof(int)));
@@ -96,6 +145,7 @@ int main() {
   printf("the child's own handle: %s\n", hipGetErrorName(static_cast<hipError_t>(code)));
   CHECK(hipFree(a));
   int ended = pools(child, pool, shared, there, back);
+  if (!ended) ended = mapped(child, there, back);
   waitpid(child, &status, 0);
   if (status) printf("the child ended with %d\n", WEXITSTATUS(status));
   return ended;
