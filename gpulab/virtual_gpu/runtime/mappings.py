@@ -279,7 +279,7 @@ class Mappings:
         return os.dup(self._memory.shared[memory.address][0])
 
     def import_(self, descriptor: int) -> int:
-        """The handle of the memory that an exported descriptor stands for; if it is this process's, with one holder more.
+        """The handle of the memory that an exported descriptor stands for; of one of this process, with a holder more.
 
         Raises:
             Failure: hipErrorInvalidValue, hipErrorOutOfMemory.
