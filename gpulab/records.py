@@ -490,7 +490,7 @@ class ModelledTime:
     Attributes:
         us: from launch to end, in microseconds; a device that gets one launch after another needs so long for each.
         limiter: the part without which it would be shortest, in words: "LDS", "VALU issue", "HBM3 bandwidth",
-            "latency (occupancy)", ...
+            "latency (occupancy)", ...; "uneven workgroups": if all did as much.
         parts: clocks for which each unit is busy, the busiest instance of it, by the same names; "latency ..." is how
             long the waves need if no unit is ever busy.
         overhead_us: the part of `us` that any launch costs.

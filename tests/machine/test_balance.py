@@ -231,7 +231,8 @@ def time(arch: str, *amounts: int) -> float:
     found = launch(arch, "turns", n, 256, each, out, 1.5)
     each.free()
     assert found.lacks == ()
-    assert found.limiter == "launch overhead" or found.parts[found.limiter] > 0
+    assert found.limiter in {"launch overhead", "uneven workgroups", *found.parts}
+    assert "uneven workgroups" not in found.parts  # which has units, that are busy, and the latency
     return found.us - found.overhead_us
 
 

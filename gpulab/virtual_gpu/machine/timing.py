@@ -245,14 +245,14 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     without[latency] = longer * run.run(["latency"]).clocks
     parts[latency] = longer * run.run([name for name in schema.FREE.names if name != "latency"]).clocks
     if work.amounts is not None:
-        without[UNEVEN], parts[UNEVEN] = equal, max(clocks - equal, 0.0)
+        without[UNEVEN] = equal
     lacks = work.lacks
     at_most = work.traffic.crowded * max(
         (busy for part, busy in parts.items() if part.endswith("bandwidth")), default=0.0
     )
     if work.traffic.crowded >= CROWDED and at_most > 1.2 * clocks:
         lacks += (f"{CHANNELS}; up to {at_most / clocks:.2g} times as long if nothing spread them",)
-    limiter = min(without, key=lambda part: (without[part], -parts[part]))
+    limiter = min(without, key=lambda part: (without[part], -parts.get(part, 0.0)))
     busiest = max(parts, key=lambda part: parts[part])
     if parts[busiest] > clocks:  # turns of loops that stand for many more are not exact
         clocks, limiter = parts[busiest], busiest
