@@ -21,6 +21,7 @@ import sysconfig
 import time
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gpulab import languages
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _CELL_MAGIC = re.compile(r"get_ipython\(\)\.run_cell_magic\('(\w+)', '([^']*)'")
 # Where Python and installed packages lie; their lines are not the learner's.
+_OWN = str(Path(__file__).parent).replace("\\", "/") + "/"
 _LIBRARIES = tuple({sysconfig.get_path(name).replace("\\", "/") for name in ("stdlib", "purelib", "platlib")})
 
 
@@ -419,7 +421,7 @@ def learners_frames(error: BaseException) -> Sequence[str]:
         name = frame.filename.replace("\\", "/")
         cell = "<ipython-input" in name or "/ipykernel_" in name or name.startswith(("<cell", "<timed"))
         started = started or cell
-        if "/gpulab/" in name and not cell:
+        if name.startswith(_OWN) and not cell:
             break
         text = (frame.line or "").strip()
         magic = _CELL_MAGIC.match(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import linecache
 import re
 import subprocess
 import sys
@@ -192,6 +193,24 @@ def test_a_fault_shows_the_learners_line_and_nothing_of_gpulab(shell: Interactiv
     assert "module.py" not in cell.text
     assert "Traceback" not in cell.text
     assert run(shell, "k[1, 10](x)").error is None
+
+
+def test_a_clone_may_lie_in_a_folder_of_the_same_name() -> None:
+    """As git makes it: IPython's own code and a learner's modules are then below gpulab/, too."""
+    own = Path(gpulab.__file__).with_name("module.py")
+    failed = compile("def failed():\n    raise GpulabError('no')", str(own), "exec")
+    helper = compile("def go():\n    return failed()", "/home/me/gpulab/my-course/helper.py", "exec")
+    cell = compile("def cell():\n    return go()", "<ipython-input-3-0>", "exec")
+    shell = compile("def shell():\n    return cell()", "/home/me/gpulab/.venv/lib/IPython/core/shell.py", "exec")
+    names = {"GpulabError": gpulab.GpulabError}
+    lines = {"/home/me/gpulab/my-course/helper.py": "return failed()", "<ipython-input-3-0>": "return go()"}
+    for code in (failed, helper, cell, shell):
+        exec(code, names)
+    for name, text in lines.items():
+        linecache.cache[name] = len(text), None, ["\n", f"    {text}\n"], name
+    with pytest.raises(gpulab.GpulabError) as raised:
+        names["shell"]()
+    assert magic.learners_frames(raised.value) == ["line 2: return go()", "helper.py, line 2: return failed()"]
 
 
 def test_other_errors_keep_pythons_traceback(shell: InteractiveShell) -> None:
