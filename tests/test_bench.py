@@ -41,7 +41,7 @@ def test_a_difference_is_told() -> None:
 
 def test_latencies_of_a_program_are_measured() -> None:
     rows = measures().in_a_program()
-    assert [name.split()[1] for name, _, _ in rows] == ["launch", "same", "copy"]
+    assert [name.split()[1] for name, _, _ in rows] == ["launch", "same", "of", "same", "copy"]
     assert all(0 < float(found.split()[0]) < 100_000 for _, found, _ in rows)
 
 

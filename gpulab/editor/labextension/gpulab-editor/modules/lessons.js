@@ -33,17 +33,21 @@ async function list(contents, folder) {
 }
 
 /** Show a section of a notebook, and make its cell the active one. A notebook that has just been opened goes to its first
- *  cell by itself, at a time of its own: so it is looked again. @param {any} panel @param {string} fragment */
+ *  cell by itself, at a time of its own: so it is looked again, for ten seconds, or until somebody does something there.
+ *  @param {any} panel @param {string} fragment */
 async function reveal(panel, fragment) {
   await Promise.all([panel.context?.ready, panel.revealed]);
-  for (let attempt = 0; attempt < 8; attempt += 1) {
-    await panel.content.setFragment(`#${fragment}`);
+  let seen = 0, left = false;
+  for (const kind of ["wheel", "pointerdown", "keydown"])
+    panel.node.addEventListener(kind, () => { left = true; }, { once: true, passive: true });
+  for (let attempt = 0; attempt < 40 && seen < 2 && !left; attempt += 1) {
+    if (!seen) await panel.content.setFragment(`#${fragment}`);
     const heading = panel.node.querySelector(`[data-jupyter-id="${CSS.escape(fragment)}"], [id="${CSS.escape(fragment)}"]`);
     const cell = panel.content.widgets.findIndex((/** @type {any} */ each) => each.node.contains(heading));
-    if (heading && cell >= 0) panel.content.activeCellIndex = cell;
+    if (!seen && heading && cell >= 0) panel.content.activeCellIndex = cell;
     await new Promise((resolve) => { setTimeout(resolve, 250); });
     const box = heading?.getBoundingClientRect(), frame = panel.node.getBoundingClientRect();
-    if (attempt > 0 && box && box.top >= frame.top && box.bottom <= frame.bottom) return;
+    seen = box && box.top >= frame.top && box.bottom <= frame.bottom ? seen + 1 : 0;
   }
 }
 
