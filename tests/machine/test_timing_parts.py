@@ -13,9 +13,10 @@ import pytest
 from gpulab import architectures
 from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import loops, sample, timing, unit
+from gpulab.virtual_gpu.machine import loops, sample, timing, traffic, unit
 from gpulab.virtual_gpu.machine.observation import Recorded, box
-from gpulab.virtual_gpu.machine.timing import Seen, Traffic, Work
+from gpulab.virtual_gpu.machine.traffic import Seen
+from gpulab.virtual_gpu.machine.work import Traffic, Work
 from gpulab.virtual_gpu.translate.memory import Observed
 from tests.translate.kernels import device
 
@@ -307,13 +308,13 @@ def test_what_neighbours_share_is_extended_to_all_who_run():
 
 def test_who_shares_a_cache_lies_along_x_first():
     """Every eighth workgroup is on the same of eight dies."""
-    around = timing._Around(residents=304, stride=8, room=0, most=304)
+    around = traffic._Around(residents=304, stride=8, room=0, most=304)
     assert around.members(304, (64, 64, 1)) == ([8, 38, 1], [8, 1, 1])
     assert around.members(4, (64, 64, 1)) == ([4, 1, 1], [8, 1, 1])
     # With 15 in a row the one below is on another die, and the next on the same one eight rows below.
     assert around.members(304, (15, 240, 1)) == ([15 / 8, 2432 / 15 / 8, 1], [8, 8, 1])
     assert around.members(304, (4, 240, 2)) == ([1, 120, 2], [8, 2, 1])
-    assert timing._Around(10, 1, 0, 10).members(10, (4, 2, 9)) == ([4, 2, 1.25], [1, 1, 1])
+    assert traffic._Around(10, 1, 0, 10).members(10, (4, 2, 9)) == ([4, 2, 1.25], [1, 1, 1])
 
 
 def test_the_sample_is_a_box_in_the_middle():
@@ -332,7 +333,7 @@ def traffic_of(a, work, accesses, groups, executions, footprint=None, grid=None,
     known = [Observed(n, 0, space, action, size) for n, (space, action, size) in enumerate(accesses)]
     grid = grid or (len(groups), 1, 1)
     live = (0, int(footprint), 0, 0, 0, 0, 0, 0) if footprint else ()  # an allocation that begins at 0, and an end
-    return timing.observed(a, work, Seen(known, recorded(groups, len(accesses), **more), grid, live), executions)
+    return traffic.observed(a, work, Seen(known, recorded(groups, len(accesses), **more), grid, live), executions)
 
 
 def test_what_was_recorded_is_scaled_to_all_executions():
@@ -427,7 +428,7 @@ def test_l1_clocks_of_scattered_accesses():
     """docs/timing.md: clocks for each block of 64 bytes, at most so many a lane; contiguous ones by their bytes."""
 
     def clocks(executed, lanes, size, lines):
-        return timing._l1_clocks(CDNA, executed, lanes, size, lines)
+        return traffic._l1_clocks(CDNA, executed, lanes, size, lines)
 
     per_lane, scattered = CDNA.l1_lane_clocks, CDNA.l1_scattered_clocks
     assert clocks(1, 64, 16, 8) == 1024 / 128

@@ -109,7 +109,7 @@ def warmed(
 
     Args:
         totals: by access number, scaled to all executions.
-        rates: what one execution of each access does, as `timing.observed` gives it.
+        rates: what one execution of each access does, as `traffic.observed` gives it.
         line: bytes of a line of the vector cache.
     """
     found = []

@@ -24,6 +24,7 @@ from gpulab.errors import InternalError
 from gpulab.records import AccessCost, InstructionCost, ModelledTime
 from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Image, Matrix, Memory, Row
 from gpulab.virtual_gpu.machine import timing
+from gpulab.virtual_gpu.machine.work import Work
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 from gpulab.virtual_gpu.translate.memory import Observed
 
@@ -555,7 +556,7 @@ def add_launch(q: Quantities, architecture: Architecture, workgroups: int, block
 _LIMITS = {"VGPRs": "vgpr", "SGPRs": "sgpr", "wave slots": "wave", "LDS": "lds", "barriers": "bar"}
 
 
-def add_time(q: Quantities, architecture: Architecture, work: timing.Work, time: ModelledTime) -> None:
+def add_time(q: Quantities, architecture: Architecture, work: Work, time: ModelledTime) -> None:
     """Add what the modelled time says: clocks of the launch, and clocks for which its parts of the device had work."""
     a, workgroups, waves = architecture, work.workgroups, work.waves
     busy = (time.us - time.overhead_us) * time.clock_mhz

@@ -27,6 +27,7 @@ from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, la
 from gpulab.virtual_gpu.machine.launching import Plan
 from gpulab.virtual_gpu.machine.loading import LoadedKernel
 from gpulab.virtual_gpu.machine.observation import Kept, Recorded
+from gpulab.virtual_gpu.machine.traffic import Seen
 
 MOST_TIMES = 64  # modelled times that a kernel keeps
 
@@ -160,7 +161,7 @@ class Finished:
         return timing.Pending(
             plan.device.architecture, plan.code.block_costs.get, executed, plan.total, block[0] * block[1] * block[2],
             plan.kernel.descriptor, plan.lds,
-            lambda: timing.Seen(accesses, self._recorded(), plan.request.grid, self.live, plan.device.arena.base),
+            lambda: Seen(accesses, self._recorded(), plan.request.grid, self.live, plan.device.arena.base),
             used or None, self.amounts,
         )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """The timing model: `model(architecture, work)` says how long a launch takes on the device, as a `ModelledTime`.
 
-`Work` is what a launch did in all: wave instructions by unit (`BlockCosts` counts them per block, before anything
-runs), its `Traffic`, what the caches and memories had to move, and its `Program`, what a unit executes. `observed`
-makes them of the launch's sample. The time is that of the busiest compute unit, which is simulated (unit.py):
+`Work` (work.py) is what a launch did in all: wave instructions by unit (`BlockCosts` counts them per block, before
+anything runs), its `Traffic`, what the caches and memories had to move, and its `Program`, what a unit executes.
+traffic.py makes them of the launch's sample. The time is that of the busiest compute unit, which unit.py simulates:
 
     time = launch overhead + clocks of the busiest unit / clock rate
 
@@ -13,26 +13,22 @@ the model does not know.
 from __future__ import annotations
 
 import bisect
-import functools
-import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from gpulab.architectures.architecture import Architecture
-from gpulab.architectures.residency import Occupancy, occupancy
 from gpulab.records import ModelledTime, Placement
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
-from gpulab.virtual_gpu.machine import balance, sample, unit
+from gpulab.virtual_gpu.machine import balance, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
-from gpulab.virtual_gpu.machine.observation import Recorded
+from gpulab.virtual_gpu.machine.traffic import Seen, observed
 from gpulab.virtual_gpu.machine.waiting import Waits
+from gpulab.virtual_gpu.machine.work import Program, Work, occupancy_of, units_of, workgroups_on_unit
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
-from gpulab.virtual_gpu.translate.memory import Observed
 
 CLASSES = (
     "valu", "dual", "wide", "multiply", "double", "trans", "trans64", "matrix", "salu", "smem", "lds", "vmem read",
@@ -40,108 +36,6 @@ CLASSES = (
 )  # fmt: skip
 """The kinds of wave instruction that the model tells apart. "dual" is a VOPD pair; "wide" works on 64-bit operands
 that are not f64; "multiply" is the 32-bit integer multiply and what runs at its rate; "other" are waits and hints."""
-
-
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """What all memory accesses of a launch made LDS, caches and memory do.
-
-    Attributes:
-        lds_clocks: bank cycles of all LDS accesses, conflicts included.
-        lds_bytes: bytes that lanes moved from and to LDS.
-        l1_clocks: clocks of the vector L1s' pipelines: one for each line of each instruction, and its share of data.
-        l1_lookups: lines that loads looked up in the vector L1s; l1_hits: those found there.
-        array_hits: of the others, those found in the cache of a shader array (GL1 of RDNA).
-        l2_reads: lines asked of L2; l2_hits: those found there.
-        l2_writes: 64-byte writes to L2; l2_atomics: 64-byte atomic requests to it.
-        fabric_reads: requests of L2 to the memory side; llc_hits: those found in the last-level (Infinity) cache.
-        fabric_read_bytes, fabric_write_bytes: bytes between L2 and the memory side.
-        dram_read_bytes, dram_write_bytes: bytes from and to device memory.
-        atomic_lines: 64-byte blocks that atomics went to, as far as seen; few of them have to take turns.
-        scalar_lookups, scalar_hits: the same of the scalar cache; without lookups all scalar loads hit.
-        sampled: not 0 if only some accesses were recorded.
-        crowded: lines that the busiest memory channel is asked for at a time, as a multiple of what it would be if all
-            had the same; of channels that come one after another in memory.
-    """
-
-    lds_clocks: float = 0.0
-    lds_bytes: float = 0.0
-    l1_clocks: float = 0.0
-    l1_lookups: float = 0.0
-    l1_hits: float = 0.0
-    array_hits: float = 0.0
-    l2_reads: float = 0.0
-    l2_hits: float = 0.0
-    l2_writes: float = 0.0
-    l2_atomics: float = 0.0
-    fabric_reads: float = 0.0
-    llc_hits: float = 0.0
-    fabric_read_bytes: float = 0.0
-    fabric_write_bytes: float = 0.0
-    dram_read_bytes: float = 0.0
-    dram_write_bytes: float = 0.0
-    atomic_lines: float = 0.0
-    scalar_lookups: float = 0.0
-    scalar_hits: float = 0.0
-    sampled: float = 0.0
-    crowded: float = 0.0
-
-
-class Program(NamedTuple):
-    """What the simulation of a unit takes of a kernel: its instructions, the nest of its blocks and loops, how often a
-    wave executes each block, and what each access costs, by the instruction's number in `ops`. rates: what one
-    execution of each access does, by its number, in the names of `Traffic`; nothing of those in LDS alone."""
-
-    ops: unit.Ops
-    parts: tuple[int | unit.Loop, ...]
-    counts: tuple[float, ...]
-    costs: Mapping[int, unit.Cost]
-    rates: Sequence[Mapping[str, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What one launch did, in all.
-
-    Attributes:
-        workgroups: workgroups of the grid.
-        waves: waves of one workgroup.
-        threads: threads of one workgroup.
-        vgprs, agprs, sgprs, lds_bytes: what one wave (one workgroup) occupies; residency comes from them.
-        issued: wave instructions by class (`CLASSES`).
-        matrix_clocks: clocks of a matrix core over all matrix instructions.
-        path_clocks: sum over all waves of the clocks that a wave needs for its own instructions, one after another.
-        traffic: what memory had to move.
-        cu_mode: RDNA: workgroups stay in one compute unit.
-        program: what a unit executes, to be simulated.
-        amounts: what each workgroup did, if they differ.
-        lacks: what is not in the model and matters for it (`ModelledTime.lacks`).
-    """
-
-    workgroups: int
-    waves: int
-    threads: int
-    vgprs: int = 0
-    agprs: int = 0
-    sgprs: int = 0
-    lds_bytes: int = 0
-    issued: Mapping[str, float] = field(default_factory=dict)
-    matrix_clocks: float = 0.0
-    path_clocks: float = 0.0
-    traffic: Traffic = Traffic()
-    cu_mode: bool = False
-    program: Program | None = None
-    amounts: balance.Amounts | None = None
-    lacks: tuple[str, ...] = ()
-
-
-@functools.lru_cache(maxsize=1024)
-def _occupancy(
-    architecture_name: str, vgprs: int, agprs: int, sgprs: int, lds_bytes: int, threads: int, cu_mode: bool
-) -> Occupancy:
-    from gpulab.architectures import get
-
-    return occupancy(get(architecture_name), vgprs, agprs, sgprs, lds_bytes, threads, cu_mode=cu_mode)
 
 
 def issue_clocks(architecture: Architecture) -> dict[str, float]:
@@ -169,10 +63,10 @@ def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) ->
     """
     a, traffic, issued = architecture, work.traffic, work.issued
     total, waves = max(work.workgroups, 1), max(work.waves, 1)
-    _, simds = _units(a, work)
+    _, simds = units_of(a, work)
     cus = simds // a.simds_per_cu
     # Workgroups go round the dies, and on a die to the unit with room: so many land on the busiest.
-    on_die, on_unit = -(-total // a.xcds), _on_unit(a, work)
+    on_die, on_unit = -(-total // a.xcds), workgroups_on_unit(a, work)
     die_share, unit_share = on_die / total, on_unit / total
     simd_share = -(-on_unit * waves // simds) / (total * waves)
     if heaviest:
@@ -224,8 +118,8 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
     """
     a = architecture
     waves = max(work.waves, 1)
-    held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
-    slots, on_unit = max(held.blocks, 1), _on_unit(a, work)
+    held = occupancy_of(a, work)
+    slots, on_unit = max(held.blocks, 1), workgroups_on_unit(a, work)
     alike = work if work.amounts is None else _alike(work, work.amounts)
     run = _simulation(a, alike, slots)
     parts, longer = busy_parts(a, work), 1.0
@@ -273,7 +167,6 @@ def model(architecture: Architecture, work: Work) -> ModelledTime:
 UNEVEN = "uneven workgroups"
 """The limiter of a launch that would be shortest if its workgroups all did as much."""
 CROWDED = 2
-MOST_CHANNELS = 128
 CHANNELS = "channels: addresses that are used at the same time lie on few of the memory's channels"
 WAITING = "waiting: each wait of a wave for others is one look at the memory; what it lasts longer is not in it"
 BY_TURNS = (
@@ -300,7 +193,7 @@ def _simulation(a: Architecture, work: Work, slots: int) -> unit.Simulation:
     """The launch on its busiest unit, which holds so many workgroups."""
     if work.program is None:
         raise ValueError("a modelled time takes the program that was executed; of this work only its amounts are known")
-    units, simds = _units(a, work)
+    units, simds = units_of(a, work)
     active = min(-(-work.workgroups // a.xcds), max(units // a.xcds, 1))
     interval = max(
         active / a.workgroups_per_clock, active * a.xcds * work.waves / (a.shader_engines * a.waves_per_clock)
@@ -308,7 +201,7 @@ def _simulation(a: Architecture, work: Work, slots: int) -> unit.Simulation:
     shape = unit.Shape(
         waves=work.waves,
         slots=slots,
-        groups=_on_unit(a, work),
+        groups=workgroups_on_unit(a, work),
         simds=simds,
         cus=simds // a.simds_per_cu,
         start=a.workgroup_start_clocks,
@@ -346,24 +239,13 @@ def _balanced(
     own = max(alone.clocks - run.shape.start, 1.0)
     shared = max(busy for part, busy in parts.items() if part.endswith("bandwidth") or part == "atomics")
     device = balance.Device(
-        a.xcds, max(_units(a, work)[0] // a.xcds, 1), slots, own / amounts.heavy, run.shape.start,
+        a.xcds, max(units_of(a, work)[0] // a.xcds, 1), slots, own / amounts.heavy, run.shape.start,
         1 / a.workgroups_per_clock, max(slots * own / max(full.clocks - run.shape.start, 1.0), 1.0),
         max(amounts.alike * own / max(shared, 1.0), 1.0),
     )  # fmt: skip
     clocks, heaviest = balance.last_end(device, amounts.groups, amounts.raw)
     even, _ = balance.last_end(device, amounts.alike, amounts.heavy)
     return heaviest / amounts.total, clocks / even
-
-
-def _units(a: Architecture, work: Work) -> tuple[int, int]:
-    """Units that workgroups go to, and the SIMDs of one."""
-    return (a.compute_units, a.simds_per_cu) if work.cu_mode else (a.multiprocessors, a.simds_per_unit)
-
-
-def _on_unit(a: Architecture, work: Work) -> int:
-    """Workgroups of the busiest unit."""
-    on_die = -(-max(work.workgroups, 1) // a.xcds)
-    return -(-on_die // max(_units(a, work)[0] // a.xcds, 1))
 
 
 def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Placement:
@@ -374,8 +256,8 @@ def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Pla
     dispatch" never is longer than the whole, so that something remains.
     """
     a = architecture
-    held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
-    units, simds = _units(a, work)
+    held = occupancy_of(a, work)
+    units, simds = units_of(a, work)
     on_die = -(-work.workgroups // a.xcds)
     per_die, places = max(units // a.xcds, 1), max(held.blocks, 1)
     step = 1 / (a.workgroups_per_clock * time.clock_mhz)
@@ -655,9 +537,7 @@ class BlockCosts:
 
     def stalls(self, work: Work) -> dict[int, float]:
         """Clocks for which waves stand still at waits, added up over all waves, by the instruction that waits."""
-        held = occupancy(
-            self.architecture, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, cu_mode=work.cu_mode
-        )
+        held = occupancy_of(self.architecture, work)
         result = _simulation(self.architecture, work, max(held.blocks, 1)).run()
         waves = work.workgroups * work.waves
         return {index: result.stalls[number] * waves for index, number in self.op_of.items() if result.stalls[number]}
@@ -682,339 +562,6 @@ def waited(instruction: Instruction, row: Control) -> list[tuple[str, int]]:
         limits = (allowed,) if len(row.counters) == 1 else (allowed >> 8, allowed & 0xFF)
         named = list(zip(row.counters, limits, strict=False))
     return [(_QUEUES[counter], int(count)) for counter, count in named if counter in _QUEUES]
-
-
-class Seen(NamedTuple):
-    """The sample of a launch (observation.py), with its accesses, the grid, and all allocations (`Arena.table`). `base`
-    is where device memory begins."""
-
-    accesses: Sequence[Observed]
-    recorded: Recorded
-    grid: tuple[int, int, int]
-    live: Sequence[int] = ()
-    base: int = 0
-
-    def allocations(self, flows: Sequence[sample.Flow]) -> list[tuple[int, int]]:
-        """(number, bytes) of the allocation that each access uses, as far as it is known; else (-1, 0)."""
-        starts = range(0, len(self.live) - RANGE_WORDS, RANGE_WORDS)
-        places = [(self.live[at] - self.base, self.live[at + 1]) for at in starts]
-        found = []
-        for flow in flows:
-            place = bisect.bisect_right(places, 128 * flow.line + 127, key=lambda each: each[0]) - 1
-            inside = flow.executed and place >= 0 and 128 * flow.line < sum(places[place])
-            found.append((place, places[place][1]) if inside else (-1, 0))
-        return found
-
-
-class _Around(NamedTuple):
-    """Who shares a level of cache: so many workgroups at a time, every `stride`-th of the grid, in `room` bytes."""
-
-    residents: float
-    stride: int
-    room: float
-    most: float
-
-    def members(self, count: float, grid: tuple[int, int, int]) -> tuple[list[float], list[float]]:
-        """How many of `count` workgroups lie along x, y and z, and how far apart they are there."""
-        members, apart, below = [], [], 1  # workgroups of the grid from one to the next in this direction
-        for size in grid:
-            along = min(max(count * self.stride / below, 1.0), float(size))
-            step = self.stride // math.gcd(below, self.stride)  # to the next that is one of them
-            members.append(max(along / step, 1.0))
-            apart.append(float(step))
-            below *= size
-        return members, apart
-
-
-def observed(
-    architecture: Architecture, work: Work, seen: Seen, executions: Sequence[float], footprint: float | None = None
-) -> tuple[Traffic, dict[int, unit.Cost], list[Mapping[str, float]]]:
-    """The traffic of a launch by its sample, what one execution of each memory instruction costs, and what one of each
-    access does in the caches.
-
-    Args:
-        work: of the launch, without its traffic.
-        executions: how often the instruction of each access was executed in the whole launch; what was seen of it is
-            scaled up to that.
-        footprint: bytes of all allocations that the launch used, if known: where they fit into a cache, no more than
-            that is read through it, though a sample of workgroups, each with data that all share, suggests more.
-    """
-    a = architecture
-    total = max(work.workgroups, 1)
-    held = _occupancy(a.name, work.vgprs, work.agprs, work.sgprs, work.lds_bytes, work.threads, work.cu_mode)
-    units, _ = _units(a, work)
-    on_unit, on_die = min(_on_unit(a, work), max(held.blocks, 1)), -(-total // a.xcds)
-    active_die = min(on_die, max(units // a.xcds, 1))
-    active = min(total, units)
-    die = min(float(on_die), float(active_die * on_unit))
-    device = min(float(total), float(active * on_unit))
-    arrays = a.shader_array_cache.instances if a.shader_array_cache is not None else 1
-    array = max(device / arrays, 1.0)
-    levels = (
-        _Around(array, arrays, a.shader_array_cache.bytes if a.shader_array_cache is not None else 0, total / arrays),
-        _Around(die, a.xcds, a.l2_cache.bytes, on_die),
-        _Around(device, 1, a.last_level_cache.bytes if a.last_level_cache is not None else 0, total),
-    )
-    # A workgroup's share of a cache is larger by what it shares with the others there.
-    around = (_Around(float(on_unit), active, 0, on_unit), *levels)
-    size = seen.recorded.size
-    in_sample = [times * min(size[0] * size[1] * size[2] / total, 1.0) for times in executions]
-    flows, _ = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
-    fetched = sum(flow.first for flow in flows)
-    shares = []
-    for level in around:
-        members, apart = level.members(level.residents, seen.grid)
-        own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
-        shares.append(max(level.residents * own, 1.0))
-    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
-    memory_channels = min(int(channels), MOST_CHANNELS)
-    flows, spread = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample, memory_channels)
-    where = seen.allocations(flows)
-    flows = _revisits(a, flows, executions, total, where, shares)
-    if any(size for _, size in where):
-        footprint = sum(size for _, size in set(where))
-    factors = [times / flow.executed if flow.executed else 0.0 for flow, times in zip(flows, executions, strict=True)]
-    windows = []
-    for level in levels:
-        # As many workgroups as run at a time fetch together; later ones find what still fits.
-        count = level.residents
-        while level.room and count < level.most:
-            members, apart = level.members(2 * count, seen.grid)
-            fetched = sum(128 * f.first * up * f.unique(members, apart) for f, up in zip(flows, factors, strict=True))
-            if fetched / total * 2 * count > level.room:
-                break
-            count *= 2
-        windows.append((level.members(level.residents, seen.grid), level.members(min(count, level.most), seen.grid)))
-
-    t = dict.fromkeys((f.name for f in fields(Traffic)), 0.0)
-    t["crowded"] = spread.crowded(min(float(seen.grid[0]), device))
-    t["sampled"] = float(size[0] * size[1] * size[2] < total or sample.cut(seen.recorded))
-    rows: list[tuple[Observed, float, dict[str, float], unit.Cost]] = []
-    l1, l2 = float(a.vector_cache.latency_clocks), float(a.l2_cache.latency_clocks)
-    first_array = float(a.shader_array_cache.latency_clocks) if a.shader_array_cache is not None else l2
-    last = float(a.last_level_cache.latency_clocks) if a.last_level_cache is not None else a.memory_latency_clocks
-    latencies: tuple[float, ...] = (l1, first_array, l2, float(last), float(a.memory_latency_clocks))
-    for access, flow, times in zip(seen.accesses, flows, executions, strict=True):
-        if not times:
-            continue
-        lanes = a.wave_size
-        if flow.lds_executed:
-            share = flow.lds_executed / max(flow.lds_executed + flow.executed, 1)
-            cycles, lanes_each = flow.lds_cycles / flow.lds_executed, flow.lds_lanes / flow.lds_executed
-            t["lds_clocks"] += cycles * share * times
-            t["lds_bytes"] += lanes_each * access.bytes * share * times
-            served = max(cycles, lanes_each * access.bytes / a.lds_bytes_per_clock)
-            port = 2 * lanes_each * access.bytes / a.lds_bytes_per_clock if a.simds_per_cu > 2 else 0.0
-            latency: tuple[float, ...] = (float(a.lds_latency_clocks), 0.0, 0.0, 0.0, 0.0)
-            rows.append((access, times, {}, unit.Cost(lds=served * share, port=port * share, latency=latency)))
-        if access.space == "lds":
-            if not flow.lds_executed:
-                served = lanes * access.bytes / a.lds_bytes_per_clock
-                rows.append(
-                    (access, times, {}, unit.Cost(lds=served, latency=(float(a.lds_latency_clocks), 0, 0, 0, 0)))
-                )
-            continue
-        if not flow.executed:
-            flow = _unseen(a, access, flow)
-        each = 1 / flow.executed
-        wanted = max(flow.wanted, 1e-9)
-        to_l2 = flow.wanted - flow.array_hits if a.shader_array_cache is not None else flow.wanted
-        # Of lines that several workgroups use at the same time one asks for the line, and all wait for it.
-        (fetch, wait), (fetch_l2, wait_l2), (fetch_last, wait_last) = (
-            (flow.unique(*lasting), flow.unique(*lasting) / flow.unique(*now)) for now, lasting in windows
-        )
-        same, same_l2, same_last = (flow.unique(*now) for now, _ in windows)
-        waits = [float(flow.wanted)] * 3
-        if a.shader_array_cache is not None:
-            waits[0] = flow.first * wait + to_l2 - flow.first
-            to_l2 = flow.first * fetch + (to_l2 - flow.first) * same
-        past = flow.last_hits + flow.again
-        to_fabric = min(flow.first * fetch_l2 + past * same_l2, to_l2)
-        waits[1] = min(flow.first * wait_l2 + past, waits[0])
-        to_dram = min(flow.first * fetch_last + flow.again * same_last, to_fabric)
-        waits[2] = min(flow.first * wait_last + flow.again, waits[1])
-        if a.last_level_cache is None:
-            to_dram, waits[2] = to_fabric, waits[1]
-        each_line = flow.bytes / wanted if flow.bytes else 128.0
-        row = {
-            "l1_lookups": flow.lookups * each, "l1_hits": flow.first_hits * each,
-            "array_hits": (flow.wanted - to_l2) * each, "l2_reads": to_l2 * each, "l2_hits": (to_l2 - to_fabric) * each,
-            "fabric_reads": to_fabric * each, "llc_hits": (to_fabric - to_dram) * each,
-            "fabric_read_bytes": to_fabric * each_line * each, "dram_read_bytes": to_dram * each_line * each,
-            "fabric_write_bytes": 32 * flow.sectors * each, "requests": flow.requests * each,
-        }  # fmt: skip
-        per_miss = flow.wanted / max(flow.missing, 1)
-        parts = [flow.waiting * each]
-        for beyond in waits:
-            part = 1 - (1 - min(beyond / wanted, 1.0)) ** per_miss if flow.wanted else 0.0
-            parts.append(part * flow.waiting * each)
-        if access.space == "scalar":
-            # What workgroups share is there from those that ran on the unit before.
-            rare = flow.unique(*around[0].members(float(_on_unit(a, work)), seen.grid))
-            parts = [part * rare for part in parts]
-            latency = (float(a.scalar_cache.latency_clocks), *latencies[1:])
-            on = _cascade(parts)
-            rows.append((access, times, row, unit.Cost(latency=latency, beyond=on)))
-            continue
-        l1_each = _l1_clocks(a, 1.0, flow.lanes * each, access.bytes, flow.lookups * each)
-        if access.action == "load":
-            row["l1_clocks"] = l1_each
-            fill = (flow.lookups - flow.first_hits) * each * a.vector_cache.line_bytes / a.l1_fill_bytes_per_clock
-            own = max(l1_each - a.vector_issue_clocks, 0.0)
-            latency = _later(latencies, own)
-            rows.append((access, times, row, unit.Cost(l1=l1_each, fill=fill, latency=latency, beyond=_cascade(parts))))
-            continue
-        row["l1_clocks"] = l1_each
-        latency = (l2,) * 2 + latencies[2:]
-        if access.action == "atomic":
-            t["atomic_lines"] += flow.blocks
-            on = _cascade([1.0, 1.0, parts[2], parts[3]])
-        else:
-            on = (0.0,) * 4
-        rows.append((access, times, row, unit.Cost(l1=l1_each, latency=latency, beyond=on)))
-    for access, times, row, _ in rows:
-        scalar = access.space == "scalar"
-        for name, value in row.items():
-            if name == "requests":
-                if access.action != "load":
-                    t["l2_writes" if access.action == "store" else "l2_atomics"] += value * times
-            elif name == "l1_lookups" or name == "l1_hits":
-                if scalar:
-                    t["scalar_lookups" if name == "l1_lookups" else "scalar_hits"] += value * times
-                elif access.action == "load":
-                    t[name] += value * times
-            elif name in ("l2_reads", "l2_hits", "array_hits") and access.action != "load":
-                continue
-            else:
-                t[name] += value * times
-    before = t["fabric_read_bytes"], t["dram_read_bytes"]
-    if footprint is not None:
-        _bound(a, t, footprint)
-    fabric_scale, dram_scale = (
-        after / old if old else 1.0
-        for old, after in zip(before, (t["fabric_read_bytes"], t["dram_read_bytes"]), strict=True)
-    )
-    # What is written stays in a last-level cache if all fits; else, launch after launch, all of it has to go out.
-    last_level = a.last_level_cache
-    fits = last_level is not None and (t["fabric_write_bytes"] if footprint is None else footprint) <= last_level.bytes
-    t["dram_write_bytes"] = 0.0 if fits else t["fabric_write_bytes"]
-
-    rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / active_die
-    clock = a.clock_mhz * 1e6
-    costs: dict[int, unit.Cost] = {}
-    turns = max(min(t["atomic_lines"], channels), 1.0)
-    rates: dict[int, Mapping[str, float]] = {}
-    for access, _, row, cost in rows:
-        reads = row.get("l2_reads", 0.0) * a.l2_cache.line_bytes if access.action == "load" else 0.0
-        read, moved = row.get("dram_read_bytes", 0.0) * dram_scale, row.get("fabric_read_bytes", 0.0) * fabric_scale
-        written = row.get("fabric_write_bytes", 0.0)
-        requests = row.get("requests", 0.0)
-        cost = cost._replace(
-            l2=(reads + 128 * requests) / rate,
-            last=(moved + written) * clock / a.last_level_bandwidth * active if a.last_level_cache is not None else 0.0,
-            dram=(read + (0.0 if fits else written)) * clock / (a.memory_bandwidth * a.memory_efficiency) * active,
-            atomic=requests * a.atomic_clocks / turns * active if access.action == "atomic" else 0.0,
-        )
-        if fabric_scale < 1 or dram_scale < 1:
-            one, two, three, four = cost.beyond
-            cost = cost._replace(beyond=(one, two, three * fabric_scale, four * min(dram_scale / fabric_scale, 1.0)))
-        if row:
-            scales = dict.fromkeys(("fabric_reads", "fabric_read_bytes", "llc_hits"), fabric_scale)
-            scales["dram_read_bytes"] = dram_scale
-            rates[id(access)] = {name: value * scales.get(name, 1.0) for name, value in row.items()}
-        known = costs.get(access.instruction)
-        costs[access.instruction] = cost if known is None else _together(known, cost)
-    return Traffic(**t), costs, [rates.get(id(access), {}) for access in seen.accesses]
-
-
-def _unseen(a: Architecture, access: Observed, flow: sample.Flow) -> sample.Flow:
-    """The flow of an access of which the sample has no execution: contiguous, by all lanes, of lines never used."""
-    size = a.wave_size * access.bytes if access.space != "scalar" else access.bytes
-    lines = max(size / 128, 1.0)
-    found = flow._replace(executed=1, lanes=a.wave_size, lookups=max(size / a.vector_cache.line_bytes, 1.0))
-    if access.action == "load":
-        return found._replace(missing=1, waiting=1, first=lines, bytes=128 * lines)
-    written = found._replace(requests=max(size / 64, 1.0), sectors=size / 32, blocks=size / 64)
-    return written if access.action == "store" else written._replace(first=lines, bytes=128 * lines)
-
-
-def _revisits(
-    a: Architecture, flows: Sequence[sample.Flow], executions: Sequence[float], workgroups: int,
-    where: Sequence[tuple[int, int]], shares: Sequence[float],
-) -> list[sample.Flow]:  # fmt: skip
-    """The flows, if the lines of an allocation that each workgroup used for the first time would be, in the whole
-    launch, more than it has: the others of them it used before, so long ago that all the rest came in between.
-
-    Args:
-        where: (number, bytes) of the allocation of each access; nothing is known of those with 0 bytes.
-    """
-    used: dict[int, float] = {}
-    for flow, times, (place, _) in zip(flows, executions, where, strict=True):
-        if flow.executed:
-            used[place] = used.get(place, 0.0) + flow.first * times / flow.executed / workgroups
-    found = []
-    for flow, (place, size) in zip(flows, where, strict=True):
-        there = size / 128
-        if not size or used[place] <= there:
-            found.append(flow)
-            continue
-        again = flow.first * (1 - there / used[place])
-        level = "again"
-        if there <= a.l2_cache.bytes / 128 / shares[2]:
-            level = "l2_hits"
-        elif a.last_level_cache is not None and there <= a.last_level_cache.bytes / 128 / shares[3]:
-            level = "last_hits"
-        found.append(flow._replace(first=flow.first - again, **{level: getattr(flow, level) + again}))
-    return found
-
-
-def _later(latencies: tuple[float, ...], clocks: float) -> tuple[float, ...]:
-    return tuple(latency + clocks for latency in latencies)
-
-
-def _cascade(parts: Sequence[float]) -> tuple[float, ...]:
-    """Of executions that go to each level, the part that goes on, from the parts of all that go so far."""
-    found, before = [], 1.0
-    for part in parts:
-        found.append(min(part / before, 1.0) if before > 1e-9 else 0.0)
-        before = min(part, before)
-    return tuple(found)
-
-
-def _together(one: unit.Cost, other: unit.Cost) -> unit.Cost:
-    """The two accesses of one instruction."""
-    added = {name: getattr(one, name) + getattr(other, name) for name in unit.Cost._fields[:8]}
-    latency = tuple(max(x, y) for x, y in zip(one.latency, other.latency, strict=True))
-    beyond = tuple(max(x, y) for x, y in zip(one.beyond, other.beyond, strict=True))
-    return unit.Cost(**added, latency=latency, beyond=beyond)
-
-
-def _l1_clocks(a: Architecture, executed: float, lanes: float, size: int, lines: float) -> float:
-    """Clocks of a vector L1 for accesses of `size` bytes by so many lanes in all, to so many lines: the data of
-    contiguous ones (which may cross into one more line), else each block of 64 bytes or each lane; at least one line a
-    clock, and the lanes' addresses."""
-    line = a.vector_cache.line_bytes
-    clocks = max(lines, lanes * size / a.l1_bytes_per_clock, executed * a.vector_issue_clocks)
-    if lines > lanes * size / line + executed:
-        clocks = max(clocks, min(lanes * a.l1_lane_clocks, lines * line / 64 * a.l1_scattered_clocks))
-    return clocks
-
-
-def _bound(a: Architecture, t: dict[str, float], footprint: float) -> None:
-    """Let no cache that holds the whole footprint read more than it from the next level."""
-    if footprint <= a.l2_cache.bytes:
-        most = footprint * a.xcds
-        if t["fabric_read_bytes"] > most:
-            share = most / t["fabric_read_bytes"]
-            t["l2_hits"] += t["fabric_reads"] * (1 - share)
-            for name in ("fabric_reads", "fabric_read_bytes", "llc_hits"):
-                t[name] *= share
-    last = a.last_level_cache
-    room = last.bytes if last is not None else a.l2_cache.bytes
-    if footprint <= room and t["dram_read_bytes"] > footprint:
-        if last is not None:
-            t["llc_hits"] += (t["dram_read_bytes"] - footprint) / max(t["fabric_read_bytes"], 1.0) * t["fabric_reads"]
-        t["dram_read_bytes"] = footprint
 
 
 def footprint(allocations: Sequence[int], kernarg: bytes) -> int:
