@@ -1,7 +1,7 @@
 """The timing model: `model(architecture, work)` says how long a launch takes on the device, as a `ModelledTime`.
 
 `Work` (work.py) is what a launch did in all: wave instructions by unit (`BlockCosts` counts them per block, before
-anything runs), its `Traffic`, what the caches and memories had to move, and its `Program`, what a unit executes.
+anything runs), its `Traffic`, what the caches and memories had to move, and its `UnitProgram`, what a unit executes.
 traffic.py makes them of the launch's sample. The time is that of the busiest compute unit, which unit.py simulates:
 
     time = launch overhead + clocks of the busiest unit / clock rate
@@ -27,7 +27,7 @@ from gpulab.virtual_gpu.machine import balance, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.traffic import Seen, observed
 from gpulab.virtual_gpu.machine.waiting import Waits
-from gpulab.virtual_gpu.machine.work import Program, Work, occupancy_of, units_of, workgroups_on_unit
+from gpulab.virtual_gpu.machine.work import UnitProgram, Work, occupancy_of, units_of, workgroups_on_unit
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 
 CLASSES = (
@@ -529,7 +529,7 @@ class BlockCosts:
         executions = [float(executed[self.block_of[access.instruction]]) for access in seen.accesses]
         traffic, costs, rates = observed(self.architecture, done, seen, executions, footprint)
         ops = self.ops()
-        program = Program(
+        program = UnitProgram(
             ops, self.nest, tuple(count / (workgroups * waves) for count in executed),
             {self.op_of[instruction]: cost for instruction, cost in costs.items()}, rates,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a launch has to do: `Work`, with its `Traffic` and its `Program`, and which units do it."""
+"""What a launch has to do: `Work`, with its `Traffic` and its `UnitProgram`, and which units do it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Traffic:
     crowded: float = 0.0
 
 
-class Program(NamedTuple):
+class UnitProgram(NamedTuple):
     """What the simulation of a unit takes of a kernel: its instructions, the nest of its blocks and loops, how often a
     wave executes each block, and what each access costs, by the instruction's number in `ops`. rates: what one
     execution of each access does, by its number, in the names of `Traffic`; nothing of those in LDS alone."""
@@ -100,7 +100,7 @@ class Work:
     path_clocks: float = 0.0
     traffic: Traffic = Traffic()
     cu_mode: bool = False
-    program: Program | None = None
+    program: UnitProgram | None = None
     amounts: balance.Amounts | None = None
     lacks: tuple[str, ...] = ()
 
