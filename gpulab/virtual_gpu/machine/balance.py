@@ -8,11 +8,10 @@ of waiting apart. docs/timing.md has the rules.
 from __future__ import annotations
 
 import ctypes
-import functools
 import struct
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpulab.virtual_gpu.isa.row import Control, Memory
 from gpulab.virtual_gpu.machine.native import build
@@ -105,11 +104,6 @@ class Device(NamedTuple):
     most: float
 
 
-@functools.cache
-def _function() -> Any:
-    return ctypes.CFUNCTYPE(None, ctypes.c_uint64)(build.functions().balance)
-
-
 def last_end(device: Device, groups: int, amounts: bytes | float) -> tuple[float, int]:
     """When the last of so many workgroups ends, in clocks; and the most of all amounts that came to one unit.
 
@@ -126,7 +120,7 @@ def last_end(device: Device, groups: int, amounts: bytes | float) -> tuple[float
         groups, d.dies, d.units, d.slots, *(_double(x) for x in (d.each, d.start, d.step, d.filled, d.most)),
         ctypes.addressof(units), ctypes.addressof(places),
     )  # fmt: skip
-    _function()(ctypes.addressof(run))
+    build.function("balance")(ctypes.addressof(run))
     (clocks,) = struct.unpack("=d", struct.pack("=Q", run.clocks))
     return clocks, int(run.heaviest)
 

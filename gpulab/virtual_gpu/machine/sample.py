@@ -9,11 +9,10 @@ box, and extended to those that run at the same time (`Flow.unique`). docs/timin
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
 import struct
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpulab.architectures.architecture import Architecture, Cache
 from gpulab.virtual_gpu import schema
@@ -22,7 +21,6 @@ from gpulab.virtual_gpu.machine.native.structures import CrowdStruct, ReplayStru
 from gpulab.virtual_gpu.machine.observation import Recorded
 from gpulab.virtual_gpu.translate.memory import Observed
 
-_U64 = ctypes.c_uint64
 _LOG_CUT = schema.constant("LOG_CUT")
 
 
@@ -109,11 +107,6 @@ class Channels(NamedTuple):
         return most / lines if lines else 1.0
 
 
-@functools.cache
-def _function() -> Any:
-    return ctypes.CFUNCTYPE(None, _U64)(build.functions().replay)
-
-
 def replay(
     architecture: Architecture, recorded: Recorded, accesses: Sequence[Observed], waves: int, shares: Sequence[float],
     executions: Sequence[float], channels: int = 0,
@@ -166,7 +159,7 @@ def replay(
             recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
             *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16), channels,
         )  # fmt: skip
-        _function()(ctypes.addressof(run))
+        build.function("replay")(ctypes.addressof(run))
         crowds = [
             Crowd(c.fair, c.busiest / c.fair, c.used_by_ones / c.ones, c.used_by_rows / c.rows) for c in seen if c.fair
         ]

@@ -9,7 +9,6 @@ weights). A block that not all waves run is in the paths of so many of them.
 from __future__ import annotations
 
 import ctypes
-import functools
 import struct
 import threading
 from array import array
@@ -234,11 +233,6 @@ class Shape(NamedTuple):
     burst: float
 
 
-@functools.cache
-def _function() -> Any:
-    return ctypes.CFUNCTYPE(None, ctypes.c_uint64)(build.functions().unit)
-
-
 class Simulation:
     """A launch on one unit, to be run with or without what costs time."""
 
@@ -323,7 +317,7 @@ class Simulation:
             round(TICKS * shape.interval) if not self.aligned else 0, round(TICKS * shape.barrier), mask, 0,
             round(TICKS * shape.burst), 0, self.skew,
         )  # fmt: skip
-        _function()(ctypes.addressof(unit))
+        build.function("unit")(ctypes.addressof(unit))
         for op in self._costs:
             ops.table[op].access = _NONE
         if self.groups == shape.groups:

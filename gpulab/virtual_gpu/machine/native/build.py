@@ -5,10 +5,12 @@ The files beside this one are compiled as one text, library.c.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from gpulab.errors import InternalError
 from gpulab.toolchain import cache, compiler
@@ -91,3 +93,9 @@ def functions() -> Functions:
         code = jit.compile_object(_bitcode(texts, here.lanes), optimise=False, keep=False)
         _STORE.put(key, code)
     return Functions(*jit.load(code, *(f"gpulab_{field.name}" for field in fields(Functions))))
+
+
+@functools.cache
+def function(name: str) -> Any:
+    """A function of the support code that takes one structure, to be called with its address."""
+    return ctypes.CFUNCTYPE(None, ctypes.c_uint64)(getattr(functions(), name))
