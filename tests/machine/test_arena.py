@@ -376,7 +376,21 @@ def test_why_it_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     arena.free(address)
     arena.free(reserved)
     monkeypatch.setattr(computer, "unused", lambda promised: None)
-    assert arena.largest_bytes() == 12 * GIB - 2 * 65536 - 4096
+    assert Arena().largest_bytes() == 12 * GIB - 2 * 65536 - 4096
+
+
+@pytest.mark.usefixtures("large_computer")
+def test_what_other_processes_do_does_not_change_what_is_told_to_be_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It falls by what is allocated here, also where the computer's memory is what bounds it."""
+    left = iter([9 * GIB + 700, 4 * GIB, 11 * GIB, 8 * GIB])
+    monkeypatch.setattr(computer, "unused", lambda promised: next(left))
+    arena = Arena()
+    before = arena.largest_bytes()
+    assert before == 9 * GIB - 4096
+    address = arena.allocate(4 << 20, "device", 0)
+    assert arena.largest_bytes() == before - (4 << 20)
+    arena.free(address)
+    assert arena.largest_bytes() == before
 
 
 @pytest.mark.usefixtures("large_computer")

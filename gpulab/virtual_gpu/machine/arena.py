@@ -287,6 +287,8 @@ class Arena:
         self._high_water = self.base + EDGE  # above it no memory was ever handed out
         self._tables: dict[tuple[int, int], tuple[int, array[int], array[int]]] = {}
         self.allocated = 0
+        self._asked = False
+        self._budget: int | None = None
         self.unwritten: dict[int, Any] = {}  # device memory of which a part was never written: a bit per written byte
 
     def allocate(
@@ -367,11 +369,25 @@ class Arena:
         more = max(0, free - SPARE) // (2 if self.is_guarded else 1)
         return min(self.reach, self._reservation.size + more // STEP * STEP)
 
+    def _mine(self) -> int:
+        """Bytes of the computer's memory that allocations here may take."""
+        return sum(a.size for a in self._allocations.values() if a.only is None and a.kind not in ("reserved", "closed"))
+
     def _unused(self) -> int | None:
         """Bytes of the computer's memory that nobody uses, in whole GiB; None: not known."""
-        mine = (a.size for a in self._allocations.values() if a.only is None and a.kind not in ("reserved", "closed"))
-        unused = computer.unused(sum(mine))
+        unused = computer.unused(self._mine())
         return unused if unused is None else unused // STEP * STEP
+
+    def _share(self) -> int | None:
+        """Bytes of the computer's memory that may still be allocated here; None: not known.
+
+        The computer is asked once. What is told to be free afterwards does not change with what other processes do.
+        """
+        mine = self._mine()
+        if not self._asked:
+            unused = self._unused()
+            self._asked, self._budget = True, None if unused is None else unused + mine
+        return None if self._budget is None else max(0, self._budget - mine)
 
     def _grow(self, size: int, room: int, align: int, kind: str) -> None:
         """Have more addresses, so that `room` bytes fit at the end.
@@ -475,8 +491,8 @@ class Arena:
             pieces, more = list(self._free), self._most() - self.size
             if more > 0:
                 start, length = self._last()
-                unused = self._unused()
-                pieces.append((start, length + more if unused is None else min(length + more, unused)))
+                share = self._share()
+                pieces.append((start, length + more if share is None else min(length + more, share)))
             usable = (part for piece in pieces for part in _usable(*piece))
             rooms = (start + length + start // -ALIGN * ALIGN for start, length in usable)
             return max(0, (max(rooms, default=0) - GAP) // ALIGN * ALIGN)
