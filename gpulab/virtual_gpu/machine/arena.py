@@ -371,7 +371,8 @@ class Arena:
 
     def _mine(self) -> int:
         """Bytes of the computer's memory that allocations here may take."""
-        return sum(a.size for a in self._allocations.values() if a.only is None and a.kind not in ("reserved", "closed"))
+        held = (a.size for a in self._allocations.values() if a.only is None and a.kind not in ("reserved", "closed"))
+        return sum(held)
 
     def _unused(self) -> int | None:
         """Bytes of the computer's memory that nobody uses, in whole GiB; None: not known."""
