@@ -283,6 +283,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = opposite(items)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says at the end in a few lines why each test failed: pytest's own list of them has no room for reasons, and of a
+    long output the end is what is kept."""
+    failures = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
+    if failures:
+        terminalreporter.section("reasons")
+    for report in failures:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        reason = " ".join(str(crash.message if crash else report.longrepr).split())
+        short = reason if len(reason) <= REASON else f"{reason[: REASON - 200]} ... {reason[-200:]}"
+        terminalreporter.write_line(f"{report.nodeid}: {short}")
+
+
+REASON = 1000
+"""Characters of a failure's reason that the last lines of a run have."""
+
+
 def opposite(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """The tests in the opposite order; a notebook's cells stay in theirs."""
     files = [list(tests) for _, tests in groupby(items, key=lambda item: path_of(item.nodeid))]

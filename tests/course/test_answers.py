@@ -14,6 +14,7 @@ import gpulab
 from gpulab.grading import exercise_ids, load
 from gpulab.grading.answers import right_answers, wrong_answer, wrong_answers
 from gpulab.grading.exercise import Exercise
+from tests import complaints
 
 
 def said(exercise, answers):
@@ -27,9 +28,9 @@ def test_wrong_answers_are_rejected_with_their_causes(id):
     exercise = load(id)
     left = list(wrong_answers(id))
     for archs in (exercise.archs[:1], exercise.archs[1:] or exercise.archs, exercise.archs):
-        complaints = {each: said(exercise, [judged_on(exercise, each, archs)]) for each in left}
-        left = [each for each in left if complaints[each]]
-    assert not "\n".join(complaints[each] for each in left)
+        found = {each: said(exercise, [judged_on(exercise, each, archs)]) for each in left}
+        left = [each for each in left if found[each]]
+    complaints.none(found[each] for each in left)
 
 
 def judged_on(exercise, answer, archs):
@@ -41,19 +42,19 @@ def test_wrong_answers_are_explained(id):
     """The smallest failing input, and its picture."""
     exercise = load(id)
     answers = wrong_answers(id) if isinstance(exercise, Exercise) else [course.example(exercise)]
-    assert not said(exercise, [course.judged_wrong(exercise, each) for each in answers])
+    complaints.none([said(exercise, [course.judged_wrong(exercise, each) for each in answers])])
 
 
 @pytest.mark.parametrize("id", exercise_ids())
 def test_right_answers_pass(id):
     exercise = load(id)
     verdicts = {name: course.judged(exercise, text) for name, text in right_answers(id).items()}
-    assert not said(exercise, [course.Judged(name, verdict) for name, verdict in verdicts.items()])
+    complaints.none([said(exercise, [course.Judged(name, verdict) for name, verdict in verdicts.items()])])
 
 
 @pytest.mark.parametrize("id", exercise_ids())
 def test_what_learners_get_fails_since_nothing_is_written(id):
-    assert not "\n".join(map(str, course.of_released(id)))
+    complaints.none(course.of_released(id))
 
 
 def test_reports_are_the_same_every_time():
