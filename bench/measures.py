@@ -32,7 +32,7 @@ ROOT = HERE.parent
 ARCHITECTURES = architectures.defaults()
 EXACT = ["-ffp-contract=off"]
 HOST = ["-ffp-contract=off", "-fno-math-errno"]
-LARGE = 1024  # rows of the large product
+SMALL = False  # whether kernels get a sixteenth of the work or less, which shows that they are right, but not how fast
 
 
 @dataclass(frozen=True)
@@ -59,22 +59,24 @@ def workloads() -> list[Workload]:
     def floats(*shape: int) -> np.ndarray:
         return random.uniform(-1, 1, shape).astype(np.float32)
 
-    n, m = 1 << 20, 256
+    n, m, large, pixels = (1 << 16, 64, 128, 64) if SMALL else (1 << 20, 256, 1024, 256)
     a, b = floats(m, m), floats(m, m)
     out = np.zeros((m, m), np.float32)
     ints = np.zeros
-    wide, high = floats(LARGE, LARGE), floats(LARGE, LARGE)
+    wide, high = floats(large, large), floats(large, large)
     places = random.permutation(n).astype(np.int32)
     return [
-        Workload("saxpy", "saxpy 1M", n // 256, 256, (n, np.float32(2.5), floats(n), floats(n))),
-        Workload("sgemm_naive", "SGEMM naive 256³", (m // 16, m // 16), (16, 16), (m, a, b, out)),
-        Workload("sgemm_tiled", "SGEMM LDS tiles 256³", (m // 16, m // 16), (16, 16), (m, a, b, out)),
-        Workload("reduce", "block reduction 1M", n // 256, 256, (n, floats(n), np.zeros(n // 256, np.float32))),
-        Workload("collatz", "Collatz 65,536", 65536 // 256, 256, (65536, ints(65536, np.int32))),
-        Workload("mandelbrot", "Mandelbrot 256²×256", (16, 16), (16, 16), (256, 256, 256, ints((256, 256), np.int32))),
-        Workload("scattered", "scattered reads 2M", n // 256, 256, (n, places, floats(n), np.zeros(n, np.float32))),
-        Workload("sgemm_registers", f"SGEMM registers {LARGE}³", (LARGE // 64, LARGE // 64), 64,
-                 (LARGE, wide, high, np.zeros((LARGE, LARGE), np.float32)), long=True),
+        Workload("saxpy", f"saxpy {n:,}", n // 256, 256, (n, np.float32(2.5), floats(n), floats(n))),
+        Workload("sgemm_naive", f"SGEMM naive {m}³", (m // 16, m // 16), (16, 16), (m, a, b, out)),
+        Workload("sgemm_tiled", f"SGEMM LDS tiles {m}³", (m // 16, m // 16), (16, 16), (m, a, b, out)),
+        Workload("reduce", f"block reduction {n:,}", n // 256, 256, (n, floats(n), np.zeros(n // 256, np.float32))),
+        Workload("collatz", f"Collatz {n // 16:,}", n // 4096, 256, (n // 16, ints(n // 16, np.int32))),
+        Workload("mandelbrot", f"Mandelbrot {pixels}²×256", (pixels // 16, pixels // 16), (16, 16),
+                 (pixels, pixels, 256, ints((pixels, pixels), np.int32))),
+        Workload("scattered", f"scattered reads {2 * n:,}", n // 256, 256,
+                 (n, places, floats(n), np.zeros(n, np.float32))),
+        Workload("sgemm_registers", f"SGEMM registers {large}³", (large // 64, large // 64), 64,
+                 (large, wide, high, np.zeros((large, large), np.float32)), long=True),
     ]  # fmt: skip
 
 
@@ -167,9 +169,9 @@ def device_rows(arch: str, cores: int, runs: int, only: str, results: Path) -> l
             if cores == 1 and not work.long:  # they run on one core
                 with gpulab.checked():
                     launch(*given)
-                    checked = shortest(lambda launch=launch, given=given: launch(*given), max(3, runs // 3))
+                    checked = shortest(lambda launch=launch, given=given: launch(*given), min(runs, max(3, runs // 3)))
                 with gpulab.profile():
-                    profiled = shortest(lambda launch=launch, given=given: launch(*given), max(3, runs // 3))
+                    profiled = shortest(lambda launch=launch, given=given: launch(*given), min(runs, max(3, runs // 3)))
             rows.append(
                 {
                     "name": work.name, "title": work.title, "arch": arch, "cores": cores, "seconds": seconds,
@@ -195,8 +197,7 @@ def in_process(arch: str, cores: int, runs: int, only: str) -> tuple[list[dict[s
             str(runs),
             "-k",
             only,
-            "--large",
-            str(LARGE),
+            *(["--small"] if SMALL else []),
         ]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False, cwd=ROOT)
         if done.returncode:
@@ -306,7 +307,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def kernel_table(runs: int, only: str) -> bool:
     """Print the table of the kernels; False if a result differs from the host's."""
     host = host_results(runs)
-    counts = sorted({1, min(2, os.cpu_count() or 1)})
+    counts = [1] if SMALL else sorted({1, min(2, os.cpu_count() or 1)})
     found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     compared: dict[tuple[str, str], set[str]] = {}
     for arch in ARCHITECTURES:
@@ -425,15 +426,15 @@ print(round(peak - (host + device) / 2**20))
 
 
 def main() -> int:
-    global LARGE
+    global SMALL
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--runs", type=int, default=15, help="runs of each kernel; the fastest counts")
     ask.add_argument("-k", default="", help="only kernels whose name holds this")
-    ask.add_argument("--large", type=int, default=LARGE, help="rows of the large product, a multiple of 64")
+    ask.add_argument("--small", action="store_true", help="less work, on one core: only whether results are right")
     ask.add_argument("--no-latencies", action="store_true", help="only the kernels")
     ask.add_argument("--device-rows", nargs=3, metavar=("ARCH", "CORES", "FILE"), help=argparse.SUPPRESS)
     asked = ask.parse_args()
-    LARGE = asked.large
+    SMALL = asked.small
     if asked.device_rows:
         arch, cores, results = asked.device_rows
         json.dump(device_rows(arch, int(cores), asked.runs, asked.k, Path(results)), sys.stdout)

@@ -47,7 +47,7 @@ def test_no_attack_succeeds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     (submitted / "honest").mkdir()
     (submitted / "honest" / f"{hostile.EXERCISE}.hip").write_text(hostile.RIGHT)
     before = sorted(tmp_path.rglob("*"))
-    words = ["grade", str(submitted), "--seed", "9", "--workers", "2", "--seconds", "20", "--out", str(out)]
+    words = ["grade", str(submitted), "--seed", "9", "--workers", "2", "--seconds", "12", "--out", str(out)]
     assert cli.main(words) == 0
     said = "".join(capfd.readouterr())
 
@@ -56,7 +56,7 @@ def test_no_attack_succeeds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert [row["student"] for row in rows if row["status"] == "passed"] == ["honest"]
     assert {row["student"]: row["points"] for row in rows if row["points"]} == {"honest": 1, **PARTS}
     assert all(row["reason"] or row["cause"] or row["headline"] for row in rows)
-    assert NOT_JUDGED not in {row["status"] for row in rows}
+    assert [row for row in rows if row["status"] == NOT_JUDGED] == []
 
     written = [path for path in out.rglob("*") if path.is_file()]
     texts = {path.name: path.read_bytes() for path in written} | {"terminal": said.encode()}
