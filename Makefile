@@ -26,7 +26,7 @@ PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q --dist loadfile
 test:  ## the tests of some minutes: the code, the course's answers, and every notebook run again
 	@$(PYTEST) -n 4 --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
 
-test-rest:  ## what make test leaves, of long families a third: compiler levels, browser, nbgrader, packaging
+test-rest:  ## what make test leaves, of long families a fifth: compiler levels, browser, nbgrader, packaging
 	@$(PYTEST) -n 3 -m "full and not seldom" $(PYTEST_ARGS) tests
 
 test-all:  ## the whole test suite
