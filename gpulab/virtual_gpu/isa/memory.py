@@ -26,7 +26,7 @@ def _add(generation: str, row: Memory) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class LoadStore:
     """One shape of load or store: its name on gfx9 and gfx11 ("" where it is missing), as Memory's fields."""
 
     gfx9: str
@@ -38,35 +38,35 @@ class Access:
 
 
 _LOADS = (
-    Access("load_ubyte", "load_u8", 8, 1, "zero"),
-    Access("load_sbyte", "load_i8", 8, 1, "sign"),
-    Access("load_ushort", "load_u16", 16, 1, "zero"),
-    Access("load_sshort", "load_i16", 16, 1, "sign"),
-    Access("load_dword", "load_b32", 32, 1),
-    Access("load_dwordx2", "load_b64", 32, 2),
-    Access("load_dwordx3", "load_b96", 32, 3),
-    Access("load_dwordx4", "load_b128", 32, 4),
-    Access("load_ubyte_d16", "load_d16_u8", 8, 1, "zero", "lo"),
-    Access("load_ubyte_d16_hi", "load_d16_hi_u8", 8, 1, "zero", "hi"),
-    Access("load_sbyte_d16", "load_d16_i8", 8, 1, "sign", "lo"),
-    Access("load_sbyte_d16_hi", "load_d16_hi_i8", 8, 1, "sign", "hi"),
-    Access("load_short_d16", "load_d16_b16", 16, 1, "", "lo"),
-    Access("load_short_d16_hi", "load_d16_hi_b16", 16, 1, "", "hi"),
+    LoadStore("load_ubyte", "load_u8", 8, 1, "zero"),
+    LoadStore("load_sbyte", "load_i8", 8, 1, "sign"),
+    LoadStore("load_ushort", "load_u16", 16, 1, "zero"),
+    LoadStore("load_sshort", "load_i16", 16, 1, "sign"),
+    LoadStore("load_dword", "load_b32", 32, 1),
+    LoadStore("load_dwordx2", "load_b64", 32, 2),
+    LoadStore("load_dwordx3", "load_b96", 32, 3),
+    LoadStore("load_dwordx4", "load_b128", 32, 4),
+    LoadStore("load_ubyte_d16", "load_d16_u8", 8, 1, "zero", "lo"),
+    LoadStore("load_ubyte_d16_hi", "load_d16_hi_u8", 8, 1, "zero", "hi"),
+    LoadStore("load_sbyte_d16", "load_d16_i8", 8, 1, "sign", "lo"),
+    LoadStore("load_sbyte_d16_hi", "load_d16_hi_i8", 8, 1, "sign", "hi"),
+    LoadStore("load_short_d16", "load_d16_b16", 16, 1, "", "lo"),
+    LoadStore("load_short_d16_hi", "load_d16_hi_b16", 16, 1, "", "hi"),
 )
 _STORES = (
-    Access("store_byte", "store_b8", 8),
-    Access("store_byte_d16_hi", "store_d16_hi_b8", 8, 1, "", "hi"),
-    Access("store_short", "store_b16", 16),
-    Access("store_short_d16_hi", "store_d16_hi_b16", 16, 1, "", "hi"),
-    Access("store_dword", "store_b32", 32, 1),
-    Access("store_dwordx2", "store_b64", 32, 2),
-    Access("store_dwordx3", "store_b96", 32, 3),
-    Access("store_dwordx4", "store_b128", 32, 4),
+    LoadStore("store_byte", "store_b8", 8),
+    LoadStore("store_byte_d16_hi", "store_d16_hi_b8", 8, 1, "", "hi"),
+    LoadStore("store_short", "store_b16", 16),
+    LoadStore("store_short_d16_hi", "store_d16_hi_b16", 16, 1, "", "hi"),
+    LoadStore("store_dword", "store_b32", 32, 1),
+    LoadStore("store_dwordx2", "store_b64", 32, 2),
+    LoadStore("store_dwordx3", "store_b96", 32, 3),
+    LoadStore("store_dwordx4", "store_b128", 32, 4),
 )
 SPACES = ("global", "flat", "scratch", "buffer")
 
 
-def _meaning(action: str, access: Access, space: str) -> str:
+def _meaning(action: str, access: LoadStore, space: str) -> str:
     bits = access.element * access.count
     extension = {"zero": ", zero-extended", "sign": ", sign-extended", "": ""}[access.extend]
     part = {"lo": ", low half of the register", "hi": ", high half of the register", "": ""}[access.half]
@@ -152,7 +152,7 @@ _LDS_STORES: tuple[_Shape, ...] = (
 def _lds_accesses() -> None:
     for action, shapes in (("load", _LDS_LOADS), ("store", _LDS_STORES)):
         for gfx9, gfx11, element, count, extend, half in shapes:
-            access = Access(gfx9, gfx11, element, count, extend, half)
+            access = LoadStore(gfx9, gfx11, element, count, extend, half)
             row = Memory(
                 "",
                 "lds",

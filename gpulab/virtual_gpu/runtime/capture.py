@@ -17,22 +17,18 @@ from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.context import Context
 from gpulab.virtual_gpu.runtime.device import Device, Stream
-from gpulab.virtual_gpu.runtime.graphs import (
+from gpulab.virtual_gpu.runtime.graph_works import (
     AllocateWork,
-    ChildWork,
     CopyWork,
     EventWork,
-    Executable,
     FillWork,
     FreeWork,
-    Graph,
-    Graphs,
     HostWork,
     KernelWork,
-    Node,
     WaitWork,
     Work,
 )
+from gpulab.virtual_gpu.runtime.graphs import ChildWork, Executable, Graph, Graphs, Node
 from gpulab.virtual_gpu.runtime.modules import Function, Triple
 from gpulab.virtual_gpu.runtime.streams import Event, Fork, Streams
 

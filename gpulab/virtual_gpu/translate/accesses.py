@@ -15,7 +15,7 @@ from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import ACC, memory_operands, returns_value, words
 from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, ZEROS, Emitter, Value, splats
 from gpulab.virtual_gpu.translate.linear import Line
-from gpulab.virtual_gpu.translate.memory import Access, Observed, Site
+from gpulab.virtual_gpu.translate.memory import LaneAccess, Observed, Site
 
 _INTO_LDS = {words: Memory("", "lds", "store", 32, words) for words in (1, 2, 3, 4)}
 _DWORD = {action: Memory("", "global", action, 32) for action in ("load", "store")}
@@ -237,7 +237,7 @@ class Accesses:
             values = [self.emitter.let(f"lshr {self.emitter.v32} {values[0]}, splat (i32 16)")]
         return values
 
-    def _words_inside(self, chunk: Chunk, access: Access, inside: list[Value]) -> list[Value]:
+    def _words_inside(self, chunk: Chunk, access: LaneAccess, inside: list[Value]) -> list[Value]:
         """A load; of a buffer, words outside are 0."""
         if not inside:
             return memory.load(chunk, access, self.site)
@@ -249,7 +249,7 @@ class Accesses:
         e = self.emitter
         return e.let(f"select {e.v1} {lanes}, {e.v32} {value}, {e.v32} zeroinitializer")
 
-    def _pieces(self, chunk: Chunk, access: Access, inside: list[Value], values: list[Value]) -> list[Value]:
+    def _pieces(self, chunk: Chunk, access: LaneAccess, inside: list[Value], values: list[Value]) -> list[Value]:
         """Lanes of which only the first words lie in the buffer: word by word. Gives `values` with those loaded."""
         e = self.emitter
         load = access.row.action == "load"
@@ -292,7 +292,7 @@ class Accesses:
         index = item.decoded.index
         row, size = _INTO_LDS[len(values)], 4 * len(values)
         low = addresses_lds.own_place(chunk, size)
-        access = Access(row, index, self.slot(~index), "lds", low, None, start, size, place=self._place())
+        access = LaneAccess(row, index, self.slot(~index), "lds", low, None, start, size, place=self._place())
         self.recorded.append(
             Recorded(Observed(index, 1, "lds", "store", size), start, 0, False, None, access.place, None)
         )
@@ -302,13 +302,13 @@ class Accesses:
     def _access(
         self, chunk: Chunk, item: Item, row: Memory, address: Captured | None, offset: int, part: int, total: int,
         place: tuple[Value, Value] | None = None,
-    ) -> Access:  # fmt: skip
+    ) -> LaneAccess:  # fmt: skip
         e = self.emitter
         base = item.address.base
         if offset:
             base = e.added(base, offset)
         index = item.decoded.index
-        access = Access(row, index, self.slot(index), row.space, ZEROS, None, base, total)
+        access = LaneAccess(row, index, self.slot(index), row.space, ZEROS, None, base, total)
         if place is not None:
             access.address, access.high = place
             access.space = "global" if item.address.buffer and item.address.buffer.scratch is None else "flat"

@@ -35,7 +35,7 @@ from gpulab.virtual_gpu.translate.linear import Line
 
 
 @dataclass(slots=True)
-class Access:
+class LaneAccess:
     """One access of each lane: where its address comes from and how much it moves.
 
     address: the lanes' i32 low half (or the whole LDS or scratch offset), `high` the other half or None; or `pair`,
@@ -114,7 +114,7 @@ def row_place(e: Emitter, site: Site, place: int, wave_size: int) -> Value:
     return e.let(f"getelementptr i8, ptr {site.addresses}, i64 {at}")
 
 
-def record(chunk: Chunk, access: Access, site: Site, store: bool = True) -> None:
+def record(chunk: Chunk, access: LaneAccess, site: Site, store: bool = True) -> None:
     """Keep the chunk's addresses for the observer, in a kernel that is made for one. (Or they are there already.)"""
     if site.record:
         access.kept = row_place(chunk.emitter, site, access.place, chunk.wave_size)
@@ -122,7 +122,7 @@ def record(chunk: Chunk, access: Access, site: Site, store: bool = True) -> None
             _keep(chunk, access, site)
 
 
-def _keep(chunk: Chunk, access: Access, site: Site) -> Value:
+def _keep(chunk: Chunk, access: LaneAccess, site: Site) -> Value:
     """Put the chunk's addresses where observer and support code look for them; gives the place."""
     e = chunk.emitter
     low, high = access.address, access.high
@@ -143,14 +143,14 @@ def _keep(chunk: Chunk, access: Access, site: Site) -> Value:
     return place
 
 
-def _keep_change(chunk: Chunk, access: Access, changed: Value) -> None:
+def _keep_change(chunk: Chunk, access: LaneAccess, changed: Value) -> None:
     """For the checker: which of the chunk's lanes changed memory, a bit each."""
     e = chunk.emitter
     row = e.let(f"getelementptr i8, ptr {access.kept}, i64 {24 * chunk.wave_size}")
     e.do(f"store {e.byte} {changed}, ptr {e.let(f'getelementptr {e.byte}, ptr {row}, i64 {chunk.number}')}")
 
 
-def _keep_data(chunk: Chunk, access: Access, data: list[Value]) -> None:
+def _keep_data(chunk: Chunk, access: LaneAccess, data: list[Value]) -> None:
     """For the checker: what each lane of the chunk stores."""
     e = chunk.emitter
     for w, value in enumerate(data):
@@ -171,7 +171,7 @@ def described(row: Memory, site: Site, bytes: int, space: str = "") -> int:
     return layout.access_word(space or row.space, action, _align(row, site), bytes, signed=row.extend == "sign")
 
 
-def _call(chunk: Chunk, access: Access, site: Site, function: Value, more: int = 0) -> None:
+def _call(chunk: Chunk, access: LaneAccess, site: Site, function: Value, more: int = 0) -> None:
     """Call the support code for all active lanes; leaves the kernel after a fault."""
     e = chunk.emitter
     what = described(access.row, site, access.bytes, access.space) | more
@@ -196,7 +196,7 @@ def _word(chunk: Chunk, site: Site, word: int, part: str = "data") -> Value:
     return e.let(f"getelementptr i8, ptr {site.addresses}, i64 {layout.BUFFER[part] + e.align * word}")
 
 
-def _load_slow(chunk: Chunk, access: Access, site: Site, words: int) -> list[Value]:
+def _load_slow(chunk: Chunk, access: LaneAccess, site: Site, words: int) -> list[Value]:
     _call(chunk, access, site, site.load)
     e = chunk.emitter
     return [e.let(f"load {e.v32}, ptr {_word(chunk, site, w)}, align {e.align}") for w in range(words)]
@@ -208,7 +208,7 @@ def _put_data(chunk: Chunk, site: Site, data: list[Value]) -> None:
         e.do(f"store {e.v32} {value}, ptr {_word(chunk, site, w)}, align {e.align}")
 
 
-def _store_slow(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> None:
+def _store_slow(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> None:
     _put_data(chunk, site, data)
     _call(chunk, access, site, site.store)
     if site.checked:
@@ -231,7 +231,7 @@ class _Plan:
     same: Callable[[], Value]
 
 
-def _plan(chunk: Chunk, access: Access, site: Site) -> _Plan:
+def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
     e = chunk.emitter
     shift = _align(access.row, site).bit_length() - 1
     entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {layout.ALLOCATION_BYTES * access.slot}")
@@ -319,7 +319,7 @@ def _steps(step: int, lanes: int, width: int) -> Constant:
     return Constant("<" + ", ".join(f"i{width} {step * i}" for i in range(lanes)) + ">")
 
 
-def _only_slow(access: Access) -> bool:
+def _only_slow(access: LaneAccess) -> bool:
     # Offsets that could wrap at a multiple of 4 GiB are left to the support code.
     far = isinstance(access.base, Integer) and access.space == "global" and abs(access.base.number) >= layout.EDGE
     return access.scattered or access.space in ("scratch", "flat") or (far and access.high is not None)
@@ -337,19 +337,19 @@ def frame_place(chunk: Chunk, site: Site, frame: Value, offset: int) -> Value:
     return e.let(f"getelementptr i8, ptr {start}, i64 {offset // 4 * 4 * chunk.wave_size}")
 
 
-def _row_word(chunk: Chunk, access: Access, word: int) -> Value:
+def _row_word(chunk: Chunk, access: LaneAccess, word: int) -> Value:
     assert access.frame is not None
     if not word:
         return access.frame
     return chunk.emitter.let(f"getelementptr i8, ptr {access.frame}, i64 {word * 4 * chunk.wave_size}")
 
 
-def _row_shift(chunk: Chunk, access: Access) -> Value:
+def _row_shift(chunk: Chunk, access: LaneAccess) -> Value:
     e = chunk.emitter
     return splat(e, "i32", e.let(f"shl i32 {e.let(f'and i32 {access.bytes_in}, 3')}, 3"))
 
 
-def _load_row(chunk: Chunk, access: Access, words: int) -> list[Value]:
+def _load_row(chunk: Chunk, access: LaneAccess, words: int) -> list[Value]:
     e, row = chunk.emitter, access.row
     values: list[Value] = [
         e.let(f"load {e.v32}, ptr {_row_word(chunk, access, w)}, align {e.align}") for w in range(words)
@@ -361,7 +361,7 @@ def _load_row(chunk: Chunk, access: Access, words: int) -> list[Value]:
     return [e.let(f"{'sext' if row.extend == 'sign' else 'zext'} {kind} {part} to {e.v32}")]
 
 
-def _store_row(chunk: Chunk, access: Access, data: list[Value]) -> None:
+def _store_row(chunk: Chunk, access: LaneAccess, data: list[Value]) -> None:
     e = chunk.emitter
     for w, value in enumerate(data):
         place = _row_word(chunk, access, w)
@@ -374,7 +374,7 @@ def _store_row(chunk: Chunk, access: Access, data: list[Value]) -> None:
         chunk.blend(value, place)
 
 
-def load(chunk: Chunk, access: Access, site: Site) -> list[Value]:
+def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     """Loads; returns the 32-bit words of the result, each a vector of i32 (narrow elements are extended)."""
     e, row = chunk.emitter, access.row
     words = max(1, access.bytes // 4)
@@ -431,7 +431,7 @@ def load(chunk: Chunk, access: Access, site: Site) -> list[Value]:
     ]
 
 
-def store(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> None:
+def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> None:
     """Stores the words of `data` (the low bits of the only one for narrow elements)."""
     e = chunk.emitter
     words = max(1, access.bytes // 4)
@@ -503,7 +503,7 @@ def store(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> None:
     e.label(done)
 
 
-def atomic(chunk: Chunk, access: Access, site: Site, data: list[Value]) -> list[Value]:
+def atomic(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> list[Value]:
     """Read-modify-write, lane after lane in the order of lanes; returns the old values as words.
 
     Global memory is shared by workgroups on other threads, so it is a compare-and-exchange loop there. One workgroup

@@ -15,6 +15,7 @@ from gpulab.virtual_gpu.libraries.hip.memory import array_rows
 from gpulab.virtual_gpu.libraries.hip.modules import host_function, symbol_bytes
 from gpulab.virtual_gpu.libraries.values import get64, need, put32, put64, rt, text
 from gpulab.virtual_gpu.runtime import codes
+from gpulab.virtual_gpu.runtime import graph_works as w
 from gpulab.virtual_gpu.runtime import graphs as g
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.graph_structures import (
@@ -47,7 +48,7 @@ _ACCESS_POLICY, _PRIORITY = 1, 8  # hipLaunchAttributeAccessPolicyWindow, hipLau
 # What calls give, as works
 
 
-def _kernel_work(parameters: int) -> g.KernelWork:
+def _kernel_work(parameters: int) -> w.KernelWork:
     need(parameters)
     p = KernelNodeParams.from_address(parameters)
     if not p.func:
@@ -60,42 +61,42 @@ def _kernel_work(parameters: int) -> g.KernelWork:
     else:
         kernarg = _modules.pack(function, p.kernelParams or 0)
     grid, block = p.gridDim, p.blockDim
-    return g.KernelWork(
+    return w.KernelWork(
         p.func, function, (grid.x, grid.y, grid.z), (block.x, block.y, block.z), p.sharedMemBytes, kernarg
     )
 
 
-def _copy_work(parameters: int) -> g.CopyWork:
+def _copy_work(parameters: int) -> w.CopyWork:
     need(parameters)
     p = Memcpy3D.from_address(parameters)
     if not p.srcArray and not p.dstArray:
-        return g.CopyWork.of(p)
+        return w.CopyWork.of(p)
     need(p.extent.width)
     source, target, extent = array_rows(p)
-    rows = g.CopyWork.of_rows(*target, *source, extent, p.kind)
-    return g.CopyWork(bytes(p), rows.bytes_of_parameters)
+    rows = w.CopyWork.of_rows(*target, *source, extent, p.kind)
+    return w.CopyWork(bytes(p), rows.bytes_of_parameters)
 
 
-def _copy_1d(target: int, source: int, count: int, kind: int) -> g.CopyWork:
+def _copy_1d(target: int, source: int, count: int, kind: int) -> w.CopyWork:
     need(target, source, count)
-    return g.CopyWork.of_bytes(target, source, count, kind)
+    return w.CopyWork.of_bytes(target, source, count, kind)
 
 
-def _copy_to_symbol(symbol: int, source: int, count: int, offset: int, kind: int) -> g.CopyWork:
+def _copy_to_symbol(symbol: int, source: int, count: int, offset: int, kind: int) -> w.CopyWork:
     need(source, count)
     if kind not in _TO_DEVICE:
         raise Failure(codes.INVALID_COPY_DIRECTION)
-    return g.CopyWork.of_bytes(symbol_bytes(symbol, count, offset), source, count, kind)
+    return w.CopyWork.of_bytes(symbol_bytes(symbol, count, offset), source, count, kind)
 
 
-def _copy_from_symbol(target: int, symbol: int, count: int, offset: int, kind: int) -> g.CopyWork:
+def _copy_from_symbol(target: int, symbol: int, count: int, offset: int, kind: int) -> w.CopyWork:
     need(target, count)
     if kind not in _TO_HOST:
         raise Failure(codes.INVALID_COPY_DIRECTION)
-    return g.CopyWork.of_bytes(target, symbol_bytes(symbol, count, offset), count, kind)
+    return w.CopyWork.of_bytes(target, symbol_bytes(symbol, count, offset), count, kind)
 
 
-def _driver_copy_work(parameters: int) -> g.CopyWork:
+def _driver_copy_work(parameters: int) -> w.CopyWork:
     """A copy that HIP_MEMCPY3D describes."""
     need(parameters)
     p = DriverMemcpy3D.from_address(parameters)
@@ -115,7 +116,7 @@ def _driver_copy_work(parameters: int) -> g.CopyWork:
     (source, from_host), (target, to_host) = sides
     source_pitch, target_pitch = p.srcPitch or p.WidthInBytes, p.dstPitch or p.WidthInBytes
     source_rows, target_rows = p.srcHeight or p.Height, p.dstHeight or p.Height
-    return g.CopyWork.of_rows(
+    return w.CopyWork.of_rows(
         target + (p.dstZ * target_rows + p.dstY) * target_pitch + p.dstXInBytes,
         target_pitch,
         target_rows,
@@ -127,23 +128,23 @@ def _driver_copy_work(parameters: int) -> g.CopyWork:
     )
 
 
-def _fill_work(parameters: int) -> g.FillWork:
+def _fill_work(parameters: int) -> w.FillWork:
     need(parameters)
     p = MemsetParams.from_address(parameters)
-    return g.FillWork(p.dst or 0, p.elementSize, p.value, p.width, p.height, p.pitch)
+    return w.FillWork(p.dst or 0, p.elementSize, p.value, p.width, p.height, p.pitch)
 
 
-def _host_work(parameters: int) -> g.HostWork:
+def _host_work(parameters: int) -> w.HostWork:
     need(parameters)
     p = HostNodeParams.from_address(parameters)
-    return g.HostWork(p.fn or 0, p.userData or 0)
+    return w.HostWork(p.fn or 0, p.userData or 0)
 
 
 def _child_work(graph: int) -> g.ChildWork:
     return g.ChildWork(_graphs.clone(_graphs.graph(graph), is_child=True))
 
 
-def _allocate_work(parameters: int) -> g.AllocateWork:
+def _allocate_work(parameters: int) -> w.AllocateWork:
     """An allocation; its address is written into the parameters."""
     need(parameters)
     p = MemAllocNodeParams.from_address(parameters)
@@ -155,43 +156,43 @@ def _allocate_work(parameters: int) -> g.AllocateWork:
         raise Failure(codes.INVALID_VALUE)
     memory = _graphs.allocate(p.bytesize, rt.devices[location.id])
     p.dptr = memory.block.address
-    return g.AllocateWork(memory, bytes(p))
+    return w.AllocateWork(memory, bytes(p))
 
 
-def _free_work(address: int) -> g.FreeWork:
+def _free_work(address: int) -> w.FreeWork:
     need(address)
     memory = _graphs.graph_memory(address)
     if memory is None or memory.has_free_node:
         raise Failure(codes.INVALID_VALUE, "a node frees what an allocation node has allocated, and only one does")
     memory.has_free_node = True
-    return g.FreeWork(memory)
+    return w.FreeWork(memory)
 
 
-def _operations_work(parameters: int) -> g.MemoryOperationsWork:
+def _operations_work(parameters: int) -> w.MemoryOperationsWork:
     need(parameters)
     p = BatchMemOpNodeParams.from_address(parameters)
     if not p.count or not p.paramArray or p.flags:
         raise Failure(codes.INVALID_VALUE)
     operations = ctypes.string_at(p.paramArray, p.count * ctypes.sizeof(StreamMemoryOperation))
-    return g.MemoryOperationsWork(p.ctx or 0, operations, p.flags, stream_calls.perform_operations)
+    return w.MemoryOperationsWork(p.ctx or 0, operations, p.flags, stream_calls.perform_operations)
 
 
-def _any_work(parameters: int) -> g.Work:
+def _any_work(parameters: int) -> w.Work:
     """What hipGraphNodeParams describe."""
     need(parameters)
     p = GraphNodeParams.from_address(parameters)
     at = parameters + GraphNodeParams.of.offset
-    makers: dict[int, Callable[[], g.Work]] = {
-        g.KERNEL: lambda: _kernel_work(at),
-        g.MEMCPY: lambda: _copy_work(ctypes.addressof(p.memcpy.copyParams)),
-        g.MEMSET: lambda: _fill_work(at),
-        g.HOST: lambda: _host_work(at),
-        g.GRAPH: lambda: _child_work(p.graph or 0),
-        g.EMPTY: g.EmptyWork,
-        g.WAIT_EVENT: lambda: g.WaitWork(p.event or 0),
-        g.EVENT_RECORD: lambda: g.EventWork(p.event or 0),
-        g.MEM_ALLOC: lambda: _allocate_work(at),
-        g.MEM_FREE: lambda: _free_work(p.dptr or 0),
+    makers: dict[int, Callable[[], w.Work]] = {
+        w.KERNEL: lambda: _kernel_work(at),
+        w.MEMCPY: lambda: _copy_work(ctypes.addressof(p.memcpy.copyParams)),
+        w.MEMSET: lambda: _fill_work(at),
+        w.HOST: lambda: _host_work(at),
+        w.GRAPH: lambda: _child_work(p.graph or 0),
+        w.EMPTY: w.EmptyWork,
+        w.WAIT_EVENT: lambda: w.WaitWork(p.event or 0),
+        w.EVENT_RECORD: lambda: w.EventWork(p.event or 0),
+        w.MEM_ALLOC: lambda: _allocate_work(at),
+        w.MEM_FREE: lambda: _free_work(p.dptr or 0),
     }
     if p.type in (8, 9):
         raise Failure(
@@ -208,7 +209,7 @@ def _any_work(parameters: int) -> g.Work:
 # Nodes
 
 
-def _add(node: int, graph: int, dependencies: int, count: int, make: Callable[[], g.Work]) -> int:
+def _add(node: int, graph: int, dependencies: int, count: int, make: Callable[[], w.Work]) -> int:
     """Add a node to a graph, with what `make` makes once the other arguments are known to be right."""
     need(node)
     into = _graphs.graph(graph)
@@ -292,15 +293,15 @@ def hipGraphAddChildGraphNode(node: int, graph: int, dependencies: int, count: i
 
 
 def hipGraphAddEmptyNode(node: int, graph: int, dependencies: int, count: int) -> int:
-    return _add(node, graph, dependencies, count, g.EmptyWork)
+    return _add(node, graph, dependencies, count, w.EmptyWork)
 
 
 def hipGraphAddEventRecordNode(node: int, graph: int, dependencies: int, count: int, event: int) -> int:
-    return _add(node, graph, dependencies, count, lambda: g.EventWork(event))
+    return _add(node, graph, dependencies, count, lambda: w.EventWork(event))
 
 
 def hipGraphAddEventWaitNode(node: int, graph: int, dependencies: int, count: int, event: int) -> int:
-    return _add(node, graph, dependencies, count, lambda: g.WaitWork(event))
+    return _add(node, graph, dependencies, count, lambda: w.WaitWork(event))
 
 
 def hipGraphAddMemAllocNode(node: int, graph: int, dependencies: int, count: int, parameters: int) -> int:
@@ -326,36 +327,36 @@ def hipGraphAddNode(node: int, graph: int, dependencies: int, count: int, parame
 # Parameters of nodes
 
 
-def _set(node: int, kind: int, make: Callable[[], g.Work]) -> int:
+def _set(node: int, kind: int, make: Callable[[], w.Work]) -> int:
     found = _graphs.node(node, kind)
     _graphs.change(found, make())
     return 0
 
 
-def _set_in(executable: int, node: int, kind: int, make: Callable[[], g.Work]) -> int:
+def _set_in(executable: int, node: int, kind: int, make: Callable[[], w.Work]) -> int:
     """Set what an executable's node does, as far as an executable may be changed."""
     original = _graphs.node(node, kind)
     found = _graphs.executable(executable).node(original)
     work = make()
-    if found.work.update(work) != g.UPDATED:
+    if found.work.update(work) != w.UPDATED:
         raise Failure(codes.INVALID_VALUE, "an executable's node keeps its kind, its device and its copy's direction")
     _graphs.change(found, work)
     return 0
 
 
-def _kept(work: g.KernelWork, old: g.Work) -> g.KernelWork:
+def _kept(work: w.KernelWork, old: w.Work) -> w.KernelWork:
     """New parameters of a kernel node, which keeps its attributes."""
-    assert isinstance(old, g.KernelWork)
-    return g.KernelWork(
+    assert isinstance(old, w.KernelWork)
+    return w.KernelWork(
         work.symbol, work.function, work.grid, work.block, work.lds, work.kernarg, old.cooperative, old.priority
     )
 
 
 def hipGraphKernelNodeGetParams(node: int, parameters: int) -> int:
-    found = _graphs.node(node, g.KERNEL)
+    found = _graphs.node(node, w.KERNEL)
     need(parameters)
     work = found.work
-    assert isinstance(work, g.KernelWork)
+    assert isinstance(work, w.KernelWork)
     values = ctypes.create_string_buffer(work.kernarg, max(len(work.kernarg), 1))
     places = [ctypes.addressof(values) + offset for offset, _ in work.function.arguments]
     addresses = (ctypes.c_void_p * max(len(places), 1))(*places)
@@ -369,33 +370,33 @@ def hipGraphKernelNodeGetParams(node: int, parameters: int) -> int:
 
 
 def hipGraphKernelNodeSetParams(node: int, parameters: int) -> int:
-    return _set(node, g.KERNEL, lambda: _kept(_kernel_work(parameters), _graphs.node(node).work))
+    return _set(node, w.KERNEL, lambda: _kept(_kernel_work(parameters), _graphs.node(node).work))
 
 
 def hipGraphExecKernelNodeSetParams(executable: int, node: int, parameters: int) -> int:
-    return _set_in(executable, node, g.KERNEL, lambda: _kept(_kernel_work(parameters), _graphs.node(node).work))
+    return _set_in(executable, node, w.KERNEL, lambda: _kept(_kernel_work(parameters), _graphs.node(node).work))
 
 
 def hipGraphMemcpyNodeGetParams(node: int, parameters: int) -> int:
-    work = _graphs.node(node, g.MEMCPY).work
+    work = _graphs.node(node, w.MEMCPY).work
     need(parameters)
-    assert isinstance(work, g.CopyWork)
+    assert isinstance(work, w.CopyWork)
     ctypes.memmove(parameters, work.bytes_of_parameters, len(work.bytes_of_parameters))
     return 0
 
 
 def hipGraphMemcpyNodeSetParams(node: int, parameters: int) -> int:
-    return _set(node, g.MEMCPY, lambda: _copy_work(parameters))
+    return _set(node, w.MEMCPY, lambda: _copy_work(parameters))
 
 
 def hipGraphExecMemcpyNodeSetParams(executable: int, node: int, parameters: int) -> int:
-    return _set_in(executable, node, g.MEMCPY, lambda: _copy_work(parameters))
+    return _set_in(executable, node, w.MEMCPY, lambda: _copy_work(parameters))
 
 
 def hipDrvGraphMemcpyNodeGetParams(node: int, parameters: int) -> int:
-    work = _graphs.node(node, g.MEMCPY).work
+    work = _graphs.node(node, w.MEMCPY).work
     need(parameters)
-    assert isinstance(work, g.CopyWork)
+    assert isinstance(work, w.CopyWork)
     of, p = work.parameters, DriverMemcpy3D.from_address(parameters)
     ctypes.memset(parameters, 0, ctypes.sizeof(DriverMemcpy3D))
     from_host, to_host = of.kind in (0, 1), of.kind in (0, 2)
@@ -415,17 +416,17 @@ def hipDrvGraphMemcpyNodeGetParams(node: int, parameters: int) -> int:
 
 
 def hipDrvGraphMemcpyNodeSetParams(node: int, parameters: int) -> int:
-    return _set(node, g.MEMCPY, lambda: _driver_copy_work(parameters))
+    return _set(node, w.MEMCPY, lambda: _driver_copy_work(parameters))
 
 
 def hipDrvGraphExecMemcpyNodeSetParams(executable: int, node: int, parameters: int, context: int) -> int:
-    return _set_in(executable, node, g.MEMCPY, lambda: _driver_copy_work(parameters))
+    return _set_in(executable, node, w.MEMCPY, lambda: _driver_copy_work(parameters))
 
 
 def hipGraphMemcpyNodeSetParams1D(node: int, target: int, source: int, size: int, kind: int) -> int:
     if target == source:
         return codes.INVALID_VALUE
-    return _set(node, g.MEMCPY, lambda: _copy_1d(target, source, size, kind))
+    return _set(node, w.MEMCPY, lambda: _copy_1d(target, source, size, kind))
 
 
 def hipGraphExecMemcpyNodeSetParams1D(
@@ -433,35 +434,35 @@ def hipGraphExecMemcpyNodeSetParams1D(
 ) -> int:
     if target == source:
         return codes.INVALID_VALUE
-    return _set_in(executable, node, g.MEMCPY, lambda: _copy_1d(target, source, size, kind))
+    return _set_in(executable, node, w.MEMCPY, lambda: _copy_1d(target, source, size, kind))
 
 
 def hipGraphMemcpyNodeSetParamsToSymbol(node: int, symbol: int, source: int, size: int, offset: int, kind: int) -> int:
-    return _set(node, g.MEMCPY, lambda: _copy_to_symbol(symbol, source, size, offset, kind))
+    return _set(node, w.MEMCPY, lambda: _copy_to_symbol(symbol, source, size, offset, kind))
 
 
 def hipGraphExecMemcpyNodeSetParamsToSymbol(
     executable: int, node: int, symbol: int, source: int, size: int, offset: int, kind: int
 ) -> int:
-    return _set_in(executable, node, g.MEMCPY, lambda: _copy_to_symbol(symbol, source, size, offset, kind))
+    return _set_in(executable, node, w.MEMCPY, lambda: _copy_to_symbol(symbol, source, size, offset, kind))
 
 
 def hipGraphMemcpyNodeSetParamsFromSymbol(
     node: int, target: int, symbol: int, size: int, offset: int, kind: int
 ) -> int:
-    return _set(node, g.MEMCPY, lambda: _copy_from_symbol(target, symbol, size, offset, kind))
+    return _set(node, w.MEMCPY, lambda: _copy_from_symbol(target, symbol, size, offset, kind))
 
 
 def hipGraphExecMemcpyNodeSetParamsFromSymbol(
     executable: int, node: int, target: int, symbol: int, size: int, offset: int, kind: int
 ) -> int:
-    return _set_in(executable, node, g.MEMCPY, lambda: _copy_from_symbol(target, symbol, size, offset, kind))
+    return _set_in(executable, node, w.MEMCPY, lambda: _copy_from_symbol(target, symbol, size, offset, kind))
 
 
 def hipGraphMemsetNodeGetParams(node: int, parameters: int) -> int:
-    work = _graphs.node(node, g.MEMSET).work
+    work = _graphs.node(node, w.MEMSET).work
     need(parameters)
-    assert isinstance(work, g.FillWork)
+    assert isinstance(work, w.FillWork)
     p = MemsetParams.from_address(parameters)
     p.dst, p.elementSize, p.value = work.address, work.element, work.value
     p.width, p.height, p.pitch = work.width, work.height, work.pitch
@@ -469,11 +470,11 @@ def hipGraphMemsetNodeGetParams(node: int, parameters: int) -> int:
 
 
 def hipGraphMemsetNodeSetParams(node: int, parameters: int) -> int:
-    return _set(node, g.MEMSET, lambda: _fill_work(parameters))
+    return _set(node, w.MEMSET, lambda: _fill_work(parameters))
 
 
 def hipGraphExecMemsetNodeSetParams(executable: int, node: int, parameters: int) -> int:
-    return _set_in(executable, node, g.MEMSET, lambda: _fill_work(parameters))
+    return _set_in(executable, node, w.MEMSET, lambda: _fill_work(parameters))
 
 
 def hipDrvGraphExecMemsetNodeSetParams(executable: int, node: int, parameters: int, context: int) -> int:
@@ -481,24 +482,24 @@ def hipDrvGraphExecMemsetNodeSetParams(executable: int, node: int, parameters: i
 
 
 def hipGraphHostNodeGetParams(node: int, parameters: int) -> int:
-    work = _graphs.node(node, g.HOST).work
+    work = _graphs.node(node, w.HOST).work
     need(parameters)
-    assert isinstance(work, g.HostWork)
+    assert isinstance(work, w.HostWork)
     p = HostNodeParams.from_address(parameters)
     p.fn, p.userData = work.function, work.data
     return 0
 
 
 def hipGraphHostNodeSetParams(node: int, parameters: int) -> int:
-    return _set(node, g.HOST, lambda: _host_work(parameters))
+    return _set(node, w.HOST, lambda: _host_work(parameters))
 
 
 def hipGraphExecHostNodeSetParams(executable: int, node: int, parameters: int) -> int:
-    return _set_in(executable, node, g.HOST, lambda: _host_work(parameters))
+    return _set_in(executable, node, w.HOST, lambda: _host_work(parameters))
 
 
 def hipGraphChildGraphNodeGetGraph(node: int, graph: int) -> int:
-    work = _graphs.node(node, g.GRAPH).work
+    work = _graphs.node(node, w.GRAPH).work
     need(graph)
     assert isinstance(work, g.ChildWork)
     put64(graph, work.graph.handle)
@@ -506,65 +507,65 @@ def hipGraphChildGraphNodeGetGraph(node: int, graph: int) -> int:
 
 
 def hipGraphExecChildGraphNodeSetParams(executable: int, node: int, child: int) -> int:
-    original = _graphs.node(node, g.GRAPH)
+    original = _graphs.node(node, w.GRAPH)
     if _graphs.graph(child) is original.graph:
         return codes.UNKNOWN  # as HIP has it
-    return _set_in(executable, node, g.GRAPH, lambda: _child_work(child))
+    return _set_in(executable, node, w.GRAPH, lambda: _child_work(child))
 
 
 def _event(node: int, kind: int, event: int) -> int:
     work = _graphs.node(node, kind).work
     need(event)
-    assert isinstance(work, g.EventWork)
+    assert isinstance(work, w.EventWork)
     put64(event, work.event)
     return 0
 
 
 def hipGraphEventRecordNodeGetEvent(node: int, event: int) -> int:
-    return _event(node, g.EVENT_RECORD, event)
+    return _event(node, w.EVENT_RECORD, event)
 
 
 def hipGraphEventRecordNodeSetEvent(node: int, event: int) -> int:
-    return _set(node, g.EVENT_RECORD, lambda: g.EventWork(event))
+    return _set(node, w.EVENT_RECORD, lambda: w.EventWork(event))
 
 
 def hipGraphExecEventRecordNodeSetEvent(executable: int, node: int, event: int) -> int:
-    return _set_in(executable, node, g.EVENT_RECORD, lambda: g.EventWork(event))
+    return _set_in(executable, node, w.EVENT_RECORD, lambda: w.EventWork(event))
 
 
 def hipGraphEventWaitNodeGetEvent(node: int, event: int) -> int:
-    return _event(node, g.WAIT_EVENT, event)
+    return _event(node, w.WAIT_EVENT, event)
 
 
 def hipGraphEventWaitNodeSetEvent(node: int, event: int) -> int:
-    return _set(node, g.WAIT_EVENT, lambda: g.WaitWork(event))
+    return _set(node, w.WAIT_EVENT, lambda: w.WaitWork(event))
 
 
 def hipGraphExecEventWaitNodeSetEvent(executable: int, node: int, event: int) -> int:
-    return _set_in(executable, node, g.WAIT_EVENT, lambda: g.WaitWork(event))
+    return _set_in(executable, node, w.WAIT_EVENT, lambda: w.WaitWork(event))
 
 
 def hipGraphMemAllocNodeGetParams(node: int, parameters: int) -> int:
-    work = _graphs.node(node, g.MEM_ALLOC).work
+    work = _graphs.node(node, w.MEM_ALLOC).work
     need(parameters)
-    assert isinstance(work, g.AllocateWork)
+    assert isinstance(work, w.AllocateWork)
     ctypes.memmove(parameters, work.parameters, len(work.parameters))
     return 0
 
 
 def hipGraphMemFreeNodeGetParams(node: int, address: int) -> int:
-    work = _graphs.node(node, g.MEM_FREE).work
+    work = _graphs.node(node, w.MEM_FREE).work
     need(address)
-    assert isinstance(work, g.FreeWork)
+    assert isinstance(work, w.FreeWork)
     put64(address, work.memory.block.address)
     return 0
 
 
 def hipGraphBatchMemOpNodeGetParams(node: int, parameters: int) -> int:
-    found = _graphs.node(node, g.BATCH_MEM_OP)
+    found = _graphs.node(node, w.BATCH_MEM_OP)
     need(parameters)
     work = found.work
-    assert isinstance(work, g.MemoryOperationsWork)
+    assert isinstance(work, w.MemoryOperationsWork)
     shown = ctypes.create_string_buffer(work.operations, len(work.operations))
     found.buffers = [shown]
     p = BatchMemOpNodeParams.from_address(parameters)
@@ -574,15 +575,15 @@ def hipGraphBatchMemOpNodeGetParams(node: int, parameters: int) -> int:
 
 
 def hipGraphBatchMemOpNodeSetParams(node: int, parameters: int) -> int:
-    return _set(node, g.BATCH_MEM_OP, lambda: _operations_work(parameters))
+    return _set(node, w.BATCH_MEM_OP, lambda: _operations_work(parameters))
 
 
 def hipGraphExecBatchMemOpNodeSetParams(executable: int, node: int, parameters: int) -> int:
-    return _set_in(executable, node, g.BATCH_MEM_OP, lambda: _operations_work(parameters))
+    return _set_in(executable, node, w.BATCH_MEM_OP, lambda: _operations_work(parameters))
 
 
 def _settable(kind: int) -> None:
-    if kind in (g.MEM_ALLOC, g.MEM_FREE):
+    if kind in (w.MEM_ALLOC, w.MEM_FREE):
         raise Failure(codes.NOT_SUPPORTED, "nodes that allocate or free keep their parameters")
 
 
@@ -593,7 +594,7 @@ def hipGraphNodeSetParams(node: int, parameters: int) -> int:
     if GraphNodeParams.from_address(parameters).type != found.kind:
         return codes.INVALID_VALUE
     work = _any_work(parameters)
-    _graphs.change(found, _kept(work, found.work) if isinstance(work, g.KernelWork) else work)
+    _graphs.change(found, _kept(work, found.work) if isinstance(work, w.KernelWork) else work)
     return 0
 
 
@@ -611,8 +612,8 @@ def hipGraphExecNodeSetParams(executable: int, node: int, parameters: int) -> in
 
 def hipGraphKernelNodeSetAttribute(node: int, attribute: int, value: int) -> int:
     need(value)
-    work = _graphs.node(node, g.KERNEL).work
-    assert isinstance(work, g.KernelWork)
+    work = _graphs.node(node, w.KERNEL).work
+    assert isinstance(work, w.KernelWork)
     number = ctypes.c_int32.from_address(value).value
     if attribute == _ACCESS_POLICY:
         raise Failure(
@@ -622,7 +623,7 @@ def hipGraphKernelNodeSetAttribute(node: int, attribute: int, value: int) -> int
         return codes.INVALID_VALUE
     cooperative = bool(number) if attribute == ATTRIBUTE_COOPERATIVE else work.cooperative
     priority = number if attribute == _PRIORITY else work.priority
-    changed = g.KernelWork(
+    changed = w.KernelWork(
         work.symbol, work.function, work.grid, work.block, work.lds, work.kernarg, cooperative, priority
     )
     _graphs.change(_graphs.node(node), changed)
@@ -631,8 +632,8 @@ def hipGraphKernelNodeSetAttribute(node: int, attribute: int, value: int) -> int
 
 def hipGraphKernelNodeGetAttribute(node: int, attribute: int, value: int) -> int:
     need(value)
-    work = _graphs.node(node, g.KERNEL).work
-    assert isinstance(work, g.KernelWork)
+    work = _graphs.node(node, w.KERNEL).work
+    assert isinstance(work, w.KernelWork)
     if attribute == _ACCESS_POLICY:
         raise Failure(
             codes.NOT_SUPPORTED, "the access policy window is not supported: AMD GPUs have no such cache policy"
@@ -644,8 +645,8 @@ def hipGraphKernelNodeGetAttribute(node: int, attribute: int, value: int) -> int
 
 
 def hipGraphKernelNodeCopyAttributes(source: int, target: int) -> int:
-    theirs, found = _graphs.node(source, g.KERNEL).work, _graphs.node(target, g.KERNEL)
-    assert isinstance(found.work, g.KernelWork)
+    theirs, found = _graphs.node(source, w.KERNEL).work, _graphs.node(target, w.KERNEL)
+    assert isinstance(found.work, w.KernelWork)
     _graphs.change(found, _kept(found.work, theirs))
     return 0
 
@@ -693,7 +694,7 @@ def hipGraphNodeFindInClone(node: int, original: int, clone: int) -> int:
 
 def hipGraphDestroyNode(node: int) -> int:
     found = _graphs.node(node)
-    if found.kind in (g.MEM_ALLOC, g.MEM_FREE):
+    if found.kind in (w.MEM_ALLOC, w.MEM_FREE):
         raise Failure(codes.NOT_SUPPORTED, "nodes that allocate or free memory stay")
     _graphs.remove(found)
     return 0
@@ -854,10 +855,10 @@ def hipGraphExecUpdate(executable: int, graph: int, error_node: int, result: int
     code, node = _graphs.update(_graphs.executable(executable), _graphs.graph(graph))
     put32(result, code)
     put64(error_node, node.handle if node is not None else 0)
-    return 0 if code == g.UPDATED else codes.GRAPH_EXEC_UPDATE_FAILURE
+    return 0 if code == w.UPDATED else codes.GRAPH_EXEC_UPDATE_FAILURE
 
 
-_CAN_BE_DISABLED = (g.KERNEL, g.MEMCPY, g.MEMSET)
+_CAN_BE_DISABLED = (w.KERNEL, w.MEMCPY, w.MEMSET)
 
 
 def hipGraphNodeSetEnabled(executable: int, node: int, enabled: int) -> int:

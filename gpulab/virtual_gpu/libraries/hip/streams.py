@@ -9,7 +9,7 @@ from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.device import Stream
 from gpulab.virtual_gpu.runtime.graph_structures import StreamMemoryOperation
-from gpulab.virtual_gpu.runtime.graphs import MemoryOperationsWork, call_host
+from gpulab.virtual_gpu.runtime.graph_works import MemoryOperationsWork, call_host
 
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 _EXTERNAL = 1  # hipEventRecordExternal, hipEventWaitExternal
