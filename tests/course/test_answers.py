@@ -1,11 +1,10 @@
 """Every wrong answer of the course is rejected with its cause, every right one passes, and what learners get fails.
 
-The rules are course/check.py's. `make test` judges of each exercise the wrong answers that their names decide, about a
-third and at least one; the solutions in the notebooks are right answers too, which nbval runs.
+The rules are course/check.py's. Each answer is judged once in `make test`; the solutions in the notebooks are right
+answers too, which nbval runs. Reports on the other wrong answers than one of each exercise are made in `make test-all`.
 """
 
 import dataclasses
-import zlib
 
 import check as course
 import numpy as np
@@ -26,27 +25,12 @@ def said(exercise, answers):
 @pytest.mark.parametrize("id", exercise_ids())
 def test_wrong_answers_are_rejected_with_their_causes(id):
     """On the first architecture, whose waves of 64 show most; on the others where it does not tell; then on all."""
-    complaints.none(of_wrong(id, in_make_test(id)))
-
-
-@pytest.mark.parametrize("id", exercise_ids())
-def test_the_other_wrong_answers_are_rejected_with_their_causes(id):
-    complaints.none(of_wrong(id, set(wrong_answers(id)) - in_make_test(id)))
-
-
-def in_make_test(id):
-    answers = wrong_answers(id)
-    return {each for each in answers if zlib.crc32(each.name.encode()) % 3 == 0} or {answers[0]}
-
-
-def of_wrong(id, answers):
-    """The complaints that are left after the last step."""
     exercise = load(id)
-    left = [each for each in wrong_answers(id) if each in answers]
+    left = list(wrong_answers(id))
     for archs in (exercise.archs[:1], exercise.archs[1:] or exercise.archs, exercise.archs):
         found = {each: said(exercise, [judged_on(exercise, each, archs)]) for each in left}
         left = [each for each in left if found[each]]
-    return [found[each] for each in left]
+    complaints.none(found[each] for each in left)
 
 
 def judged_on(exercise, answer, archs):
