@@ -448,7 +448,7 @@ class Tie:
         fcntl.fcntl(self._read, fcntl.F_SETFL, os.O_ASYNC)
 
     def fasten(self, process: int) -> None:
-        """The process has been started."""
+        """The process has been started. Who has waited for it meanwhile must not call this: it may not be there."""
         if self._read >= 0 and not self._shared:
             self._arm(process)
             os.close(self._read)

@@ -36,7 +36,10 @@ _START = "from gpulab.programs import forks; forks.main()"
 
 
 class ForkedRun:
-    """A run that has been started: what of subprocess.Popen is used of it, with the same meaning."""
+    """A run that has been started: what of subprocess.Popen is used of it, with the same meaning.
+
+    Its number stays its own until it is left as a context, also if it has ended: the server waits for it only then.
+    """
 
     def __init__(self, pid: int, ending: int, stdout: int, stderr: int) -> None:
         self.pid = pid
@@ -57,10 +60,18 @@ class ForkedRun:
     def _ended(self, timeout: float | None) -> int | None:
         if self.returncode is None and self._poll.poll(None if timeout is None else max(timeout, 0) * 1000):
             said = os.read(self._ending, 32)
-            os.close(self._ending)
             # A server that has died says nothing: the kernel has killed its children.
-            self.returncode = os.waitstatus_to_exitcode(int(said)) if said else -signal.SIGKILL
+            self.returncode = int(said) if said else -signal.SIGKILL
         return self.returncode
+
+    def __enter__(self) -> ForkedRun:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stdout.close()
+        self.stderr.close()
+        self.wait()
+        os.close(self._ending)
 
 
 class _Server:
@@ -214,6 +225,7 @@ def main() -> NoReturn:
         control.send(json.dumps({"error": f"gpulab cannot be loaded: {type(error).__name__}: {error}"[:4096]}).encode())
         os._exit(1)
     running: dict[int, tuple[int, int]] = {}  # by the descriptor of the process: its number, where its end is told
+    told: dict[int, int] = {}  # by where its end was told: the number of a process that has ended
     poll = select.poll()
     poll.register(control, select.POLLIN)
     while True:
@@ -222,8 +234,18 @@ def main() -> NoReturn:
                 pid, ending = running.pop(descriptor)
                 poll.unregister(descriptor)
                 os.close(descriptor)
-                os.write(ending, b"%d" % os.waitpid(pid, 0)[1])
-                os.close(ending)
+                ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+                assert ended is not None
+                code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+                with contextlib.suppress(OSError):
+                    os.write(ending, b"%d" % code)
+                poll.register(ending, 0)  # the kernel tells when the other end is closed: nobody needs the number then
+                told[ending] = pid
+                continue
+            if descriptor in told:
+                os.waitpid(told.pop(descriptor), 0)
+                poll.unregister(descriptor)
+                os.close(descriptor)
                 continue
             message, given, _, _ = socket.recv_fds(control, _MOST_BYTES, 16)
             if not message:

@@ -262,46 +262,45 @@ def _run(
         report.started()
     finally:
         report.close()
-    tie.fasten(process.pid)
     assert process.stdout is not None
     assert process.stderr is not None
     pieces: queue.Queue[tuple[str, str]] = queue.Queue()
-    streams = [_Stream(process.stdout, "stdout", pieces), _Stream(process.stderr, "stderr", pieces)]
-    stopped, late, reading = "", False, len(streams)
-    try:
-        # Until both outputs are at their end and the process, too. A piece at a time is passed on.
-        while reading or process.poll() is None:
-            left = begun + seconds - time.monotonic()
-            if left <= 0:
-                stopped, late = f"it took longer than {seconds:g} seconds", True
-                break
-            if watch is not None and (stopped := watch()):
-                break
-            if not reading:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(min(left, 0.1))
-                continue
-            try:
-                name, text = pieces.get(timeout=min(left, 0.1))
-            except queue.Empty:
-                if process.poll() is not None:
-                    # Something that the program started may hold the outputs open: it ends with the program.
-                    with contextlib.suppress(OSError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                continue
-            reading -= not text
-            if text and output is not None:
-                output(name, text)
-    finally:
-        # The whole session: what the program started ends with it.
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        code = process.wait()
-        tie.release()
-        for stream in streams:
-            stream.join(5)
-        process.stdout.close()
-        process.stderr.close()
+    with process:
+        streams = [_Stream(process.stdout, "stdout", pieces), _Stream(process.stderr, "stderr", pieces)]
+        stopped, late, reading = "", False, len(streams)
+        try:
+            tie.fasten(process.pid)
+            # Until both outputs are at their end and the process, too. A piece at a time is passed on.
+            while reading or process.poll() is None:
+                left = begun + seconds - time.monotonic()
+                if left <= 0:
+                    stopped, late = f"it took longer than {seconds:g} seconds", True
+                    break
+                if watch is not None and (stopped := watch()):
+                    break
+                if not reading:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(min(left, 0.1))
+                    continue
+                try:
+                    name, text = pieces.get(timeout=min(left, 0.1))
+                except queue.Empty:
+                    if process.poll() is not None:
+                        # Something that the program started may hold the outputs open: it ends with the program.
+                        with contextlib.suppress(OSError):
+                            os.killpg(process.pid, signal.SIGKILL)
+                    continue
+                reading -= not text
+                if text and output is not None:
+                    output(name, text)
+        finally:
+            # The whole session: what the program started ends with it.
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+            tie.release()
+            for stream in streams:
+                stream.join(5)
     while output is not None and not pieces.empty():
         name, text = pieces.get()
         if text:

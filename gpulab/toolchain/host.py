@@ -33,7 +33,7 @@ def compile_host_library(
     language: Literal["c", "c++"] = "c",
     optimize: Literal["0", "1", "2", "3", "s"] = "2",
     options: Sequence[str] = (),
-    timeout: float = 300.0,
+    timeout: float = 900.0,
     program: bool = False,
 ) -> Path:
     """Build a shared library (or a program) for this machine and put it at `out` in one step (atomically).

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gpulab import programs
+from gpulab import programs, walls
 from gpulab.errors import GpulabError
 from gpulab.programs import forks, jail
 
@@ -141,7 +141,31 @@ def test_how_a_run_is_waited_for(parent):
         run = forks.start(["/nowhere"], environment, "/", nothing.fileno(), (read, write))
         for end in (read, write):
             os.close(end)
-    with run.stdout, run.stderr:
+    with run:
         assert b"Error" in run.stderr.read()
-    assert run.wait(20) == run.poll() == run.returncode
-    assert run.returncode > 0
+        assert run.wait(20) == run.poll() == run.returncode
+        assert run.returncode > 0
+
+
+def test_a_number_is_its_runs_own_until_the_run_is_left(parent, monkeypatch):
+    """A program that has ended at once is still there to be tied to this process, and for the signal to its group."""
+    seen = []
+    fasten = walls.Tie.fasten
+
+    def late(tie, process):
+        until(lambda: not alive(process))
+        seen.append(process)
+        os.kill(process, 0)  # nobody else has this number yet
+        fasten(tie, process)
+
+    server_of(parent)  # there is one from now on
+    monkeypatch.setattr(walls.Tie, "fasten", late)
+    found = parent.run(jailed=True)
+    assert (found.exit_code, found.stopped) == (0, "")
+    until(lambda: not os.path.exists(f"/proc/{seen[-1]}"))
+
+
+@pytest.mark.parametrize(("code", "expected"), [("return 7;", 7), ("raise(SIGTERM);", -15), ("abort();", -6)])
+def test_how_a_run_has_ended(code, expected):
+    text = f"#include <csignal>\n#include <cstdlib>\nint main() {{ {code} }}\n"
+    assert programs.build(text, name="ends").run(jailed=True).exit_code == expected
