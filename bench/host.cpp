@@ -1,6 +1,4 @@
 // The same computations for the CPU: plain C++, one thread, -O3. Sums are taken in the order of the kernels.
-#include <cmath>
-#include <vector>
 
 extern "C" {
 

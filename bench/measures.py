@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ARCHITECTURES = architectures.defaults()
 EXACT = ["-ffp-contract=off"]
-HOST = ["-ffp-contract=off", "-fno-math-errno"]
+HOST = ["-ffp-contract=off", "-fno-math-errno", "-fno-exceptions", "-nostdlib++"]  # nothing of the C++ library is used
 SMALL = False  # whether kernels get a sixteenth of the work or less, which shows that they are right, but not how fast
 
 
@@ -400,9 +400,8 @@ def translations(runs: int, kernels: Sequence[tuple[str, int]] = GENERATED) -> N
                 mode = dispatch.mode_register(kernel, program.arch)
                 made = translate(program, kernel, decoder, mode, quick=True)
                 counts.append(len(made.decoded))
-                jit.compile_object(made.ir, quick=not optimised, keep=False)
-                if made.quick:
-                    jit.compile_object(made.quick, quick=True, keep=False)
+                parts = [(made.ir, not optimised), *((part, True) for part in made.quick)]
+                jit.compile_objects(parts, keep=False)
 
             times = [f"{shortest(partial(whole, how), max(1, min(runs, 3))) * 1000:.0f}" for how in (False, True)]
             lines.append([level, arch, f"{counts[0]:,}", *times, "150" if steps < 50 else "1,500"])
