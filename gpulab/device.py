@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from gpulab import providers
+from gpulab import dropped, providers
 from gpulab.errors import LaunchLimitError
 from gpulab.views.table import Table
 
@@ -121,9 +121,7 @@ class MemoryInfo:
 
 def memory_info() -> MemoryInfo:
     """Free and total memory of the device in use, in bytes."""
-    from gpulab import memory
-
-    memory.release_dropped()
+    dropped.release()
     return MemoryInfo(*providers.selected().memory_info())
 
 

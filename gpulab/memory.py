@@ -9,33 +9,17 @@ from __future__ import annotations
 import ctypes
 import math
 import weakref
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from gpulab import providers
-from gpulab.errors import DeviceMemoryError, ProviderError
+from gpulab import dropped, providers
+from gpulab.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
     from gpulab.stream import Stream
-
-# Memory of arrays that were dropped: what frees it, and its address. It is freed at the next call that uses memory, not
-# from the garbage collector itself, which may run in the middle of any call to a library.
-_dropped: deque[tuple[Callable[[int], None], int]] = deque()
-
-
-def release_dropped() -> None:
-    """Free the memory of arrays that nothing refers to any more."""
-    while _dropped:
-        free, address = _dropped.popleft()
-        try:
-            free(address)
-        except (ProviderError, DeviceMemoryError):
-            # The device was reset in between: its memory is gone already.
-            pass
 
 
 class Pointer:
@@ -90,8 +74,7 @@ class DeviceArray:
         self._freed = False
         self._finalizer: weakref.finalize[Any, Any] | None = None
         if owns and address:
-            self._finalizer = weakref.finalize(self, _dropped.append, (providers.of(device).free, address))
-            self._finalizer.atexit = False
+            self._finalizer = dropped.later(self, providers.of(device).free, address)
 
     @property
     def size(self) -> int:
@@ -388,7 +371,7 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArr
         DeviceMemoryError: shape or type make no sense, or the device has not that much memory.
     """
     extents, kind = _shape(shape), _dtype(dtype)
-    release_dropped()
+    dropped.release()
     nbytes = math.prod(extents) * kind.itemsize
     if nbytes >> 63:
         raise DeviceMemoryError(
@@ -439,12 +422,12 @@ def pinned(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[
         DeviceMemoryError: shape or type make no sense, or there is not that much memory.
     """
     extents, kind = _shape(shape), _dtype(dtype)
-    release_dropped()
+    dropped.release()
     nbytes = math.prod(extents) * kind.itemsize
     if not nbytes:
         return np.empty(extents, kind)
     provider = providers.selected()
     address = provider.malloc_host(nbytes)
     buffer = (ctypes.c_ubyte * nbytes).from_address(address)
-    weakref.finalize(buffer, _dropped.append, (provider.free_host, address)).atexit = False
+    dropped.later(buffer, provider.free_host, address)
     return np.frombuffer(memoryview(buffer), kind).reshape(extents)

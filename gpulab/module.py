@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import operator
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gpulab import languages, memory, providers, toolchain
+from gpulab import dropped, languages, providers, toolchain
 from gpulab.arguments import Packer
 from gpulab.errors import (
     ArgumentError,
@@ -167,8 +166,7 @@ class Module:
         self._code = code
         self._loaded: dict[int, tuple[Provider, int]] = {}  # by device index, with the module handle
         self._kernels: dict[str, Kernel] = {}  # by symbol
-        self._finalizer = weakref.finalize(self, _unload, self._loaded)
-        self._finalizer.atexit = False
+        dropped.later(self, _unload, self._loaded)
 
     @property
     def arch(self) -> str:
@@ -244,6 +242,7 @@ class Module:
             provider = providers.of(index)
             if device.arch != self.arch or self._code.format not in provider.formats:
                 raise self._wrong_device(device)
+            dropped.release()
             loaded = self._loaded[index] = provider, provider.load(self._code.elf)
         return loaded[1]
 
@@ -611,8 +610,8 @@ class Launcher:
                 hint="give the values in that order, without names.",
             )
         kernarg = kernel.pack(arguments)
-        if memory._dropped:
-            memory.release_dropped()
+        if dropped.pending:
+            dropped.release()
         provider, index = providers.here()
         for argument in arguments:
             if type(argument) is DeviceArray and argument.device != index:

@@ -5,10 +5,9 @@ On a virtual device a kernel runs when it is launched; streams and events then o
 
 from __future__ import annotations
 
-import weakref
 from types import TracebackType
 
-from gpulab import providers
+from gpulab import dropped, providers
 from gpulab.errors import GpulabError
 
 
@@ -22,9 +21,9 @@ class Stream:
     def __init__(self) -> None:
         self.device = providers.current()
         self._provider = providers.selected()
+        dropped.release()
         self._handle = self._provider.stream_create()
-        self._close = weakref.finalize(self, self._provider.stream_destroy, self._handle)
-        self._close.atexit = False
+        self._close = dropped.later(self, self._provider.stream_destroy, self._handle)
 
     @property
     def handle(self) -> int:
@@ -47,7 +46,8 @@ class Stream:
 
     def destroy(self) -> None:
         """Give the stream back; a second time does nothing."""
-        self._close()
+        if self._close.detach():
+            self._provider.stream_destroy(self._handle)
 
     def __enter__(self) -> Stream:
         return self
@@ -68,9 +68,9 @@ class Event:
 
     def __init__(self) -> None:
         self._provider = providers.selected()
+        dropped.release()
         self._handle = self._provider.event_create()
-        self._close = weakref.finalize(self, self._provider.event_destroy, self._handle)
-        self._close.atexit = False
+        dropped.later(self, self._provider.event_destroy, self._handle)
         self._recorded = False
 
     def record(self, stream: Stream | None = None) -> Event:

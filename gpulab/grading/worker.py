@@ -310,10 +310,9 @@ def _end(child: int) -> int:
     """End a child with what it has started; how it ended, as os.waitpid has it."""
     if not child:
         return 0
-    ended, status = os.waitpid(child, os.WNOHANG)
     with contextlib.suppress(OSError):
-        os.killpg(child, signal.SIGKILL)
-    return status if ended else os.waitpid(child, 0)[1]
+        os.killpg(child, signal.SIGKILL)  # what has ended keeps its number, and how it ended, until it is waited for
+    return os.waitpid(child, 0)[1]
 
 
 def _child(control: socket.socket, descriptor: int, asked: Mapping[str, Any]) -> NoReturn:

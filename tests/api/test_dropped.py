@@ -1,0 +1,85 @@
+"""What happens to a device's things that nothing refers to any more: nothing in the garbage collector itself."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import gpulab
+from gpulab import dropped, providers
+
+SOURCE = "__device__ int answer = 42; __global__ void fill(int* x) { x[threadIdx.x] = answer; }"
+
+
+def module() -> gpulab.Module:
+    found = gpulab.compile(SOURCE)
+    found["fill"][1, 64](gpulab.zeros(64, "int32"))
+    return found
+
+
+MAKERS: list[Callable[[], Any]] = [module, gpulab.Stream, gpulab.Event, lambda: gpulab.zeros(1 << 10)]
+
+
+def in_a_circle(make: Callable[[], Any]) -> None:
+    """Something that the collector alone can find."""
+    circle: list[Any] = [make()]
+    circle.append(circle)
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=["module", "stream", "event", "array"])
+def test_the_collector_calls_no_library(make: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()
+    dropped.release()
+    in_a_circle(make)
+    provider, called = providers.selected(), []
+    for name in ("unload", "stream_destroy", "event_destroy", "free"):
+        whole = getattr(provider, name)
+        monkeypatch.setattr(type(provider), name, lambda self, handle, whole=whole: called.append(whole(handle)))
+    gc.collect()
+    assert (called, len(dropped.pending) >= 1) == ([], True)
+    monkeypatch.undo()
+    gpulab.memory_info()
+    assert len(dropped.pending) == 0
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=["module", "stream", "event", "array"])
+def test_a_thread_that_collects_waits_for_nobody(make: Callable[[], Any]) -> None:
+    """As one that does a part of a launch, whose locks the thread has that waits for it."""
+    from gpulab.virtual_gpu import runtime
+
+    in_a_circle(make)
+    thread = threading.Thread(target=gc.collect, daemon=True)
+    with runtime.instance().lock:
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def test_what_is_dropped_is_given_back() -> None:
+    gc.collect()
+    dropped.release()
+    in_a_circle(module)  # once, as the first one makes what is kept
+    gc.collect()
+    before = gpulab.memory_info().free
+    for _ in range(5):
+        in_a_circle(module)
+    gc.collect()
+    assert gpulab.memory_info().free == before
+
+
+def test_a_stream_is_destroyed_once() -> None:
+    stream = gpulab.Stream()
+    stream.destroy()
+    stream.destroy()
+    assert "destroyed" in repr(stream)
+    with pytest.raises(gpulab.GpulabError, match="was destroyed"):
+        stream.synchronize()
+    gc.collect()
+    count = len(dropped.pending)
+    del stream
+    gc.collect()
+    assert len(dropped.pending) == count
