@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -83,3 +84,34 @@ def test_a_stream_is_destroyed_once() -> None:
     del stream
     gc.collect()
     assert len(dropped.pending) == count
+
+
+def test_a_collection_within_an_allocation_leaves_the_table_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory of a module that was freed there had been given out a second time."""
+    from gpulab.virtual_gpu import runtime
+    from gpulab.virtual_gpu.machine import arena as machine
+
+    arena = runtime.instance().arena
+    place, calls = machine._place, [0]
+
+    def collecting(start: int, room: int, align: int) -> int:
+        calls[0] -= 1
+        if calls[0] == 0:  # the last piece is looked at, and the best one is known
+            gc.collect()
+        return place(start, room, align)
+
+    monkeypatch.setattr(machine, "_place", collecting)
+    for number in range(8):
+        arrays = [gpulab.empty(1000 + 300 * k) for k in range(12)]
+        in_a_circle(module)
+        arrays += [gpulab.empty(700 + 200 * k) for k in range(12)]
+        for array in arrays[number % 2 :: 2]:
+            array.free()
+        dropped.release()
+        calls[0] = len(arena._free)
+        arrays.append(gpulab.empty(400 + 500 * number))
+        assert calls[0] <= 0
+        taken = [(each.address, each.address + each.size) for each in arena.allocations()]
+        free = [(start, start + length) for start, length in arena._free]
+        pieces = sorted(taken + free)
+        assert all(end <= start for (_, end), (start, _) in itertools.pairwise(pieces))

@@ -227,7 +227,9 @@ def test_limits_of_a_child(monkeypatch: pytest.MonkeyPatch, hard: int) -> None:
 def test_what_a_child_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gpulab.toolchain import cache, compiler
 
-    compiler.package_folder()  # found by the real path
+    # by the real path: of a language with a compiler of its own that, and what the system loads programs with
+    assert worker._tools() == [str(compiler.executable()), sys.executable, *compiler.loaders()]
+    compiler.package_folder()
     home = tmp_path / "site-packages" / "gpulab"
     for name in ("site-packages/gpulab/_course", "site-packages/gpulab/grading", "site-packages/gpulab/views",
                  "site-packages/numpy", f"site-packages/{course.INSTRUCTORS}", "site-packages/tmp",
@@ -251,8 +253,6 @@ def test_what_a_child_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             str(compiler.package_folder())} <= set(found)  # fmt: skip
     assert {str(cache.folder() / name) for name in ("virtual-rocm", "library", "headers", "support")} <= set(found)
     assert not {"/etc", "/proc", "/dev", str(cache.folder())} & set(found)
-    # of a language with a compiler of its own that, and what the system loads programs with
-    assert worker._tools() == [str(compiler.executable()), sys.executable, *compiler.loaders()]
 
 
 # -------------------------------------------------------------------------------------------------- the fork server
