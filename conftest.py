@@ -1,9 +1,10 @@
 """pytest's settings for the whole clone: what `make test` leaves to `make test-all`, the order, and notebooks.
 
 `FULL` is the one place that says which tests `make test` leaves: they get the marker `full` (tests/README.md has the
-reasons). Four fifths of `SELDOM` are left by `make test-rest`, too, and run in `make test-all` alone. Of several workers
-(`--dist loadfile`) each takes the next file, the longest first by `tests/seconds.tsv`, so that no long one is left for
-the end; the tests of `APART` are taken one by one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
+reasons). Four fifths of `SELDOM` are left by `make test-rest`, too, and run in `make test-all` alone. Of several
+workers (`--dist loadfile`) each takes the next file, the longest first by `tests/seconds.tsv`, so that no long one is
+left for the end; the tests of `APART` are taken one by one. Notebooks under nbval get kernels that start quickly
+(`tests.warm`).
 
 Where CI or BUILD_NUMBER is set, pytest reports a failing comparison in full. The difference of two long lists then
 takes minutes to hours to work out, and a test that fails looks like one that hangs.
