@@ -17,7 +17,7 @@ ARCHITECTURES = ("gfx942", "gfx1100")
 
 @pytest.mark.parametrize("first", [1000, 2000, 3000, 4000])
 def test_random_programs_of_many_threads(first: int) -> None:
-    programs = [generate_waves(first + k) for k in range(20)]
+    programs = [generate_waves(first + k) for k in range(45)]
     host = Host(programs, inputs(first))
     # Each at every level but -O0: one half of the levels on one architecture, the other half on the other.
     halves = SETTINGS[1::2], SETTINGS[2::2]

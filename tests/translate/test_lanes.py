@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,20 +21,10 @@ def test_the_width_that_this_host_would_not_take() -> None:
         "machine/test_observation.py",
         "checked/test_checked.py",
     )
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-m",
-        "not full",
-        "-p",
-        "no:cacheprovider",
-        *(f"tests/{name}" for name in files),
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in files)]
     environment = {**os.environ, "GPULAB_LANES": str(other)}
     outcome = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600, check=False
     )
     assert outcome.returncode == 0, outcome.stdout[-4000:] + outcome.stderr[-2000:]
-    assert re.search(r"^\d{3,} passed, \d+ deselected in ", outcome.stdout, re.MULTILINE)
+    assert " passed in " in outcome.stdout
