@@ -229,8 +229,8 @@ def test_a_cuda_cell_is_marked_and_keeps_its_marks_when_it_is_opened_again(runni
     expect(mark).to_have_text("__missing")
     before = (running.root / "kernels.ipynb").read_bytes()
     try:
-        page.keyboard.press("ControlOrMeta+S")
-        page.wait_for_timeout(1500)
+        with page.expect_response(lambda one: one.request.method == "PUT" and "kernels.ipynb" in one.url):
+            page.keyboard.press("ControlOrMeta+S")
         page.reload()
         expect(sign).to_have_attribute("title", re.compile("Error in line 5"), timeout=30_000)
         expect(mark).to_have_text("__missing")
