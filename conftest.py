@@ -122,7 +122,7 @@ FULL = (
     r"^tests/programs/test_building\.py::test_programs_of_older",
     r"^tests/porting/test_(names\.py::test_device_functions_are_in|tokens\.py::test_scanning_takes)",
     r"^tests/libraries/test_third_library\.py::test_a_whole_program",
-    r"^tests/toolchain/test_(binary\.py::test_far_branches|hosted\.py::test_the_library_that_is_built)",
+    r"^tests/toolchain/test_binary\.py::test_far_branches",
     r"^tests/classroom/test_(pool\.py::test_a_worker_of_another|pool_steps\.py::test_(a_client_is|dask_has|the_local_cl)|similar\.py::test_(disg|no_hon))",
     r"^tests/languages/test_triton\.py::test_(what_is_divisible|two_instances)",
     r"^tests/providers/test_rocprof\.py::test_(a_group|the_runner)",
@@ -159,7 +159,7 @@ instructions are calls of the machine's own functions, which optimising changes 
 half of them, which their names decide."""
 
 LIBRARY = pytest.StashKey["subprocess.Popen[bytes]"]()
-BUILD_LIBRARY = "from gpulab.toolchain import hosted; hosted.unavailable() or hosted.setting()"
+BUILD_LIBRARY = "from gpulab.toolchain import hosted; hosted.unavailable() or hosted.setting().cxx_library().require()"
 
 APART = (
     "tests/course/test_answers.py", "tests/course/test_nbgrader.py", "tests/course/test_other_architecture.py",

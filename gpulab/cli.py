@@ -241,10 +241,10 @@ def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]
         return ", ".join(ran)
 
     def whole_programs() -> str:
-        from gpulab.toolchain import hosted
+        from gpulab.toolchain import cxx_library, hosted
 
         hosted.require()
-        hosted.setting()
+        hosted.setting().cxx_library().require(cxx_library.PARTS)
         return ""
 
     yield "the HIP library (the first time it builds a C library)", library

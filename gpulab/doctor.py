@@ -181,7 +181,7 @@ def _programs() -> Iterator[Finding]:
     if why:
         yield Finding("whole programs", False, why, "nothing: %%hip cells work here", needed=False)
         return
-    later = "the first one builds the C++ library (30 to 60 s; `gpulab setup --programs` does it now)"
+    later = "the first one builds the C++ library (10 to 60 s; `gpulab setup --programs` does it now)"
     ready = "the C++ library is built" if hosted.is_ready() else later
     missing = jail.available()
     yield Finding(

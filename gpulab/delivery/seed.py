@@ -17,7 +17,7 @@ from gpulab.delivery.whole import whole
 from gpulab.errors import GpulabError
 from gpulab.toolchain import cache
 
-PARTS = ("code", "headers", "host", "hosted", "library", "programs", "support", "virtual-rocm", "zig")
+PARTS = ("code", "cxx-library", "headers", "host", "hosted", "library", "programs", "support", "virtual-rocm", "zig")
 """Folders of a cache that are the same for everybody with this gpulab on a machine of the same kind."""
 
 
@@ -42,7 +42,7 @@ def make_seed(folder: Path, programs: bool = False) -> str:
     if done.returncode:
         raise GpulabError(f"The seed could not be built.\n\n{done.stdout}")
     # What Clang keeps of the C libraries is of use for whole programs alone, and ten times as large as the rest.
-    kept_parts = set(PARTS) - (set() if programs else {"zig"})
+    kept_parts = set(PARTS) - (set() if programs else {"cxx-library", "zig"})
     for name in set(os.listdir(folder)) - kept_parts:
         shutil.rmtree(folder / name, ignore_errors=True)
     return done.stdout

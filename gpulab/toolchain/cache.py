@@ -44,16 +44,26 @@ def own_folder() -> Path:
     return Path(chosen).absolute() if chosen else folder()
 
 
-def tool_folder(otherwise: str | os.PathLike[str]) -> Path:
-    """Where the compiler keeps its own files (C runtime); `otherwise` if the cache folder cannot be written."""
-    path = folder() / "zig"
+def tool_folder(name: str = "zig") -> Path:
+    """A folder for what the compiler keeps ("zig": its C runtime, in an order of its own) or made of its sources.
+
+    One that lasts as long as this process, if the cache folder cannot be written.
+    """
+    path = folder() / name
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             return path
     except OSError as error:
         _warn(path, error)
-        return Path(otherwise)
+        other = Path(_instead().name, name)
+        other.mkdir(exist_ok=True)
+        return other
+
+
+@functools.cache
+def _instead() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="gpulab-")
 
 
 @contextlib.contextmanager

@@ -63,7 +63,7 @@ def compile_host_library(
             path = Path(scratch) / f"source{suffix}"
             path.write_text(source, encoding="utf-8", newline="\n")
         made = str(Path(scratch, f"made{library_suffix()}"))
-        store = cache.tool_folder(scratch)
+        store = cache.tool_folder()
         arguments = ["cc" if language == "c" else "c++", f"-O{optimize}", "-x", language, str(path)]
         if not program:
             arguments += ["-shared"] if os.name == "nt" else ["-shared", "-fPIC"]

@@ -2,7 +2,7 @@
 
 `setting()` gives a `Hosted`: target, headers and definitions that both passes over a program (for the host, for a
 device) share. `compile_object` is the host's pass, `compile_launcher` and `assemble` make gpulab's own parts, `link`
-puts the file together. The package ziglang builds the C++ library on first use, which takes up to a minute.
+puts the file together, with the C++ library (`cxx_library`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import platform
 import re
 import shlex
-import struct
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -22,16 +21,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
-from gpulab.toolchain import c_header, cache, compiler, diagnostics, precompiled, sources
+from gpulab.toolchain import c_header, cache, compiler, cxx_library, diagnostics, precompiled, sources
+from gpulab.toolchain.cxx_library import CxxLibrary
 from gpulab.toolchain.host import put
 
 INCLUDE = Path(__file__).parent / "include"
 GLIBC = "2.28"  # programs run with this version of the C library and later ones
 #: What to say before the first program, where people can read it.
-FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 30 to 60 seconds) ..."
+FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 10 to 60 seconds) ..."
 #: Clang 22 takes an index like (x - i + 64) % 64 for one that only grows, and loads several elements from beyond the
 #: array (LLVM's issue 191382 has such a store). AMD's targets vectorise no such loops.
 _SCALAR_LOOPS = "-fno-vectorize"
@@ -39,9 +38,7 @@ _LEVEL = "-O2"
 
 #: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
-_FORMAT = "4"
-_CXX_LIBRARIES = ("libc++.a", "libc++abi.a")
-_ARCHIVE = b"!<arch>\n"
+_FORMAT = "5"
 _STORE = cache.Store("hosted", 64 << 20)
 _EXECUTION = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<execution>", re.MULTILINE)
 _CXX_HEADERS = re.compile(r"[/\\]libcxx(abi)?[/\\]")
@@ -128,6 +125,9 @@ class Hosted:
             if hip or not _CXX_HEADERS.search(folder):  # C knows nothing of the C++ library's headers
                 found += ["-isystem", f"/gpulab/system/{index}"]
         return tuple(found)
+
+    def cxx_library(self) -> CxxLibrary:
+        return CxxLibrary(self.triple, self.folders, self.definitions)
 
     def shared(self) -> Hosted | None:
         """The setting for headers in ``<...>`` that other programs can share, precompiled: none of them is found in the
@@ -228,7 +228,7 @@ def setting() -> Hosted:
 
     Raises:
         GpulabError: not on this system.
-        CompileError: the compiler could not build its C++ library.
+        CompileError: the compiler could not build its C library.
     """
     require()
     key = _setting_key()
@@ -247,50 +247,42 @@ def _tuples(value: Any) -> Any:
 
 
 def is_ready() -> bool:
-    """Whether the C++ library is there, so that the first program builds quickly."""
-    key = _setting_key()
-    return not unavailable() and _STORE.path(key).exists()
+    """Whether the part of the C++ library is there that every program needs, so that the first one builds quickly."""
+    return not unavailable() and _STORE.path(_setting_key()).exists() and bool(setting().cxx_library().archives())
 
 
 def _discover(target: str) -> Hosted:
     """What ``zig c++`` does for a small program, read from what it says: it knows its own headers and libraries."""
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
-        source = Path(scratch, "source.cpp")
-        source.write_text("#include <iostream>\nvoid hello() { std::cout << 1; }\n", encoding="utf-8")
-        folder = cache.tool_folder(scratch)
-        store = str(folder)
+        folder = cache.tool_folder()
 
-        def run(arguments: Sequence[str]) -> compiler.Outcome:
-            return compiler.run(
-                arguments,
+        def run(language: str, source: str, *words: str) -> list[str]:
+            path = Path(scratch, source)
+            path.write_text("int hello(void) { return 1; }\n", encoding="utf-8")
+            outcome = compiler.run(
+                [language, "-target", target, "-fPIC", "-O1", "--verbose", str(path), *words],
                 folder=scratch,
                 limits=compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20),
-                extra_environment={"ZIG_GLOBAL_CACHE_DIR": store, "ZIG_LOCAL_CACHE_DIR": store},
-                what="the host compiler, which builds its C++ library",
+                extra_environment={"ZIG_GLOBAL_CACHE_DIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(folder)},
+                what="the host compiler, which builds its C library",
                 read=compiler.SYSTEM,
-                write=(store,),
+                write=(str(folder),),
             )
+            front = r'^ *"[^"\n]*" -cc1 .*source\.cpp$' if language == "c++" else r"^ld\.lld .* -o \S*out\.so .*$"
+            found = re.search(front, outcome.log, re.MULTILINE)
+            if outcome.code != 0 or found is None:
+                raise CompileError(
+                    f"the C library for this machine could not be built:\n{outcome.log.strip()[-4000:]}",
+                    why=f"the compiler ended with code {outcome.code}.",
+                    hint=f"if the cache folder {folder} is damaged, delete it and try again.",
+                    log=outcome.log,
+                )
+            return shlex.split(found[0])
 
-        # `zig c++` compiles with one core less than there are, and takes no -j; `zig build-lib` does, and leaves the
-        # same library in the store. Three of its jobs wait for others. If it fails, the next call says why.
-        jobs = cores.usable() + 3
-        library = ["build-lib", "-target", target, "-dynamic", "-fPIC", "-O", "ReleaseFast", "-lc++", f"-j{jobs}"]
         with cache.alone(folder):
-            run([*library, str(source)])
-            outcome = run(
-                ["c++", "-target", target, "-shared", "-fPIC", "-O1", "--verbose", str(source), "-o",
-                 str(Path(scratch, "out.so"))]
-            )  # fmt: skip
-        front = re.search(r'^ *"[^"\n]*" -cc1 .*source\.cpp$', outcome.log, re.MULTILINE)
-        last = re.search(r"^ld\.lld .* -o \S*out\.so .*$", outcome.log, re.MULTILINE)
-        if outcome.code != 0 or front is None or last is None:
-            raise CompileError(
-                f"the C++ library for this machine could not be built:\n{outcome.log.strip()[-4000:]}",
-                why=f"the compiler ended with code {outcome.code}.",
-                hint=f"if the cache folder {store} is damaged, delete it and try again.",
-                log=outcome.log,
-            )
-        words = shlex.split(front[0])
+            # A C++ source that is not linked, and a C source that is: else zig builds the whole C++ library.
+            words = run("c++", "source.cpp", "-c", "-o", str(Path(scratch, "out.o")))
+            linker = run("cc", "source.c", "-shared", "-lunwind", "-o", str(Path(scratch, "out.so")))
         pairs = list(itertools.pairwise(words))
         folders = tuple(value for option, value in pairs if option == "-isystem")
         # NDEBUG is the choice of zig's own default build, not of a learner's program.
@@ -298,54 +290,10 @@ def _discover(target: str) -> Hosted:
         triple = next(value for option, value in pairs if option == "-triple")
         libraries = tuple(
             str(Path(scratch, word)) if not os.path.isabs(word) else word
-            for word in shlex.split(last[0])
+            for word in linker
             if _LIBRARY.search(word) and not word.endswith("out.so")
         )
-        return Hosted(triple, folders, definitions, tuple(_with_type_names(path) for path in libraries))
-
-
-def _with_type_names(path: str) -> str:
-    """The C++ library's archive, in which the names of types (_ZTS...) can be shared by a program and its libraries.
-
-    Two types are the same if their names have the same address: without it, a library's exceptions would not be caught
-    by the program, since each has a C++ library of its own. Other archives stay as they are.
-    """
-    if os.path.basename(path) not in _CXX_LIBRARIES:
-        return path
-    raw = bytearray(Path(path).read_bytes())
-    target = cache.folder() / "hosted-library" / cache.key(_FORMAT, bytes(raw))[:16] / os.path.basename(path)
-    at = len(_ARCHIVE)
-    while raw.startswith(_ARCHIVE) and at + 60 <= len(raw):
-        size = int(bytes(raw[at + 48 : at + 58]))
-        at += 60
-        _show_type_names(raw, at, size)
-        at += size + size % 2
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, made = tempfile.mkstemp(dir=target.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-        os.replace(made, target)
-    except OSError:  # the cache cannot be written, which is said elsewhere
-        return path
-    return str(target)
-
-
-def _show_type_names(raw: bytearray, start: int, size: int) -> None:
-    """Make the symbols _ZTS... of an object file in an archive visible to others, if it is one."""
-    if raw[start : start + 6] != b"\x7fELF\x02\x01":
-        return
-    table = start + struct.unpack_from("<Q", raw, start + 40)[0]
-    count = struct.unpack_from("<H", raw, start + 60)[0]
-    headers = [struct.unpack_from("<IIQQQQIIQQ", raw, table + 64 * index) for index in range(count)]
-    for header in headers:
-        if header[1] != 2:  # SHT_SYMTAB
-            continue
-        names = start + headers[header[6]][4]
-        for at in range(start + header[4], start + header[4] + header[5], 24):
-            name = names + struct.unpack_from("<I", raw, at)[0]
-            if raw[name : name + 4] == b"_ZTS":
-                raw[at + 5] &= ~3  # STV_DEFAULT in place of STV_HIDDEN
+        return Hosted(triple, folders, definitions, libraries)
 
 
 def _overlay(hosted: Hosted, folder: Path) -> str:
@@ -515,17 +463,25 @@ def linked(
     target.parent.mkdir(parents=True, exist_ok=True)
     start = [] if more.shared else ["-e", entry, "-Bsymbolic"]
     # Other archives export what they define; the C++ library's are hidden already, but for the names of types.
-    names = [os.path.basename(path) for path in hosted.libraries]
-    own = ":".join(name for name in names if name not in _CXX_LIBRARIES)
+    own = ":".join(os.path.basename(path) for path in hosted.libraries)
+    library = hosted.cxx_library()
+    library.require()
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
         files = [str(path) for path in _written(objects, Path(scratch))]
         made = Path(scratch, "made")
-        outcome = compiler.run(
+
+        def run(*options: str) -> compiler.Outcome:
+            return compiler.run(
                 ["ld.lld", "-shared", "-o", str(made), *start, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
-                 "--exclude-libs", own, "-z", "now", "--build-id=none", "--color-diagnostics=never",
-                 *([] if more.debug else ["--strip-debug"]), *files, *more.words, "--as-needed", *hosted.libraries],
+                 "--exclude-libs", own, "-z", "now", "--build-id=none", "--color-diagnostics=never", *options,
+                 *([] if more.debug else ["--strip-debug"]), *files, *more.words, "--as-needed",
+                 *library.archives(), *hosted.libraries],
                 folder=scratch, limits=limits, what="the linker", write=more.write,
             )  # fmt: skip
+
+        outcome = run()
+        while outcome.code != 0 and library.extend(cxx_library.lacking(run("--no-demangle").log)):
+            outcome = run()
         if outcome.code == 0 and not made.exists():
             return replace(outcome, code=1)
         if outcome.code == 0:

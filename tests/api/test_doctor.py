@@ -79,7 +79,7 @@ def test_whole_programs(why: str, ready: bool, jailed: str, expected: Finding, m
     assert list(doctor._programs()) == [expected]
     monkeypatch.setattr(hosted, "is_ready", lambda: False)
     (found,) = doctor._programs()
-    assert ("the first one builds the C++ library (30 to 60 s;" in found.said) == (not why)
+    assert ("the first one builds the C++ library (10 to 60 s;" in found.said) == (not why)
 
 
 def test_walls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,7 +162,7 @@ def test_c_files_and_headers_compile_on_their_own(library: Library, tmp_path: Pa
             text = f'#include "{place.name}"\nint in_use;\n'
             compile_host_library(text, tmp_path / "header.so", optimize="1", options=compile_options(library))
     for place in filter(None, (library.own("own.c"), Path(libraries.__file__).parent / "stub.c")):
-        store = str(cache.tool_folder(str(tmp_path)))
+        store = str(cache.tool_folder())
         outcome = compiler.run(
             ["cc", "-c", *compile_options(library), str(place), "-o", str(tmp_path / "unit.o")],
             folder=str(tmp_path),

@@ -37,7 +37,7 @@ def flags(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_each_file_compiles_without_a_warning(path: Path, tmp_path: Path) -> None:
-    store = str(cache.tool_folder(str(tmp_path)))
+    store = str(cache.tool_folder())
     tool = "c++" if path.suffix == ".cpp" else "cc"
     outcome = compiler.run(
         [tool, "-c", "-Wall", "-Wextra", *flags(path), str(path), "-o", str(tmp_path / "unit.o")],

@@ -195,13 +195,16 @@ def test_one_warning_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(cache, "_warned", False)
     with pytest.warns(RuntimeWarning, match=r"gpulab works without its cache: .*zig cannot be written"):
-        assert cache.tool_folder("other") == Path("other")
+        other = cache.tool_folder()
+    assert other.is_dir()
+    assert tmp_path not in other.parents
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cache.Store("a").put("00", b"")
-        assert cache.tool_folder("other") == Path("other")
+        assert cache.tool_folder() == other, "what was built is there for the next call"
+        assert cache.tool_folder("cxx-library") == other.parent / "cxx-library"
     monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
-    assert cache.tool_folder("other") == tmp_path / "zig"
+    assert cache.tool_folder() == tmp_path / "zig"
 
 
 def test_an_entry_that_cannot_be_put_in_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

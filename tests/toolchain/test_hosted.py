@@ -1,37 +1,144 @@
-"""The C++ library for whole programs: both calls of the host compiler make the same one."""
+"""The C++ library for whole programs: of zig's own sources, in archives that are built when a program needs them."""
 
-from pathlib import Path
+import shutil
+import subprocess
 
 import pytest
 
-from gpulab import cores
-from gpulab.toolchain import cache, compiler, hosted
+from gpulab import programs
+from gpulab.errors import CompileError
+from gpulab.toolchain import compiler, cxx_library, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "runs")
+PLAIN = '#include <cstdio>\n#include <vector>\nint main() { std::vector<int> a(3); printf("%zu\\n", a.size()); }\n'
+SORTS = (
+    "#include <algorithm>\n#include <cstdio>\nint main() { int a[] = {3, 1, 2}; std::sort(a, a + 3);"
+    ' printf("%d\\n", a[0]); }\n'
+)
+STREAMS = "#include <iostream>\nint main() { std::cout << 1.5 << std::endl; }\n"
+REST = (
+    '#include <cstdio>\n#include <filesystem>\nint main() { puts(std::filesystem::path("a/b").filename().c_str()); }\n'
+)
 
 
-def test_the_library_that_is_built_on_all_cores_is_the_one_that_programs_get(monkeypatch, tmp_path):
-    """Else the first program ever would wait for two."""
-    here = hosted.setting()
+def test_zig_is_asked_without_its_building_the_library(monkeypatch):
     calls = []
 
     def run(arguments, **more):
         calls.append(list(arguments))
         outcome = real(arguments, **more)
-        assert outcome.code == 0, outcome.log
+        assert "libcxx/src" not in outcome.log
         return outcome
 
     real = compiler.run
     monkeypatch.setattr(compiler, "run", run)
-    store = Path(cache.tool_folder(str(tmp_path)))
+    here = hosted.setting()
+    assert hosted._discover(f"{here.triple.split('-')[0]}-linux-gnu.{hosted.GLIBC}") == here
+    assert [call[0] for call in calls] == ["c++", "cc"]
 
-    def libraries():
-        return sorted(store.glob("o/*/libc++*.a"))
 
-    before = libraries()
-    target = here.triple.split("-")[0]
-    found = hosted._discover(f"{target}-linux-gnu.{hosted.GLIBC}")
-    assert [call[0] for call in calls] == ["build-lib", "c++"]
-    assert f"-j{cores.usable() + 3}" in calls[0]
-    assert libraries() == before
-    assert found == here
+def test_every_source_of_the_library_is_in_one_archive():
+    """Of the folders that zig builds it from; it leaves out these four (its `libcxx.zig`), too."""
+    libraries = compiler.package_folder() / "lib"
+    found = {
+        path.relative_to(libraries).with_suffix("").as_posix()
+        for folder in ("libcxxabi/src", "libcxx/src", "libcxx/src/filesystem", "libcxx/src/ryu")
+        for path in (libraries / folder).glob("*.cpp")
+    }
+    named = [source.removesuffix(".cpp") for part in cxx_library.PARTS for source in part.sources]
+    assert len(named) == len(set(named))
+    assert set(named) <= found
+    left = {one.rpartition("/")[2] for one in found - set(named)}
+    assert left <= {"cxa_noexception", "cxa_unexpected", "int128_builtins", "legacy_debug_handler", "debug"}, left
+
+
+@pytest.mark.parametrize(
+    ("symbol", "part"),
+    [
+        ("_ZNSt3__14coutE", "libc++streams"),
+        ("_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEElsEd", "libc++streams"),
+        ("_ZNKSt3__16locale9use_facetERNS0_2idE", "libc++streams"),
+        ("_ZTVNSt3__115basic_stringbufIcNS_11char_traitsIcEENS_9allocatorIcEEEE", "libc++streams"),
+        ("_ZTTNSt3__118basic_stringstreamIcNS_11char_traitsIcEENS_9allocatorIcEEEE", "libc++streams"),
+        ("_ZNSt3__16__sortIRNS_6__lessIvvEEPiEEvT0_S5_T_", "libc++sort"),
+        ("_ZNSt3__14__fs10filesystem8__statusERKNS1_4pathEPNS_10error_codeE", "libc++rest"),
+        ("_ZNSt3__112future_errorC1ENS_10error_codeE", "libc++rest"),
+    ],
+)
+def test_the_part_that_has_a_symbol(symbol, part):
+    log = f"ld.lld: error: undefined symbol: {symbol}\n>>> referenced by host.hip:3\n"
+    assert cxx_library.lacking(log) == [symbol]
+    assert next(one.name for one in cxx_library.PARTS if one.symbols.search(symbol)) == part
+
+
+@pytest.mark.parametrize(
+    "symbol", ["_Z4minev", "_Z4mineNSt3__16vectorIiNS_9allocatorIiEEEE", "mine", "_ZN4mine3StaEv", "_ZTV4Mine"]
+)
+def test_symbols_that_are_not_the_librarys(symbol):
+    assert cxx_library.lacking(f"ld.lld: error: undefined symbol: {symbol}\n") == []
+
+
+@pytest.fixture
+def copied(monkeypatch, tmp_path):
+    """A library of which nothing is built; it copies what it is asked to build from the real one. What that was."""
+    whole = hosted.setting().cxx_library()
+    folder, built, build_really = whole.folder, [], cxx_library.CxxLibrary._build
+
+    def build(self, part):
+        built.append(part.name)
+        if (folder / f"{part.name}.a").exists():
+            shutil.copyfile(folder / f"{part.name}.a", self._path(part))
+        else:
+            build_really(self, part)
+
+    monkeypatch.setattr(cxx_library.CxxLibrary, "folder", tmp_path / "library")
+    monkeypatch.setattr(cxx_library.CxxLibrary, "_build", build)
+    monkeypatch.setenv("GPULAB_CACHE_OWN", str(tmp_path / "own"))
+    return built
+
+
+@pytest.mark.full
+def test_a_program_has_what_it_needs_built(copied):
+    seen = []
+    for source, output in (
+        (PLAIN, "3\n"),
+        (SORTS, "1\n"),
+        (STREAMS, "1.5\n"),
+        (REST, "b\n"),
+        (STREAMS + "// again\n", "1.5\n"),
+    ):
+        program = programs.build(source, archs=("gfx942",))
+        assert subprocess.run([str(program.path)], capture_output=True, text=True, check=True).stdout == output
+        seen.append(tuple(copied))
+    base = ("libc++base",)
+    assert seen[0] == base
+    assert seen[1] == (*base, "libc++sort")
+    assert seen[2] == (*base, "libc++sort", "libc++streams")
+    assert seen[3] == seen[4] == (*base, "libc++sort", "libc++streams", "libc++rest")
+
+
+def test_a_function_that_is_not_there_has_nothing_built(copied):
+    source = "#include <vector>\nvoid mine(std::vector<int>&);\nint main() { std::vector<int> a; mine(a); }\n"
+    with pytest.raises(CompileError, match="undefined symbol: mine"):
+        programs.build(source, archs=("gfx942",))
+    assert copied == ["libc++base"]
+
+
+@pytest.mark.full
+def test_a_program_is_the_same_with_the_other_archives(copied, monkeypatch, tmp_path):
+    first = programs.build(SORTS, archs=("gfx942",)).path.read_bytes()
+    hosted.setting().cxx_library().require(cxx_library.PARTS)
+    monkeypatch.setenv("GPULAB_CACHE_OWN", str(tmp_path / "other"))
+    assert programs.build(SORTS, archs=("gfx942",)).path.read_bytes() == first
+    assert copied == ["libc++base", "libc++sort", "libc++streams", "libc++rest"]
+
+
+def test_a_source_that_does_not_compile_is_told(monkeypatch, tmp_path):
+    library = hosted.setting().cxx_library()
+    monkeypatch.setattr(cxx_library.CxxLibrary, "folder", tmp_path / "library")
+    monkeypatch.setattr(cxx_library, "_OPTIONS", (*cxx_library._OPTIONS, "-DNULL=", "-std=c++98"))
+    with pytest.raises(
+        CompileError, match=r"the C\+\+ library for this machine could not be built: libcxx/src/\S+ did"
+    ):
+        library.require([cxx_library.PARTS[1]])
+    assert library.archives() == []

@@ -65,7 +65,7 @@ def _bitcode(texts: dict[str, str], lanes: int) -> bytes:
     with tempfile.TemporaryDirectory(prefix="gpulab-") as folder:
         for name, text in texts.items():
             (Path(folder) / name).write_text(text, encoding="utf-8", newline="\n")
-        store = str(cache.tool_folder(folder))
+        store = str(cache.tool_folder())
         arm = jit.host().triple.startswith(("aarch64", "arm64"))
         outcome = compiler.run(
             ["clang", "-mcpu=native" if arm else "-march=native", *FLAGS, f"-DLANES={lanes}", "-c", "-emit-llvm",

@@ -1,0 +1,220 @@
+"""The C++ library that whole programs are linked with: LLVM's libc++, built from the sources in the package ziglang.
+
+Building all of it takes a minute of two cores, and most programs use little of it. So it stands in four archives
+(`PARTS`), each built when a program that is linked lacks what is in it; a program gets the same objects whether the
+other archives are there or not. Definitions and options are those with which `zig c++` builds the same sources.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulab import cores
+from gpulab.errors import CompileError
+from gpulab.toolchain import cache, compiler
+from gpulab.toolchain.host import put
+
+_FORMAT = "1"
+_ABI = "libcxxabi/src"
+_OWN = "libcxx/src"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One archive.
+
+    Attributes:
+        name: of its file, before ".a".
+        sources: of LLVM's libcxxabi and libcxx, below the folder with the compiler's libraries.
+        symbols: what mangled names match of which it has the definition; of the last part, all.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    symbols: re.Pattern[str]
+
+
+def _in(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}.cpp" for name in names.split())
+
+
+#: What takes longest stands first in each, so that no core waits for it at the end.
+PARTS = (
+    Part(
+        "libc++base",
+        (
+            *_in(_ABI, "cxa_demangle"),
+            *_in(
+                _OWN,
+                "string chrono thread condition_variable memory random hash system_error stdexcept vector functional "
+                "mutex error_category call_once new_handler optional condition_variable_destructor mutex_destructor "
+                "variant new any exception expected verbose_abort new_helpers typeinfo",
+            ),
+            *_in(
+                _ABI,
+                "cxa_guard cxa_exception stdlib_stdexcept cxa_default_handlers cxa_handlers cxa_personality "
+                "private_typeinfo fallback_malloc cxa_exception_storage cxa_vector cxa_thread_atexit stdlib_new_delete "
+                "stdlib_exception cxa_aux_runtime stdlib_typeinfo abort_message cxa_virtual",
+            ),
+        ),
+        re.compile("(?!)"),  # it is always there
+    ),
+    Part("libc++sort", _in(_OWN, "algorithm"), re.compile("[0-9]__(sort|introsort|nth_element)")),
+    Part(
+        "libc++streams",
+        _in(
+            _OWN,
+            "locale ios.instantiations iostream ostream charconv ios strstream fstream ryu/d2fixed ryu/f2s ryu/d2s",
+        ),
+        re.compile(r"stream|basic_\w*buf|locale|ios_base|ctype|num_[pg][ue]t|[0-9]w?(cout|cerr|clog|cin)E|to_chars"),
+    ),
+    Part(
+        "libc++rest",
+        _in(
+            _OWN,
+            "filesystem/operations filesystem/directory_iterator filesystem/directory_entry filesystem/path "
+            "filesystem/filesystem_clock print atomic regex barrier random_shuffle future filesystem/filesystem_error "
+            "bind memory_resource shared_mutex valarray",
+        ),
+        re.compile(""),
+    ),
+)  # fmt: skip
+
+_DEFINITIONS = {
+    _OWN: (
+        "_LIBCPP_BUILDING_LIBRARY", "LIBCXX_BUILDING_LIBCXXABI", "_LIBCPP_HAS_NO_PRAGMA_SYSTEM_HEADER",
+        "LIBC_NAMESPACE=__llvm_libc_common_utils",
+    ),
+    _ABI: ("_LIBCPP_BUILDING_LIBRARY", "_LIBCXXABI_BUILDING_LIBRARY", "HAVE___CXA_THREAD_ATEXIT_IMPL"),
+}  # fmt: skip
+_OPTIONS = (
+    "-x", "c++", "-std=c++23", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
+    "-faligned-allocation", "-fno-stack-protector", "-ffunction-sections", "-fdata-sections",
+    "-fasynchronous-unwind-tables", "-w", "-nostdinc", "-nostdinc++",
+)  # fmt: skip
+_LIMITS = compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20)
+#: Names of the C++ library: of functions and variables in std, and of what the compiler makes of its types.
+_OF_LIBRARY = re.compile(r"undefined symbol: (_Z(?:T[VTIShv][n\d_]*|GV)?N?[VrK]*S[tabsiod]\w*)")
+
+
+@dataclass(frozen=True)
+class CxxLibrary:
+    """The library for a machine.
+
+    Attributes:
+        triple: the machine's name for Clang.
+        headers: the folders that programs' sources find headers in, the library's own among them.
+        definitions: the macros that programs are compiled with.
+    """
+
+    triple: str
+    headers: tuple[str, ...]
+    definitions: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where its archives stand."""
+        key = cache.key(_FORMAT, self.triple, *self.definitions, compiler.version())
+        return cache.tool_folder("cxx-library") / key[:16]
+
+    def archives(self) -> list[str]:
+        """The archives that there are, in the linker's order."""
+        return [str(path) for part in PARTS if (path := self._path(part)).exists()]
+
+    def require(self, parts: Sequence[Part] = PARTS[:1]) -> None:
+        """Build those of these archives that there are not.
+
+        Raises:
+            CompileError: a source did not compile.
+        """
+        if all(self._path(part).exists() for part in parts):
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with cache.alone(self.folder):
+            for part in parts:
+                if not self._path(part).exists():
+                    self._build(part)
+
+    def extend(self, lacking: Sequence[str]) -> bool:
+        """Build the next archive that is likely to define one of these symbols; whether there was one to build.
+
+        Raises:
+            CompileError: a source did not compile.
+        """
+        for part in PARTS:
+            if not self._path(part).exists() and any(part.symbols.search(name) for name in lacking):
+                self.require([part])
+                return True
+        return False
+
+    def _path(self, part: Part) -> Path:
+        return self.folder / f"{part.name}.a"
+
+    def _build(self, part: Part) -> None:
+        with (
+            tempfile.TemporaryDirectory(prefix="gpulab-") as scratch,
+            ThreadPoolExecutor(cores.usable()) as pool,
+        ):
+            # All end in any case: the first that failed is told then.
+            objects = list(pool.map(lambda source: self._compiled(source, scratch), part.sources))
+            made = Path(scratch, "made.a")
+            outcome = compiler.run(["ar", "rcsD", str(made), *objects], folder=scratch, limits=_LIMITS)
+            if outcome.code != 0 or not made.exists():
+                raise CompileError(f"{part.name} could not be put together:\n{outcome.log.strip()}", log=outcome.log)
+            put(made, self._path(part))
+
+    def _compiled(self, source: str, scratch: str) -> str:
+        """The path of a source's object file."""
+        libraries = compiler.package_folder() / "lib"
+        out = Path(scratch, source.replace("/", "-") + ".o")
+        own = next(folder for folder in _DEFINITIONS if source.startswith(folder))
+        words = [f"--target={self.triple}", *_OPTIONS, *(f"-D{one}" for one in (*self.definitions, *_DEFINITIONS[own]))]
+        for folder in ("libcxxabi/include", "libcxx/include", "libcxx/src", "libcxx/libc"):
+            words += ["-I", str(libraries / folder)]
+        for folder in self.headers:
+            words += ["-isystem", folder]
+        outcome = compiler.run(
+            ["clang", *words, "-c", str(libraries / source), "-o", str(out)],
+            folder=scratch, limits=_LIMITS, what="the host compiler, which builds its C++ library",
+        )  # fmt: skip
+        if outcome.code != 0 or not out.exists():
+            raise CompileError(
+                f"the C++ library for this machine could not be built: {source} did not compile:\n"
+                f"{outcome.log.strip()[-4000:]}",
+                why=f"the compiler ended with code {outcome.code}.",
+                log=outcome.log,
+            )
+        raw = bytearray(out.read_bytes())
+        _show_type_names(raw)
+        out.write_bytes(raw)
+        return str(out)
+
+
+def lacking(log: str) -> list[str]:
+    """Which names of the C++ library the linker did not find; `log` is what it said, its names mangled."""
+    return _OF_LIBRARY.findall(log)
+
+
+def _show_type_names(raw: bytearray) -> None:
+    """Make the names of types (_ZTS...) in an object file visible to others.
+
+    Two types are the same if their names have the same address: without it, a library's exceptions would not be caught
+    by the program, since each has a C++ library of its own.
+    """
+    table = struct.unpack_from("<Q", raw, 40)[0]
+    count = struct.unpack_from("<H", raw, 60)[0]
+    headers = [struct.unpack_from("<IIQQQQIIQQ", raw, table + 64 * index) for index in range(count)]
+    for header in headers:
+        if header[1] != 2:  # SHT_SYMTAB
+            continue
+        names = headers[header[6]][4]
+        for at in range(header[4], header[4] + header[5], 24):
+            name = names + struct.unpack_from("<I", raw, at)[0]
+            if raw[name : name + 4] == b"_ZTS":
+                raw[at + 5] &= ~3  # STV_DEFAULT in place of STV_HIDDEN
