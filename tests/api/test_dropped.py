@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -115,3 +116,45 @@ def test_a_collection_within_an_allocation_leaves_the_table_whole(monkeypatch: p
         free = [(start, start + length) for start, length in arena._free]
         pieces = sorted(taken + free)
         assert all(end <= start for (_, end), (start, _) in itertools.pairwise(pieces))
+
+
+def test_a_finalizer_of_a_learner_is_not_run_within_a_call() -> None:
+    """It may call HIP, whose tables are half changed then; the collector would run it wherever something is made."""
+    from hip import hip
+
+    class Buffer:
+        def __init__(self) -> None:
+            self.me = self  # nothing but the collector ends it
+            self.address = hip.hipMalloc(256)[1]
+
+        def __del__(self) -> None:
+            frame, names = sys._getframe(), set()
+            while frame.f_back is not None:
+                frame = frame.f_back
+                names.add(frame.f_globals.get("__name__", ""))
+            within.append(any(name.startswith("gpulab.virtual_gpu") for name in names))
+            hip.hipFree(self.address)
+
+    within: list[bool] = []
+    gc.collect()
+    threshold = gc.get_threshold()
+    gc.set_threshold(5, 1, 1)
+    try:
+        for _ in range(200):
+            Buffer()
+    finally:
+        gc.set_threshold(*threshold)
+    gc.collect()
+    assert len(within) == 200
+    assert not any(within)
+    assert gc.isenabled()
+
+
+def test_the_collector_stays_as_it_was() -> None:
+    gc.disable()
+    try:
+        gpulab.memory_info()
+        gpulab.zeros(4)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

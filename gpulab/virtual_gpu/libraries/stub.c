@@ -18,6 +18,7 @@ _Thread_local int gpulab_last_status;
 static const char *const python_names[] = {GPULAB_PYTHON(GPULAB_NAME) NULL};
 static const size_t python_count = sizeof python_names / sizeof *python_names - 1;
 static _Thread_local const char *missing;
+static int inside, collects; /* calls that have not returned; whether garbage was collected before the first of them */
 static int attached; /* 1: ready; -1: it cannot be done, which was said */
 
 EXPORT const char *const *gpulab_python_names(void);
@@ -115,6 +116,7 @@ uint64_t gpulab_leave(size_t index, PyObject **values, size_t count, int gil, ch
   int is_code = kind == 'e';
   uint64_t unknown = is_code ? (uint64_t)gpulab_library.unknown : kind == 'i' ? (uint64_t)-1 : 0;
   uint64_t result = unknown;
+  if (!inside++) collects = gpulab_py.PyGC_Disable(); /* of all threads: some work for a launch, and wait for each other */
   PyObject *answer = gpulab_py.PyObject_Vectorcall(gpulab_library.handlers[index], values, count, NULL);
   int failed = !answer;
   if (failed) answer = code_of_exception(index);
@@ -137,6 +139,7 @@ uint64_t gpulab_leave(size_t index, PyObject **values, size_t count, int gil, ch
     }
   }
   for (size_t i = 0; i < count; i++) gpulab_py.Py_DecRef(values[i]);
+  if (!--inside && collects) gpulab_py.PyGC_Enable();
   gpulab_py.PyGILState_Release(gil);
   return result;
 }

@@ -33,6 +33,8 @@ typedef struct python_object PyObject;
   EACH(void, PyErr_Print, (void))                                                             \
   EACH(void, PyErr_SetInterrupt, (void))                                                      \
   EACH(PyObject *, PyErr_Occurred, (void))                                                    \
+  EACH(int, PyGC_Disable, (void))                                                             \
+  EACH(int, PyGC_Enable, (void))                                                              \
   EACH(void, Py_IncRef, (PyObject *))                                                         \
   EACH(void, Py_DecRef, (PyObject *))
 
@@ -55,7 +57,8 @@ extern const struct gpulab_description gpulab_library;
 /* Takes the GIL and attaches to Python on the first call. Negative if there is no usable interpreter. */
 int gpulab_enter(void);
 
-/* Calls handler `index` with `count` new references, which are consumed, and releases the GIL. A code that is an error
+/* Calls handler `index` with `count` new references, which are consumed, and releases the GIL. Until it has returned,
+   no garbage is collected: a program's own finalizers may call this library, which has its tables half changed. A code that is an error
    without an exception makes Python forget the exception of an earlier call. `kind` is the result's code: after an
    exception, a status is the exception's code, an int -1, an address or a string 0. */
 uint64_t gpulab_leave(size_t index, PyObject **values, size_t count, int gil, char kind);
