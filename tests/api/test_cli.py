@@ -138,11 +138,18 @@ def test_setup_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert "gfx942, gfx1100" in lines[-2]
 
 
-def test_setup_builds_what_programs_need_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_setup_builds_what_programs_need_if_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of it; here a folder is taken that has it already, but for one part."""
+    from gpulab.toolchain import cxx_library, hosted
+
+    built: list[str] = []
+    monkeypatch.setattr(cxx_library.CxxLibrary, "_build", lambda self, part: built.append(part.name))
+    there = hosted.setting().cxx_library().archives()
     assert cli.main(["setup", "--programs"]) == 0
     assert re.search(r"the C\+\+ library for whole programs … \d+\.\d s", capsys.readouterr().out)
-    from gpulab.toolchain import hosted
-
+    assert len(built) + len(there) == len(cxx_library.PARTS)
     assert hosted.is_ready()
 
 

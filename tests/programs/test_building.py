@@ -228,8 +228,8 @@ def test_the_magic_with_a_fault_and_an_exit_code(shell: InteractiveShell) -> Non
 
 def test_the_magic_with_arguments_and_input(shell: InteractiveShell) -> None:
     text = (
-        "#include <iostream>\n#include <string>\nint main(int c, char** v) {\n"
-        " std::string s; std::getline(std::cin, s); std::cout << c << v[1] << s; }\n"
+        "#include <cstdio>\nint main(int c, char** v) {\n"
+        ' char s[9]; if (fgets(s, 9, stdin)) printf("%d%s%s", c, v[1], s); }\n'
     )
     out, err, error = cell(shell, '%%hipcc -O1 --args "\'a b\' c" --stdin "hello"\n' + text)
     assert (out, err, error) == ("3a bhello", "", None)
