@@ -276,7 +276,7 @@ LAST_KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "out-of-bounds",
         "a thread uses an element that the array does not have",
         lambda outcome: (
-            _found("out of bounds", "null", "freed")(outcome)  # a kernel frees nothing: it went where others were
+            _found("out of bounds", "null")(outcome)
             or any(outcome.outside(array.name) for array in outcome.case.arrays)
         ),
         "Either the index is not what it should be, or the thread should not have reached this access. The check "

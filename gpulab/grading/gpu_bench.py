@@ -135,6 +135,7 @@ class GpuKernel:
     ) -> Run:
         """Copies the buffers to new allocations, launches what the case says, copies them back and frees them.
 
+        Kernels see these allocations alone, whatever else the process has.
         A checked launch is also stopped for races and the like (`gpulab.checked`); then `wanted` may name elements by
         array and flat index, of which `Run.writers` tells who was the last to change them. With `profiled` the records
         of the launches have counters and costs. `weak`: the seed of launches on weak memory (`gpulab.weak`).
@@ -144,7 +145,7 @@ class GpuKernel:
         owned: dict[str, int] = {}
         after: dict[str, Any] = {}
         fault = None
-        with _selected(self._index):
+        with _selected(self._index), providers.instruments("checked").apart(self._module):
             gpu = providers.selected()
             instruments = providers.instruments("checked")
             instruments.set_instruction_limit(limit)

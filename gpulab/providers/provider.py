@@ -274,6 +274,10 @@ class Instruments(Protocol):
         """Give a module's variables the values that they have after loading. (LDS and scratch memory are empty at each
         launch.)"""
 
+    def apart(self, module: int) -> AbstractContextManager[None]:
+        """For launches in the block, nothing is there of what was allocated before it, or freed, nor of other modules'
+        variables."""
+
     def find_allocation(self, address: int) -> AllocationNote | None:
         """The allocation that holds or is nearest to an address."""
 

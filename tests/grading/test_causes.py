@@ -111,7 +111,7 @@ KERNELS: dict[str, list[tuple[Outcome, bool]]] = {
     "deadlock": [(stopped(RIGHT, kind="deadlock"), True), (stopped(RIGHT), False), (RIGHT, False)],
     "inactive-lane": [(stopped(RIGHT, kind="shuffle"), True), (stopped(RIGHT), False), (RIGHT, False)],
     "lds-out-of-bounds": [(stopped(RIGHT, kind="lds out of bounds"), True), (stopped(RIGHT), False), (RIGHT, False)],
-    "out-of-bounds": [(stopped(RIGHT), True), (stopped(RIGHT, kind="null"), True), (stopped(RIGHT, kind="freed"), True),
+    "out-of-bounds": [(stopped(RIGHT), True), (stopped(RIGHT, kind="null"), True),
                       (beside(RIGHT, "a", 0), True),
                       (beside(RIGHT, "x", -1), True), (stopped(RIGHT, kind="race"), False), (RIGHT, False)],
     "left-out": [

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import gpulab
 from gpulab.errors import CheckError
 from gpulab.grading import Grader, check, run_isolated
 from gpulab.grading.gpu_bench import consecutive
@@ -149,3 +150,32 @@ def test_a_table_of_elements_without_owners_has_no_column_for_them():
     text = check("one-atomic-each", one_bin).text
     assert re.search(r"element +expected +found\n", text)
     assert "whose it is" not in text
+
+
+@pytest.mark.parametrize("shift", [-200_000, 200_000])
+@pytest.mark.parametrize(
+    ("id", "source"),
+    [
+        ("first-fill", RIGHT.replace("out[i] =", "out[i + SHIFT] =")),
+        (
+            "saxpy-guard",
+            "__global__ void saxpy(int n, float a, const float* x, float* y) {\n"
+            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = a * x[i + SHIFT] + y[i];\n}\n",
+        ),
+    ],
+)
+def test_a_wild_index_does_not_meet_the_arrays_of_a_notebook(id, source, shift):
+    """Neither those that are there on both sides, never written, nor one that was freed, nor another module's."""
+    others = gpulab.compile("__device__ float other[1 << 20]; __global__ void k(float* x) { x[0] = other[1]; }")
+    others["k"][1, 1](gpulab.zeros(1))
+    below = gpulab.empty(1 << 20, "float32")
+    hole = gpulab.empty(1 << 14, "float32")
+    above = gpulab.empty(1 << 20, "float32")
+    hole.free()
+    verdict = check(id, source.replace("SHIFT", str(shift)))
+    assert (verdict.status, verdict.cause) == ("fault", "out-of-bounds"), verdict.text
+    assert not below.to_host().any()
+    assert not above.to_host().any()
+    fill = gpulab.compile(RIGHT)["fill"]
+    fill[1, 64](64, 2.0, above)  # they are there again
+    assert above.to_host()[:65].tolist() == [2.0] * 64 + [0.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -555,3 +556,36 @@ def test_without_a_guard_addresses_are_homes(arena):
     address = arena.allocate(100, "device", 0)
     assert (arena.home(address + 5), arena.home(5)) == (address + 5, 5)
     arena.free(address)
+
+
+def test_apart_is_what_is_allocated_in_the_block():
+    arena = Arena()
+    first = arena.allocate(4096, "device", 0)
+    mine = arena.allocate(4096, "global", 0)
+    other = arena.allocate(4096, "global", 0)
+    inside = arena.allocate(4096, "internal", 0)
+    gone = arena.allocate(4096, "device", 0)
+    arena.free(gone)
+
+    def seen():
+        live, freed = arena.table()
+        return set(live[:-4:4]), set(freed[:-4:4])
+
+    assert seen() == ({first, mine, other, inside}, {gone})
+    with arena.apart([mine]):
+        new = arena.allocate(4096, "device", 0)
+        assert seen() == ({mine, inside, new}, set())
+        assert arena.find(first) is None
+        assert arena.find(mine) is not None
+        assert arena.nearest(first).relation != "inside"
+        found = []
+        thread = threading.Thread(target=lambda: found.append(seen()))  # another thread's kernels see all
+        thread.start()
+        thread.join()
+        assert found[0][0] == {first, mine, other, inside, new}
+        arena.free(first)
+        assert arena.allocate(4096, "device", 0) == first
+        assert arena.find(first) is not None
+        arena.free(new)
+        assert seen()[1] == {new}
+    assert seen()[0] == {first, mine, other, inside}

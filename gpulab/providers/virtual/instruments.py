@@ -70,6 +70,9 @@ class VirtualInstruments:
     def renew(self, module: int) -> None:
         self._runtime.modules.renew(module)
 
+    def apart(self, module: int) -> contextlib.AbstractContextManager[None]:
+        return self._runtime.arena.apart(self._runtime.modules.module(module).loaded.memory())
+
     def find_allocation(self, address: int) -> AllocationNote | None:
         return self._runtime.arena.nearest(address)
 

@@ -21,6 +21,7 @@ import sys
 import threading
 from array import array
 from collections import deque
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +48,8 @@ CLOSED = frozenset(("reserved", "physical", "closed"))
 """Kinds of virtual memory management that no kernel may use at their addresses: see `Arena.lay`."""
 GUARDED = frozenset(("device", "array", "global")) | CLOSED
 """Kinds of memory that host code must not touch."""
+OF_PROGRAMS = frozenset(("device", "host", "managed", "array", "object", "global"))
+"""Kinds of memory that programs ask for, or their modules: see `Arena.apart`."""
 
 _NAMES = {
     "device": "device memory",
@@ -260,6 +263,13 @@ def _usable(start: int, length: int) -> list[tuple[int, int]]:
     return [(start, max(first - start, 0)), (behind, start + length - behind)]
 
 
+class _Here(threading.local):
+    """What kernels that a thread launches do not see: allocations by address, and what was freed."""
+
+    live: frozenset[int] = frozenset()
+    freed: tuple[Allocation, ...] = ()
+
+
 class Arena:
     """All memory of the virtual devices of a process. `generation` counts changes to the table of allocations.
 
@@ -280,6 +290,7 @@ class Arena:
         self.is_guarded = self._reservation.shift != 0
         self.generation, self.is_wide = 0, False
         self._lock = threading.RLock()
+        self._hidden = _Here()
         self._addresses: list[int] = []
         self._allocations: dict[int, Allocation] = {}
         self._free: list[tuple[int, int]] = [(self.base + EDGE, SIZE - 2 * EDGE)]  # (address, size), by address
@@ -334,6 +345,8 @@ class Arena:
                     ctypes.memset(home, 0, used)
             self._high_water = max(self._high_water, address + room)
             self._allocations[address] = Allocation(address, size, kind, device, name, writable, home)
+            if address in self._hidden.live:  # of something that was freed since
+                self._hidden.live -= {address}
             if kind in ("device", "array") and size:
                 self.unwritten[address] = None
             if kind not in ("kernarg", "internal"):
@@ -567,11 +580,28 @@ class Arena:
                         run = -1
             return None
 
+    @contextlib.contextmanager
+    def apart(self, kept: Collection[int]) -> Iterator[None]:
+        """For kernels that this thread launches in the block, nothing is there of what programs have asked for before,
+        or have freed, but these addresses: where a wild index leads does not depend on the rest."""
+        here, before = self._hidden, (self._hidden.live, self._hidden.freed)
+        with self._lock:
+            all_ = (one.address for one in self._allocations.values() if one.kind in OF_PROGRAMS)
+            here.live = frozenset(all_).difference(kept)
+            here.freed = tuple(self._freed)
+            self.generation += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                here.live, here.freed = before
+                self.generation += 1
+
     def find(self, address: int) -> Allocation | None:
         """The allocation that holds an address."""
         with self._lock:
             position = bisect.bisect_right(self._addresses, address) - 1
-            if position < 0:
+            if position < 0 or self._addresses[position] in self._hidden.live:
                 return None
             allocation = self._allocations[self._addresses[position]]
             return allocation if address - allocation.address < max(allocation.size, 1) else None
@@ -583,14 +613,15 @@ class Arena:
             if inside is not None:
                 return AllocationNote(inside.address, inside.size, "inside", 0, inside.label)
             for freed in reversed(self._freed):
-                if 0 <= address - freed.address < freed.size:
+                if 0 <= address - freed.address < freed.size and freed not in self._hidden.freed:
                     return AllocationNote(freed.address, freed.size, "freed", 0, freed.label)
             best: AllocationNote | None = None
-            position = bisect.bisect_right(self._addresses, address)
+            shown = [one for one in self._addresses if one not in self._hidden.live]
+            position = bisect.bisect_right(shown, address)
             for index in (position - 1, position):
-                if not 0 <= index < len(self._addresses):
+                if not 0 <= index < len(shown):
                     continue
-                a = self._allocations[self._addresses[index]]
+                a = self._allocations[shown[index]]
                 after = index < position
                 distance = address - (a.address + a.size) if after else a.address - address
                 note = AllocationNote(a.address, a.size, "after" if after else "before", distance, a.label)
@@ -616,17 +647,22 @@ class Arena:
         if not 1 <= granule <= GAP:
             raise ValueError(f"a granule of {granule} bytes is larger than the gap between allocations")
         with self._lock:
-            known = self._tables.get((granule, device))
+            hidden = self._hidden
+            apart = bool(hidden.live or hidden.freed)
+            known = None if apart else self._tables.get((granule, device))
             if known is None or known[0] != self.generation:
                 live, freed = array("Q"), array("Q")
                 for address in self._addresses:
                     a = self._allocations[address]
-                    if a.kind in CLOSED or (a.only is not None and device not in a.only):
+                    if a.kind in CLOSED or (a.only is not None and device not in a.only) or address in hidden.live:
                         continue
                     live.extend((a.address, -(-a.size // granule) * granule, 0 if a.writable else READ_ONLY, a.home))
                 for a in self._freed:
-                    freed.extend((a.address, a.size, 0, 0))
+                    if a not in hidden.freed:
+                        freed.extend((a.address, a.size, 0, 0))
                 live.extend((0,) * RANGE_WORDS)
                 freed.extend((0,) * RANGE_WORDS)
-                known = self._tables[granule, device] = self.generation, live, freed
+                known = self.generation, live, freed
+                if not apart:
+                    self._tables[granule, device] = known
             return known[1], known[2]

@@ -360,6 +360,10 @@ class LoadedModule:
             name: LoadedKernel(self, descriptor) for name, descriptor in program.kernels.items()
         }
 
+    def memory(self) -> list[int]:
+        """The addresses of its variables, and of what its kernels' malloc gives out."""
+        return [*self.addresses.values(), *self._heap_parts]
+
     def fill(self) -> None:
         """Give all variables the values that they have after loading."""
         arena = self.device.arena
