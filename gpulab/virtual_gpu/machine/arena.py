@@ -21,8 +21,9 @@ import sys
 import threading
 from array import array
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from gpulab.errors import DeviceMemoryError
@@ -267,7 +268,9 @@ class _Here(threading.local):
     """What kernels that a thread launches do not see: allocations by address, and what was freed."""
 
     live: frozenset[int] = frozenset()
-    freed: tuple[Allocation, ...] = ()
+    freed: Mapping[int, Allocation] = MappingProxyType(
+        {}
+    )  # by identity: memory that is freed twice has two equal notes
 
 
 class Arena:
@@ -588,7 +591,7 @@ class Arena:
         with self._lock:
             all_ = (one.address for one in self._allocations.values() if one.kind in OF_PROGRAMS)
             here.live = frozenset(all_).difference(kept)
-            here.freed = tuple(self._freed)
+            here.freed = {id(one): one for one in self._freed}
             self.generation += 1
         try:
             yield
@@ -613,7 +616,7 @@ class Arena:
             if inside is not None:
                 return AllocationNote(inside.address, inside.size, "inside", 0, inside.label)
             for freed in reversed(self._freed):
-                if 0 <= address - freed.address < freed.size and freed not in self._hidden.freed:
+                if 0 <= address - freed.address < freed.size and id(freed) not in self._hidden.freed:
                     return AllocationNote(freed.address, freed.size, "freed", 0, freed.label)
             best: AllocationNote | None = None
             shown = [one for one in self._addresses if one not in self._hidden.live]
@@ -658,7 +661,7 @@ class Arena:
                         continue
                     live.extend((a.address, -(-a.size // granule) * granule, 0 if a.writable else READ_ONLY, a.home))
                 for a in self._freed:
-                    if a not in hidden.freed:
+                    if id(a) not in hidden.freed:
                         freed.extend((a.address, a.size, 0, 0))
                 live.extend((0,) * RANGE_WORDS)
                 freed.extend((0,) * RANGE_WORDS)
