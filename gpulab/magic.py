@@ -325,7 +325,7 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
     from IPython.display import clear_output
 
     from gpulab import programs, providers
-    from gpulab.toolchain import diagnostics, hosted
+    from gpulab.toolchain import cxx_library, diagnostics
 
     parser = _hipcc_parser()
     try:
@@ -339,23 +339,27 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
     name = asked.name or "program"
     if asked.name and (not name.isidentifier() or keyword.iskeyword(name)):
         raise OptionError(f"%%hipcc: --name {name} is no name that Python can use.")
-    first = not hosted.unavailable() and not hosted.is_ready()
-    if first:
-        print(hosted.FIRST_TIME, flush=True)
+    told: list[str] = []
+
+    def tell(words: str) -> None:
+        told.append(words)
+        print(words, flush=True)
+
     arch = providers.find(asked.arch or providers.current()).arch
     archs = tuple(dict.fromkeys((*programs.DEFAULT_ARCHS, arch)))
     try:
         try:
-            program = programs.build(
-                cell,
-                name=name,
-                archs=archs,
-                options=options,
-                first_line=first_line,
-                file=languages.cell_name(languages.find("hip")),
-            )
+            with cxx_library.telling(tell):
+                program = programs.build(
+                    cell,
+                    name=name,
+                    archs=archs,
+                    options=options,
+                    first_line=first_line,
+                    file=languages.cell_name(languages.find("hip")),
+                )
         finally:
-            if first:
+            if told:
                 clear_output()
     except CompileError as error:
         show_messages(str(error), error.diagnostics)

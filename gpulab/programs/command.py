@@ -19,7 +19,7 @@ from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
 from gpulab.programs import arguments, bundles, device_tools, objects, units
 from gpulab.programs.arguments import Command, Input
-from gpulab.toolchain import code_object, compiler, diagnostics, hosted
+from gpulab.toolchain import code_object, compiler, cxx_library, diagnostics, hosted
 
 _SUFFIX = {"compile": ".o", "assembly": ".s", "preprocess": ".ii", "depend": ".d"}
 _HELP = """usage: hipcc [OPTIONS] FILES
@@ -65,12 +65,9 @@ def run(words: Sequence[str], plain: bool = False) -> int:
         _tell_steps(command)
         return 0
     hosted.require()
-    if not hosted.is_ready():
-        print(hosted.FIRST_TIME, file=sys.stderr, flush=True)
     try:
-        if command.step == "link":
-            return _link(command)
-        return _each(command)
+        with cxx_library.telling(lambda words: print(words, file=sys.stderr, flush=True)):
+            return _link(command) if command.step == "link" else _each(command)
     except CompileError as error:
         print(error, file=sys.stderr)
         return 1

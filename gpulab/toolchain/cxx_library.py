@@ -7,11 +7,13 @@ other archives are there or not. Definitions and options are those with which `z
 
 from __future__ import annotations
 
+import contextlib
 import re
 import struct
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +23,24 @@ from gpulab.toolchain import cache, compiler
 from gpulab.toolchain.host import put
 
 _FORMAT = "1"
+_tell: ContextVar[Callable[[str], object]] = ContextVar("_tell", default=lambda words: None)
 _ABI = "libcxxabi/src"
 _OWN = "libcxx/src"
+
+
+@contextlib.contextmanager
+def telling(tell: Callable[[str], object]) -> Iterator[None]:
+    """In the block `tell` is called with a line of text before something is built that takes long."""
+    token = _tell.set(tell)
+    try:
+        yield
+    finally:
+        _tell.reset(token)
+
+
+def tell(what: str) -> None:
+    """Say that this is built now, to whoever wants to know."""
+    _tell.get()(f"gpulab: building {what} for whole programs (once; 5 to 30 seconds) ...")
 
 
 @dataclass(frozen=True)
@@ -31,11 +49,13 @@ class Part:
 
     Attributes:
         name: of its file, before ".a".
+        title: what people are told.
         sources: of LLVM's libcxxabi and libcxx, below the folder with the compiler's libraries.
         symbols: what mangled names match of which it has the definition; of the last part, all.
     """
 
     name: str
+    title: str
     sources: tuple[str, ...]
     symbols: re.Pattern[str]
 
@@ -48,6 +68,7 @@ def _in(folder: str, names: str) -> tuple[str, ...]:
 PARTS = (
     Part(
         "libc++base",
+        "the C++ library",
         (
             *_in(_ABI, "cxa_demangle"),
             *_in(
@@ -65,9 +86,15 @@ PARTS = (
         ),
         re.compile("(?!)"),  # it is always there
     ),
-    Part("libc++sort", _in(_OWN, "algorithm"), re.compile("[0-9]__(sort|introsort|nth_element)")),
+    Part(
+        "libc++sort",
+        "the C++ library's sorting functions",
+        _in(_OWN, "algorithm"),
+        re.compile("[0-9]__(sort|introsort|nth_element)"),
+    ),
     Part(
         "libc++streams",
+        "the C++ library's streams",
         _in(
             _OWN,
             "locale ios.instantiations iostream ostream charconv ios strstream fstream ryu/d2fixed ryu/f2s ryu/d2s",
@@ -76,6 +103,7 @@ PARTS = (
     ),
     Part(
         "libc++rest",
+        "the rest of the C++ library",
         _in(
             _OWN,
             "filesystem/operations filesystem/directory_iterator filesystem/directory_entry filesystem/path "
@@ -139,6 +167,7 @@ class CxxLibrary:
         with cache.alone(self.folder):
             for part in parts:
                 if not self._path(part).exists():
+                    tell(part.title)
                     self._build(part)
 
     def extend(self, lacking: Sequence[str]) -> bool:

@@ -29,8 +29,6 @@ from gpulab.toolchain.host import put
 
 INCLUDE = Path(__file__).parent / "include"
 GLIBC = "2.28"  # programs run with this version of the C library and later ones
-#: What to say before the first program, where people can read it.
-FIRST_TIME = "gpulab: building the C++ library for whole programs (once; 10 to 60 seconds) ..."
 #: Clang 22 takes an index like (x - i + 64) % 64 for one that only grows, and loads several elements from beyond the
 #: array (LLVM's issue 191382 has such a store). AMD's targets vectorise no such loops.
 _SCALAR_LOOPS = "-fno-vectorize"
@@ -237,6 +235,7 @@ def setting() -> Hosted:
         found = Hosted(**{name: _tuples(value) for name, value in json.loads(kept).items()})
         if all(os.path.exists(path) for path in (*found.folders, *found.libraries)):
             return found
+    cxx_library.tell("the C library")
     found = _discover(target())
     _STORE.put(key, json.dumps({name: value for name, value in asdict(found).items() if name != "own"}).encode())
     return found

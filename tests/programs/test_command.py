@@ -12,7 +12,7 @@ import pytest
 
 from gpulab.errors import GpulabError
 from gpulab.programs import bundles, command, units
-from gpulab.toolchain import c_header, compiler, diagnostics, hosted
+from gpulab.toolchain import c_header, compiler, cxx_library, diagnostics, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
 
@@ -447,14 +447,23 @@ def test_commands_that_cannot_be_done(project: Path, line: str, said: str) -> No
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize(("ready", "said"), [(True, ""), (False, hosted.FIRST_TIME + "\n")])
 def test_the_first_time_takes_long(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ready: bool, said: str
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(hosted, "is_ready", lambda: ready)
-    monkeypatch.setattr(command, "_each", lambda _: 0)
+    def require(_: object) -> int:
+        cxx_library.CxxLibrary("triple", (), ()).require(cxx_library.PARTS[:2])
+        return 0
+
+    def build(self: cxx_library.CxxLibrary, part: cxx_library.Part) -> None:
+        self._path(part).touch()
+
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(cxx_library.CxxLibrary, "_build", build)
+    monkeypatch.setattr(command, "_each", require)
     assert hipcc("-c a.hip") == 0
-    assert capsys.readouterr() == ("", said)
+    assert hipcc("-c a.hip") == 0
+    said = "gpulab: building the C++ library{} for whole programs (once; 5 to 30 seconds) ...\n"
+    assert capsys.readouterr() == ("", said.format("") + said.format("'s sorting functions"))
 
 
 def test_units_in_damaged_files() -> None:
