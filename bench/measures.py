@@ -400,9 +400,8 @@ def translations(runs: int, kernels: Sequence[tuple[str, int]] = GENERATED) -> N
                 mode = dispatch.mode_register(kernel, program.arch)
                 made = translate(program, kernel, decoder, mode, quick=True)
                 counts.append(len(made.decoded))
-                jit.compile_object(made.ir, quick=not optimised, keep=False)
-                if made.quick:
-                    jit.compile_object(made.quick, quick=True, keep=False)
+                parts = [(made.ir, not optimised), *((part, True) for part in made.quick)]
+                jit.compile_objects(parts, keep=False)
 
             times = [f"{shortest(partial(whole, how), max(1, min(runs, 3))) * 1000:.0f}" for how in (False, True)]
             lines.append([level, arch, f"{counts[0]:,}", *times, "150" if steps < 50 else "1,500"])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+import threading
+
 import numpy as np
 import pytest
 
 import gpulab
+from gpulab import cores
+from gpulab.errors import InternalError
 from gpulab.virtual_gpu.machine import loading
-from gpulab.virtual_gpu.translate import function
+from gpulab.virtual_gpu.translate import function, jit, pieces
 
 SOURCE = r"""
 __device__ __noinline__ int depth(int n) { return n <= 1 ? 1 : n * depth(n - 2) + 1; }
@@ -62,3 +68,36 @@ def test_pieces_compute_what_one_function_computes(monkeypatch, arch, level):
     assert np.array_equal(run(arch, level), whole)
     monkeypatch.setattr(loading, "QUICK_SECONDS", 1e-9)  # the second launch is of optimised code
     assert np.array_equal(run(arch, level), whole)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_modules_of_a_large_kernel_are_compiled_beside_each_other(monkeypatch, count):
+    """Meanwhile no garbage is collected: finalizers of a program could wait, in the other thread, for this one."""
+    whole = run("gfx942", "-O2")
+    made = []
+
+    def noted(source, **how):
+        made.append((threading.get_ident(), gc.isenabled()))
+        return compiled(source, **how)
+
+    compiled = jit.compile_object
+    monkeypatch.setattr(jit, "compile_object", noted)
+    monkeypatch.setattr(jit, "is_kept", lambda source: False)
+    monkeypatch.setattr(cores, "usable", lambda: count)
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 1e6)
+    monkeypatch.setattr(function, "PIECE", 20)
+    monkeypatch.setattr(function, "LARGE", 0)
+    monkeypatch.setattr(function, "HUGE", 0)
+    monkeypatch.setattr(pieces, "PARTS", ((False, sys.maxsize), (True, 4000)))
+    assert np.array_equal(run("gfx942", "-O2"), whole)
+    threads = {thread for thread, _ in made}
+    assert len(made) > 2
+    assert len(threads) == (1 if count == 1 else 3)  # this one, and two beside it
+    assert all(not collects for _, collects in made)
+    assert gc.isenabled()
+
+
+def test_collecting_stays_as_it_was_where_code_is_wrong():
+    with pytest.raises(InternalError, match="not valid LLVM IR"):
+        jit.compile_objects([("nonsense", True), ("nonsense", True)], keep=False)
+    assert gc.isenabled()

@@ -258,10 +258,7 @@ class LoadedKernel:
         self._objects(translation, not jit.is_kept(translation.ir))
 
     def _objects(self, translation: Translation, quick: bool) -> list[bytes]:
-        objects = [jit.compile_object(translation.ir, quick=quick)]
-        if translation.quick:
-            objects.append(jit.compile_object(translation.quick, quick=True))
-        return objects
+        return jit.compile_objects([(translation.ir, quick), *((part, True) for part in translation.quick)])
 
     def _link(self, translation: Translation, quick: bool) -> int:
         """The address of a translated kernel's function."""

@@ -1,4 +1,5 @@
 """LLVM IR to code that runs here: `compile_object` optimises and generates, `load` links into the process.
+`compile_objects` does several side by side.
 
 Objects are kept in gpulab's cache on disk by the hash of their IR, the CPU's name and features and the versions of
 the compiler parts. Translated code calls nothing by name: what it needs it finds in the wave's state.
@@ -7,12 +8,15 @@ the compiler parts. Translated code calls nothing by name: what it needs it find
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
 import os
 import re
 import threading
+from collections.abc import Sequence
 from typing import Any
 
+from gpulab import cores
 from gpulab.errors import InternalError
 from gpulab.toolchain import cache
 
@@ -41,24 +45,66 @@ class Host:
         self.cpu = llvm.get_host_cpu_name()
         self.features = llvm.get_host_cpu_features().flatten()
         target = llvm.Target.from_triple(self.triple)
-        self.machine = target.create_target_machine(
-            cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="default"
-        )
-        self.quick = target.create_target_machine(
-            cpu=self.cpu, features=self.features, opt=0, reloc="pic", codemodel="default"
-        )
+        self._target, self._own = target, threading.local()
+        self.machine = self._new_machine(2)
         self.layout = str(self.machine.target_data)
         # Lanes of a chunk: what one vector register holds; with AVX-512 16 lanes, and masks for them.
         wide = all(f"+{name}" in self.features.split(",") for name in ("avx512f", "avx512vl", "avx512bw", "avx512dq"))
         self.lanes = int(os.environ.get("GPULAB_LANES", 0)) or (16 if wide else 8)
         self.jit = llvm.create_lljit_compiler(
-            target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="default"),
+            self._new_machine(2),
             use_jit_link=True,
             suppress_errors=False,
         )
         self.identity = "|".join(
             (llvmlite.__version__, str(llvm.llvm_version_info), self.triple, self.cpu, self.features)
         )
+        self._emission = _Emission(llvm)
+
+    def _new_machine(self, level: int) -> Any:
+        return self._target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=level, reloc="pic", codemodel="default"
+        )
+
+    def quick(self) -> Any:
+        """The calling thread's own target machine that does not optimise."""
+        found = getattr(self._own, "quick", None)
+        if found is None:
+            found = self._own.quick = self._new_machine(0)
+        return found
+
+    def emit(self, machine: Any, module: Any) -> bytes:
+        """Object code of a module. Threads with machines and modules of their own may do this at the same time."""
+        return self._emission(machine, module)
+
+
+class _Emission:
+    """`TargetMachine.emit_object` without llvmlite's lock.
+
+    llvmlite lets one thread at a time into LLVM, which itself asks only that threads share neither a context nor a
+    target machine (LLVM Programmer's Manual, "Threads and LLVM").
+    """
+
+    def __init__(self, llvm: Any) -> None:
+        library = ctypes.CDLL(llvm.ffi.lib._lib._name)
+        pointer, text = ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p)
+        self._emit = library.LLVMPY_TargetMachineEmitToMemory
+        self._start, self._size = library.LLVMPY_GetBufferStart, library.LLVMPY_GetBufferSize
+        self._drop = library.LLVMPY_DisposeMemoryBuffer
+        self._emit.argtypes, self._emit.restype = (pointer, pointer, ctypes.c_int, text), pointer
+        self._start.argtypes, self._start.restype = (pointer,), pointer
+        self._size.argtypes, self._size.restype = (pointer,), ctypes.c_size_t
+        self._drop.argtypes, self._drop.restype = (pointer,), None
+
+    def __call__(self, machine: Any, module: Any) -> bytes:
+        message = ctypes.c_char_p()
+        made = self._emit(machine, module, 1, ctypes.byref(message))
+        if not made:
+            raise InternalError(f"no code could be generated: {(message.value or b'').decode('utf-8', 'replace')}")
+        try:
+            return ctypes.string_at(self._start(made), self._size(made))
+        finally:
+            self._drop(made)
 
 
 def host() -> Host:
@@ -107,21 +153,47 @@ def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = 
     known = STORE.get(key) if keep else None
     if known is not None:
         return known
-    with _lock:
-        try:
-            if isinstance(source, bytes):
-                module = here.llvm.parse_bitcode(source)
-            else:
-                module = here.llvm.parse_assembly(_WAVE.sub(r"br label \1", source) if quick else source)
-        except RuntimeError as error:
-            raise InternalError(f"translated code is not valid LLVM IR: {error}") from error
+    context = here.llvm.create_context()
+    try:
+        if isinstance(source, bytes):
+            module = here.llvm.parse_bitcode(source, context)
+        else:
+            module = here.llvm.parse_assembly(_WAVE.sub(r"br label \1", source) if quick else source, context)
+    except RuntimeError as error:
+        raise InternalError(f"translated code is not valid LLVM IR: {error}") from error
+    with module:
         module.triple, module.data_layout = here.triple, here.layout
-        if optimise and not quick:
-            _optimise(here, module)
-        code: bytes = (here.quick if quick else here.machine).emit_object(module)
+        if quick:
+            code = here.emit(here.quick(), module)
+        else:
+            with _lock:
+                if optimise:
+                    _optimise(here, module)
+                code = here.emit(here.machine, module)
     if keep:
         STORE.put(key, code)
     return code
+
+
+def compile_objects(sources: Sequence[tuple[str, bool]], **how: Any) -> list[bytes]:
+    """Object code of several: (IR, whether quickly). They are compiled side by side, each as `compile_object` does it.
+
+    Raises:
+        InternalError: the IR is not valid.
+    """
+    if len(sources) == 1 or cores.usable() == 1:
+        return [compile_object(source, quick=quick, **how) for source, quick in sources]
+    (first, quick), *others = sources
+    # The caller may hold locks. In another thread, which it waits for, no finalizer may run that asks for them.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with cores.beside(len(others)) as beside:
+            parts = [beside.submit(compile_object, source, quick=quick, **how) for source, quick in others]
+            return [compile_object(first, quick=quick, **how), *(part.result() for part in parts)]
+    finally:
+        if collects:
+            gc.enable()
 
 
 def load(code: bytes | list[bytes], *names: str) -> tuple[int, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpulab.virtual_gpu.isa.instruction import Symbol
@@ -35,6 +37,8 @@ lane:
 done:
   ret void
 }}"""
+PARTS = (False, sys.maxsize), (True, 1 << 18)
+"""Whether functions are compiled quickly, and the characters of IR from which on the next ones are another module."""
 _LABEL = re.compile(r"label %b(\d+)\b")
 
 
@@ -42,7 +46,7 @@ _LABEL = re.compile(r"label %b(\d+)\b")
 class Translation:
     """LLVM IR of a kernel and what its counters mean.
 
-    quick: IR of what is to be compiled quickly and linked with it; or "".
+    quick: IR of what is to be compiled quickly and linked with it, in modules that can be compiled side by side.
     blocks: the instruction indices of each counted block, in the order of the counters.
     segments: when profiling, the instructions executed under one EXEC each, in the order of the rows of lane counts.
     zeroed: VGPRs that may be read before they are written. scalars: the same of scalar registers, a bit each.
@@ -53,7 +57,7 @@ class Translation:
     """
 
     ir: str
-    quick: str
+    quick: tuple[str, ...]
     name: str
     blocks: list[list[int]]
     segments: list[list[int]]
@@ -64,6 +68,16 @@ class Translation:
     symbols: list[tuple[Symbol, int]]
     accesses: list[Observed]
     widest: int
+
+
+def together(functions: Sequence[str], size: int) -> Iterator[str]:
+    """Functions one after the other, in texts of at least `size` characters, but for the last."""
+    begin, length = 0, 0
+    for end, function in enumerate(functions, 1):
+        length += len(function)
+        if length >= size or end == len(functions):
+            yield "\n".join(functions[begin:end])
+            begin, length = end, 0
 
 
 class Pieces(Frame):
@@ -89,14 +103,12 @@ class Pieces(Frame):
             modules[False].append(self._leader(name))
         notes = ['!0 = !{!"branch_weights", i32 1000, i32 1}', '!1 = !{!"branch_weights", i32 1, i32 1000}', "!2 = !{}"]
         own = [_SUM_LANES] if self.profile else []
-        text, quick = (
-            "\n".join([*functions, *own, *e.declarations.values(), *notes, ""]) if functions else ""
-            for functions in modules.values()
-        )
+        shared = "\n".join([*own, *e.declarations.values(), *notes, ""])
+        text, quick = (tuple(f"{part}\n{shared}" for part in together(modules[kind], size)) for kind, size in PARTS)
         start = self.entry_live[self.kernel.entry]
         zeroed = [r for r in range(512) if (start.active | start.asleep) >> r & 1]
         return Translation(
-            text,
+            "".join(text),
             quick,
             name,
             [list(b) for b in self.blocks.values()],
