@@ -92,7 +92,7 @@ def test_modules_of_a_large_kernel_are_compiled_beside_each_other(monkeypatch, c
     assert np.array_equal(run("gfx942", "-O2"), whole)
     threads = {thread for thread, _ in made}
     assert len(made) > 2
-    assert len(threads) == (1 if count == 1 else 3)  # this one, and two beside it
+    assert (len(threads) > 1) == (count > 1)
     assert all(not collects for _, collects in made)
     assert gc.isenabled()
 
