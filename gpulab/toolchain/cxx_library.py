@@ -8,6 +8,7 @@ other archives are there or not. Definitions and options are those with which `z
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import struct
 import tempfile
@@ -145,9 +146,9 @@ class CxxLibrary:
     headers: tuple[str, ...]
     definitions: tuple[str, ...]
 
-    @property
+    @functools.cached_property
     def folder(self) -> Path:
-        """Where its archives stand."""
+        """Where its archives stand: the same for every environment with this compiler, so that seeds fit."""
         key = cache.key(_FORMAT, self.triple, *self.definitions, compiler.version())
         return cache.tool_folder("cxx-library") / key[:16]
 
