@@ -16,10 +16,10 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gpulab.toolchain import cache, compiler
+from gpulab.toolchain import ast_file, cache, compiler
 
 _STORE = cache.Store("headers", 512 << 20)  # 5 MB for kernels, 15 MB for each pass over a program
-_FORMAT = "3"
+_FORMAT = "4"
 INCLUDE = Path(__file__).parent / "include"
 _RUNTIME = "#include <hip/hip_runtime.h>\n"
 _PIECE = re.compile(r"\s+|//[^\n\\]*(?=\n)|/\*.*?\*/|#[ \t]*include[ \t]*(<[^<>\n]+>)", re.DOTALL)
@@ -135,10 +135,13 @@ def _made(key: str, includes: str, folder: Path, run: Run) -> bytes | None:
     """A new precompiled header of what these lines include; None if Clang could not read it."""
     main, out = folder / "headers.hip", folder / FILE
     main.write_text(includes, encoding="utf-8", newline="\n")
-    emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-S", "-o", str(out), "-")
+    emit = (
+        "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-Xclang", "-fpch-instantiate-templates",
+        "-S", "-o", str(out), "-",
+    )  # fmt: skip
     if run(emit, main).code != 0 or not out.exists():
         return None
-    made = out.read_bytes()
+    made = ast_file.without_functions_to_check(out.read_bytes())
     _STORE.put(key, made)
     _STORE.prune()  # entries are few and large
     _kept.cache_clear()
