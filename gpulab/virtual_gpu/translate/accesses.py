@@ -13,7 +13,7 @@ from gpulab.virtual_gpu.translate.addresses_buffer import Buffer
 from gpulab.virtual_gpu.translate.captured import Captured, Item, Scalar, Vector
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import ACC, memory_operands, returns_value, words
-from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, ZEROS, Emitter, Value, splats
+from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, ZEROS, Emitter, Joined, Value, splats
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.memory import LaneAccess, Observed, Site
 
@@ -304,6 +304,7 @@ class Accesses:
         place: tuple[Value, Value] | None = None,
     ) -> LaneAccess:  # fmt: skip
         e = self.emitter
+        joined: Value | None = None
         base = item.address.base
         if offset:
             base = e.added(base, offset)
@@ -325,15 +326,17 @@ class Accesses:
                 assert isinstance(address, Scalar)
                 access.address = address.value
             elif row.space in ("global", "flat") and address.width == 64:
-                access.pair = chunk.pairs.get(address.number)
-                if access.pair is None:
+                joined = chunk.pairs.get(address.number)
+                if joined is None or isinstance(joined, Joined):
                     access.address, access.high = chunk.get(address.number), chunk.get(address.number + 1)
+                else:
+                    access.pair = joined
             else:
                 access.address = chunk.get(address.number)
                 access.unsigned_index = row.space == "global"
         if chunk.lines is not None:  # no observed wave comes here
-            if access.pair is not None:
-                line = chunk.lines.fact(access.pair)
+            if joined is not None:
+                line = chunk.lines.fact(joined)
             elif access.high is not None:
                 line = chunk.lines.pair(access.address, access.high)
             else:

@@ -28,6 +28,7 @@ from gpulab.virtual_gpu.translate.emitter import (
     Constant,
     Emitter,
     Integer,
+    Joined,
     Value,
     signed,
     splat,
@@ -243,8 +244,8 @@ class Capture:
             if packed_halves and row is not None and type.kind == "u":
                 element = {"f16": Type("f", 16), "bf16": Type("bf", 16), "f32": Type("f", 32)}.get(row.element)
                 if type.width == 64:
-                    half = literal_bits(value, element or Type("u", 32))
-                    number = half | half << 32
+                    half = splats(32, signed(literal_bits(value, element or Type("u", 32)), 32))
+                    return Scalar(Joined(self.emitter, half, half), 64)
                 elif element is not None and value.is_float:
                     number = literal_bits(value, element)
             return Scalar(splats(width, signed(number, width)), width)
@@ -262,6 +263,9 @@ class Capture:
                 # A 32-bit register for a 64-bit operand: zero-extended.
                 word = self.scalars.word(number_)
                 return Scalar(self.splat("i64", self.emitter.let(f"zext i32 {word} to i64")), 64)
+            if packed_halves:
+                low, high = (self.splat("i32", self.scalars.word(number_ + half)) for half in (0, 1))
+                return Scalar(Joined(self.emitter, low, high), 64)
             return Scalar(self.splat("i64", self.scalars.pair(number_)), 64)
         return Scalar(self.splat("i32", self.scalars.word(number_)), 32)
 

@@ -1,14 +1,14 @@
 """The inside of a run's loop: `Chunk` holds the vector registers of its 8 or 16 lanes as IR values.
 
 A register is loaded from the wave's file when it is first read and stored once, at the end of the chunk, blended
-under EXEC. 64-bit pairs are kept whole and split only on demand.
+under EXEC. 64-bit pairs are kept as they were made, and split or joined only on demand.
 """
 
 from __future__ import annotations
 
 import copy
 
-from gpulab.virtual_gpu.translate.emitter import Constant, Emitter, Local, Value, splat
+from gpulab.virtual_gpu.translate.emitter import Constant, Emitter, Joined, Local, Value, splat
 from gpulab.virtual_gpu.translate.expressions import Reader
 from gpulab.virtual_gpu.translate.linear import Lines
 
@@ -61,6 +61,8 @@ class Chunk:
         e = self.emitter
         if isinstance(value, Constant) or e.lanes == e.own_lanes:
             return value
+        if isinstance(value, Joined):
+            return Joined(e, self.spread(value.low, 32), self.spread(value.high, 32))
         kind = f"<{e.own_lanes} x i{width}>"
         result = e.let(f"shufflevector {kind} {value}, {kind} poison, <{e.lanes} x i32> zeroinitializer")
         if self.lines is not None:
@@ -85,13 +87,12 @@ class Chunk:
         e = self.emitter
         if register in self.pairs:
             whole = self.pairs[register]
-            value: Value = e.let(f"trunc {e.v64} {whole} to {e.v32}")
+            value = e.low(whole)
             if self.lines is not None:
                 self.lines.halved(value, whole, high=False)
         elif register - 1 in self.pairs:
             whole = self.pairs[register - 1]
-            high = e.let(f"lshr {e.v64} {whole}, splat (i64 32)")
-            value = e.let(f"trunc {e.v64} {high} to {e.v32}")
+            value = e.high(whole)
             if self.lines is not None:
                 self.lines.halved(value, whole, high=True)
         else:
@@ -104,10 +105,8 @@ class Chunk:
         known = self.pairs.get(register)
         if known is not None:
             return known
-        e = self.emitter
         low, high = self.get(register), self.get(register + 1)
-        wide = e.let(f"shl {e.v64} {e.let(f'zext {e.v32} {high} to {e.v64}')}, splat (i64 32)")
-        value = e.let(f"or {e.v64} {wide}, {e.let(f'zext {e.v32} {low} to {e.v64}')}")
+        value = Joined(self.emitter, low, high)
         if self.lines is not None:
             self.lines.joined(value, low, high)
         self.pairs[register] = value

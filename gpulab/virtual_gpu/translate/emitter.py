@@ -31,7 +31,36 @@ class Integer(Constant):
         return int(self)
 
 
-Value = Local | Constant
+class Joined:
+    """64-bit integers of a chunk's lanes by their halves, vectors of 32-bit integers.
+
+    Halves that come from registers and go to registers, as those of packed floats, are never joined. Where a text needs
+    the whole, formatting emits what joins them: in each basic block anew, as it need not come after the block before.
+    """
+
+    __slots__ = ("_block", "_emitter", "_types", "_whole", "high", "low")
+
+    def __init__(self, emitter: Emitter, low: Value, high: Value) -> None:
+        self.low, self.high = low, high
+        self._emitter, self._types = emitter, (emitter.v32, emitter.v64)
+        self._block = ""
+        self._whole: Local | None = None
+
+    def __format__(self, form: str) -> str:
+        e, (narrow, wide) = self._emitter, self._types
+        if self._whole is None or self._block != e.block:
+            parts = []
+            if self.low != NOTHING:
+                parts.append(e.let(f"zext {narrow} {self.low} to {wide}"))
+            if self.high != NOTHING or not parts:
+                above = e.let(f"zext {narrow} {self.high} to {wide}")
+                parts.append(e.let(f"shl {wide} {above}, splat (i64 32)"))
+            self._whole = parts[0] if len(parts) == 1 else e.let(f"or {wide} {parts[1]}, {parts[0]}")
+            self._block = e.block
+        return self._whole
+
+
+Value = Local | Constant | Joined
 """An IR value without its type. Texts of IR are made of values by formatting."""
 
 ZERO = Integer(0)
@@ -39,6 +68,8 @@ TRUE, FALSE = Constant("true"), Constant("false")
 NULL = Constant("null")
 ZEROS = Constant("zeroinitializer")
 """A vector of zeros."""
+NOTHING = Constant("splat (i32 0)")
+"""A half of 64 bits that is 0."""
 
 
 def vector(type: str, width: int) -> str:
@@ -108,6 +139,16 @@ class Emitter:
         name = Local(f"%t{self._names}")
         self.lines.append(f"  {name} = {text}")
         return name
+
+    def low(self, whole: Value) -> Value:
+        """The low halves of a chunk's 64-bit integers."""
+        return whole.low if isinstance(whole, Joined) else self.let(f"trunc {self.v64} {whole} to {self.v32}")
+
+    def high(self, whole: Value) -> Value:
+        """The high halves."""
+        if isinstance(whole, Joined):
+            return whole.high
+        return self.let(f"trunc {self.v64} {self.let(f'lshr {self.v64} {whole}, splat (i64 32)')} to {self.v32}")
 
     def do(self, text: str) -> None:
         self.lines.append(f"  {text}")

@@ -11,7 +11,17 @@ from collections.abc import Callable, Sequence
 from gpulab.errors import InternalError
 from gpulab.virtual_gpu.isa import expression
 from gpulab.virtual_gpu.isa.expression import Type
-from gpulab.virtual_gpu.translate.emitter import Constant, Emitter, Integer, Value, float_constant, signed, vector
+from gpulab.virtual_gpu.translate.emitter import (
+    NOTHING,
+    Constant,
+    Emitter,
+    Integer,
+    Joined,
+    Value,
+    float_constant,
+    signed,
+    vector,
+)
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 _SIMPLE_INT = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "shl": "shl"}
@@ -83,6 +93,10 @@ class Reader:
         return [known[id(v)] for v in values]
 
     def _node(self, value: expression.Value, args: list[Value]) -> Value:
+        if self.width > 1 and (value.type.width == 64 or (args and value.args[0].type.width == 64)):
+            by_halves = self._by_halves(value, args)
+            if by_halves is not None:
+                return by_halves
         handler: Callable[[expression.Value, list[Value]], Value] | None = getattr(self, f"_{value.op}", None)
         if handler is not None:
             return handler(value, args)
@@ -104,6 +118,51 @@ class Reader:
             name = f"{_UNARY_FLOAT[value.op]}.{_suffix(ir_type(value.type), self.width)}"
             return e.call(t, name, f"{t} {args[0]}")
         raise InternalError(f"no LLVM form of the expression operation {value.op} on {value.type}")
+
+    def _by_halves(self, value: expression.Value, args: list[Value]) -> Value | None:
+        """64-bit integers of which the halves are known, or one of them alone; None where the whole is needed."""
+        e, op, first = self.emitter, value.op, value.args[0] if value.args else None
+        if first is None or not first.type.is_int or not value.type.is_int:
+            return None
+        if op == "to":
+            if value.type.width == 64 and first.type == expression.u32:
+                return Joined(e, args[0], NOTHING)
+            if value.type.width <= 32 and isinstance(args[0], Joined):
+                return self._convert(args[0].low, expression.u32, value.type)
+            return None
+        if value.type.width != 64:
+            return None
+        if op in ("shl", "shr"):
+            amount = value.args[1]
+            if not isinstance(args[0], Joined) or amount.op != "const" or amount.data != 32:
+                return None
+            if op == "shl":
+                return Joined(e, NOTHING, args[0].low)
+            return Joined(e, args[0].high, NOTHING) if value.type.kind == "u" else None
+        if op in ("and", "or", "xor"):
+            parts = [self._parts(node, argument) for node, argument in zip(value.args, args, strict=True)]
+            if parts[0] is None or parts[1] is None:
+                return None
+            low, high = (self._bitwise(op, one, other) for one, other in zip(*parts, strict=True))
+            return Joined(e, low, high)
+        return None
+
+    def _parts(self, node: expression.Value, argument: Value) -> tuple[Value, Value] | None:
+        """The halves of a 64-bit integer, if they are known."""
+        if node.op == "const":
+            return self._int(int(node.data) & 0xFFFFFFFF, 32), self._int(int(node.data) >> 32, 32)
+        return (argument.low, argument.high) if isinstance(argument, Joined) else None
+
+    def _bitwise(self, op: str, one: Value, other: Value) -> Value:
+        """An operation on halves, of which many are 0 or have all bits."""
+        ones = self._int(-1, 32)
+        for a, b in ((one, other), (other, one)):
+            if a == NOTHING:
+                return a if op == "and" else b
+            if a == ones and op != "xor":
+                return b if op == "and" else a
+        t = self.emitter.v32
+        return self.emitter.let(f"{op} {t} {one}, {other}")
 
     def _shr(self, value: expression.Value, args: list[Value]) -> Value:
         op = "ashr" if value.type.kind == "i" else "lshr"

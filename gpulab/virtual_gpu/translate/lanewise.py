@@ -22,7 +22,7 @@ from gpulab.virtual_gpu.translate.captured import (
 )
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import ACC
-from gpulab.virtual_gpu.translate.emitter import Emitter, Integer, Value, signed, splat
+from gpulab.virtual_gpu.translate.emitter import Emitter, Integer, Joined, Value, signed, splat
 from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed_input, flushed_output, reader_of, scaled
 
 _PACKED_FLOATS = {"f16": Type("f", 16), "f32": Type("f", 32)}
@@ -118,9 +118,7 @@ class Lanewise:
         if not wide:
             return low
         above = e.let(f"getelementptr i8, ptr {place}, i64 {4 * self.wave_size}")
-        top = e.let(f"zext {e.v32} {e.let(f'load {e.v32}, ptr {above}, align {e.align}')} to {e.v64}")
-        low = e.let(f"zext {e.v32} {low} to {e.v64}")
-        return e.let(f"or {e.v64} {e.let(f'shl {e.v64} {top}, splat (i64 32)')}, {low}")
+        return Joined(e, low, e.let(f"load {e.v32}, ptr {above}, align {e.align}"))
 
     def _modified(
         self,
@@ -163,42 +161,45 @@ class Lanewise:
     def _halves(self, raw: Value, instruction: Instruction, row: Row, position: int, wide: bool) -> Value:
         """op_sel, op_sel_hi, neg_lo and neg_hi of a packed source."""
         e = self.emitter
-        width = 64 if wide else 32
-        half, vector = width // 2, e.v64 if wide else e.v32
-        low_from_high = _bit(instruction, "op_sel", position)
-        high_from_high = _bit(instruction, "op_sel_hi", position, True)
-        if low_from_high or not high_from_high:
-            low_mask, high_mask = (1 << half) - 1, ((1 << half) - 1) << half
-            if low_from_high:
-                low = e.let(f"lshr {vector} {raw}, splat (i{width} {half})")
+        from_high = _bit(instruction, "op_sel", position), _bit(instruction, "op_sel_hi", position, True)
+        own = any(p.name == "neg" for p in row.parameters)  # then the row itself negates
+        negated = [not own and _bit(instruction, name, position) for name in ("neg_lo", "neg_hi")]
+        if wide:
+            low, high = (e.high(raw) if above else e.low(raw) for above in from_high)
+            sign = f"splat (i32 {signed(1 << 31, 32)})"
+            parts = zip((low, high), negated, strict=True)
+            low, high = (e.let(f"xor {e.v32} {part}, {sign}") if negate else part for part, negate in parts)
+            return Joined(e, low, high)
+        if from_high != (False, True):
+            if from_high[0]:
+                low = e.let(f"lshr {e.v32} {raw}, splat (i32 16)")
             else:
-                low = e.let(f"and {vector} {raw}, splat (i{width} {low_mask})")
-            if high_from_high:
-                high = e.let(f"and {vector} {raw}, splat (i{width} {signed(high_mask, width)})")
+                low = e.let(f"and {e.v32} {raw}, splat (i32 {0xFFFF})")
+            if from_high[1]:
+                high = e.let(f"and {e.v32} {raw}, splat (i32 {signed(0xFFFF0000, 32)})")
             else:
-                high = e.let(f"shl {vector} {raw}, splat (i{width} {half})")
-            raw = e.let(f"or {vector} {low}, {high}")
-        if not any(p.name == "neg" for p in row.parameters):
-            flips = (_bit(instruction, "neg_lo", position) << (half - 1)) | (
-                _bit(instruction, "neg_hi", position) << (width - 1)
-            )
-            if flips:
-                raw = e.let(f"xor {vector} {raw}, splat (i{width} {signed(flips, width)})")
+                high = e.let(f"shl {e.v32} {raw}, splat (i32 16)")
+            raw = e.let(f"or {e.v32} {low}, {high}")
+        flips = negated[0] << 15 | negated[1] << 31
+        if flips:
+            raw = e.let(f"xor {e.v32} {raw}, splat (i32 {signed(flips, 32)})")
         return raw
 
     def _each_half(self, chunk: Chunk, raw: Value, element: Type, change: Callable[[Value], Value]) -> Value:
         """Change both halves of a packed value as floats."""
         e = self.emitter
-        wide = f"<{e.lanes} x i{2 * element.width}>"
         narrow, kind = f"<{e.lanes} x i{element.width}>", chunk.reader.type(element)
+
+        def changed(part: Value) -> Value:
+            return e.let(f"bitcast {kind} {change(e.let(f'bitcast {narrow} {part} to {kind}'))} to {narrow}")
+
+        if element.width == 32:
+            return Joined(e, changed(e.low(raw)), changed(e.high(raw)))
         halves = []
-        for shift in (0, element.width):
-            part = e.let(f"lshr {wide} {raw}, splat (i{2 * element.width} {shift})") if shift else raw
-            typed = e.let(f"bitcast {narrow} {e.let(f'trunc {wide} {part} to {narrow}')} to {kind}")
-            changed = e.let(f"bitcast {kind} {change(typed)} to {narrow}")
-            halves.append(e.let(f"zext {narrow} {changed} to {wide}"))
-        high = e.let(f"shl {wide} {halves[1]}, splat (i{2 * element.width} {element.width})")
-        return e.let(f"or {wide} {high}, {halves[0]}")
+        for part in (raw, e.let(f"lshr {e.v32} {raw}, splat (i32 16)")):
+            half = changed(e.let(f"trunc {e.v32} {part} to {narrow}"))
+            halves.append(e.let(f"zext {narrow} {half} to {e.v32}"))
+        return e.let(f"or {e.v32} {e.let(f'shl {e.v32} {halves[1]}, splat (i32 16)')}, {halves[0]}")
 
     def _mixed(
         self, chunk: Chunk, raw: Value, instruction: Instruction, operand: Operand | None, position: int
@@ -279,9 +280,15 @@ class Lanewise:
             value = self._placed(chunk, value, instruction, register)
         if item.only is not None:
             lanes = self._lane_bits(chunk, item.only)
-            kind = e.v64 if type.width == 64 else e.v32
-            old = chunk.get_pair(register) if type.width == 64 else chunk.get(register)
-            value = e.let(f"select {e.v1} {lanes}, {kind} {value}, {kind} {old}")
+            if type.width == 64:
+                olds = chunk.get(register), chunk.get(register + 1)
+                low, high = (
+                    e.let(f"select {e.v1} {lanes}, {e.v32} {new}, {e.v32} {old}")
+                    for new, old in zip((e.low(value), e.high(value)), olds, strict=True)
+                )
+                value = Joined(e, low, high)
+            else:
+                value = e.let(f"select {e.v1} {lanes}, {e.v32} {value}, {e.v32} {chunk.get(register)}")
 
         def write() -> None:
             if type.width == 64:

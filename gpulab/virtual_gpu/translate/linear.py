@@ -89,8 +89,9 @@ class Lines:
         self._pairs[value] = low, high
 
     def halved(self, value: Value, whole: Value, high: bool) -> None:
-        """32 bits, half of 64."""
-        self._halves[value] = whole, high
+        """32 bits, half of 64; of what was joined the halves were known before."""
+        if whole not in self._pairs:
+            self._halves[value] = whole, high
 
     def computed(self, values: Sequence[Value], graph: Sequence[expression.Value], arguments: Sequence[Value]) -> None:
         """Results of a row's expressions."""

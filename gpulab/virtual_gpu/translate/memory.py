@@ -127,8 +127,7 @@ def _keep(chunk: Chunk, access: LaneAccess, site: Site) -> Value:
     e = chunk.emitter
     low, high = access.address, access.high
     if access.pair is not None:
-        low = e.let(f"trunc {e.v64} {access.pair} to {e.v32}")
-        high = e.let(f"trunc {e.v64} {e.let(f'lshr {e.v64} {access.pair}, splat (i64 32)')} to {e.v32}")
+        low, high = e.low(access.pair), e.high(access.pair)
     row = access.kept or row_place(e, site, access.place, chunk.wave_size)
     place = e.let(f"getelementptr {e.v32}, ptr {row}, i64 {chunk.number}")
     e.do(f"store {e.v32} {low}, ptr {place}, align {e.align}")
