@@ -13,13 +13,16 @@ import functools
 import hashlib
 import os
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 _MAGIC = b"gpulab cache 2\n"
 _DIGEST = 32
+_PIECE = 1 << 20
 SHARED = ("virtual-rocm", "library", "headers", "support")
 """Parts of `folder()` that are made of gpulab's own sources alone, and that a process needs which runs kernels."""
 
@@ -134,6 +137,46 @@ def _digest(key: str, body: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + body).digest()
 
 
+class Entry:
+    """A large entry that stays open: its digest was right when it was opened, and nobody changes a file that is there.
+
+    It can be read when the entry has been removed, too. size: in bytes.
+    """
+
+    def __init__(self, file: BinaryIO, start: int, size: int) -> None:
+        self._file, self._start, self.size = file, start, size
+        self._lock = threading.Lock()
+        self._asked: dict[bytes, bool] = {}
+
+    def parts(self) -> Iterator[bytes]:
+        """The entry, piece by piece."""
+        for at in range(self._start, self._start + self.size, _PIECE):
+            count = min(_PIECE, self._start + self.size - at)
+            if hasattr(os, "pread"):
+                yield os.pread(self._file.fileno(), count, at)
+            else:
+                with self._lock:
+                    self._file.seek(at)
+                    yield self._file.read(count)
+
+    def copy(self, path: Path) -> None:
+        """Write it to a file."""
+        with open(path, "wb") as file:
+            for part in self.parts():
+                file.write(part)
+
+    def __contains__(self, word: bytes) -> bool:
+        if word not in self._asked:
+            before = b""
+            self._asked[word] = False
+            for part in self.parts():
+                if word in before + part:
+                    self._asked[word] = True
+                    break
+                before = part[-len(word) :]
+        return self._asked[word]
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """Entries of one kind: `name` is the sub-folder, `limit` the bytes kept on disk.
@@ -171,6 +214,26 @@ class Store:
             else:
                 path.unlink()
         return body if whole else None
+
+    def open(self, key: str) -> Entry | None:
+        """The same as `get` for a large entry, of which this process need not keep the bytes."""
+        path, start = self.path(key), len(_MAGIC) + _DIGEST
+        try:
+            file = open(path, "rb")  # noqa: SIM115  (it stays open)
+            size = os.fstat(file.fileno()).st_size - start
+        except OSError:
+            return None
+        head = file.read(start)
+        entry, digest = Entry(file, start, max(size, 0)), hashlib.sha256(key.encode() + b"\0")
+        for part in entry.parts():
+            digest.update(part)
+        whole = head == _MAGIC + digest.digest()
+        with contextlib.suppress(OSError):
+            if whole:
+                os.utime(path)
+            else:
+                path.unlink()
+        return entry if whole else None
 
     def put(self, key: str, body: bytes) -> None:
         """Keep an entry. Readers see the whole of it or nothing; a full or read-only disk only warns."""

@@ -29,7 +29,10 @@ OFTEN = 4
 """So often a program's own headers are read before they are precompiled, which takes as long as reading them about five
 times."""
 
+MOST_OPEN = 16
 Run = Callable[[Sequence[str], Path], compiler.Outcome]
+_Headers = bytes | cache.Entry
+"""A precompiled header: as the cache has it, or its bytes where the cache cannot be written."""
 FILE = "headers.pch"
 """The precompiled header's name in the folder of a compile, and below /gpulab in its virtual file system."""
 
@@ -72,7 +75,7 @@ def kernels(folder: Path, parts: Sequence[str], run: Run, sparing: bool) -> tupl
         sparing: make it only when it is asked for a second time: a source that is compiled once gains nothing by it.
     """
     key = _key(_RUNTIME, parts)
-    made = _kept(key)
+    made: _Headers | None = _kept(key)
     if made is None and (not sparing or _asked(key) >= 2):
         made = _made(key, _RUNTIME, folder, run)
     return _loaded(made, folder)
@@ -87,10 +90,10 @@ def program(source: str, folder: Path, parts: Sequence[str], run: Run) -> tuple[
     if not includes:
         return ()
     own = _key(includes, parts)
-    made = _STORE.get(own)
+    made: _Headers | None = _kept(own)
     if made is None and _with_runtime(includes):
         key = _key(_RUNTIME, parts)
-        made = _STORE.get(key) or _made(key, _RUNTIME, folder, run)
+        made = _kept(key) or _made(key, _RUNTIME, folder, run)
         if made is None or _has(made, includes) or _asked(own) < OFTEN:
             return _loaded(made, folder)
         made = None
@@ -114,7 +117,7 @@ def _with_runtime(includes: str) -> bool:
     return False
 
 
-def _has(made: bytes, includes: str) -> bool:
+def _has(made: _Headers, includes: str) -> bool:
     """Whether a precompiled header, which names the files that were read for it, has what these lines include."""
     return all(f"/{name}".encode() in made for name in re.findall("<(.*)>", includes))
 
@@ -131,7 +134,7 @@ def _asked(key: str) -> int:
     return count
 
 
-def _made(key: str, includes: str, folder: Path, run: Run) -> bytes | None:
+def _made(key: str, includes: str, folder: Path, run: Run) -> _Headers | None:
     """A new precompiled header of what these lines include; None if Clang could not read it."""
     main, out = folder / "headers.hip", folder / FILE
     main.write_text(includes, encoding="utf-8", newline="\n")
@@ -144,17 +147,27 @@ def _made(key: str, includes: str, folder: Path, run: Run) -> bytes | None:
     made = ast_file.without_functions_to_check(out.read_bytes())
     _STORE.put(key, made)
     _STORE.prune()  # entries are few and large
-    _kept.cache_clear()
-    return made
+    return _kept(key) or made
 
 
-def _loaded(made: bytes | None, folder: Path) -> tuple[str, ...]:
+def _loaded(made: _Headers | None, folder: Path) -> tuple[str, ...]:
     if made is None:
         return ()
-    (folder / FILE).write_bytes(made)
+    if isinstance(made, bytes):
+        (folder / FILE).write_bytes(made)
+    else:
+        made.copy(folder / FILE)
     return ("-Xclang", "-include-pch", "-Xclang", f"/gpulab/{FILE}")
 
 
-@functools.lru_cache(maxsize=8)
-def _kept(key: str) -> bytes | None:
-    return _STORE.get(key)
+_opened: dict[str, cache.Entry] = {}
+
+
+def _kept(key: str) -> cache.Entry | None:
+    """What the cache has. That it is whole is checked once in a process, which takes longer than to copy it."""
+    found = _opened.get(key) or _STORE.open(key)
+    if found is not None and key not in _opened:
+        if len(_opened) >= MOST_OPEN:
+            _opened.clear()
+        _opened[key] = found
+    return found

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -263,3 +264,39 @@ def test_only_one_process_at_a_time_builds_in_a_folder(tmp_path: Path) -> None:
     both = [subprocess.Popen([sys.executable, "-c", text]) for _ in range(2)]
     assert [one.wait(60) for one in both] == [0, 0]
     assert notes.read_text().split() == ["in", "out", "in", "out"]
+
+
+def test_a_large_entry_stays_open(own_cache: Path, tmp_path: Path) -> None:
+    store, body = cache.Store("large"), bytes(range(256)) * (5 << 12) + b"the end"
+    assert store.open("0" * 64) is None
+    store.put("0" * 64, body)
+    entry = store.open("0" * 64)
+    assert entry is not None
+    assert entry.size == len(body)
+    store.path("0" * 64).unlink()
+    entry.copy(tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == body == b"".join(entry.parts())
+
+
+@pytest.mark.parametrize("place", [1023, 1024, (1 << 20) - 3, (1 << 20) - 1, 1 << 20, (2 << 20) - 5])
+def test_words_of_a_large_entry_are_found_across_its_pieces(own_cache: Path, place: int) -> None:
+    body = bytearray(2 << 20)
+    body[place : place + 5] = b"words"
+    cache.Store("large").put("1" * 64, bytes(body))
+    entry = cache.Store("large").open("1" * 64)
+    assert entry is not None
+    assert b"words" in entry
+    assert b"words" in entry
+    assert b"wordss" not in entry
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda raw: raw[:-1], lambda raw: raw[:40], lambda raw: raw + b"\0", lambda raw: b""]
+)
+def test_a_damaged_large_entry_is_removed(own_cache: Path, damage: Callable[[bytes], bytes]) -> None:
+    store = cache.Store("large")
+    store.put("2" * 64, b"x" * 3000)
+    path = store.path("2" * 64)
+    path.write_bytes(damage(path.read_bytes()))
+    assert store.open("2" * 64) is None
+    assert not path.exists()

@@ -13,6 +13,12 @@ from gpulab.errors import CompileError
 from gpulab.toolchain import cache, compiler, hosted, precompiled
 
 
+@pytest.fixture(autouse=True)
+def nothing_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests have opened is not taken."""
+    monkeypatch.setattr(precompiled, "_opened", {})
+
+
 @pytest.mark.parametrize(
     ("source", "names"),
     [
