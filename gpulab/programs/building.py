@@ -89,7 +89,7 @@ def build(
     keeps = own.complete  # else headers that gpulab does not know of may have changed since
     key = cache.key(
         _FORMAT, text, file, name, str(first_line), json.dumps([asked.archs, asked.common, asked.host]), setting.key(),
-        compiler.version(), sys.executable, HOME, cache.folder_hash(hosted.INCLUDE), bundles.code_hash(),
+        compiler.version(), sys.executable, HOME, cache.sources_hash(hosted.INCLUDE), bundles.code_hash(),
         called,
     )  # fmt: skip
     target = Path(output).absolute() if output is not None else cache.own_folder() / "programs" / key[:2] / key / name

@@ -116,7 +116,7 @@ def compiled(one: Unit) -> Compiled:
     parts = (
         _FORMAT, one.text, one.name, one.language, json.dumps([command.side, command.archs, command.rdc]),
         json.dumps([one.options("host"), one.options("device")]), one.setting.key(), compiler.version(),
-        cache.folder_hash(hosted.INCLUDE), bundles.code_hash(),
+        cache.sources_hash(hosted.INCLUDE), bundles.code_hash(),
     )  # fmt: skip
     key = cache.key(*parts)
     keeps = one.setting.own.complete and not any("native" in word for word in one.options("host"))

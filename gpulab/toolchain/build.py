@@ -100,8 +100,8 @@ def compile_request(asked: Request, program: hosted.Hosted | None = None) -> Cod
         asked,
         lambda folder: _FrontEnd(asked, folder, program).compile(),
         program.key() if program is not None else "",
-        cache.folder_hash(INCLUDE),
-        cache.folder_hash(device_library.LIBRARY),
+        cache.sources_hash(INCLUDE),
+        cache.sources_hash(device_library.LIBRARY),
     )
 
 
@@ -288,7 +288,7 @@ class _FrontEnd:
         own = program.arguments() if program is not None else ()
         arguments = (argument for argument in common[2 + len(own) :] if not argument.startswith(str(self.folder)))
         told = (shared.key(), *shared.arguments()) if shared is not None else ("",)
-        parts = (cache.folder_hash(INCLUDE), *told, *arguments)
+        parts = (cache.sources_hash(INCLUDE), *told, *arguments)
         if program is not None:
             return precompiled.program(self.asked.source, self.folder, parts, run)
         return precompiled.kernels(self.folder, parts, run, sparing=bool(chosen)) or usual

@@ -14,6 +14,7 @@ import hashlib
 import os
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,6 +121,18 @@ def _contents_hash(root: str, states: tuple[tuple[str, int, int], ...]) -> str:
 def folder_hash(root: Path) -> str:
     """The hash of all files below a folder; they are read again only when a size or a date has changed."""
     return _contents_hash(str(root), tuple(sorted(_states(str(root), ""))) if root.is_dir() else ())
+
+
+def sources_hash(root: Path) -> str:
+    """`folder_hash` of one of gpulab's own folders, which a compile asks for several times: looked at once a second."""
+    now = time.monotonic()
+    known = _looked.get(root)
+    if known is None or now - known[0] > 1:
+        known = _looked[root] = now, folder_hash(root)
+    return known[1]
+
+
+_looked: dict[Path, tuple[float, str]] = {}
 
 
 def _states(folder: str, prefix: str) -> Iterator[tuple[str, int, int]]:

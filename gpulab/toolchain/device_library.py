@@ -35,7 +35,7 @@ def bitcode(arch: str, options: tuple[str, ...] = ()) -> bytes:
         GpulabError: Clang does not know the architecture.
         CompileError: it cannot be built.
     """
-    return _bitcode(arch, options, cache.folder_hash(LIBRARY))
+    return _bitcode(arch, options, cache.sources_hash(LIBRARY))
 
 
 @functools.lru_cache(maxsize=8)

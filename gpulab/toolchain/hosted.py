@@ -367,7 +367,7 @@ def compile_object(
     headers: tuple[str, ...] = ()
     shared, seen = hosted.shared(), precompiled.seen(options, _LEVEL)
     if shared is not None and language == "hip" and action == ("-c",) and "-include" not in options:
-        parts = (cache.folder_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed(seen))
+        parts = (cache.sources_hash(INCLUDE), shared.key(), *shared.arguments(), *fixed(seen))
         headers = precompiled.program(source, folder, parts, functools.partial(run, seen))
     outcome = run(options, (*headers, *action, "-o", str(out), "-"), main)
     return (out.read_bytes() if outcome.code == 0 and out.exists() else b""), outcome
