@@ -156,55 +156,81 @@ class Run:
     def __init__(self, arch: str, devices: dict[str, VirtualDevice]) -> None:
         self.arch, self.device, self.lanes = arch, devices[arch], 64 if arch.startswith("gfx9") else 32
 
-    def program(self, row: Matrix, *, d="v96", a="v32", b="v48", c="v64", modifiers="", before=()) -> tuple[str, int]:
+    def program(self, row: Matrix, *, d="v96", a="v32", b="v48", c="v64", modifiers="", before=()) -> tuple:
+        """The text, the number of D's registers, and how many of them each access loads, and stores."""
         wide = self.lanes == 64
-        load, store, add = (
-            ("global_load_dword", "global_store_dword", "v_add_u32")
-            if wide
-            else ("global_load_b32", "global_store_b32", "v_add_nc_u32")
-        )
+        add = "v_add_u32" if wide else "v_add_nc_u32"
         lines = ["s_load_dwordx4 s[4:7], s[0:1], 0x0" if wide else "s_load_b128 s[4:7], s[0:1], 0x0"]
-        lines += ["v_lshlrev_b32 v1, 2, v0", "v_mov_b32 v2, v1"]
-        row_bytes, room = 4 * self.lanes, 4096
+        lines += ["v_lshlrev_b32 v1, 2, v0", "v_lshlrev_b32 v2, 4, v0"]
         counts = {name: registers(row, name.replace("c", "d"), self.lanes) for name in "abcd"}
         if row.layout == "smfmac":
             counts["c"] = 1
-        names = {}
-        offset = 0
+
+        def accesses(kind: str, start: str, count: int, base: str, offset: int) -> list[int]:
+            """An access each for four registers in a row, or for one: its lines, and how many registers each takes.
+
+            v1 and v2 are 4 and 16 times the lane's number; accumulation registers go through v28 to v31.
+            """
+            sizes, at, end = [], int(start[1:]), int(start[1:]) + count
+            while at < end:
+                size = 4 if at % 4 == 0 and at + 4 <= end else 1
+                own = 28 if start[0] == "a" else at
+                name = f"v[{own}:{own + size - 1}]" if size > 1 else f"v{own}"
+                unit = ("dwordx4" if size > 1 else "dword") if wide else ("b128" if size > 1 else "b32")
+                lines.append(f"{add} v3, 0x{offset:x}, v{2 if size > 1 else 1}")
+                moves = range(size if start[0] == "a" else 0)
+                if kind == "load":
+                    lines.append(f"global_load_{unit} {name}, v3, {base}")
+                    lines.extend(f"v_accvgpr_write_b32 a{at + i}, v{own + i}" for i in moves)
+                else:
+                    lines.extend(f"v_accvgpr_read_b32 v{own + i}, a{at + i}" for i in moves)
+                    lines.append(f"global_store_{unit} v3, {name}, {base}")
+                sizes.append(size)
+                offset += 4 * self.lanes * size
+                at += size
+            return sizes
+
+        names, loads = {}, []
         for name, start in (("a", a), ("b", b), ("c", c), ("d", d)):
             if start[0] not in "va":
                 names[name] = start
                 continue
             first, count = int(start[1:]), counts[name]
             names[name] = f"{start[0]}[{first}:{first + count - 1}]" if count > 1 else start
-            for i in range(first, first + count):
-                target = "v3" if start[0] == "a" else f"v{i}"
-                lines += [f"{load} {target}, v1, s[6:7] offset:{offset}"]
-                lines += [f"v_accvgpr_write_b32 a{i}, v3"] if start[0] == "a" else []
-                offset = (offset + row_bytes) % room
-                lines += [] if offset else [f"{add} v1, {room}, v1"]
+            loads += accesses("load", start, count, "s[6:7]", 4 * self.lanes * sum(loads))
         lines += before
         lines.append(f"{row.mnemonic} {names['d']}, {names['a']}, {names['b']}, {names['c']} {modifiers}")
         lines.append("s_mov_b64 exec, -1" if wide else "s_mov_b32 exec_lo, -1")
-        offset = 0
-        for i in range(counts["d"]):
-            register = f"{d[0]}{int(d[1:]) + i}"
-            lines += [f"v_accvgpr_read_b32 v3, {register}"] if d[0] == "a" else []
-            lines += [f"{store} v2, {'v3' if d[0] == 'a' else register}, s[4:5] offset:{offset}"]
-            offset = (offset + row_bytes) % room
-            lines += [] if offset else [f"{add} v2, {room}, v2"]
+        stores = accesses("store", d, counts["d"], "s[4:5]", 0)
         more = ".amdhsa_accum_offset 128" if wide else ""
         vgprs = 128 + 64 if wide else 128
         body = "\n".join("  " + line for line in lines)
-        return KERNEL.format(arch=self.arch, body=body, vgprs=vgprs, more=more), counts["d"]
+        return KERNEL.format(arch=self.arch, body=body, vgprs=vgprs, more=more), counts["d"], loads, stores
 
     def __call__(self, row: Matrix, words: np.ndarray, **options) -> np.ndarray:
-        text, count = self.program(row, **options)
-        program = parse(text)
-        reference = on_reference(program, words, count, self.lanes)
-        host = on_host(self.device, program, words, count, self.lanes)
+        text, count, loads, stores = self.program(row, **options)
+        program, given = parse(text), as_accessed(words, loads)
+        reference = by_register(on_reference(program, given, count, self.lanes), stores)
+        host = by_register(on_host(self.device, program, given, count, self.lanes), stores)
         assert np.array_equal(canonical(row, reference), canonical(row, host))
         return host
+
+
+def as_accessed(words: np.ndarray, sizes: list[int]) -> np.ndarray:
+    """Rows, one a register, as accesses of so many registers have them in memory: those of a lane side by side."""
+    rows, result = iter(words), []
+    for size in sizes:
+        result.append(np.array([next(rows, np.zeros_like(words[0])) for _ in range(size)]).T.reshape(size, -1))
+    return np.ascontiguousarray(np.concatenate(result))
+
+
+def by_register(words: np.ndarray, sizes: list[int]) -> np.ndarray:
+    """The opposite."""
+    rows, at = [], 0
+    for size in sizes:
+        rows.append(words[at : at + size].reshape(-1, size).T)
+        at += size
+    return np.ascontiguousarray(np.concatenate(rows))
 
 
 def canonical(row: Matrix, words: np.ndarray) -> np.ndarray:
@@ -501,7 +527,7 @@ def test_random_bits_on_both_machines(devices, arch, row):
 
 def test_wrong_operands_are_refused(devices):
     row = row_of("gfx942", "v_mfma_f32_16x16x16_f16")
-    text, _ = Run("gfx942", devices).program(row)
+    text, *_ = Run("gfx942", devices).program(row)
     for wrong, why in (("v[96:111]", "matrix D has 16 registers; it takes 4"), ("s[8:11]", "not in vector registers")):
         with pytest.raises(UnsupportedInstruction, match=why):
             devices["gfx942"].load(parse(text.replace("v[96:99]", wrong)))
