@@ -245,6 +245,7 @@ class Store:
             if whole:
                 os.utime(path)
             else:
+                file.close()
                 path.unlink()
         return entry if whole else None
 
