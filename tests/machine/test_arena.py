@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import threading
@@ -558,6 +559,20 @@ def test_without_a_guard_addresses_are_homes(arena):
     arena.free(address)
 
 
+@pytest.mark.parametrize("holes", [(), (256,), (4096, 256), (65536, 4096, 256, 4096)])
+def test_apart_distances_do_not_depend_on_gaps(holes):
+    """A wild index is told of the array that is nearest: which one that is would depend on what was freed before."""
+    arena = Arena()
+    before = [(arena.allocate(size, "device", 0), arena.allocate(64, "device", 0)) for size in holes]
+    for gone, _ in before:
+        arena.free(gone)
+    with arena.apart([]):
+        own = [arena.allocate(size, "device", 0) for size in (200, 4000, 256, 60000)]
+    assert [b - a for a, b in itertools.pairwise(own)] == [arena._room(size, "device") for size in (200, 4000, 256)]
+    assert own[0] > max((kept for _, kept in before), default=0)
+    assert own[0] % (16 << 20) == 0
+
+
 def test_apart_is_what_is_allocated_in_the_block():
     arena = Arena()
     first = arena.allocate(4096, "device", 0)
@@ -583,9 +598,10 @@ def test_apart_is_what_is_allocated_in_the_block():
         thread.start()
         thread.join()
         assert found[0][0] == {first, mine, other, inside, new}
-        arena.free(first)
-        assert arena.allocate(4096, "device", 0) == first
-        assert arena.find(first) is not None
         arena.free(new)
-        assert seen()[1] == {new}
-    assert seen()[0] == {first, mine, other, inside}
+        assert seen() == ({mine, inside}, {new})
+        arena.free(other)
+        arena.free(inside)  # what is asked for now begins where `other` was
+        assert arena.allocate(8192, "device", 0) == other
+        assert arena.find(other) is not None
+    assert seen()[0] == {first, mine, other}

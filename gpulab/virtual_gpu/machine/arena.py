@@ -38,6 +38,7 @@ SPARE = 2 << 30  # of a process whose addresses are limited: it does not grow in
 EDGE = constant("EDGE")  # never allocated at either end, so that offsets cannot wrap into an allocation
 WHOLE = 64 << 20  # bytes: what is smaller has no part within EDGE of a multiple of 4 GiB, where checks are slower
 ALIGN = 256
+APART = 16 << 20  # bytes: of the MI300X's Infinity Cache in each of its 16 ways, more than other caches have
 GAP = 4096
 PADDING = 16  # bytes: fewer that were never written may be between the members of a structure
 HUGE = 2 << 20
@@ -265,8 +266,12 @@ def _usable(start: int, length: int) -> list[tuple[int, int]]:
 
 
 class _Here(threading.local):
-    """What kernels that a thread launches do not see: allocations by address, and what was freed."""
+    """What kernels that a thread launches do not see: allocations by address, and what was freed.
 
+    apart: whether it is in such a block (Arena.apart). began: whether something was allocated in it.
+    """
+
+    apart = began = False
     live: frozenset[int] = frozenset()
     freed: Mapping[int, Allocation] = MappingProxyType(
         {}
@@ -320,10 +325,13 @@ class Arena:
         room = self._room(size, kind)
         shift = 0 if open_ else self._reservation.shift
         with self._lock:
-            best = self._best(room, align)
+            highest = self._hidden.apart and kind in OF_PROGRAMS
+            if highest and not self._hidden.began:
+                self._hidden.began, align = True, max(align, APART)
+            best = self._best(room, align, highest)
             if best is None:
                 self._grow(size, room, align, kind)
-                best = self._best(room, align)
+                best = self._best(room, align, highest)
                 assert best is not None
             position, length, address = best
             start, _ = self._free.pop(position)
@@ -362,12 +370,12 @@ class Arena:
             self._changed()
             return address
 
-    def _best(self, room: int, align: int) -> tuple[int, int, int] | None:
-        """The smallest gap that has room: which, its size, the address in it."""
+    def _best(self, room: int, align: int, highest: bool = False) -> tuple[int, int, int] | None:
+        """The smallest gap that has room, or the one with the highest address: which, its size, the address in it."""
         best: tuple[int, int, int] | None = None
         for position, (start, length) in enumerate(self._free):
             address = _place(start, room, align)
-            if address + room <= start + length and (best is None or length < best[1]):
+            if address + room <= start + length and (best is None or highest or length < best[1]):
                 best = position, length, address
         return best
 
@@ -586,18 +594,22 @@ class Arena:
     @contextlib.contextmanager
     def apart(self, kept: Collection[int]) -> Iterator[None]:
         """For kernels that this thread launches in the block, nothing is there of what programs have asked for before,
-        or have freed, but these addresses: where a wild index leads does not depend on the rest."""
-        here, before = self._hidden, (self._hidden.live, self._hidden.freed)
+        or have freed, but these addresses: where a wild index leads does not depend on the rest. What is asked for in
+        the block stands behind all else, one after the other from a multiple of `APART` on, so that neither distances
+        nor places in caches depend on gaps."""
+        here = self._hidden
+        before = here.live, here.freed, here.apart, here.began
         with self._lock:
             all_ = (one.address for one in self._allocations.values() if one.kind in OF_PROGRAMS)
             here.live = frozenset(all_).difference(kept)
             here.freed = {id(one): one for one in self._freed}
+            here.apart, here.began = True, False
             self.generation += 1
         try:
             yield
         finally:
             with self._lock:
-                here.live, here.freed = before
+                here.live, here.freed, here.apart, here.began = before
                 self.generation += 1
 
     def find(self, address: int) -> Allocation | None:
