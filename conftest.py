@@ -335,6 +335,36 @@ def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def first_device() -> None:
+    """Each file begins on the first device, whatever the file before it in this process has used."""
+    registry = getattr(sys.modules.get("gpulab.providers.registry"), "_registry", None)
+    if registry is not None and registry._primary is not None and registry.current():
+        registry.select(0)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Generator[None]:
+    """A test has failed that leaves its limit of instructions, or checked or weak launches, to the tests after it."""
+    before = launch_settings()
+    yield
+    after = launch_settings()
+    if after != before:
+        runtime = sys.modules["gpulab.virtual_gpu.runtime"].instance()
+        runtime.instruction_limit, runtime.checking, runtime.weak = before
+        names = ("instruction limit", "open `checked` blocks", "seeds of `weak`")
+        changed = [
+            f"{name}: {new}, not {old}" for name, old, new in zip(names, before, after, strict=True) if new != old
+        ]
+        pytest.fail(f"this test leaves what later ones would run with: {'; '.join(changed)}.")
+
+
+def launch_settings() -> tuple[Any, Any, Any]:
+    """Of the virtual GPU of this process: the limit of instructions, the open `checked` blocks, the seeds of `weak`."""
+    runtime = getattr(sys.modules.get("gpulab.virtual_gpu.runtime"), "_instance", None)
+    return (None, 0, None) if runtime is None else (runtime.instruction_limit, runtime.checking, runtime.weak)
+
+
 def left_to_the_other(nodeid: str, names: Set[str]) -> bool:
     """Whether the same test on the other architecture is the one that `make test` runs."""
     twins = sorted({nodeid, nodeid.replace("gfx942", "gfx1100"), nodeid.replace("gfx1100", "gfx942")} & names)

@@ -165,15 +165,51 @@ def test_a_test_that_hangs_has_failed_and_the_others_run(tmp_path: Path) -> None
     assert "test_hanging.py::test_hangs" in done.stdout
 
 
-def run_in(folder: Path) -> subprocess.CompletedProcess[str]:
+def run_in(folder: Path, workers: str = "2") -> subprocess.CompletedProcess[str]:
     settings = ["--noconftest", "-p", "conftest", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=10"]
     settings += ["-o", "faulthandler_exit_on_timeout=true"]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *settings],
+        [sys.executable, "-m", "pytest", "-q", "-n", workers, "--dist", "loadfile", *settings],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(conftest.ROOT)},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
+    )
+
+
+LEAVES = """
+import conftest
+import gpulab
+
+kept = gpulab.checked()
+
+def test_leaves_a_limit():
+    gpulab.set_limit(20_000)
+
+def test_has_none():
+    assert conftest.launch_settings() == (None, 0, None)
+
+def test_leaves_checked_launches():
+    kept.__enter__()
+
+def test_uses_the_second_device():
+    assert gpulab.use(1).index == 1
+"""
+
+
+def test_what_a_test_leaves_to_later_ones_is_an_error_of_its_own(tmp_path: Path) -> None:
+    """Of a limit of 20,000 instructions another file's kernel was stopped, when it came into the same process."""
+    (tmp_path / "test_a.py").write_text(LEAVES)
+    (tmp_path / "test_b.py").write_text("import gpulab\ndef test_first(): assert gpulab.device().index == 0\n")
+    done = run_in(tmp_path, "0")
+    assert "5 passed, 2 errors" in done.stdout, done.stdout[-2000:]
+    assert (
+        "test_leaves_a_limit: Failed: this test leaves what later ones would run with: instruction limit: 20000, not"
+        in done.stdout
+    )
+    assert (
+        "test_leaves_checked_launches: Failed: this test leaves what later ones would run with: open `checked`"
+        in done.stdout
     )

@@ -149,8 +149,8 @@ class GpuKernel:
             gpu = providers.selected()
             instruments = providers.instruments("checked")
             instruments.set_instruction_limit(limit)
-            instruments.renew(self._module)  # no run may know of another
             try:
+                instruments.renew(self._module)  # no run may know of another
                 for buffer in buffers:
                     address = gpu.malloc(buffer.contents.nbytes) if buffer.contents.nbytes else 0
                     owned[buffer.array.name] = address

@@ -190,17 +190,20 @@ def run(module: object, arch: str, quiet: bool = True) -> None:
 
     gpulab.use(arch)
     gpulab.set_limit(20_000)
-    for name in ("saxpy", "sum"):
-        try:
-            out = gpulab.zeros(256, np.float32 if name == "saxpy" else np.int32)
-            arguments = (256, 2.0, out, out) if name == "saxpy" else (out,)
-            module[name][2, 128, 512](*arguments)  # type: ignore[index]
-            gpulab.synchronize()
-        except InternalError:
-            raise
-        except GpulabError:
-            if not quiet:
+    try:
+        for name in ("saxpy", "sum"):
+            try:
+                out = gpulab.zeros(256, np.float32 if name == "saxpy" else np.int32)
+                arguments = (256, 2.0, out, out) if name == "saxpy" else (out,)
+                module[name][2, 128, 512](*arguments)  # type: ignore[index]
+                gpulab.synchronize()
+            except InternalError:
                 raise
+            except GpulabError:
+                if not quiet:
+                    raise
+    finally:
+        gpulab.set_limit(None)
 
 
 def some_assembly(chance: random.Random) -> None:
