@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -63,6 +64,7 @@ def test_a_class_has_answers_that_all_differ_and_are_the_same_every_time(tmp_pat
     assert {str(path.parent) for path in texts} == {"student0000", "student0001", "student0002", "student0003"}
 
 
+@pytest.mark.seldom
 def test_a_class_is_graded_with_one_worker_and_two_and_killed() -> None:
     command = [sys.executable, "bench/grading.py", "--students", "1", "--kills", "1"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)

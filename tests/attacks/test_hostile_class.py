@@ -6,6 +6,7 @@ None of them gets its points, reads or writes a file that is not its own, stops 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -21,6 +22,14 @@ PARTS = {"kernel-counts-its-launches": 0.8, "kernel-one-thread": 0.7}
 """Whose honest part has its points: right values without a guard, and by a single thread."""
 
 
+def withdrawn(submitted: Path, student: str) -> None:
+    """Take away what a student handed in: a folder, or a zip beside them."""
+    if (submitted / student).is_dir():
+        shutil.rmtree(submitted / student)
+    else:
+        (submitted / f"{student}.zip").unlink()
+
+
 def named_by_processes(folder: Path) -> list[str]:
     """Command lines of running processes that name a folder."""
     found = []
@@ -34,7 +43,8 @@ def named_by_processes(folder: Path) -> list[str]:
     return found
 
 
-def test_no_attack_succeeds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("every", [pytest.param(5, id="a fifth"), pytest.param(1, id="all", marks=pytest.mark.seldom)])
+def test_no_attack_succeeds(tmp_path: Path, capfd: pytest.CaptureFixture[str], every: int) -> None:
     if walls.level()[0] not in ("landlock", "bubblewrap"):
         pytest.fail("this system has no walls: see gpulab doctor")
     secret, mark = tmp_path / "secret.txt", tmp_path / hostile.MARK
@@ -44,6 +54,9 @@ def test_no_attack_succeeds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
         warnings.simplefilter("ignore", UserWarning)  # of a zip with one name twice
         attackers = hostile.hand_in(submitted, secret, mark)
     assert len(attackers) == len(set(attackers)) >= 200
+    for name in [name for place, name in enumerate(attackers) if place % every]:
+        withdrawn(submitted, name)
+    attackers = attackers[::every]
     (submitted / "honest").mkdir()
     (submitted / "honest" / f"{hostile.EXERCISE}.hip").write_text(hostile.RIGHT)
     before = sorted(tmp_path.rglob("*"))
@@ -54,7 +67,8 @@ def test_no_attack_succeeds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     rows = [row for row in json.loads((out / "report.json").read_text()) if row["status"] != "not handed in"]
     assert {row["student"] for row in rows} == {*attackers, "honest"} - {"file-folder"}  # which is empty
     assert [row["student"] for row in rows if row["status"] == "passed"] == ["honest"]
-    assert {row["student"]: row["points"] for row in rows if row["points"]} == {"honest": 1, **PARTS}
+    parts = {name: points for name, points in PARTS.items() if name in attackers}
+    assert {row["student"]: row["points"] for row in rows if row["points"]} == {"honest": 1, **parts}
     assert all(row["reason"] or row["cause"] or row["headline"] for row in rows)
     assert [row for row in rows if row["status"] == NOT_JUDGED] == []
 

@@ -15,7 +15,7 @@ from tests.fuzz.waves import SETTINGS, Host, Phase, WaveProgram, compare_waves, 
 ARCHITECTURES = ("gfx942", "gfx1100")
 
 
-@pytest.mark.parametrize("first", [1000, 2000, 3000, 4000])
+@pytest.mark.parametrize("first", [1000, *(pytest.param(n, marks=pytest.mark.seldom) for n in (2000, 3000, 4000))])
 def test_random_programs_of_many_threads(first: int) -> None:
     programs = [generate_waves(first + k) for k in range(45)]
     host = Host(programs, inputs(first))

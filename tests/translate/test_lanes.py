@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gpulab.virtual_gpu.translate import jit
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_width_that_this_host_would_not_take() -> None:
+@pytest.mark.parametrize("part", ["not full", pytest.param("full", marks=pytest.mark.seldom)])
+def test_the_width_that_this_host_would_not_take(part: str) -> None:
     other = 24 - jit.host().lanes
     assert other in (8, 16)
     files = (
@@ -21,7 +24,17 @@ def test_the_width_that_this_host_would_not_take() -> None:
         "machine/test_observation.py",
         "checked/test_checked.py",
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in files)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        part,
+        *(f"tests/{name}" for name in files),
+    ]
     environment = {**os.environ, "GPULAB_LANES": str(other)}
     outcome = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600, check=False
