@@ -19,12 +19,12 @@ help:  ## what there is
 lab:  ## make the environment if it is not there, and open JupyterLab on your copy of the course (my-course)
 	@$(BOOTSTRAP) lab
 
-# -n: so many files at a time, the longest first (conftest.py); more than two on two cores, as some often wait.
+# -n: so many files at a time, the longest first (conftest.py): three keep two cores busy, as some often wait.
 # tests/README.md says what stands in `full`.
 PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q --dist loadfile
 
 test:  ## the tests of some minutes: the code, the course's answers, and every notebook run again
-	@$(PYTEST) -n 4 --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
+	@$(PYTEST) -n 3 --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
 
 test-rest:  ## what make test leaves, of long families a fifth: compiler levels, browser, nbgrader, packaging
 	@$(PYTEST) -n 3 -m "full and not seldom" $(PYTEST_ARGS) tests

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -85,6 +86,17 @@ def test_short_launches_are_optimised_when_there_were_many(compiled, monkeypatch
             break
     assert compiled == ["quick", "optimised"]
     assert np.array_equal(y.to_host(), expected(1, 3))
+
+
+@pytest.mark.parametrize(("instructions", "seconds"), [(20, 0.0065), (256, 0.154), (1500, 3.09)])
+def test_large_kernels_are_optimised_later(instructions, seconds):
+    """A small kernel after 0.3 ms for each instruction, one of 256 after twice, one of 1,500 after seven times that."""
+    kernel = loading.LoadedKernel.__new__(loading.LoadedKernel)
+    code = SimpleNamespace(translation=SimpleNamespace(decoded=dict.fromkeys(range(instructions))))
+    kernel.spent = 0.5 * seconds
+    assert not kernel.worth(code)
+    assert not kernel.worth(code, 0.49 * seconds)
+    assert kernel.worth(code, 0.51 * seconds)
 
 
 def test_with_no_seconds_it_is_optimised_at_once(compiled, monkeypatch):

@@ -35,9 +35,10 @@ from gpulab.virtual_gpu.translate.structure import Structure
 
 Dim3 = tuple[int, int, int]
 
-# For each instruction of a kernel, in its launches, after which it is optimised: about what that takes. With 0 it is
-# optimised before it runs.
+# For each instruction of a small kernel, in its launches, after which it is optimised (`LoadedKernel.worth`). With 0 it
+# is optimised before it runs.
 QUICK_SECONDS = 0.0003
+LARGE = 256  # instructions of a kernel for which it is twice as long for each of them
 
 PAGE = 4096
 
@@ -231,8 +232,14 @@ class LoadedKernel:
         return code
 
     def worth(self, code: Code, seconds: float = 0.0) -> bool:
-        """Whether the kernel ran for so long, with these seconds of a launch, that it is time to optimise its code."""
-        return self.spent + seconds > QUICK_SECONDS * len(code.translation.decoded)
+        """Whether the kernel ran for so long, with these seconds of a launch, that it is time to optimise its code.
+
+        That takes about 0.5 ms for each of 50 instructions, and 1 ms for each of 1,500. Small kernels, which are launched
+        again and again, get it early; a large one must first have run for about twice as long, since what optimised code
+        saves is half of the time.
+        """
+        count = len(code.translation.decoded)
+        return self.spent + seconds > QUICK_SECONDS * count * (1 + count / LARGE)
 
     def optimise(self, code: Code) -> float:
         """Compile once more, with optimisation, what was compiled quickly, and link it; the seconds that this took.
