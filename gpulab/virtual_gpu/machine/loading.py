@@ -234,9 +234,9 @@ class LoadedKernel:
     def worth(self, code: Code, seconds: float = 0.0) -> bool:
         """Whether the kernel ran for so long, with these seconds of a launch, that it is time to optimise its code.
 
-        That takes about 0.5 ms for each of 50 instructions, and 1 ms for each of 1,500. Small kernels, which are launched
-        again and again, get it early; a large one must first have run for about twice as long, since what optimised code
-        saves is half of the time.
+        That takes about 0.5 ms for each of 50 instructions, and 1 ms for each of 1,500. Small kernels, which are
+        launched again and again, get it early; a large one must first have run for about twice as long, since what
+        optimised code saves is half of the time.
         """
         count = len(code.translation.decoded)
         return self.spent + seconds > QUICK_SECONDS * count * (1 + count / LARGE)
