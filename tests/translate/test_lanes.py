@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,4 +41,4 @@ def test_the_width_that_this_host_would_not_take(part: str) -> None:
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600, check=False
     )
     assert outcome.returncode == 0, outcome.stdout[-4000:] + outcome.stderr[-2000:]
-    assert " passed in " in outcome.stdout
+    assert re.search(r"\d+ passed", outcome.stdout)
