@@ -340,11 +340,16 @@ def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture(autouse=True, scope="module")
-def first_device() -> None:
-    """Each file begins on the first device, whatever the file before it in this process has used."""
+def as_at_first() -> None:
+    """Each file begins on the first device, and no address is known as freed, whatever the files before it in this
+    process did: where a wild index leads, and what is said of it, depends on that."""
     registry = getattr(sys.modules.get("gpulab.providers.registry"), "_registry", None)
     if registry is not None and registry._primary is not None and registry.current():
         registry.select(0)
+    runtime = getattr(sys.modules.get("gpulab.virtual_gpu.runtime"), "_instance", None)
+    if runtime is not None:
+        runtime.arena._freed.clear()
+        runtime.arena.generation += 1
 
 
 @pytest.fixture(autouse=True)

@@ -194,17 +194,37 @@ def test_has_none():
 def test_leaves_checked_launches():
     kept.__enter__()
 
+def test_frees_a_large_array():
+    first, second = gpulab.empty(1 << 16, "uint8"), gpulab.empty(1 << 29, "uint8")
+    first.free()  # where the next array comes to lie
+    second.free()
+
 def test_uses_the_second_device():
     assert gpulab.use(1).index == 1
+"""
+FINDS = """
+import gpulab
+
+def test_first():
+    assert gpulab.device().index == 0
+
+def test_a_wild_index():
+    wild = gpulab.compile("__global__ void wild(int* x) { x[100000000] = 1; }")["wild"]
+    try:
+        wild[1, 1](gpulab.zeros(1, "int32"))
+    except gpulab.MemoryFault as error:
+        assert error.fault.kind == "out of bounds"
+    else:
+        assert False
 """
 
 
 def test_what_a_test_leaves_to_later_ones_is_an_error_of_its_own(tmp_path: Path) -> None:
     """Of a limit of 20,000 instructions another file's kernel was stopped, when it came into the same process."""
     (tmp_path / "test_a.py").write_text(LEAVES)
-    (tmp_path / "test_b.py").write_text("import gpulab\ndef test_first(): assert gpulab.device().index == 0\n")
+    (tmp_path / "test_b.py").write_text(FINDS)
     done = run_in(tmp_path, "0")
-    assert "5 passed, 2 errors" in done.stdout, done.stdout[-2000:]
+    assert "7 passed, 2 errors" in done.stdout, done.stdout[-2000:]
     assert (
         "test_leaves_a_limit: Failed: this test leaves what later ones would run with: instruction limit: 20000, not"
         in done.stdout
