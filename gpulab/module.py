@@ -425,7 +425,7 @@ class Kernel:
             launcher = self._launchers.get(sizes)
         except TypeError:  # a list among the sizes cannot be looked up
             launcher = None
-        if launcher is None:
+        if launcher is None or not _of_integers(sizes):  # 2.0 and True are found where 2 and 1 are, and refused
             launcher = Launcher(self, sizes)
             try:
                 if len(self._launchers) < 256 and launcher.stream is None:
@@ -464,6 +464,15 @@ class Kernel:
             hint=f"use a block of at most {limit:,} threads (256 is a good first choice) and more blocks: "
             "grid = (n + block - 1) // block.",
         )
+
+
+def _of_integers(sizes: tuple[Any, ...]) -> bool:
+    """Whether all parts are Python's own integers, or tuples of them, or None."""
+    for part in sizes:
+        kind = part.__class__
+        if kind is not int and part is not None and (kind is not tuple or not _of_integers(part)):
+            return False
+    return True
 
 
 class CooperativeLaunches:
