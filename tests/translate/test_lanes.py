@@ -25,17 +25,8 @@ def test_the_width_that_this_host_would_not_take(part: str) -> None:
         "machine/test_observation.py",
         "checked/test_checked.py",
     )
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        part,
-        *(f"tests/{name}" for name in files),
-    ]
+    chosen = ("-q", "-p", "no:cacheprovider", "-m", part, *(f"tests/{name}" for name in files))
+    command = [sys.executable, "-m", "pytest", *chosen]
     environment = {**os.environ, "GPULAB_LANES": str(other)}
     outcome = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600, check=False

@@ -3,9 +3,9 @@
 `Code` is what that gives. `Home` says what a program needs of its device, `Request` how a launch is asked for.
 
 Most kernels run for a few milliseconds in all, and optimising them would take longer. So a kernel's code is compiled
-quickly at first (`Code.quick`), in a fifth of the time, and optimised when it has run for about as long as that
-takes: between two launches, or within one, where waves go on in the new code from where they stopped. Of a large kernel
-that is what its loops need (`Translation.ir`); the rest (`Translation.quick`) follows later, by a second translation.
+quickly at first (`Code.quick`), in a fifth of the time, and optimised when it has run for long (`LoadedKernel.worth`):
+between two launches, or within one, where waves go on in the new code from where they stopped. Of a large kernel that
+is what its loops need (`Translation.ir`); the rest (`Translation.quick`) follows later, by a second translation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Dim3 = tuple[int, int, int]
 # For each instruction of a small kernel, in its launches, after which it is optimised (`LoadedKernel.worth`). With 0 it
 # is optimised before it runs.
 QUICK_SECONDS = 0.0003
-LARGE = 256  # instructions of a kernel for which it is twice as long for each of them
+LARGE = 256  # instructions of a kernel for each of which it is twice as long
 
 PAGE = 4096
 
