@@ -313,10 +313,30 @@ def test_papermills_output_shows_the_picture_and_where_trusted_the_widget(
     assert page.get_by_text("wave slots").count() >= 1, "the table"
     page.context.close()
     clean.trust("trusted.ipynb")  # the server goes by the content: from now on strange.ipynb would be trusted as well
-    page = clean.open(browser_gallery, "trusted.ipynb")
+    page = opened_until_restored(clean, browser_gallery, "trusted.ipynb")
     clean.instruments(page)
     expect(page.locator(".gpulab-title")).to_contain_text("Occupancy")
     page.context.close()
+
+
+def opened_until_restored(lab: Lab, browser_gallery: galleries.Gallery, name: str) -> Page:
+    """A page with a trusted notebook whose saved instruments are there.
+
+    ipywidgets' manager restores twice while a kernel connects: from the kernel, and from kernel and notebook. An output
+    that is shown when only the first is done says "model not found" for good, the more often the slower the browser
+    (3 of 8 times at a quarter of the speed; restoreWidgets in jupyterlab-manager's manager.ts). The picture below it is
+    shown all the same. A learner opens the page again.
+    """
+    for last in (False, False, False, False, False, True):
+        page = lab.open(browser_gallery, name)
+        either = page.locator(".gpulab, .jp-OutputArea-output:has-text('Error displaying widget: model not found')")
+        either.first.wait_for(timeout=20_000, state="attached")
+        if page.locator(".gpulab").count() or last:
+            break
+        page.wait_for_function(f"() => ({PICTURES})() === 1")
+        page.context.close()
+        lab.problems[:] = [one for one in lab.problems if not one.startswith("Error: widget model not found")]
+    return page
 
 
 def save_end_the_kernel_and_open_again(lab: Lab, browser_gallery: galleries.Gallery, page: Page, name: str) -> Page:
