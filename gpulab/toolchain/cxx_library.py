@@ -23,7 +23,7 @@ from gpulab.errors import CompileError
 from gpulab.toolchain import cache, compiler
 from gpulab.toolchain.host import put
 
-_FORMAT = "1"
+_FORMAT = "2"
 _tell: ContextVar[Callable[[str], object]] = ContextVar("_tell", default=lambda words: None)
 _ABI = "libcxxabi/src"
 _OWN = "libcxx/src"
@@ -41,7 +41,7 @@ def telling(tell: Callable[[str], object]) -> Iterator[None]:
 
 def tell(what: str) -> None:
     """Say that this is built now, to whoever wants to know."""
-    _tell.get()(f"gpulab: building {what} for whole programs (once; 5 to 30 seconds) ...")
+    _tell.get()(f"gpulab: building {what} for whole programs (once; 3 to 20 seconds) ...")
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,14 @@ class Part:
     Attributes:
         name: of its file, before ".a".
         title: what people are told.
-        sources: of LLVM's libcxxabi and libcxx, below the folder with the compiler's libraries.
+        sources: of LLVM's libcxxabi and libcxx, below the folder with the compiler's libraries. Those of a group are
+            compiled as one text, so that their common headers are read once.
         symbols: what mangled names match of which it has the definition; of the last part, all.
     """
 
     name: str
     title: str
-    sources: tuple[str, ...]
+    sources: tuple[tuple[str, ...], ...]
     symbols: re.Pattern[str]
 
 
@@ -65,55 +66,62 @@ def _in(folder: str, names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}.cpp" for name in names.split())
 
 
-#: What takes longest stands first in each, so that no core waits for it at the end.
+#: What takes longest stands first in each, so that no core waits for it at the end. Sources that define what a header
+#: has inline for all others (error_category, condition_variable_destructor, mutex_destructor) are alone.
 PARTS = (
     Part(
         "libc++base",
         "the C++ library",
         (
-            *_in(_ABI, "cxa_demangle"),
-            *_in(
+            _in(_ABI, "cxa_demangle"),
+            _in(
                 _OWN,
-                "string chrono thread condition_variable memory random hash system_error stdexcept vector functional "
-                "mutex error_category call_once new_handler optional condition_variable_destructor mutex_destructor "
-                "variant new any exception expected verbose_abort new_helpers typeinfo",
+                "memory chrono thread condition_variable random hash system_error stdexcept vector functional mutex "
+                "call_once future new_handler optional variant new any exception expected verbose_abort new_helpers "
+                "typeinfo",
             ),
-            *_in(
+            _in(_OWN, "string"),
+            _in(
                 _ABI,
                 "cxa_guard cxa_exception stdlib_stdexcept cxa_default_handlers cxa_handlers cxa_personality "
                 "private_typeinfo fallback_malloc cxa_exception_storage cxa_vector cxa_thread_atexit stdlib_new_delete "
                 "stdlib_exception cxa_aux_runtime stdlib_typeinfo abort_message cxa_virtual",
             ),
+            _in(_OWN, "error_category"),
+            _in(_OWN, "condition_variable_destructor"),
+            _in(_OWN, "mutex_destructor"),
         ),
         re.compile("(?!)"),  # it is always there
     ),
     Part(
         "libc++sort",
         "the C++ library's sorting functions",
-        _in(_OWN, "algorithm"),
+        (_in(_OWN, "algorithm"),),
         re.compile("[0-9]__(sort|introsort|nth_element)"),
     ),
     Part(
         "libc++streams",
         "the C++ library's streams",
-        _in(
-            _OWN,
-            "locale ios.instantiations iostream ostream charconv ios strstream fstream ryu/d2fixed ryu/f2s ryu/d2s",
+        (
+            _in(_OWN, "locale"),
+            _in(_OWN, "ios.instantiations iostream ostream charconv ios strstream fstream ryu/d2fixed ryu/f2s ryu/d2s"),
         ),
         re.compile(r"stream|basic_\w*buf|locale|ios_base|ctype|num_[pg][ue]t|[0-9]w?(cout|cerr|clog|cin)E|to_chars"),
     ),
     Part(
         "libc++rest",
         "the rest of the C++ library",
-        _in(
-            _OWN,
-            "filesystem/operations filesystem/directory_iterator filesystem/directory_entry filesystem/path "
-            "filesystem/filesystem_clock print atomic regex barrier random_shuffle future filesystem/filesystem_error "
-            "bind memory_resource shared_mutex valarray",
+        (
+            _in(
+                _OWN,
+                "filesystem/operations filesystem/directory_iterator filesystem/directory_entry filesystem/path "
+                "filesystem/filesystem_clock filesystem/filesystem_error",
+            ),
+            _in(_OWN, "print atomic regex barrier random_shuffle bind memory_resource shared_mutex valarray"),
         ),
         re.compile(""),
     ),
-)  # fmt: skip
+)
 
 _DEFINITIONS = {
     _OWN: (
@@ -192,30 +200,33 @@ class CxxLibrary:
             ThreadPoolExecutor(cores.usable()) as pool,
         ):
             # All end in any case: the first that failed is told then.
-            objects = list(pool.map(lambda source: self._compiled(source, scratch), part.sources))
+            objects = list(pool.map(lambda group: self._compiled(group, scratch), part.sources))
             made = Path(scratch, "made.a")
             outcome = compiler.run(["ar", "rcsD", str(made), *objects], folder=scratch, limits=_LIMITS)
             if outcome.code != 0 or not made.exists():
                 raise CompileError(f"{part.name} could not be put together:\n{outcome.log.strip()}", log=outcome.log)
             put(made, self._path(part))
 
-    def _compiled(self, source: str, scratch: str) -> str:
-        """The path of a source's object file."""
+    def _compiled(self, group: Sequence[str], scratch: str) -> str:
+        """The path of the object file of some sources."""
         libraries = compiler.package_folder() / "lib"
-        out = Path(scratch, source.replace("/", "-") + ".o")
-        own = next(folder for folder in _DEFINITIONS if source.startswith(folder))
+        text = Path(scratch, group[0].replace("/", "-"))
+        out = text.with_suffix(".o")
+        text.write_text("".join(f'#include "{source}"\n' for source in group), "utf-8")
+        own = next(folder for folder in _DEFINITIONS if group[0].startswith(folder))
         words = [f"--target={self.triple}", *_OPTIONS, *(f"-D{one}" for one in (*self.definitions, *_DEFINITIONS[own]))]
         for folder in ("libcxxabi/include", "libcxx/include", "libcxx/src", "libcxx/libc"):
             words += ["-I", str(libraries / folder)]
         for folder in self.headers:
             words += ["-isystem", folder]
+        words += ["-idirafter", str(libraries)]
         outcome = compiler.run(
-            ["clang", *words, "-c", str(libraries / source), "-o", str(out)],
+            ["clang", *words, "-c", str(text), "-o", str(out)],
             folder=scratch, limits=_LIMITS, what="the host compiler, which builds its C++ library",
         )  # fmt: skip
         if outcome.code != 0 or not out.exists():
             raise CompileError(
-                f"the C++ library for this machine could not be built: {source} did not compile:\n"
+                f"the C++ library for this machine could not be built: {', '.join(group)} did not compile:\n"
                 f"{outcome.log.strip()[-4000:]}",
                 why=f"the compiler ended with code {outcome.code}.",
                 log=outcome.log,

@@ -462,7 +462,7 @@ def test_the_first_time_takes_long(
     monkeypatch.setattr(command, "_each", require)
     assert hipcc("-c a.hip") == 0
     assert hipcc("-c a.hip") == 0
-    said = "gpulab: building the C++ library{} for whole programs (once; 5 to 30 seconds) ...\n"
+    said = "gpulab: building the C++ library{} for whole programs (once; 3 to 20 seconds) ...\n"
     assert capsys.readouterr() == ("", said.format("") + said.format("'s sorting functions"))
 
 

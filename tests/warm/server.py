@@ -18,7 +18,10 @@ def load() -> None:
     """Modules alone: no device is opened and no thread is started, since a copy would lack it."""
     # As ipykernel has it: pyplot asks for it when it is imported.
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    for name in ("ipykernel.kernelapp", "llvmlite.binding", "matplotlib.pyplot", "matplotlib_inline.backend_inline"):
+    for name in (
+        "ipykernel.kernelapp", "ipykernel.debugger", "anywidget", "llvmlite.binding", "matplotlib.pyplot",
+        "matplotlib_inline.backend_inline", "numpy.random", "psutil",
+    ):  # fmt: skip
         importlib.import_module(name)
     import gpulab
 
