@@ -219,6 +219,7 @@ def test_a_wild_index():
 """
 
 
+@pytest.mark.full
 def test_what_a_test_leaves_to_later_ones_is_an_error_of_its_own(tmp_path: Path) -> None:
     """Of a limit of 20,000 instructions another file's kernel was stopped, when it came into the same process."""
     (tmp_path / "test_a.py").write_text(LEAVES)

@@ -20,6 +20,9 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol, cast
 
+import numpy as np
+import numpy.typing as npt
+
 from gpulab.views.table import Table, visible
 
 if TYPE_CHECKING:
@@ -130,10 +133,10 @@ class Instrument:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         figure = self.figure()
-        FigureCanvasAgg(figure)
-        into = io.BytesIO()
-        figure.savefig(into, format="png", dpi=110)
-        return _small(into.getvalue())
+        figure.set_dpi(110)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()  # `savefig` would draw twice: for the layout, and for the picture
+        return _small(np.asarray(canvas.buffer_rgba()))
 
     def show(self) -> None:
         """Display the instrument and, below it, its sentence and numbers. Outside of Jupyter, print the text.
@@ -205,16 +208,18 @@ def _sendable(name: str, content: Mapping[str, object], buffers: list[bytes]) ->
     return dict(content) if text == plain else json.loads(text)
 
 
-def _small(png: bytes) -> bytes:
-    """A picture in 256 colours, and without anything that depends on when and by what it was made.
+def _small(rgba: npt.NDArray[np.uint8]) -> bytes:
+    """A picture (rows, columns, 4) as a PNG file in 256 colours.
+
+    Nothing in it depends on when and by what it was made.
 
     Notebooks keep pictures; with their smooth edges in full colours they would be two to four times as large.
     """
     from PIL import Image
 
     into = io.BytesIO()
-    with Image.open(io.BytesIO(png)) as image:
-        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(into, format="png", optimize=True)
+    image = Image.fromarray(rgba)
+    image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(into, format="png", optimize=True)
     return into.getvalue()
 
 

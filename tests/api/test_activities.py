@@ -137,6 +137,7 @@ def check(placement: Placement) -> None:
     assert max(end for *_, end in everything(placement)) == pytest.approx(placement.total_us)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("blocks", [1, 40, 305, 2433, 20_000])
 def test_workgroups_fill_the_device_and_end_with_the_launch(module, blocks):
     n = blocks * 256
@@ -221,6 +222,7 @@ def test_the_host_link_carries_one_copy_each_way_at_a_time(module):
     assert out.start_us == first.start_us
 
 
+@pytest.mark.full
 def test_pinned_memory_is_an_array_like_any_other_and_goes_back():
     import gc
 

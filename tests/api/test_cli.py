@@ -50,6 +50,7 @@ def test_counters(capsys: pytest.CaptureFixture[str]) -> None:
     assert "gfx942" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_isa(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["isa", "v_add_f32"]) == 0
     assert "dst = a + b" in capsys.readouterr().out
@@ -80,6 +81,7 @@ def test_doctor_on_a_machine_that_works(capsys: pytest.CaptureFixture[str]) -> N
     assert text.endswith("Everything that is needed works.\n")
 
 
+@pytest.mark.full
 def test_the_variable_that_doctor_prints_works(capsys: pytest.CaptureFixture[str]) -> None:
     """A program that imports hip-python alone finds the virtual GPU with it."""
     pytest.importorskip("hip", reason="hip-python has wheels for Linux x86-64 only")
@@ -323,6 +325,7 @@ def test_lab_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
             process.stdout.close()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
 def test_a_reader_that_has_enough_is_no_error() -> None:
     command = [sys.executable, "-m", "gpulab", "isa", "--grep", "e"]  # more than a pipe holds

@@ -94,6 +94,7 @@ def units() -> int:
     return int(gpulab.device().properties["multiProcessorCount"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("groups", [1, 2, 17, 300])
 def test_every_workgroup_waits_for_all(module: gpulab.Module, groups: int) -> None:
     size = groups * 100 if groups < 300 else units() * 100

@@ -73,6 +73,7 @@ def test_public_names() -> None:
         _ = gpulab.nothing  # type: ignore[attr-defined]
 
 
+@pytest.mark.full
 def test_functions_win_over_modules_of_the_same_name() -> None:
     """gpulab.profile, .trace and .device are functions, whichever way their modules were imported before."""
     code = (

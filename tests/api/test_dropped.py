@@ -32,6 +32,7 @@ def in_a_circle(make: Callable[[], Any]) -> None:
     circle.append(circle)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("make", MAKERS, ids=["module", "stream", "event", "array"])
 def test_the_collector_calls_no_library(make: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     gc.collect()
@@ -87,6 +88,7 @@ def test_a_stream_is_destroyed_once() -> None:
     assert len(dropped.pending) == count
 
 
+@pytest.mark.full
 def test_a_collection_within_an_allocation_leaves_the_table_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory of a module that was freed there had been given out a second time."""
     from gpulab.virtual_gpu import runtime

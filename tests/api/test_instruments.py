@@ -27,6 +27,7 @@ GRID = -(-N // BLOCK)
 OF_A_RUN = ("source", "divergence", "coalescing", "lds_banks", "memory", "roofline", "timeline", "gpu_map")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_ten_million_threads(arch: str) -> None:
     with gpulab.using(f"virtual:{arch}"):

@@ -67,6 +67,7 @@ def test_a_forked_process_launches_on_all_cores():
         assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_has_working_memory_of_its_own():
     """It and its parent launch at the same time; each has its own registers, LDS and counters."""

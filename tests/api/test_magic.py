@@ -98,6 +98,7 @@ def test_isa_is_shown_beside_the_source(shell: InteractiveShell) -> None:
     assert "global_store_dword" in shown["text/html"]
 
 
+@pytest.mark.full
 def test_optimisation_and_macros(shell: InteractiveShell) -> None:
     source = "__global__ void k(int* x) { x[threadIdx.x] = VALUE; }"
     assert run(shell, f"%%hip -q -D VALUE=42 -O0\n{source}").error is None
@@ -217,6 +218,7 @@ def test_other_errors_keep_pythons_traceback(shell: InteractiveShell) -> None:
     assert "Traceback" in run(shell, "1 / 0").text
 
 
+@pytest.mark.full
 def test_importing_gpulab_registers_the_magic() -> None:
     """In a fresh shell, `import gpulab` alone is enough; so is %load_ext, also twice."""
     for start in ("import gpulab", "%load_ext gpulab", "import gpulab\\n%load_ext gpulab\\n%reload_ext gpulab"):

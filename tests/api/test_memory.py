@@ -146,6 +146,7 @@ def test_free_gives_the_memory_back() -> None:
     assert gpulab.memory_info().free == before
 
 
+@pytest.mark.full
 def test_dropped_arrays_give_their_memory_back_but_views_keep_it() -> None:
     gc.collect()
     before = gpulab.memory_info().free

@@ -237,6 +237,7 @@ def test_variables_that_are_not_there(module: gpulab.Module) -> None:
         used.variable("counts", "float64")
 
 
+@pytest.mark.full
 def test_a_module_that_hipDeviceReset_has_unloaded_goes_without_a_word() -> None:
     code = (
         "import gc, sys, gpulab\n"

@@ -414,6 +414,7 @@ def test_truncated_and_damaged_files_are_refused(tmp_path: Path) -> None:
     assert refused > 150  # a byte that changes nothing stands in the archive's own fields alone
 
 
+@pytest.mark.full
 def test_random_steps_are_refused_or_loaded(tmp_path: Path) -> None:
     """Words of no trace: nothing but TraceError comes of them."""
     chance = random.Random(3)

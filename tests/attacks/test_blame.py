@@ -27,6 +27,7 @@ def graded(source: str = RIGHT, id: str = "first-fill") -> tuple[str, str]:
     return found.status, found.verdict.text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("source", [RIGHT, RIGHT.replace(";", "")])
 def test_a_compiler_that_is_not_there(source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The worker finds a package ziglang without a program."""
@@ -37,6 +38,7 @@ def test_a_compiler_that_is_not_there(source: str, monkeypatch: pytest.MonkeyPat
     assert (status, "compiler" in said) == ("not judged", True), said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("source", [RIGHT, RIGHT.replace(";", "")])
 def test_a_compiler_without_its_headers(source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Then nothing compiles: each source would be refused with messages of Clang's."""
@@ -127,6 +129,7 @@ def test_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "longer than 0.5 seconds" in grader.grade("first-fill", RIGHT).verdict.text
 
 
+@pytest.mark.full
 def test_an_exercise_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpulab.grading.exercise import Exercise
 

@@ -365,6 +365,7 @@ def test_texts_of_a_worker_do_not_steer_a_terminal() -> None:
     assert "\x9b" not in str(error)
 
 
+@pytest.mark.full
 def test_records_survive_the_way() -> None:
     """In a process of its own: addresses, and what caches hold, depend on arrays that are alive beside."""
     command = [sys.executable, "-c", "from tests.attacks.test_worker import compare_records; compare_records()"]

@@ -262,7 +262,7 @@ class Lab:
         return page
 
     def _heard(self, text: str) -> None:
-        # Once the server is gone pages complain about that; and JupyterLab says which of its parts a busy machine delays.
+        # Once the server is gone pages complain about that; of a busy machine JupyterLab says which parts are late.
         if self._server is not None and not SLOW.match(text):
             self.problems.append(text)
 

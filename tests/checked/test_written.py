@@ -46,6 +46,7 @@ def places(random: np.random.Generator, width: int, lanes: int, trial: int) -> t
     return (width * at).astype(np.int32), on.astype(np.int32)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_stores(arch: str, width: int) -> None:

@@ -62,6 +62,7 @@ def test_only_code_defines_a_kernel(source: str, does: bool) -> None:
     assert defines(source, SAXPY) is does
 
 
+@pytest.mark.full
 def test_looking_for_a_kernel_takes_no_time_on_hostile_text() -> None:
     for text in ("__global__ " * 20_000, "main(" * 50_000, "saxpy" + " " * 200_000, '"' * 200_000, "/*" * 100_000):
         before = time.process_time()

@@ -39,6 +39,7 @@ def block(numbers: range) -> str:
     return "\\n".join(LINES[number] for number in numbers)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("letter", "ABCDEFGH")
 def test_a_sender_or_receiver_of_the_listing(letter: str) -> None:
     assert sorted(LINES) == list(range(1, 25))

@@ -25,6 +25,7 @@ def definition():
     return module
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_the_copy_that_a_transpose_is_measured_by(arch):
     exercise = definition()

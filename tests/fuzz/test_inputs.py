@@ -21,6 +21,7 @@ def test_wrong_inputs_are_refused_by_gpulabs_own_errors(target: str) -> None:
     assert not [str(each) for each in inputs.batch(target, 1, 60)]
 
 
+@pytest.mark.full
 def test_crashes_exceptions_and_hangs_are_found() -> None:
     found = {each.seed: each.what for each in inputs.batch("planted", 0, 12, seconds=1.0)}
     expected = {seed: random.Random(seed).randrange(6) for seed in range(12)}

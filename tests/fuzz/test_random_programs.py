@@ -63,6 +63,7 @@ def test_a_difference_is_found_and_reduced(monkeypatch: pytest.MonkeyPatch) -> N
     ]
 
 
+@pytest.mark.full
 def test_host_and_device_get_what_the_program_says() -> None:
     program = _program("u64 h = (w0 ^ q1) * 5 + (u64)(i64)(i8)w5;")
     given = inputs(7)
@@ -73,6 +74,7 @@ def test_host_and_device_get_what_the_program_says() -> None:
     assert (result == expected).all()
 
 
+@pytest.mark.full
 def test_what_does_not_run_is_named() -> None:
     assert compare([_program("u64 h = w0;\n__builtin_trap();")][:0], "gfx942", "-O1") == []
     trapping = _program("u64 h = w0;\n#ifndef HOST\nif (w0 == w0) __builtin_trap();\n#endif")

@@ -41,6 +41,7 @@ def _program(exchange: str, result: str) -> WaveProgram:
     return WaveProgram((), (("g", "u64"),), "g = w0 ^ w1;", phases, False)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("arch", "wave"), [("gfx942", 64), ("gfx1100", 32)])
 def test_the_host_gives_what_a_wave_would(arch: str, wave: int) -> None:
     exchanging = _program("shuffle_from<0, 5>", "g = 0;")

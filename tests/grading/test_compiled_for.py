@@ -24,6 +24,7 @@ class Noting(GpuBench):
         return super().prepare(source, asked, arch, first_line)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("explained", "seed", "archs"),
     [(True, None, ["gfx942", "gfx1100"]), (False, None, ["gfx942"]), (False, 1, ["gfx942", "gfx1100"])],

@@ -41,6 +41,7 @@ def test_a_wrong_index_is_not_a_missing_guard(old, new, cause):
     assert cause_of("saxpy-guard", "usual", (old, new)) == cause
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("old", "new", "cause"),
     [
@@ -117,6 +118,7 @@ def test_mutants_are_the_same_every_time_and_each_kind_has_its_turn():
         assert answer_mutants.text_of(mutant) != right_answers("saxpy-guard")[mutant.answer]
 
 
+@pytest.mark.full
 def test_a_mutant_that_compiles_to_the_same_code_is_none():
     mutant = next(each for each in answer_mutants.mutants("saxpy-guard") if each.old == "i < n" and each.new == "true")
     exercise = load("saxpy-guard")
@@ -153,6 +155,7 @@ def test_shared_memory_that_is_too_small_is_told_with_both_sizes(declared, cause
     assert "and 0 that the launch passes" in text
 
 
+@pytest.mark.full
 def test_a_mutant_that_is_wrong_at_another_size_alone_is_found():
     exercise, right = load("fahrenheit"), right_answers("fahrenheit")["usual"]
     own = {case["n"] for case in exercise.cases}

@@ -105,6 +105,7 @@ class Pickled:
         return getattr(self._behind, name)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("id", "name"), [("saxpy-guard", "forgets-y"), ("first-fill", "missing-guard"), ("reverse-in-block", "no-barrier")]
 )

@@ -174,6 +174,7 @@ MIRROR = """__global__ void mirror(int width, int height, const int* in, int* ou
 """
 
 
+@pytest.mark.full
 @BOTH
 def test_inputs_stand_beside_outputs(arch: str) -> None:
     """By the exercise's own mapping (of a mirrored image): in the report, in the case's table, in the picture."""

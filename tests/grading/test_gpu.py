@@ -51,6 +51,7 @@ def test_a_compile_error_is_a_report_with_the_line():
     assert not verdict.passed
 
 
+@pytest.mark.full
 def test_other_integer_and_unsigned_parameters_are_taken():
     assert check("first-fill", RIGHT.replace("int n", "unsigned n").replace("int i", "unsigned i")).passed
     assert check("first-fill", RIGHT.replace("int n", "size_t n").replace("int i", "size_t i")).passed
@@ -66,6 +67,7 @@ def test_lines_are_those_that_the_learner_sees():
     assert "5: out[i] = value;" in check("first-fill", cell.fill).text
 
 
+@pytest.mark.full
 def test_the_device_in_use_stays_in_use_and_usable():
     import gpulab
 
@@ -145,6 +147,7 @@ def test_a_shuffle_from_a_lane_that_is_not_active_is_told_as_such():
     assert "bad address" not in text
 
 
+@pytest.mark.full
 def test_a_table_of_elements_without_owners_has_no_column_for_them():
     one_bin = "__global__ void count_keys(int n, int keys, const int* key, int* bins) { if (n > 5) bins[0] = 7; }"
     text = check("one-atomic-each", one_bin).text
@@ -152,6 +155,7 @@ def test_a_table_of_elements_without_owners_has_no_column_for_them():
     assert "whose it is" not in text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shift", [-200_000, 200_000])
 @pytest.mark.parametrize(
     ("id", "source"),

@@ -30,6 +30,7 @@ def with_other_inputs(case: Case, kept: dict[str, set[int]], seed: int) -> Case:
     return replace(case, arguments=tuple(arguments))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_value_comes_from_no_other_input(name: str) -> None:
     exercise = load(name)

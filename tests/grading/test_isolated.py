@@ -259,6 +259,7 @@ def test_a_program_is_judged_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert not Path(folder).exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [

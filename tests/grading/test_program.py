@@ -94,6 +94,7 @@ def test_what_programs_do_wrong_is_told_apart(kernel, host, cause, said):
     assert said in " ".join(verdict.text.split())
 
 
+@pytest.mark.full
 def test_a_stopped_kernel_stands_alone_in_the_report():
     host = 'if (hipDeviceSynchronize() != hipSuccess) { fprintf(stderr, "I give up\\n"); return 9; }'
     verdict = judge_program(exercise(), program("out[n + i] = i;", host))

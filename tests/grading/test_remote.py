@@ -150,6 +150,7 @@ def test_a_fault_elsewhere_is_the_fault_here(tmp_path: Path) -> None:
     here.close()
 
 
+@pytest.mark.full
 def test_records_are_forgotten_with_the_run(tmp_path: Path) -> None:
     kept: list[Service] = []
 
@@ -317,6 +318,7 @@ def test_walls_that_cannot_be_raised(tmp_path: Path, name: str, error: type, sai
         pass
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system lists no descriptors")
 def test_a_worker_that_is_closed_leaves_nothing_open() -> None:
     from gpulab.grading.remote import FORKS, Worker

@@ -97,6 +97,7 @@ PAIRS = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 def test_one_kernel_meets_it_and_another_does_not(pair):
     requirement, met, missed = pair
@@ -133,6 +134,7 @@ __global__ void copy(int n, const float* in, float* out)
 }"""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("load", "store", "worst"),
     [("t", "j", "store global_store_dword, 8 each time, in line 8"),
@@ -174,6 +176,7 @@ __global__ void copy(int n, const float* in, float* out)
 }"""
 
 
+@pytest.mark.full
 def test_what_one_thread_loads_alone_is_not_loaded_by_lanes():
     asked = ask.loaded_by_lanes("by-lanes", "in")
     assert judge(exercise(asked), COPY, GpuBench()).passed
@@ -287,6 +290,7 @@ def steps_exercise():
     return exercise(signature="", signatures=kernels, kernel="sums", make=two_steps, cases=({"n": 700, "block": 64},))
 
 
+@pytest.mark.full
 def test_several_kernels_run_one_after_the_other_and_a_workspace_is_not_judged():
     verdict = judge(steps_exercise(), TWICE.replace("WRONG", ""), GpuBench())
     assert verdict.passed, verdict.text
@@ -301,6 +305,7 @@ def test_each_of_several_kernels_is_looked_for():
     assert "2 kernels, one of them named total" in verdict.text
 
 
+@pytest.mark.full
 def test_results_may_depend_on_the_wave_size_and_lds_may_be_dynamic():
     def by_wave(parameters, random):
         wave, n = parameters["wave"], parameters["n"]

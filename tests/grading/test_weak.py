@@ -92,6 +92,7 @@ def seen_again(text: str, n: int, seed: int) -> list[int]:
         return arrays[-1].to_host().tolist()
 
 
+@pytest.mark.full
 def test_what_is_wrong_on_weak_memory_alone_is_told_with_its_seed() -> None:
     assert judge(passing(weak=0), NO_RACE, GpuBench()).passed
     verdict = judge(passing(), NO_RACE, GpuBench())
@@ -235,6 +236,7 @@ def test_which_causes_of_an_exercise_fit(cause: Cause[Outcome], named: str) -> N
     assert judge(passing(causes=(cause,)), "text", Bench(lambda seed: True)).cause == named
 
 
+@pytest.mark.full
 def test_a_worker_finds_what_is_found_here(tmp_path: Path) -> None:
     exercise = passing()
     case = exercise.case(exercise.cases[0])

@@ -59,6 +59,7 @@ def test_a_fault_names_the_line_of_the_python_source() -> None:
     assert "exactly at the end of an allocation of 4,096 bytes" in str(caught.value)
 
 
+@pytest.mark.full
 def test_profiles_have_lines_of_the_python_source() -> None:
     source = Path(kernels.__file__).read_text(encoding="utf-8").splitlines()
     with gpulab.using("virtual:gfx1100"), gpulab.profile() as run:

@@ -55,6 +55,7 @@ def test_the_table_and_the_reference_name_the_same_functions() -> None:
     assert set(STATED) == set(REFERENCE)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("export", sorted(REFERENCE))
 def test_error_is_within_the_stated_one(library: ctypes.CDLL, export: str) -> None:
     rows = REFERENCE[export]

@@ -108,6 +108,7 @@ def test_tiles(arch: str, size: int) -> None:
             ]  # fmt: skip
 
 
+@pytest.mark.full
 @both
 def test_active_lanes(arch: str) -> None:
     source = (

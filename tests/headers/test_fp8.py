@@ -112,6 +112,7 @@ def given() -> list[float]:
     return [*special, *between, *numbers][:768]
 
 
+@pytest.mark.full
 @both
 def test_conversions_of_every_format(arch: str) -> None:
     rows = "\n".join(
@@ -186,6 +187,7 @@ def test_classes(arch: str) -> None:
     assert four.tolist() == values
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("arch", "fnuz"), [("gfx942", True), ("gfx950", False), ("gfx90a", False), ("gfx1100", False),
                                             ("gfx1030", False), ("gfx1201", False)])  # fmt: skip
 def test_each_gpu_has_its_own_formats(arch: str, fnuz: bool) -> None:

@@ -203,6 +203,7 @@ def test_launch_bounds_reach_the_compiler() -> None:
     assert sorted(sizes) == ["1024", "192", "96"]
 
 
+@pytest.mark.full
 def test_a_bound_on_waves_limits_registers() -> None:
     body = "float x[200]; for (int k = 0; k < 200; ++k) x[k] = f[k * 64 + threadIdx.x]; __syncthreads();"
     body += "for (int k = 0; k < 200; ++k) f[k * 64 + threadIdx.x] = x[199 - k] * x[k];"
@@ -225,6 +226,7 @@ def test_assert_takes_any_expression() -> None:
     assert len(traps) >= 4  # the first is true; the others keep their own
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("include", ["<cassert>", "<assert.h>", "<hip/hip_runtime.h>"])
 def test_ndebug_turns_assert_off_and_on_again(include: str) -> None:
     off = f"#define NDEBUG\n#include {include}\n"
@@ -267,6 +269,7 @@ def test_coordinates_can_be_copied_without_optimisation() -> None:
     assert "s_endpgm" in toolchain.compile(source, arch="gfx942", options=["-O0"]).assembly
 
 
+@pytest.mark.full
 def test_headers_in_older_standards() -> None:
     source = """
 #include <hip/hip_bf16.h>

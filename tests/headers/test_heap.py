@@ -80,6 +80,7 @@ def test_blocks_do_not_overlap_and_are_aligned(module: gpulab.Module) -> None:
     assert out.to_host().all()
 
 
+@pytest.mark.full
 def test_a_full_heap_gives_null(module: gpulab.Module) -> None:
     with gpulab.using(f"virtual:{module.arch}"):
         fresh = gpulab.compile(SOURCE + "// with a heap of its own\n")
@@ -108,6 +109,7 @@ def test_what_was_not_allocated_cannot_be_freed(module: gpulab.Module, kernel: s
         module[kernel][1, 1](argument)
 
 
+@pytest.mark.full
 def test_managed_variables(module: gpulab.Module) -> None:
     source = """
     __managed__ int counter = 3;

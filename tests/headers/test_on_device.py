@@ -196,6 +196,7 @@ def test_barriers_that_combine(arch: str) -> None:
 # ---- atomics --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @both
 @pytest.mark.parametrize("space", ["global", "shared"])
 def test_atomics(arch: str, space: str) -> None:
@@ -506,6 +507,7 @@ def test_a_kernel_computes_the_bits_that_the_host_computes(
             assert out[i * 24 : i * 24 + 24].tolist() == wanted, name
 
 
+@pytest.mark.full
 @both
 def test_exponentials_and_logarithms_that_the_compiler_writes(arch: str) -> None:
     for name in sorted(COMPILED):
@@ -616,6 +618,7 @@ def test_printf_from_a_kernel(arch: str) -> None:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_a_full_printf_buffer_loses_the_rest(arch: str) -> None:
     source = """__global__ void print() { printf("%s\\n", "0123456789012345678901234567890123456789"); }"""

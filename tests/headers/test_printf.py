@@ -133,6 +133,7 @@ def test_a_torn_buffer_ends_early() -> None:
     assert printf.header(1 << 20) == struct.pack("<II", 0, 1 << 20)
 
 
+@pytest.mark.full
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=120), st.text(max_size=30), st.lists(st.binary(max_size=24), max_size=4))
 def test_any_bytes_decode_to_something(body: bytes, text: str, parts: list[bytes]) -> None:

@@ -213,6 +213,7 @@ __global__ void give(int first) { while (count > first) delete[] taken[--count];
 """
 
 
+@pytest.mark.full
 def test_the_heap_grows_and_shrinks_after_it_was_used(call):
     """Blocks of 1 MiB: as many as the limit has room for, whenever it is set; those in use stay as they are."""
     import gpulab
@@ -253,6 +254,7 @@ __global__ void run(int n, int* out) { *out = deep(n, out); }
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loaded_before", [False, True])
 def test_the_limit_of_the_stack(call, loaded_before):
     """hipLimitStackSize: 200 calls of over 256 bytes need more than the stack has at first; at most 128 KiB - 16."""

@@ -31,6 +31,7 @@ def code_of(hiprtc, program):
     return code
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("device", [0, 1])
 def test_name_expressions_and_headers(hip, hiprtc, device):
     ok(hip.hipSetDevice(device))
@@ -158,6 +159,7 @@ def begin(hiprtc, *units):
     return state
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("device", [0, 1])
 def test_units_are_linked(hip, hiprtc, device, tmp_path):
     ok(hip.hipSetDevice(device))
@@ -214,6 +216,7 @@ def test_bitcode_is_a_module(hip, hiprtc, device, tmp_path):
     ok(hip.hipFree(pointer))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("aloud")
 def test_bitcode_that_is_no_module_says_why(hip, hiprtc, capfd):
     ok(hip.hipSetDevice(0))
@@ -232,6 +235,7 @@ def aloud(monkeypatch):
     monkeypatch.setattr(runtime.instance(), "reports_faults", False)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("aloud")
 @pytest.mark.parametrize(
     ("sources", "said"),

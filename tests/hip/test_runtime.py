@@ -303,6 +303,7 @@ def test_every_attribute_fits_an_int():
         assert properties.attribute(a, p, 9999) is None
 
 
+@pytest.mark.full
 def test_acc_vgprs_count_once_for_occupancy(runtime):
     """With 256 architectural and 256 AccVGPRs one wave fits a SIMD: 4 waves, one block of 256 threads."""
     from gpulab import toolchain

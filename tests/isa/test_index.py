@@ -102,6 +102,7 @@ def test_every_entry_can_be_made() -> None:
             assert (PACKAGE / entry.file).exists()
 
 
+@pytest.mark.full
 def test_search_wants_all_words() -> None:
     found = {entry.mnemonic for entry in index.search("Carry OUT")}
     assert {"s_addc_u32", "v_addc_co_u32", "v_add_co_ci_u32"} <= found
@@ -134,6 +135,7 @@ TEXTS = {
 """Files below or beside the rows that name instructions in text."""
 
 
+@pytest.mark.full
 def test_no_instruction_is_named_outside_of_isa() -> None:
     """What an instruction does is asked of its row: `instruction.mnemonic == "s_getpc_b64"` would be a second table."""
     names = {line.split("\t")[0] for line in index.lines()}

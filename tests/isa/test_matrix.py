@@ -502,6 +502,7 @@ def test_f16_sums_are_rounded_once(devices):
     assert set(found.astype(np.uint16).view(np.float16).flat) == {2056.0}  # 0.5 alone is below f16's step there
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("arch", "row"), NEW_NAMES, ids=lambda x: x if isinstance(x, str) else x.mnemonic)
 def test_random_bits_on_both_machines(devices, arch, row):
     run = Run(arch, devices)

@@ -35,6 +35,7 @@ extern "C" __global__ void halves(const unsigned short* from, unsigned* to, int 
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 def test_buffers_guard_the_tail(arch, level):
@@ -141,6 +142,7 @@ extern "C" __global__ void doubles(const double* a, const double* b, double* q, 
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize(("name", "type"), [("quotients", np.float32), ("doubles", np.float64)])
 def test_divisions_are_correctly_rounded(arch, name, type):

@@ -155,6 +155,7 @@ def test_transpose_in_place_by_shuffles(gpu: Gpu) -> None:
     assert (out == x.T).all()
 
 
+@pytest.mark.full
 @levels("-O1", "-ffast-math")
 def test_cholesky_in_lds(gpu: Gpu) -> None:
     source = """

@@ -536,6 +536,7 @@ def test_ising_model_with_counter_based_random_numbers(gpu: Gpu) -> None:
     assert (device.to_host() == s).all()
 
 
+@pytest.mark.full
 def test_black_scholes(gpu: Gpu) -> None:
     source = """
     __device__ double phi(double x) { return 0.5 * erfc(-x * 0.7071067811865476); }

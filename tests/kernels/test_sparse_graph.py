@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+import pytest
 
 import gpulab
 from tests.kernels.harness import Gpu, floats, integers, levels, random, words, zeros
@@ -443,6 +444,7 @@ def distance_of(a: str, b: str) -> int:
     return row[-1]
 
 
+@pytest.mark.full
 @levels("-O0", "-O1", "-Os")
 def test_edit_distance_per_thread(gpu: Gpu) -> None:
     source = """

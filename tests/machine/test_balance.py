@@ -139,6 +139,7 @@ def launch(arch, name, grid, block, *arguments, **more):  # type: ignore[no-unty
     return done.time
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_loops_that_wait_are_found(arch):
     """Those that look at the same place until it lets them go on; no others that read the same place again."""
@@ -152,6 +153,7 @@ def test_loops_that_wait_are_found(arch):
     assert found == {"by_all_lanes", "with_a_limit", "with_a_lock", "in_one_launch"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_a_product_whose_workgroups_wait_for_flags_takes_as_long_as_its_two_launches(arch):
     """Stream-K in one launch. What a workgroup waits for was done at the beginning of another one's share. How often a

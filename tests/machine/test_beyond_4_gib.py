@@ -111,6 +111,7 @@ def noise(size: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, size).astype(np.uint8)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", TYPES)
 @pytest.mark.parametrize("collect", ["", "profile", "checked"])
 def test_copies_and_gathers_across(m: Machine, width: int, collect: str) -> None:

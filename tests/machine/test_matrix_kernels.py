@@ -84,6 +84,7 @@ def check(arch: str, mnemonic: str, text: str) -> None:
     assert np.array_equal(found, pack_d(row, a @ b.transpose(0, 2, 1) + c, lanes))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("builtin", "instruction", "element", "result"), MFMA, ids=lambda x: x)
 def test_mfma(builtin, instruction, element, result):
     call = f"__builtin_amdgcn_mfma_{builtin}(x, y, z, 0, 0, 0)"

@@ -45,6 +45,7 @@ def compiled(folder: Path, target: str, *files: str, flags: tuple[str, ...] = bu
     )  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("target", TARGETS)
 def test_each_c_file_compiles_by_itself_without_a_warning(sources: Path, target: str) -> None:
     """With -Wall -Wextra, for both kinds of hosts; the header asserts sizes and offsets there."""

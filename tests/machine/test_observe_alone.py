@@ -290,6 +290,7 @@ TWINS = (
 )  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("arch", "memory"), [("gfx942", 0), ("gfx942", 24), ("gfx1100", 0), ("gfx1100", 40), ("gfx90a", 0)]
 )
@@ -306,6 +307,7 @@ def test_random_accesses_of_every_kind(arch: str, memory: int) -> None:
     assert sum(t["first_hits"] for t in slow.totals) > 300
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100", "gfx950"])
 def test_another_launch_begins_anew(arch: str) -> None:
     """Empty caches, totals from 0, other samples; with known patterns (novelty 0) or without."""

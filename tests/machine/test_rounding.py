@@ -221,6 +221,7 @@ def test_conversions_between_floats(form: str, mode: str) -> None:
                 assert got == rounded(exact, bool(sign), form, mode), (source, hex(x), hex(got))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("source", ["u16", "i16", "u32", "i32", "u64", "i64"])
 def test_conversions_of_integers(source: str, mode: str) -> None:

@@ -82,6 +82,7 @@ def arch(request):
         yield request.param
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", WAYS)
 def test_a_barrier_of_the_grid_by_hand(arch: str, way: str) -> None:
     blocks, threads, phases = 90, 96, 5

@@ -289,6 +289,7 @@ def test_a_fault_names_its_line(arch: str) -> None:
     module(arch).counted[1, 64](gpulab.zeros(1, "int32"), gpulab.zeros(1, "float32"), gpulab.zeros(128, "int32"))
 
 
+@pytest.mark.full
 def test_what_never_ends_is_stopped(arch: str) -> None:
     gpulab.set_limit(2000)
     try:
@@ -298,6 +299,7 @@ def test_what_never_ends_is_stopped(arch: str) -> None:
         gpulab.set_limit(None)
 
 
+@pytest.mark.full
 def test_a_cooperative_launch_has_all_workgroups_at_the_same_time(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpulab.virtual_gpu.machine.weak.RESIDENT_WAVES", 2)
     count, out = gpulab.zeros(1, "int32"), gpulab.zeros(6, "int32")

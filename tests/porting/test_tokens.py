@@ -18,6 +18,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.full
 @given(st.one_of(st.text(), st.lists(PIECES).map("".join)))
 @settings(max_examples=400, deadline=None)
 def test_tokens_joined_are_the_text(text: str) -> None:

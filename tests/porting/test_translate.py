@@ -203,6 +203,7 @@ def test_comments_and_strings_stay_and_twice_is_once(text: str) -> None:
         assert gpulab.hipify(once.text, launches=launches).text == once.text
 
 
+@pytest.mark.full
 @given(st.from_regex(r"[A-Za-z_]\w{0,12}", fullmatch=True))
 @settings(max_examples=300, deadline=None)
 def test_other_names_stay(name: str) -> None:

@@ -133,6 +133,7 @@ def test_the_bundle_is_as_the_library_reads_it() -> None:
     assert images.from_bundle(raw, architectures.get("gfx1100")) == b"second"
 
 
+@pytest.mark.full
 def test_a_header_beside_the_source(tmp_path: Path) -> None:
     """It is found with quotes, and read anew when it has changed."""
     (tmp_path / "size.h").write_text("constexpr int size = 3;\n")
@@ -255,6 +256,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert "a.hip cannot be read: No such file or directory" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_a_program_without_its_python(tmp_path: Path) -> None:
     """Started with a Python that is not there, or without gpulab, it says what to do."""
     program = programs.build(ADD)

@@ -66,12 +66,14 @@ def test_what_is_loaded_has_no_devices_and_no_threads():
     assert json.loads(found.stdout) == [True, 1]
 
 
+@pytest.mark.full
 def test_one_server_serves_runs_of_all_devices(parent):
     server = server_of(parent)
     assert server_of(parent) == server
     assert {int(parent.run(jailed=True, arch=arch).stdout) for arch in parent.archs} == {server}
 
 
+@pytest.mark.full
 def test_the_server_that_is_made_ready_is_the_one_that_runs_use(parent, monkeypatch):
     """Else what runs need would be loaded twice."""
     monkeypatch.setenv("GPULAB_LANES", "16")  # one that is not there yet
@@ -88,6 +90,7 @@ def test_another_environment_has_another_server(parent, monkeypatch):
     until(lambda: not alive(server))
 
 
+@pytest.mark.full
 def test_a_run_has_its_own_environment_alone(parent):
     """Not what the server has beside it: that its libraries take one thread."""
     listed = parent.run("environment", jailed=True).stdout.splitlines()[1:]
@@ -96,6 +99,7 @@ def test_a_run_has_its_own_environment_alone(parent):
     assert "OPENBLAS_NUM_THREADS" not in names
 
 
+@pytest.mark.full
 def test_a_server_that_was_killed_is_replaced(parent):
     server = server_of(parent)
     os.kill(server, signal.SIGKILL)

@@ -178,6 +178,7 @@ def kind(parameter: str) -> str:
     return "u" if text.startswith("unsigned") else "i"  # an enumeration
 
 
+@pytest.mark.full
 def test_parameters_are_those_of_the_library() -> None:
     found = declared()
     assert len(found) > 300

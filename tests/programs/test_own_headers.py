@@ -71,6 +71,7 @@ def test_the_root_as_a_folder_of_headers(tmp_path: Path) -> None:
     assert programs.build(source, archs=["gfx942"], options=["-I/"]).run().stdout == "fine\n"
 
 
+@pytest.mark.full
 def test_bytes_that_are_not_utf8_stay_what_they_are(tmp_path: Path) -> None:
     source = tmp_path / "latin.hip"
     source.write_bytes(

@@ -81,6 +81,7 @@ def test_kernels_have_the_parts_for_blocks(arch: str) -> None:
         assert out.to_host().tolist() == [*before.tolist(), 49]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "told"),
     [

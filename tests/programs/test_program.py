@@ -118,6 +118,7 @@ def test_a_process_that_takes_too_long(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 15
 
 
+@pytest.mark.full
 @posix
 def test_a_process_that_closes_its_outputs(tmp_path: Path) -> None:
     run, _ = ran(tmp_path, "exec >&- 2>&-; sleep 0.3; exit 4")

@@ -43,6 +43,7 @@ else:
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("what", "said"),
     [

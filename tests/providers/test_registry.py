@@ -129,6 +129,7 @@ print(providers.current(), gpu().name, gpu().library().binding)
     assert lines[8] == f"0 rocm {binding}"
 
 
+@pytest.mark.full
 def test_the_virtual_library_can_be_chosen(rocm):
     done = run_python(
         WITH_DRIVER
@@ -193,6 +194,7 @@ print(hip.hipDeviceSynchronize()[0].name)
 """
 
 
+@pytest.mark.full
 def test_hip_python_alone_with_one_environment_variable():
     """No import of gpulab: ROCM_PATH is enough."""
     libraries.build()
@@ -246,6 +248,7 @@ def test_importing_gpulab_is_enough():
     )
 
 
+@pytest.mark.full
 def test_importing_gpulab_after_a_call_that_found_no_library(tmp_path):
     """A cell that failed for want of a library does not have to be paid for with a new kernel."""
     done = run_python(
@@ -264,11 +267,13 @@ print(hip.hipGetDeviceCount()[1], providers.selected().library().binding)
     assert done.stdout == "True\n2 hip-python\n", done.stderr
 
 
+@pytest.mark.full
 def test_importing_gpulab_after_hip_is_enough_too():
     done = run_python("from hip import hip, hiprtc\nimport gpulab\n" + PLAIN)
     assert done.stdout.splitlines()[0] == "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]", done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("names", "found"),
     [

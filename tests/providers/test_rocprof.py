@@ -263,6 +263,7 @@ def test_launches_are_repeated_under_the_profiler(real: str, tmp_path: Path) -> 
     assert ratio == direct.metric("valu_per_wave", 0)
 
 
+@pytest.mark.full
 def test_memory_that_other_code_allocated_is_saved_too(real: str) -> None:
     """hip-python's own hipMalloc: gpulab asks HIP what the arguments point into."""
     from hip import hip

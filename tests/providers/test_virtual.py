@@ -283,6 +283,7 @@ def test_library_information(binding):
     assert hosting.rocm_path() == str(libraries.rocm_path())
 
 
+@pytest.mark.full
 def test_the_whole_way_with_ctypes_in_a_fresh_process():
     done = run_python(
         """

@@ -101,6 +101,7 @@ def test_saxpy(program):
     assert np.array_equal(found[1][290:], y[290:])
 
 
+@pytest.mark.full
 def test_recursion(program):
     numbers = [0, 1, 1, 2, 3, 5, 8, 13]
     found = launch(program, "recursion", [np.zeros(64, np.int32)])

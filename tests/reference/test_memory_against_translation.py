@@ -101,6 +101,7 @@ def program(lines: list[str], arch: str) -> str:
     return "\n".join(text)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_a_sample_of_forms(arch):
     pick = random.Random(arch)

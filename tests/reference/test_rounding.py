@@ -62,6 +62,7 @@ EXACT = {
 }
 
 
+@pytest.mark.full
 @MODES
 @pytest.mark.parametrize("saturate", [False, True])
 @pytest.mark.parametrize("mnemonic", EXACT)

@@ -46,6 +46,7 @@ def identifiers_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
+@pytest.mark.full
 def test_clang_reads_what_a_source_uses(monkeypatch: pytest.MonkeyPatch, headers: list[bytes]) -> None:
     read = identifiers_read(monkeypatch)
     short = build.compile(KERNEL, arch="gfx942", use_cache=False)
@@ -57,6 +58,7 @@ def test_clang_reads_what_a_source_uses(monkeypatch: pytest.MonkeyPatch, headers
     assert short.messages == whole.messages
 
 
+@pytest.mark.full
 def test_one_number_is_changed_once(headers: list[bytes]) -> None:
     build.compile(KERNEL, arch="gfx1100", use_cache=False)
     (made,) = headers

@@ -329,6 +329,7 @@ def test_without_the_package(rdna: bytes, monkeypatch: pytest.MonkeyPatch) -> No
     assert "pip install 'gpulab[binaries]'" in said
 
 
+@pytest.mark.full
 def test_wave_size_is_the_kernels_own(tmp_path: Path) -> None:
     """On RDNA a kernel says whether its waves have 32 or 64 lanes; EXEC and VCC are written accordingly."""
     code = compile("__global__ void k(int* x) { if (x[threadIdx.x]) x[threadIdx.x] = 1; }", arch="gfx1100",

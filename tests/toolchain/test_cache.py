@@ -63,6 +63,7 @@ def test_second_compile_runs_nothing(own_cache: Path, monkeypatch: pytest.Monkey
     assert runs == []
 
 
+@pytest.mark.full
 def test_what_goes_in_the_key(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compile(SOURCE, arch="gfx942")
     runs = compiler_runs(monkeypatch)
@@ -252,6 +253,7 @@ def test_what_is_left_fits_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert cache.Store("a", limit=213).prune() == 107
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="no such locks on Windows")
 def test_only_one_process_at_a_time_builds_in_a_folder(tmp_path: Path) -> None:
     """A second process waits until the first one is out: what each notes at its entry and its end is not mixed."""

@@ -52,6 +52,7 @@ def test_an_unaligned_pointer_cast_is_found(arch: str) -> None:
             gpulab.synchronize()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_a_loop_without_an_end_is_kept(arch: str) -> None:
     text = toolchain.compile(ENDLESS, arch=arch).assembly

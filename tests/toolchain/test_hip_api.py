@@ -42,6 +42,7 @@ def test_the_list_is_read_as_written(tool: ModuleType) -> None:
     assert group.entries[6].kernel == "__global__ void probe@(const int* a0, int* out) { *out = load(*a0, 1, 2); }"
 
 
+@pytest.mark.full
 def test_what_is_missing_is_found(tool: ModuleType) -> None:
     (group,) = tool.read("== G\nint *(int): abs no_such_function __clz\nvoid *(): no_such_either\n")
     missing = tool.probe(group, "gfx942")

@@ -70,6 +70,7 @@ def test_pieces_compute_what_one_function_computes(monkeypatch, arch, level):
     assert np.array_equal(run(arch, level), whole)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("count", [1, 2])
 def test_modules_of_a_large_kernel_are_compiled_beside_each_other(monkeypatch, count):
     """Meanwhile no garbage is collected: finalizers of a program could wait, in the other thread, for this one."""

@@ -140,6 +140,7 @@ def test_private_memory(arch, level):
         assert values.to_host().tolist() == [expected_generic(t) for t in range(256)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_beyond_private_memory(arch):
     with gpulab.using(f"virtual:{arch}"):

@@ -78,6 +78,7 @@ def test_the_marked_part_is_named_in_words_and_in_the_table() -> None:
     assert not any(row[0] for row in plain.table.rows)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950", "gfx1030", "gfx1100", "gfx1201"])
 def test_each_device_is_drawn_and_marks_change_the_drawing(arch: str) -> None:
     plain, marked = (gpulab.chip(name, arch=arch).png() for name in ("", "L2"))

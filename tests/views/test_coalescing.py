@@ -166,6 +166,7 @@ def test_without_accesses_it_says_why() -> None:
     assert coalescing(launch([])).message()["instructions"] == []
 
 
+@pytest.mark.full
 def test_the_largest_launch_stays_small() -> None:
     """More instructions than are shown, each with scattered 16-byte lanes, a long source line and hostile names."""
     random = np.random.default_rng(1)

@@ -120,6 +120,7 @@ def test_a_launch_in_words_and_numbers() -> None:
     assert [part["found"]["vector"] for part in rows[1]["parts"]] == [True, False]
 
 
+@pytest.mark.full
 def test_wave64_beside_wave32() -> None:
     shown = divergence(launch(), launch(arch="gfx1100"))
     assert shown.title.endswith("(gfx942 and gfx1100)")
@@ -189,6 +190,7 @@ def test_the_size_of_waves_where_no_instruction_says_it() -> None:
     assert of_launch(launch(instructions=())).wave_size == 64
 
 
+@pytest.mark.full
 def test_a_long_trace_is_put_together() -> None:
     shown = divergence(trace([(2, LOW), (4, HIGH)] * 50_000))
     side = shown.message()["sides"][0]

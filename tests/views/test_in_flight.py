@@ -54,6 +54,7 @@ def test_a_wait_that_allows_as_many_as_there_are_waits_for_nothing() -> None:
     assert found.waits == (Wait(2, "lgkmcnt", 2, (), 2), Wait(4, "lgkmcnt", 2, (0,), 2))
 
 
+@pytest.mark.full
 def test_sentence_and_table() -> None:
     shown = waits(waiting())
     assert shown.sentence == (

@@ -108,6 +108,7 @@ def test_levels_agree_with_the_counters(run: Run) -> None:
             assert l1 == launch.counters["TCP_TOTAL_CACHE_ACCESSES"]
 
 
+@pytest.mark.full
 def test_a_copy_reads_everything_from_memory_and_coalesces(run: Run) -> None:
     found = of(run[0])
     memory_kind = architectures.get(run[0].arch).memory_kind
@@ -299,6 +300,7 @@ def test_a_line_or_an_instruction_can_be_chosen() -> None:
     assert launch["choices"][1]["name"].startswith("line 5: y[i]")
 
 
+@pytest.mark.full
 def test_the_largest_record_stays_small() -> None:
     lines = [SourceLine("cell.hip", n, 0, "x" * 500) for n in range(3000)]
     many = [

@@ -249,6 +249,7 @@ def test_of_a_compiled_kernel(arch: str, blocks: int, waves: int) -> None:
     assert f"of tile ({arch})" in shown.title
 
 
+@pytest.mark.full
 def test_cu_mode_is_read_from_the_code_object() -> None:
     kernel = gpulab.compile(SOURCE, arch="gfx1100", options=["-mcumode"]).tile
     assert gpulab.occupancy(kernel).data["first"]["unit"] == "CU"

@@ -221,6 +221,7 @@ def test_without_widgets_there_are_picture_and_numbers(name: str, tmp_path: Path
     assert "4,711" in table.data["text/plain"]
 
 
+@pytest.mark.full
 def test_large_pictures_stay_small_in_files() -> None:
     """A figure as full as a lesson's can be: 64 lanes by 60 instructions, colour bar, labels, a legend."""
 

@@ -328,6 +328,7 @@ def test_many_launches_stay_small() -> None:
     assert "3,880 more with less time are left out" in shown.table.note
 
 
+@pytest.mark.full
 def test_static_picture_of_any_name() -> None:
     name = "<img src=x onerror=alert(1)>$x$ ${x} \u202e"
     assert roofline([made(kernel=name)], [made(kernel=name)]).png().startswith(b"\x89PNG")

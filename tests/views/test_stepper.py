@@ -113,6 +113,7 @@ def test_questions_about_steps_that_are_not_there() -> None:
     assert "error" in shown.reply({})[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("noise", [False, True])
 def test_a_hundred_thousand_steps_are_small_enough(noise: bool) -> None:
     shown = stepper(long(noise=noise))
@@ -164,6 +165,7 @@ def test_long_files_are_shown_around_what_was_compiled() -> None:
     assert [row[0] for row in shown.table.rows] == ["/rocm/include/math.h:7", "cell.hip:1000"]
 
 
+@pytest.mark.full
 def test_no_source_one_step_and_nothing() -> None:
     bare = stepper(small(with_source=False))
     assert bare.table.rows == (("–", 10, 3, 32, ""),)

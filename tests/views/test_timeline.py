@@ -83,6 +83,7 @@ def test_measured_kernels_are_said_to_be_measured() -> None:
     assert views.trace_events(real, ())["otherData"]["times"] == "measured"
 
 
+@pytest.mark.full
 def test_very_many_activities_are_grouped_and_shown_one_by_one_when_asked_for() -> None:
     many = tuple(Activity("kernel", "k" * 500, 0, k % 2 * 3, 2.0 * k, 2.0 * k + 1, launch=k) for k in range(100_000))
     made = views.timeline(many, launches(1))
