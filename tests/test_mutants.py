@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -153,7 +154,7 @@ def test_tests_that_fail_without_a_mutant_are_told_from_those_that_do_not(mutant
         def __init__(self, *broken: str) -> None:
             self.broken, self.runs = broken, 0
 
-        def run(self, tests: list[str], seconds: float, full: bool) -> tuple[str, str]:
+        def run(self, tests: list[str], seconds: float) -> tuple[str, str]:
             self.runs += 1
             found = [name for words in tests for name in mutants.arguments(words) if name in self.broken]
             return ("killed", found[0]) if found else ("survived", "")
@@ -165,6 +166,34 @@ def test_tests_that_fail_without_a_mutant_are_told_from_those_that_do_not(mutant
     assert mutants.failing(whole, names) == set()
     assert whole.runs == 1
     assert mutants.failing(half, names) == {"tests/e.py"}
+
+
+@pytest.mark.parametrize(
+    ("path", "answers", "verdict", "asked"),
+    [
+        ("gpulab/memory.py", ["killed"], ("killed", "1"), ["not full"]),
+        ("gpulab/memory.py", ["survived", "killed"], ("killed", "2"), ["not full", "full and not seldom"]),
+        ("gpulab/memory.py", ["survived", "stopped"], ("survived", "1"), ["not full", "full and not seldom"]),
+        ("gpulab/walls.py", ["survived"], ("survived", "1"), [""]),
+    ],
+)
+def test_what_no_quick_test_saw_is_tried_with_the_others(
+    mutants: Any, tmp_path: Path, path: str, answers: list[str], verdict: tuple[str, str], asked: list[str]
+) -> None:
+    seen = []
+
+    class Worker(mutants.Worker):
+        def __init__(self) -> None:
+            self.folder, self.seconds, self.coverage = tmp_path, 300, None
+
+        def run(self, tests: list[str], seconds: float, options: Sequence[str] = ()) -> tuple[str, str]:
+            seen.append(options[1] if options else "")
+            return answers[len(seen) - 1], str(len(seen))
+
+    (tmp_path / path).parent.mkdir(parents=True)
+    outcome = Worker().try_(mutants.Mutant(path, 1, 0, 0, "", ""))
+    assert (outcome.verdict, outcome.test) == verdict
+    assert seen == asked
 
 
 def test_a_report_is_gone_on_with(mutants: Any, tmp_path: Path) -> None:

@@ -573,8 +573,12 @@ class Worker:
         else:
             self.warm.mkdir()
 
-    def run(self, tests: Sequence[str], seconds: float, full: bool) -> tuple[str, str]:
-        """("survived", ""), ("killed", the test) or ("stopped", what ran at the end of so many seconds)."""
+    def run(self, tests: Sequence[str], seconds: float, options: Sequence[str] = ()) -> tuple[str, str]:
+        """("survived", ""), ("killed", the test) or ("stopped", what ran at the end of so many seconds).
+
+        Args:
+            options: for pytest.
+        """
         put_back(self.warm, self.cache)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in ("CI", "PYTEST_ADDOPTS")},
@@ -595,7 +599,7 @@ class Worker:
                 "-q",
                 *(word for name in UNUSED for word in ("-p", f"no:{name}")),
                 "--no-header",
-                *([] if full else QUICK),
+                *options,
                 *arguments(words),
             ]
             process = subprocess.Popen(
@@ -617,10 +621,18 @@ class Worker:
         data = (ROOT / mutant.path).read_bytes()
         target.write_bytes(data[: mutant.start] + mutant.new.encode() + data[mutant.end :])
         try:
-            full = mutant.path.startswith(WITH_FULL)
             tests = self.coverage.tests(mutant.path, mutant.line) if self.coverage else None
             usual = tests_of(mutant.path)  # of which some may be newer than what was measured
-            verdict, test = self.run(usual if tests is None else [*tests, *usual[:2]], self.seconds, full)
+            tried = usual if tests is None else [*tests, *usual[:2]]
+            if mutant.path.startswith(WITH_FULL):
+                verdict, test = self.run(tried, self.seconds)
+            else:
+                verdict, test = self.run(tried, self.seconds, QUICK)
+                left = self.seconds - (time.monotonic() - began)
+                if verdict == "survived" and left > 0:
+                    later, killer = self.run(usual[:2], left, REST)
+                    if later == "killed":
+                        verdict, test = later, killer
         finally:
             target.write_bytes(data)
         return Outcome(mutant, verdict, test, time.monotonic() - began)
@@ -630,7 +642,9 @@ UNUSED = ("cacheprovider", "hypothesispytest", "nbval", "anyio", "metadata")
 """Plugins of pytest that these runs do not need: to import them takes longer than many tests."""
 
 QUICK = ("-m", "not full", "-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true")
-"""What pytest is told for tests of `make test` alone; some of the others take minutes."""
+REST = ("-m", "full and not seldom", *QUICK[2:])
+"""What pytest is told for tests of `make test` alone, and of `make test-rest`, of which some take minutes: whether a
+mutant that none of the quick ones saw is killed by one beside its code is asked for as long as there is time."""
 
 
 def named(out: str) -> str:
@@ -646,9 +660,9 @@ def arguments(words: str) -> list[str]:
 
 def failing(worker: Worker, killers: Sequence[str]) -> set[str]:
     """The tests among these that fail without any mutant: all in one run if none does, else one by one."""
-    if not killers or worker.run([" ".join(killers)], 10 * SECONDS, full=True)[0] == "survived":
+    if not killers or worker.run([" ".join(killers)], 10 * SECONDS)[0] == "survived":
         return set()
-    return {test for test in killers if worker.run([test], SECONDS, full=True)[0] == "killed"}
+    return {test for test in killers if worker.run([test], SECONDS)[0] == "killed"}
 
 
 def put_back(warm: Path, cache: Path) -> None:
