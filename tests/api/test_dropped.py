@@ -49,6 +49,7 @@ def test_the_collector_calls_no_library(make: Callable[[], Any], monkeypatch: py
     assert len(dropped.pending) == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("make", MAKERS, ids=["module", "stream", "event", "array"])
 def test_a_thread_that_collects_waits_for_nobody(make: Callable[[], Any]) -> None:
     """As one that does a part of a launch, whose locks the thread has that waits for it."""
@@ -62,6 +63,7 @@ def test_a_thread_that_collects_waits_for_nobody(make: Callable[[], Any]) -> Non
         assert not thread.is_alive()
 
 
+@pytest.mark.full
 def test_what_is_dropped_is_given_back() -> None:
     gc.collect()
     dropped.release()

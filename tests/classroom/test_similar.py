@@ -182,6 +182,7 @@ def test_hostile_text_has_features_too() -> None:
         features(text)
 
 
+@pytest.mark.full
 def test_rows_become_a_table() -> None:
     text = right_answers("port-a-program")["groups_of_32"]
     other = "".join(f"__device__ int f{n}(int a) {{ return a * {n} + {n * 7} - (a ^ {n + 3}); }}\n" for n in range(30))

@@ -57,6 +57,7 @@ def test_other_integer_and_unsigned_parameters_are_taken():
     assert check("first-fill", RIGHT.replace("int n", "size_t n").replace("int i", "size_t i")).passed
 
 
+@pytest.mark.full
 def test_lines_are_those_that_the_learner_sees():
     from gpulab import module
 

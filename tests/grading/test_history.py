@@ -65,6 +65,7 @@ def test_attempts_and_solved_are_kept(file):
     assert (entry.state, entry.note, entry.minutes > 0) == ("solved", "3 checks", True)
 
 
+@pytest.mark.full
 def test_the_widget_says_what_is_done_and_reads_the_file_again(file):
     history.record_attempt("first-fill", True)
     history.record_attempt("saxpy-guard", False)

@@ -113,6 +113,7 @@ def test_one_kernel_meets_it_and_another_does_not(pair):
     assert "are allowed" in text or "are asked for" in text
 
 
+@pytest.mark.full
 def test_too_many_lines_and_conflicts_name_the_access_with_its_line():
     def report(requirement, source):
         return " ".join(judge(exercise(requirement), source, GpuBench()).text.split())
@@ -356,6 +357,7 @@ __global__ void copy(int n, const float* in, float* out)
 }"""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("work", "said"),
     [

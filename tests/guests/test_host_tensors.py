@@ -52,6 +52,7 @@ class Tensor:
         return Storage(self.whole)
 
 
+@pytest.mark.full
 def test_a_tensor_goes_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
     with gpulab.using("virtual:gfx942"):
         x = np.arange(300, dtype="f4")

@@ -78,6 +78,7 @@ HOST: dict[str, Callable[..., float]] = {
 } | {"tgamma": math.gamma, "exp10": lambda x: 10.0**x, "rhypot": lambda x, y: 1 / math.hypot(x, y)}  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", HOST)
 def test_float_functions_beside_the_hosts_in_double(library: ctypes.CDLL, name: str) -> None:
     """Thousands of arguments of the ranges that were measured; the host's error in double is nothing to a float's."""

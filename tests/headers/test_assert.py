@@ -43,6 +43,7 @@ def test_a_failed_assert_prints_and_traps(
     assert capfd.readouterr().out == printed
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_an_assert_that_holds_changes_nothing(arch: str, capfd: pytest.CaptureFixture[str]) -> None:
     with gpulab.using(arch):
@@ -52,6 +53,7 @@ def test_an_assert_that_holds_changes_nothing(arch: str, capfd: pytest.CaptureFi
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.full
 def test_a_wave_prints_a_line_for_each_failing_thread(capfd: pytest.CaptureFixture[str]) -> None:
     with gpulab.using("gfx942"):
         x = gpulab.to_device(np.array([1, -1] * 32, dtype="int32"))

@@ -160,6 +160,7 @@ def test_active_lanes(arch: str) -> None:
     assert sorted(places) == list(range(43))
 
 
+@pytest.mark.full
 @both
 def test_a_block_reduces_by_tiles_of_tiles(arch: str) -> None:
     source = (
@@ -257,6 +258,7 @@ def test_what_cannot_be_says_why(statement: str, reason: str) -> None:
     assert "1 error" in str(error.value)
 
 
+@pytest.mark.full
 @both
 def test_members_of_groups(arch: str) -> None:
     """Every name of the block's, the grid's and the devices' group, in a launch that is not cooperative."""

@@ -74,6 +74,7 @@ def test_lists_of_every_thread(module: gpulab.Module) -> None:
     np.testing.assert_array_equal(out.to_host().astype("uint32"), np.tile(expected, 4).astype("uint32"))
 
 
+@pytest.mark.full
 def test_blocks_do_not_overlap_and_are_aligned(module: gpulab.Module) -> None:
     out = gpulab.zeros(64, "int32")
     module["aligned"][1, 64](out)

@@ -178,6 +178,7 @@ def test_match_and_reduce(arch: str) -> None:
         assert wide[t] == sum(wave) << 33
 
 
+@pytest.mark.full
 @both
 def test_barriers_that_combine(arch: str) -> None:
     source = """
@@ -370,6 +371,7 @@ def to_floating(x: Fraction, mode: str, single: bool) -> float:
     return float(n * Fraction(2) ** e)
 
 
+@pytest.mark.full
 @both
 def test_conversions_to_integers(arch: str) -> None:
     modes = ("rn", "rz", "ru", "rd")
@@ -391,6 +393,7 @@ def test_conversions_to_integers(arch: str) -> None:
             assert result == to_integer(x, name[-2:]), f"{name}({x})"
 
 
+@pytest.mark.full
 @both
 def test_conversions_to_floating_point(arch: str) -> None:
     sources = [("int", "int", "float"), ("uint", "unsigned", "float"), ("ll", "long long", "float"),
@@ -520,6 +523,7 @@ def test_exponentials_and_logarithms_that_the_compiler_writes(arch: str) -> None
         assert ulp.max() <= 2, name
 
 
+@pytest.mark.full
 @both
 def test_fast_forms_and_rounded_operations(arch: str) -> None:
     source = """
@@ -552,6 +556,7 @@ def test_fast_forms_and_rounded_operations(arch: str) -> None:
     assert f[16].tolist() == (d * d - d).astype("float32").tolist()  # one
 
 
+@pytest.mark.full
 @both
 def test_parts_of_numbers(arch: str) -> None:
     source = """
@@ -668,6 +673,7 @@ NUMBERS = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", ["F", ""])
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100 device"])
 def test_mathematical_constants(arch: str, suffix: str) -> None:

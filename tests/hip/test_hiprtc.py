@@ -302,6 +302,7 @@ def test_arguments_that_are_missing():
     assert call.hiprtcLinkDestroy(state.value) == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "arch"),
     [

@@ -162,6 +162,7 @@ def pointer(handle):
 RNG = np.random.default_rng(5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kernel", "sizes", "mode", "linear", "normalized"),
     [

@@ -13,6 +13,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line for line in coverage.table().splitlines() if "v_" in line] == ["gfx942: no row for v_frobnicate_b32"]
 
 
+@pytest.mark.full
 def test_the_table_can_be_printed() -> None:
     lines = coverage.table().splitlines()
     assert [line.split()[0] for line in lines[1:3]] == list(architectures.names()[:2])

@@ -2,7 +2,7 @@
 
 A test gives the HIP source and the arguments of a launch, gets the arrays back, and compares them with what Python or
 numpy says. Every test runs on gfx942 (wave64) and gfx1100 (wave32) at -O3; `@levels` adds other compiler
-options. `make test` runs a quarter of them, each on one of the two, at -O3; which, its name decides.
+options. `make test` runs an eighth of them, each on one of the two, at -O3; which, its name decides.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         turn = len(metafunc.definition.name)
         others = [list(ARCHITECTURES)[(turn + k) % len(ARCHITECTURES)] for k in range(len(more))]
         ways = STANDARD + [(arch, (option,)) for arch, option in zip(others, more, strict=True)]
-        # Three of four tests are left to the long run altogether.
-        first = zlib.crc32(metafunc.definition.name.encode()) % (4 * len(STANDARD))
+        # Seven of eight tests are left to the long run altogether.
+        first = zlib.crc32(metafunc.definition.name.encode()) % (8 * len(STANDARD))
         parameters = [
             pytest.param(way, id=f"{way[0]}{way[1][0]}", marks=() if number == first else pytest.mark.full)
             for number, way in enumerate(ways)

@@ -111,6 +111,7 @@ def expected_sum(a: int, b: int, form: str, mode: str) -> int | None:
     return rounded(x + y, minus, form, mode)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("form", FORMS)
 def test_sums_and_differences(form: str, mode: str) -> None:
@@ -126,6 +127,7 @@ def test_sums_and_differences(form: str, mode: str) -> None:
             assert is_nan(got, form) if wanted is None else got == wanted, (operation, hex(x), hex(y), hex(got))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("form", FORMS)
 def test_products_and_quotients(form: str, mode: str) -> None:

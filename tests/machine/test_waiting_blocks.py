@@ -107,6 +107,7 @@ def test_one_block_waits_for_all_others(arch: str) -> None:
     np.testing.assert_allclose(sums.to_host().reshape(blocks, 64)[1:, 5], 2.0 * np.arange(1, blocks), rtol=1e-6)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("extra", [0, 1])
 def test_more_blocks_than_the_device_holds(extra: int) -> None:
     """One block more than fit waits for ever on a device, too; here the launch is stopped, and the error says why."""

@@ -138,6 +138,7 @@ def test_what_is_too_long_is_refused(parent):
         parent.run("x" * 100_000, jailed=True)
 
 
+@pytest.mark.full
 def test_how_a_run_is_waited_for(parent):
     environment = {"PATH": os.environ["PATH"]}
     with open(os.devnull, "rb") as nothing:
@@ -169,6 +170,7 @@ def test_a_number_is_its_runs_own_until_the_run_is_left(parent, monkeypatch):
     until(lambda: not os.path.exists(f"/proc/{seen[-1]}"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("code", "expected"), [("return 7;", 7), ("raise(SIGTERM);", -15), ("abort();", -6)])
 def test_how_a_run_has_ended(code, expected):
     text = f"#include <csignal>\n#include <cstdlib>\nint main() {{ {code} }}\n"

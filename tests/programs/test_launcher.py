@@ -224,6 +224,7 @@ def rounded(value: float) -> int:
     return sign | nearest
 
 
+@pytest.mark.full
 def test_conversions_to_bfloat16_on_the_host_round_once(program: Path) -> None:
     """Halfway points, and doubles a little beside them that a float between would round onto them."""
     random = np.random.default_rng(5)

@@ -287,6 +287,7 @@ def test_a_group_that_is_refused_is_tried_name_by_name(real: str, monkeypatch: p
     assert run.counters["SQ_INSTS_VALU"] > 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [("FAKE_EXIT", "3", "cannot open /dev/kfd"), ("FAKE_WITHOUT", "SQ_WAVES", "no value for SQ_WAVES")],

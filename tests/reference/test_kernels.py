@@ -116,6 +116,7 @@ def test_divergent_cases(program):
     assert np.array_equal(found, wanted)
 
 
+@pytest.mark.full
 def test_stack_and_pointers_in_data(program):
     given = (np.arange(64, dtype=np.int32) * 7) % 41
     found = launch(program, "stack", [given, np.zeros(64, np.int32), np.int32(5)])[1]
@@ -127,6 +128,7 @@ def test_stack_and_pointers_in_data(program):
     assert found.tolist() == wanted
 
 
+@pytest.mark.full
 def test_lds_and_barriers(program):
     x = np.linspace(-1, 1, 96)
     found = launch(program, "reverse", [x], block=(96, 1, 1), lds=96 * 4)[0]

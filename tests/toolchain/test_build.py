@@ -312,6 +312,7 @@ def test_options(arch: str) -> None:
     assert "gfx90a" in other.assembly
 
 
+@pytest.mark.full
 def test_wave64_on_gfx1100() -> None:
     source = "__global__ void k(float* x, unsigned long long* y) { y[0] = __ballot(x[threadIdx.x] > 0); }"
     wide = compile(source, arch="gfx1100", options=["-mwavefrontsize64"])

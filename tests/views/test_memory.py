@@ -129,6 +129,7 @@ def test_strided_loads_move_a_line_for_each_lane(run: Run) -> None:
     assert "lanes use only parts of the lines" in said
 
 
+@pytest.mark.full
 def test_neighbours_of_a_stencil_come_from_caches(run: Run) -> None:
     load = of(run[2])["load"]
     memory_kind = architectures.get(run[2].arch).memory_kind

@@ -199,6 +199,7 @@ def test_room_is_what_costs_nothing() -> None:
     assert residency.room(GFX942, Demand(100)) == {"VGPRs": 128, "SGPRs": 108, "LDS": 16_384}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", architectures.names())
 def test_every_device_at_its_extremes(arch: str) -> None:
     """The api and the hardware limits stay consistent, and all that is sent stays small."""
@@ -279,6 +280,7 @@ def test_dynamic_lds_and_blocks_of_more_axes() -> None:
             gpulab.occupancy(arch="gfx942", **wrong)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("vgprs", [8, 24, 64, 72, 96, 128, 168, 250])
 def test_words_of_the_static_picture_do_not_lie_on_each_other(arch: str, vgprs: int) -> None:

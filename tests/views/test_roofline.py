@@ -318,6 +318,7 @@ def test_the_table_has_a_row_for_each_roof() -> None:
     assert [row[-1] for row in table.rows].count("◀ lowest") == 1
 
 
+@pytest.mark.full
 def test_many_launches_stay_small() -> None:
     launches = [made(us=1.0 + k, kernel=f"kernel_{k}<" + "核" * 5000) for k in range(2000)]
     launches.append(made(kernel=launches[0].kernel))
