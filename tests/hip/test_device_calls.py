@@ -5,6 +5,7 @@ hipErrorInvalidDevice.
 """
 
 import ctypes
+import gc
 
 import pytest
 
@@ -181,6 +182,7 @@ def test_the_limit_of_malloc_in_kernels(call, limit, kernel, arguments, expected
     """hipLimitMallocHeapSize, as CUDA's programming guide has it: malloc gives null beyond it."""
     import gpulab
 
+    gc.collect()  # a module of another test, whose heap is the larger one as long as it is loaded
     heap, out = 2, gpulab.zeros(1, "int32")
     try:
         assert call.hipDeviceSetLimit(heap, limit) == 0
@@ -235,8 +237,7 @@ def test_the_heap_grows_and_shrinks_after_it_was_used(call):
         kernels["give"][1, 1](0)
         for limit in range(38, 43):  # what is given back is reused, so that the heap grows by one block each time
             assert fill(limit) == limit
-        with pytest.raises(AssertionError):  # eight parts beside the first are the most
-            fill(43)
+        assert call.hipDeviceSetLimit(2, 43 << 20) == 2, "eight parts beside the first are the most"
         assert call.hipGetLastError() == 2
         kernels["give"][1, 1](0)
     finally:

@@ -1,10 +1,11 @@
 """Error names and texts, calls that are missing, NULL everywhere: nothing crashes, everything is named."""
 
 import ctypes
+import weakref
 
 import pytest
 
-from gpulab.virtual_gpu import libraries
+from gpulab.virtual_gpu import libraries, runtime
 from gpulab.virtual_gpu.libraries.hiprtc import results
 from gpulab.virtual_gpu.runtime import codes
 from tests.hip.conftest import ok, run_python
@@ -86,6 +87,21 @@ def test_an_exception_inside_is_an_unknown_error_and_is_kept(hip, monkeypatch):
         providers.selected().malloc(64)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert caught.value.__cause__.__traceback__ is not None
+
+
+def test_a_failed_call_keeps_nothing_of_its_callers(hip):
+    """The reason is kept until somebody asks for it, and not the frames that it went through."""
+
+    class Held:
+        pass
+
+    def fails():
+        held = Held()
+        assert int(hip.hipDeviceSetLimit(hip.hipLimit_t.hipLimitStackSize, 1 << 40)[0]) == 1
+        return weakref.ref(held)
+
+    assert fails()() is None
+    assert "128 KiB" in str(runtime.instance().take_exception())
 
 
 def test_reset_forgets_everything_of_the_device():

@@ -339,6 +339,8 @@ def test_random_addresses_are_sampled_the_same_way_each_time(arch: str, monkeypa
     places = np.random.default_rng(7).integers(0, 1 << 20, size, dtype=np.int32)
     arguments = Buffer(places), Buffer(np.zeros(1 << 20, np.float32)), Buffer(np.zeros(size, np.float32))
     monkeypatch.setattr(device_module, "PROFILED", (200 * (wave + 6), 1_000_000))  # 6 accesses a wave, one is new
+    device(arch).caches.state.epoch = 0
+    profile(arch, "gather", size // 256, 256, *arguments)
     device(arch).caches.state.epoch = (1 << 24) - 1  # the next launch is the first again
     first, second = (profile(arch, "gather", size // 256, 256, *arguments) for _ in range(2))
     assert first.sampled == second.sampled
@@ -470,4 +472,4 @@ def test_a_launch_without_a_profile_takes_no_samples() -> None:
     one, other = Buffer(np.zeros(4096, np.uint8)), Buffer(np.zeros(4096, np.uint8))
     kernel.code()
     device("gfx942").launch(kernel, (4, 1, 1), (64, 1, 1), 0, pack(one, other))
-    assert kernel.code().observer.keep().raw_samples == b""
+    assert kernel.code().observer.samples is None

@@ -136,7 +136,7 @@ class Caches:
         return LevelStruct(self._room(count * size), self._room(4 * count), instances, sets, ways, stride)
 
     def begin(self) -> None:
-        """Empty the caches: sets that were last used in an earlier epoch count as empty."""
+        """Empty the caches: sets and patterns that were last used in an earlier epoch count as empty, or as new."""
         state = self.state
         state.epoch = state.epoch + 1
         if state.epoch >= 1 << 24:  # as many as fit beside the number of ways in use
@@ -145,6 +145,7 @@ class Caches:
                 if level.state:
                     ctypes.memset(level.state, 0, 4 * level.instances * level.sets)
             ctypes.memset(state.touched_epoch, 0, 4 * _ARENA_WORDS)
+            ctypes.memset(state.patterns, 0, constant("PATTERNS") * constant("PATTERN_BYTES"))
 
 
 def box(grid: Dim3, waves: int) -> tuple[Dim3, Dim3]:

@@ -183,7 +183,7 @@ class Context:
     def failed(self, call: str, error: BaseException) -> int:
         """HIP's code for an exception in a call; `take_exception` hands the exception to whoever explains it."""
         if isinstance(error, Failure):
-            self._exception = error if error.reason else None
+            self._exception = without_frames(error) if error.reason else None
             if error.reason and error.code in _EXPLAINED:
                 self.tell(call, codes.NAMES[error.code], error.reason)
             return error.code
@@ -240,6 +240,15 @@ class Context:
     def set_instruction_limit(self, limit: int | None) -> None:
         """Wave instructions after which a wave is stopped; None: the default, 0: no limit."""
         self.instruction_limit = _limit_from_environment() if limit is None else limit or NO_LIMIT
+
+
+def without_frames(error: BaseException) -> BaseException:
+    """The exception without the frames that it went through: kept, it would keep alive what the callers have."""
+    at: BaseException | None = error
+    while at is not None and at.__traceback__ is not None:
+        at.__traceback__ = None
+        at = at.__cause__ or at.__context__
+    return error
 
 
 #: Failures that a program should be told more of than the code: what can be had, what its file holds, what is refused.
