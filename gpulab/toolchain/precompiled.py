@@ -24,7 +24,7 @@ INCLUDE = Path(__file__).parent / "include"
 _RUNTIME = "#include <hip/hip_runtime.h>\n"
 _PIECE = re.compile(r"\s+|//[^\n\\]*(?=\n)|/\*.*?\*/|#[ \t]*include[ \t]*(<[^<>\n]+>)", re.DOTALL)
 #: Options that no header can see: no macro tells of them, and they change nothing about the language.
-_UNSEEN = re.compile(r"-g[\w-]*\Z|-W[A-Za-z][\w+=-]*\Z|-[Ww]\Z|-pedantic\Z")
+_UNSEEN = re.compile(r"-g[\w-]*\Z|-W[A-Za-z][\w+=-]*\Z|-[Ww]\Z|-pedantic\Z|-m(no-)?unsafe-fp-atomics\Z")
 OFTEN = 4
 """So often a program's own headers are read before they are precompiled, which takes as long as reading them about five
 times."""
@@ -53,7 +53,8 @@ def included(source: str) -> str:
 
 
 def seen(options: Sequence[str], level: str) -> tuple[str, ...]:
-    """Those of the options that a precompiled header depends on: not those for warnings and debug information.
+    """Those of the options that a precompiled header depends on: not those for warnings, debug information, and what
+    atomics of floats become, which Clang decides where a source uses them.
 
     Args:
         level: the level of optimisation without options, such as -O3.

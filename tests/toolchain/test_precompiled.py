@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpulab import programs
+from gpulab import programs, toolchain
 from gpulab.errors import CompileError
 from gpulab.toolchain import cache, compiler, hosted, precompiled
 
@@ -205,6 +205,29 @@ def test_options_that_a_precompiled_header_depends_on() -> None:
     kept = ("-O2", "-std=c++17", "-DW=2", "-UX", "-ffast-math", "-mwavefrontsize64", "-pedantic-errors")
     assert precompiled.seen(kept, "-O3") == kept
     assert precompiled.seen(("-O0", "-O3"), "-O3") == ("-O0", "-O3")
+
+
+@pytest.mark.parametrize("options", [("-munsafe-fp-atomics",), ("-mno-unsafe-fp-atomics",), ("-g", "-Wextra")], ids=str)
+def test_code_of_options_that_no_header_sees_is_the_same_without_precompiled_headers(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    source = "__global__ void add(float* p, float x) { atomicAdd(p, x); }"
+
+    def assembly(*options: str) -> str:
+        return toolchain.compile(source, arch="gfx90a", options=options, use_cache=False).assembly
+
+    def instruction(text: str) -> str:
+        return next(line.split()[0] for line in text.splitlines() if line.strip().startswith("global_atomic"))
+
+    usual = assembly()
+    with monkeypatch.context() as patch:
+        patch.setattr(precompiled, "_made", lambda *_: pytest.fail("others were made"))
+        shared = assembly(*options)
+    monkeypatch.setattr(precompiled, "kernels", lambda *_, **__: ())
+    assert shared == assembly(*options)
+    unsafe = "-munsafe-fp-atomics" in options
+    assert instruction(shared) == ("global_atomic_add_f32" if unsafe else "global_atomic_cmpswap")
+    assert instruction(usual) == "global_atomic_cmpswap", "what gfx90a adds to memory of the host would be lost"
 
 
 @on_hosts
