@@ -23,7 +23,7 @@ from gpulab.errors import CompileError
 from gpulab.toolchain import cache, compiler
 from gpulab.toolchain.host import put
 
-_FORMAT = "2"
+_FORMAT = "3"
 _tell: ContextVar[Callable[[str], object]] = ContextVar("_tell", default=lambda words: None)
 _ABI = "libcxxabi/src"
 _OWN = "libcxx/src"
@@ -132,6 +132,7 @@ _DEFINITIONS = {
 }  # fmt: skip
 _OPTIONS = (
     "-x", "c++", "-std=c++23", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
+    "-Xclang", "-ftype-visibility=default",
     "-faligned-allocation", "-fno-stack-protector", "-ffunction-sections", "-fdata-sections",
     "-fasynchronous-unwind-tables", "-w", "-nostdinc", "-nostdinc++",
 )  # fmt: skip
@@ -243,10 +244,11 @@ def lacking(log: str) -> list[str]:
 
 
 def _show_type_names(raw: bytearray) -> None:
-    """Make the names of types (_ZTS...) in an object file visible to others.
+    """Let names of types (_ZTS...) alone, of what an object file defines, be visible to others.
 
     Two types are the same if their names have the same address: without it, a library's exceptions would not be caught
-    by the program, since each has a C++ library of its own.
+    by the program, since each has a C++ library of its own. It is compiled with names, descriptions (_ZTI) and tables
+    of functions (_ZTV, _ZTT, _ZTC) visible, so that code asks where a name is; all but the names are hidden here.
     """
     table = struct.unpack_from("<Q", raw, 40)[0]
     count = struct.unpack_from("<H", raw, 60)[0]
@@ -257,5 +259,6 @@ def _show_type_names(raw: bytearray) -> None:
         names = headers[header[6]][4]
         for at in range(header[4], header[4] + header[5], 24):
             name = names + struct.unpack_from("<I", raw, at)[0]
-            if raw[name : name + 4] == b"_ZTS":
-                raw[at + 5] &= ~3  # STV_DEFAULT in place of STV_HIDDEN
+            defined = raw[at + 6 : at + 8] != b"\0\0"
+            if defined and raw[name : name + 4] in (b"_ZTI", b"_ZTV", b"_ZTT", b"_ZTC"):
+                raw[at + 5] |= 2  # STV_HIDDEN

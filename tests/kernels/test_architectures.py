@@ -51,7 +51,7 @@ def test_a_part_of_the_corpus_runs_on_each() -> None:
 def test_a_part_of_the_corpus_runs_from_its_machine_code() -> None:
     found = _pytest("-m", "not full", GPULAB_CORPUS_FOREIGN="1")
     assert found.returncode == 0, found.stdout[-4000:] + found.stderr[-4000:]
-    assert int(found.stdout.split(" passed")[0].split()[-1]) >= 60
+    assert int(found.stdout.split(" passed")[0].split()[-1]) >= 50
 
 
 @pytest.fixture(scope="module")

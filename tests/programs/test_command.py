@@ -341,6 +341,38 @@ int main() {
 }
 
 
+@pytest.mark.full
+def test_a_library_that_catches_pointers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What compares types of pointers in the C++ library asks for names of types that another library may have."""
+    caught = """
+struct Base { virtual ~Base() {} };
+struct Derived : Base {};
+extern "C" int caught(int n)
+{
+    static Derived one;
+    static int number;
+    try {
+        if (n == 0) throw &number;
+        if (n == 1) throw nullptr;
+        throw &one;
+    } catch (Base*) { return 1; }
+    catch (void*) { return 2; }
+}
+"""
+    calls = """
+#include <cstdio>
+extern "C" int caught(int);
+int main() { printf("%d %d %d\\n", caught(0), caught(1), caught(2)); }
+"""
+    (tmp_path / "caught.cpp").write_text(caught)
+    (tmp_path / "calls.cpp").write_text(calls)
+    monkeypatch.chdir(tmp_path)
+    assert hipcc(f"-shared -fPIC caught.cpp -o libcaught.so {ARCH}") == 0
+    assert hipcc(f"calls.cpp -L. -lcaught -o calls {ARCH}") == 0
+    monkeypatch.setenv("LD_LIBRARY_PATH", ".")
+    assert said_by("./calls") == "2 1 1\n"
+
+
 def test_a_program_and_its_library_share_the_types_of_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in LIBRARY.items():
         (tmp_path / name).write_text(text)
