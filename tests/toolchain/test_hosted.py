@@ -1,13 +1,15 @@
 """The C++ library for whole programs: of zig's own sources, in archives that are built when a program needs them."""
 
 import shutil
+import struct
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from gpulab import programs
 from gpulab.errors import CompileError
-from gpulab.toolchain import compiler, cxx_library, hosted
+from gpulab.toolchain import compiler, cxx_library, elf, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "runs")
 PLAIN = '#include <cstdio>\n#include <vector>\nint main() { std::vector<int> a(3); printf("%zu\\n", a.size()); }\n'
@@ -76,6 +78,24 @@ def test_the_part_that_has_a_symbol(symbol, part):
 )
 def test_symbols_that_are_not_the_librarys(symbol):
     assert cxx_library.lacking(f"ld.lld: error: undefined symbol: {symbol}\n") == []
+
+
+@pytest.mark.parametrize("source", ["libcxxabi/src/stdlib_exception.cpp", "libcxxabi/src/private_typeinfo.cpp"])
+def test_names_of_types_alone_are_visible_to_other_libraries(tmp_path, source):
+    """Of what an object file defines (System V ABI: st_info, st_other and st_shndx of a symbol)."""
+    raw = Path(hosted.setting().cxx_library()._compiled([source], str(tmp_path))).read_bytes()
+    found = elf.read(raw, None)
+    (table,) = (section for section in found if section.name == ".symtab")
+    names = next(section.contents for section in found if section.name == ".strtab")
+    visibility = {}
+    for name, info, other, section in struct.iter_unpack("<IBBH16x", table.contents):
+        if info >> 4 and section:  # not local, and defined
+            visibility[names[name : names.index(b"\0", name)].decode()] = other & 3
+    default, hidden = ({name for name, each in visibility.items() if each == kind} for kind in (0, 2))
+    assert default == {name for name in visibility if name.startswith("_ZTS")}
+    assert default | hidden == set(visibility)
+    assert any(name.startswith("_ZTV") for name in hidden)
+    assert any(name.startswith("_ZN") for name in hidden)
 
 
 @pytest.fixture
