@@ -82,20 +82,24 @@ def test_symbols_that_are_not_the_librarys(symbol):
 
 @pytest.mark.parametrize("source", ["libcxxabi/src/stdlib_exception.cpp", "libcxxabi/src/private_typeinfo.cpp"])
 def test_names_of_types_alone_are_visible_to_other_libraries(tmp_path, source):
-    """Of what an object file defines (System V ABI: st_info, st_other and st_shndx of a symbol)."""
+    """Of what an object file defines; what it takes from elsewhere stays as it is (System V ABI: st_info, st_other and
+    st_shndx of a symbol)."""
     raw = Path(hosted.setting().cxx_library()._compiled([source], str(tmp_path))).read_bytes()
     found = elf.read(raw, None)
     (table,) = (section for section in found if section.name == ".symtab")
     names = next(section.contents for section in found if section.name == ".strtab")
-    visibility = {}
+    visibility, elsewhere = {}, set()
     for name, info, other, section in struct.iter_unpack("<IBBH16x", table.contents):
-        if info >> 4 and section:  # not local, and defined
+        if not section:
+            elsewhere.add(other & 3)
+        elif info >> 4:  # not local
             visibility[names[name : names.index(b"\0", name)].decode()] = other & 3
     default, hidden = ({name for name, each in visibility.items() if each == kind} for kind in (0, 2))
     assert default == {name for name in visibility if name.startswith("_ZTS")}
     assert default | hidden == set(visibility)
     assert any(name.startswith("_ZTV") for name in hidden)
     assert any(name.startswith("_ZN") for name in hidden)
+    assert elsewhere == {0}
 
 
 @pytest.fixture
