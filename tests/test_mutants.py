@@ -194,6 +194,7 @@ def test_what_no_quick_test_saw_is_tried_with_the_others(
     outcome = Worker().try_(mutants.Mutant(path, 1, 0, 0, "", ""))
     assert (outcome.verdict, outcome.test) == verdict
     assert seen == asked
+    assert not any("timeout" in word for word in mutants.REST), "a test of minutes would count as one that kills"
 
 
 def test_a_report_is_gone_on_with(mutants: Any, tmp_path: Path) -> None:

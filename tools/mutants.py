@@ -642,9 +642,10 @@ UNUSED = ("cacheprovider", "hypothesispytest", "nbval", "anyio", "metadata")
 """Plugins of pytest that these runs do not need: to import them takes longer than many tests."""
 
 QUICK = ("-m", "not full", "-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true")
-REST = ("-m", "full and not seldom", *QUICK[2:])
-"""What pytest is told for tests of `make test` alone, and of `make test-rest`, of which some take minutes: whether a
-mutant that none of the quick ones saw is killed by one beside its code is asked for as long as there is time."""
+REST = ("-m", "full and not seldom")
+"""What pytest is told for tests of `make test` alone, and for those of `make test-rest`. Of these some take minutes:
+whether a mutant that none of the quick ones saw is killed by one beside its code is asked for as long as there is time,
+and one that takes longer has not hung."""
 
 
 def named(out: str) -> str:
