@@ -141,6 +141,7 @@ def lab(asked: argparse.Namespace) -> int:
             url += "/tree/" + quote(path.resolve().relative_to(root.resolve()).as_posix())
         url += f"?token={token}" if token else ""
         print(f"\nJupyterLab is running. Open this address:\n\n    {url}\n\nCtrl-C here ends it.", flush=True)
+        begin_with_programs()
         if has_screen() and not asked.no_browser:
             import webbrowser
 
@@ -154,6 +155,20 @@ def lab(asked: argparse.Namespace) -> int:
     finally:
         if process.poll() is None:
             process.kill()
+
+
+_PREPARE = "import os; os.nice(10); from gpulab.programs import building; building.prepare(only_first=True)"
+
+
+def begin_with_programs() -> None:
+    """Build what the first whole program on this machine waits for, while people read: in a process of its own, which
+    leaves the processor to others. It may fail: the first program does the same then, and says why."""
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError):
+            subprocess.Popen(
+                [sys.executable, "-P", "-c", _PREPARE], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )  # fmt: skip
 
 
 def _address(process: subprocess.Popen[bytes], runtime: Path, seconds: float = 60.0) -> tuple[str, str] | None:
@@ -241,10 +256,12 @@ def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]
         return ", ".join(ran)
 
     def whole_programs() -> str:
+        from gpulab.programs import building
         from gpulab.toolchain import cxx_library, hosted
 
         hosted.require()
         hosted.setting().cxx_library().require(cxx_library.PARTS)
+        building.prepare()
         return ""
 
     yield "the HIP library (the first time it builds a C library)", library

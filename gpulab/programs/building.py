@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +34,17 @@ _FORMAT = "2"
 _LIMIT = 512 << 20  # bytes of programs kept
 ENTRY = "gpulab_entry"
 LIMITS = compiler.Limits(seconds=120)
+_SMALL = """#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void first(int* out) { *out = 1; }
+int main() {
+    int* out;
+    if (hipMalloc(&out, sizeof(int)) != hipSuccess) return 1;
+    first<<<1, 1>>>(out);
+    printf("%d\\n", static_cast<int>(hipDeviceSynchronize()));
+    return hipFree(out) != hipSuccess;
+}
+"""
 
 
 def build(
@@ -108,6 +120,16 @@ def build(
     return program
 
 
+def prepare(only_first: bool = False) -> None:
+    """Build a small program, and with it what the first program on a machine waits for: headers and libraries.
+
+    Args:
+        only_first: nothing is done where a program was built before, or where none can be built.
+    """
+    if not only_first or not (hosted.unavailable() or hosted.is_ready()):
+        build(_SMALL, name="first")
+
+
 def _make(
     text: str,
     view: diagnostics.Source,
@@ -130,11 +152,15 @@ def _make(
         except CompileError as error:
             return error
 
+    library = setting.cxx_library()
     with (
         tempfile.TemporaryDirectory(prefix="gpulab-") as scratch,
-        cores.beside(len(asked.archs)) as beside,
+        cores.beside(len(asked.archs) + 1) as beside,
     ):
         passes = [beside.submit(device, arch) for arch in asked.archs]
+        library.announce()  # here: a notebook shows what the cell's own thread says
+        prepared = beside.submit(own_objects, setting, called)
+        on_disk: list[Future[object]] = [beside.submit(hosted.libraries), beside.submit(library.require)]
         code, outcome = hosted.compile_object(
             text, file, first_line, setting, asked.archs[0], (*asked.common, *asked.host), Path(scratch), LIMITS
         )  # fmt: skip
@@ -154,7 +180,9 @@ def _make(
             why="a program starts there: int main() { ... } copies data, launches kernels and checks the result.",
             hint="for kernels alone use %%hip, and launch them from Python.",
         )
-    files = {"program.o": code, **own_objects(setting, called)}
+    for each in on_disk:
+        each.result()
+    files = {"program.o": code, **prepared.result()}
     files |= {f"{name}.o": runtimes.compiled(name, setting) for name in asked.own}
     symbol = units.FAT_BINARY.search(code)
     if symbol is not None:

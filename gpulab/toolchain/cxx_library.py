@@ -165,6 +165,11 @@ class CxxLibrary:
         """The archives that there are, in the linker's order."""
         return [str(path) for part in PARTS if (path := self._path(part)).exists()]
 
+    def announce(self) -> None:
+        """Say that the part will be built which every program needs, if it is not there."""
+        if not self._path(PARTS[0]).exists():
+            tell(PARTS[0].title)
+
     def require(self, parts: Sequence[Part] = PARTS[:1]) -> None:
         """Build those of these archives that there are not.
 

@@ -1,15 +1,20 @@
 """Shared libraries and tools for this machine's CPU, built with the same Clang as the device code.
 
 `compile_host_library(source, out)` is used for the C stub of the virtual HIP library, the decoder of machine code and
-the host side of the benchmarks. The compiler keeps its C runtime in gpulab's cache folder: the first library ever takes
-some seconds more than the following ones.
+the host side of the benchmarks. The compiler keeps what it builds for that in gpulab's cache folder.
+
+Clang calls functions of its own runtime library for what the CPU has no instruction for (a division of 128 bits, say).
+Building that library takes some seconds, and gpulab's own sources need nothing of it: it is left out where nothing
+lacks it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,11 +23,13 @@ from typing import Literal
 from gpulab.errors import CompileError
 from gpulab.toolchain import cache, compiler
 
+#: Linux: the C library, and not the compiler's runtime library, whose functions' names begin with two underscores.
+WITHOUT_RUNTIME = ("-nostdlib", "-lc")
+OF_RUNTIME = re.compile(r"undefined symbol: __")
+
 
 def library_suffix() -> str:
     """What the name of a shared library ends with on this system."""
-    import sys
-
     return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 
@@ -68,15 +75,26 @@ def compile_host_library(
         if not program:
             arguments += ["-shared"] if os.name == "nt" else ["-shared", "-fPIC"]
         arguments += [*options, "-o", made]
-        outcome = compiler.run(
-            arguments,
-            folder=scratch,
-            limits=compiler.Limits(seconds=timeout, memory_bytes=16 << 30, file_bytes=2 << 30),
-            extra_environment={"ZIG_GLOBAL_CACHE_DIR": str(store), "ZIG_LOCAL_CACHE_DIR": str(store)},
-            what="the host compiler",
-            read=compiler.SYSTEM,
-            write=(str(store),),
-        )
+
+        def run(*more: str) -> compiler.Outcome:
+            return compiler.run(
+                [*arguments, *more],
+                folder=scratch,
+                limits=compiler.Limits(seconds=timeout, memory_bytes=16 << 30, file_bytes=2 << 30),
+                extra_environment={"ZIG_GLOBAL_CACHE_DIR": str(store), "ZIG_LOCAL_CACHE_DIR": str(store)},
+                what="the host compiler",
+                read=compiler.SYSTEM,
+                write=(str(store),),
+            )
+
+        if language == "c" and sys.platform.startswith("linux"):
+            outcome = run(*WITHOUT_RUNTIME, "-Wl,-z,defs")
+            if (
+                outcome.code != 0 and "undefined symbol: " in outcome.log
+            ):  # a module of Python's lacks Python's functions
+                outcome = run(*(() if OF_RUNTIME.search(outcome.log) else WITHOUT_RUNTIME))
+        else:
+            outcome = run()
         if outcome.code != 0 or not os.path.exists(made) or os.path.getsize(made) == 0:
             raise CompileError(
                 f"a library for this machine could not be built ({target.name}):\n{outcome.log.strip()}",

@@ -25,7 +25,7 @@ from gpulab.errors import CompileError, GpulabError
 from gpulab.records import Diagnostic
 from gpulab.toolchain import c_header, cache, compiler, cxx_library, diagnostics, precompiled, sources
 from gpulab.toolchain.cxx_library import CxxLibrary
-from gpulab.toolchain.host import put
+from gpulab.toolchain.host import OF_RUNTIME, WITHOUT_RUNTIME, put
 
 INCLUDE = Path(__file__).parent / "include"
 GLIBC = "2.28"  # programs run with this version of the C library and later ones
@@ -36,7 +36,7 @@ _LEVEL = "-O2"
 
 #: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
-_FORMAT = "5"
+_FORMAT = "6"
 _STORE = cache.Store("hosted", 64 << 20)
 _EXECUTION = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<execution>", re.MULTILINE)
 _CXX_HEADERS = re.compile(r"[/\\]libcxx(abi)?[/\\]")
@@ -73,14 +73,16 @@ class LinkedLibrary:
 
 
 _LIBRARY = re.compile(r"\.(a|so(\.\d+)*)\Z")
+_C_LIBRARY = (*WITHOUT_RUNTIME, "-lunwind")
+_RUNTIME = "libcompiler_rt.a"
 
 
 @dataclass(frozen=True)
 class Hosted:
     """What both passes over a whole program share.
 
-    `triple` is the host's for Clang; `folders` are the host's header folders; `definitions` the macros that fit them;
-    `libraries` what the linker gets. `user` are folders of the learner's own headers, `quoted` those for
+    `triple` is the host's for Clang; `folders` are the host's header folders; `definitions` the macros that fit them.
+    `user` are folders of the learner's own headers, `quoted` those for
     ``#include "..."`` alone, `own` what the source can read there; `more` are folders of libraries' headers. `unit` is
     the mark of one source of several: names of what is one source's own, but known on both sides, end in its hash
     (without a mark in nothing).
@@ -89,7 +91,6 @@ class Hosted:
     triple: str
     folders: tuple[str, ...]
     definitions: tuple[str, ...]
-    libraries: tuple[str, ...] = field(default=(), compare=False)
     user: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
@@ -222,20 +223,19 @@ def _setting_key() -> str:
 
 @functools.cache
 def setting() -> Hosted:
-    """The headers and libraries of this machine's programs; the first time ever they are built.
+    """The headers of this machine's programs.
 
     Raises:
         GpulabError: not on this system.
-        CompileError: the compiler could not build its C library.
+        CompileError: the compiler did not say where they are.
     """
     require()
     key = _setting_key()
     kept = _STORE.get(key)
     if kept is not None:
         found = Hosted(**{name: _tuples(value) for name, value in json.loads(kept).items()})
-        if all(os.path.exists(path) for path in (*found.folders, *found.libraries)):
+        if all(os.path.exists(path) for path in found.folders):
             return found
-    cxx_library.tell("the C library")
     found = _discover(target())
     _STORE.put(key, json.dumps({name: value for name, value in asdict(found).items() if name != "own"}).encode())
     return found
@@ -247,52 +247,76 @@ def _tuples(value: Any) -> Any:
 
 def is_ready() -> bool:
     """Whether the part of the C++ library is there that every program needs, so that the first one builds quickly."""
-    return not unavailable() and _STORE.path(_setting_key()).exists() and bool(setting().cxx_library().archives())
+    kept = (_setting_key(), cache.key(_setting_key(), *_C_LIBRARY)) if not unavailable() else ()
+    return bool(kept) and all(_STORE.path(key).exists() for key in kept) and bool(setting().cxx_library().archives())
 
 
 def _discover(target: str) -> Hosted:
-    """What ``zig c++`` does for a small program, read from what it says: it knows its own headers and libraries."""
+    """What ``zig c++`` does for a small source, read from what it says: it knows its own headers."""
+    words = _said(target, "c++", "-c")
+    pairs = list(itertools.pairwise(words))
+    folders = tuple(value for option, value in pairs if option == "-isystem")
+    # NDEBUG is the choice of zig's own default build, not of a learner's program.
+    definitions = tuple(value for option, value in pairs if option == "-D" and value != "NDEBUG")
+    triple = next(value for option, value in pairs if option == "-triple")
+    return Hosted(triple, folders, definitions)
+
+
+def libraries(*words: str) -> tuple[str, ...]:
+    """The paths of the libraries that ``zig cc`` hands to its linker with these options, built if they are not there:
+    by default the C library, without which nothing is linked.
+
+    Raises:
+        CompileError: the compiler could not build them.
+    """
+    words = words or _C_LIBRARY
+    key = cache.key(_setting_key(), *words)
+    kept = _STORE.get(key)
+    if kept is not None:
+        found = tuple(kept.decode().split("\0"))
+        if all(os.path.exists(path) for path in found):
+            return found
+    cxx_library.tell("the C library" if words == _C_LIBRARY else "the compiler's runtime library")
+    # C: for C++ zig would build the whole C++ library.
+    found = tuple(word for word in _said(target(), "cc", "-shared", *words) if _LIBRARY.search(word))
+    _STORE.put(key, "\0".join(found).encode())
+    return found
+
+
+def _said(target: str, language: str, *words: str) -> list[str]:
+    """The words with which zig calls its compiler ("c++") or its linker ("cc") for a small source; paths are absolute.
+
+    Raises:
+        CompileError: zig could not build what it needs for that.
+    """
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
         folder = cache.tool_folder()
-
-        def run(language: str, source: str, *words: str) -> list[str]:
-            path = Path(scratch, source)
-            path.write_text("int hello(void) { return 1; }\n", encoding="utf-8")
+        path = Path(scratch, "source.cpp" if language == "c++" else "source.c")
+        path.write_text("int hello(void) { return 1; }\n", encoding="utf-8")
+        with cache.alone(folder):
             outcome = compiler.run(
-                [language, "-target", target, "-fPIC", "-O1", "--verbose", str(path), *words],
+                [language, "-target", target, "-fPIC", "-O1", "--verbose", str(path), *words, "-o",
+                 str(Path(scratch, "made"))],
                 folder=scratch,
                 limits=compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20),
                 extra_environment={"ZIG_GLOBAL_CACHE_DIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(folder)},
                 what="the host compiler, which builds its C library",
                 read=compiler.SYSTEM,
                 write=(str(folder),),
+            )  # fmt: skip
+        front = r'^ *"[^"\n]*" -cc1 .*source\.cpp$' if language == "c++" else r"^ld\.lld .* -o \S*/made .*$"
+        found = re.search(front, outcome.log, re.MULTILINE)
+        if outcome.code != 0 or found is None:
+            raise CompileError(
+                f"the C library for this machine could not be built:\n{outcome.log.strip()[-4000:]}",
+                why=f"the compiler ended with code {outcome.code}.",
+                hint=f"if the cache folder {folder} is damaged, delete it and try again.",
+                log=outcome.log,
             )
-            front = r'^ *"[^"\n]*" -cc1 .*source\.cpp$' if language == "c++" else r"^ld\.lld .* -o \S*out\.so .*$"
-            found = re.search(front, outcome.log, re.MULTILINE)
-            if outcome.code != 0 or found is None:
-                raise CompileError(
-                    f"the C library for this machine could not be built:\n{outcome.log.strip()[-4000:]}",
-                    why=f"the compiler ended with code {outcome.code}.",
-                    hint=f"if the cache folder {folder} is damaged, delete it and try again.",
-                    log=outcome.log,
-                )
-            return shlex.split(found[0])
-
-        with cache.alone(folder):
-            # A C++ source that is not linked, and a C source that is: else zig builds the whole C++ library.
-            words = run("c++", "source.cpp", "-c", "-o", str(Path(scratch, "out.o")))
-            linker = run("cc", "source.c", "-shared", "-lunwind", "-o", str(Path(scratch, "out.so")))
-        pairs = list(itertools.pairwise(words))
-        folders = tuple(value for option, value in pairs if option == "-isystem")
-        # NDEBUG is the choice of zig's own default build, not of a learner's program.
-        definitions = tuple(value for option, value in pairs if option == "-D" and value != "NDEBUG")
-        triple = next(value for option, value in pairs if option == "-triple")
-        libraries = tuple(
-            str(Path(scratch, word)) if not os.path.isabs(word) else word
-            for word in linker
-            if _LIBRARY.search(word) and not word.endswith("out.so")
-        )
-        return Hosted(triple, folders, definitions, libraries)
+        return [
+            str(Path(scratch, word)) if _LIBRARY.search(word) and not os.path.isabs(word) else word
+            for word in shlex.split(found[0])
+        ]
 
 
 def _overlay(hosted: Hosted, folder: Path) -> str:
@@ -462,7 +486,9 @@ def linked(
     target.parent.mkdir(parents=True, exist_ok=True)
     start = [] if more.shared else ["-e", entry, "-Bsymbolic"]
     # Other archives export what they define; the C++ library's are hidden already, but for the names of types.
-    own = ":".join(os.path.basename(path) for path in hosted.libraries)
+    system = libraries()
+    runtime: tuple[str, ...] = ()
+    own = ":".join((*(os.path.basename(path) for path in system), _RUNTIME))
     library = hosted.cxx_library()
     library.require()
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
@@ -474,12 +500,17 @@ def linked(
                 ["ld.lld", "-shared", "-o", str(made), *start, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
                  "--exclude-libs", own, "-z", "now", "--build-id=none", "--color-diagnostics=never", *options,
                  *([] if more.debug else ["--strip-debug"]), *files, *more.words, "--as-needed",
-                 *library.archives(), *hosted.libraries],
+                 *library.archives(), *system, *runtime],
                 folder=scratch, limits=limits, what="the linker", write=more.write,
             )  # fmt: skip
 
         outcome = run()
-        while outcome.code != 0 and library.extend(cxx_library.lacking(run("--no-demangle").log)):
+        while outcome.code != 0:
+            log = run("--no-demangle").log
+            if OF_RUNTIME.search(log) and not runtime:  # few programs need it, and building it takes seconds
+                runtime = tuple(path for path in libraries("-lunwind") if path.endswith(_RUNTIME))
+            elif not library.extend(cxx_library.lacking(log)):
+                break
             outcome = run()
         if outcome.code == 0 and not made.exists():
             return replace(outcome, code=1)

@@ -155,6 +155,34 @@ def test_setup_builds_what_programs_need_if_asked(
     assert hosted.is_ready()
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="whole programs are for Linux")
+def test_what_the_first_program_needs_is_built_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while a small program is there, which took all of it; not where a program was built before."""
+    from gpulab.toolchain import hosted
+
+    started: list[subprocess.Popen[bytes]] = []
+    begin, code = subprocess.Popen, cli._PREPARE
+
+    def start(command: list[str], **how: int) -> subprocess.Popen[bytes]:
+        started.append(begin(command, **how))  # type: ignore[call-overload]
+        return started[-1]
+
+    monkeypatch.setenv("GPULAB_CACHE_OWN", str(tmp_path))
+    monkeypatch.setattr(cli.subprocess, "Popen", start)
+    hosted.setting().cxx_library().require()
+    hosted.libraries()
+    assert hosted.is_ready()
+    cli.begin_with_programs()
+    assert started[0].wait(100) == 0
+    assert list(tmp_path.glob("programs/*/*/first")) == []
+    stale = "from gpulab.toolchain import hosted; hosted.is_ready = lambda: False; "
+    monkeypatch.setattr(cli, "_PREPARE", stale + code)
+    cli.begin_with_programs()
+    assert started[1].wait(100) == 0
+    (program,) = tmp_path.glob("programs/*/*/first")
+    assert begin([str(program)], stdout=subprocess.PIPE).communicate()[0] == b"0\n"
+
+
 def test_setup_without_programs_where_there_are_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -420,6 +448,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-unt
     (root / "a b.ipynb").write_text("")
     started: list[tuple[list[str], Path]] = []
     opened: list[str] = []
+    begun: list[int] = []
 
     def run(*words: str, server: Server, address: tuple[str, str] | None = ("http://a/", "t"), screen: bool = False):  # type: ignore[no-untyped-def]
         def start(command: list[str], cwd: Path, env: dict[str, str]) -> Server:
@@ -433,10 +462,11 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-unt
         monkeypatch.setattr(cli.subprocess, "Popen", start)
         monkeypatch.setattr(cli, "_address", lambda process, folder: address)
         monkeypatch.setattr(cli, "has_screen", lambda: screen)
+        monkeypatch.setattr(cli, "begin_with_programs", lambda: begun.append(len(opened)))
         monkeypatch.setattr(webbrowser, "open", opened.append)
         return cli.main(["lab", *words])
 
-    run.started, run.opened, run.root = started, opened, root  # type: ignore[attr-defined]
+    run.started, run.opened, run.begun, run.root = started, opened, begun, root  # type: ignore[attr-defined]
     return run
 
 
@@ -447,6 +477,7 @@ def test_what_lab_starts_and_opens(lab, capsys: pytest.CaptureFixture[str], monk
     assert {"--ServerApp.port=9", "--ServerApp.ip=::1", "--no-browser", "--allow-root"} <= set(command)
     assert (f"--ServerApp.root_dir={lab.root}" in command, folder) == (True, lab.root)
     assert (lab.opened, f"\n    {url}\n" in capsys.readouterr().out) == ([url], True)
+    assert lab.begun == [0]
     monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
     assert lab("a b.ipynb", "--no-browser", server=Server(), address=("http://a/", ""), screen=True) == 0
     assert "--allow-root" not in lab.started[1][0]
@@ -465,6 +496,7 @@ def test_what_lab_starts_and_opens(lab, capsys: pytest.CaptureFixture[str], monk
 def test_how_lab_ends(lab, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     assert lab(server=Server(ending=7), address=None) == 7
     assert "JupyterLab did not start" in capsys.readouterr().out
+    assert lab.begun == []
     assert lab(server=Server(ending=0), address=None) == 1
     server = Server(ending=KeyboardInterrupt())
     assert lab(server=server) == 0

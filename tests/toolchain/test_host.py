@@ -22,6 +22,33 @@ def test_c_library(tmp_path: Path) -> None:
     assert [path.name for path in out.parent.iterdir()] == ["l.so"]
 
 
+DIVIDES = "unsigned long g(unsigned long a, unsigned long b) { return (unsigned __int128)a * a / b; }\n"
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the compiler's own choice holds")
+def test_the_compilers_runtime_library_is_built_where_something_lacks_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its functions (128-bit division is one) are in libcompiler_rt.a; building that takes seconds."""
+    from gpulab.toolchain import cache
+
+    def runtimes() -> list[str]:
+        return [path.name for path in (tmp_path / "zig").rglob("libcompiler_rt.a")]
+
+    (tmp_path / "zig").mkdir()
+    monkeypatch.setattr(cache, "tool_folder", lambda name="zig": tmp_path / name)
+    plain = compile_host_library('#include <dlfcn.h>\nvoid* f(void) { return dlsym(0, "f"); }', tmp_path / "a.so")
+    assert ctypes.CDLL(str(plain)).f is not None
+    module = compile_host_library("void* Py_(void); void* f(void) { return Py_(); }", tmp_path / "module.so")
+    assert module.exists()
+    assert runtimes() == []
+    library = ctypes.CDLL(str(compile_host_library(DIVIDES, tmp_path / "b.so")))
+    library.g.restype, library.g.argtypes = ctypes.c_uint64, [ctypes.c_uint64] * 2
+    assert library.g(1 << 40, 3 << 20) == (1 << 80) // (3 << 20)
+    assert runtimes() == ["libcompiler_rt.a"]
+
+
 def test_library_from_a_file(tmp_path: Path) -> None:
     source = tmp_path / "a.c"
     source.write_text("int three(void) { return 3; }")

@@ -9,7 +9,7 @@ import pytest
 
 from gpulab import programs
 from gpulab.errors import CompileError
-from gpulab.toolchain import compiler, cxx_library, elf, hosted
+from gpulab.toolchain import cache, compiler, cxx_library, elf, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "runs")
 PLAIN = '#include <cstdio>\n#include <vector>\nint main() { std::vector<int> a(3); printf("%zu\\n", a.size()); }\n'
@@ -35,8 +35,32 @@ def test_zig_is_asked_without_its_building_the_library(monkeypatch):
     real = compiler.run
     monkeypatch.setattr(compiler, "run", run)
     here = hosted.setting()
-    assert hosted._discover(f"{here.triple.split('-')[0]}-linux-gnu.{hosted.GLIBC}") == here
+    assert hosted._discover(hosted.target()) == here
+    monkeypatch.setattr(cache.Store, "get", lambda store, key: None)
+    assert Path(hosted.libraries()[0]).exists()
     assert [call[0] for call in calls] == ["c++", "cc"]
+
+
+@pytest.mark.full
+def test_a_program_that_needs_the_compilers_runtime_library_has_it(monkeypatch, tmp_path):
+    """128-bit division and short floats are functions of it; other programs neither get it nor build it."""
+    asked, real = [], hosted.libraries
+    monkeypatch.setattr(hosted, "libraries", lambda *words: asked.append(words) or real(*words))
+    monkeypatch.setenv("GPULAB_CACHE_OWN", str(tmp_path))
+    source = """#include <cstdio>
+int main(int count, char**) {
+    __int128 large = static_cast<__int128>(count) << 100;
+    _Float16 half = static_cast<_Float16>(count * 1.5);
+    printf("%lld %g\\n", static_cast<long long>(large / (3 * count) % 1000007), static_cast<double>(half));
+}
+"""
+    program = programs.build(source, archs=("gfx942",))
+    outcome = subprocess.run([str(program.path)], capture_output=True, text=True, check=True)
+    assert outcome.stdout == f"{(1 << 100) // 3 % 1000007} 1.5\n"
+    assert [words for words in asked if words] == [("-lunwind",)]
+    asked.clear()
+    programs.build(PLAIN, archs=("gfx942",))
+    assert [words for words in asked if words] == []
 
 
 def test_every_source_of_the_library_is_in_one_archive():

@@ -1,17 +1,21 @@
-"""Builds and loads the C code that translated kernels call: `functions` gives the addresses.
+"""Builds and loads the C code that translated kernels call: `functions` gives the addresses, `begin` saves waiting.
 
 The files beside this one are compiled as one text, library.c.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from gpulab import cores
 from gpulab.errors import InternalError
 from gpulab.toolchain import cache, compiler
 from gpulab.virtual_gpu.translate import jit
@@ -20,6 +24,7 @@ FOLDER = Path(__file__).parent
 FLAGS = ("-std=c11", "-O2", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all", "-fPIC", "-Wall", "-Wextra")
 
 _STORE = cache.Store("support", 64 << 20)
+_beginner: subprocess.Popen[bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +86,39 @@ def _bitcode(texts: dict[str, str], lanes: int) -> bytes:
         return (Path(folder) / "library.bc").read_bytes()
 
 
+def begin() -> None:
+    """Let a process of its own compile the support code, if it is not in the cache: whoever calls `functions` later
+    finds it there, or waits less. Not a thread: Python's import lock may be held here, while hip-python is imported."""
+    global _beginner
+    if cores.usable() > 1 and sys.executable and _beginner is None and not _STORE.path(_key(sources())).exists():
+        with contextlib.suppress(OSError):
+            _beginner = subprocess.Popen(
+                [sys.executable, "-P", "-c", f"from {__name__} import functions; functions()"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+
+
 @functools.cache
 def functions() -> Functions:
     """The support code, compiled for this CPU (once; then from the cache on disk) and linked into the process."""
     texts = sources()
-    here = jit.host()
-    described = (part for name, text in texts.items() for part in (name, text))
-    key = cache.key("support", here.identity, compiler.version(), str(here.lanes), *FLAGS, *described)
+    key = _key(texts)
     code = _STORE.get(key)
     if code is None:
-        code = jit.compile_object(_bitcode(texts, here.lanes), optimise=False, keep=False)
-        _STORE.put(key, code)
+        with contextlib.suppress(OSError):
+            _STORE.root.mkdir(parents=True, exist_ok=True)
+        with cache.alone(_STORE.root):  # several processes that start together need it at the same time
+            code = _STORE.get(key)
+            if code is None:
+                code = jit.compile_object(_bitcode(texts, jit.host().lanes), optimise=False, keep=False)
+                _STORE.put(key, code)
     return Functions(*jit.load(code, *(f"gpulab_{field.name}" for field in fields(Functions))))
+
+
+def _key(texts: dict[str, str]) -> str:
+    here = jit.host()
+    described = (part for name, text in texts.items() for part in (name, text))
+    return cache.key("support", here.identity, compiler.version(), str(here.lanes), *FLAGS, *described)
 
 
 @functools.cache
