@@ -145,7 +145,7 @@ int find_lanes(ChunkAccess *a) {
   Launch *launch = launch_of(wave);
   u32 space = a->space, bytes = a->bytes, align = a->align, access = a->action;
   if (all_cached(a)) return 0;
-  u32 in_lds = 0, private = 0;
+  u32 in_lds = 0, private = 0, held = 0;
   for (u32 i = 0; i < LANES; i++) {
     if (!((a->mask >> i) & 1)) { a->pointers[i] = (u64)wave->dummy; continue; }
     u32 lane = a->lane + i, own = space;
@@ -178,7 +178,10 @@ int find_lanes(ChunkAccess *a) {
     const Range *range;
     u32 kind = check(launch, address, bytes, align, access, &range);
     if (kind) return fault(wave, kind, a->instruction, lane, address, bytes, access);
+    u32 first = !held;
+    held = 1;
     keep_allocation(wave, a->slot, address, range, bytes, align);
+    if (first && all_cached(a)) return 0; /* most often all lanes are in one allocation */
     a->pointers[i] = address - range->address + range->home;
   }
   if (space == SPACE_LDS && in_lds) keep_lds(wave, a->slot, bytes, align);
