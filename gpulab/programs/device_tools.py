@@ -20,7 +20,7 @@ from gpulab.programs import bundles
 from gpulab.programs.arguments import expanded
 from gpulab.toolchain import compiler, diagnostics, request, sources
 
-LIMITS = compiler.Limits(seconds=300)
+LIMITS = compiler.Limits(seconds=1800)
 _TARGET = "amdgcn-amd-amdhsa"
 _LANGUAGES = {
     ".s": "assembler", ".S": "assembler-with-cpp", ".ll": "ir", ".bc": "ir", ".o": "object", ".obj": "object",

@@ -20,7 +20,7 @@ from gpulab.providers.virtual import hosting
 from gpulab.records import Diagnostic
 from gpulab.toolchain import compiler, diagnostics, hosted, linking
 
-LIMITS = compiler.Limits(seconds=300)
+LIMITS = compiler.Limits(seconds=1800)
 _SYMBOL = rb"(?<=\0)__hip_%s(?:_[0-9a-f]{1,16})?(?=\0)"
 _FAT_BINARIES, _HANDLES = (re.compile(_SYMBOL % name) for name in (b"fatbin", b"gpubin_handle"))
 #: The linker's options with a file or folder behind them.

@@ -25,7 +25,7 @@ from gpulab.toolchain import build as kernels
 from gpulab.toolchain import cache, code_object, compiler, diagnostics, hosted, request, sources
 from gpulab.toolchain.options import Accepted, for_assembler
 
-LIMITS = compiler.Limits(seconds=300)
+LIMITS = compiler.Limits(seconds=1800)
 FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{1,16})?(?=\0)")
 _FORMAT = "2"
 _STORE = cache.Store("units", 512 << 20, own=True)

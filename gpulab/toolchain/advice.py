@@ -153,6 +153,12 @@ RULES: tuple[Rule, ...] = (
         "That is a header of CUDA. HIP's is <hip/hip_runtime.h>, and it is included already: remove the line.",
     ),
     Rule(
+        "wavefront size",
+        _UNDECLARED.format(names=r"__AMDGCN_WAVEFRONT_SIZE(?:__)?"),
+        "ROCm 7 and Clang 22 no longer define it. In a kernel use warpSize. Where a constant is needed (sizes of "
+        "arrays, #if, template arguments), take the largest wave, 64, or a template parameter that the host chooses.",
+    ),
+    Rule(
         "cuda call",
         _UNDECLARED.format(names=r"cuda\w+|cu[A-Z]\w+|CUDA\w*"),
         "That is CUDA's name; HIP's functions begin with hip instead of cuda, with the same meaning.\n"
@@ -245,6 +251,12 @@ RULES: tuple[Rule, ...] = (
         "For output use printf; pass random numbers and times from Python.",
     ),
     # -- which functions run where
+    Rule(
+        "other 8-bit format",
+        r"reference to __host__ function 'other_8_bit_format'",
+        "The GPU compiled for has the other 8-bit format: gfx942 the types with _fnuz in their names "
+        "(__hip_fp8_e4m3_fnuz), gfx950 and gfx12 those without (__hip_fp8_e4m3).",
+    ),
     Rule(
         "host function",
         r"(?:reference to __host__ function '(\w+)'|no matching function for call to '(\w+)'[\s\S]*call to __host__)",
@@ -440,7 +452,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "atomic by value",
-        r"no matching function for call to '(atomic\w+)'",
+        r"no matching function for call to '(atomic(?!AddNoRet)\w+)'",
         "An atomic function takes the address of what it changes, and a value of the same type: {0}(&x[i], value).\n"
         "It exists for int, unsigned, unsigned long long, float and double.",
     ),

@@ -273,7 +273,7 @@ def run(
             raise CompileError(
                 f"{what} was stopped after {limits.seconds:g} seconds.",
                 why="most sources compile in a fraction of a second; this one keeps the compiler busy "
-                "(endless template or constexpr recursion, or very large unrolled loops).",
+                "(endless template or constexpr recursion, or very large unrolled loops), or the machine is busy.",
                 hint="look for a template that instantiates itself without an end, a huge constexpr loop, or "
                 "`#pragma unroll` on a long loop.",
             ) from None

@@ -212,12 +212,16 @@ def replace_raw(raw: _Raw, file: str, line: int, column: int, ranges: str) -> _R
 def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
     found: list[Diagnostic] = []
     said_before: set[tuple[str, str, int]] = set()
+    told: set[str] = set()
     for raw in raws:
         same = (raw.message, raw.file, raw.line)
         if _is_noise(raw, source) or (raw.severity == "warning" and same in said_before):
             continue
         said_before.add(same)
         moved = _to_learner(raw, source)
+        if _in_library(moved) and raw.message in told:  # without a place in the source the same says nothing new
+            continue
+        told.add(raw.message)
         where, rendered = _show(moved, source)
         notes = []
         for note in raw.notes[:6]:

@@ -73,6 +73,11 @@ MISTAKES: dict[str, tuple[str, str]] = {
     ),
     "a header that hipCUB has not": ("#include <hipcub/grid/x.hpp> //!\n__global__ void k(float* x) {}", "primitives.md"),
     "cuda header": ("#include <cuda_runtime.h> //!\n__global__ void k(float* x) {}", "CUDA"),
+    "other 8-bit format": (
+        "#include <hip/hip_fp8.h>\n__global__ void f(float* p) { __hip_fp8_e4m3 x(*p); *p = x; } //!",
+        "gfx942 the types with _fnuz",
+    ),
+    "wavefront size": ("__global__ void f(int* p) {\n *p = __AMDGCN_WAVEFRONT_SIZE; //!\n}", "use warpSize"),
     "cuda call": ("void f(float* p) {\n cudaMalloc(&p, 4); //!\n}", "begin with hip"),
     "hip call": ("void f(float* p) {\n hipMalloc(&p, 4); //!\n}", "Allocate, copy and launch in Python"),
     "defined twice": ("__global__ void k(float* x) {}\n__global__ void k(float* x) {} //!\n", "defined twice"),

@@ -114,6 +114,7 @@ __GPULAB_FUNCTION__ Word exchange_loop(uint32_t* address, F next) {
     return H2(gpulab::of<H>(__h##name(x.x, y.x)), gpulab::of<H>(__h##name(x.y, y.y)));                  \
   }                                                                                                     \
   __GPULAB_BOTH__ bool __hb##name##2(H2 x, H2 y) { return __h##name(x.x, y.x) && __h##name(x.y, y.y); } \
+  template <int = 0> /* HIP has none: programs that define their own have that */                       \
   __GPULAB_BOTH__ unsigned int __h##name##2_mask(H2 x, H2 y) {                                          \
     return (__h##name(x.x, y.x) ? 0xffffu : 0u) | (__h##name(x.y, y.y) ? 0xffff0000u : 0u);             \
   }

@@ -72,6 +72,10 @@ struct __half {
   __GPULAB_MEMBER__ constexpr __half(_Float16 x) : data(x) {}
   __GPULAB_MEMBER__ constexpr __half(const __half_raw& x) : data(x.data) {}
   __GPULAB_MEMBER__ constexpr operator __half_raw() const { return __half_raw{{data}}; }
+  __GPULAB_MEMBER__ __half& operator=(const volatile __half_raw& x) {
+    data = x.data;
+    return *this;
+  }
 #ifndef __HIP_NO_HALF_CONVERSIONS__
   template <typename T, typename = gpulab::enable_if_t<gpulab::is_floating<T> || __is_integral(T)>>
   __GPULAB_MEMBER__ constexpr __half(T x) : data(static_cast<_Float16>(x)) {}

@@ -3,8 +3,9 @@
 //   __hip_fp8_e4m3, __hip_fp8_e5m2             the OCP formats: bias 7 and 15, largest 448 and 57344
 //   __hip_fp8_e4m3_fnuz, __hip_fp8_e5m2_fnuz   those of gfx942: bias 8 and 16, largest 240 and 57344, one NaN (0x80),
 //                                              no infinities, no negative zero
-// with __hip_fp8x2_... and __hip_fp8x4_... for two and four of them. As in HIP, the classes of the FNUZ formats belong
-// to gfx942 and those of the OCP formats to the other GPUs; the functions __hip_cvt_... take either format anywhere.
+// with __hip_fp8x2_... and __hip_fp8x4_... for two and four of them. As in HIP, code for gfx942
+// has the classes of the FNUZ formats alone, code for gfx950 and gfx12 those of the OCP formats alone; other GPUs and the
+// host have both. The functions __hip_cvt_... take either format anywhere.
 //
 // Conversions round to nearest even. A finite number that is too large becomes the largest one with __HIP_SATFINITE,
 // which the classes use, and infinity (NaN where the format has none) with __HIP_NOSAT; infinity always does the latter.
@@ -23,8 +24,11 @@ enum __hip_fp8_interpretation_t { __HIP_E4M3 = 0, __HIP_E5M2 = 1, __HIP_E4M3_FNU
 #if defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
 #define HIP_FP8_TYPE_FNUZ 1
 #define HIP_FP8_TYPE_OCP 0
-#else
+#elif defined(__gfx950__) || defined(__GFX12__)
 #define HIP_FP8_TYPE_FNUZ 0
+#define HIP_FP8_TYPE_OCP 1
+#else
+#define HIP_FP8_TYPE_FNUZ 1
 #define HIP_FP8_TYPE_OCP 1
 #endif
 
@@ -120,12 +124,11 @@ __GPULAB_BOTH__ __half2_raw __hip_cvt_fp8x2_to_halfraw2(const __hip_fp8x2_storag
 namespace gpulab {
 template <typename T>
 inline constexpr bool fp8_source = __is_arithmetic(T) || __is_same(T, __half) || __is_same(T, __hip_bfloat16);
-// Refuses the formats of other GPUs, with the name of the right one.
+__attribute__((host)) inline void other_8_bit_format() {}
+// Refuses the formats of other GPUs in device code: as a call of the host's, which host code of the same source may make.
 template <typename T, __hip_fp8_interpretation_t name>
-__GPULAB_BOTH__ constexpr void check_fp8() {
-  static_assert(sizeof(T) == 0 || fp8_format(name).fnuz == static_cast<bool>(HIP_FP8_TYPE_FNUZ),
-                "the GPU compiled for has the other 8-bit format: gfx942 the types with _fnuz in their names "
-                "(__hip_fp8_e4m3_fnuz), other GPUs those without (__hip_fp8_e4m3)");
+__GPULAB_BOTH__ void check_fp8() {
+  if constexpr (!(fp8_format(name).fnuz ? HIP_FP8_TYPE_FNUZ : HIP_FP8_TYPE_OCP)) other_8_bit_format();
 }
 }  // namespace gpulab
 

@@ -7,6 +7,7 @@
 //   gpulab/synchronisation.h barriers, fences, clocks, trap
 //   gpulab/atomics.h         atomicAdd and its relatives
 //   gpulab/integers.h        __popc, __clz, __mulhi, ...
+//   gpulab/packed_integers.h amd_mixed_dot, __hip_hc_add8pk, ...
 //   gpulab/conversions.h     __float2int_rn, __float_as_int, ...
 //   gpulab/crosslane.h       __shfl, __ballot, __reduce_add_sync, ...
 //   gpulab/mathematics.h     sinf, exp, min, max, ... and their std:: names
@@ -42,6 +43,7 @@
 #include "../gpulab/synchronisation.h"
 #include "../gpulab/atomics.h"
 #include "../gpulab/integers.h"
+#include "../gpulab/packed_integers.h"
 #include "../gpulab/conversions.h"
 #include "../gpulab/crosslane.h"
 #include "../gpulab/mathematics.h"

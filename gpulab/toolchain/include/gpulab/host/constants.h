@@ -2,6 +2,7 @@
 // tests/programs/test_headers.py compares them with those of AMD's Python package.
 #pragma once
 
+enum { HIP_SUCCESS = 0, HIP_ERROR_INVALID_VALUE, HIP_ERROR_NOT_INITIALIZED, HIP_ERROR_LAUNCH_OUT_OF_RESOURCES };
 enum [[nodiscard]] hipError_t {
   hipSuccess = 0, hipErrorInvalidValue = 1, hipErrorOutOfMemory = 2, hipErrorMemoryAllocation = 2,
   hipErrorNotInitialized = 3, hipErrorInitializationError = 3, hipErrorDeinitialized = 4, hipErrorProfilerDisabled
