@@ -21,8 +21,8 @@ def causes_of(exercise: Exercise | ProgramExercise) -> tuple[Cause[Outcome], ...
     if isinstance(exercise, Exercise):
         first = tuple(cause for cause in exercise.causes if "timeout" in cause.explains)
         of_kernels: tuple[Cause[Outcome], ...] = (
-            *first, *KERNEL_CAUSES, *exercise.causes, *WEAK_CAUSES, *SHARED_ELEMENT, *CHECKED_CAUSES, *VALUE_CAUSES,
-            *LAST_KERNEL_CAUSES,
+            *first, *KERNEL_CAUSES, *exercise.causes, *WEAK_CAUSES, *SHARED_ELEMENT, *CHECKED_CAUSES, *WAVE_CAUSES,
+            *VALUE_CAUSES, *LAST_KERNEL_CAUSES,
         )  # fmt: skip
         return of_kernels
     found: tuple[Cause[ProgramOutcome], ...]
@@ -334,6 +334,18 @@ CHECKED_CAUSES: tuple[Cause[Outcome | ProgramOutcome], ...] = (
     ),
 )
 """Mistakes that checked launches find and no exercise has a better name for."""
+
+
+WAVE_CAUSES: tuple[Cause[Outcome], ...] = (
+    Cause(
+        "wave-of-64",
+        "the kernel computes with waves of 64 lanes, and on this device a wave has 32",
+        lambda outcome: outcome.wave_size == 32 and outcome.uses(r"[%/]\s*64\b|&\s*(?:63|0x3f)\b|>>\s*6\b"),
+        "The numbers of lanes and waves are right on devices whose waves have 64 lanes alone.",
+        "Write warpSize where the number of lanes is meant.",
+    ),
+)
+"""Cases run on waves of 64 lanes first; what fails with 32 was right there."""
 
 
 PROGRAM_CAUSES: tuple[Cause[ProgramOutcome], ...] = (

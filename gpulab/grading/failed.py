@@ -179,7 +179,7 @@ def _array(
     (rows, columns), (row, column), indices = region
     wrong = outcome.wrong(array.name).reshape(-1)
     untouched = outcome.untouched(array.name).reshape(-1)
-    never = wrong & untouched if array.is_output else np.zeros_like(wrong)
+    never = wrong & untouched if array.is_output and not array.is_given else np.zeros_like(wrong)
     found, wanted = values_found(outcome, array), np.asarray(array.wanted).reshape(-1)
     elements = []
     for index in indices:

@@ -276,7 +276,9 @@ def _table(exercise: Exercise, outcome: Outcome, array: Array, wrong: np.ndarray
     rows: list[tuple[str, ...]] = [("element", "inputs", "expected", "found", "whose it is")]
     for index in np.flatnonzero(wrong)[:SHOWN]:
         index = int(index)
-        seen = "never written" if untouched[index] and array.is_output else number_text(found[index])
+        seen = number_text(found[index])
+        if untouched[index] and array.is_output:  # what was given may have been stored once more
+            seen = f"{seen}, as before" if array.is_given else "never written"
         owner = exercise.owner(outcome.case, index) if array.is_output else None
         whose = f"thread {coordinates(owner[1])} of block {coordinates(owner[0])}" if owner else ""
         inputs = inputs_words(inputs_of(exercise, outcome, array, index))

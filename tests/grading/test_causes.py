@@ -30,7 +30,7 @@ def test_the_order_of_causes() -> None:
     assert kernels == [
         "no-dynamic-lds", "never-ends", "private-memory", "nothing-written", "changed-input", "own", "weak-memory",
         "same-element", "used-by-two-blocks", "data-race", "never-written", "barrier", "deadlock", "inactive-lane",
-        "no-numbers", "all-zero",
+        "wave-of-64", "no-numbers", "all-zero",
         "copied-input", "other-sign", "same-difference", "without-fraction", "same-factor", "same-value",
         "moved", "reordered", "one-element", "at-one-end", "first-block-alone", "first-row-alone", "lds-out-of-bounds",
         "out-of-bounds", "left-out",
@@ -110,6 +110,13 @@ KERNELS: dict[str, list[tuple[Outcome, bool]]] = {
     "barrier": [(stopped(RIGHT, kind="barrier"), True), (stopped(RIGHT), False), (RIGHT, False)],
     "deadlock": [(stopped(RIGHT, kind="deadlock"), True), (stopped(RIGHT), False), (RIGHT, False)],
     "inactive-lane": [(stopped(RIGHT, kind="shuffle"), True), (stopped(RIGHT), False), (RIGHT, False)],
+    "wave-of-64": [
+        *((replace(WRONG, wave_size=32, source=f"int a = {text};"), True)
+          for text in ("threadIdx.x % 64", "threadIdx.x / 64", "lane & 63", "i >> 6", "i & 0x3f")),
+        (replace(WRONG, wave_size=32, source="int a = i % 640 + 64;"), False),
+        (replace(WRONG, wave_size=32, source="int a = i % warpSize;  // % 64"), False),
+        (replace(WRONG, wave_size=64, source="int a = i % 64;"), False),
+    ],
     "lds-out-of-bounds": [(stopped(RIGHT, kind="lds out of bounds"), True), (stopped(RIGHT), False), (RIGHT, False)],
     "out-of-bounds": [(stopped(RIGHT), True), (stopped(RIGHT, kind="null"), True),
                       (beside(RIGHT, "a", 0), True),

@@ -149,6 +149,8 @@ def test_four_values_are_listed() -> None:
     ]  # fmt: skip
     nobody = seen_rows(one, owner=lambda case, index: None)[1][1]
     assert nobody == "element  expected  found\na[0]     1         never written"
+    in_place = replace(given("x"), expected=np.array([6, 6, 7, 8], "int32"))
+    assert "6         5, as before" in seen_rows(made(in_place, found={"x": [5, 6, 7, 8]}))[1][1]
     changed = made(given("x"), output("a"), found={"x": [5, 0, 7, 8]})
     assert seen_rows(changed)[1][1] == "element  expected  found\nx[1]     6         0"
 
