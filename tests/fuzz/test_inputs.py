@@ -48,6 +48,8 @@ def test_a_text_without_an_end_is_refused_at_its_line() -> None:
     with pytest.raises(CompileError, match="line 4: a text in double quotes has no end") as caught:
         gpulab.compile(text, language="asm")
     assert caught.value.diagnostics[0].where == SourceLine("cell.s", 4, 1, '.ident "open')
+    with pytest.raises(CompileError, match="line 2: a text in double quotes"):
+        gpulab.compile('\n"', language="asm")
 
 
 @pytest.mark.parametrize(

@@ -415,6 +415,15 @@ def test_rectangles_go_to_arrays_from_them_and_between_them(call):
     assert call.hipMemcpy2DArrayToArray(second, 4, 2, first, 2, 1, 6, 3, TO_HOST) == 21
 
 
+def test_stretches_of_wider_elements(call):
+    """Offsets are in bytes: rows of 5 elements of 2 bytes have 10."""
+    array = call.address("hipMallocArray", byref(channels(np.int16)), 5, 3, 0)
+    data, got = np.arange(1, 16, dtype=np.int16), np.zeros((3, 5), np.int16)
+    assert call.hipMemcpyToArray(array, 0, 0, data.ctypes.data, 30, TO_DEVICE) == 0
+    assert call.hipMemcpyFromArray(got.ctypes.data, array, 4, 0, 20, TO_HOST) == 0
+    assert got.reshape(-1).tolist() == [*range(3, 13), *[0] * 5]
+
+
 def test_stretches_run_on_from_row_to_row(call):
     """hipMemcpyToArray and its like, deprecated: bytes from the middle of a row on."""
     array = call.address("hipMallocArray", byref(channels(np.uint8)), 10, 3, 0)

@@ -182,6 +182,17 @@ def test_scalar_loads_from_buffers(arch):
     assert found.s[16:20] == [1002, 1003, 1004, 1005]
 
 
+@BOTH
+def test_scalar_loads_from_buffers_of_records(arch):
+    """With a stride the buffer has so many records: 3 of 8 bytes, but 3 of one byte without it."""
+    load = "s_buffer_load_dwordx8" if arch == "gfx942" else "s_buffer_load_b256"
+    for stride, inside in ((8, 6), (0, 0)):
+        found = run(
+            arch, resource(arch, 3, stride=stride) + f"{load} s[12:19], s[4:7], 0x0\ns_waitcnt lgkmcnt(0)\n", data=DATA
+        )
+        assert found.s[12:20] == [1000 + i if i < inside else 0 for i in range(8)]
+
+
 def test_scalar_stores_and_atomics_of_gfx9():
     found = run(
         "gfx942",
