@@ -599,7 +599,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] == ["hipcc"] and not {"-h", "--help"} & set(words):  # all that follows is the compiler's
         asked = argparse.Namespace(function=hipcc, words=words[1:])
     else:
-        asked = parser().parse_args(words)
+        commands = parser()
+        asked, rest = commands.parse_known_args(words)
+        if rest and asked.function is grade and not any(word.startswith("-") for word in rest):
+            asked.files, rest = [*asked.files, *rest], []  # argparse takes no files behind options
+        if rest:
+            commands.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         code = int(asked.function(asked))
         sys.stdout.flush()

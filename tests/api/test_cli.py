@@ -245,6 +245,11 @@ def test_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["ok", "ok", "not", "not"]
     assert "cannot be read" in lines[-1]
+    assert cli.main(["grade", "saxpy-guard", "--verbose", str(right)]) == 0  # options may stand before files
+    with pytest.raises(SystemExit):
+        cli.main(["grade", "saxpy-guard", "--nothing", str(right)])
+    with pytest.raises(SystemExit):
+        cli.main(["devices", "more"])
     assert cli.main(["grade", "no-such-exercise", str(right)]) == 1
 
 
