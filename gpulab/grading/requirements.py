@@ -170,13 +170,20 @@ def occupancy(name: str = "occupancy", *, at_least: Limit, **more: Unpack[Titled
     return limited(name, "of the wave slots filled", measure, at_least=at_least, share=True, **more)
 
 
+def _words(pattern: str) -> str:
+    """What instructions of a pattern are called in reports: an expression says nothing to a reader."""
+    if pattern in KINDS:
+        return pattern
+    return f"instructions {pattern}" if re.fullmatch(r"\w+", pattern) else "such instructions"
+
+
 def instructions(name: str, pattern: str, *, at_most: Limit | None = None, at_least: Limit | None = None,
                  title: str = "", **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """A limit on how many instructions of the compiled kernels begin with `pattern` (a regular expression, or one of
     `KINDS`)."""
     begins = re.compile(KINDS.get(pattern, pattern))
     return limited(
-        name, f"{pattern} in the machine code" if pattern in KINDS else f"instructions {pattern} in the machine code",
+        name, f"{_words(pattern)} in the machine code",
         lambda outcome: sum(bool(begins.match(text)) for isa in outcome.isa.values() for text in isa),
         at_most=at_most, at_least=at_least, title=title, **more,
     )  # fmt: skip
@@ -194,7 +201,7 @@ def executed(name: str, pattern: str, *, at_most: Limit | None = None, at_least:
         )
 
     return limited(
-        name, f"{pattern} executed by waves", measure, at_most=at_most, at_least=at_least, title=title, **more
+        name, f"{_words(pattern)} executed by waves", measure, at_most=at_most, at_least=at_least, title=title, **more
     )
 
 

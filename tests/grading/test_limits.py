@@ -132,6 +132,7 @@ LINES = ask.memory_lines(minimum=lambda case: 1)
         (ask.occupancy(at_least=0.5), "occupancy", "at least 50 % of the wave slots filled", {}),
         (ask.instructions("i", "barriers", at_most=1), "i", "at most 1 barriers in the machine code", {}),
         (ask.instructions("i", "v_exp", at_most=1), "i", "at most 1 instructions v_exp in the machine code", {}),
+        (ask.instructions("i", "a_(b|c)", at_most=1), "i", "at most 1 such instructions in the machine code", {}),
         (ask.executed("e", "barriers", at_least=1), "e", "at least 1 barriers executed by waves", {}),
         (ask.per_wave("p", "barriers", at_most=1), "p", "at most 1 barriers executed by a wave on average", {}),
         (ask.work_shared(), "work-not-shared", "the threads share the work",
