@@ -129,9 +129,7 @@ exercise = Exercise(
         Cause(
             "plain-read",
             "best is read without an atomic operation while other threads change it",
-            lambda o: (
-                race_with(o, "read", "atomic") and o.uses(r"\batomicMax|fetch_max") and not o.uses(EXCHANGE)
-            ),
+            lambda o: race_with(o, "read", "atomic") and o.uses(r"\batomicMax|fetch_max") and not o.uses(EXCHANGE),
             "atomicMax compares with the number that is stored, so that nothing is lost. But the other read of best is "
             "an ordinary one, and it is at the same time as the atomic operations of other threads: a data race.",
             "Is the other read of best needed? If so, it has to be atomic, too.",

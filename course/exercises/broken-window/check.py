@@ -28,7 +28,7 @@ def zero_at_the_end(case):
 
 def number_at_the_ends(o):
     """Are only elements wrong whose windows go beyond an end, and do they all hold the same number, too large a one?"""
-    n, found, wrong = o.case.parameters["n"], o.found("out"), o.wrong("out")
+    found, wrong = o.found("out"), o.wrong("out")
     if o.fault is not None or o.outside("out") or o.unwritten_indices("out") or not wrong.any() or wrong[2:-2].any():
         return False
     return len(set(found[wrong].tolist())) == 1 and bool((found[wrong] > o.case.array("out").wanted[wrong]).all())

@@ -6,7 +6,6 @@ from gpulab.grading.case import Array, Case, Value, combinations, distinct
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import work_shared
 
-
 MORE = 3
 """Elements that a thread may do beyond an even share: enough for vectors of four."""
 
@@ -103,8 +102,8 @@ exercise = Exercise(
             "changed-more-than-once",
             "some elements are changed more than once",
             changed_again,
-            "That happens if the step is smaller than the number of all threads, if blocks start at the same element, or "
-            "if several threads execute a line beside the loop for the same element.",
+            "That happens if the step is smaller than the number of all threads, if blocks start at the same element, "
+            "or if several threads execute a line beside the loop for the same element.",
             "Count the threads of the whole grid. That many elements are done in the first iteration.",
             explains=("race",),
         ),
