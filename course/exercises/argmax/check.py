@@ -78,6 +78,7 @@ def index_above(case):
     return best_of((~np.arange(data.shape[1], dtype="uint32")).astype("uint64") << np.uint64(32) | low)
 
 
+EXCHANGE = r"\batomic(?:CAS|Exch)|exchange|compare_and_swap"
 COMPARE_AND_SWAP = r"\batomicCAS\w*|compare_exchange|compare_and_swap"
 
 
@@ -124,6 +125,14 @@ exercise = Exercise(
             lambda o: race_with(o, "read", "write") or race_with(o, "write"),
             "Between reading best and writing it, another thread may have written a larger key, which is then lost.",
             "Which atomic operation compares and stores in one step?",
+        ),
+        Cause(
+            "plain-read",
+            "best is read without an atomic operation while other threads change it",
+            lambda o: race_with(o, "read", "atomic") and o.uses(r"\batomicMax|fetch_max") and not o.uses(EXCHANGE),
+            "atomicMax compares with the number that is stored, so that nothing is lost. But the other read of best is "
+            "an ordinary one, and it is at the same time as the atomic operations of other threads: a data race.",
+            "Is the other read of best needed? If so, it has to be atomic, too.",
         ),
         Cause(
             "check-then-store",

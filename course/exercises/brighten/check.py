@@ -10,7 +10,7 @@ from gpulab.grading.requirements import work_shared
 def make(parameters, random):
     n, block, amount = parameters["n"], parameters["block"], parameters["amount"]
     picture = random.integers(0, 256, n).astype("int32")
-    picture[:3] = (255, 256 - amount, 255 - amount)[:n]
+    picture[:3] = (255, max(256 - amount, 0), max(255 - amount, 0))[:n]
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -62,12 +62,25 @@ exercise = Exercise(
     make=make,
     cases=(
         *combinations(n=(1000, 65, 64, 2, 1), amount=(40, 200), block=(64, 256)),
+        {"n": 1000, "amount": 300, "block": 64},
+        {"n": 65, "amount": 300, "block": 256},
         {"n": 0, "amount": 40, "block": 64},
     ),
     smallest={"n": 1, "amount": 1, "block": 4},
     shown={"n": 8, "amount": 40, "block": 4},
     requirements=(work_shared(),),
     causes=(
+        Cause(
+            "guard-one-too-far",
+            "the guard lets one thread too many through",
+            lambda o: (
+                o.works_past("out")
+                and o.written_past("out") == (o.case.parameters["n"],)
+                and o.case.threads > o.case.parameters["n"] + 1
+            ),
+            "A picture of n pixels ends at index n - 1, so index n is already outside.",
+            "Test your condition for the thread with number n: should it write?",
+        ),
         Cause(
             "missing-guard",
             "threads without a pixel write too: the guard is gone",
@@ -85,8 +98,13 @@ exercise = Exercise(
         ),
         Cause(
             "wraps-around",
-            "bright pixels become dark: the sum begins at 0 again after 255",
-            lambda o: computed(o, lambda pixel, amount: (pixel + amount) % 256),
+            "sums begin at 0 again after 255",
+            lambda o: (
+                computed(o, lambda pixel, amount: (pixel + amount) % 256)
+                or computed(
+                    o, lambda pixel, amount: np.where((pixel + amount) % 256 < pixel, 255, (pixel + amount) % 256)
+                )
+            ),
             "A number of 8 bits (unsigned char, or % 256) goes from 255 on to 0.",
             "Keep the sum in an int, and compare it with 255.",
         ),

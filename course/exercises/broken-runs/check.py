@@ -46,6 +46,11 @@ def without_the_first(case):
     return counts(marks, case)
 
 
+def of_low_halves(case):
+    """Of each number the lower 16 bits alone are compared."""
+    return counts(starts(case.array("in").data.astype("int16")), case)
+
+
 def one_too_many(case):
     """What lies behind the array begins one more run, where there is room for it in the last block."""
     n = case.parameters["n"]
@@ -60,7 +65,9 @@ def make(parameters, random):
     # Runs of about this length. One begins where every other block begins; into the others a run goes on.
     marks = random.random(n) < 1 / length
     marks[256::512], marks[512::512] = True, length == 1
-    data = (1 + np.cumsum(marks)).astype("int32")
+    # Some neighbours differ in one high bit alone.
+    steps = random.choice(np.array([1, 1, 1, 1 << 16, 1 << 31], "int64"), n)
+    data = (1 + np.cumsum(marks * steps)).astype("int32")
     case = Case(
         parameters,
         grid=(blocks_for(n, 256), 1, 1),
@@ -102,7 +109,7 @@ exercise = Exercise(
     requirements=(
         source(
             "named-line",
-            r"\bbroken_line\s*=\s*7\s*;",
+            r"\bbroken_line\s*=\s*(?:0[xX])?7\s*;",
             at_least=1,
             what="lines `const int broken_line = N;` with the right number",
             title="the line that was wrong is named: `const int broken_line = N;`",
@@ -129,6 +136,13 @@ exercise = Exercise(
             "A run may go on from one block into the next. Then none begins at the border.",
             "Which elements does a thread have to compare, and which single thread of the grid has "
             "nothing to compare with?",
+        ),
+        Cause(
+            "16-bits-compared",
+            "of each number only the lower 16 bits are compared",
+            lambda o: o.looks_like("counts", of_low_halves),
+            "1 and 65537 are different numbers, and their lower 16 bits are equal.",
+            "Which types do the numbers have in your comparison?",
         ),
         Cause(
             "first-element",

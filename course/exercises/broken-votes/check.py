@@ -81,7 +81,7 @@ exercise = Exercise(
     requirements=(
         source(
             "named-line",
-            r"\bbroken_line\s*=\s*7\s*;",
+            r"\bbroken_line\s*=\s*(?:0[xX])?7\s*;",
             at_least=1,
             what="lines `const int broken_line = N;` with the right number",
             title="the line that was wrong is named: `const int broken_line = N;`",
@@ -121,9 +121,16 @@ exercise = Exercise(
             "Which comparison does your kernel use?",
         ),
         Cause(
+            "every-64th-thread",
+            "of each 64 threads only the first 32 are counted, on a device whose waves have 32",
+            lambda o: o.wave_size == 32 and o.looks_like("counts", low_halves),
+            "64 threads are two waves here, and each wave has votes of its own. A 64 in the source takes them for one.",
+            "Which built-in variable holds the number of lanes of a wave?",
+        ),
+        Cause(
             "half-a-wave",
             "only the first 32 lanes of each wave of 64 are counted",
-            lambda o: o.looks_like("counts", low_halves),
+            lambda o: o.wave_size == 64 and o.looks_like("counts", low_halves),
             "__ballot gives a bit for each lane: 64 of them on this device. A variable of 32 bits keeps "
             "the lower half.",
             "Which type do the votes have in your kernel, and which type does the function take that "
@@ -132,14 +139,14 @@ exercise = Exercise(
         Cause(
             "counted-twice",
             "the first 32 lanes of each wave of 64 are counted twice",
-            lambda o: o.looks_like("counts", lambda case: low_halves(case, 2)),
+            lambda o: o.wave_size == 64 and o.looks_like("counts", lambda case: low_halves(case, 2)),
             "Lanes 0 and 32 of a wave of 64 both add the votes of the same wave, and each adds its lower half.",
             "Which threads are the first of their wave on this device?",
         ),
         Cause(
             "first-wave-only",
             "only the first wave of each block is counted",
-            lambda o: o.looks_like("counts", lambda case: first_wave(case, 32 if o.arch == "gfx1100" else 64)),
+            lambda o: o.looks_like("counts", lambda case: first_wave(case, o.wave_size)),
             "Each wave has votes of its own, and a block has several waves.",
             "Which thread adds the votes of the second wave?",
         ),

@@ -26,6 +26,14 @@ def zero_at_the_end(case):
     return expected
 
 
+def number_at_the_ends(o):
+    """Are only elements wrong whose windows go beyond an end, and do they all hold the same number, too large a one?"""
+    found, wrong = o.found("out"), o.wrong("out")
+    if o.fault is not None or o.outside("out") or o.unwritten_indices("out") or not wrong.any() or wrong[2:-2].any():
+        return False
+    return len(set(found[wrong].tolist())) == 1 and bool((found[wrong] > o.case.array("out").wanted[wrong]).all())
+
+
 def per_block(case, **sides):
     """Each block for itself, or with one of its sides."""
     data, n = case.array("in").data, case.parameters["n"]
@@ -45,8 +53,12 @@ def past_end(o):
 
 def make(parameters, random):
     n = parameters["n"]
-    # All below zero, so that 0 is no neutral element.
+    # Below zero at the ends, so that 0 is no neutral element; and so far that -1e30 is none either.
     data = -distinct(random, n)
+    data[n // 3 : n // 2] *= -1
+    if n >= 16:
+        data[:4] *= np.float32(1e33)
+        data[-4:] *= np.float32(1e33)
     return Case(
         parameters,
         grid=(blocks_for(n, 256), 1, 1),
@@ -75,7 +87,7 @@ exercise = Exercise(
     requirements=(
         source(
             "named-line",
-            r"\bbroken_line\s*=\s*7\s*;",
+            r"\bbroken_line\s*=\s*(?:0[xX])?7\s*;",
             at_least=1,
             what="lines `const int broken_line = N;` with the right number",
             title="the line that was wrong is named: `const int broken_line = N;`",
@@ -94,7 +106,14 @@ exercise = Exercise(
             "zero-for-nothing",
             "elements that do not exist count as 0, which is larger than a negative number",
             lambda o: o.looks_like("out", with_zeros) or o.looks_like("out", zero_at_the_end),
-            "All numbers of this input are negative. The largest of them is less than 0.",
+            "The numbers at the ends of this input are negative. The largest of them is less than 0.",
+            "Which value is never the largest, whatever the others are?",
+        ),
+        Cause(
+            "number-for-nothing",
+            "elements that do not exist count as a number that is larger than those at the end",
+            number_at_the_ends,
+            "The numbers of an input can be as far below zero as a float can be.",
             "Which value is never the largest, whatever the others are?",
         ),
         Cause(

@@ -11,7 +11,7 @@ COLUMNS_PER_THREAD = 4
 
 def make(parameters, random):
     rows, n, block = parameters["rows"], parameters["n"], parameters["block"]
-    matrix = distinct(random, (rows, n))
+    matrix = distinct(random, (rows, n)) * np.float32(0.25)  # fractions, which an int would lose
     return Case(
         parameters,
         grid=(blocks_for(n, COLUMNS_PER_THREAD * block), 1, 1),
@@ -38,6 +38,11 @@ def running_on(case):
     for column in range(case.threads, len(sums)):
         result[column] += result[column - case.threads]
     return result
+
+
+def in_integers(case):
+    """What comes out if the elements are made integers before they are added up."""
+    return np.trunc(case.array("m").data).sum(axis=0, dtype="float64")
 
 
 def fewest_lines(case):
@@ -95,6 +100,16 @@ exercise = Exercise(
             lambda o: o.looks_like("sums", as_if_by_columns),
             "The matrix is stored row by row: the element below is n elements further on.",
             "Write down the indices of the first column's elements for rows = 3, n = 4.",
+        ),
+        Cause(
+            "fractions-lost",
+            "the fractions of the elements are lost, or that of the sum",
+            lambda o: (
+                o.looks_like("sums", in_integers)
+                or o.looks_like("sums", lambda case: np.trunc(case.array("sums").wanted))
+            ),
+            "An integer holds no fraction: it is lost where a float becomes an int.",
+            "Which types do your variables have?",
         ),
         Cause(
             "sum-not-reset",

@@ -39,6 +39,17 @@ exercise = Exercise(
     requirements=(work_shared(),),
     causes=(
         Cause(
+            "guard-one-too-far",
+            "the guard lets one thread too many through",
+            lambda o: (
+                o.works_past("out")
+                and o.written_past("out") == (o.case.parameters["n"],)
+                and o.case.threads > o.case.parameters["n"] + 1
+            ),
+            "An array of n elements ends at index n - 1, so index n is already outside.",
+            "Test your condition for the thread with number n: should it write?",
+        ),
+        Cause(
             "missing-guard",
             "threads without an element write too: the guard is gone",
             lambda o: bool(o.outside("out")),

@@ -52,6 +52,17 @@ exercise = Exercise(
     requirements=(work_shared(),),
     causes=(
         Cause(
+            "guard-one-too-far",
+            "the guard lets one thread too many through",
+            lambda o: (
+                o.works_past("fahrenheit")
+                and o.written_past("fahrenheit") == (o.case.parameters["n"],)
+                and o.case.threads > o.case.parameters["n"] + 1
+            ),
+            "An array of n elements ends at index n - 1, so index n is already outside.",
+            "Test your condition for the thread with number n: should it write?",
+        ),
+        Cause(
             "missing-guard",
             "threads past the end of the arrays work too: the guard is missing or never false",
             lambda o: bool(o.outside("fahrenheit")) or o.fault is not None,
@@ -72,6 +83,16 @@ exercise = Exercise(
             lambda o: computed(o, lambda c: np.trunc(c * 9 / 5) + 32),
             "9 * celsius / 5 is computed with integers, because all three numbers are integers.",
             "Which of the numbers could be a float, so that the division keeps its fraction?",
+        ),
+        Cause(
+            "result-rounded",
+            "the results are integers: each is rounded before it is stored",
+            lambda o: any(
+                computed(o, lambda c, rounded=rounded: rounded((9 * c + 160) / 5))
+                for rounded in (np.rint, np.floor, np.ceil, np.trunc)
+            ),
+            "Most temperatures have a fraction in degrees Fahrenheit: 21 degrees Celsius are 69.8.",
+            "Is there a function that rounds, or a variable that is an integer, between the formula and the store?",
         ),
         Cause(
             "order-of-operations",

@@ -9,7 +9,7 @@ from gpulab.grading.requirements import work_shared
 
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
-    value = np.float32(random.integers(2, 1000) + 0.5)
+    value = np.float32(random.integers(2, 1000) + 0.3)
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -19,6 +19,19 @@ def make(parameters, random):
             Value("value", value),
             Array("out", sentinel("float32", n), np.full(n, value, "float32")),
         ),
+    )
+
+
+def another_value(o):
+    """Is the same other number found in all elements?"""
+    found = o.found("out")
+    return (
+        o.fault is None
+        and not o.outside("out")
+        and not o.unwritten_indices("out")
+        and bool(o.wrong("out").all())
+        and found.size > 1
+        and len(set(found.tolist())) == 1
     )
 
 
@@ -85,6 +98,13 @@ exercise = Exercise(
             "gridDim.x is "
             "the number of blocks.",
             "For each built-in variable: what does it count?",
+        ),
+        Cause(
+            "another-value",
+            "each element is written, but not with `value`",
+            another_value,
+            "The value is a float with a fraction. An integer on the way to out[i] loses it, for example.",
+            "Which operations and which types are between `value` and `out[i]`?",
         ),
         Cause(
             "skips-last",

@@ -7,9 +7,10 @@ from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentin
 from gpulab.grading.exercise import Cause, Exercise
 
 
-def blend(case, stretch=True, square=True, swapped=False, other=False):
+def blend(case, stretch=True, square=True, swapped=False, other=False, whole=False):
     data = case.array("in").data.astype("float64")
     mask = case.array("mask").data.astype("float64")
+    mask = np.trunc(mask) if whole else mask
     stretched = case.value("a") * data + case.value("b") if stretch else data
     squared = stretched * stretched if square else stretched
     rest = stretched if other else data
@@ -18,6 +19,7 @@ def blend(case, stretch=True, square=True, swapped=False, other=False):
 
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
+    scale = np.float32(1 if n < 100 else 0.25)  # fractions, which an int would lose
     case = Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -25,9 +27,9 @@ def make(parameters, random):
         arguments=(
             Value("n", np.int32(n)),
             Value("a", np.float32(0.5)),
-            Value("b", np.float32(3)),
-            Array("in", distinct(random, n) * np.float32(1 if n < 100 else 0.25)),  # fractions, which an int would lose
-            Array("mask", (random.integers(1, 8, n) / 8).astype("float32")),
+            Value("b", -scale * np.float32(1 + n // 4)),  # half of the stretched values are below zero
+            Array("in", distinct(random, n) * scale),
+            Array("mask", (random.integers(0, 9, n) / 8).astype("float32")),
             Array("out", sentinel("float32", n)),
         ),
     )
@@ -43,8 +45,19 @@ def other_formula(o):
         return False
     if (o.found("out") == pixel.data).all() or o.wrong("out").sum() < out.data.size // 2:
         return False
-    p, m = pixel.data.astype("float64"), mask.data.astype("float64")
-    return patterns.combination(o.found("out"), (m * p * p, m * p, m, p * p, p, np.ones(p.size))) is not None
+    some = o.found("out") != 0  # where terms cancel, rounding errors are all there is to compare with
+    p, m = (array.data.astype("float64")[some] for array in (pixel, mask))
+    return patterns.combination(o.found("out")[some], (m * p * p, m * p, m, p * p, p, np.ones(p.size))) is not None
+
+
+def wrong_only(o, where):
+    """Are all wrong pixels, two at least, among those of which `where(pixel, mask, stretched)` holds?"""
+    wrong = o.wrong("out")
+    pixel, mask = (o.case.array(name).data for name in ("in", "mask"))
+    some = where(pixel, mask, o.case.value("a") * pixel + o.case.value("b"))
+    if o.fault is not None or o.outside("out") or o.unwritten_indices("out") or wrong.sum() < 2:
+        return False
+    return bool(some[wrong].all()) and not some.all()
 
 
 exercise = Exercise(
@@ -97,6 +110,27 @@ exercise = Exercise(
             lambda o: o.looks_like("out", lambda case: blend(case, square=False)),
             "Between stretching and blending the value is squared.",
             "Go through the three lines of the text one by one.",
+        ),
+        Cause(
+            "mask-without-fraction",
+            "masks between 0 and 1 count as 0",
+            lambda o: o.looks_like("out", lambda case: blend(case, whole=True)),
+            "A mask of 0.5 becomes 0 if it is stored in an integer.",
+            "Which type has the variable that holds mask[i]?",
+        ),
+        Cause(
+            "at-mask-0-or-1",
+            "only pixels with a mask of 0 or of 1 are wrong",
+            lambda o: wrong_only(o, lambda pixel, mask, stretched: (mask == 0) | (mask == 1)),
+            "With a mask of 0 the result is the pixel as it was, and with a mask of 1 the new value alone.",
+            "Put mask = 0 and mask = 1 into the third line of the text. What is left of it?",
+        ),
+        Cause(
+            "negative-values",
+            "only pixels whose stretched value is negative are wrong",
+            lambda o: wrong_only(o, lambda pixel, mask, stretched: stretched < 0),
+            "a * in[i] + b can be below zero. Its square is not.",
+            "What does your kernel make of a stretched value of -2?",
         ),
         Cause(
             "other-formula",

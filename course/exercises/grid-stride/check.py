@@ -6,6 +6,9 @@ from gpulab.grading.case import Array, Case, Value, combinations, distinct
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import work_shared
 
+MORE = 3
+"""Elements that a thread may do beyond an even share: enough for vectors of four."""
+
 
 def step(x):
     return 2 * x + 1
@@ -57,8 +60,10 @@ exercise = Exercise(
     owner=owner,
     requirements=(
         work_shared(
-            rounds=lambda case: -(-case.parameters["n"] // case.threads),
+            rounds=lambda case: -(-case.parameters["n"] // case.threads) + MORE,
             room=1,
+            next_step="Some threads do the work of others. Divide the elements among all threads of the grid: how many "
+            "threads does it have?",
         ),
     ),
     causes=(
@@ -71,10 +76,10 @@ exercise = Exercise(
         ),
         Cause(
             "loop-one-too-far",
-            "the loop goes one element too far",
+            "one element too far is changed: x[n]",
             lambda o: o.written_past("x") == (o.case.parameters["n"],),
             "The last element has index n - 1.",
-            "Which values of i does the condition of your loop let through for n = 1?",
+            "Which indices does your kernel use for n = 1? Look at the condition of the loop.",
         ),
         Cause(
             "missing-guard",
@@ -95,10 +100,10 @@ exercise = Exercise(
         ),
         Cause(
             "changed-more-than-once",
-            "some elements are changed more than once: the stride or the start is too small",
+            "some elements are changed more than once",
             changed_again,
-            "If the step is smaller than the number of all threads, or if blocks start at the same element, a "
-            "thread changes elements of another thread.",
+            "That happens if the step is smaller than the number of all threads, if blocks start at the same element, "
+            "or if several threads execute a line beside the loop for the same element.",
             "Count the threads of the whole grid. That many elements are done in the first iteration.",
             explains=("race",),
         ),
@@ -106,8 +111,9 @@ exercise = Exercise(
             "stride-too-large",
             "some elements are left out, though the loop repeats",
             lambda o: o.fault is None and o.unwritten_indices("x") == o.wrong_indices("x") != (),
-            "If the step is larger than the number of all threads, no thread does the elements between.",
-            "The step is the number of threads in the whole grid.",
+            "That happens if the step is larger than the number of all threads, or if each thread does n / threads "
+            "elements and the rest of the division is left out.",
+            "Which element is the first that no thread changes? A step is the number of threads in the whole grid.",
         ),
     ),
     hints=(

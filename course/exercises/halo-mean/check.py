@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab import architectures
 from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, Promise
 from gpulab.grading.requirements import executed, loaded_by_lanes
 
 
@@ -19,6 +19,7 @@ def windows(data, r):
 def make(parameters, random):
     n, r, block = parameters["n"], parameters["r"], parameters["block"]
     data = distinct(random, n)
+    data[3::7] = 0  # zeros count as well
     total, count = windows(data, r)
     return Case(
         parameters,
@@ -46,6 +47,13 @@ def by_full_window(case):
     return windows(case.array("in").data, r)[0] / (2 * r + 1)
 
 
+def by_nonzeros(case):
+    """Divided by the number of elements in the window that are not 0."""
+    data, r = case.array("in").data, case.parameters["r"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return windows(data, r)[0] / windows(data != 0, r)[0]
+
+
 def reads(case, name, index):
     """The window around the element."""
     r = case.parameters["r"]
@@ -71,6 +79,7 @@ exercise = Exercise(
         {"n": 1, "r": 2, "block": 64},
         {"n": 0, "r": 1, "block": 64},
     ),
+    promises=(Promise("never larger than the block", lambda given: given["r"] <= given["block"]),),
     smallest={"n": 1, "r": 0, "block": 8},
     reads=reads,
     shown={"n": 11, "r": 1, "block": 4},
@@ -108,6 +117,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", by_full_window),
             "Near the ends fewer than 2 r + 1 elements exist.",
             "How many elements does the window of element 0 have? And that of element i, if i + r is n or more?",
+        ),
+        Cause(
+            "zeros-not-counted",
+            "elements that are 0 are not counted",
+            lambda o: o.looks_like("out", by_nonzeros),
+            "A 0 in the tile can stand for an element that does not exist, or be an element of the array.",
+            "Which numbers tell whether an element exists: the value, or its index and n?",
         ),
         Cause(
             "halo-missing",

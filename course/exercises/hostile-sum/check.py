@@ -10,17 +10,24 @@ from gpulab.grading.requirements import instructions, work_shared
 
 
 def hostile(rows, n, power, random):
-    """Columns of small multiples of 1/1024, and pairs of large numbers that cancel.
+    """Columns of small multiples of 1/1024, and pairs of large numbers that cancel, but for their last digits.
 
-    Large numbers are about 2**power. Up to 2**26 all that additions lose is a multiple of 1/1024 below 2**13, which a
-    float holds: a compensated sum is then right to its last rounding. Beyond that one pair in a column does the same.
+    The largest numbers are about 2**power. Up to 2**26 all that additions lose is a multiple of 1/1024 below 2**13,
+    which a float holds: a compensated sum is then right to its last rounding; other pairs are up to 2**10 times as
+    small, so that no limit divides small numbers from large ones. Beyond 2**26 one pair in a column does the same: it
+    cancels in every other column.
     """
     numbers = (random.integers(512, 4096, (rows, n)) / 1024).astype("float32")
     pairs = min(rows // 4, 4) if power <= 26 else min(rows // 4, 1)
     for column in range(n):
         places = random.permutation(rows)[: 2 * pairs]
-        large = (random.integers(1 << 22, 1 << 23, pairs) * 2.0 ** (power - 22)).astype("float32")
-        numbers[places, column] = np.concatenate([large, -large])
+        whole = random.integers(1 << 22, 1 << 23, pairs)
+        if power <= 26:
+            scale = 2.0 ** (power - 22 - random.integers(0, 11, pairs) * (np.arange(pairs) > 0))
+            rest = random.integers(0, 4, pairs)
+        else:
+            scale, rest = 2.0 ** (power - 22), column % 2
+        numbers[places, column] = np.concatenate([whole * scale, (rest - whole) * scale]).astype("float32")
     return numbers
 
 
@@ -40,13 +47,13 @@ def kahan(numbers):
     return total
 
 
-def neumaier(numbers, swapped=False, sign=1, each_time=False):
+def neumaier(numbers, swapped=False, sign=1, each_time=False, size=np.abs):
     """Neumaier's sum; with `swapped` the smaller one is taken for the larger, with `sign` -1 the loss is subtracted,
-    with `each_time` the whole loss is added to the sum in each step."""
+    with `each_time` the whole loss is added to the sum in each step. `size` is what is compared."""
     total = lost = np.zeros(numbers.shape[1], "float32")
     for row in numbers:
         after = total + row
-        first = (np.abs(total) >= np.abs(row)) != swapped
+        first = (size(total) >= size(row)) != swapped
         large, little = np.where(first, total, row), np.where(first, row, total)
         lost = lost + ((large - after) + little)
         total = after + lost if each_time else after
@@ -73,6 +80,15 @@ def make(parameters, random):
 def leaves(way, **options):
     """A `when`: is the whole output what this way to add would leave?"""
     return lambda o: o.looks_like("out", lambda case: way(case.array("in").data, **options))
+
+
+def small_alone(o):
+    """Is every result the sum of the numbers below some limit, the same one for all columns?"""
+    numbers = o.case.array("in").data
+    return any(
+        o.looks_like("out", lambda case, limit=limit: np.where(np.abs(numbers) < limit, numbers, 0).sum(0, "float64"))
+        for limit in 2.0 ** np.arange(3, 100, 1.0)
+    )
 
 
 def along_rows(case):
@@ -146,6 +162,21 @@ exercise = Exercise(
             leaves(neumaier, swapped=True),
             "(large - after) is exact if large is the larger of the two; the other way round it is rounded.",
             "Which of the two numbers is subtracted from first?",
+        ),
+        Cause(
+            "signs-compared",
+            "the sum and the number are compared with their signs, not by their absolute values",
+            leaves(neumaier, size=lambda values: values),
+            "-1e30 is less than 1, and is the larger one by its absolute value.",
+            "Which function gives the absolute value of a float?",
+        ),
+        Cause(
+            "large-left-out",
+            "the result is that of the small numbers: the large ones are left out",
+            small_alone,
+            "Large numbers cancel for the most part, but not always to the last digit. What is left of them belongs to "
+            "the sum.",
+            "What is the sum of 1, 1000008 and -1000000? Add up all numbers of the column.",
         ),
         Cause(
             "added-in-each-step",

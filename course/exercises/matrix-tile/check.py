@@ -9,7 +9,7 @@ from gpulab.grading.requirements import executed, instructions
 
 def make(parameters, random):
     m, n, k = (16 * parameters[name] for name in ("down", "across", "steps"))
-    a, b = (random.integers(-8, 9, shape).astype("float16") for shape in ((m, k), (k, n)))
+    a, b = (random.integers(-64, 65, shape).astype("float16") for shape in ((m, k), (k, n)))
     return Case(
         parameters,
         grid=(parameters["across"], parameters["down"], 1),
@@ -18,7 +18,7 @@ def make(parameters, random):
             *(Value(name, np.int32(size)) for name, size in (("m", m), ("n", n), ("k", k))),
             Array("a", a),
             Array("b", b),
-            # Whole numbers below 2**24: exact in any order.
+            # Integers below 2**24: exact in any order. Many are above 2**11, so that a half cannot hold them.
             Array("d", sentinel("float32", (m, n)), a.astype("float32") @ b.astype("float32")),
         ),
     )
@@ -101,6 +101,16 @@ def some_k_again(o):
     return found is not None and bool((found == np.diag(found.diagonal())).all() and found.max() > 1)
 
 
+def half_sums(case):
+    """What comes out if the sums are rounded to half after each step, and what if that is done once, at the end."""
+    a, b = matrices(case)
+    d = np.zeros((a.shape[0], b.shape[1]), "float32")
+    with np.errstate(over="ignore"):
+        for step in range(0, a.shape[1], 16):
+            d = (d + a[:, step : step + 16] @ b[step : step + 16]).astype("float16").astype("float32")
+        return d, (a @ b).astype("float16").astype("float32")
+
+
 def products(case, arch):
     p = case.parameters
     return p["down"] * p["across"] * p["steps"]
@@ -128,6 +138,13 @@ exercise = Exercise(
     smallest={"down": 1, "across": 1, "steps": 1},
     shown={"down": 1, "across": 1, "steps": 1},
     causes=(
+        Cause(
+            "rounded-to-half",
+            "the sums are rounded to half",
+            lambda o: any(o.looks_like("d", lambda case, k=k: half_sums(case)[k]) for k in (0, 1)),
+            "a and b are of _Float16, but their products and sums have more digits: a half holds integers up to 2048.",
+            "Which type does a sum have on its way from the matrix instruction to d?",
+        ),
         Cause(
             "last-step-only",
             "only the last 16 products of each sum are there",

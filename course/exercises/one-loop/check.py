@@ -21,6 +21,7 @@ def make(parameters, random):
     n, block, steps = parameters["n"], parameters["block"], parameters["steps"]
     outside = random.integers(0, 2, n).astype("int32")
     start = random.uniform(60, 90, n).astype("float32")
+    outside *= random.choice(np.array([1, 2, -1], "int32"), n)  # whatever is not 0 is outside
     case = Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -50,6 +51,21 @@ def waves(case, arch):
 def long_and_full(case):
     """Enough steps and enough cups for what is not the loop to matter little?"""
     return case.parameters["steps"] >= 100 and case.parameters["n"] >= 500
+
+
+def exchanged(case, flags=None):
+    """Temperatures with inside and outside exchanged, for cups with these flags alone if some are given."""
+    outside = case.array("outside").data
+    other = (outside == 0) if flags is None else (outside == 0) | ~np.isin(outside, flags)
+    return np.where(other, *both(case)).astype("float32")
+
+
+def other_flags(o):
+    """Are all wrong elements, two at least, cups whose flag is neither 0 nor 1?"""
+    flags, wrong = o.case.array("outside").data, o.wrong("end")
+    if o.fault is not None or o.outside("end") or o.unwritten_indices("end") or wrong.sum() < 2:
+        return False
+    return not np.isin(flags[wrong], (0, 1)).any()
 
 
 exercise = Exercise(
@@ -98,11 +114,16 @@ exercise = Exercise(
             guard=("n",),
         ),
         Cause(
+            "flag-as-number",
+            "only cups are wrong whose outside[i] is neither 0 nor 1",
+            other_flags,
+            "Each number but 0 means outside, as in the kernel that is given: if (outside[i]).",
+            "What does your kernel compute for outside[i] = 2?",
+        ),
+        Cause(
             "swapped",
             "inside and outside are exchanged",
-            lambda o: o.looks_like(
-                "end", lambda case: np.where(case.array("outside").data == 0, *both(case)).astype("float32")
-            ),
+            lambda o: o.looks_like("end", exchanged) or o.looks_like("end", lambda case: exchanged(case, (0, 1))),
             "outside[i] is not 0 for a cup outside, where it is 5 degrees.",
             "Which of the two values is before the colon of ?:, and for which cups is it used?",
         ),
