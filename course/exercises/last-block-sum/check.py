@@ -137,8 +137,8 @@ exercise = Exercise(
             "ticket-not-used",
             "no block looks at the ticket that it has drawn",
             lambda o: o.fault is None and o.weak is not None and not ticket_returned(o),
-            "The totals are right only if the blocks draw their tickets in the order of their numbers. Nothing promises that "
-            "order: the block with the highest number may be done first.",
+            "The totals are right only if the blocks draw their tickets in the order of their numbers. Nothing "
+            "promises that order: the block with the highest number may be done first.",
             "What does the atomic operation on done return, and which block gets the highest number?",
         ),
         Cause(
