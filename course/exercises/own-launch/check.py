@@ -75,7 +75,7 @@ def setup_loads(o):
 
 
 STORED_AT_MOST = 12
-"""Numbers that one thread may store: each of the six twice, for those who go on computing in out."""
+"""Numbers that one thread may store: twice as many as there are, for those who go on computing in out."""
 
 
 def stored(o):
@@ -96,8 +96,8 @@ def more_than_one_thread(o):
         return f"no thread wrote more than {busiest[2]} of the six numbers: several threads write"
     if stored(o) > STORED_AT_MOST:
         return (
-            f"{stored(o)} numbers are stored by all threads together, and at most {STORED_AT_MOST} by one (each number "
-            "once, or twice)"
+            f"{stored(o)} numbers are stored by all threads together, and at most {STORED_AT_MOST} are allowed: twice as "
+            "many as out has"
         )
     return ""
 
