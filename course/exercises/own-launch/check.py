@@ -96,8 +96,8 @@ def more_than_one_thread(o):
         return f"no thread wrote more than {busiest[2]} of the six numbers: several threads write"
     if stored(o) > STORED_AT_MOST:
         return (
-            f"{stored(o)} numbers are stored by all threads together, and at most {STORED_AT_MOST} are allowed: twice as "
-            "many as out has"
+            f"{stored(o)} numbers are stored by all threads together, and at most {STORED_AT_MOST} are allowed: twice "
+            "as many as out has"
         )
     return ""
 
