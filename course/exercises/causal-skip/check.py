@@ -7,6 +7,8 @@ from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import limited, loaded_by_lanes, per_wave
 
 D, TILE = 8, 64
+USUAL, FAR = 0, 1
+"""Kinds of inputs: scores around 0; around 150 and -150, query by query, so that their exponentials leave the range."""
 
 
 def make(parameters, random):
@@ -14,6 +16,10 @@ def make(parameters, random):
     q = random.normal(0, 1.5, (queries, D)).astype("float32")
     k = random.normal(0, 1.5, (keys, D)).astype("float32")
     v = random.integers(-50, 51, (keys, D)).astype("float32")
+    far = parameters["kind"] == FAR
+    if far:
+        k[:, -1] = 15
+        q[:, -1] = np.where(np.arange(queries) % 2, -10, 10)
     given = (
         Value("queries", np.int32(queries)),
         Value("keys", np.int32(keys)),
@@ -22,7 +28,7 @@ def make(parameters, random):
         Array("v", v),
     )
     case = Case(parameters, (blocks_for(queries, TILE), 1, 1), (TILE, 1, 1), given)
-    out = Array("o", sentinel("float32", (queries, D)), attention(case), relative=1e-4, absolute=1e-3)
+    out = Array("o", sentinel("float32", (queries, D)), attention(case), relative=1e-4, absolute=5e-3 if far else 1e-3)
     return Case(parameters, case.grid, case.block, (*given, out))
 
 
@@ -70,6 +76,14 @@ def no_number(o):
     return o.fault is None and bool(np.isnan(o.found("o")).any()) and not o.unwritten_indices("o")
 
 
+def out_of_range(o):
+    """Are queries with scores far from 0 the only wrong ones, with NaN, infinity or zeros for results?"""
+    if o.fault is not None or o.unwritten_indices("o") or o.case.parameters["kind"] != FAR:
+        return False
+    wrong, found = o.wrong("o").any(axis=1), o.found("o")
+    return bool(wrong.any()) and bool((~np.isfinite(found[wrong]) | (found[wrong] == 0)).any(axis=1).all())
+
+
 def blind_rows(o):
     """Are all rows right but those of queries that see no key?"""
     wrong = o.wrong("o").any(axis=1)
@@ -107,16 +121,18 @@ exercise = Exercise(
     make=make,
     owner=lambda case, index: ((index // D // TILE, 0, 0), (index // D % TILE, 0, 0)),
     reads=no_inputs,
-    smallest={"queries": 1, "keys": 1},
-    shown={"queries": 2, "keys": 3},
+    kept=("kind",),
+    smallest={"queries": 1, "keys": 1, "kind": USUAL},
+    shown={"queries": 2, "keys": 3, "kind": USUAL},
     cases=(
-        {"queries": 128, "keys": 128},
-        {"queries": 70, "keys": 100},
-        {"queries": 100, "keys": 70},
-        {"queries": 1, "keys": 65},
-        {"queries": 5, "keys": 3},
-        {"queries": 1, "keys": 1},
-        {"queries": 3, "keys": 0},
+        {"queries": 128, "keys": 128, "kind": USUAL},
+        {"queries": 70, "keys": 100, "kind": USUAL},
+        {"queries": 100, "keys": 70, "kind": USUAL},
+        {"queries": 66, "keys": 80, "kind": FAR},
+        {"queries": 1, "keys": 65, "kind": USUAL},
+        {"queries": 5, "keys": 3, "kind": USUAL},
+        {"queries": 1, "keys": 1, "kind": USUAL},
+        {"queries": 3, "keys": 0, "kind": USUAL},
     ),
     instruction_limit=200_000,
     requirements=(
@@ -138,6 +154,14 @@ exercise = Exercise(
         ),
     ),
     causes=(
+        Cause(
+            "out-of-range",
+            "queries whose scores are far from 0 get NaN, infinity or 0: exponentials leave the range of float",
+            out_of_range,
+            "exp(x) is infinite above 88.7 and zero below -104. If the maximum of a query's scores is subtracted from "
+            "each of them, no exponential is above 1, and one is 1.",
+            "Which number is subtracted before each exponential? With which one does it begin?",
+        ),
         Cause(
             "not-a-number",
             "minus infinity was subtracted from minus infinity, or zero divided by zero",

@@ -1,13 +1,17 @@
-"""compact-in-order: the positive numbers of an array in their order, read once, in one launch with look-back."""
+"""compact-in-order: the positive numbers of an array in their order, in one launch with look-back."""
+
+import re
 
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import instructions, memory_lines, own_loads
+from gpulab.grading.requirements import instructions, limited, memory_lines, own_loads
 
 ALL = 2 << 32
 LARGE = 3000
+BEFORE = 1 << 30
+"""What count holds before the launch: more than any count, so that a maximum over all tiles is no way to store one."""
 
 
 def kept_in_tiles(data, block, blocks):
@@ -21,6 +25,7 @@ def make(parameters, random):
     blocks = blocks_for(n, block)
     data = random.permutation(np.arange(1, n + 1)).astype("int32")
     data[random.random(n) < 0.4] *= -1
+    data[random.random(n) < 0.05] = 0
     kept = data[data > 0]
     out = np.full(n, -7, "int32")
     wanted = out.copy()
@@ -34,7 +39,7 @@ def make(parameters, random):
             Value("n", np.int32(n)),
             Array("in", data),
             Array("out", out, wanted),
-            Array("count", np.full(1, -7, "int32"), np.array([kept.size], "int32")),
+            Array("count", np.full(1, BEFORE, "int32"), np.array([kept.size], "int32")),
             Array("ticket", np.zeros(1, "uint32"), np.array([blocks], "uint32")),
             Array("states", np.zeros(blocks, "uint64"), (ALL + sums).astype("uint64")),
         ),
@@ -70,6 +75,19 @@ def waves_apart(size):
     return prediction
 
 
+def zeros_kept(case):
+    """Zeros have places as well."""
+    data, out = case.array("in").data, case.array("out").data.copy()
+    out[: (data >= 0).sum()] = data[data >= 0]
+    return out
+
+
+def tickets_returned(o):
+    """Atomic operations on global memory in the machine code that return what was there before."""
+    returns = re.compile(r"(global|flat)_atomic_.*\b(sc0|glc|th:TH_ATOMIC_RETURN)\b")
+    return sum(bool(returns.match(text)) for isa in o.isa.values() for text in isa)
+
+
 def one_too_far(case):
     """Each place counts the element itself."""
     kept = case.array("in").data[case.array("in").data > 0]
@@ -81,7 +99,7 @@ def one_too_far(case):
 def rejected_written(o):
     """Does out hold a number that was to be left out?"""
     data, out = o.case.array("in").data, o.found("out")
-    return o.guarded.fault is None and bool((np.isin(out, data[data < 0]) & ~o.untouched("out")).any())
+    return o.guarded.fault is None and bool((np.isin(out, data[data <= 0]) & ~o.untouched("out")).any())
 
 
 def same_numbers(o):
@@ -118,10 +136,19 @@ exercise = Exercise(
     owner=lambda case, index: None,
     shown={"n": 14, "block": 64},
     requirements=(
+        limited(
+            "ticket-not-used",
+            "atomic operations in the machine code whose result is used",
+            tickets_returned,
+            at_least=1,
+            title="the ticket that a block draws is the number of its tile",
+            next_step="What does the atomic operation on ticket return? A block that takes its tile by another number "
+            "may wait for a tile whose block never starts.",
+        ),
         own_loads(
             "in",
             at_most=3,
-            title="a wave loads its own numbers, once",
+            title="a wave loads no numbers but its own, once or twice",
             when=lambda case: case.parameters["n"] >= LARGE,
         ),
         instructions(
@@ -134,9 +161,9 @@ exercise = Exercise(
         ),
         memory_lines(
             minimum=lambda case: (case.parameters["n"] + int((case.array("in").data > 0).sum())) / 32,
-            at_most=2.5,
+            at_most=3,
             when=lambda case: case.parameters["n"] >= LARGE,
-            title="at most 2.5 times the cache lines that reading each number and writing each kept one takes",
+            title="at most 3 times the cache lines that reading each number and writing each kept one takes",
             next_step="run.coalescing() shows which access requests many lines. Do all threads do what one could "
             "do? Does a block count what others have counted and published?",
         ),
@@ -171,6 +198,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", one_too_far),
             "If all elements are kept, the last one is stored beyond the end of out.",
             "The place of an element is the number of kept elements before it, without itself.",
+        ),
+        Cause(
+            "zeros-kept",
+            "zeros are kept, too",
+            lambda o: o.looks_like("out", zeros_kept),
+            "0 is not greater than zero.",
+            "Which condition says that an element is kept, and is it true for 0?",
         ),
         Cause(
             "rejected-written",

@@ -20,6 +20,7 @@ def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     blocks = blocks_for(n, block)
     data = random.permutation(np.arange(1, n + 1)).astype("int32") * random.choice([1, 1, -1], n).astype("int32")
+    data[random.random(n) < 0.1] = 0
     packed, counts = np.full(n, UNUSED, dtype="int32"), np.zeros(blocks, dtype="int32")
     for b in range(blocks):
         kept = [value for value in data[b * block : (b + 1) * block] if value > 0]
@@ -36,6 +37,17 @@ def make(parameters, random):
             Array("count", sentinel("int32", blocks), counts),
         ),
     )
+
+
+def zeros_kept(o):
+    """Is it what is right for the elements that are not negative?"""
+    out, count, block = o.case.array("out").data.copy(), [], o.case.parameters["block"]
+    for b, values in enumerate(blocks_of(o.case)):
+        kept = values[values >= 0]
+        out[b * block : b * block + kept.size] = kept
+        count.append(kept.size)
+    wrong = o.wrong("out").any() or o.wrong("count").any()
+    return bool(wrong and (o.found("count") == count).all() and (o.found("out") == out).all())
 
 
 def predicted(case, wave, group, mask, below, counted):
@@ -174,6 +186,26 @@ exercise = Exercise(
             "The place of an element is the number of kept ones before it.",
             "For lane 0 the mask of the lanes below has no bit set.",
             explains=("race", "lane conflict"),
+        ),
+        Cause(
+            "zeros-kept",
+            "zeros are kept, too",
+            zeros_kept,
+            "0 is not positive.",
+            "Which condition says that an element is kept, and is it true for 0?",
+        ),
+        Cause(
+            "wrong-count",
+            "out is right, count is not",
+            lambda o: (
+                o.fault is None
+                and not o.wrong("out").any()
+                and bool(o.wrong("count").any())
+                and not o.unwritten_indices("count")
+            ),
+            "count is the sum of what the waves of the block keep, of all of them and of no others. An element of a "
+            "shared array that no wave has written holds any number.",
+            "How many waves has a block of this case, and how many counts does your loop add up?",
         ),
     ),
     requirements=(

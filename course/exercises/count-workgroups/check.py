@@ -9,18 +9,26 @@ from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import work_shared
 
 LAYOUT = "<6H5I4Q"  # hsa_kernel_dispatch_packet_t
+OTHER_TYPES = (0, 1, 3, 4, 5, 6, 0x0A, 0x12, 0x82)
+"""Types that are no launches; some have the lowest bits of one."""
 BLOCKS = ((64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 4), (100, 1, 1), (32, 4, 2))
 
 
 def packet(random, number):
-    """One packet: of three kinds of headers for launches, and packets of other types in between."""
+    """One packet: of three kinds of headers for launches, and packets of other types in between. Every fourth is large
+    along one axis: it has more than 2 to the power of 16 threads, or of 24. Every second one has bits in reserved0."""
     block = BLOCKS[random.integers(len(BLOCKS))]
-    grid = tuple(int(random.integers(1, 40)) * side - int(random.integers(side)) for side in block)
+    large = number % 4 == 1
+    grid = [int(random.integers(1, 5 if large else 40)) * side - int(random.integers(side)) for side in block]
+    if large:
+        axis, low, high = int(random.integers(3)), *((1 << 24, 1 << 26) if number % 8 == 1 else (70_000, 1_000_000))
+        grid[axis] = int(random.integers(low, high)) // block[axis] * block[axis] + 1
     header = 2 | int(random.choice([0x0000, 0x0100, 0x1500]))  # barrier bit; acquire and release scopes
     if number % 3 == 2:
-        header = header & 0xFF00 | int(random.choice([1, 3, 4, 5]))
+        header = header & 0xFF00 | int(random.choice(OTHER_TYPES))
+    reserved = number % 2 * int(random.integers(1, 1 << 16))
     address = int(random.integers(1 << 40))
-    return struct.pack(LAYOUT, header, 3, *block, 0, *grid, 0, 1024, address, 2 * address, 0, 64)
+    return struct.pack(LAYOUT, header, 3, *block, reserved, *grid, 0, 1024, address, 2 * address, 0, 64)
 
 
 def make(parameters, random):
@@ -57,7 +65,7 @@ def counted(packets, divide, launches):
         for threads, size in zip(grid, block, strict=True):
             groups *= divide(threads, size)
         result.append(groups if launches(header) else 0)
-    return np.array(result, "int32")
+    return np.array(result, "int64").astype("int32")
 
 
 def looks(divide, launches):
@@ -70,23 +78,79 @@ def faulting_thread(o):
     return -1 if number is None else number[0]
 
 
-def sizes_of(case):
-    """Workgroups along x, y and z of each packet, in three columns; zeros for packets of other types."""
+def fields_of(case):
+    """Header, workgroup sizes, reserved0 and grid sizes of each packet, in eight columns."""
     rows = []
     for raw in case.array("packets").data.reshape(-1, 16):
         header, _, *sizes = struct.unpack(LAYOUT, raw.tobytes())[:9]
-        launch = header & 0xFF == 2
-        rows.append([up(threads, size) if launch else 0 for threads, size in zip(sizes[4:7], sizes[:3], strict=True)])
-    return np.array(rows, "int64").reshape(-1, 3)
+        rows.append([header, *sizes])
+    return np.array(rows, "int64").reshape(-1, 8)
+
+
+def sizes_of(case):
+    """Workgroups along x, y and z of each packet, in three columns; zeros for packets of other types."""
+    fields = fields_of(case)
+    launch = fields[:, :1] & 0xFF == 2
+    return np.where(launch, up(fields[:, 5:8], fields[:, 1:4]), 0)
+
+
+def some_bits_of_type(o):
+    """Of the packets of other types, are those and only those counted that have the lowest bits of type 2?"""
+    if o.fault is not None or o.unwritten_indices("groups"):
+        return False
+    header, found = fields_of(o.case)[:, 0], o.found("groups")
+    others = header & 0xFF != 2
+    counted_others = found[others] != 0
+    return bool(counted_others.any()) and any(
+        (counted_others == (header[others] & (1 << bits) - 1 == 2)).all() for bits in range(2, 8)
+    )
+
+
+def launches_as(change):
+    """Are the launches what they would be if the eight fields of each packet (those of `fields_of`) were changed so?"""
+
+    def test(o):
+        if o.fault is not None or o.unwritten_indices("groups"):
+            return False
+        fields = fields_of(o.case)
+        launch = fields[:, 0] & 0xFF == 2
+        change(fields)
+        wrong = up(fields[:, 5:8], fields[:, 1:4]).prod(axis=1).astype("int32")[launch]
+        found, wanted = o.found("groups")[launch], o.case.array("groups").wanted[launch]
+        return bool((found == wrong).all() and (found != wanted).any())
+
+    return test
+
+
+def grid_cut(fields):
+    fields[:, 5:8] &= 0xFFFF
+
+
+def reserved_taken(fields):
+    fields[:, 3] |= fields[:, 4] << 16
+
+
+def rounded(o):
+    """Is all right but some numbers above 2 to the power of 24, and these almost?"""
+    if o.fault is not None or o.unwritten_indices("groups"):
+        return False
+    found, wanted = o.found("groups").astype("int64"), o.case.array("groups").wanted.astype("int64")
+    wrong = found != wanted
+    large = fields_of(o.case)[:, 5:8].max(axis=1, initial=0) >= 1 << 24
+    return bool(wrong.any() and large[wrong].all() and (abs(found - wanted) <= wanted * 1e-5)[wrong].all())
 
 
 def one_axis_wrong(o):
-    """Are all results multiples of the right numbers along two axes, of eight launches or more?"""
+    """Are all results multiples of the right numbers along two axes, of eight launches or more? (Large ones left out: a
+    wrong result of theirs may not fit into 32 bits.)"""
     if o.fault is not None or o.unwritten_indices("groups") or not o.wrong_indices("groups"):
         return False
     found, sizes = o.found("groups").astype("int64"), sizes_of(o.case)
     launches = sizes.prod(axis=1) > 0
-    if launches.sum() < 8 or found[~launches].any() or not found.any():
+    if found[~launches].any() or not found.any():
+        return False
+    launches &= fields_of(o.case)[:, 5:8].max(axis=1) < 1 << 16
+    if launches.sum() < 8:
         return False
     pairs = [np.delete(sizes[launches], axis, axis=1).prod(axis=1) for axis in range(3)]
     if (found[launches] % sizes[launches].prod(axis=1) == 0).all():  # then all three are there, and something else
@@ -136,6 +200,34 @@ exercise = Exercise(
             looks(up, lambda header: True),
             "A barrier packet starts no workgroup. Its words have other meanings.",
             "Where does your kernel test the packet's type?",
+        ),
+        Cause(
+            "some-bits-of-type",
+            "packets of other types are counted whose lowest bits are those of type 2",
+            some_bits_of_type,
+            "The type has eight bits. The lowest bits of 0x12 are those of 2, and it is another type.",
+            "How many bits of the header does your condition look at?",
+        ),
+        Cause(
+            "grid-cut",
+            "grid sizes are cut to 16 bits",
+            launches_as(grid_cut),
+            "A workgroup's size has 16 bits along each axis, a grid's size 32.",
+            "What do you do with words 3, 4 and 5 before you divide?",
+        ),
+        Cause(
+            "reserved-taken-along",
+            "the reserved half of word 2 is taken for a part of workgroup_size_z",
+            launches_as(reserved_taken),
+            "Reserved bits may have any value, so they must be masked.",
+            "How many bits of word 2 belong to workgroup_size_z?",
+        ),
+        Cause(
+            "rounded-as-float",
+            "only packets with more than 2 to the power of 24 threads are wrong, and they are almost right",
+            rounded,
+            "A float has 24 bits: above 16,777,216 some integers are rounded to others.",
+            "Which type do your quotients have, and their product? Integers can be divided rounding up, too.",
         ),
         Cause(
             "rounded-down",

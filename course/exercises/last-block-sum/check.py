@@ -1,10 +1,15 @@
 """last-block-sum: running totals of blocks in one launch: the block that is done last adds up what all have written."""
 
+import re
+
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for
 from gpulab.grading.exercise import Cause, Exercise, power_of_two
 from gpulab.grading.requirements import executed, limited, memory_lines, source
+
+WEAK_SIZES = range(100, 200)
+"""Elements with which three blocks of 64 threads run on weak memory, too."""
 
 
 def make(parameters, random):
@@ -24,6 +29,7 @@ def make(parameters, random):
             Array("done", np.zeros(1, "uint32"), np.zeros(1, "uint32")),
             Array("out", np.full(blocks, -7, "int32"), totals),
         ),
+        weak=8 if n in WEAK_SIZES and block == 64 else 0,
     )
 
 
@@ -47,6 +53,12 @@ def read_by_the_last(o):
     )
 
 
+def ticket_returned(o):
+    """Does the machine code have an atomic operation on global memory that returns the old value?"""
+    returns = re.compile(r"(global|flat)_atomic_.*\b(sc0|glc|th:TH_ATOMIC_RETURN)\b")
+    return any(returns.match(text) for isa in o.isa.values() for text in isa)
+
+
 exercise = Exercise(
     id="last-block-sum",
     title="the last block adds up",
@@ -60,6 +72,7 @@ exercise = Exercise(
         {"n": 1000, "block": 64},
         {"n": 2000, "block": 256},
         {"n": 300, "block": 128},
+        {"n": 150, "block": 64},
         {"n": 1, "block": 64},
         {"n": 0, "block": 256},
     ),
@@ -119,6 +132,14 @@ exercise = Exercise(
             "An atomicAdd is relaxed: it orders accesses to its own address, and to no other. The last block may "
             "read the ticket and still the old partial sum.",
             "Between which two lines must a fence be, and in which scope?",
+        ),
+        Cause(
+            "ticket-not-used",
+            "no block looks at the ticket that it has drawn",
+            lambda o: o.fault is None and o.weak is not None and not ticket_returned(o),
+            "The totals are right only if the blocks draw their tickets in the order of their numbers. Nothing "
+            "promises that order: the block with the highest number may be done first.",
+            "What does the atomic operation on done return, and which block gets the highest number?",
         ),
         Cause(
             "nobody-is-last",

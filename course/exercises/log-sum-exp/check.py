@@ -3,11 +3,14 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, no_inputs, sentinel
-from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import lds_bytes, loaded_by_lanes, per_wave
+from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.requirements import ARGUMENTS, lds_bytes, limited, loaded_by_lanes, per_wave
 
-USUAL, LARGE, MASKED = 0, 1, 2
-"""Kinds of inputs: numbers around 0; around 1000 and -1000, row by row; with many elements at minus infinity."""
+USUAL, LARGE, MASKED, SPREAD = 0, 1, 2, 3
+"""Kinds of inputs: numbers around 0; around 1000 and -1000, row by row; with many elements at minus infinity; with rows
+whose numbers lie far from each other, or below -10000."""
+FIRST = 64
+"""So many elements of some rows, the first that lanes meet, are far below the others."""
 
 
 def inputs(parameters, random):
@@ -19,6 +22,13 @@ def inputs(parameters, random):
         numbers[random.random((rows, n)) < 0.5] = -np.inf
         numbers[::3, : n // 2] = -np.inf  # what a lane meets first
         numbers[1::3] = -np.inf  # a row in which nothing is left
+    if kind == SPREAD:
+        numbers[::5, :FIRST] -= 200
+        numbers[1::5] -= 20_000
+        numbers[2::5] += np.linspace(-500, 500, n)
+        numbers[3::5] += np.linspace(500, -500, n)
+        numbers[4::5, :FIRST] -= 200
+        numbers[4::5][random.random(numbers[4::5].shape) < 0.5] = -np.inf
     return numbers.astype("float32")
 
 
@@ -75,6 +85,18 @@ def without_maximum(case):
     return exact(numbers) - np.where(np.isfinite(top), top, 0)
 
 
+def halves(doubled):
+    """Of every 64 elements the first 32, which have all lanes of a wave of 32; `doubled` where they are added to
+    themselves, as by a shuffle with a lane that is not there."""
+
+    def prediction(case):
+        numbers = case.array("in").data
+        kept = numbers[:, np.arange(numbers.shape[1]) % 64 < 32]
+        return exact(kept) + (np.log(2) if doubled else 0)
+
+    return prediction
+
+
 def make(parameters, random):
     numbers = inputs(parameters, random)
     rows = parameters["rows"]
@@ -112,8 +134,40 @@ def out_of_range(o):
     return bool(lost.any() and (np.abs(pair[1][lost]) > 80).all())
 
 
+def far_from_maximum(o):
+    """Is a result infinite that lies near 0, where numbers of the row are far below the maximum? Counted from the
+    maximum, its exponentials would be in range."""
+    pair = written(o)
+    if pair is None:
+        return False
+    numbers = o.case.array("in").data
+    lowest = np.where(np.isfinite(numbers), numbers, np.inf).min(axis=1, initial=np.inf)
+    lost = np.isposinf(pair[0]) & (np.abs(pair[1]) < 40) & (lowest < -100)
+    return bool(lost.any())
+
+
 def many(case):
     return case.parameters["length"] >= 300
+
+
+def steps(case):
+    """Loads of a wave that loads each element once, and two more for what is loaded in vain at the end of a row."""
+    return -(-case.parameters["length"] // case.parameters["wave"]) + 2
+
+
+lane_loads = limited(
+    "",
+    "bytes loaded from global memory",
+    lambda o: sum(
+        access.lanes * access.bytes
+        for launch in o.measured
+        for access in launch.accesses
+        if access.action == "load" and access.space in ("global", "flat")
+    ),
+    at_most=lambda case, arch: 4 * case.parameters["rows"] * case.parameters["wave"] * steps(case),
+)
+wave_loads = per_wave("", r"(global|flat|buffer|s)_load", at_most=lambda case, arch: 2 * steps(case) + ARGUMENTS)
+"""Scalar loads too: one lane's second pass over the row need not have a vector load."""
 
 
 exercise = Exercise(
@@ -135,22 +189,22 @@ exercise = Exercise(
         {"rows": 3, "length": 1000, "kind": USUAL},
         {"rows": 4, "length": 200, "kind": LARGE},
         {"rows": 6, "length": 333, "kind": MASKED},
+        {"rows": 5, "length": 400, "kind": SPREAD},
         {"rows": 2, "length": 64, "kind": USUAL},
         {"rows": 2, "length": 10, "kind": USUAL},
         {"rows": 1, "length": 1, "kind": USUAL},
         {"rows": 1, "length": 0, "kind": USUAL},
     ),
     requirements=(
-        per_wave(
-            "loads-twice",
-            "global loads",
-            at_most=lambda case, arch: -(-case.parameters["length"] // case.parameters["wave"]),
-            when=many,
-            title="each element is loaded once",
-            next_step="A second pass is needed only if the maximum must be known before the sum begins. What happens "
-            "to a sum when its maximum changes?",
-        ),
         loaded_by_lanes("loaded-by-the-wave", "in", when=many),
+        Requirement(
+            "loads-twice",
+            "each element is loaded once",
+            lambda o: lane_loads.complaint(o) or wave_loads.complaint(o),
+            "A second pass is needed only if the maximum must be known before the sum begins. What happens "
+            "to a sum when its maximum changes?",
+            when=many,
+        ),
         lds_bytes(
             at_most=512,
             title="at most 512 bytes of LDS: a pair for each lane, but not the row",
@@ -158,6 +212,14 @@ exercise = Exercise(
         ),
     ),
     causes=(
+        Cause(
+            "not-from-the-maximum",
+            "a result near 0 comes out infinite: an exponential counts from a number far below the maximum",
+            far_from_maximum,
+            "exp(x) is infinite above 88.7 and zero below -104. In this row the first numbers are far below "
+            "the others.",
+            "Which number does your lane subtract, and when does it change?",
+        ),
         Cause(
             "not-a-number",
             "minus infinity was subtracted from minus infinity",
@@ -174,6 +236,13 @@ exercise = Exercise(
             "exp(x) is infinite above 88.7 and zero below -104.",
             "Which number must be subtracted before each exp, so that none is above 1 and one is 1? Where does your "
             "running maximum begin?",
+        ),
+        Cause(
+            "for-64-lanes",
+            "of every 64 elements, the last 32 are not in the result",
+            lambda o: o.wave_size == 32 and (o.looks_like("out", halves(False)) or o.looks_like("out", halves(True))),
+            "This wave has 32 lanes.",
+            "By how much does your index grow from step to step, and how many elements does the wave load in one?",
         ),
         Cause(
             "sum-not-rescaled",
@@ -212,6 +281,7 @@ exercise = Exercise(
                 and o.fault.kind == "out of bounds"
                 and o.read_outside() is not None
                 and o.read_outside()[0] == "in"
+                and o.read_outside()[1] >= 0
             ),
             "The last step of a row may have fewer elements than the wave has lanes.",
             "Which lanes have no element in the last step, and which pair have they then?",

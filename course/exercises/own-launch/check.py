@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from gpulab.grading.case import Array, Case, sentinel
-from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.requirements import limited, source
 
 
@@ -74,6 +74,34 @@ def setup_loads(o):
     return max(sum(bool(first.match(text)) for isa in o.isa.values() for text in isa) - 1, 0)
 
 
+STORED_AT_MOST = 12
+"""Numbers that one thread may store: twice as many as there are, for those who go on computing in out."""
+
+
+def stored(o):
+    """Numbers that all lanes together store in global memory."""
+    stores = [
+        access
+        for launch in o.measured
+        for access in launch.accesses
+        if access.action != "load" and access.space in ("global", "flat")
+    ]
+    return sum(access.lanes * access.bytes for access in stores) // 4
+
+
+def more_than_one_thread(o):
+    """What is wrong where several threads store: each some of the numbers, or each all of them."""
+    busiest = o.tight.writers.busiest()
+    if busiest is not None and busiest[2] < 6:
+        return f"no thread wrote more than {busiest[2]} of the six numbers: several threads write"
+    if stored(o) > STORED_AT_MOST:
+        return (
+            f"{stored(o)} numbers are stored by all threads together, and at most {STORED_AT_MOST} are allowed: twice "
+            "as many as out has"
+        )
+    return ""
+
+
 exercise = Exercise(
     id="own-launch",
     title="a kernel reads its own packet",
@@ -87,7 +115,7 @@ exercise = Exercise(
     cases=(
         sizes((3, 1, 1), (64, 1, 1), 0),
         sizes((3, 2, 1), (64, 2, 1), 256),
-        sizes((2, 3, 4), (8, 4, 2), 1024),
+        sizes((2, 3, 4), (8, 4, 3), 1024),
         sizes((1, 1, 1), (1, 1, 1), 0),
         sizes((5, 1, 1), (100, 1, 1), 64),
         sizes((1, 1, 2), (16, 16, 1), 4096),
@@ -173,6 +201,14 @@ exercise = Exercise(
             title="the dimensions are read from setup",
             next_step="The packet has the number of dimensions in a field of its own: do not derive it from the sizes. At "
             "which byte is setup?",
+        ),
+        Requirement(
+            "several-threads-write",
+            "exactly one thread of the grid writes",
+            more_than_one_thread,
+            "For which threads is your condition true? A block has up to three indices, and so has a thread in it.",
+            shrinks=False,
+            watches=True,
         ),
     ),
     hints=(
