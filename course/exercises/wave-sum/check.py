@@ -7,10 +7,19 @@ from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import lds_bytes, limited, own_loads
 
 
+def numbers(random, n):
+    """Whole numbers of both signs, small ones and such of more than 16 bits. No sum of a wave needs more than 32."""
+    data = distinct(random, n, "int32")
+    data[random.random(n) < 0.25] *= -1
+    large = random.random(n) < 0.25
+    data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
+    return data
+
+
 def make(parameters, random):
     n, block, wave = parameters["n"], parameters["block"], parameters["wave"]
     blocks, waves = blocks_for(n, block), -(-block // wave)
-    data = distinct(random, n, "int32")
+    data = numbers(random, n)
     return Case(
         parameters,
         grid=(blocks, 1, 1),
