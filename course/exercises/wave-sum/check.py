@@ -138,7 +138,7 @@ exercise = Exercise(
             "wrong-sum",
             "some sums are wrong",
             lambda o: o.fault is None and bool(o.wrong_indices("out")) and not o.left_out(),
-            "Lanes are left out, or counted twice.",
+            "Lanes are left out, or counted twice, or a part of their numbers is lost.",
             "Give each lane the number 1: what should each wave write, and what does it write?",
         ),
     ),
