@@ -41,9 +41,7 @@ def loads_per_multiply_add(o):
     """Load instructions of waves from global memory for each multiply-add that a wave must do."""
     p = o.case.parameters
     needed = 64 * p["down"] * 64 * p["across"] * 16 * p["steps"] / o.wave_size
-    executed = sum(
-        cost.executed for launch in o.measured for cost in launch.instructions if LOAD.match(cost.text)
-    )
+    executed = sum(cost.executed for launch in o.measured for cost in launch.instructions if LOAD.match(cost.text))
     return executed / needed
 
 
