@@ -95,7 +95,10 @@ def row_of_another(o):
     for (name, index), by in o.tight.writers.items():
         if name != "out" or by.thread is None:
             continue
-        wave, row = (by.workgroup[0] * o.case.block[0] + by.thread[0]) // o.wave_size, index // o.case.parameters["columns"]
+        wave, row = (
+            (by.workgroup[0] * o.case.block[0] + by.thread[0]) // o.wave_size,
+            index // o.case.parameters["columns"],
+        )
         if wave != row:
             return f"wave {wave} of the grid stores elements of row {row}, and row {row} belongs to wave {row}"
     return ""
