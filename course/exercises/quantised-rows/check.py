@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
-from gpulab.grading.exercise import Cause, Exercise, multiple_of
+from gpulab.grading.exercise import Cause, Exercise, Requirement, multiple_of
 from gpulab.grading.requirements import executed
 
 
@@ -14,8 +14,11 @@ def packed(numbers):
 
 def make(parameters, random):
     rows, columns, block, wave = (parameters[name] for name in ("rows", "columns", "block", "wave"))
-    w = random.integers(-127, 128, (rows, columns)).astype("int8")
-    x = random.integers(-127, 128, columns).astype("int8")
+    w = random.integers(-128, 128, (rows, columns)).astype("int8")
+    x = random.integers(-128, 128, columns).astype("int8")
+    if columns:  # one of the lowest numbers in each row, too, and in the vector
+        w[np.arange(rows), random.integers(0, columns, rows)] = -128
+        x[random.integers(columns)] = -128
     scales = (random.integers(10, 1000, rows) / 1000).astype("float32")
     x_scale = np.float32(random.integers(10, 1000) / 1000)
     sums = w.astype("int64") @ x.astype("int64")
@@ -43,10 +46,10 @@ def bytes_of(case, signed=True):
     return (case.array(name).data.view(kind).astype("int64") for name in ("w", "x"))
 
 
-def product(case, signed=True, keep=None, scales=None, x_scale=True):
+def product(case, signed=True, keep=None, scales=None, x_scale=True, lowest=-128):
     """The product with something else: bytes without a sign, only the words of a row for which `keep` is True, other
-    scales (an array), or without the vector's scale."""
-    w, x = bytes_of(case, signed)
+    scales (an array), without the vector's scale, or with another number instead of -128."""
+    w, x = (np.where(each == -128, lowest, each) for each in bytes_of(case, signed))
     if keep is not None:
         x = x * np.repeat(keep(np.arange(x.size // 4)), 4)
     sums = (w * x).sum(axis=1) if w.size else np.zeros(case.parameters["rows"])
@@ -100,6 +103,17 @@ def owner(case, index):
     return (thread // case.block[0], 0, 0), (thread % case.block[0], 0, 0)
 
 
+def row_of_another(o):
+    """Which wave of the grid stores to a row that is not its own?"""
+    for (name, index), by in o.tight.writers.items():
+        if name != "y" or by.thread is None:
+            continue
+        wave, row = (by.workgroup[0] * o.case.block[0] + by.thread[0]) // o.wave_size, index
+        if wave != row:
+            return f"wave {wave} of the grid stores y[{index}], and row {row} belongs to wave {row}"
+    return ""
+
+
 exercise = Exercise(
     id="quantised-rows",
     title="int8 weights with a scale for each row",
@@ -131,10 +145,18 @@ exercise = Exercise(
             r"v_dot4",
             at_least=lambda case, arch: case.parameters["rows"] * steps(case),
             at_most=lambda case, arch: 2 * case.parameters["rows"] * steps(case),
-            title="each row is done by one wave, whose lanes take four bytes at a time by a dot product (v_dot4)",
+            title="the lanes of a wave share its row and take four bytes at a time by a dot product (v_dot4)",
             when=lambda case: case.parameters["columns"] >= 256 and case.parameters["rows"] > 0,
             next_step="Too few: the bytes are multiplied one by one. Too many: lanes of a wave are idle, since one "
             "instruction does four bytes in each of its active lanes. Which words of its row does a lane take?",
+        ),
+        Requirement(
+            "row-by-its-wave",
+            "wave k of the grid stores row k",
+            row_of_another,
+            "The number of a wave in the grid is the number of its first thread divided by warpSize. Which row has "
+            "this number?",
+            watches=True,
         ),
     ),
     causes=(
@@ -159,6 +181,13 @@ exercise = Exercise(
             leaves(signed=False),
             "Weights are signed: the byte 0xFF is -1.",
             "DOT4 in the cell is signed. Where else do you take a byte out of a word?",
+        ),
+        Cause(
+            "lowest-byte",
+            "the byte -128 is taken as another number",
+            lambda o: any(o.looks_like("y", lambda case, n=n: product(case, lowest=n)) for n in (-127, 127, 128, 0)),
+            "A signed byte goes from -128 to 127: it has a number below zero without its counterpart above.",
+            "What do you do to a byte before it is multiplied? Is that right for -128?",
         ),
         Cause(
             "first-words-only",
@@ -201,6 +230,13 @@ exercise = Exercise(
             nearly_right,
             "Sums of floats are rounded in each step. The sum of integers is exact.",
             "In which line does the sum become a float? Is there an addition after it?",
+        ),
+        Cause(
+            "written-for-64",
+            "64 stands where the wave size belongs",
+            lambda o: o.wave_size == 32 and o.fault is None and o.uses(r"[%/+<]=?\s*64\b|>>\s*6\b|&\s*63\b|= 32\b"),
+            "This wave has 32 lanes, and the grid has a wave for each row.",
+            "Let row, lane and steps follow from warpSize.",
         ),
     ),
     hints=(

@@ -1,10 +1,14 @@
 """register-tile: a product of 64 x 64 tiles with several results in the registers of each thread."""
 
+import re
+
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, sentinel
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import bank_conflicts, limited, scratch_bytes
+from gpulab.grading.requirements import KINDS, bank_conflicts, limited, scratch_bytes
+
+LOAD = re.compile(KINDS["global loads"])
 
 
 def make(parameters, random):
@@ -30,6 +34,14 @@ def lds_per_multiply_add(o):
     executed = sum(
         cost.executed for launch in o.measured for cost in launch.instructions if cost.text.startswith("ds_")
     )
+    return executed / needed
+
+
+def loads_per_multiply_add(o):
+    """Load instructions of waves from global memory for each multiply-add that a wave must do."""
+    p = o.case.parameters
+    needed = 64 * p["down"] * 64 * p["across"] * 16 * p["steps"] / o.wave_size
+    executed = sum(cost.executed for launch in o.measured for cost in launch.instructions if LOAD.match(cost.text))
     return executed / needed
 
 
@@ -103,6 +115,15 @@ exercise = Exercise(
             when=lambda case: case.parameters["steps"] >= 4,
             next_step="How many results does a thread have for how many numbers that it reads in an iteration of the inner "
             "loop? More results for the same numbers: rows times columns against rows plus columns.",
+        ),
+        limited(
+            "loads-per-multiply-add",
+            "global load instructions for each multiply-add of a wave",
+            loads_per_multiply_add,
+            at_most=0.1,
+            when=lambda case: case.parameters["steps"] >= 4,
+            next_step="Each number of a tile is needed 64 times by the block. Let the threads load a tile once, and "
+            "read its numbers from LDS as often as they are needed.",
         ),
         bank_conflicts("bank-conflicts"),
         scratch_bytes(

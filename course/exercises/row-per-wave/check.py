@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
-from gpulab.grading.exercise import Cause, Exercise, multiple_of
+from gpulab.grading.exercise import Cause, Exercise, Requirement, multiple_of
 from gpulab.grading.requirements import executed, memory_lines
 
 COLUMNS = 32
@@ -99,6 +99,17 @@ def owner(case, index):
     return (thread // case.block[0], 0, 0), (thread % case.block[0], 0, 0)
 
 
+def row_of_another(o):
+    """Which wave of the grid stores to a row that is not its own?"""
+    for (name, index), by in o.tight.writers.items():
+        if name != "y" or by.thread is None:
+            continue
+        wave, row = (by.workgroup[0] * o.case.block[0] + by.thread[0]) // o.wave_size, index
+        if wave != row:
+            return f"wave {wave} of the grid stores y[{index}], and row {row} belongs to wave {row}"
+    return ""
+
+
 exercise = Exercise(
     id="row-per-wave",
     title="a sparse product with a row for each wave",
@@ -142,6 +153,14 @@ exercise = Exercise(
             when=long_enough,
             shrinks=False,
             title="neighbouring lanes load neighbouring non-zeros: at most 1.5 times the fewest cache lines",
+        ),
+        Requirement(
+            "row-by-its-wave",
+            "wave k of the grid stores row k",
+            row_of_another,
+            "The number of a wave in the grid is the number of its first thread divided by warpSize. Which row has "
+            "this number?",
+            watches=True,
         ),
     ),
     causes=(
@@ -201,6 +220,13 @@ exercise = Exercise(
             "32 stands where the wave size belongs",
             lambda o: o.wave_size == 64 and o.fault is None and o.uses(r"[%/+<]=?\s*32\b|>>\s*5\b|&\s*31\b|= 16\b"),
             "This wave has 64 lanes, and the grid has a wave for each row.",
+            "Let row, lane and steps follow from warpSize.",
+        ),
+        Cause(
+            "written-for-64",
+            "64 stands where the wave size belongs",
+            lambda o: o.wave_size == 32 and o.fault is None and o.uses(r"[%/+<]=?\s*64\b|>>\s*6\b|&\s*63\b|= 32\b"),
+            "This wave has 32 lanes, and the grid has a wave for each row.",
             "Let row, lane and steps follow from warpSize.",
         ),
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, no_inputs, sentinel
-from gpulab.grading.exercise import Cause, Exercise, multiple_of
+from gpulab.grading.exercise import Cause, Exercise, Requirement, multiple_of
 from gpulab.grading.requirements import limited, work_shared
 
 
@@ -90,6 +90,20 @@ def weight_of_another(o):
     return bool(close.all(axis=2).any(axis=1).all())
 
 
+def row_of_another(o):
+    """Which wave of the grid stores to a row that is not its own?"""
+    for (name, index), by in o.tight.writers.items():
+        if name != "out" or by.thread is None:
+            continue
+        wave, row = (
+            (by.workgroup[0] * o.case.block[0] + by.thread[0]) // o.wave_size,
+            index // o.case.parameters["columns"],
+        )
+        if wave != row:
+            return f"wave {wave} of the grid stores elements of row {row}, and row {row} belongs to wave {row}"
+    return ""
+
+
 exercise = Exercise(
     id="row-weights",
     title="what a whole wave needs, it loads once",
@@ -121,9 +135,22 @@ exercise = Exercise(
             title="vector loads load no more bytes than the matrix has: the weight is loaded by a scalar load",
             next_step="Look for the loads in weigh.isa. s_load is a scalar one, made once for the wave. Which value "
             "would have to be "
-            "in a scalar register for the weight's load to be one?",
+            "in a scalar register for the weight's load to be one? And if a store to out comes before the load, as in "
+            "a loop over rows: how does the compiler know that it does not change weight (`__restrict__`)?",
         ),
-        work_shared(rounds=lambda case: -(-case.parameters["columns"] // case.parameters["wave"])),
+        work_shared(
+            rounds=lambda case: -(-case.parameters["columns"] // case.parameters["wave"]),
+            next_step="Some threads do the work of others. Wave k of the grid does row k alone, and its lanes take the "
+            "columns in turn.",
+        ),
+        Requirement(
+            "row-by-its-wave",
+            "wave k of the grid stores row k",
+            row_of_another,
+            "The number of a wave in the grid is the number of its first thread divided by warpSize. Which row has "
+            "this number?",
+            watches=True,
+        ),
     ),
     causes=(
         Cause(
@@ -162,6 +189,13 @@ exercise = Exercise(
             weight_of_another,
             "Each wave needs the weight of its own row.",
             "Compute row for a few threads of the second block: does it start at 0 again?",
+        ),
+        Cause(
+            "written-for-64",
+            "64 stands where the wave size belongs",
+            lambda o: o.wave_size == 32 and o.fault is None and o.uses(r"[%/+<]=?\s*64\b|>>\s*6\b|&\s*63\b|= 32\b"),
+            "This wave has 32 lanes, and the grid has a wave for each row.",
+            "Let row, lane and steps follow from warpSize.",
         ),
     ),
     hints=(

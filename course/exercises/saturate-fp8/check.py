@@ -20,7 +20,8 @@ def numbers_of(bias):
     return np.where(exponent == 0, fraction / 8 * 2.0 ** (1 - bias), (1 + fraction / 8) * 2.0 ** (exponent - bias))
 
 
-def encode(x, bias=7, largest=0x7E, beyond=None, infinite=None, nan=NAN, cut=False, flush=False, signed_zero=True):
+def encode(x, bias=7, largest=0x7E, beyond=None, infinite=None, nan=NAN, cut=False, flush=False, signed_zero=True,
+           signed_nan=False):  # fmt: skip
     """The codes of x (float64).
 
     Args:
@@ -30,7 +31,7 @@ def encode(x, bias=7, largest=0x7E, beyond=None, infinite=None, nan=NAN, cut=Fal
         nan: the code of NaN.
         cut: round towards zero, not to nearest even.
         flush: numbers below the smallest normal one become zero.
-        signed_zero: whether zero has a sign.
+        signed_zero, signed_nan: whether zero, and NaN, has a sign.
     """
     values = numbers_of(bias)
     size = np.abs(x)
@@ -50,11 +51,12 @@ def encode(x, bias=7, largest=0x7E, beyond=None, infinite=None, nan=NAN, cut=Fal
     code = np.where(inside > limit, beyond, code)
     code = np.where(np.isinf(size), beyond if infinite is None else infinite, code)
     sign = np.where(np.signbit(x) & (signed_zero | (code != 0)), 0x80, 0)
+    nan = nan | np.where(np.signbit(x) & signed_nan, 0x80, 0)
     return np.where(np.isnan(x), nan, code | sign).astype("uint8")
 
 
 SPECIAL = np.array(
-    [0.0, -0.0, np.inf, -np.inf, np.nan, 448, -448, 449, 463, 465, 500, -1000, 1e30, 2**-9, 2**-10, 3 * 2**-10,
+    [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 448, -448, 449, 463, 465, 500, -1000, 1e30, 2**-9, 2**-10, 3 * 2**-10,
      -5 * 2**-10, 2**-11, 7.5 * 2**-9, 2**-6, 17, 19, 21, -23, 240, 247, 248, 249, 256],
     "float32",
 )  # fmt: skip
@@ -87,8 +89,11 @@ def scaled(case):
 
 
 def leaves(**changed):
-    """A `when`: is the output that of a conversion with this difference?"""
-    return lambda o: o.looks_like("out", lambda case: encode(scaled(case), **changed))
+    """A `when`: is the output that of a conversion with this difference, whether NaN keeps its sign or not?"""
+    return lambda o: any(
+        o.looks_like("out", lambda case, signed=signed: encode(scaled(case), signed_nan=signed, **changed))
+        for signed in (False, True)
+    )
 
 
 def any_of(*tests):
@@ -106,11 +111,34 @@ def of_scale(power):
     return lambda o: o.looks_like("out", predicted)
 
 
-def nan_lost(o):
-    """Is NaN a number in the output, and is all else right?"""
-    here = np.isnan(o.case.array("in").data)
+def only_wrong(o, here):
+    """Are all wrong elements among these, and was every element written?"""
     wrong = o.wrong("out")
     return o.fault is None and bool(wrong.any() and (wrong <= here).all() and not o.untouched("out").any())
+
+
+def nan_signed(o):
+    """Is all right but that NaN has a sign in the output?"""
+    return only_wrong(o, np.isnan(o.case.array("in").data) & (o.found("out") == NAN + 0x80))
+
+
+def nan_lost(o):
+    """Is NaN a number in the output, and is all else right?"""
+    return only_wrong(o, np.isnan(o.case.array("in").data))
+
+
+def ties_wrong(o):
+    """Is all right but numbers that lie in the middle of two codes: have these the odd one?"""
+    values, size = numbers_of(7), np.abs(scaled(o.case))
+    low, high = o.case.array("out").wanted & 0x7F, o.found("out") & 0x7F
+    next_to = np.abs(low.astype(int) - high) == 1
+    with np.errstate(invalid="ignore"):
+        return only_wrong(o, next_to & (size == (values[low] + values[high]) / 2))
+
+
+def zero_unsigned(o):
+    """Is all right but that -0 became 0?"""
+    return only_wrong(o, (o.case.array("out").wanted == 0x80) & (o.found("out") == 0))
 
 
 exercise = Exercise(
@@ -151,6 +179,13 @@ exercise = Exercise(
             "What has to be done with infinity before the conversion?",
         ),
         Cause(
+            "nan-keeps-its-sign",
+            "a NaN with its sign bit set becomes 0xFF, and should become 0x7F",
+            nan_signed,
+            "HIP's conversion keeps the sign of NaN, too.",
+            "Which numbers need a code before the conversion, or after it?",
+        ),
+        Cause(
             "nan-lost",
             "NaN becomes a number",
             nan_lost,
@@ -177,6 +212,21 @@ exercise = Exercise(
             "Which function rounds a float to the nearest whole number, and to the even one if two are as near?",
         ),
         Cause(
+            "odd-ties",
+            "numbers in the middle of two codes become the odd code, and should become the even one",
+            ties_wrong,
+            "roundf and an added half round such numbers away from zero. The code must be the even one, also for "
+            "numbers below 2 to the -6th.",
+            "2.5 * 2**-9 lies in the middle of the codes 2 and 3. Which of them does your kernel store?",
+        ),
+        Cause(
+            "zero-without-sign",
+            "negative zero loses its sign",
+            zero_unsigned,
+            "-0 and negative numbers that are rounded to 0 have the code 0x80. The comparison x < 0 is false for -0.",
+            "From where do you take the sign: from a comparison, or from the sign bit?",
+        ),
+        Cause(
             "denormals-lost",
             "numbers below 2 to the -6th become zero",
             leaves(flush=True),
@@ -195,8 +245,8 @@ exercise = Exercise(
         "Divide by the scale. Then three kinds need care: NaN, infinity, and numbers beyond 448. Everything else is "
         "one call of HIP's conversion, whose arguments say how it saturates and which format it makes.",
         "With `__HIP_SATFINITE` the conversion saturates finite numbers, but infinity becomes NaN. Change infinity "
-        "to a large finite number first, and leave NaN as it is.",
-        "`if (isinf(x)) x = copysignf(448.0f, x);` and then `out[i] = __hip_cvt_float_to_fp8(x, __HIP_SATFINITE, "
-        "__HIP_E4M3);`",
+        "to a large finite number first. NaN stays NaN, but it keeps its sign: store `0x7F` for it.",
+        "`if (isinf(x)) x = copysignf(448.0f, x);` and then `out[i] = isnan(x) ? 0x7F : __hip_cvt_float_to_fp8(x, "
+        "__HIP_SATFINITE, __HIP_E4M3);`",
     ),
 )

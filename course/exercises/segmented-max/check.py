@@ -17,19 +17,31 @@ def running(data, begins):
     return out
 
 
-def begins(case, *, block=0, heads=True):
+def begins(case, *, block=0, heads=lambda head: head != 0):
     """Where segments begin: at heads, and at each multiple of `block` (of the block's size)."""
     data, head = case.array("in").data, case.array("head").data
     places = np.arange(data.size) % (block or case.parameters["block"]) == 0
-    return places | ((head != 0) & heads)
+    return places | heads(head)
+
+
+def no_heads(head):
+    return np.zeros(head.size, bool)
+
+
+HEADS = np.array([1, 1, 2, 128, 255], "uint8")
+"""What stands at an element that begins a segment."""
 
 
 def make(parameters, random):
     n, block, length = parameters["n"], parameters["block"], parameters["length"]
-    # Nearly all below zero, so that 0 is no neutral element; segments of many lengths, longer than a wave, too.
+    # Segments of many lengths, longer than a wave, too. Those that have no number above zero are many, so that 0 is no
+    # neutral element; in a third of them there may be some.
     data = random.permutation(np.arange(-9 * n, -8 * n)).astype("int32") if n else np.zeros(0, "int32")
     head = (random.random(n) < 1 / length).astype("uint8")
     places = (np.arange(n) % block == 0) | (head != 0)
+    above = random.permutation(np.arange(places.sum()) % 3 == 1)[np.cumsum(places) - 1] & (random.random(n) < 0.2)
+    data[above] *= -1
+    head *= random.choice(HEADS, n)
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -45,9 +57,22 @@ def make(parameters, random):
 
 def one_behind(case):
     """Segments begin one element behind their heads."""
-    places, head = begins(case, heads=False), case.array("head").data
+    places, head = begins(case, heads=no_heads), case.array("head").data
     places[1:] |= head[:-1] != 0
     return running(case.array("in").data, places)
+
+
+def with_heads(heads):
+    return lambda case: running(case.array("in").data, begins(case, heads=heads))
+
+
+SEEN = (
+    lambda head: head == 1,
+    lambda head: head % 2 == 1,
+    lambda head: head.astype("int8") > 0,
+    lambda head: (head > 0) & (head < 255),
+)
+"""Conditions that are false for some heads."""
 
 
 def written(o):
@@ -153,9 +178,16 @@ exercise = Exercise(
         Cause(
             "no-segments",
             "heads within a block change nothing",
-            lambda o: o.looks_like("out", lambda case: running(case.array("in").data, begins(case, heads=False))),
+            lambda o: o.looks_like("out", lambda case: running(case.array("in").data, begins(case, heads=no_heads))),
             "The result is the running maximum of each block.",
             "What must happen to the maximum at an element whose head is not 0?",
+        ),
+        Cause(
+            "heads-not-seen",
+            "some heads are taken for 0",
+            lambda o: any(o.looks_like("out", with_heads(heads)) for heads in SEEN),
+            "A segment begins where head is not 0: 2, 128 and 255 are heads as well as 1.",
+            "Which condition on head do you test, and for which numbers from 1 to 255 is it false?",
         ),
         Cause(
             "waves-apart",

@@ -58,6 +58,7 @@ SIZES = (
     (5, 20, 17),
     (1, 1, 1),
     (64, 96, 64),
+    (2, 1, 0),
     (16, 16, 0),
     (0, 1, 4),
     (3, 0, 2),
@@ -86,6 +87,15 @@ exercise = Exercise(
     smallest={"m": 1, "n": 1, "k": 1, "block": 16},
     shown={"m": 3, "n": 4, "k": 2, "block": 16},
     causes=(
+        Cause(
+            "nothing-for-k-0",
+            "for k = 0 nothing is stored",
+            lambda o: (
+                o.fault is None and o.case.parameters["k"] == 0 and bool(o.wrong("c").all() and o.untouched("c").all())
+            ),
+            "A sum without products is 0, and it has to be stored: c holds other numbers before the launch.",
+            "Which condition keeps a thread from its store if k is 0?",
+        ),
         Cause(
             "tail-of-k",
             "what is left of k after whole tiles of 16 is not added",

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import work_shared
+from gpulab.grading.requirements import limited, work_shared
 
 BLOCK, WARPS = 128, 2
 
@@ -24,6 +24,16 @@ def make(parameters, random):
             Value("w", w),
             Value("n", np.int32(n)),
         ),
+    )
+
+
+def bytes_stored(o):
+    """Bytes that lanes store, all programs together."""
+    return sum(
+        cost.lanes * cost.bytes
+        for launch in o.measured
+        for cost in launch.accesses
+        if cost.action == "store" and cost.space in ("global", "flat")
     )
 
 
@@ -59,6 +69,17 @@ exercise = Exercise(
             title="the programs share the work",
             next_step="One program does the work of others. Which elements belong to the program with number p?",
         ),
+        limited(
+            "stored-once",
+            "bytes stored",
+            bytes_stored,
+            at_most=lambda case, arch: case.array("out").data.nbytes,
+            title="each element is stored once, by one program",
+            when=lambda case: case.parameters["n"] >= 2 * BLOCK and case.parameters["n"] % BLOCK == 0,
+            shrinks=False,
+            next_step="Several programs store the same elements. Which elements belong to the program with number p, "
+            "and to no other?",
+        ),
     ),
     causes=(
         Cause(
@@ -74,6 +95,13 @@ exercise = Exercise(
             whole_blocks,
             "There are whole blocks alone; the last one has more elements than are left.",
             "Give the store a mask: true where the index is less than n.",
+        ),
+        Cause(
+            "loads-without-mask",
+            "a program loads its whole block, past the end of the array too",
+            lambda o: (o.read_outside() or ("", -1))[1] >= o.case.parameters["n"] and not o.written_past("out"),
+            "A mask of the store keeps the load from nothing: each load has its own mask.",
+            "Which elements does the last program load, and which of them exist?",
         ),
         Cause(
             "number-of-the-program-left-out",

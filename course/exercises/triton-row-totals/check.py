@@ -12,6 +12,8 @@ SIDE, WARPS = 32, 4
 def make(parameters, random):
     rows, columns = parameters["rows"], parameters["columns"]
     x = random.integers(1, 1000, (rows, columns)).astype("int32")
+    if rows > 4:  # every other row has totals of more than 24 bits, which no float32 holds
+        x[1::2] = random.integers(-1000, 1_900_000_000 // columns, x[1::2].shape)
     return Case(
         parameters,
         grid=(blocks_for(rows, SIDE), blocks_for(columns, SIDE), 1),
@@ -48,6 +50,14 @@ def from_the_next_row(o):
     return bool(known.any()) and all(
         total == flat[start : start + width].sum() for total, start in zip(found, starts[known], strict=True)
     )
+
+
+def rounded(o):
+    """Are all totals nearly right, and the wrong ones too large for the 24 bits of a float32?"""
+    wrong, wanted = o.wrong("total"), o.case.array("total").wanted.astype("int64")
+    size = np.abs(o.case.array("x").data.astype("int64")).sum(axis=1)
+    near = np.abs(o.found("total") - wanted) <= size * 2.0**-18
+    return o.fault is None and bool(wrong.any() and near.all() and (size[wrong] >= 2**24).all())
 
 
 def lost(o):
@@ -113,6 +123,13 @@ exercise = Exercise(
             from_the_next_row,
             "Behind the last element of a row stands the first one of the next row.",
             "The mask of the load has two conditions, one for each axis.",
+        ),
+        Cause(
+            "sums-in-float",
+            "large totals are nearly right: they were rounded, as sums of floats are",
+            rounded,
+            "A float32 has 24 bits. A sum of integers is exact only if all of it is done in integers.",
+            "Of which type are your block and its sums? Where do they become floats?",
         ),
         Cause(
             "rows-without-mask",

@@ -74,6 +74,17 @@ def last_wave_alone(size):
     return prediction
 
 
+def sum_not_there(o):
+    """Was the sum of a wave read that is not there? Where that read was not found, a total is no possible sum: what
+    LDS held before differs from run to run, so one of the runs may be right by chance."""
+    if o.fault is not None:
+        return o.fault.kind == "never written" and o.fault.memory == "lds"
+    wanted, possible = o.case.array("totals").wanted, np.abs(o.case.array("in").data.astype("int64")).sum()
+    found = np.concatenate([each[each != wanted] for each in (o.found("totals"), o.tight.after["totals"])])
+    impossible = found.size > 0 and bool((np.abs(found.astype("int64")) > possible).all())
+    return impossible and not o.wrong("out").any() and not o.left_out()
+
+
 exercise = Exercise(
     id="two-level-scan",
     title="a scan of a block in two levels",
@@ -122,9 +133,16 @@ exercise = Exercise(
     ),
     causes=(
         Cause(
+            "sum-not-there",
+            "the sum of a wave is read that this wave has not written",
+            sum_not_there,
+            "Every wave writes its sum to LDS before others read it, a wave without elements as well: its sum is 0.",
+            "Under which condition does a wave write its sum? And what makes the write come before the read?",
+        ),
+        Cause(
             "missing-barrier",
             "the sums of waves are used before all waves have written theirs, or are overwritten too early",
-            lambda o: o.fault is not None and o.fault.kind in ("race", "never written") and o.fault.memory == "lds",
+            lambda o: o.fault is not None and o.fault.kind == "race" and o.fault.memory == "lds",
             "Waves of a block run in any order. LDS orders nothing by itself.",
             "Which wave writes the element that this one reads? What makes it come first?",
         ),

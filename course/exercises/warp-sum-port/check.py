@@ -19,6 +19,10 @@ def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     blocks = blocks_for(n, block)
     data = random.permutation(np.arange(1, n + 1)).astype("int32")
+    if parameters["signs"] == 2:  # numbers below zero, too, and large ones
+        data[random.random(n) < 0.25] *= -1
+        large = random.random(n) < 0.25
+        data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
     rows = np.zeros(blocks * block, dtype="int64")
     rows[:n] = data
     return Case(
@@ -73,18 +77,29 @@ def kind(name):
     return lambda o: o.fault is not None and o.fault.kind == name
 
 
+def own_sum_missing(o):
+    """Was a partial sum never written though its wave exists? (The partial sums are the first that is in LDS.)"""
+    fault = o.fault
+    return (
+        kind("never written")(o)
+        and fault.memory == "lds"
+        and fault.address is not None
+        and fault.address // 4 < o.case.parameters["block"] // o.wave_size
+    )
+
+
 def read_and_written(o):
     """Is there a race of one thread that reads and one that writes?"""
     return kind("race")(o) and o.fault.other is not None and {o.fault.access, o.fault.other.access} == {"read", "write"}
 
 
 def differs_by(sign):
-    """Is each wrong sum larger (1), or smaller (-1), than it should be?"""
+    """Is each wrong sum larger (1), or smaller (-1), than it should be, where all numbers are positive?"""
 
     def test(o):
         wrong = o.wrong("sums")
         difference = o.found("sums")[wrong].astype("int64") - expected_sums(o.case)[wrong]
-        ended = o.fault is None and not o.left_out() and not o.outside("sums")
+        ended = o.fault is None and not o.left_out() and not o.outside("sums") and o.case.parameters["signs"] == 1
         return ended and bool(wrong.any() and (np.sign(difference) == sign).all())
 
     return test
@@ -114,17 +129,19 @@ exercise = Exercise(
     minutes=20,
     make=make,
     cases=(
-        {"n": 256, "block": 64},
-        {"n": 256, "block": 256},
-        {"n": 1000, "block": 128},
-        {"n": 4096, "block": 1024},
-        {"n": 300, "block": 256},
-        {"n": 1, "block": 64},
-        {"n": 0, "block": 64},
+        {"n": 256, "block": 64, "signs": 1},
+        {"n": 256, "block": 256, "signs": 1},
+        {"n": 1000, "block": 128, "signs": 1},
+        {"n": 4096, "block": 1024, "signs": 1},
+        {"n": 300, "block": 256, "signs": 2},
+        {"n": 1, "block": 64, "signs": 1},
+        {"n": 0, "block": 64, "signs": 1},
+        {"n": 1000, "block": 256, "signs": 2},
     ),
+    kept=("block", "signs"),
     promises=(multiple_of(64, "block"),),
     smallest={"n": 0},
-    shown={"n": 128, "block": 64},
+    shown={"n": 128, "block": 64, "signs": 1},
     causes=(
         Cause(
             "partial-too-small",
@@ -133,6 +150,13 @@ exercise = Exercise(
             "A block of 1024 threads has 16 waves of 64 lanes, or 32 waves of 32 lanes. The array must be large "
             "enough for the larger number.",
             "Size the array for the smallest wave.",
+        ),
+        Cause(
+            "partial-not-written",
+            "a partial sum is read that its wave has not written",
+            own_sum_missing,
+            "Every wave of the block writes its sum before the barrier, a wave without elements as well: its sum is 0.",
+            "Under which condition is a partial sum stored? For which waves is it false?",
         ),
         Cause(
             "too-many-partials",

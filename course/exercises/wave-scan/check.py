@@ -7,9 +7,18 @@ from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import lds_bytes, limited, own_loads
 
 
+def numbers(random, n):
+    """Whole numbers of both signs, small ones and, of many, such of more than 16 bits. No sum needs more than 32."""
+    data = distinct(random, n, "int32")
+    data[random.random(n) < 0.25] *= -1
+    large = (random.random(n) < 0.25) & (n > 200)  # small cases are drawn as pictures
+    data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
+    return data
+
+
 def make(parameters, random):
     n, block, wave = parameters["n"], parameters["block"], parameters["wave"]
-    data = distinct(random, n, "int32")
+    data = numbers(random, n)
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -145,10 +154,11 @@ exercise = Exercise(
         ),
         Cause(
             "shuffle-from-nobody",
-            "a shuffle reads from an inactive lane",
+            "a shuffle reads from a lane that is inactive or has no thread",
             lambda o: o.fault is not None and o.fault.kind == "shuffle",
-            "Inside an if, only the lanes that take it are active.",
-            "Let all lanes shuffle, and decide afterwards which lanes add.",
+            "Inside an if, only the lanes that take it are active. And the last wave of a block may have fewer lanes "
+            "than warpSize.",
+            "Let all lanes shuffle, and decide afterwards which lanes add. Does each lane that is read have a thread?",
         ),
         Cause(
             "missing-guard",
@@ -197,7 +207,7 @@ exercise = Exercise(
             "wrong-totals",
             "some totals are wrong",
             lambda o: o.fault is None and bool(o.wrong_indices("out")) and not o.left_out(),
-            "Lanes are left out, or counted twice.",
+            "Lanes are left out, or counted twice, or a part of their numbers is lost.",
             "Give each lane the number 1: lane k should write k + 1.",
         ),
     ),

@@ -7,10 +7,19 @@ from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import lds_bytes, limited, own_loads
 
 
+def numbers(random, n):
+    """Whole numbers of both signs, small ones and, of many, such of more than 16 bits. No sum needs more than 32."""
+    data = distinct(random, n, "int32")
+    data[random.random(n) < 0.25] *= -1
+    large = (random.random(n) < 0.25) & (n > 200)  # small cases are drawn as pictures
+    data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
+    return data
+
+
 def make(parameters, random):
     n, block, wave = parameters["n"], parameters["block"], parameters["wave"]
     blocks, waves = blocks_for(n, block), -(-block // wave)
-    data = distinct(random, n, "int32")
+    data = numbers(random, n)
     return Case(
         parameters,
         grid=(blocks, 1, 1),
@@ -129,7 +138,7 @@ exercise = Exercise(
             "wrong-sum",
             "some sums are wrong",
             lambda o: o.fault is None and bool(o.wrong_indices("out")) and not o.left_out(),
-            "Lanes are left out, or counted twice.",
+            "Lanes are left out, or counted twice, or a part of their numbers is lost.",
             "Give each lane the number 1: what should each wave write, and what does it write?",
         ),
     ),

@@ -94,9 +94,9 @@ exercise = Exercise(
             "both-kinds",
             "each wave has one kind of work",
             both_kinds,
-            "A thread that does first the one and then the other leaves the wave two kinds of work, and half of "
-            "the threads "
-            "without any. Which of the two should this wave do?",
+            "Write down for each lane of this wave which element it writes. Where does the kind change: within a "
+            "thread, from one lane to the next, or at n, which need not be a multiple of the wave size? It may change "
+            "only from one wave to the next.",
             when=lambda case: case.parameters["n"] >= 1000,
             shrinks=False,
         ),
