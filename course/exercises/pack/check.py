@@ -6,7 +6,6 @@ from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, se
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import limited, own_loads
 
-
 BEFORE = -1000
 """What out holds before the launch: nothing that is kept, and not 0."""
 

@@ -1,11 +1,12 @@
 """split-k: a deep product in parts of k, which a second pass adds in a fixed order."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Step, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import instructions, work_shared
-
 
 EXPONENTS = np.array([0, 14, 6, 20, 11, 3])
 """Of the parts of a case with rounded sums."""
@@ -63,7 +64,7 @@ def even(case):
     """Part s from k * s / splits to k * (s + 1) / splits."""
     a, b, splits = of(case)
     cuts = [b.shape[0] * s // splits for s in range(splits + 1)]
-    return np.stack([a[:, first:last] @ b[first:last] for first, last in zip(cuts, cuts[1:], strict=False)])
+    return np.stack([a[:, first:last] @ b[first:last] for first, last in pairwise(cuts)])
 
 
 def of(case):
@@ -289,8 +290,8 @@ exercise = Exercise(
             "values-before",
             "what was in parts or c before the launch is used",
             from_before,
-            "In this case all of parts and c are not a number (NaN) before the launch, and a sum or product with NaN is "
-            "NaN.",
+            "In this case all of parts and c are not a number (NaN) before the launch, and a sum or product with NaN "
+            "is NaN.",
             "Which line reads an element before it is stored?",
         ),
         Cause(
