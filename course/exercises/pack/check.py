@@ -6,13 +6,17 @@ from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, se
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
 from gpulab.grading.requirements import limited, own_loads
 
+BEFORE = -1000
+"""What out holds before the launch: nothing that is kept, and not 0."""
+
 
 def make(parameters, random):
     n, block, wave = parameters["n"], parameters["block"], parameters["wave"]
     data = (random.integers(1, 1000, n) * random.choice([-1, 1], n)).astype("int32")
+    data[random.random(n) < 0.15] = 0  # not greater than zero
     data[:1] = 7
-    empty = np.zeros(n, "int32")
-    out, count = packed(data, empty, wave)
+    before = np.full(n, BEFORE, "int32")
+    out, count = packed(data, before, wave)
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -20,20 +24,21 @@ def make(parameters, random):
         arguments=(
             Value("n", np.int32(n)),
             Array("in", data),
-            Array("out", empty, out),
+            Array("out", before, out),
             Array("count", sentinel("int32", count.size), count),
         ),
     )
 
 
-def packed(data, empty, wave, gap=0, lanes=64):
-    """Each wave's positive elements side by side, from its first element + gap on; votes of the first `lanes` lanes."""
-    out, count = empty.copy(), np.zeros(-(-data.size // wave), "int32")
+def packed(data, before, wave, gap=0, lanes=64, least=1):
+    """Each wave's elements from `least` on side by side, from its first element + gap on; votes of the first `lanes`
+    lanes."""
+    out, count = before.copy(), np.zeros(-(-data.size // wave), "int32")
     for number, first in enumerate(range(0, data.size, wave)):
         part = data[first : first + wave]
-        count[number] = (part[:lanes] > 0).sum()
-        for lane in np.flatnonzero(part > 0):
-            place = first + gap + int((part[: min(lane, lanes)] > 0).sum())
+        count[number] = (part[:lanes] >= least).sum()
+        for lane in np.flatnonzero(part >= least):
+            place = first + gap + int((part[: min(lane, lanes)] >= least).sum())
             if place < out.size:
                 out[place] = part[lane]
     return out, count
@@ -50,6 +55,13 @@ def counts(o, **other):
     return o.looks_like(
         "count", lambda case: packed(case.array("in").data, case.array("out").data, case.parameters["wave"], **other)[1]
     )
+
+
+def rest_changed(o):
+    """Are the kept elements and their numbers right, and others of `out` changed?"""
+    array = o.case.array("out")
+    wrong = o.wrong("out")
+    return bool(wrong.any()) and not o.wrong("count").any() and bool((array.wanted[wrong] == BEFORE).all())
 
 
 def same_wave(o):
@@ -112,6 +124,7 @@ exercise = Exercise(
             lambda o: (
                 o.case.parameters["n"] > o.wave_size
                 and o.untouched("out")[o.wave_size :].all()
+                and o.wrong("out")[o.wave_size :].any()
                 and not o.untouched("out")[: o.wave_size].all()
             ),
             "Each wave has its own part, which begins at its first element.",
@@ -124,6 +137,13 @@ exercise = Exercise(
             lambda o: leaves(o, gap=1),
             "The first kept element has no kept element before it, so its place is 0.",
             "Which bits has the mask of the lanes *below* the own one? Write it down for lane 0.",
+        ),
+        Cause(
+            "keeps-zeros",
+            "elements that are 0 are kept as well",
+            lambda o: leaves(o, least=0) or counts(o, least=0),
+            "Kept are the elements greater than zero, and 0 is not greater than 0.",
+            "What does your condition give for 0?",
         ),
         Cause(
             "half-a-mask",
@@ -148,6 +168,13 @@ exercise = Exercise(
             ),
             "They should be neighbours, without gaps.",
             "How many kept elements are before a lane in its wave?",
+        ),
+        Cause(
+            "rest-changed",
+            "the kept elements are right, and what is behind them was changed",
+            lambda o: o.fault is None and rest_changed(o),
+            "The rest of a wave's part stays as it is.",
+            "Which lanes store to out? Only those with a kept element should.",
         ),
         Cause(
             "missing-guard",

@@ -9,10 +9,10 @@ from gpulab.grading.requirements import own_loads
 LOW = 0xFFFFFFFF
 
 
-def words_of(data):
-    """One whole number for each 32 elements: bit k is set if element k of the 32 is positive."""
+def words_of(data, least=1):
+    """One whole number for each 32 elements: bit k is set if element k of the 32 is positive, or at least `least`."""
     return [
-        sum(1 << k for k, value in enumerate(data[start : start + 32]) if value > 0)
+        sum(1 << k for k, value in enumerate(data[start : start + 32]) if value >= least)
         for start in range(0, data.size, 32)
     ]
 
@@ -26,6 +26,7 @@ def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     data = random.permutation(np.arange(1, n + 1)).astype("int32") * random.choice([1, -1, -1], n).astype("int32")
     data[32:64] = -np.abs(data[32:64])  # a word without a bit
+    data[random.random(n) < 0.15] = 0  # not positive
     words = words_of(data)
     ranks = [bin(words[i // 32] & ((1 << i % 32) - 1)).count("1") for i in range(n)]
     return Case(
@@ -132,6 +133,15 @@ exercise = Exercise(
             truncated,
             "The ballot of a wave of 64 lanes has 64 bits. An unsigned takes the lower half, for all lanes.",
             "Shift the upper half down for the lanes that need it.",
+        ),
+        Cause(
+            "counts-zeros",
+            "the bits of elements that are 0 are set",
+            lambda o: o.looks_like(
+                "words", lambda case: np.array(words_of(case.array("in").data, least=0), dtype="uint32")
+            ),
+            "A bit says that its element is positive, and 0 is not.",
+            "What does your condition give for 0?",
         ),
         Cause(
             "counts-itself",

@@ -1,14 +1,18 @@
 """radix-pass: one pass of a radix sort: each key goes to its digit's place, keys with equal digits stay in order."""
 
+import re
+
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import instructions, lds_bytes, own_loads, per_wave
+from gpulab.grading.requirements import lds_bytes, limited, own_loads, per_wave
 
 DIGITS = 16
 SAME_PLACE = ("race", "lane conflict")
 """What a checked launch finds where two threads store to one place; a cause may say why they do."""
+ATOMIC = re.compile(r"ds_(add|r?sub|inc|dec)_|ds_\w+_rtn|(global|flat|buffer)_atomic")
+"""How atomic operations begin that count, or that return what was there; a load of two addresses, `2addr`, is none."""
 
 
 def places(digits, block):
@@ -98,6 +102,10 @@ def another_digit(o):
     return bool(((o.found("out") >> shift & 15) != (o.case.array("out").wanted >> shift & 15))[written].any())
 
 
+def atomics(o):
+    return sum(bool(ATOMIC.match(text)) for isa in o.isa.values() for text in isa)
+
+
 exercise = Exercise(
     id="radix-pass",
     title="one pass of a radix sort",
@@ -130,9 +138,10 @@ exercise = Exercise(
             title="a wave loads its own keys, once, with at most four loads in all",
             when=lambda case: case.parameters["n"] >= 3000,
         ),
-        instructions(
+        limited(
             "order-by-chance",
-            r"(ds|global|flat)_(atomic_)?\w*(add|inc|sub)\w*_(rtn|u32|u64|b32)|global_atomic|flat_atomic|ds_\w+_rtn",
+            "atomic operations in the machine code",
+            atomics,
             at_most=0,
             title="no rank comes from an atomic operation",
             next_step="A counter gives ranks in the order in which waves and lanes come to it, and nothing promises "

@@ -1,13 +1,18 @@
 """recurrence-look-back: x[i] = a[i] * x[i - 1] + b[i] in one pass: look-back with values wider than an atomic."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
-from gpulab.grading.exercise import Cause, Exercise, power_of_two
+from gpulab.grading.case import Array, Buffer, Case, Value, blocks_for, sentinel
+from gpulab.grading.exercise import Cause, Exercise, Requirement, power_of_two
 from gpulab.grading.requirements import limited
 
 MASK = 0xFFFFFFFF
 MANY = 30  # tiles from which on the work of looking back is limited
+MOST_LOADS = 14  # of single lanes, for each tile
+WAITS = ("deadlock", "timeout")
+SLEEPS = 4  # of each late tile, in the kernel that is given
 
 
 def then(first, second):
@@ -88,12 +93,58 @@ def tiles_apart(case):
 
 def loads_by_one_lane(o):
     """Loads from global memory that a single lane makes: those of looking back."""
-    return sum(
-        cost.lanes
+    return sum(cost.lanes for cost in by_one_lane(o) if cost.action in ("load", "atomic"))
+
+
+def by_one_lane(o):
+    return [
+        cost
         for launch in o.measured
         for cost in launch.accesses
-        if cost.space in ("global", "flat") and cost.action in ("load", "atomic") and cost.lanes == cost.executed
+        if cost.space in ("global", "flat") and cost.lanes <= cost.executed
+    ]
+
+
+def waits_awake(o):
+    """A complaint if tiles load too much and nothing but the kernel's late tiles has slept."""
+    loads, most, late = loads_by_one_lane(o), MOST_LOADS * o.case.grid[0], len(range(1, o.case.grid[0], 4))
+    slept = sum(
+        cost.executed for launch in o.measured for cost in launch.instructions if cost.text.startswith("s_sleep")
     )
+    if loads <= most or slept > SLEEPS * late:
+        return ""
+    return f"{loads:,} loads and atomic operations of single lanes, at most {most:,} are allowed, and no wait sleeps"
+
+
+def before_it():
+    """One block alone, with the ticket 3: tile 0 has state 2, and tiles 1 and 2 have state 1 and stay so."""
+    case = make({"n": 256, "block": 64}, np.random.default_rng(22))
+    own, everything = (case.array(name).wanted.copy() for name in ("own_steps", "all_steps"))
+    own[6:], everything[2:] = 7, 7
+    given = {
+        "ticket": np.array([3], "uint32"), "state": np.array([2, 1, 1, 0], "uint32"),
+        "own_steps": own, "all_steps": everything,
+    }  # fmt: skip
+    arguments = tuple(replace(one, data=given[one.name]) if one.name in given else one for one in case.arguments)
+    return replace(case, grid=(1, 1, 1), arguments=arguments)
+
+
+def no_look_back(o):
+    """A complaint if a block waits for ever for tiles with state 1."""
+    case = before_it()
+    run = o.prepared.run(case, [Buffer(array, 0, number) for number, array in enumerate(case.arrays)], 50_000)
+    if run.fault is None or run.fault.kind not in WAITS:
+        return ""
+    return "tile 3 waits for ever where tile 0 has state 2 and tiles 1 and 2 have state 1: their steps are all known"
+
+
+def one_state(o):
+    """A complaint if a tile stores its state once, on average: each has two, but for the first."""
+    stored = sum(
+        cost.executed for cost in by_one_lane(o) if cost.action in ("store", "atomic") and cost.bytes == 4
+    )  # the ticket is one of them
+    tiles = o.case.grid[0]
+    return "" if stored >= 3 * tiles - 1 else f"{tiles:,} tiles store {max(stored - tiles, 0):,} states"
 
 
 exercise = Exercise(
@@ -121,11 +172,36 @@ exercise = Exercise(
     owner=lambda case, index: None,
     shown={"n": 8, "block": 64},
     requirements=(
+        Requirement(
+            "no-look-back",
+            "a tile goes on where the steps of all tiles before it are known",
+            no_look_back,
+            "A tile with state 1 need not be waited for: its own step is known. Which tile tells what is before it?",
+            when=lambda case: case.grid[0] >= MANY,
+            shrinks=False,
+        ),
+        Requirement(
+            "own-not-announced",
+            "a tile sets state 1 before it looks at others, and state 2 afterwards",
+            one_state,
+            "Without state 1 the own step of a tile is of no use to others: they wait until it has looked back itself.",
+            when=lambda case: case.grid[0] >= MANY,
+            shrinks=False,
+        ),
+        Requirement(
+            "no-sleep",
+            "a tile sleeps between two looks at a state that is 0",
+            waits_awake,
+            "A loop that only loads takes time and memory traffic from those that it waits for. Which function lets a "
+            "wave sleep? The kernel uses it for its late tiles.",
+            when=lambda case: case.grid[0] >= MANY,
+            shrinks=False,
+        ),
         limited(
             "looks-too-far",
             "loads and atomic operations of single lanes",
             loads_by_one_lane,
-            at_most=lambda case, arch: 14 * case.grid[0],
+            at_most=lambda case, arch: MOST_LOADS * case.grid[0],
             when=lambda case: case.grid[0] >= MANY,
             title="a tile looks back no further than it has to",
             next_step="If the tile before has published all steps up to its end, nothing before it needs to be "
@@ -168,7 +244,7 @@ exercise = Exercise(
         Cause(
             "waits-for-ever",
             "a tile waits for a state that never comes",
-            lambda o: o.fault is not None and o.fault.kind in ("deadlock", "timeout"),
+            lambda o: o.fault is not None and o.fault.kind in WAITS,
             "Every tile must publish its state before it waits, and tile 0 waits for nothing.",
             "Which tile is waited for, and which line sets its state?",
         ),

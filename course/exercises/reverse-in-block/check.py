@@ -89,7 +89,7 @@ exercise = Exercise(
             "and reads one, "
             "and after that nobody uses the tile again.",
         ),
-        work_shared(),
+        work_shared(room=8, title="the threads share the work: each stores at most eight elements"),
     ),
     causes=(
         Cause(

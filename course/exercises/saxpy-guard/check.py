@@ -35,7 +35,7 @@ exercise = Exercise(
     ),
     smallest={"n": 1, "block": 4, "spare blocks": 0},
     shown={"n": 10, "block": 4, "spare blocks": 0},
-    requirements=(work_shared(),),
+    requirements=(work_shared(room=4, title="the threads share the work: each stores at most four elements"),),
     causes=(
         Cause(
             "guard-one-too-far",

@@ -10,11 +10,13 @@ from gpulab.grading.requirements import memory_lines, writers
 from gpulab.grading.sources import code_only
 
 LARGE = 4000
+WAITS = ("deadlock", "timeout")
 
 
 def make(parameters, random):
     n, block, blocks = parameters["n"], parameters["block"], parameters["blocks"]
-    data = random.integers(1, 100, n).astype("int32")
+    data = random.integers(-50, 100, n).astype("int32")
+    data[: parameters["zeros"]] = 0
     words = 4 * (blocks_for(n, block) + blocks) + 16
     return Case(
         parameters,
@@ -90,18 +92,20 @@ exercise = Exercise(
     minutes=60,
     make=make,
     cases=(
-        {"n": 6000, "block": 256, "blocks": 7},
-        {"n": 1000, "block": 64, "blocks": 5},
-        {"n": 22000, "block": 64, "blocks": 5},
-        {"n": 512, "block": 128, "blocks": 4},
-        {"n": 100, "block": 256, "blocks": 4},
-        {"n": 1, "block": 64, "blocks": 2},
-        {"n": 0, "block": 64, "blocks": 2},
+        {"n": 6000, "block": 256, "blocks": 7, "zeros": 0},
+        {"n": 1000, "block": 64, "blocks": 5, "zeros": 0},
+        {"n": 22000, "block": 64, "blocks": 5, "zeros": 0},
+        {"n": 512, "block": 128, "blocks": 4, "zeros": 0},
+        {"n": 100, "block": 256, "blocks": 4, "zeros": 0},
+        {"n": 1, "block": 64, "blocks": 2, "zeros": 0},
+        {"n": 0, "block": 64, "blocks": 2, "zeros": 0},
+        {"n": 500, "block": 64, "blocks": 3, "zeros": 150},
     ),
     promises=(power_of_two("block"),),
-    smallest={"n": 1, "block": 64, "blocks": 2},
+    kept=("block", "zeros"),
+    smallest={"n": 1, "block": 64, "blocks": 2, "zeros": 0},
     owner=lambda case, index: None,
-    shown={"n": 100, "block": 64, "blocks": 2},
+    shown={"n": 100, "block": 64, "blocks": 2, "zeros": 0},
     causes=(
         Cause(
             "missing-guard",
@@ -117,6 +121,14 @@ exercise = Exercise(
             lambda o: bool(written_wave_sizes(o)) and o.wave_size not in written_wave_sizes(o),
             "A wave has 64 lanes on one of the two devices and 32 on the other.",
             "Write warpSize where you wrote the number.",
+        ),
+        Cause(
+            "sum-as-flag",
+            "where the first elements are 0, a block waits for a sum that is there already",
+            lambda o: o.fault is not None and o.fault.kind in WAITS and o.case.parameters["zeros"] >= o.case.block[0],
+            "A sum of 0 is a sum, and work is 0 before the launch: the value alone does not say whether it is there.",
+            "Which value has the word of a tile of zeros before its sum is published, and which one afterwards?",
+            explains=WAITS,
         ),
         Cause(
             "missing-barrier",

@@ -1,16 +1,28 @@
 """split-k: a deep product in parts of k, which a second pass adds in a fixed order."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Step, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import instructions, work_shared
 
+EXPONENTS = np.array([0, 14, 6, 20, 11, 3])
+"""Of the parts of a case with rounded sums."""
+NAN = 0x7FA0DEAD
+"""The bits of a signalling NaN: what is computed from it is a quiet one, which has other bits."""
+
 
 def make(parameters, random):
     m, n, k, splits = (parameters[name] for name in ("m", "n", "k", "splits"))
     # Halves of whole numbers, none of them small: exact in any order, and what is missing shows.
     a, b = ((random.integers(1, 20, shape) / 2).astype("float32") for shape in ((m, k), (k, n)))
+    before = sentinel("float32", (splits, m, n)), sentinel("float32", (m, n))
+    if parameters["rounded"]:
+        # Each part is exact in any order of its products, but the parts have other exponents: their sum is rounded.
+        a *= np.exp2(EXPONENTS[np.arange(k) // max(-(-k // splits), 1) % len(EXPONENTS)]).astype("float32")
+        before = tuple(np.full(array.shape, NAN, "uint32").view("float32") for array in before)
     parts = in_parts(a, b, splits)
     return Case(
         parameters,
@@ -19,8 +31,8 @@ def make(parameters, random):
             Value("count", np.int32(m * n)),
             Array("a", a),
             Array("b", b),
-            Array("parts", sentinel("float32", (splits, m, n)), parts),
-            Array("c", sentinel("float32", (m, n)), parts.sum(axis=0)),
+            Array("parts", before[0], parts),
+            Array("c", before[1], added(parts)),
         ),
         steps=(
             Step(
@@ -38,6 +50,21 @@ def in_parts(a, b, splits, depth=None):
     depth = -(-k // splits) if depth is None else depth
     cuts = [slice(min(s * depth, k), min((s + 1) * depth, k)) for s in range(splits)]
     return np.stack([a[:, cut] @ b[cut] for cut in cuts])
+
+
+def added(parts):
+    """Their sum, one part after the other."""
+    total = np.zeros(parts.shape[1:], "float32")
+    for part in parts:
+        total += part
+    return total
+
+
+def even(case):
+    """Part s from k * s / splits to k * (s + 1) / splits."""
+    a, b, splits = of(case)
+    cuts = [b.shape[0] * s // splits for s in range(splits + 1)]
+    return np.stack([a[:, first:last] @ b[first:last] for first, last in pairwise(cuts)])
 
 
 def of(case):
@@ -106,6 +133,21 @@ def empty_parts_alone(o):
     return bool(left) and min(left) >= first * each
 
 
+def other_order(o):
+    """Are the parts right, and c their sum but for what another order of additions rounds in another way?"""
+    if o.guarded.fault is not None or o.wrong("parts").any() or not o.wrong("c").any():
+        return False
+    found, wanted = o.found("c"), o.case.array("c").wanted
+    return bool((np.abs(found - wanted) <= 2e-6 * np.abs(wanted)).all())
+
+
+def from_before(o):
+    """Is an element not a number, though it was stored, where all of them were not numbers before?"""
+    return bool(o.case.parameters["rounded"]) and any(
+        (np.isnan(o.found(name)) & ~o.untouched(name)).any() for name in ("parts", "c")
+    )
+
+
 def limit(case):
     """Instructions of a wave: those of one part, with room; where parts are many and long, all of k are more."""
     depth = -(-case.parameters["k"] // case.parameters["splits"])
@@ -128,16 +170,18 @@ exercise = Exercise(
     reads=no_inputs,
     fixed_sizes="m, n and splits are at least 1",
     cases=(
-        {"m": 5, "n": 7, "k": 23, "splits": 4},
-        {"m": 40, "n": 18, "k": 50, "splits": 4},
-        {"m": 16, "n": 16, "k": 64, "splits": 4},
-        {"m": 3, "n": 2, "k": 5, "splits": 4},
-        {"m": 1, "n": 1, "k": 1, "splits": 1},
-        {"m": 2, "n": 3, "k": 0, "splits": 2},
-        {"m": 20, "n": 60, "k": 2000, "splits": 9},
+        {"m": 5, "n": 7, "k": 23, "splits": 4, "rounded": 0},
+        {"m": 40, "n": 18, "k": 50, "splits": 4, "rounded": 0},
+        {"m": 16, "n": 16, "k": 64, "splits": 4, "rounded": 0},
+        {"m": 3, "n": 2, "k": 5, "splits": 4, "rounded": 0},
+        {"m": 1, "n": 1, "k": 1, "splits": 1, "rounded": 0},
+        {"m": 2, "n": 3, "k": 0, "splits": 2, "rounded": 0},
+        {"m": 9, "n": 14, "k": 40, "splits": 6, "rounded": 1},
+        {"m": 20, "n": 60, "k": 2000, "splits": 9, "rounded": 0},
     ),
+    kept=("rounded",),
     smallest={"m": 1, "n": 1, "k": 0, "splits": 1},
-    shown={"m": 2, "n": 2, "k": 5, "splits": 3},
+    shown={"m": 2, "n": 2, "k": 5, "splits": 3, "rounded": 0},
     instruction_limit=limit,
     requirements=(
         instructions(
@@ -221,6 +265,14 @@ exercise = Exercise(
             "Which k are part 0 for k = 7 and splits = 3?",
         ),
         Cause(
+            "cut-evenly",
+            "the parts are cut at k * s / splits",
+            lambda o: o.looks_like("parts", even),
+            "All k are there, but the parts differ from those of the text: each has ⌈k / splits⌉ of them, as long as "
+            "there are so many.",
+            "Where does part 1 begin for k = 7 and splits = 3?",
+        ),
+        Cause(
             "b-transposed",
             "b is read as if its columns lay one after the other",
             lambda o: o.looks_like("parts", transposed),
@@ -233,6 +285,21 @@ exercise = Exercise(
             parts_left_out,
             "The parts themselves are right. c is the sum of all of them.",
             "Which s does the loop in add_parts begin and end with?",
+        ),
+        Cause(
+            "values-before",
+            "what was in parts or c before the launch is used",
+            from_before,
+            "In this case all of parts and c are not a number (NaN) before the launch, and a sum or product with NaN "
+            "is NaN.",
+            "Which line reads an element before it is stored?",
+        ),
+        Cause(
+            "other-order",
+            "the parts are added in another order than that of s",
+            other_order,
+            "Floats are rounded after each addition, so that another order can give other bits.",
+            "In which order does your loop add part 0, 1 and 2, and are all of them added to one sum?",
         ),
         Cause(
             "wrong-sum",

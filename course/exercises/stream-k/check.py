@@ -7,6 +7,8 @@ from gpulab.grading.exercise import Cause, Exercise
 from gpulab.grading.requirements import instructions, work_shared
 
 SIDE = 8
+EXPONENTS = np.array([0, 14, 6, 20, 11, 3])
+"""Of the pieces of a tile in a case with rounded sums."""
 
 
 def make(parameters, random):
@@ -14,7 +16,14 @@ def make(parameters, random):
     m, n, k = SIDE * down, SIDE * across, SIDE * steps
     # Halves of whole numbers, none of them small: exact in any order, and what is missing shows.
     a, b = ((random.integers(1, 16, shape) / 2).astype("float32") for shape in ((m, k), (k, n)))
-    _, parts = launched(a, b, workgroups)
+    share = -(-down * across * steps // workgroups)
+    if parameters["rounded"] and (down * across == 1 or steps % share == 0):
+        # Each piece is exact in any order of its products, but the pieces have other exponents: their sum is rounded.
+        # What is stored to c is 0, so that it may be the first or the last of what is added.
+        piece = np.arange(k) // SIDE // share
+        a *= np.where(piece > 0, np.exp2(EXPONENTS[piece % len(EXPONENTS)]), 0).astype("float32")
+    c, parts = launched(a, b, workgroups)
+    add_pieces(c, parts, steps, share, lambda first, last: range(first + 1, last + 1))
     sizes = (("m", m), ("n", n), ("k", k), ("workgroups", workgroups))
     return Case(
         parameters,
@@ -22,7 +31,7 @@ def make(parameters, random):
             *(Value(name, np.int32(size)) for name, size in sizes),
             Array("a", a),
             Array("b", b),
-            Array("c", sentinel("float32", (m, n)), a @ b),
+            Array("c", sentinel("float32", (m, n)), c),
             Array("parts", np.zeros((workgroups, SIDE * SIDE), "float32"), parts),
         ),
         steps=(
@@ -74,15 +83,28 @@ def of(case):
 
 def fixed(case, chosen):
     """c with those parts added that chosen(first workgroup, last workgroup) names for each tile."""
-    a, b, tiles, steps, workgroups, share = of(case)
+    a, b, _, steps, workgroups, share = of(case)
     c, parts = launched(a, b, workgroups)
-    across = c.shape[1] // SIDE
-    for tile in range(tiles):
+    add_pieces(c, parts, steps, share, chosen)
+    return c
+
+
+def add_pieces(c, parts, steps, share, chosen):
+    """Adds to c the parts that chosen(first workgroup, last workgroup) names for each tile, in that order."""
+    down, across = c.shape[0] // SIDE, c.shape[1] // SIDE
+    for tile in range(down * across):
         top, left = tile // across * SIDE, tile % across * SIDE
         for workgroup in chosen(tile * steps // share, ((tile + 1) * steps - 1) // share):
-            if workgroup < workgroups:
+            if workgroup < len(parts):
                 c[top : top + SIDE, left : left + SIDE] += parts[workgroup].reshape(SIDE, SIDE)
-    return c
+
+
+def other_order(o):
+    """Are the pieces right, and c their sum but for what another order of additions rounds in another way?"""
+    if o.guarded.fault is not None or o.wrong("parts").any() or not o.wrong("c").any():
+        return False
+    found, wanted = o.found("c"), o.case.array("c").wanted
+    return bool((np.abs(found - wanted) <= 2e-6 * np.abs(wanted)).all())
 
 
 def added(o, chosen):
@@ -126,17 +148,20 @@ exercise = Exercise(
     reads=no_inputs,
     fixed_sizes="m, n and k are multiples of 8, and not 0",
     cases=(
-        {"down": 1, "across": 3, "steps": 4, "workgroups": 5},
-        {"down": 3, "across": 3, "steps": 8, "workgroups": 4},
-        {"down": 1, "across": 2, "steps": 9, "workgroups": 5},
-        {"down": 1, "across": 1, "steps": 1, "workgroups": 1},
-        {"down": 2, "across": 1, "steps": 2, "workgroups": 7},
-        {"down": 2, "across": 2, "steps": 3, "workgroups": 2},
-        {"down": 1, "across": 1, "steps": 20, "workgroups": 8},
-        {"down": 3, "across": 4, "steps": 6, "workgroups": 16},
+        {"down": 1, "across": 3, "steps": 4, "workgroups": 5, "rounded": 0},
+        {"down": 3, "across": 3, "steps": 8, "workgroups": 4, "rounded": 0},
+        {"down": 1, "across": 2, "steps": 9, "workgroups": 5, "rounded": 0},
+        {"down": 1, "across": 1, "steps": 1, "workgroups": 1, "rounded": 0},
+        {"down": 2, "across": 1, "steps": 2, "workgroups": 7, "rounded": 0},
+        {"down": 2, "across": 2, "steps": 3, "workgroups": 2, "rounded": 0},
+        {"down": 1, "across": 1, "steps": 20, "workgroups": 8, "rounded": 0},
+        {"down": 3, "across": 4, "steps": 6, "workgroups": 16, "rounded": 0},
+        {"down": 2, "across": 1, "steps": 12, "workgroups": 8, "rounded": 1},
+        {"down": 1, "across": 1, "steps": 18, "workgroups": 6, "rounded": 1},
     ),
+    kept=("rounded",),
     smallest={"down": 1, "across": 1, "steps": 1, "workgroups": 1},
-    shown={"down": 1, "across": 1, "steps": 2, "workgroups": 2},
+    shown={"down": 1, "across": 1, "steps": 2, "workgroups": 2, "rounded": 0},
     instruction_limit=limit,
     requirements=(
         instructions(
@@ -209,6 +234,13 @@ exercise = Exercise(
             lambda o: o.guarded.fault is None and bool(o.wrong("parts").any()),
             "A piece goes from where the share or the tile begins to where the tile or the share ends.",
             "Write down the pieces of each workgroup for two tiles of nine steps and five workgroups.",
+        ),
+        Cause(
+            "other-order",
+            "the pieces in parts are added in another order than that of the workgroups",
+            other_order,
+            "Floats are rounded after each addition, so that another order can give other bits.",
+            "With which workgroup does your loop begin, and with which does it end?",
         ),
         Cause(
             "wrong-pieces-in-c",

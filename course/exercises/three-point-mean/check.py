@@ -92,7 +92,7 @@ exercise = Exercise(
     smallest={"n": 1, "block": 4},
     reads=reads,
     shown={"n": 7, "block": 4},
-    requirements=(work_shared(),),
+    requirements=(work_shared(room=4, title="the threads share the work: each stores at most four elements"),),
     causes=(
         Cause(
             "ends-of-blocks",
