@@ -220,6 +220,7 @@ def test_too_few_answers_are_found(mine):
     (folder / "wrong.toml").write_text("\n\n".join(tables[:4]))  # the comment at its top and three answers
     assert "3 wrong answers" not in complaints()
     (folder / "wrong.toml").write_text("\n\n".join(tables[:3]))
+    (folder / "right" / "four-neighbours.hip").unlink()
     (folder / "right" / "weights.hip").write_text("// the same\n" + (folder / "right" / "usual.hip").read_text())
     found = complaints()
     assert "2 wrong answers" in found
