@@ -158,7 +158,8 @@ def _make(
         cores.beside(len(asked.archs) + 1) as beside,
     ):
         passes = [beside.submit(device, arch) for arch in asked.archs]
-        library.announce()  # here: a notebook shows what the cell's own thread says
+        if cores.usable() > 1:
+            library.announce()  # here: a notebook shows what the cell's own thread says
         prepared = beside.submit(own_objects, setting, called)
         on_disk: list[Future[object]] = [beside.submit(hosted.libraries), beside.submit(library.require)]
         code, outcome = hosted.compile_object(

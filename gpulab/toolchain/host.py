@@ -89,9 +89,8 @@ def compile_host_library(
 
         if language == "c" and sys.platform.startswith("linux"):
             outcome = run(*WITHOUT_RUNTIME, "-Wl,-z,defs")
-            if (
-                outcome.code != 0 and "undefined symbol: " in outcome.log
-            ):  # a module of Python's lacks Python's functions
+            # A module of Python's lacks Python's functions, which it finds when it is loaded.
+            if outcome.code != 0 and "undefined symbol: " in outcome.log:
                 outcome = run(*(() if OF_RUNTIME.search(outcome.log) else WITHOUT_RUNTIME))
         else:
             outcome = run()

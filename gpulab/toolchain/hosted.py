@@ -487,7 +487,7 @@ def linked(
     start = [] if more.shared else ["-e", entry, "-Bsymbolic"]
     # Other archives export what they define; the C++ library's are hidden already, but for the names of types.
     system = libraries()
-    runtime: tuple[str, ...] = ()
+    runtime: tuple[str, ...] | None = None
     own = ":".join((*(os.path.basename(path) for path in system), _RUNTIME))
     library = hosted.cxx_library()
     library.require()
@@ -500,14 +500,14 @@ def linked(
                 ["ld.lld", "-shared", "-o", str(made), *start, "--no-undefined", "--gc-sections", "--eh-frame-hdr",
                  "--exclude-libs", own, "-z", "now", "--build-id=none", "--color-diagnostics=never", *options,
                  *([] if more.debug else ["--strip-debug"]), *files, *more.words, "--as-needed",
-                 *library.archives(), *system, *runtime],
+                 *library.archives(), *system, *(runtime or ())],
                 folder=scratch, limits=limits, what="the linker", write=more.write,
             )  # fmt: skip
 
         outcome = run()
         while outcome.code != 0:
             log = run("--no-demangle").log
-            if OF_RUNTIME.search(log) and not runtime:  # few programs need it, and building it takes seconds
+            if OF_RUNTIME.search(log) and runtime is None:  # few programs need it, and building it takes seconds
                 runtime = tuple(path for path in libraries("-lunwind") if path.endswith(_RUNTIME))
             elif not library.extend(cxx_library.lacking(log)):
                 break

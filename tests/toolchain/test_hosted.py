@@ -58,6 +58,8 @@ int main(int count, char**) {
     outcome = subprocess.run([str(program.path)], capture_output=True, text=True, check=True)
     assert outcome.stdout == f"{(1 << 100) // 3 % 1000007} 1.5\n"
     assert [words for words in asked if words] == [("-lunwind",)]
+    with pytest.raises(CompileError, match="undefined symbol: __nowhere"):
+        programs.build('extern "C" void __nowhere();\nint main() { __nowhere(); }\n', archs=("gfx942",))
     asked.clear()
     programs.build(PLAIN, archs=("gfx942",))
     assert [words for words in asked if words] == []
