@@ -274,6 +274,11 @@ class Outcome:
             and all(number[0] == index for index, number in numbers)
         )
 
+    def one_too_many(self, name: str) -> bool:
+        """Does of all threads beyond the elements the first one alone write, to the index that is its number?"""
+        size = self.case.array(name).data.size
+        return self.works_past(name) and self.written_past(name) == (size,) and self.case.threads > size + 1
+
     def faulting_index(self) -> tuple[str, int] | None:
         """Array and element index of the bad address of the tight run, where it can be told."""
         fault, addresses = self.tight.fault, self.tight.addresses or {}

@@ -223,6 +223,32 @@ MANY = 500
 """Elements from which on it is worth a run of its own to count the stores of waves."""
 
 
+def row_by_its_wave(array: str) -> Requirement[Outcome]:
+    """Wave k of the grid stores row k of an output, or its element k if it has one dimension."""
+
+    def complaint(outcome: Outcome) -> str:
+        data = outcome.case.array(array).data
+        columns = data.shape[1] if data.ndim == 2 else 1
+        for (name, index), by in outcome.tight.writers.items():
+            if name != array or by.thread is None:
+                continue
+            wave = (by.workgroup[0] * outcome.case.block[0] + by.thread[0]) // outcome.wave_size
+            row = index // columns
+            if wave != row:
+                what = f"{array}[{index}]" if columns == 1 else f"elements of row {row}"
+                return f"wave {wave} of the grid stores {what}, and row {row} belongs to wave {row}"
+        return ""
+
+    return Requirement(
+        "row-by-its-wave",
+        "wave k of the grid stores row k",
+        complaint,
+        "The number of a wave in the grid is the number of its first thread divided by warpSize. Which row has "
+        "this number?",
+        watches=True,
+    )
+
+
 def work_shared(
     *,
     rounds: Callable[[Case], int] = lambda case: 1,

@@ -208,6 +208,15 @@ def watched(outcome: Outcome, *numbers: tuple[int, int]) -> Outcome:
     return replace(outcome, watch=lambda changed: Run({}, writers=writers))
 
 
+def test_one_too_many() -> None:
+    """Of the threads beyond the array the first alone writes, and there are more of them."""
+    assert RIGHT.case.threads > 5
+    one = watched(beside(RIGHT, "a", 8), (3, 3), (4, 4))
+    assert one.one_too_many("a")
+    assert not watched(beside(RIGHT, "a", 8), (3, 3), (4, 5)).one_too_many("a")
+    assert not watched(RIGHT, (3, 3), (4, 4)).one_too_many("a")
+
+
 def test_works_past() -> None:
     assert watched(RIGHT, (3, 3), (4, 4)).works_past("a")
     assert not watched(RIGHT, (3, 3)).works_past("a")

@@ -73,11 +73,7 @@ exercise = Exercise(
         Cause(
             "guard-one-too-far",
             "the guard lets one thread too many through",
-            lambda o: (
-                o.works_past("out")
-                and o.written_past("out") == (o.case.parameters["n"],)
-                and o.case.threads > o.case.parameters["n"] + 1
-            ),
+            lambda o: o.one_too_many("out"),
             "A picture of n pixels ends at index n - 1, so index n is already outside.",
             "Test your condition for the thread with number n: should it write?",
         ),

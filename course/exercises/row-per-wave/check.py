@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement, multiple_of
-from gpulab.grading.requirements import executed, memory_lines
+from gpulab.grading.requirements import executed, memory_lines, row_by_its_wave
 
 COLUMNS = 32
 """A vector of one cache line, so that the lines of the matrix alone count."""
@@ -99,17 +99,6 @@ def owner(case, index):
     return (thread // case.block[0], 0, 0), (thread % case.block[0], 0, 0)
 
 
-def row_of_another(o):
-    """Which wave of the grid stores to a row that is not its own?"""
-    for (name, index), by in o.tight.writers.items():
-        if name != "y" or by.thread is None:
-            continue
-        wave, row = (by.workgroup[0] * o.case.block[0] + by.thread[0]) // o.wave_size, index
-        if wave != row:
-            return f"wave {wave} of the grid stores y[{index}], and row {row} belongs to wave {row}"
-    return ""
-
-
 exercise = Exercise(
     id="row-per-wave",
     title="a sparse product with a row for each wave",
@@ -154,14 +143,7 @@ exercise = Exercise(
             shrinks=False,
             title="neighbouring lanes load neighbouring non-zeros: at most 1.5 times the fewest cache lines",
         ),
-        Requirement(
-            "row-by-its-wave",
-            "wave k of the grid stores row k",
-            row_of_another,
-            "The number of a wave in the grid is the number of its first thread divided by warpSize. Which row has "
-            "this number?",
-            watches=True,
-        ),
+        row_by_its_wave("y"),
     ),
     causes=(
         Cause(

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement, multiple_of
-from gpulab.grading.requirements import limited, work_shared
+from gpulab.grading.requirements import limited, row_by_its_wave, work_shared
 
 
 def make(parameters, random):
@@ -90,20 +90,6 @@ def weight_of_another(o):
     return bool(close.all(axis=2).any(axis=1).all())
 
 
-def row_of_another(o):
-    """Which wave of the grid stores to a row that is not its own?"""
-    for (name, index), by in o.tight.writers.items():
-        if name != "out" or by.thread is None:
-            continue
-        wave, row = (
-            (by.workgroup[0] * o.case.block[0] + by.thread[0]) // o.wave_size,
-            index // o.case.parameters["columns"],
-        )
-        if wave != row:
-            return f"wave {wave} of the grid stores elements of row {row}, and row {row} belongs to wave {row}"
-    return ""
-
-
 exercise = Exercise(
     id="row-weights",
     title="what a whole wave needs, it loads once",
@@ -143,14 +129,7 @@ exercise = Exercise(
             next_step="Some threads do the work of others. Wave k of the grid does row k alone, and its lanes take the "
             "columns in turn.",
         ),
-        Requirement(
-            "row-by-its-wave",
-            "wave k of the grid stores row k",
-            row_of_another,
-            "The number of a wave in the grid is the number of its first thread divided by warpSize. Which row has "
-            "this number?",
-            watches=True,
-        ),
+        row_by_its_wave("out"),
     ),
     causes=(
         Cause(
