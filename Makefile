@@ -23,11 +23,11 @@ lab:  ## make the environment if it is not there, and open JupyterLab on your co
 # tests/README.md says what stands in `full`.
 PYTEST = $(BOOTSTRAP) --extra test -- python -m pytest -q --dist loadfile
 
-test:  ## the tests of some minutes: the code, the course's answers, and every notebook run again
+test:  ## the tests of some minutes: the code, the course's answers, and every notebook but Triton's run again
 	@$(PYTEST) -n 3 --nbval -m "not full" $(PYTEST_ARGS) tests notebooks solutions
 
 test-rest:  ## what make test leaves, of long families a fifth: compiler levels, browser, nbgrader, packaging
-	@$(PYTEST) -n 3 -m "full and not seldom" $(PYTEST_ARGS) tests
+	@$(PYTEST) -n 3 --nbval -m "full and not seldom" $(PYTEST_ARGS) tests notebooks/19_triton.ipynb solutions
 
 test-all:  ## the whole test suite
 	@$(PYTEST) -n 3 --nbval $(PYTEST_ARGS) tests notebooks solutions
@@ -41,7 +41,7 @@ bench-timing:  ## the modelled times beside public measurements: writes the tabl
 bench-grading:  ## a class of 30 students and 10 exercises is graded: rate, memory, workers, kills, and what saturates first
 	@$(BOOTSTRAP) --extra test -- python bench/grading.py $(BENCH_ARGS)
 
-fuzz:  ## random programs against the host, and wrong inputs of each kind, until stopped: FUZZ_ARGS="SECONDS FIRST_SEED"
+fuzz:  ## random programs against the host, and wrong inputs of each kind, for an hour: FUZZ_ARGS="SECONDS FIRST_SEED"
 	@$(BOOTSTRAP) --extra test -- python -m tests.fuzz.run $(FUZZ_ARGS)
 
 mutants:  ## change one place of the sources at a time, and ask whether a test sees it: MUTANTS="--count 200 --seed 7"

@@ -16,6 +16,7 @@ from gpulab import hip as _hip
 from gpulab.errors import (
     ArgumentError,
     AssemblyError,
+    CapabilityError,
     CheckedFault,
     CheckError,
     CompileError,
@@ -33,6 +34,7 @@ from gpulab.errors import (
     LaunchLimitError,
     MemoryFault,
     ProfilerError,
+    ProviderError,
     TraceError,
     UnsupportedInstruction,
 )
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from gpulab.grading import hint as hint
     from gpulab.grading import progress as progress
     from gpulab.grading.task import exercise as exercise
+    from gpulab.instructions import instruction as instruction
     from gpulab.measure import measure as measure
     from gpulab.memory import DeviceArray as DeviceArray
     from gpulab.memory import Pointer as Pointer
@@ -117,6 +120,7 @@ _HOME = {
 __all__ = [
     "ArgumentError",
     "AssemblyError",
+    "CapabilityError",
     "CheckError",
     "CheckedFault",
     "CompileError",
@@ -139,6 +143,7 @@ __all__ = [
     "Module",
     "Pointer",
     "ProfilerError",
+    "ProviderError",
     "Stream",
     "TraceError",
     "UnsupportedInstruction",

@@ -1,5 +1,5 @@
-"""The command ``gpulab``: lab, setup, bundle, doctor, devices, counters, run, grade, report, progress, hipify, hipcc
-and env.
+"""The command ``gpulab``: lab, setup, bundle, doctor, devices, counters, run, grade, report, progress, hipify, hipcc,
+env and isa.
 
 Each command is one function that takes its parsed options and returns the exit code; `main` chooses one.
 """
@@ -588,8 +588,10 @@ def parser() -> argparse.ArgumentParser:
     hipify_options(command(hipify, "translate CUDA programs to HIP, and report what needs a person"))
     one = command(hipcc, "build a HIP C++ program for this machine and its GPUs, or the virtual ones")
     one.add_argument("words", nargs=argparse.REMAINDER, metavar="FILE.hip -o NAME [OPTIONS]")
+    one.epilog = "The options are hipcc's; docs/programs.md lists them."
     one = command(env, 'commands and folders for Makefiles and CMake: eval "$(gpulab env)", or gpulab env make')
     one.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
+    one.epilog = "Without COMMAND the variables are printed."
     return ask
 
 

@@ -126,7 +126,9 @@ def memory_info() -> MemoryInfo:
 
 
 def set_limit(instructions: int | None) -> None:
-    """Stop a kernel after so many wave instructions in all (virtual devices); None restores the default.
+    """Stop a kernel of which a wave executes more than so many instructions (virtual devices).
+
+    None restores the default, 2**29, which one wave executes in a few seconds.
 
     Raises:
         LaunchLimitError: not a whole number from 1 on.

@@ -55,17 +55,18 @@ def compile(  # named as in the field; the builtin is not used here
     headers: Mapping[str, str] | None = None,
     name_expressions: Sequence[str] = (),
 ) -> Module:
-    """Compile HIP C++ (or CUDA C++, or AMDGPU assembly) for a GPU.
+    """Compile HIP C++ (or CUDA C++, AMDGPU assembly, a text in Triton) for a GPU.
 
     Args:
         source: the program's text; ``#include <hip/hip_runtime.h>`` is understood and not needed.
-        language: "hip", "cuda" (kernels only; they are translated to HIP) or "asm".
+        language: "hip", "cuda" (kernels only; they are translated to HIP), "asm" or "triton" (docs/guests.md).
         arch: for example "gfx942"; the architecture of the device in use if None.
         options: compiler options, e.g. ``["-O1", "-DN=4"]``.
-        name: what messages call the source; "cell.hip", "cell.cu" or "cell.s" if None.
+        name: what messages call the source; "cell.hip", "cell.cu", "cell.s" or "cell.py" if None.
         first_line: number of the source's first line in messages.
         headers: texts that the source may include, by name.
-        name_expressions: instances of templates to make, e.g. ``["scale<float>"]``; then ``module["scale<float>"]``.
+        name_expressions: instances of templates, or of Triton's kernels, to make, e.g. ``["scale<float>"]``; then
+            ``module["scale<float>"]``.
 
     Raises:
         CompileError: the compiler refused the source; the message shows the lines.

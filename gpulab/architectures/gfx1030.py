@@ -2,8 +2,8 @@
 
 Sources: ROCm documentation "Accelerator and GPU hardware specifications"; AMD's product page (clocks, memory); LLVM
 AMDGPUBaseInfo.cpp (1024 registers in steps of 16 for wave32, 16 waves a SIMD); Mesa's ACO compiler (LDS is given in
-steps of 1,024 bytes from GFX10.3 on); rocminfo of Navi 21 (memory, shader engines). Latencies are those of the RX
-7900 XTX.
+steps of 1,024 bytes from GFX10.3 on); rocminfo of Navi 21 (memory, shader engines). The latency of LDS, and
+in ns those of the scalar cache, the Infinity Cache and memory, are those of the RX 7900 XTX.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache

@@ -68,8 +68,9 @@ class Grader:
 
     Args:
         seconds: wall-clock limit for each submission, compilation included.
-        memory_bytes: limit on the address space, where the system has such a limit. The virtual GPU reserves 8 GiB of
-            addresses for device memory, so a limit below about 10 GiB stops every kernel.
+        memory_bytes: limit on the address space, where the system has such a limit. The virtual GPU reserves 4 GiB of
+            addresses for device memory (8 where it cannot choose them), and a kernel needs about 5 in all: a lower
+            limit stops every kernel.
         trusted: run a program's host code also where it cannot be jailed (`gpulab.programs.jail`).
         jail: the weakest of `gpulab.walls.LEVELS` that will do.
 

@@ -269,7 +269,7 @@ def _limit_from_environment() -> int | None:
     if not text.isdigit():
         raise GpulabError(
             f"GPULAB_INSTRUCTION_LIMIT is {text!r}.",
-            why="it is the number of wave instructions after which a kernel is stopped.",
+            why="it is the number of instructions after which a wave is stopped.",
             hint="use a whole number, 0 for no limit, or unset it.",
         )
     return int(text) or NO_LIMIT
