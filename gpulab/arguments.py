@@ -42,6 +42,16 @@ def spelled(parameter: Parameter, index: int) -> str:
     return f"argument {index + 1}" + (f" ({text})" if text else "")
 
 
+def whole_number(value: Any) -> int | None:
+    """A whole number, or None; True and False are no sizes."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
 def described(value: Any) -> str:
     """A value as messages name it, without addresses."""
     if isinstance(value, np.ndarray):
@@ -290,20 +300,19 @@ def _float(parameter: Parameter, index: int) -> Convert:
             try:
                 value = float(value)
             except OverflowError:
-                value = float("inf") if value > 0 else float("-inf")
-                raise _too_large(value) from None
+                raise _too_large(f"a whole number of {int(value).bit_length():,} bits") from None
         if -1e4 < value < 1e4:
             return value
         try:
             code.pack(value)
         except OverflowError:
-            raise _too_large(value) from None
+            raise _too_large(f"{value:g}") from None
         return value
 
-    def _too_large(value: float) -> ArgumentError:
+    def _too_large(given: str) -> ArgumentError:
         largest = float(np.finfo(str(parameter.dtype)).max)
         return ArgumentError(
-            f"{label} takes {parameter.dtype}, whose largest value is {largest:.6g}, and was given {value:g}.",
+            f"{label} takes {parameter.dtype}, whose largest value is {largest:.6g}, and was given {given}.",
             hint="declare the parameter as double, or give float('inf') if that is meant.",
         )
 

@@ -196,10 +196,10 @@ class DeviceArray:
         """The same memory, its bytes read as another type; shares it, copies nothing.
 
         Raises:
-            DeviceMemoryError: the last extent does not divide.
+            DeviceMemoryError: the last extent does not divide, or a GPU knows no such type.
         """
         self._check_alive("used")
-        new = np.dtype(dtype)
+        new = _dtype(dtype)
         last = (self.shape[-1] if self.shape else 1) * self.dtype.itemsize
         if last % new.itemsize:
             raise DeviceMemoryError(f"rows of {last} bytes cannot be read as {new} of {new.itemsize} bytes each.")

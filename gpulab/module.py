@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gpulab import dropped, languages, providers, toolchain
-from gpulab.arguments import Packer
+from gpulab.arguments import Packer, whole_number
 from gpulab.errors import (
     ArgumentError,
     CapabilityError,
@@ -199,6 +198,10 @@ class Module:
         return tuple(self._kernel(symbol) for symbol in self._code.kernels)
 
     def __getitem__(self, name: str) -> Kernel:
+        if not isinstance(name, str):
+            raise KernelNotFound(
+                f"{self._code.name} has no kernel {name!r}.", why="kernels are found by their names, which are texts."
+            )
         try:
             signature = self._code.find(name)
         except GpulabError as error:
@@ -395,11 +398,12 @@ class Kernel:
         """How many workgroups of this block size one compute unit holds at a time.
 
         Raises:
-            LaunchLimitError: the block is larger than the device allows.
+            LaunchLimitError: the block is larger than the device allows, or one of the two is no such number.
         """
         threads = 1
         for extent in _triple(block, "block", self.name):
             threads *= extent
+        dynamic_lds_bytes = _lds_bytes(dynamic_lds_bytes, self.name)
         index = providers.current()
         device = providers.devices()[index]
         if threads > self.resources.max_block_threads:
@@ -499,16 +503,6 @@ class CooperativeLaunches:
         return f"{self.kernel.name}.cooperative"
 
 
-def _whole(value: Any) -> int | None:
-    """A whole number, or None; True and False are no sizes."""
-    if isinstance(value, (bool, np.bool_)):
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
-
-
 def _triple(extent: Any, which: str, kernel: str) -> Triple:
     """Grid or block as three numbers.
 
@@ -522,7 +516,7 @@ def _triple(extent: Any, which: str, kernel: str) -> Triple:
         )
     found = []
     for axis, part in zip("xyz", parts, strict=False):
-        whole = _whole(part)
+        whole = whole_number(part)
         where = f"the {which}" + (f"'s {axis}" if len(parts) > 1 else "")
         if whole is None:
             hint = ""
@@ -538,6 +532,21 @@ def _triple(extent: Any, which: str, kernel: str) -> Triple:
             raise LaunchLimitError(f"{kernel}: {where} is {whole:,}; the limit is {_INT:,}.")
         found.append(whole)
     return (*found, 1, 1)[:3]  # type: ignore[return-value]
+
+
+def _lds_bytes(given: Any, kernel: str) -> int:
+    """Bytes of dynamic LDS.
+
+    Raises:
+        LaunchLimitError: not a whole number, or negative.
+    """
+    lds = whole_number(given)
+    if lds is None or lds < 0:
+        raise LaunchLimitError(
+            f"{kernel}: dynamic_lds_bytes must be a number of bytes, not {given!r}.",
+            why="the third part in the brackets is the size of dynamic LDS; a stream is the fourth.",
+        )
+    return lds
 
 
 class Launcher:
@@ -557,17 +566,11 @@ class Launcher:
             )
         self.grid = _triple(parts[0], "grid", kernel.name)
         self.block = _triple(parts[1], "block", kernel.name)
-        lds = _whole(parts[2]) if len(parts) > 2 and parts[2] is not None else 0
-        if lds is None or lds < 0:
-            raise LaunchLimitError(
-                f"{kernel.name}: dynamic_lds_bytes must be a number of bytes, not {parts[2]!r}.",
-                why="the third part in the brackets is the size of dynamic LDS; a stream is the fourth.",
-            )
-        self.lds_bytes = lds
+        self.lds_bytes = _lds_bytes(parts[2], kernel.name) if len(parts) > 2 and parts[2] is not None else 0
         self.stream: Stream | None = parts[3] if len(parts) > 3 else None
         self._stream_handle: int | None = None
         if self.stream is not None and not hasattr(self.stream, "handle"):
-            handle = _whole(self.stream)
+            handle = whole_number(self.stream)
             if handle is None or 2 < handle < 4096 or handle < 0:  # 0, 1 and 2 are HIP's own streams, others addresses
                 raise LaunchLimitError(
                     f"{kernel.name}: the fourth part in the brackets is a stream, not {self.stream!r}.",

@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from gpulab import providers
+from gpulab.arguments import whole_number
 from gpulab.errors import KernelFault, LaunchLimitError, TraceError
 from gpulab.records import (
     AllocationNote,
@@ -174,9 +175,7 @@ def trace(
         KernelFault: the kernel was stopped. The error's `trace` is the trace up to there.
     """
     launcher = kernel[grid, block, dynamic_lds_bytes]
-    given = (workgroup,) if isinstance(workgroup, int) else tuple(workgroup)
-    x, y, z = (*given, 0, 0, 0)[:3]
-    chosen = (x, y, z)
+    chosen = _chosen(workgroup)
     for axis, index, count in zip("xyz", chosen, launcher.grid, strict=True):
         if not 0 <= index < count:
             raise LaunchLimitError(
@@ -186,20 +185,39 @@ def trace(
     wave_size = providers.devices()[providers.current()].wave_size
     threads = launcher.block[0] * launcher.block[1] * launcher.block[2]
     waves = -(-threads // wave_size)
-    if not 0 <= wave < waves:
+    number = whole_number(wave)
+    if number is None or not 0 <= number < waves:
         raise LaunchLimitError(
-            f"there is no wave {wave}: a workgroup of {threads} threads has {waves} "
+            f"there is no wave {wave!r}: a workgroup of {threads} threads has {waves} "
             f"wave{'s' if waves > 1 else ''} of {wave_size} lanes.",
             hint=f"wave= between 0 and {waves - 1}.",
         )
     try:
-        return WaveTrace.of(launcher.traced(arguments, chosen, wave))
+        return WaveTrace.of(launcher.traced(arguments, chosen, number))
     except KernelFault as error:
         if error.trace is not None:
             error.trace = found = WaveTrace.of(error.trace)
             if not raises and (found.fault is not None or found.truncated):
                 return found
         raise
+
+
+def _chosen(workgroup: Any) -> tuple[int, int, int]:
+    """blockIdx.x, y and z of a workgroup, which is given as x or as up to three numbers.
+
+    Raises:
+        LaunchLimitError: it is neither.
+    """
+    parts = workgroup if isinstance(workgroup, (tuple, list)) else (workgroup,)
+    found = [whole_number(part) for part in parts]
+    if not 1 <= len(found) <= 3 or None in found:
+        raise LaunchLimitError(
+            f"workgroup={workgroup!r} is no workgroup.",
+            why="it is blockIdx.x, or blockIdx.x, .y and .z: whole numbers.",
+            hint="for example workgroup=0, or workgroup=(2, 1).",
+        )
+    x, y, z = (*(part for part in found if part is not None), 0, 0)[:3]
+    return x, y, z
 
 
 def load_trace(path: str | os.PathLike[str]) -> WaveTrace:

@@ -189,7 +189,7 @@ class Registry:
         if before.lower() in self._members:
             name = behind
             candidates = tuple(device for device in everything if device.provider == before.lower())
-        if name.isdigit() and int(name) < len(candidates):
+        if name.isdecimal() and len(name) < 9 and int(name) < len(candidates):
             return candidates[int(name)]
         arch = name.partition(":")[0].lower()
         for test in (

@@ -45,7 +45,7 @@ def folder() -> Path:
 def own_folder() -> Path:
     """Where entries made of learners' texts are kept: GPULAB_CACHE_OWN if set, else `folder()`."""
     chosen = os.environ.get("GPULAB_CACHE_OWN")
-    return Path(chosen).absolute() if chosen else folder()
+    return Path(chosen).expanduser().absolute() if chosen else folder()
 
 
 def tool_folder(name: str = "zig") -> Path:
@@ -60,9 +60,14 @@ def tool_folder(name: str = "zig") -> Path:
             return path
     except OSError as error:
         _warn(path, error)
-        other = Path(_instead().name, name)
+        other = lasting() / name
         other.mkdir(exist_ok=True)
         return other
+
+
+def lasting() -> Path:
+    """A folder of this process alone, which is removed at its end."""
+    return Path(_instead().name)
 
 
 @functools.cache
@@ -231,23 +236,25 @@ class Store:
     def open(self, key: str) -> Entry | None:
         """The same as `get` for a large entry, of which this process need not keep the bytes."""
         path, start = self.path(key), len(_MAGIC) + _DIGEST
-        try:
-            file = open(path, "rb")  # noqa: SIM115  (it stays open)
-            size = os.fstat(file.fileno()).st_size - start
-        except OSError:
-            return None
-        head = file.read(start)
-        entry, digest = Entry(file, start, max(size, 0)), hashlib.sha256(key.encode() + b"\0")
-        for part in entry.parts():
-            digest.update(part)
-        whole = head == _MAGIC + digest.digest()
-        with contextlib.suppress(OSError):
+        with contextlib.ExitStack() as opened:
+            try:
+                file = opened.enter_context(open(path, "rb"))
+                size = os.fstat(file.fileno()).st_size - start
+                head = file.read(start)
+                entry, digest = Entry(file, start, max(size, 0)), hashlib.sha256(key.encode() + b"\0")
+                for part in entry.parts():
+                    digest.update(part)
+            except OSError:
+                return None
+            whole = head == _MAGIC + digest.digest()
             if whole:
-                os.utime(path)
-            else:
-                file.close()
-                path.unlink()
-        return entry if whole else None
+                opened.pop_all()  # it stays open
+                with contextlib.suppress(OSError):
+                    os.utime(path)
+                return entry
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
 
     def put(self, key: str, body: bytes) -> None:
         """Keep an entry. Readers see the whole of it or nothing; a full or read-only disk only warns."""

@@ -248,8 +248,6 @@ def fill_kernarg(
     *,
     printf_buffer: int = 0,
     hostcall_buffer: int = 0,
-    heap: int = 0,
-    queue_ptr: int = 0,
     multigrid_sync: int = 0,
 ) -> bytes:
     """The kernel argument segment: the caller's explicit arguments plus the hidden ones of the metadata.
@@ -270,8 +268,6 @@ def fill_kernarg(
         "hidden_printf_buffer": printf_buffer,
         "hidden_hostcall_buffer": hostcall_buffer,
         "hidden_multigrid_sync_arg": multigrid_sync,
-        "hidden_heap_v1": heap,
-        "hidden_queue_ptr": queue_ptr,
         "hidden_dynamic_lds_size": dynamic_lds,
         "hidden_private_base": PRIVATE_APERTURE >> 32,
         "hidden_shared_base": SHARED_APERTURE >> 32,
@@ -281,7 +277,8 @@ def fill_kernarg(
         hidden[f"hidden_group_size_{name}"] = block[axis]
     for argument in descriptor.arguments:
         if argument.kind.startswith("hidden_"):
-            value = hidden.get(argument.kind, 0)  # offsets, remainders, default_queue, completion_action, none: 0
+            # 0: offsets, remainders, heap_v1, queue_ptr, default_queue, completion_action, none
+            value = hidden.get(argument.kind, 0)
             result[argument.offset : argument.offset + argument.size] = (value & (1 << 8 * argument.size) - 1).to_bytes(
                 argument.size, "little"
             )
@@ -291,7 +288,7 @@ def fill_kernarg(
 GRID_BARRIER_OFFSET, COOPERATION_BYTES = 32, 48
 
 
-def cooperation_record(grid: Dim3, block: Dim3) -> bytes:
+def cooperation_record(grid: Dim3) -> bytes:
     """What hidden_multigrid_sync_arg of a cooperative launch points to, before the launch.
 
     The layout is MGSyncInfo of AMD's runtime (clr, rocclr/device/device.hpp), which is mg_info of its device library

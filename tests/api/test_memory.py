@@ -321,6 +321,11 @@ def test_extents_of_views() -> None:
     assert gpulab.to_device(np.int32(5)).view("uint8").shape == (4,)
     with pytest.raises(DeviceMemoryError, match=r"rows of 12 bytes cannot be read as int64 of 8 bytes each"):
         array.view("int64")
+    for kind in ("V0", "S", "O", "datetime64[s]"):
+        with pytest.raises(DeviceMemoryError, match="cannot be in device memory"):
+            array.view(kind)
+    with pytest.raises(DeviceMemoryError, match="'float33' is no element type"):
+        array.view("float33")
     assert array.reshape(3, 2).shape == array.reshape((3, 2)).shape == (3, 2)
     assert array.reshape(6).shape == (6,)
     with pytest.raises(DeviceMemoryError, match=r"6 elements cannot have the shape \(4,\) \(4 elements\)"):

@@ -222,6 +222,19 @@ def test_occupancy_in_words() -> None:
     assert Occupancy(0, 0, 0).fraction == 0
 
 
+@pytest.mark.parametrize("name", [None, 3, b"saxpy"])
+def test_a_name_is_a_text(module: gpulab.Module, name: object) -> None:
+    with pytest.raises(KernelNotFound, match="kernels are found by their names, which are texts"):
+        module[name]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("lds", [-5, 1.5, True])
+def test_occupancy_with_dynamic_lds_that_cannot_be(module: gpulab.Module, lds: object) -> None:
+    kernel = module.kernels[0]
+    with pytest.raises(LaunchLimitError, match=f"dynamic_lds_bytes must be a number of bytes, not {lds}"):
+        kernel.occupancy(64, lds)  # type: ignore[arg-type]
+
+
 def test_variables_that_are_not_there(module: gpulab.Module) -> None:
     with pytest.raises(KernelNotFound) as raised:
         module.variable("tabel")

@@ -523,9 +523,24 @@ def test_any_workgroup_and_wave_is_traced() -> None:
          "wave= between 0 and 0."),
         ((13, 5), {"wave": 2}, "there is no wave 2: a workgroup of 65 threads has 2 waves of 64 lanes.",
          "wave= between 0 and 1."),
+        (64, {"wave": 0.5}, "there is no wave 0.5: a workgroup of 64 threads has 1 wave of 64 lanes.",
+         "wave= between 0 and 0."),
+        (64, {"workgroup": "a"}, "workgroup='a' is no workgroup.", "for example workgroup=0, or workgroup=(2, 1)."),
+        (64, {"workgroup": (0, 0, 0, 9)}, "workgroup=(0, 0, 0, 9) is no workgroup.",
+         "for example workgroup=0, or workgroup=(2, 1)."),
+        (64, {"workgroup": (0, True)}, "workgroup=(0, True) is no workgroup.",
+         "for example workgroup=0, or workgroup=(2, 1)."),
     ],
 )  # fmt: skip
 def test_a_workgroup_or_wave_that_is_not_there(threads: Any, chosen: dict[str, Any], said: str, hint: str) -> None:
     with gpulab.using("gfx942"), pytest.raises(gpulab.LaunchLimitError) as caught:
         gpulab.trace(gpulab.compile(WHO).who, (3, 4, 2), threads, gpulab.zeros(12, "int32"), **chosen)
     assert (caught.value.what, caught.value.hint) == (said, hint)
+
+
+def test_numpys_numbers_choose_a_workgroup() -> None:
+    with gpulab.using("gfx942"):
+        kernel, who = gpulab.compile(WHO).who, gpulab.zeros(12, "int32")
+        trace = gpulab.trace(kernel, (3, 4, 2), 64, who, workgroup=(np.int64(2), np.uint8(1)), wave=np.int32(0))
+        assert (trace.workgroup, trace.wave) == ((2, 1, 0), 0)
+        assert gpulab.trace(kernel, (3, 4, 2), 64, who, workgroup=np.int64(1)).workgroup == (1, 0, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -156,6 +157,19 @@ def test_kernels_print(arch: str, capsys: pytest.CaptureFixture[str]) -> None:
     expected = [f"pid ({p}, 0, 0) idx ({i:3d}) value: {i - 5}" for p in range(2) for i in range(128)]
     assert [line for line in lines if line.startswith("pid (0")] == expected[:128]
     assert [line for line in lines if line.startswith("pid (1")] == expected[128:]
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_more_blocks_print_than_run_at_a_time(arch: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each wave that waits for the host needs a packet of its own: 160 of them."""
+    with gpulab.using(f"virtual:{arch}"):
+        waves = 4
+        block = waves * (64 if arch == "gfx942" else 32)
+        x = gpulab.to_device(np.arange(40 * block, dtype="i4"))
+        kernels.printing_kernel[(40,)](x, N=block, num_warps=waves)
+        gpulab.synchronize()
+    lines = capsys.readouterr().out.splitlines()
+    assert Counter(int(line.split("(")[1].split(",")[0]) for line in lines) == dict.fromkeys(range(40), block)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)

@@ -182,9 +182,10 @@ def test_the_limit_of_the_environment(monkeypatch, text, limit):
     assert 1 << 60 < NO_LIMIT < 1 << 63
 
 
-def test_a_limit_that_is_no_number(monkeypatch):
-    monkeypatch.setenv("GPULAB_INSTRUCTION_LIMIT", "-5")
-    with pytest.raises(errors.GpulabError, match="GPULAB_INSTRUCTION_LIMIT is '-5'"):
+@pytest.mark.parametrize("text", ["-5", "²", "9223372036854775808", "1" * 5000])
+def test_a_limit_that_is_no_number(monkeypatch, text):
+    monkeypatch.setenv("GPULAB_INSTRUCTION_LIMIT", text)
+    with pytest.raises(errors.GpulabError, match=f"GPULAB_INSTRUCTION_LIMIT is '{text}'"):
         Runtime("gfx942", Arena(), fake_machine.FakeDevice)
 
 

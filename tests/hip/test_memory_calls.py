@@ -237,6 +237,11 @@ def test_single_attributes_of_pointers(call, allocate, pinned):
     assert call.hipDrvPointerGetAttributes(3, numbers, places, ctypes.addressof(cells[0])) == 0
     assert [each.value for each in cells] == [0, 0xAAAAAAAA00000000, 0]
     assert call.hipDrvPointerGetAttributes(0, numbers, places, second) == 0
+    tokens = (ctypes.c_uint64 * 3)(7, 7, 7)  # HIP_POINTER_ATTRIBUTE_P2P_TOKENS is a structure of 16 bytes
+    assert call.hipDrvPointerGetAttributes(
+        1, (ctypes.c_int * 1)(5), (ctypes.c_void_p * 1)(ctypes.addressof(tokens)), second
+    ) == 0  # fmt: skip
+    assert list(tokens) == [0, 0, 7]
     numbers[1] = 77
     assert call.hipDrvPointerGetAttributes(3, numbers, places, second) == 1
     places[0] = None

@@ -228,3 +228,16 @@ def test_what_its_compiler_reads_is_asked_for_where_it_is_there(monkeypatch: pyt
     assert any(path.endswith("triton") or "site-packages" in path for path in needs["read"])
     monkeypatch.setattr(compiler, "missing", lambda: "it is not installed")
     assert language.needs == {}
+
+
+@pytest.mark.full
+def test_a_trace_cannot_answer_what_a_kernel_asks_of_the_host() -> None:
+    text = HEAD + '@triton.jit\ndef tell(x):\n    tl.device_print("value", tl.load(x))\n    tl.store(x, 5)\n'
+    with gpulab.using("virtual:gfx942") as device:
+        kernel = gpulab.compile(text, "triton", name_expressions=["tell(*i32, num_warps=1)"])["tell"]
+        x = gpulab.zeros(1, "int32")
+        with pytest.raises(gpulab.CapabilityError, match="tell calls the host, which a trace cannot show"):
+            gpulab.trace(kernel, 1, device.wave_size, x)
+        assert x.to_host()[0] == 0
+        kernel[1, device.wave_size](x)
+        assert x.to_host()[0] == 5

@@ -5,16 +5,20 @@ The compiler is replaced where only its command matters. Names: of ELF's, of Mac
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import io
 import os
+import platform
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gpulab.errors import InternalError
 from gpulab.virtual_gpu import libraries
 from gpulab.virtual_gpu.libraries import building, stub
 
@@ -84,7 +88,8 @@ def test_what_is_old_or_missing_is_built_again(folder: Path, compiled: list[obje
         assert file.exists()
         assert not again()
     assert len(compiled) == 4
-    assert {place.name for place in folder.iterdir()} == {"bin", "lib", "version-hiprtc"}  # no file half written
+    left = {place.name for place in folder.iterdir()} - {".gpulab-lock"}
+    assert left == {"bin", "lib", "version-hiprtc"}  # no file half written
 
 
 def test_a_stamp_tells_texts_options_and_systems_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -98,10 +103,13 @@ def test_a_stamp_tells_texts_options_and_systems_apart(monkeypatch: pytest.Monke
         with monkeypatch.context() as changed:
             changed.setattr(building, name, value)
             stamps.append(building._stamp(HIPRTC, "a"))
-    for platform in {"win32", "darwin"} - {sys.platform}:
+    for system in {"win32", "darwin"} - {sys.platform}:
         with monkeypatch.context() as changed:
-            changed.setattr(sys, "platform", platform)
+            changed.setattr(sys, "platform", system)
             stamps.append(building._stamp(HIPRTC, "a"))
+    with monkeypatch.context() as changed:
+        changed.setattr(platform, "machine", lambda: "another")
+        stamps.append(building._stamp(HIPRTC, "a"))
     assert len(set(stamps)) == len(stamps)
 
 
@@ -177,9 +185,55 @@ def test_where_the_files_stand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
     monkeypatch.setattr(tempfile, "TemporaryFile", refused)
     user = os.getuid() if hasattr(os, "getuid") else os.environ["USERNAME"]
-    assert find() == Path(tempfile.gettempdir()) / f"gpulab-{user}" / "virtual-rocm"
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    assert find() == tmp_path / "temporary" / f"gpulab-{user}" / "virtual-rocm"
     (tmp_path / "virtual-rocm" / "lib" / building.file_name(libraries.find("hip"))).write_bytes(b"")
     assert find() == tmp_path / "virtual-rocm"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="each user has a folder for temporary files")
+def test_a_temporary_folder_that_others_can_write_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its name is known to all, so that another user could have put a library there, which would be loaded."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    expected = tmp_path / f"gpulab-{os.getuid()}"
+    assert building._temporary() == expected
+    assert expected.stat().st_mode & 0o777 == 0o700
+    expected.chmod(0o777)
+    other = building._temporary()
+    assert other != expected
+    assert other.stat().st_mode & 0o022 == 0
+    expected.rmdir()
+    expected.symlink_to(tmp_path)
+    assert building._temporary() == other
+    expected.unlink()
+    expected.mkdir(0o700)
+    with monkeypatch.context() as changed:
+        another = os.getuid() + 1
+        changed.setattr(os, "getuid", lambda: another)
+        expected.rename(tmp_path / f"gpulab-{another}")
+        assert building._temporary() == other
+
+
+def test_a_file_of_another_version_is_refused() -> None:
+    """Its numbers would mean other functions."""
+    assert libraries.handlers("hiprtc", HIPRTC.numbering())
+    with pytest.raises(InternalError, match="the file of the virtual library hiprtc is of another version"):
+        libraries.handlers("hiprtc", libraries.find("hip").numbering())
+
+
+def test_who_waited_for_another_process_does_not_build_again(
+    folder: Path, compiled: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextlib.contextmanager
+    def waiting(where: Path) -> Iterator[None]:
+        building._build_one(HIPRTC, stub.source(HIPRTC))  # by the other process
+        building._write(building._mark(HIPRTC), building._stamp(HIPRTC, stub.source(HIPRTC)))
+        yield
+
+    monkeypatch.setattr(building.cache, "alone", waiting)
+    assert building.build()
+    assert len(compiled) == 1
 
 
 def test_all_libraries_are_loaded(folder: Path, compiled: list[object], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_what_is_missing_is_answered_and_named(library: Library, callers: Path) 
         library.name, callers,
         """
 from gpulab.virtual_gpu import runtime
-libraries.handlers(library.name)
+libraries.handlers(library.name, library.numbering())
 known = library.implemented()
 answers = {}
 for one in library.prototypes():

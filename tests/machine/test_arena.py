@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import mmap
 import subprocess
 import sys
 import threading
@@ -162,6 +164,33 @@ def test_places_follow_from_sizes() -> None:
     assert (arena.free_bytes(), arena.largest_bytes(), arena.allocated) == (ROOM, ROOM - 4096, 0)
     with pytest.raises(ValueError, match="negative"):
         arena.allocate(-1, "device", 0)
+
+
+def test_an_allocation_whose_bytes_lie_elsewhere_is_freed_whole() -> None:
+    """As memory that processes share does: its bytes are not in the arena's range."""
+    first, arena = Arena(), Arena()
+    address, free = arena.allocate(1 << 21, "device", 0), arena.free_bytes()
+    elsewhere = mmap.mmap(-1, 1 << 21)
+    arena.move(address, ctypes.addressof(ctypes.c_char.from_buffer(elsewhere)))
+    arena.free(address)
+    assert arena.free_bytes() == free + (1 << 21) + 4096
+    assert arena.allocate(1 << 21, "device", 0) == address
+    assert first.free_bytes() > 0
+
+
+def test_memory_that_the_system_refuses_leaves_the_arena_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena()
+    free = arena.free_bytes()
+
+    def refused(address: int, size: int) -> None:
+        raise MemoryError("no more")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(arena._reservation, "commit", refused)
+        with pytest.raises(MemoryError, match="no more"):
+            arena.allocate(100, "device", 0)
+    assert (arena.free_bytes(), arena.allocations()) == (free, [])
+    assert arena.allocate(100, "device", 0) == arena.base + 65536
 
 
 def test_the_smallest_gap_that_fits_is_taken() -> None:

@@ -298,10 +298,10 @@ def test_hidden_arguments_of_every_axis():
     kinds += ["hidden_hostcall_buffer", "hidden_multigrid_sync_arg", "hidden_heap_v1", "hidden_queue_ptr",
               "hidden_global_offset_x", "hidden_grid_dims"]  # fmt: skip
     arguments = [Argument("", 8 * place, 8, kind) for place, kind in enumerate(kinds)]
-    given = descriptor([*arguments, Argument("", 96, 2, "hidden_heap_v1")], kernarg_size=98)
-    more = {"hostcall_buffer": 21, "multigrid_sync": 22, "heap": 0x1_0023, "queue_ptr": 24}
+    given = descriptor([*arguments, Argument("", 96, 2, "hidden_hostcall_buffer")], kernarg_size=98)
+    more = {"hostcall_buffer": 0x1_0023, "multigrid_sync": 22}
     filled = dispatch.fill_kernarg(given, b"", (2, 3, 4), (5, 6, 7), **more)
-    assert struct.unpack("<12Q", filled[:96]) == (2, 3, 4, 5, 6, 7, 21, 22, 0x1_0023, 24, 0, 3)
+    assert struct.unpack("<12Q", filled[:96]) == (2, 3, 4, 5, 6, 7, 0x1_0023, 22, 0, 0, 0, 3)
     assert filled[96:] == b"\x23\0"  # cut to the argument's size
     for grid, block, dimensions in (
         ((1, 1, 1), (9, 1, 1), 1), ((9, 1, 1), (1, 1, 1), 1), ((1, 2, 1), (1, 1, 1), 2), ((1, 1, 1), (1, 2, 1), 2),
@@ -319,7 +319,7 @@ def test_hidden_arguments_of_every_axis():
 
 def test_the_record_of_a_cooperative_launch():
     """MGSyncInfo of AMD's runtime: the number of workgroups behind the barrier's two words."""
-    record = dispatch.cooperation_record((2, 3, 5), (64, 1, 1))
+    record = dispatch.cooperation_record((2, 3, 5))
     assert len(record) == dispatch.COOPERATION_BYTES == 48
     assert struct.unpack("<12I", record) == (0,) * 10 + (30, 0)
     assert dispatch.GRID_BARRIER_OFFSET == 32

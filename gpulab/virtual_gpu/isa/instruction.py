@@ -155,6 +155,11 @@ class KernelDescriptor:
     sgpr_spills: int = 0
     source_name: str = ""  # its name in the source ("saxpy" of _Z5saxpy...), where known: what messages and records say
 
+    @property
+    def cu_mode(self) -> bool:
+        """RDNA: whether its workgroups stay in one compute unit of a pair (WGP), as -mcumode asks (gfx9: always)."""
+        return self.directives.get("workgroup_processor_mode") == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Program:

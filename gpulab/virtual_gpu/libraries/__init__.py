@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+from pathlib import Path
 
+from gpulab.errors import InternalError
 from gpulab.virtual_gpu.libraries.building import build, load, path, rocm_path
 from gpulab.virtual_gpu.libraries.library import Library, StatusFailure, find, found
 from gpulab.virtual_gpu.runtime.codes import INTERRUPTED
@@ -20,11 +22,21 @@ __all__ = ["build", "find", "found", "handlers", "load", "missing_call", "path",
 __path__ += [folder for folder in os.environ.get("GPULAB_LIBRARIES", "").split(os.pathsep) if folder]
 
 
-def handlers(name: str) -> tuple[object, ...]:
-    """What the C part of a library calls: its functions in the order of the stub, and last the one for exceptions."""
+def handlers(name: str, numbering: str) -> tuple[object, ...]:
+    """What the C part of a library calls: its functions in the order of the stub, and last the one for exceptions.
+
+    Raises:
+        InternalError: the C part numbers its functions in another way: its file is of another version of gpulab.
+    """
     from gpulab.virtual_gpu.libraries.values import rt
 
     library = find(name)
+    if numbering != library.numbering():
+        raise InternalError(
+            f"the file of the virtual library {name} is of another version of gpulab.",
+            why=f"its functions are numbered in another way than in the gpulab at {Path(__file__).parents[2]}.",
+            hint="let each version have a cache folder of its own (GPULAB_CACHE); `gpulab setup` makes the file anew.",
+        )
     functions, names = library.implemented(), library.handled()
 
     def failed(kind: object = None, error: BaseException | None = None, index: int = 0) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import platform
+import stat
 import sys
 import tempfile
 import threading
@@ -48,8 +50,22 @@ def rocm_path() -> Path:
     except OSError:
         if (chosen / "lib" / file_name(find("hip"))).exists():
             return chosen
-        user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-        return Path(tempfile.gettempdir()) / f"gpulab-{user}" / "virtual-rocm"
+        return _temporary() / "virtual-rocm"
+
+
+def _temporary() -> Path:
+    """The user's own folder for temporary files. Where all users share one, another user may have made a folder of the
+    expected name, with a library in it: then it is one of this process alone."""
+    if not hasattr(os, "getuid"):
+        return Path(tempfile.gettempdir()) / f"gpulab-{os.environ.get('USERNAME', 'user')}"
+    chosen = Path(tempfile.gettempdir()) / f"gpulab-{os.getuid()}"
+    try:
+        chosen.mkdir(mode=0o700, exist_ok=True)
+        state = chosen.lstat()
+    except OSError:
+        return cache.lasting()
+    mine = stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & 0o022
+    return chosen if mine else cache.lasting()
 
 
 def path(name: str) -> Path:
@@ -78,7 +94,7 @@ def build(report: Callable[[str], None] | None = None) -> bool:
 
     Args:
         report: told in one sentence what is done and how long it took; by default standard error if that is a
-            terminal. Several processes may build at the same time: each file appears whole.
+            terminal. One process builds at a time, and each file appears whole.
 
     Raises:
         CompileError: the host compiler failed.
@@ -87,25 +103,40 @@ def build(report: Callable[[str], None] | None = None) -> bool:
         return False
     with _lock:
         texts = {library.name: stub.source(library) for library in found() if library.name not in _built}
-        old = [library for library in found() if library.name in texts and not _is_current(library, texts)]
+        old = bool(_old(texts))
         if old:
-            say = report or (_to_terminal if sys.stderr is not None and sys.stderr.isatty() else _to_nobody)
-            say("gpulab: building the virtual HIP library (once; about 1 to 5 seconds) ...")
-            started = time.perf_counter()
             native.begin()  # the first launch needs that, and it takes as long
-            for library in old:
-                _build_one(library, texts[library.name])
-                _write(_mark(library), _stamp(library, texts[library.name]))
-            say(f"gpulab: the virtual HIP library is built ({time.perf_counter() - started:.1f} s): {rocm_path()}")
+            with cache.alone(rocm_path()):
+                _build_all(texts, report)
         for name in texts:
             _connect(_file(find(name)))
             _built.add(name)
-        return bool(old)
+        return old
+
+
+def _old(texts: dict[str, str]) -> list[Library]:
+    """Libraries whose file is missing, or is not made of these texts."""
+    return [library for library in found() if library.name in texts and not _is_current(library, texts)]
+
+
+def _build_all(texts: dict[str, str], report: Callable[[str], None] | None) -> None:
+    """Build what is old. Another process may have done so meanwhile."""
+    old = _old(texts)
+    if not old:
+        return
+    say = report or (_to_terminal if sys.stderr is not None and sys.stderr.isatty() else _to_nobody)
+    say("gpulab: building the virtual HIP library (once; about 1 to 5 seconds) ...")
+    started = time.perf_counter()
+    for library in old:
+        _build_one(library, texts[library.name])
+        _write(_mark(library), _stamp(library, texts[library.name]))
+    say(f"gpulab: the virtual HIP library is built ({time.perf_counter() - started:.1f} s): {rocm_path()}")
 
 
 def _stamp(library: Library, text: str) -> str:
     own = [place for place in (library.own("own.h"), library.own("own.c")) if place is not None]
-    return cache.key(sys.platform, text, " ".join(OPTIONS), *(place.read_bytes() for place in (*_SHARED, *own)))
+    sources = (place.read_bytes() for place in (*_SHARED, *own))
+    return cache.key(sys.platform, platform.machine(), text, " ".join(OPTIONS), *sources)
 
 
 def _mark(library: Library) -> Path:

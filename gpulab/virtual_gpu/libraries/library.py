@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gpulab.errors import InternalError
-from gpulab.toolchain import hosted
+from gpulab.toolchain import cache, hosted
 
 #: Code of an argument -> its type in C.
 TYPES = {
@@ -162,6 +162,10 @@ class Library:
         """Names of the implemented functions, in the order of their numbers in the stub."""
         known = self.implemented()
         return tuple(name for name in self.functions() if name in known)
+
+    def numbering(self) -> str:
+        """A hash of `handled`: by it a library's file knows the Python functions that its numbers mean."""
+        return cache.key(*self.handled())[:16]
 
     def linked(self) -> hosted.LinkedLibrary:
         """What a whole program has to know of it."""

@@ -57,7 +57,8 @@ static int find_python(void) {
 /* With the GIL held. */
 static int attach(void) {
   PyObject *module = gpulab_py.PyImport_ImportModule("gpulab.virtual_gpu.libraries");
-  PyObject *found = module ? gpulab_py.PyObject_CallMethod(module, "handlers", "s", gpulab_library.name) : NULL;
+  PyObject *found = module ? gpulab_py.PyObject_CallMethod(module, "handlers", "ss", gpulab_library.name,
+                                                         gpulab_library.numbering) : NULL;
   if (!found) {
     attached = -1;
     fprintf(stderr, "gpulab: the virtual library %s cannot start in this interpreter:\n", gpulab_library.name);

@@ -47,6 +47,7 @@ extern struct gpulab_python_interface gpulab_py;
 /* A library's own, in its generated file. */
 struct gpulab_description {
   const char *name;    /* of the library, for Python */
+  const char *numbering; /* which functions the numbers of `handlers` mean (Library.numbering) */
   PyObject **handlers; /* room for `count` functions and the one for exceptions */
   size_t count;
   int success, answer, unknown; /* of its status; `answer` is a code that is no error */

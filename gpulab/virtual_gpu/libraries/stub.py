@@ -22,8 +22,8 @@ def source(library: Library) -> str:
         '#include "stub.h"',
         '#include "own.h"' if library.own("own.h") is not None else "",
         f"static PyObject *handlers[{len(handled) + 1}];",
-        f'const struct gpulab_description gpulab_library = {{"{library.name}", handlers, {len(handled)}, '
-        f"{status.success}, {status.answer}, {status.unknown}, {INTERRUPTED}}};",
+        f'const struct gpulab_description gpulab_library = {{"{library.name}", "{library.numbering()}", handlers, '
+        f"{len(handled)}, {status.success}, {status.answer}, {status.unknown}, {INTERRUPTED}}};",
     ]
     head += [_layout(structure) for structure in library.structures.values()]
     return "\n".join([*head, *(_function(library, one, place) for one in library.prototypes() if not one.in_c), ""])

@@ -199,8 +199,13 @@ class _Reservation:
         return True
 
     def open(self, address: int, size: int) -> None:
-        """Let everybody touch whole pages of the first range."""
-        self._libc.mprotect(address, size, mmap.PROT_READ | mmap.PROT_WRITE)
+        """Let everybody touch whole pages of the first range.
+
+        Raises:
+            MemoryError: the system refuses.
+        """
+        if self._libc.mprotect(address, size, mmap.PROT_READ | mmap.PROT_WRITE):
+            raise MemoryError(f"{size:,} bytes: the system does not open them ({os.strerror(ctypes.get_errno())})")
 
     def close(self, address: int, size: int) -> None:
         """Take that back, and the pages with it."""
@@ -223,9 +228,14 @@ class _Reservation:
         self._commit(self.base, EDGE)
 
     def commit(self, address: int, size: int) -> None:
-        """Make a range usable; large ones get huge pages where the system has them (scattered access is faster)."""
+        """Make a range usable; large ones get huge pages where the system has them (scattered access is faster).
+
+        Raises:
+            MemoryError: the system has not that much memory (Windows, where it is asked here).
+        """
         if os.name == "nt":
-            self._commit(address, size)
+            if not self._commit(address, size):
+                raise MemoryError(f"{size:,} bytes: the system has not that much memory")
         elif size >= HUGE:
             self._advise("MADV_HUGEPAGE", address, size, HUGE)
 
@@ -334,14 +344,14 @@ class Arena:
                 best = self._best(room, align, highest)
                 assert best is not None
             position, length, address = best
-            start, _ = self._free.pop(position)
-            pieces = [(start, address - start), (address + room, start + length - address - room)]
-            self._free[position:position] = [piece for piece in pieces if piece[1] > 0]
             home = address + shift
             if open_:
                 self._reservation.open(address, room - GAP)
             if kind != "reserved":
                 self._reservation.commit(home, room)
+            start, _ = self._free.pop(position)
+            pieces = [(start, address - start), (address + room, start + length - address - room)]
+            self._free[position:position] = [piece for piece in pieces if piece[1] > 0]
             if address < self._high_water and kind != "reserved":
                 used = min(size, self._high_water - address)
                 if used >= 1 << 20:
@@ -350,7 +360,7 @@ class Arena:
                     head, tail = min(used, -home % page), min(used, (home + used) % page)
                     ctypes.memset(home, 0, head)
                     ctypes.memset(home + used - tail, 0, tail)
-                    if os.name == "nt" or not hasattr(mmap, "MADV_DONTNEED"):
+                    if sys.platform != "linux":  # the only system that promises pages of zeros
                         ctypes.memset(home, 0, used)
                 else:
                     ctypes.memset(home, 0, used)
@@ -455,7 +465,7 @@ class Arena:
             if self.is_guarded and allocation.kind not in GUARDED:
                 self._reservation.close(address, room - GAP)
             elif allocation.size >= 1 << 20:
-                self._reservation.discard(allocation.home, allocation.size)
+                self._reservation.discard(address + self._reservation.shift, allocation.size)  # it may have moved
             position = bisect.bisect_left(self._free, (address, 0))
             self._free.insert(position, (address, room))
             for index in (position, position - 1):  # join with the piece after, then with the piece before

@@ -42,7 +42,7 @@ from gpulab.virtual_gpu.isa.instruction import Program
 from gpulab.virtual_gpu.machine import faults
 from gpulab.virtual_gpu.machine.arena import Arena
 from gpulab.virtual_gpu.machine.finished import Complete, Finished, memory_ranges
-from gpulab.virtual_gpu.machine.launching import Plan, at_a_time
+from gpulab.virtual_gpu.machine.launching import Plan, at_a_time, most_alive
 from gpulab.virtual_gpu.machine.loading import Dim3, Hidden, LoadedKernel, LoadedModule, Request
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.context import Contexts
@@ -171,6 +171,10 @@ class VirtualDevice:
         """The record of a launch, which is asked for as in `run`."""
         return self.run(kernel, grid, block, dynamic_lds, kernarg, **how).record()
 
+    def most_alive(self, kernel: LoadedKernel, block: Dim3, dynamic_lds: int) -> int:
+        """Workgroups of a launch that are alive at the same time at the most, if it is not cooperative."""
+        return most_alive(self.architecture, kernel, block, kernel.descriptor.lds_bytes + dynamic_lds)
+
     def run(
         self,
         kernel: LoadedKernel,
@@ -184,7 +188,6 @@ class VirtualDevice:
         workers: int | None = None,
         printf_buffer: int = 0,
         host: Host | None = None,
-        heap: int = 0,
         cooperative: bool = False,
         checked: bool = False,
         only_sample: bool = False,
@@ -199,7 +202,7 @@ class VirtualDevice:
             collect: "default" (instruction counters) or "profile" (also costs per source line).
             limit: instructions that one wave may execute; None for the default (see the module's docstring).
             workers: host threads; None for all cores.
-            printf_buffer, heap: addresses for the hidden arguments of these names.
+            printf_buffer: its address, for the hidden argument of this name.
             host: who answers the kernel's calls of the host; then on one thread.
             checked: look for races, reads of what was never written and the like (see checking.py); on one thread.
             only_sample: run no workgroups but those of the sample from which the time is modelled, on one thread.
@@ -209,9 +212,9 @@ class VirtualDevice:
         with self._lock:
             began = time.perf_counter()
             hidden = NOTHING_HIDDEN
-            if printf_buffer or host is not None or heap or cooperative:
-                record = self._start_cooperation(grid, block) if cooperative else 0
-                hidden = Hidden(printf_buffer, 0 if host is None else host.address, heap, record)
+            if printf_buffer or host is not None or cooperative:
+                record = self._start_cooperation(grid) if cooperative else 0
+                hidden = Hidden(printf_buffer, 0 if host is None else host.address, record)
             request = Request(
                 grid, block, dynamic_lds, limit, collect == "profile", checked, workers, hidden, only_sample
             )
@@ -302,9 +305,9 @@ class VirtualDevice:
             ranges = memory_ranges(kernel, self.arena.table(kernel.module.granule, self.index)[0], filled)
             return trace_workgroup(kernel, self.arena, grid, block, dynamic_lds, filled, which, ranges)
 
-    def _start_cooperation(self, grid: Dim3, block: Dim3) -> int:
+    def _start_cooperation(self, grid: Dim3) -> int:
         """The address of the record of a cooperative launch, set up for this grid."""
-        record = dispatch.cooperation_record(grid, block)
+        record = dispatch.cooperation_record(grid)
         if not self._cooperation:
             self._cooperation = self.arena.allocate(64, "internal", self.index, "cooperative launch")
         ctypes.memmove(self._cooperation, record, len(record))

@@ -47,9 +47,19 @@ class Shape(NamedTuple):
 
 
 def at_a_time(architecture: Architecture, kernel: LoadedKernel, block: Dim3, lds: int) -> int:
-    """Workgroups of a kernel that a device holds at the same time, by HIP's formula."""
+    """Workgroups of a kernel that a device holds at the same time, by HIP's formula.
+
+    Args:
+        lds: bytes of a workgroup, static and dynamic.
+    """
     d, threads = kernel.descriptor, block[0] * block[1] * block[2]
-    return residency.api_blocks(architecture, d.vgprs, 0, d.sgprs, lds, threads) * architecture.multiprocessors
+    each = residency.api_blocks(architecture, d.vgprs, 0, d.sgprs, lds, threads, cu_mode=d.cu_mode)
+    return each * architecture.multiprocessors
+
+
+def most_alive(architecture: Architecture, kernel: LoadedKernel, block: Dim3, lds: int) -> int:
+    """Workgroups that a host thread keeps alive at the most: `Plan.launch.room` is no larger."""
+    return max(RESIDENTS, at_a_time(architecture, kernel, block, lds))
 
 
 class Layout(NamedTuple):

@@ -75,12 +75,11 @@ class Hidden(NamedTuple):
 
     printf_buffer: int = 0
     hostcall_buffer: int = 0
-    heap: int = 0
     multigrid_sync: int = 0
 
 
 class Request(NamedTuple):
-    """How a launch was asked for, but for its kernel and the arguments: see `VirtualDevice.launch`."""
+    """How a launch was asked for, but for its kernel and the arguments: see `VirtualDevice.run`."""
 
     grid: Dim3
     block: Dim3

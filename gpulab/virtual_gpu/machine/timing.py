@@ -618,7 +618,7 @@ class Pending:
 
     @property
     def _cu_mode(self) -> bool:
-        return self.architecture.cus_per_unit > 1 and not self.kernel.directives.get("workgroup_processor_mode", 1)
+        return self.architecture.cus_per_unit > 1 and self.kernel.cu_mode
 
     def placement(self, time: ModelledTime) -> Placement:
         """Where and when the workgroups run, given the modelled time of the launch."""

@@ -266,11 +266,11 @@ def _limit_from_environment() -> int | None:
     text = os.environ.get("GPULAB_INSTRUCTION_LIMIT", "").strip().replace("_", "")
     if not text:
         return None
-    if not text.isdigit():
+    if not text.isdecimal() or len(text) > 18:
         raise GpulabError(
             f"GPULAB_INSTRUCTION_LIMIT is {text!r}.",
             why="it is the number of instructions after which a wave is stopped.",
-            hint="use a whole number, 0 for no limit, or unset it.",
+            hint="use a whole number of at most 18 digits, 0 for no limit, or unset it.",
         )
     return int(text) or NO_LIMIT
 

@@ -24,7 +24,8 @@ from gpulab.virtual_gpu.machine.arena import Arena
 
 SERVICE_PRINTF = 2
 _PACKET, _HEADER, _BUFFER, _SIGNAL = 64 * 64, 24, 64, 64
-_FREE, _READY = 24, 32  # in the buffer
+_FREE_HEADER = struct.Struct("<QQII")
+_READY = 32  # in the buffer
 _BEGIN, _END = 1, 2
 _LONGEST = 1 << 20  # bytes of one message
 _MOST = 1 << 14  # packets: more waves than any device here holds at the same time
@@ -60,8 +61,7 @@ class HostcallBuffer:
         self._headers, self._payloads = headers, headers + -(-count * _HEADER // 64) * 64
         # Pointers have the number 1 at first, so that none is 0.
         pointers = [count | index for index in range(count)]
-        for index, following in enumerate([0, *pointers[:-1]]):
-            self._put(headers + index * _HEADER, struct.pack("<QQII", following, 0, 0, 0))
+        self._put(headers, b"".join(_FREE_HEADER.pack(following, 0, 0, 0) for following in (0, *pointers[:-1])))
         self._put(doorbell, bytes(_SIGNAL))
         self._put(self.address, struct.pack("<6Q", headers, self._payloads, doorbell, pointers[-1], 0, count - 1))
         self._messages.clear()

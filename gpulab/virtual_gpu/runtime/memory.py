@@ -440,7 +440,7 @@ class Memory:
 
     def registration(self, address: int) -> Registration | None:
         """The registration that holds a host address."""
-        for found in self.registrations.values():
+        for found in list(self.registrations.values()):  # another thread may register more
             if found.address <= address < found.address + found.size:
                 return found
         return None
@@ -450,7 +450,7 @@ class Memory:
 
         Registered host memory is the host's, at both of its addresses.
         """
-        for found in self.registrations.values():
+        for found in list(self.registrations.values()):
             if found.shadow <= address < found.shadow + found.size:
                 return found.address + address - found.shadow
         return self._arena.home(address)

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 Triple = tuple[int, int, int]
 
 _KEPT_PROGRAMS = 64
-AT_A_TIME = 16
-"""Workgroups that a host thread keeps alive at a time (machine/device.py), if they do not wait for each other."""
 LAUNCH_BUFFER, LAUNCH_BUFFER_SIZE, LAUNCH_END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
 _EXTRA = ctypes.c_void_p * 5
 
@@ -315,7 +313,7 @@ class Modules:
 
     def variable_at(self, address: int) -> tuple[int, int] | None:
         """(address, bytes) of the variable of a loaded module that begins at a device address."""
-        for module in self._modules.values():
+        for module in list(self._modules.values()):  # another thread may load one
             for found in module.loaded.symbols.values():
                 if found[0] == address:
                     return found[0], found[1]
@@ -347,7 +345,7 @@ class Modules:
 
     def _occupancy_threads(self, function: Function) -> int:
         d = function.descriptor
-        return residency.api_threads(function.device.architecture, d.vgprs, 0, d.sgprs, cu_mode=_cu_mode(d))
+        return residency.api_threads(function.device.architecture, d.vgprs, 0, d.sgprs, cu_mode=d.cu_mode)
 
     def occupancy(self, handle: int, block_threads: int, dynamic_lds: int) -> int:
         """Blocks per unit by HIP's formula; 0 if the block cannot run at all."""
@@ -357,9 +355,7 @@ class Modules:
         d, a = function.descriptor, function.device.architecture
         if block_threads > a.max_threads_per_block:
             return 0
-        return residency.api_blocks(
-            a, d.vgprs, 0, d.sgprs, d.lds_bytes + dynamic_lds, block_threads, cu_mode=_cu_mode(d)
-        )
+        return residency.api_blocks(a, d.vgprs, 0, d.sgprs, d.lds_bytes + dynamic_lds, block_threads, cu_mode=d.cu_mode)
 
     def hardware_occupancy(self, handle: int, block_threads: int, dynamic_lds: int) -> residency.Occupancy:
         """What the hardware holds; see `architectures.residency.occupancy`."""
@@ -372,7 +368,7 @@ class Modules:
             d.sgprs,
             d.lds_bytes + dynamic_lds,
             block_threads,
-            cu_mode=_cu_mode(d),
+            cu_mode=d.cu_mode,
         )
 
     def best_block(self, handle: int, dynamic_lds: int, limit: int) -> tuple[int, int]:
@@ -554,9 +550,16 @@ class Modules:
             printf_buffer = device.printf_buffer.start() if function.prints else 0
             host = device.hostcall_buffer if function.calls_host else None
             if host is not None:
+                if trace is not None:
+                    kernel = function.descriptor
+                    raise CapabilityError(
+                        f"{kernel.source_name or kernel.name} calls the host, which a trace cannot show.",
+                        why="a trace executes one workgroup by itself, and nobody answers what it asks of the host.",
+                        hint="leave out what prints or asserts.",
+                    )
                 workgroups = grid[0] * grid[1] * grid[2]
-                if not cooperative and not context.checking:
-                    workgroups = min(workgroups, AT_A_TIME)
+                if not cooperative:
+                    workgroups = min(workgroups, device.machine.most_alive(function.kernel, block, lds))
                 host.start(workgroups * device.architecture.waves(block[0] * block[1] * block[2]))
             if trace is not None:
                 recorded = device.machine.trace(
@@ -664,8 +667,3 @@ def _named(kernel: KernelDescriptor, signature: KernelSignature) -> KernelDescri
             for argument in kernel.arguments
         ),
     )
-
-
-def _cu_mode(descriptor: KernelDescriptor) -> bool:
-    # .amdhsa_workgroup_processor_mode 0 is what -mcumode writes; gfx9 has no such directive and one mode.
-    return descriptor.directives.get("workgroup_processor_mode", 1) == 0

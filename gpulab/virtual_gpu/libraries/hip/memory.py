@@ -243,8 +243,10 @@ def hipDrvPointerGetAttributes(count: int, attributes: int, data: int, address: 
         need(target)
         if attribute not in _ATTRIBUTE_BYTES:
             return codes.INVALID_VALUE
-        value = _pointer_attribute(attribute, address) or 0
-        (put64 if _ATTRIBUTE_BYTES[attribute] == 8 else put32)(target, value)
+        value, size = _pointer_attribute(attribute, address) or 0, _ATTRIBUTE_BYTES[attribute]
+        (put32 if size == 4 else put64)(target, value)
+        if size == 16:
+            put64(target + 8, 0)
     return 0
 
 

@@ -146,12 +146,6 @@ class BalancedUnitStruct(ctypes.Structure):
     _fields_ = _fields(schema.BALANCED_UNIT)
 
 
-class WeightStruct(ctypes.Structure):
-    """`Weight`."""
-
-    _fields_ = _fields(schema.WEIGHT)
-
-
 class BalanceStruct(ctypes.Structure):
     """`Balance`."""
 

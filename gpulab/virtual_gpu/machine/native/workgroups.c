@@ -141,7 +141,6 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
     wave->blind = blind != 0;
     wave->cache = cache;
     for (u32 d = 0; d < 3; d++) wave->group[d] = group[d];
-    wave->number = (u32)number;
     if (id_x != ~0u) wave->scalars[id_x] = group[0];
     if (id_y != ~0u) wave->scalars[id_y] = id_y == id_z ? group[1] | group[2] << 16 : group[1];
     if (id_z != ~0u && id_y != id_z) wave->scalars[id_z] = group[2];
@@ -374,7 +373,10 @@ int gpulab_run(Thread *thread) {
     if (live && live != ~0u && !dropped(thread, thread->number[at])) {
       thread->at++;
       thread->work += 64;
-      if (launch->ready && *(u64 *)launch->ready) return 1;
+      if (launch->ready && *(u64 *)launch->ready) { /* who waits for the host does not wait for other workgroups */
+        thread->moved = 1;
+        return 1;
+      }
       if (thread->work >= launch->slice) {
         thread->work = 0;
         return 1;
