@@ -147,7 +147,7 @@ def _caret(line: str, column: int, start: int, end: int) -> str:
     return f"    {text}\n    {padding.rstrip()}"
 
 
-def _show(raw: _Raw, source: Source, *, indent: str = "") -> tuple[SourceLine | None, str]:
+def _show(raw: _Raw, source: Source) -> tuple[SourceLine | None, str]:
     """Place and rendered text of one message."""
     line = source.line(raw.file, raw.line)
     column = _character_column(line, raw.column)
@@ -168,7 +168,7 @@ def _show(raw: _Raw, source: Source, *, indent: str = "") -> tuple[SourceLine | 
         text += f"\n{_caret(own, 0, 0, 0)}\n  The compiler read:"
     if line.strip():
         text += "\n" + _caret(line, column, start, end)
-    return where, "\n".join(indent + part for part in text.split("\n"))
+    return where, text
 
 
 def _message(raw: _Raw) -> str:
@@ -180,7 +180,7 @@ def _in_library(raw: _Raw) -> bool:
     return raw.file.startswith(_HEADERS) or raw.file.startswith("<")
 
 
-def _to_learner(raw: _Raw, source: Source) -> _Raw:
+def _to_learner(raw: _Raw) -> _Raw:
     """A message inside a header, moved to the learner's line that caused it (the first note or include there)."""
     if not _in_library(raw):
         return raw
@@ -218,7 +218,7 @@ def _diagnose(raws: Sequence[_Raw], source: Source) -> tuple[Diagnostic, ...]:
         if _is_noise(raw, source) or (raw.severity == "warning" and same in said_before):
             continue
         said_before.add(same)
-        moved = _to_learner(raw, source)
+        moved = _to_learner(raw)
         if _in_library(moved) and raw.message in told:  # without a place in the source the same says nothing new
             continue
         told.add(raw.message)

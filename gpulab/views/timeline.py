@@ -71,7 +71,7 @@ def timeline(activities: Sequence[Activity], launches: Sequence[Launch]) -> Time
         name="timeline",
         title=f"Timeline of {'one stream' if len(rows) == 1 else f'{len(rows)} streams'}"
         + ("" if modelled else " (measured)" if not any(a.is_modelled for a in found) else ""),
-        sentence=sentence(found, rows, names),
+        sentence=sentence(found, rows),
         table=table(found, names),
         data={
             "rows": [names[row] for row in rows],
@@ -205,7 +205,7 @@ def _plural(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def sentence(activities: Sequence[Activity], rows: Sequence[Row], names: Mapping[Row, str]) -> str:
+def sentence(activities: Sequence[Activity], rows: Sequence[Row]) -> str:
     """What is to be seen, in words."""
     work = [a for a in activities if a.kind in ("kernel", "copy", "fill")]
     if not work:

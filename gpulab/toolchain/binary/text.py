@@ -381,7 +381,7 @@ class _Writer:
             kind = "@progbits" if section.contents else "@nobits"
             self.out.append(f'\t.section\t{_quoted(section.name)},"{flags}",{kind}')
             for address, size, name in inside:
-                if name.startswith(".Lat_") and not self.is_used(name, section, address, size, placed):
+                if name.startswith(".Lat_") and not self.is_used(name, placed):
                     continue
                 align = min(address & -address or 256, 256).bit_length() - 1
                 quoted = _name(name)
@@ -389,9 +389,7 @@ class _Writer:
                 self.contents(section, address, size, placed)
                 self.out.append(f"\t.size\t{quoted}, {size}")
 
-    def is_used(
-        self, name: str, section: elf_reader.Section, address: int, size: int, placed: Mapping[int, str]
-    ) -> bool:
+    def is_used(self, name: str, placed: Mapping[int, str]) -> bool:
         """Whether anything leads to what has no name; kernel descriptors and what only fills are not needed."""
         return any(f" {name}@" in line for line in self.out) or any(value.startswith(name) for value in placed.values())
 

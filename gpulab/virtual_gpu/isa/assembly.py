@@ -622,7 +622,7 @@ class _Reader:
             )
         functions = self.functions()
         documents = metadata.load(self.metadata)
-        data, aliases = self.data_objects(functions)
+        data, aliases = self.data_objects()
         self.resolve_operands(aliases)
         self.add_got_slots(data, aliases)
         kernels = self.kernel_descriptors(documents)
@@ -679,9 +679,7 @@ class _Reader:
             directives[name] = {key: self.number(text, line) for key, (text, line) in block.items()}
         return metadata.descriptors(documents, directives, self.labels, self.wave_size)
 
-    def data_objects(
-        self, functions: Mapping[str, tuple[int, int]]
-    ) -> tuple[dict[str, DataObject], dict[str, tuple[str, int]]]:
+    def data_objects(self) -> tuple[dict[str, DataObject], dict[str, tuple[str, int]]]:
         """Cut the sections into objects; the second result maps other names to (object, offset)."""
         objects: dict[str, DataObject] = {}
         aliases: dict[str, tuple[str, int]] = {}

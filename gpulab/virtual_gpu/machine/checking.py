@@ -165,10 +165,7 @@ class Checker:
         self.state, self._last, self._watched = CheckStruct(), None, None
         self._releases = (_U64 * (2 * _RELEASES))()
 
-    def prepare(
-        self, launch: LaunchStruct, kernel: LoadedKernel, code: Code, profile: bool, at_a_time: int,
-        block: Dim3,
-    ) -> None:  # fmt: skip
+    def prepare(self, launch: LaunchStruct, kernel: LoadedKernel, code: Code, at_a_time: int, block: Dim3) -> None:
         """Set a launch up to be checked; sizes, residents and allocations are in `launch` already.
 
         at_a_time: workgroups that the device holds at the same time. block: threads in x, y, z.
@@ -194,7 +191,7 @@ class Checker:
                 cells += (-(-allocation.size // granule) + 15) // 8 * 8
         each = 4 * (cells + 64)
         if self._cells.fit(3 * each) or fresh or state.now > _EVENTS // 2:
-            self._start_over(each)
+            self._start_over()
         # What earlier launches left behind has smaller epochs, whatever memory the cells stood for.
         state.write = self._cells.address
         state.read, state.other = state.write + each, state.write + 2 * each
@@ -258,7 +255,7 @@ class Checker:
             faults.append(self._fault(fault, one.finding, kernel, code, grid, block) if one.finding.kind else fault)
         return faults
 
-    def _start_over(self, each: int) -> None:
+    def _start_over(self) -> None:
         """Forget all epochs."""
         self.state.now = 0
         if self._cells.address:

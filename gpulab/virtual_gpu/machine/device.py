@@ -348,7 +348,7 @@ class VirtualDevice:
             observer.prepare(launch, plan.total, *PROFILED, self.architecture.wave_size)
         if request.checked:
             held = at_a_time(self.architecture, plan.kernel, request.block, plan.lds)
-            self._checks().prepare(launch, plan.kernel, code, request.profile, held, request.block)
+            self._checks().prepare(launch, plan.kernel, code, held, request.block)
 
     def _drive(self, plan: Plan, host: Host | None, began: float) -> int:
         """Run all workgroups of a launch, on as many host threads as there are contexts; how much was collected then.

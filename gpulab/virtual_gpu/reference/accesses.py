@@ -111,7 +111,7 @@ class MemoryRows(Addresses):
         try:
             return action()
         except BadAccess as bad:
-            raise Stop(bad.kind, lane, access, bad.detail, bad) from None
+            raise Stop(bad.kind, lane, access, "", bad) from None
 
     def place(self, address: int, size: int, lane: int, access: str) -> tuple[Any, int]:
         """(LDS or this lane's scratch as a byte array, offset) for an aperture address, or (None, address)."""

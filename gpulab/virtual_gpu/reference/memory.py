@@ -21,16 +21,16 @@ class DeviceMemory(Protocol):
 class BadAccess(Exception):
     """An address that must not be used. `kind` as in records.Fault: "out of bounds", "null", "freed", ..."""
 
-    def __init__(self, kind: str, address: int, size: int, *, detail: str = "", nearest: AllocationNote | None = None):
+    def __init__(self, kind: str, address: int, size: int, *, nearest: AllocationNote | None = None):
         super().__init__(f"{kind}: {size} bytes at {address:#x}")
-        self.kind, self.address, self.size, self.detail, self.nearest = kind, address, size, detail, nearest
+        self.kind, self.address, self.size, self.nearest = kind, address, size, nearest
 
 
 class Regions:
     """A memory of separate byte regions, for tests and traces: `allocate`, then `read` and `write` by address."""
 
-    def __init__(self, first: int = 0x7000_0000_0000) -> None:
-        self.next = first
+    def __init__(self) -> None:
+        self.next = 0x7000_0000_0000
         self.regions: dict[int, bytearray] = {}
 
     def allocate(self, contents: bytes | int) -> int:

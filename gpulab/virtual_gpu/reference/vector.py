@@ -73,11 +73,11 @@ class VectorRows(Operands):
         found = self.evaluate(row, values, arguments)
         writes: Writes = []
         named = iter(destinations)
-        for number, (result, bits) in enumerate(zip(results, found, strict=True)):
+        for result, bits in zip(results, found, strict=True):
             if result.type == b1:
                 writes.append(self.mask_result(row, result.name, bits.astype(bool), named, write, allowed))
             else:
-                writes.append(self.vector_result(row, result.name, result.type, bits, named, write, number))
+                writes.append(self.vector_result(row, result.name, result.type, bits, named, write))
         return writes
 
     def indexed(self, operand: Operand, enable: int) -> Operand:
@@ -87,9 +87,7 @@ class VectorRows(Operands):
             return operand
         return replace(operand, value=replace(register, index=register.index + (m0 & 255)))
 
-    def vector_result(
-        self, row: Row, name: str, type: Type, bits: Bits, named: Any, write: Bits, number: int
-    ) -> Callable[[], None]:
+    def vector_result(self, row: Row, name: str, type: Type, bits: Bits, named: Any, write: Bits) -> Callable[[], None]:
         wave = self.wave
         explicit = name in ("dst", "sdst")
         if not explicit:

@@ -133,10 +133,10 @@ class Frame(Structure):
             e.lines, e.entry_lines, self._back_edges = piece.lines, piece.entry_lines, piece.back_edges
             self.crosslane.new_function()
 
-    def _count(self, array: Value, number: int, amount: int = 1) -> Value:
+    def _count(self, array: Value, number: int) -> Value:
         e = self.emitter
         address = e.let(f"getelementptr i64, ptr {array}, i64 {number}")
-        total = e.let(f"add i64 {e.let(f'load i64, ptr {address}')}, {amount}")
+        total = e.let(f"add i64 {e.let(f'load i64, ptr {address}')}, 1")
         e.do(f"store i64 {total}, ptr {address}")
         return total
 

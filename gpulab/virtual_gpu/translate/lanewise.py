@@ -93,7 +93,7 @@ class Lanewise:
                     chunk, raw, element, lambda value: flushed_input(chunk.reader, mode, value, element)
                 )
         if row.packed == "mix" and not parameter.implicit:
-            value = self._mixed(chunk, raw, instruction, operand, position)
+            value = self._mixed(raw, instruction, operand, position)
             return flushed_input(chunk.reader, item.mode, value, type)
         if type.width in (8, 16):
             named = operand.half if operand is not None else ""
@@ -201,9 +201,7 @@ class Lanewise:
             halves.append(e.let(f"zext {narrow} {half} to {e.v32}"))
         return e.let(f"or {e.v32} {e.let(f'shl {e.v32} {halves[1]}, splat (i32 16)')}, {halves[0]}")
 
-    def _mixed(
-        self, chunk: Chunk, raw: Value, instruction: Instruction, operand: Operand | None, position: int
-    ) -> Value:
+    def _mixed(self, raw: Value, instruction: Instruction, operand: Operand | None, position: int) -> Value:
         """A source of v_fma_mix*: f32, or one half of the register as f16, widened."""
         e = self.emitter
         f32 = f"<{e.lanes} x float>"

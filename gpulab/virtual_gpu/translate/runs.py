@@ -99,7 +99,7 @@ class Run:
             if isinstance(row, Memory):
                 if self.masks & decoded.scalar_reads:
                     return True
-                return self._memory_conflict(decoded) and not self._goes_on(decoded, row)
+                return self._memory_conflict(decoded) and not self._goes_on(row)
             return bool(self.masks & (self._scalar_values(decoded) | self._misplaced_masks(decoded)))
         return bool(self.masks & (decoded.scalar_reads | decoded.scalar_writes))
 
@@ -154,7 +154,7 @@ class Run:
                 return True
         return False
 
-    def _goes_on(self, decoded: Decoded, row: Memory) -> bool:
+    def _goes_on(self, row: Memory) -> bool:
         """Whether a store that is in conflict with what was read before may begin a second part of the run."""
         reads = all(space == "load" for space in self.spaces.values())
         return self.whole and not self.loads and row.action == "store" and reads and self._fit(self.items)
