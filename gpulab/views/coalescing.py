@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from gpulab.records import AccessCost, AccessSample, Launch
 from gpulab.views import palette
 from gpulab.views.instrument import Instrument
-from gpulab.views.table import Cell, Table
+from gpulab.views.table import Cell, Table, one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 100
 """Instructions in the chooser and the table; of what is longer the best are left out."""
-_TEXT = 120
 _ROWS = (2, 4, 8, 16, 32)
 _NEIGHBOURS = "Let neighbouring lanes use neighbouring elements: then a line serves many of them."
 _TOWARDS = {"load": "of", "store": "to", "atomic": "on"}
@@ -203,18 +202,13 @@ def _said(percent: float) -> str:
     return f"{percent:.3g} %"
 
 
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
-
-
 def _summary(cost: AccessCost) -> dict[str, Any]:
     moved = cost.lines * cost.line_bytes
     sample = _samples(cost)[0]
     return {
         "line": cost.where.line if cost.where else 0,
-        "source": _short(cost.where.text) if cost.where else "",
-        "text": _short(cost.instruction),
+        "source": one_line(cost.where.text) if cost.where else "",
+        "text": one_line(cost.instruction),
         "action": _what(cost),
         "asked": cost.requested_bytes,
         "moved": moved,
@@ -227,7 +221,7 @@ def _summary(cost: AccessCost) -> dict[str, Any]:
 def _what(cost: AccessCost) -> str:
     """What an instruction does to what: "load of x"."""
     names = list(dict.fromkeys(memory.name for memory in _samples(cost)[0].memory)) or [cost.space]
-    quoted = [name if " " in name else f"‘{_short(name)}’" for name in names[:2]]
+    quoted = [name if " " in name else f"‘{one_line(name)}’" for name in names[:2]]
     return f"{cost.action} {_TOWARDS[cost.action]} {' and '.join(quoted)}"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpulab.views import palette
 from gpulab.views.instrument import Instrument
-from gpulab.views.table import Cell, Table
+from gpulab.views.table import Cell, Table, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -323,10 +323,6 @@ def failing(case: FailedCase) -> Instrument:
 # ------------------------------------------------------------------------------------------------------- as a picture
 
 
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 _PAINT = {
     "right": (palette.BLUE, "", "white"), "wrong": ("#FFFFFF", "", "black"),
     "never written": ("#E4E4E4", "///", "black"),
@@ -340,15 +336,15 @@ def _figure(case: FailedCase, title: str) -> Figure:
     lines = [*(len(_layout(array)) + 1.2 for array in case.arrays), 0.7]
     figure = palette.figure(9, 0.5 + 0.36 * sum(lines) + (0.2 if case.stopped else 0))
     grid = figure.add_gridspec(len(lines), 1, height_ratios=lines)
-    stopped = f"\n{_short(_stopped(case), 110)}" if case.stopped else ""
-    figure.suptitle(palette.plain(_short(title, 110) + stopped), fontsize=10)
+    stopped = f"\n{short(_stopped(case), 110)}" if case.stopped else ""
+    figure.suptitle(palette.plain(short(title, 110) + stopped), fontsize=10)
     for number, array in enumerate(case.arrays):
         axes = figure.add_subplot(grid[number, 0])
         layout = _layout(array)
         axes.set_xlim(-1.6, 16.2)
         axes.set_ylim(len(layout) + 0.05, -1.15)
         axes.axis("off")
-        axes.text(-1.5, -0.75, palette.plain(_short(_counts(array), 90)), fontsize=9, weight="bold", va="center")
+        axes.text(-1.5, -0.75, palette.plain(short(_counts(array), 90)), fontsize=9, weight="bold", va="center")
         for column, head in enumerate(_drawn(array, False)["heads"] if array.elements else ()):
             axes.text(column + 0.5, -0.2, head, ha="center", va="center", fontsize=6.5)
         for row, (label, elements) in enumerate(layout):
@@ -374,7 +370,7 @@ def _layout(array: FailedArray) -> list[tuple[str, list[ArrayElement]]]:
         if elements:
             word = "row " if len(array.shape) == 2 else ""
             label = f"{word}{drawn['rows'][number]}" if word else f"{array.name}[{drawn['rows'][number]}]"
-            rows.append((palette.plain(_short(label, 14)), elements))
+            rows.append((palette.plain(short(label, 14)), elements))
     for first in range(0, min(len(array.beside), 16), 8):
         rows.append(("outside" if not first else "", list(array.beside[first : first + 8])))
     return rows
@@ -393,9 +389,9 @@ def _draw_cell(axes: Any, column: int, row: int, element: ArrayElement) -> None:
         )
     )  # fmt: skip
     sign = "" if element.state == "right" else SIGNS[element.state]
-    text = f"{sign}{_short(element.found, 6)}"
+    text = f"{sign}{short(element.found, 6)}"
     if element.state in ("wrong", "never written"):
-        text += f"\n≠ {_short(element.expected, 6)}"
+        text += f"\n≠ {short(element.expected, 6)}"
     elif outside:
         text = f"{sign}[{element.index}]"
     back = {"facecolor": paint, "edgecolor": "none", "pad": 0.8} if hatch else None  # or lines go through the text

@@ -19,7 +19,7 @@ from gpulab.records import AccessCost, AccessSample, Launch
 from gpulab.views import palette
 from gpulab.views.index_expression import ExpressionError, parse
 from gpulab.views.instrument import Instrument
-from gpulab.views.table import Cell, Table
+from gpulab.views.table import Cell, Table, one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,6 @@ ACTIONS = ("load", "store", "atomic")
 SIZES = (1, 2, 4, 8, 12, 16)
 MOST = 100
 _OFFERED = (4, 8, 16)
-_TEXT = 120
 _LARGEST = 1024  # threads of a block
 _TILE = (
     ("consecutive", "x", "each lane the next element"),
@@ -288,16 +287,11 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
-
-
 def _summary(cost: AccessCost) -> dict[str, Any]:
     return {
         "line": cost.where.line if cost.where else 0,
-        "source": _short(cost.where.text) if cost.where else "",
-        "text": _short(cost.instruction),
+        "source": one_line(cost.where.text) if cost.where else "",
+        "text": one_line(cost.instruction),
         "action": cost.action,
         "cycles": cost.bank_cycles,
         "conflicts": cost.conflict_cycles,

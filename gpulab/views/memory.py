@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gpulab import architectures
 from gpulab.views import palette, profiles
 from gpulab.views.instrument import Instrument
-from gpulab.views.table import Cell, Table
+from gpulab.views.table import Cell, Table, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -426,10 +426,6 @@ def _choices(launch: Launch) -> tuple[list[tuple[str, str, list[AccessCost]]], i
     return [("all accesses", "all", costs), *shown], len(by_bytes) - len(shown)
 
 
-def _clip(text: str, most: int = 120) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def _drawn(found: Sequence[Path], a: Architecture) -> list[dict[str, Any]]:
     facts = level_facts(a)
     rows = []
@@ -484,12 +480,12 @@ def _one(launch: Launch) -> dict[str, Any]:
     for name, what, costs in choices:
         found = paths(costs, a)
         shown.append({
-            "name": _clip(name), "what": what, "paths": _drawn(found, a), "sentence": _sentence(found, a),
+            "name": short(name), "what": what, "paths": _drawn(found, a), "sentence": _sentence(found, a),
             "levels": [[cell if isinstance(cell, str) else round(cell, 6) for cell in row]
                        for row in _level_rows(found, a)],
         })  # fmt: skip
     return {
-        "name": f"{_clip(launch.kernel)} ({launch.arch})", "columns": _columns(a), "choices": shown,
+        "name": f"{short(launch.kernel)} ({launch.arch})", "columns": _columns(a), "choices": shown,
         "leftOut": left_out, "sources": f"Latencies and rates of the {a.product}: {sources(a)}",
     }  # fmt: skip
 
@@ -523,7 +519,7 @@ def memory_hierarchy(launch: Launch, beside: Launch | None = None) -> Instrument
         lead = (f"{one.kernel} ({one.arch})",) if beside is not None else ()
         rows += [(*lead, *row) for row in _level_rows(found, a)]
         said = " ".join(filter(None, (_sentence(found, a), _note(one))))
-        sentences.append(f"{_clip(one.kernel)} ({one.arch}): {said}" if beside is not None else said)
+        sentences.append(f"{short(one.kernel)} ({one.arch}): {said}" if beside is not None else said)
     table = Table((("kernel", *_COLUMNS) if beside is not None else _COLUMNS), tuple(rows), _explained(launches))
     data = {
         "launches": [_one(one) for one in launches],
@@ -531,7 +527,7 @@ def memory_hierarchy(launch: Launch, beside: Launch | None = None) -> Instrument
         "kinds": [{"words": words, "colour": colour} for words, colour in KINDS.values()],
         "levelColumns": list(_COLUMNS),
     }
-    title = f"Memory hierarchy: {' beside '.join(_clip(f'{one.kernel} ({one.arch})', 60) for one in launches)}"
+    title = f"Memory hierarchy: {' beside '.join(short(f'{one.kernel} ({one.arch})', 60) for one in launches)}"
     return Instrument("memory", title, " ".join(sentences), table, data, lambda: _figure(launches, title))
 
 

@@ -17,7 +17,7 @@ from gpulab.records import Launch
 from gpulab.views import flops, palette
 from gpulab.views.flops import Work
 from gpulab.views.instrument import Instrument
-from gpulab.views.table import Cell, Table
+from gpulab.views.table import Cell, Table, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,11 +73,6 @@ def point(work: Work, roofs: Sequence[Roof], run: str = "", label: str = "") -> 
             times["compute"] = compute
         limits[rate] = times
     return Point(work, label or work.kernel, run, limits)
-
-
-def _short(name: str, most: int = 120) -> str:
-    """A name that is not longer than so many characters: those of templates can have thousands."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _si(value: float, unit: str) -> str:
@@ -156,7 +151,7 @@ def describe(found: Point, names: Mapping[str, str], rate: str = "achievable") -
     """A point in words: what it computes, what it moves, its lowest roof, how far below, and what the model says."""
     work = found.work
     many = f" in {work.launches:,} launches" if work.launches > 1 else ""
-    took = f"{_short(found.label)}: {_si(work.us * 1e-6, 's') if work.us >= 1e6 else f'{work.us:,.3g} µs'}"
+    took = f"{short(found.label)}: {_si(work.us * 1e-6, 's') if work.us >= 1e6 else f'{work.us:,.3g} µs'}"
     own = f", {work.overhead_us:.3g} of them the launch" if work.overhead_us > 0.1 * work.us else ""
     took += f" ({'modelled' if work.modelled else 'measured'}{own}){many}"
     lowest = found.lowest(rate)
@@ -247,7 +242,7 @@ def _level(points: Sequence[Point], roofs: Sequence[Roof]) -> str:
 def _message(found: Point, names: Mapping[str, str]) -> dict[str, Any]:
     work = found.work
     return {
-        "kernel": _short(found.label),
+        "kernel": short(found.label),
         "run": found.run,
         "launches": work.launches,
         "us": work.us,
@@ -275,7 +270,7 @@ def _table(points: Sequence[Point], roofs: Sequence[Roof], left_out: int) -> Tab
     two = any(found.run for found in points)
     for found in points:
         work, lowest = found.work, found.lowest("achievable")
-        whose: tuple[Cell, ...] = (_short(found.label), *([found.run] if two else []), work.us)
+        whose: tuple[Cell, ...] = (short(found.label), *([found.run] if two else []), work.us)
         names = {roof.key: roof.name for roof in roofs}
         for roof in roofs:
             moved = work.bytes.get(roof.key, 0.0)
@@ -346,7 +341,7 @@ def roofline(launches: Sequence[Launch], beside: Sequence[Launch] = (), by: str 
             first, table, shown = points, _table(points, roofs, left_out + also), name
         sets[name] = {
             "points": [
-                {**_message(found, names), "colour": colour, "name": _short(text, 40)}
+                {**_message(found, names), "colour": colour, "name": short(text, 40)}
                 for found, (colour, text) in zip(points, _looks(points, pairs), strict=True)
             ],
             "arrows": [list(pair) for pair in pairs],
@@ -437,7 +432,7 @@ def _figure(
         axes.plot([x], [y], marker="D" if points[k].run == "after" else "o", color=palette.CATEGORIES[colour],
                   markersize=9, markeredgecolor="black", linestyle="none")  # fmt: skip
         left = math.log10(x / low) > 0.6 * math.log10(high / low)
-        axes.annotate(palette.plain(_short(name, 31)), (x, y), xytext=(-10 if left else 10, -4), fontsize=9,
+        axes.annotate(palette.plain(short(name, 31)), (x, y), xytext=(-10 if left else 10, -4), fontsize=9,
                       textcoords="offset points", ha="right" if left else "left")  # fmt: skip
     for one, other in pairs:
         if one not in places or other not in places:

@@ -33,6 +33,16 @@ def preformatted(text: str, name: str = "", colour: str = "") -> str:
     return f'<pre {attribute}style="{style}">{escape(text)}</pre>'
 
 
+def short(text: str, most: int = 120) -> str:
+    """The text with at most so many characters: names of templates can have thousands."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def one_line(text: str) -> str:
+    """The text in one line, with at most 120 characters."""
+    return short(" ".join(text.split()))
+
+
 def number(value: int | float) -> str:
     """A count with thousands separators, a float with three significant digits or its integer part."""
     if isinstance(value, float):

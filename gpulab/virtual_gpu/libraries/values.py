@@ -12,6 +12,7 @@ import ctypes
 from gpulab.virtual_gpu import runtime
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
+from gpulab.virtual_gpu.runtime.streams import Stream
 
 rt = runtime.instance()
 
@@ -59,3 +60,10 @@ def put_text(address: int, size: int, value: str) -> None:
         raise Failure(codes.INVALID_VALUE)
     raw = value.encode()[: size - 1]
     ctypes.memmove(address, raw + b"\0", len(raw) + 1)
+
+
+def waited(stream: Stream | None) -> tuple[int, Stream]:
+    """(code of a pending fault, stream) for a copy: synchronous ones surface faults first."""
+    if stream is not None:
+        return 0, stream
+    return rt.surface(rt.current), rt.current.null_stream

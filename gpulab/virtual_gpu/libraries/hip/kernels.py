@@ -132,13 +132,8 @@ _thread = _Thread()
 _MOST_ARGUMENT_BYTES = 4096
 
 
-def _triple(address: int) -> Triple:
-    x, y, z = (ctypes.c_uint32 * 3).from_address(address)
-    return x, y, z
-
-
 def hipConfigureCall(grid: int, block: int, lds: int, stream: int) -> int:
-    _thread.calls.append(_Call(_triple(grid), _triple(block), lds, stream, bytearray()))
+    _thread.calls.append(_Call(modules.dim3(grid), modules.dim3(block), lds, stream, bytearray()))
     return 0
 
 

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 
 from gpulab.virtual_gpu.libraries.hip.textures import check_box, texel_bytes, whole
-from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt, text
+from gpulab.virtual_gpu.libraries.values import get32, get64, need, put32, put64, rt, text, waited
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.memory import (
@@ -377,13 +377,6 @@ def hipMemcpyPeerAsync(target: int, to: int, source: int, origin: int, size: int
     return hipMemcpyAsync(target, source, size, DEVICE_TO_DEVICE, stream)
 
 
-def _waited(stream: Stream | None) -> tuple[int, Stream]:
-    """(code of a pending fault, stream) for a copy: synchronous ones surface faults first."""
-    if stream is not None:
-        return 0, stream
-    return rt.surface(rt.current), rt.current.null_stream
-
-
 def _copy_2d(
     target: int,
     target_pitch: int,
@@ -394,7 +387,7 @@ def _copy_2d(
     kind: int,
     stream: Stream | None,
 ) -> int:
-    code, where = _waited(stream)
+    code, where = waited(stream)
     if code or not width or not height:
         return code
     if not target or not source:
@@ -476,7 +469,7 @@ def hipDrvMemcpy2DUnaligned(parameters: int) -> int:
 def _copy_3d(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> int:
     if p.srcArray or p.dstArray:
         return _copy_arrays(p, kind, stream)
-    code, where = _waited(stream)
+    code, where = waited(stream)
     width, height, depth = p.extent.width, p.extent.height, p.extent.depth
     if code or not width or not height or not depth:
         return code
@@ -532,7 +525,7 @@ def array_rows(p: Memcpy3D | Memcpy3DPeer) -> tuple[tuple[int, int, int], tuple[
 
 
 def _copy_arrays(p: Memcpy3D | Memcpy3DPeer, kind: int, stream: Stream | None) -> int:
-    code, where = _waited(stream)
+    code, where = waited(stream)
     if code or not p.extent.width:
         return code
     (source, source_pitch, source_rows), (target, target_pitch, target_rows), (width, height, depth) = array_rows(p)
@@ -650,7 +643,7 @@ def _driver_3d(parameters: int, stream: Stream | None) -> int:
     need(parameters)
     p = DriverMemcpy3D.from_address(parameters)
     (source, source_pitch, source_rows), (target, target_pitch, target_rows) = _sides(p, True)
-    code, where = _waited(stream)
+    code, where = waited(stream)
     if code:
         return code
     if p.WidthInBytes > source_pitch or p.WidthInBytes > target_pitch:

@@ -354,7 +354,7 @@ def hipExtLaunchMultiKernelMultiDevice(launches: int, count: int, flags: int) ->
 
 
 def hipLaunchKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
-    return launch_function(host_function(function), _dim3(grid), _dim3(block), lds, stream, parameters, symbol=function)
+    return launch_function(host_function(function), dim3(grid), dim3(block), lds, stream, parameters, symbol=function)
 
 
 def hipExtLaunchKernel(
@@ -369,7 +369,7 @@ def hipExtLaunchKernel(
     flags: int,
 ) -> int:
     function = host_function(function)
-    (gx, gy, gz), (bx, by, bz) = _dim3(grid), _dim3(block)
+    (gx, gy, gz), (bx, by, bz) = dim3(grid), dim3(block)
     return hipExtModuleLaunchKernel(
         function, gx * bx, gy * by, gz * bz, bx, by, bz, lds, stream, parameters, 0, start, stop, flags
     )
@@ -377,7 +377,7 @@ def hipExtLaunchKernel(
 
 def hipLaunchCooperativeKernel(function: int, grid: int, block: int, parameters: int, lds: int, stream: int) -> int:
     found = host_function(function)
-    return launch_function(found, _dim3(grid), _dim3(block), lds, stream, parameters, cooperative=True, symbol=function)
+    return launch_function(found, dim3(grid), dim3(block), lds, stream, parameters, cooperative=True, symbol=function)
 
 
 def hipLaunchKernelExC(configuration: int, function: int, parameters: int) -> int:
@@ -428,7 +428,7 @@ def hipDrvLaunchKernelEx(configuration: int, function: int, parameters: int, ext
 _DIM3 = struct.Struct("=3I")
 
 
-def _dim3(address: int) -> Triple:
+def dim3(address: int) -> Triple:
     """A dim3 passed by value."""
     x, y, z = _DIM3.unpack(ctypes.string_at(address, 12))
     return x, y, z

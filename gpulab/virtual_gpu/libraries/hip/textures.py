@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from gpulab.virtual_gpu.libraries.values import get64, need, put32, put64, rt
+from gpulab.virtual_gpu.libraries.values import get64, need, put32, put64, rt, waited
 from gpulab.virtual_gpu.runtime import codes
 from gpulab.virtual_gpu.runtime.codes import Failure
 from gpulab.virtual_gpu.runtime.memory import DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
@@ -135,13 +135,6 @@ def hipDeviceGetTexture1DLinearMaxWidth(width: int, described: int, device: int)
 # Copies
 
 
-def _where(stream: Stream | None) -> tuple[int, Stream]:
-    """(code of a pending fault, stream): synchronous copies surface faults first."""
-    if stream is not None:
-        return 0, stream
-    return rt.surface(rt.current), rt.current.null_stream
-
-
 def _inside(array: Array, x: int, y: int, width: int, height: int) -> int:
     """The address of the byte x of row y of an array, of which a rectangle is copied."""
     rows = max(array.height, 1) * max(array.depth, 1)
@@ -160,7 +153,7 @@ def _copy(
     target: int, target_pitch: int, source: int, source_pitch: int, width: int, height: int, kind: int,
     stream: Stream | None,
 ) -> int:  # fmt: skip
-    code, where = _where(stream)
+    code, where = waited(stream)
     if code or not width or not height:
         return code
     if width > target_pitch or width > source_pitch:
