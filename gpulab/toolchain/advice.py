@@ -49,6 +49,13 @@ _PRIMITIVES = Rule(
     "gpulab's own hipCUB and rocPRIM have no <{0}>: docs/primitives.md lists what they have, and what not.\n"
     "<hipcub/hipcub.hpp> and <rocprim/rocprim.hpp> bring all of it.",
 )
+_CACHE_HINTS = Rule(
+    "hints for caches",
+    r"(?:use of undeclared identifier|no matching function for call to) "
+    r"'(__(?:ld(?:cs|cg|ca|lu|cv)|st(?:cs|cg|wb|wt)))'",
+    "{0} is a hint for NVIDIA's caches, which HIP has for half and bfloat16 at most. Read and write plainly: x = *p "
+    "and *p = x. For data that is used once: __builtin_nontemporal_load(p), __builtin_nontemporal_store(number, p).",
+)
 _COMMAS = Rule(
     "commas in for",
     r"in 'for' statement specifier|redefinition of|expected expression|expected '\)'",
@@ -171,6 +178,7 @@ RULES: tuple[Rule, ...] = (
         "Allocate, copy and launch in Python: gpulab.to_device(array), kernel[grid, block](...), x.to_host().",
     ),
     _PRIMITIVES,
+    _CACHE_HINTS,
     Rule(
         "primitives of the whole device",
         r"algorithms of the whole device are called by the host|"
@@ -640,11 +648,27 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "no hip header",
         r"(?:unknown type name|use of undeclared identifier) '?(?:__\w+__|hip\w+|dim3|threadIdx|blockIdx|blockDim)'?",
         "The source does not include HIP's header. Write as its first line: #include <hip/hip_runtime.h>",
-        source=r"\A(?![\s\S]*#\s*include\s*<hip/)",
+        source=r"\A(?![\s\S]*#\s*include\s*[<\"]\S*hip[/_])",
+    ),
+    Rule(
+        "samples' header",
+        r"'((?:[\w./]*/)?(?:helper_\w+|exception|book|cpu_bitmap|cpu_anim|gpu_anim)\.h(?:pp)?)' file not found",
+        "<{0}> belongs to samples or to a book, not to CUDA or HIP. Put it beside the program, or write what you use "
+        "of it yourself: checkCudaErrors(call), for one, ends the program if the call does not return hipSuccess.",
+    ),
+    Rule(
+        "cuda header of groups",
+        r"'cooperative_groups/(reduce|scan)\.h' file not found",
+        "That is a header of CUDA. HIP's has another name: #include <hip/cooperative_groups/hip_{0}.h>",
+    ),
+    Rule(
+        "cuda header of groups",
+        r"'cooperative_groups\.h' file not found",
+        "That is a header of CUDA. HIP's has another name: #include <hip/hip_cooperative_groups.h>",
     ),
     Rule(
         "cuda header",
-        r"'(?:[\w./]*cuda[\w./]*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' file not found",
+        r"'(?:[\w./]*cuda[\w./]*|device_launch_parameters\.h|curand.*)' file not found",
         "That is a header of CUDA. HIP's is <hip/hip_runtime.h>; `gpulab hipify` translates a CUDA program.",
     ),
     Rule(
@@ -654,6 +678,7 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "`gpulab hipify` translates a CUDA program.",
     ),
     _PRIMITIVES,
+    _CACHE_HINTS,
     Rule(
         "thrust header",
         r"'(thrust/[\w./]*)' file not found",
@@ -674,10 +699,32 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "library header",
-        r"'((?:rocblas|hipblas|rocfft|hipfft|rocrand|hiprand|rocsparse|hipsparse|rocsolver|hipsolver|"
+        r"'((?:rocblas|hipblas|rocfft|hipfft|rocsparse|hipsparse|rocsolver|hipsolver|"
         r"rccl|miopen|rocwmma)[\w./]*)' file not found",
         "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
         "program with ROCm on a machine with an AMD GPU.",
+    ),
+    Rule(
+        "random numbers' header",
+        r"'((?:rocrand|hiprand)[\w./]*)' file not found",
+        "gpulab has no <{0}>: of rocRAND and hipRAND it has the functions for kernels, <hiprand/hiprand_kernel.h> and "
+        "<rocrand/rocrand_kernel.h> (docs/primitives.md).",
+    ),
+    Rule(
+        "random numbers' generator",
+        r"(?:unknown type name|use of undeclared identifier) "
+        r"'((?:hiprandState|rocrand_state_|hiprand_|rocrand_)?\w*(?:[Mm]tgp|MTGP|[Ss]obol|SOBOL|threefry|lfsr|mrg31k3p|"
+        r"discrete|long_long)\w*)'",
+        "{0}: of rocRAND's generators gpulab has XORWOW, Philox4_32_10 and MRG32k3a, and of its distributions uniform, "
+        "normal, log-normal and Poisson (docs/primitives.md).",
+        source=r"(?:hip|roc)rand",
+    ),
+    Rule(
+        "random numbers by the host",
+        r"(?:unknown type name|use of undeclared identifier) '((?:hiprand|rocrand_|HIPRAND_|ROCRAND_)\w*)'",
+        "{0}: of rocRAND and hipRAND gpulab has the functions for kernels alone. Instead of a call of the host, write "
+        "a kernel in which each thread makes its numbers: hiprandState state; hiprand_init(seed, thread, 0, &state); "
+        "hiprand_uniform(&state), from <hiprand/hiprand_kernel.h>.",
     ),
     Rule(
         "execution policy",

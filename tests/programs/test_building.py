@@ -99,6 +99,31 @@ def compile_error(source: str) -> str:
         (("c[i] = a[i]", "c[i] = std::rand() + a[i]"), "std::rand", "rand is a function of the host"),
         (("<<<blocks, threads>>>(", "("), "  vector_add(", "<<<blocks, threads>>>"),
         (("#include <cmath>", "#include <rocblas/rocblas.h>"), "rocblas", "ROCm's libraries"),
+        (
+            ("#include <hip/hip_runtime.h>", '#include "hip/hip_runtime.h"\nhipFoo_t foo;'),
+            "hipFoo_t",
+            "no type hipFoo_t",
+        ),
+        (("#include <cmath>", "#include <hiprand/hiprand_mtgp32_host.h>"), "hiprand", "<hiprand/hiprand_kernel.h>"),
+        (
+            ("#include <cmath>", "#include <hiprand/hiprand.h>\nhiprandGenerator_t gen;"),
+            "hiprandG",
+            "the functions for kernels alone",
+        ),
+        (("#include <cmath>", "#include <hiprand/hiprand_kernel.h>\nhiprandStateSobol32_t s;"), "hiprandS", "Philox"),
+        (("#include <cmath>", "#include <helper_cuda.h>"), "helper", "belongs to samples"),
+        (("#include <cmath>", "#include <cooperative_groups/scan.h>"), "coop", "<hip/cooperative_groups/hip_scan.h>"),
+        (("#include <cmath>", "#include <cooperative_groups.h>"), "coop", "<hip/hip_cooperative_groups.h>"),
+        (
+            ("int main() {", "int main() {\n  hipResetDefaultAccelerator();"),
+            "hipReset",
+            "HIP has no function of this name",
+        ),
+        (
+            ("c[i] = a[i]", "__stcs(c + i, 0.0f), c[i] = __ldcs(a + i)"),
+            "__stcs",
+            "__builtin_nontemporal_load(p)",
+        ),
         (("int main() {", "int helper(int);\nint main() { int q = helper(3);"), "int helper", "is declared"),
     ],
 )
