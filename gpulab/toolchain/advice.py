@@ -651,6 +651,32 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         source=r"\A(?![\s\S]*#\s*include\s*[<\"]\S*hip[/_])",
     ),
     Rule(
+        "header without its folder",
+        r"'((?:hip_runtime(?:_api)?|hip_fp16|hip_bf16|hip_complex|hip_cooperative_groups|hip_vector_types|hip_ext|hiprtc)"
+        r"\.h)' file not found",
+        "HIP's headers are in the folder hip: #include <hip/{0}>",
+    ),
+    Rule(
+        "launch of HIP's first years",
+        r"unknown type name '(hipLaunchParm)'",
+        "{0} is of HIP's first years: a kernel has no such parameter any more. Remove it, and launch with "
+        "kernel<<<blocks, threads, bytes, stream>>>(...) or hipLaunchKernelGGL(kernel, blocks, threads, bytes, stream, "
+        "...), which that time's hipLaunchKernel became.",
+    ),
+    Rule(
+        "launch of HIP's first years",
+        r"no matching function for call to 'hipLaunchKernel'",
+        "hipLaunchKernel(address, blocks, threads, pointers to arguments, bytes, stream) takes an array of pointers. "
+        "With the arguments themselves: hipLaunchKernelGGL(kernel, blocks, threads, bytes, stream, arguments ...).",
+    ),
+    Rule(
+        "graphics",
+        r"'((?:hip/hip_gl_interop|(?:GL|GLFW|EGL|vulkan|SDL2?)/\w+|\w*glut|opencv2?/[\w./]+)\.h(?:pp)?)' "
+        r"file not found",
+        "gpulab has no <{0}>: programs here draw no windows, and share no memory with other graphics interfaces. "
+        "Let the program compute its picture, and write it to a file (a PPM file needs no library).",
+    ),
+    Rule(
         "samples' header",
         r"'((?:[\w./]*/)?(?:helper_\w+|exception|book|cpu_bitmap|cpu_anim|gpu_anim)\.h(?:pp)?)' file not found",
         "<{0}> belongs to samples or to a book, not to CUDA or HIP. Put it beside the program, or write what you use "
@@ -700,7 +726,7 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     Rule(
         "library header",
         r"'((?:rocblas|hipblas|rocfft|hipfft|rocsparse|hipsparse|rocsolver|hipsolver|"
-        r"rccl|miopen|rocwmma)[\w./]*)' file not found",
+        r"rccl|miopen|rocwmma|rocm_smi|amd_smi|roctracer/(?!roctx)|rocprofiler)[-\w./]*)' file not found",
         "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
         "program with ROCm on a machine with an AMD GPU.",
     ),
@@ -778,6 +804,25 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         _UNDECLARED.format(names=r"(?:hip|hiprtc)[A-Z]\w+"),
         "HIP has no function of this name, or it is one of those that gpulab's headers leave out (graphs, textures, "
         "arrays): docs/programs.md lists them.",
+    ),
+    Rule(
+        "wave's size on the host",
+        r"reference to __device__ function 'operator int' in __host__ function",
+        "warpSize is known in kernels only (since ROCm 7). On the host ask the device: hipDeviceProp_t p; "
+        "hipGetDeviceProperties(&p, 0); p.warpSize, which is 64 on CDNA and 32 on RDNA GPUs.",
+        line=r"\bwarpSize\b",
+    ),
+    Rule(
+        "device function on the host",
+        r"no matching function for call to '(\w+)'[\s\S]*call to __device__ function from __host__ function|"
+        r"reference to __device__ function '(.*)' in __host__ function",
+        "{0}{1} is a function for kernels. If it is your own, mark it __host__ __device__, for both.",
+    ),
+    Rule(
+        "vectors of the host's processor",
+        r"always_inline function '(\w+)' requires target feature '([\w.-]+)'",
+        "{0} is an instruction that not every processor has. Say that this one has it: -m{1}, or -march=native for all "
+        "that it has.",
     ),
     Rule(
         "host function in a kernel",

@@ -119,6 +119,29 @@ def compile_error(source: str) -> str:
             "hipReset",
             "HIP has no function of this name",
         ),
+        (("#include <hip/hip_runtime.h>", "#include <hip_runtime.h>"), "hip_runtime", "#include <hip/hip_runtime.h>"),
+        (("void vector_add(", "void vector_add(hipLaunchParm lp, "), "hipLaunchParm", "hipLaunchKernelGGL(kernel"),
+        (
+            ("int main() {", "int main() {\n  hipLaunchKernel(vector_add, 1, 64, 0, 0);"),
+            "hipLaunchKernel",
+            "of pointers",
+        ),
+        (("#include <cmath>", "#include <GL/glut.h>"), "GL", "draw no windows"),
+        (("#include <cmath>", "#include <rocm_smi/rocm_smi.h>"), "rocm_smi", "ROCm's libraries"),
+        (("int main() {", "int main() {\n  int w = 256 % warpSize;"), "int w", "p.warpSize"),
+        (
+            ("int main() {", "__device__ int f() { return 1; }\nint main() {\n  int w = f();"),
+            "int w",
+            "mark it __host__ __device__",
+        ),
+        (
+            (
+                "#include <cmath>",
+                "#include <immintrin.h>\nvoid f(float* p) {\n  _mm256_storeu_ps(p, _mm256_set1_ps(1.0f));\n}",
+            ),
+            "  _mm256",
+            "-mavx, or -march=native",
+        ),
         (
             ("c[i] = a[i]", "__stcs(c + i, 0.0f), c[i] = __ldcs(a + i)"),
             "__stcs",
