@@ -13,8 +13,8 @@ from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
 #: Libraries of C and C++ that every program has, and those that projects link without calling them: libnuma, and TBB,
-#: which GNU's parallel algorithms need and these do not, those of ROCm below HIP, and rocRAND and hipRAND, whose
-#: functions for kernels are headers alone. (The headers for calls of them are not here: such calls do not compile.)
+#: which GNU's parallel algorithms need and these do not, those of ROCm below HIP; and rocRAND and hipRAND, which
+#: are headers alone. (Headers of the others are not here: calls of them do not compile.)
 _INCLUDED = frozenset(
     ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util")
 ) | {"numa", "tbb", "hsa-runtime64", "roctracer64", "rocrand", "hiprand"}

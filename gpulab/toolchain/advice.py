@@ -733,24 +733,15 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     Rule(
         "random numbers' header",
         r"'((?:rocrand|hiprand)[\w./]*)' file not found",
-        "gpulab has no <{0}>: of rocRAND and hipRAND it has the functions for kernels, <hiprand/hiprand_kernel.h> and "
-        "<rocrand/rocrand_kernel.h> (docs/primitives.md).",
+        "gpulab has no <{0}>: of hipRAND and rocRAND it has <hiprand/hiprand.h> and <rocrand/rocrand.h> for the host, "
+        "<hiprand/hiprand_kernel.h> and <rocrand/rocrand_kernel.h> for kernels (docs/primitives.md).",
     ),
     Rule(
-        "random numbers' generator",
-        r"(?:unknown type name|use of undeclared identifier) "
-        r"'((?:hiprandState|rocrand_state_|hiprand_|rocrand_)?\w*(?:[Mm]tgp|MTGP|[Ss]obol|SOBOL|threefry|lfsr|mrg31k3p|"
-        r"discrete|long_long)\w*)'",
+        "random numbers",
+        r"(?:unknown type name|use of undeclared identifier) '((?:hiprand|rocrand|HIPRAND_|ROCRAND_)\w*)'",
         "{0}: of rocRAND's generators gpulab has XORWOW, Philox4_32_10 and MRG32k3a, and of its distributions uniform, "
-        "normal, log-normal and Poisson (docs/primitives.md).",
-        source=r"(?:hip|roc)rand",
-    ),
-    Rule(
-        "random numbers by the host",
-        r"(?:unknown type name|use of undeclared identifier) '((?:hiprand|rocrand_|HIPRAND_|ROCRAND_)\w*)'",
-        "{0}: of rocRAND and hipRAND gpulab has the functions for kernels alone. Instead of a call of the host, write "
-        "a kernel in which each thread makes its numbers: hiprandState state; hiprand_init(seed, thread, 0, &state); "
-        "hiprand_uniform(&state), from <hiprand/hiprand_kernel.h>.",
+        "normal, log-normal and Poisson, for kernels (<hiprand/hiprand_kernel.h>) and by calls of the host "
+        "(<hiprand/hiprand.h>); docs/primitives.md lists them.",
     ),
     Rule(
         "execution policy",

@@ -106,9 +106,9 @@ def compile_error(source: str) -> str:
         ),
         (("#include <cmath>", "#include <hiprand/hiprand_mtgp32_host.h>"), "hiprand", "<hiprand/hiprand_kernel.h>"),
         (
-            ("#include <cmath>", "#include <hiprand/hiprand.h>\nhiprandGenerator_t gen;"),
-            "hiprandG",
-            "the functions for kernels alone",
+            ("#include <cmath>", "#include <hiprand/hiprand.h>\nhiprandDiscreteDistribution_t d;"),
+            "hiprandD",
+            "of its distributions uniform",
         ),
         (("#include <cmath>", "#include <hiprand/hiprand_kernel.h>\nhiprandStateSobol32_t s;"), "hiprandS", "Philox"),
         (("#include <cmath>", "#include <helper_cuda.h>"), "helper", "belongs to samples"),
