@@ -56,6 +56,12 @@ _CACHE_HINTS = Rule(
     "{0} is a hint for NVIDIA's caches, which HIP has for half and bfloat16 at most. Read and write plainly: x = *p "
     "and *p = x. For data that is used once: __builtin_nontemporal_load(p), __builtin_nontemporal_store(number, p).",
 )
+_OWN_ATOMIC = Rule(
+    "own atomic",
+    r"redefinition of '(atomic(?:Add|Min|Max))'",
+    "HIP has {0} for this type itself: remove the program's own, or put #ifndef __HIP_PLATFORM_AMD__ before it. "
+    "A condition on __CUDA_ARCH__ does not hide it, for HIP's compiler never defines that.",
+)
 _COMMAS = Rule(
     "commas in for",
     r"in 'for' statement specifier|redefinition of|expected expression|expected '\)'",
@@ -179,6 +185,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _PRIMITIVES,
     _CACHE_HINTS,
+    _OWN_ATOMIC,
     Rule(
         "primitives of the whole device",
         r"algorithms of the whole device are called by the host|"
@@ -705,6 +712,13 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     ),
     _PRIMITIVES,
     _CACHE_HINTS,
+    _OWN_ATOMIC,
+    Rule(
+        "thrust name",
+        r"no (?:member|template) named '(?!cuda')(\w+)' in namespace 'thrust'",
+        "Each part of Thrust has its header, most often of its name: #include <thrust/{0}.h>. docs/primitives.md lists "
+        "what Thrust has here.",
+    ),
     Rule(
         "thrust header",
         r"'(thrust/[\w./]*)' file not found",
@@ -733,7 +747,7 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     Rule(
         "random numbers' header",
         r"'((?:rocrand|hiprand)[\w./]*)' file not found",
-        "gpulab has no <{0}>: of hipRAND and rocRAND it has <hiprand/hiprand.h> and <rocrand/rocrand.h> for the host, "
+        "gpulab has no <{0}> here. For C++ sources it has <hiprand/hiprand.h> and <rocrand/rocrand.h> for the host, "
         "<hiprand/hiprand_kernel.h> and <rocrand/rocrand_kernel.h> for kernels (docs/primitives.md).",
     ),
     Rule(

@@ -126,6 +126,16 @@ def compile_error(source: str) -> str:
             "hipLaunchKernel",
             "of pointers",
         ),
+        (
+            ("int main() {", "__device__ double atomicAdd(double* p, double x) { return *p += x; }\nint main() {"),
+            "__device__ double",
+            "#ifndef __HIP_PLATFORM_AMD__",
+        ),
+        (
+            ("#include <cmath>", "#include <thrust/device_vector.h>\nthrust::host_vector<int> v;"),
+            "thrust::host",
+            "#include <thrust/host_vector.h>",
+        ),
         (("#include <cmath>", "#include <GL/glut.h>"), "GL", "draw no windows"),
         (("#include <cmath>", "#include <rocm_smi/rocm_smi.h>"), "rocm_smi", "ROCm's libraries"),
         (("int main() {", "int main() {\n  int w = 256 % warpSize;"), "int w", "p.warpSize"),
