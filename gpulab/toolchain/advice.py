@@ -684,6 +684,13 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "Let the program compute its picture, and write it to a file (a PPM file needs no library).",
     ),
     Rule(
+        "tensor cores",
+        r"'mma\.h' file not found",
+        "That header is for NVIDIA's tensor cores. AMD's matrix cores have functions of the compiler: "
+        "__builtin_amdgcn_mfma_f32_16x16x16f16 and relatives on gfx942, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32 and "
+        "relatives on gfx1100 (lesson 15).",
+    ),
+    Rule(
         "samples' header",
         r"'((?:[\w./]*/)?(?:helper_\w+|exception|book|cpu_bitmap|cpu_anim|gpu_anim)\.h(?:pp)?)' file not found",
         "<{0}> belongs to samples or to a book, not to CUDA or HIP. Put it beside the program, or write what you use "
@@ -816,6 +823,13 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "warpSize is known in kernels only (since ROCm 7). On the host ask the device: hipDeviceProp_t p; "
         "hipGetDeviceProperties(&p, 0); p.warpSize, which is 64 on CDNA and 32 on RDNA GPUs.",
         line=r"\bwarpSize\b",
+    ),
+    Rule(
+        "variable length",
+        r"variable length arrays? ",
+        flag="vla",
+        text="The size is known only when the program runs. On the host std::vector is standard C++ for that; in a "
+        "kernel such an array goes to slow scratch memory, so use a constant there.",
     ),
     Rule(
         "device function on the host",

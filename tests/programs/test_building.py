@@ -136,6 +136,7 @@ def compile_error(source: str) -> str:
             "thrust::host",
             "#include <thrust/host_vector.h>",
         ),
+        (("#include <cmath>", "#include <mma.h>"), "mma", "AMD's matrix cores"),
         (("#include <cmath>", "#include <GL/glut.h>"), "GL", "draw no windows"),
         (("#include <cmath>", "#include <rocm_smi/rocm_smi.h>"), "rocm_smi", "ROCm's libraries"),
         (("int main() {", "int main() {\n  int w = 256 % warpSize;"), "int w", "p.warpSize"),
@@ -168,6 +169,14 @@ def test_messages_name_the_learners_line(change: tuple[str, str], place: str, sa
     assert f"program.hip:{line}:" in text
     assert said in text
     assert "Python" not in text
+
+
+def test_an_array_of_the_host_whose_size_is_a_variable() -> None:
+    source = (
+        "#include <hip/hip_runtime.h>\nint main(int n, char**) {\n  float t[n];\n  t[0] = n;\n  return t[0] > 9;\n}\n"
+    )
+    (warning,) = programs.build(source, archs=("gfx942",)).warnings
+    assert "std::vector" in warning.advice
 
 
 def test_warnings_of_the_same_words_are_joined() -> None:
