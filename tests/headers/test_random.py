@@ -6,6 +6,9 @@ the seed), Philox against the known answers of Random123, MRG32k3a against the m
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -81,6 +84,16 @@ def test_the_recursion_and_the_length_of_a_subsequence_are_cuRANDs() -> None:
         found.append(round(numbers(split(x), 6615241 + high + low, 1)[0] / 2**32, 4))
         x = apply(far, x)
     assert found == [0.1455, 0.8202, 0.5504, 0.2948, 0.9147, 0.8690, 0.3219, 0.7829, 0.0113, 0.2855]
+
+
+def test_the_table_of_jumps_is_what_the_tool_writes() -> None:
+    place = Path(__file__).resolve().parents[2] / "tools" / "random_jumps.py"
+    spec = importlib.util.spec_from_file_location("random_jumps", place)
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.OUTPUT.read_text(encoding="utf-8") == tool.text()
 
 
 @both
