@@ -468,6 +468,8 @@ def _names(program: CppSource) -> Iterator[Finding]:
             "CUDART_VERSION",
         ):
             yield from _architecture(program, position)
+        elif text in ("atomicAdd", "atomicMin", "atomicMax") and after == "(":
+            yield from _own_atomic(program, position)
         elif text in ("__CUDA_ARCH_LIST__", "__NVCC__", "__CUDACC_RTC__", "__CUDA_ARCH_FEAT_SM90_ALL"):
             advice = "HIP's compiler defines __HIPCC__ and, for the device, __HIP_DEVICE_COMPILE__."
             yield position, "architecture", f"{text} is not defined by HIP's compiler.", advice
@@ -550,6 +552,19 @@ def _architecture(program: CppSource, position: int) -> Iterator[Finding]:
         what = f"{text} is not defined by HIP's compiler."
         advice = "HIP_VERSION_MAJOR, or __clang_major__ for the compiler's own version."
     yield position, "architecture", what, advice
+
+
+def _own_atomic(program: CppSource, position: int) -> Iterator[Finding]:
+    """A definition of what older GPUs of NVIDIA lacked, for which HIP has a function of the same name and type."""
+    result, end = program.text(position - 1), program.partner[position + 1]
+    if result in ("double", "float") and end > 0 and program.text(end + 1) == "{":
+        yield (
+            position,
+            "architecture",
+            f"HIP has {program.texts[position]} for {result} itself, so that this is a second definition.",
+            "Leave it to CUDA: #ifndef __HIP_PLATFORM_AMD__ before it, #endif behind it. A condition on __CUDA_ARCH__ "
+            "does not hide it, for HIP's compiler never defines that.",
+        )
 
 
 def _tile(program: CppSource, position: int) -> Iterator[Finding]:

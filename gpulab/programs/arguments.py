@@ -76,7 +76,7 @@ _HOST = re.compile(
     r"-f(data|function)-sections|-f(no-)?omit-frame-pointer|-Wp,.*|-Wa,.*|-f(no-)?asynchronous-unwind-tables|"
     r"-fno-semantic-interposition|-fsemantic-interposition"
 )
-_PLATFORM = ("__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__")  # gpulab defines the first, as hipcc does
+_PLATFORM = "__HIP_PLATFORM_AMD__"  # gpulab defines it, as hipcc does; the old __HIP_PLATFORM_HCC__ is the user's own
 _MOST_NESTED = 16
 
 
@@ -237,7 +237,7 @@ class _Reader:
     def valued(self, name: str, value: str) -> None:
         """An option with its value."""
         if name in ("-D", "-U"):
-            if value.partition("=")[0] in _PLATFORM:
+            if value.partition("=")[0] == _PLATFORM:
                 return
             self.common.append(name + value)
         elif name in ("-I", "-isystem", "-idirafter"):

@@ -35,7 +35,7 @@ LLVM = {"clang++": "clang++", "clang": "clang", "amdclang++": "clang++", "amdcla
 #: Packages of header-only libraries: the target's namespace, and the folder of headers that has to be there.
 _HEADER_PACKAGES = {
     "hipcub": ("hip", "hipcub"), "rocprim": ("roc", "rocprim"), "rocthrust": ("roc", "thrust"),
-    "rocwmma": ("roc", "rocwmma"),
+    "rocrand": ("roc", "rocrand"), "hiprand": ("hip", "hiprand"), "rocwmma": ("roc", "rocwmma"),
 }  # fmt: skip
 
 #: Packages of libraries: the target's namespace, and what links them.

@@ -31,6 +31,7 @@ _GNU_CXX = re.compile(r"std::__cxx11::|std::__throw_\w+\(char const\*\)|std::ios
 _BEGINNINGS = (
     (re.compile(r"(omp_|__kmpc_|GOMP_)"), "it is one of OpenMP's: add -fopenmp to this command, too."),
     (re.compile(r"MPI_[A-Z]"), "it is one of MPI's: add -lmpi, or use mpicc and mpicxx of `gpulab env`."),
+    (re.compile(r"roctx[A-Z]"), "it is one of ROCTX's: add -lroctx64."),
     (re.compile(r"(cuda[A-Z]|cu[A-Z][a-z]\w+|__cuda)"), "it is CUDA's: `gpulab hipify` translates the source to HIP."),
 )
 

@@ -29,7 +29,9 @@ LIMITS = compiler.Limits(seconds=1800)
 FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{1,16})?(?=\0)")
 _FORMAT = "2"
 _STORE = cache.Store("units", 512 << 20, own=True)
-_DEVICE_CODE = re.compile(r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust)/|<<<")
+_DEVICE_CODE = re.compile(
+    r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust|hiprand|rocrand)/|<<<"
+)
 _CPP = re.compile(r"-std=(c|gnu)\+\+")
 
 

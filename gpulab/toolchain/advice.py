@@ -49,6 +49,19 @@ _PRIMITIVES = Rule(
     "gpulab's own hipCUB and rocPRIM have no <{0}>: docs/primitives.md lists what they have, and what not.\n"
     "<hipcub/hipcub.hpp> and <rocprim/rocprim.hpp> bring all of it.",
 )
+_CACHE_HINTS = Rule(
+    "hints for caches",
+    r"(?:use of undeclared identifier|no matching function for call to) "
+    r"'(__(?:ld(?:cs|cg|ca|lu|cv)|st(?:cs|cg|wb|wt)))'",
+    "{0} is a hint for NVIDIA's caches, which HIP has for half and bfloat16 at most. Read and write plainly: x = *p "
+    "and *p = x. For data that is used once: __builtin_nontemporal_load(p), __builtin_nontemporal_store(number, p).",
+)
+_OWN_ATOMIC = Rule(
+    "own atomic",
+    r"redefinition of '(atomic(?:Add|Min|Max))'",
+    "HIP has {0} for this type itself: remove the program's own, or put #ifndef __HIP_PLATFORM_AMD__ before it. "
+    "A condition on __CUDA_ARCH__ does not hide it, for HIP's compiler never defines that.",
+)
 _COMMAS = Rule(
     "commas in for",
     r"in 'for' statement specifier|redefinition of|expected expression|expected '\)'",
@@ -171,6 +184,8 @@ RULES: tuple[Rule, ...] = (
         "Allocate, copy and launch in Python: gpulab.to_device(array), kernel[grid, block](...), x.to_host().",
     ),
     _PRIMITIVES,
+    _CACHE_HINTS,
+    _OWN_ATOMIC,
     Rule(
         "primitives of the whole device",
         r"algorithms of the whole device are called by the host|"
@@ -640,11 +655,60 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "no hip header",
         r"(?:unknown type name|use of undeclared identifier) '?(?:__\w+__|hip\w+|dim3|threadIdx|blockIdx|blockDim)'?",
         "The source does not include HIP's header. Write as its first line: #include <hip/hip_runtime.h>",
-        source=r"\A(?![\s\S]*#\s*include\s*<hip/)",
+        source=r"\A(?![\s\S]*#\s*include\s*[<\"]\S*hip[/_])",
+    ),
+    Rule(
+        "header without its folder",
+        r"'((?:hip_runtime(?:_api)?|hip_fp16|hip_bf16|hip_complex|hip_cooperative_groups|hip_vector_types|hip_ext|hiprtc)"
+        r"\.h)' file not found",
+        "HIP's headers are in the folder hip: #include <hip/{0}>",
+    ),
+    Rule(
+        "launch of HIP's first years",
+        r"unknown type name '(hipLaunchParm)'",
+        "{0} is of HIP's first years: a kernel has no such parameter any more. Remove it, and launch with "
+        "kernel<<<blocks, threads, bytes, stream>>>(...) or hipLaunchKernelGGL(kernel, blocks, threads, bytes, stream, "
+        "...), which that time's hipLaunchKernel became.",
+    ),
+    Rule(
+        "launch of HIP's first years",
+        r"no matching function for call to 'hipLaunchKernel'",
+        "hipLaunchKernel(address, blocks, threads, pointers to arguments, bytes, stream) takes an array of pointers. "
+        "With the arguments themselves: hipLaunchKernelGGL(kernel, blocks, threads, bytes, stream, arguments ...).",
+    ),
+    Rule(
+        "graphics",
+        r"'((?:hip/hip_gl_interop|(?:GL|GLFW|EGL|vulkan|SDL2?)/\w+|\w*glut|opencv2?/[\w./]+)\.h(?:pp)?)' "
+        r"file not found",
+        "gpulab has no <{0}>: programs here draw no windows, and share no memory with other graphics interfaces. "
+        "Let the program compute its picture, and write it to a file (a PPM file needs no library).",
+    ),
+    Rule(
+        "tensor cores",
+        r"'mma\.h' file not found",
+        "That header is for NVIDIA's tensor cores. AMD's matrix cores have functions of the compiler: "
+        "__builtin_amdgcn_mfma_f32_16x16x16f16 and relatives on gfx942, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32 and "
+        "relatives on gfx1100 (lesson 15).",
+    ),
+    Rule(
+        "samples' header",
+        r"'((?:[\w./]*/)?(?:helper_\w+|exception|book|cpu_bitmap|cpu_anim|gpu_anim)\.h(?:pp)?)' file not found",
+        "<{0}> belongs to samples or to a book, not to CUDA or HIP. Put it beside the program, or write what you use "
+        "of it yourself: checkCudaErrors(call), for one, ends the program if the call does not return hipSuccess.",
+    ),
+    Rule(
+        "cuda header of groups",
+        r"'cooperative_groups/(reduce|scan)\.h' file not found",
+        "That is a header of CUDA. HIP's has another name: #include <hip/cooperative_groups/hip_{0}.h>",
+    ),
+    Rule(
+        "cuda header of groups",
+        r"'cooperative_groups\.h' file not found",
+        "That is a header of CUDA. HIP's has another name: #include <hip/hip_cooperative_groups.h>",
     ),
     Rule(
         "cuda header",
-        r"'(?:[\w./]*cuda[\w./]*|device_launch_parameters\.h|curand.*|helper_\w+\.h)' file not found",
+        r"'(?:[\w./]*cuda[\w./]*|device_launch_parameters\.h|curand.*)' file not found",
         "That is a header of CUDA. HIP's is <hip/hip_runtime.h>; `gpulab hipify` translates a CUDA program.",
     ),
     Rule(
@@ -654,6 +718,14 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "`gpulab hipify` translates a CUDA program.",
     ),
     _PRIMITIVES,
+    _CACHE_HINTS,
+    _OWN_ATOMIC,
+    Rule(
+        "thrust name",
+        r"no (?:member|template) named '(?!cuda')(\w+)' in namespace 'thrust'",
+        "Each part of Thrust has its header, most often of its name: #include <thrust/{0}.h>. docs/primitives.md lists "
+        "what Thrust has here.",
+    ),
     Rule(
         "thrust header",
         r"'(thrust/[\w./]*)' file not found",
@@ -674,10 +746,23 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "library header",
-        r"'((?:rocblas|hipblas|rocfft|hipfft|rocrand|hiprand|rocsparse|hipsparse|rocsolver|hipsolver|"
-        r"rccl|miopen|rocwmma)[\w./]*)' file not found",
+        r"'((?:rocblas|hipblas|rocfft|hipfft|rocsparse|hipsparse|rocsolver|hipsolver|"
+        r"rccl|miopen|rocwmma|rocm_smi|amd_smi|roctracer/(?!roctx)|rocprofiler)[-\w./]*)' file not found",
         "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
         "program with ROCm on a machine with an AMD GPU.",
+    ),
+    Rule(
+        "random numbers' header",
+        r"'((?:rocrand|hiprand)[\w./]*)' file not found",
+        "gpulab has no <{0}> here. For C++ sources it has <hiprand/hiprand.h> and <rocrand/rocrand.h> for the host, "
+        "<hiprand/hiprand_kernel.h> and <rocrand/rocrand_kernel.h> for kernels (docs/primitives.md).",
+    ),
+    Rule(
+        "random numbers",
+        r"(?:unknown type name|use of undeclared identifier) '((?:hiprand|rocrand|HIPRAND_|ROCRAND_)\w*)'",
+        "{0}: of rocRAND's generators gpulab has XORWOW, Philox4_32_10 and MRG32k3a, and of its distributions uniform, "
+        "normal, log-normal and Poisson, for kernels (<hiprand/hiprand_kernel.h>) and by calls of the host "
+        "(<hiprand/hiprand.h>); docs/primitives.md lists them.",
     ),
     Rule(
         "execution policy",
@@ -731,6 +816,32 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         _UNDECLARED.format(names=r"(?:hip|hiprtc)[A-Z]\w+"),
         "HIP has no function of this name, or it is one of those that gpulab's headers leave out (graphs, textures, "
         "arrays): docs/programs.md lists them.",
+    ),
+    Rule(
+        "wave's size on the host",
+        r"reference to __device__ function 'operator int' in __host__ function",
+        "warpSize is known in kernels only (since ROCm 7). On the host ask the device: hipDeviceProp_t p; "
+        "hipGetDeviceProperties(&p, 0); p.warpSize, which is 64 on CDNA and 32 on RDNA GPUs.",
+        line=r"\bwarpSize\b",
+    ),
+    Rule(
+        "variable length",
+        r"variable length arrays? ",
+        flag="vla",
+        text="The size is known only when the program runs. On the host std::vector is standard C++ for that; in a "
+        "kernel such an array goes to slow scratch memory, so use a constant there.",
+    ),
+    Rule(
+        "device function on the host",
+        r"no matching function for call to '(\w+)'[\s\S]*call to __device__ function from __host__ function|"
+        r"reference to __device__ function '(.*)' in __host__ function",
+        "{0}{1} is a function for kernels. If it is your own, mark it __host__ __device__, for both.",
+    ),
+    Rule(
+        "vectors of the host's processor",
+        r"always_inline function '(\w+)' requires target feature '([\w.-]+)'",
+        "{0} is an instruction that not every processor has. Say that this one has it: -m{1}, or -march=native for all "
+        "that it has.",
     ),
     Rule(
         "host function in a kernel",

@@ -99,6 +99,65 @@ def compile_error(source: str) -> str:
         (("c[i] = a[i]", "c[i] = std::rand() + a[i]"), "std::rand", "rand is a function of the host"),
         (("<<<blocks, threads>>>(", "("), "  vector_add(", "<<<blocks, threads>>>"),
         (("#include <cmath>", "#include <rocblas/rocblas.h>"), "rocblas", "ROCm's libraries"),
+        (
+            ("#include <hip/hip_runtime.h>", '#include "hip/hip_runtime.h"\nhipFoo_t foo;'),
+            "hipFoo_t",
+            "no type hipFoo_t",
+        ),
+        (("#include <cmath>", "#include <hiprand/hiprand_mtgp32_host.h>"), "hiprand", "<hiprand/hiprand_kernel.h>"),
+        (
+            ("#include <cmath>", "#include <hiprand/hiprand.h>\nhiprandDiscreteDistribution_t d;"),
+            "hiprandD",
+            "of its distributions uniform",
+        ),
+        (("#include <cmath>", "#include <hiprand/hiprand_kernel.h>\nhiprandStateSobol32_t s;"), "hiprandS", "Philox"),
+        (("#include <cmath>", "#include <helper_cuda.h>"), "helper", "belongs to samples"),
+        (("#include <cmath>", "#include <cooperative_groups/scan.h>"), "coop", "<hip/cooperative_groups/hip_scan.h>"),
+        (("#include <cmath>", "#include <cooperative_groups.h>"), "coop", "<hip/hip_cooperative_groups.h>"),
+        (
+            ("int main() {", "int main() {\n  hipResetDefaultAccelerator();"),
+            "hipReset",
+            "HIP has no function of this name",
+        ),
+        (("#include <hip/hip_runtime.h>", "#include <hip_runtime.h>"), "hip_runtime", "#include <hip/hip_runtime.h>"),
+        (("void vector_add(", "void vector_add(hipLaunchParm lp, "), "hipLaunchParm", "hipLaunchKernelGGL(kernel"),
+        (
+            ("int main() {", "int main() {\n  hipLaunchKernel(vector_add, 1, 64, 0, 0);"),
+            "hipLaunchKernel",
+            "of pointers",
+        ),
+        (
+            ("int main() {", "__device__ double atomicAdd(double* p, double x) { return *p += x; }\nint main() {"),
+            "__device__ double",
+            "#ifndef __HIP_PLATFORM_AMD__",
+        ),
+        (
+            ("#include <cmath>", "#include <thrust/device_vector.h>\nthrust::host_vector<int> v;"),
+            "thrust::host",
+            "#include <thrust/host_vector.h>",
+        ),
+        (("#include <cmath>", "#include <mma.h>"), "mma", "AMD's matrix cores"),
+        (("#include <cmath>", "#include <GL/glut.h>"), "GL", "draw no windows"),
+        (("#include <cmath>", "#include <rocm_smi/rocm_smi.h>"), "rocm_smi", "ROCm's libraries"),
+        (("int main() {", "int main() {\n  int w = 256 % warpSize;"), "int w", "p.warpSize"),
+        (
+            ("int main() {", "__device__ int f() { return 1; }\nint main() {\n  int w = f();"),
+            "int w",
+            "mark it __host__ __device__",
+        ),
+        (
+            (
+                "#include <cmath>",
+                "#include <immintrin.h>\nvoid f(float* p) {\n  _mm256_storeu_ps(p, _mm256_set1_ps(1.0f));\n}",
+            ),
+            "  _mm256",
+            "-mavx, or -march=native",
+        ),
+        (
+            ("c[i] = a[i]", "__stcs(c + i, 0.0f), c[i] = __ldcs(a + i)"),
+            "__stcs",
+            "__builtin_nontemporal_load(p)",
+        ),
         (("int main() {", "int helper(int);\nint main() { int q = helper(3);"), "int helper", "is declared"),
     ],
 )
@@ -110,6 +169,14 @@ def test_messages_name_the_learners_line(change: tuple[str, str], place: str, sa
     assert f"program.hip:{line}:" in text
     assert said in text
     assert "Python" not in text
+
+
+def test_an_array_of_the_host_whose_size_is_a_variable() -> None:
+    source = (
+        "#include <hip/hip_runtime.h>\nint main(int n, char**) {\n  float t[n];\n  t[0] = n;\n  return t[0] > 9;\n}\n"
+    )
+    (warning,) = programs.build(source, archs=("gfx942",)).warnings
+    assert "std::vector" in warning.advice
 
 
 def test_warnings_of_the_same_words_are_joined() -> None:

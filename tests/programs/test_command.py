@@ -422,13 +422,15 @@ def test_steps_that_end_before_an_object(project: Path, capfdbinary: pytest.Capt
         ("kernels.o tool.o -o app", "a program starts in main(), which none of the files has"),
         ("main.o kernels.o other.o tool.o tool.o -o app", "two files define it"),
         ("main.o kernels.o other.o tool.o omp.o -o app", "it is one of OpenMP's: add -fopenmp to this command, too"),
+        ("main.o kernels.o other.o tool.o range.o -o app", "it is one of ROCTX's: add -lroctx64"),
         ("main.o kernels.o other.o mangled.o -o app", 'is defined: declare it the same in both files'),
     ],
 )  # fmt: skip
 def test_what_the_linker_misses(project: Path, capsys: pytest.CaptureFixture[str], line: str, said: str) -> None:
     (project / "omp.c").write_text("int omp_get_max_threads(void); int f(void) { return omp_get_max_threads(); }")
     (project / "mangled.cpp").write_text("int tool_say(const char*, int) { return 0; }\n")
-    assert hipcc(f"-c main.cpp kernels.hip other.cpp tool.c omp.c mangled.cpp {ARCH}") == 0
+    (project / "range.c").write_text("int roctxRangePop(void); int g(void) { return roctxRangePop(); }")
+    assert hipcc(f"-c main.cpp kernels.hip other.cpp tool.c omp.c range.c mangled.cpp {ARCH}") == 0
     capsys.readouterr()
     assert hipcc(line) == 1
     assert said in capsys.readouterr().err

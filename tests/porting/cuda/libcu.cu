@@ -2,7 +2,7 @@
 #include <cuda/atomic>  //! header
 #include <cuda_runtime.h>
 #include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>  //! header
+#include <cooperative_groups/reduce.h>
 
 namespace cg = cooperative_groups;
 

@@ -2,7 +2,7 @@
 #include <cuda/atomic>  //! header
 #include <hip/hip_runtime.h>
 #include <hip/hip_cooperative_groups.h>
-#include <cooperative_groups/reduce.h>  //! header
+#include <hip/cooperative_groups/hip_reduce.h>
 
 namespace cg = cooperative_groups;
 
