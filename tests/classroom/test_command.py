@@ -93,7 +93,7 @@ def test_what_is_asked_for_wrongly_is_said(
         port = server.getsockname()[1]
     for words, sentence in (
         ([str(course)], "needs --out FOLDER"),
-        ([str(tmp_path / "absent"), *out], "cannot be read"),
+        ([str(tmp_path / "absent"), *out], "There is no folder"),
         ([str(course), *out, "--exercises", "no-such"], "no exercise 'no-such'"),
         ([str(course), *out, "--exercises", ","], "names none"),
         ([str(course), *out, "--points", str(tmp_path / "absent.toml")], "cannot be read"),

@@ -59,6 +59,20 @@ def test_names_of_no_exercise() -> None:
             command.exercises_wanted(text)
 
 
+def test_a_report_cannot_go_into_a_file(tmp_path: Path) -> None:
+    (tmp_path / "graded").write_text("")
+    with pytest.raises(CheckError, match=r"--out .* is a file"):
+        command.grade_folder(asked("--out", str(tmp_path / "graded")))
+
+
+def test_exercises_without_commas_are_not_taken_for_files(tmp_path: Path) -> None:
+    """gpulab grade submitted --out graded --exercises saxpy-guard first-fill"""
+    wrong = asked("--out", "graded", "--exercises", "saxpy-guard", what=str(tmp_path))
+    wrong.files = ["first-fill"]
+    with pytest.raises(CheckError, match=r"first-fill: names behind .* and a class has none"):
+        command.grade_files(wrong)
+
+
 def row(student: str, status: str, points: int | None, exercise: str = "first-fill") -> GradedExercise:
     worth = None if points is None else Fraction(points)
     return GradedExercise(student, exercise, status, "Headline.", "", "", worth, Fraction(1))
@@ -79,7 +93,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
 
     monkeypatch.setattr(gpulab.classroom.run, "grade_class", grade_class)
     monkeypatch.setattr(gpulab.classroom.pool, "pool", lambda *all: found.update(pool=all))
-    monkeypatch.setattr(gpulab.classroom.submissions, "submissions", lambda top, ids: ("submissions", top, ids))
+    monkeypatch.setattr(gpulab.classroom.submissions, "submissions", lambda *words: ("submissions", *words))
     monkeypatch.setattr(gpulab.grading.isolated, "require", found["required"].append)
     monkeypatch.setattr(similar, "pairs", lambda rows: found["pairs"])
     monkeypatch.setattr(gradebook, "write", lambda place, rows: [f"into {place}", "\x1b[31m"])
@@ -95,7 +109,7 @@ def test_a_class(run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixt
     words = ["--out", str(out), "--seed", "7", "--workers", "2", "--exercises", "first-fill"]
     assert command.grade_folder(asked(*words, what=str(tmp_path / "in"))) == 0
     given, where, partial, seed, more = run["asked"]
-    assert (given, where, partial, seed) == (("submissions", tmp_path / "in", ["first-fill"]), out, True, 7)
+    assert (given, where, partial, seed) == (("submissions", tmp_path / "in", ["first-fill"], out), out, True, 7)
     assert (more["seconds"], more["trusted"], more["jail"]) == (60.0, False, "none")
     assert (run["pool"], run["required"]) == (("", 2), ["none"])
     assert all((out / name).is_file() for name in (*TABLES, dashboard.NAME))
@@ -185,7 +199,7 @@ def test_files_one_line_each(
 
     def files(*names: Path, verbose: bool = False) -> tuple[int, list[str]]:
         found = argparse.Namespace(what="first-fill", files=[str(name) for name in names], seconds=3.0, seed="s",
-                                   trust_programs=True, require_jail="limits", verbose=verbose)  # fmt: skip
+                                   out=None, exercises=None, trust_programs=True, require_jail="limits", verbose=verbose)  # fmt: skip
         return command.grade_files(found), capsys.readouterr().out.splitlines()
 
     assert files(right) == (0, [f"ok      {right}: Head"])
