@@ -199,7 +199,8 @@ def test_files_one_line_each(
 
     def files(*names: Path, verbose: bool = False) -> tuple[int, list[str]]:
         found = argparse.Namespace(what="first-fill", files=[str(name) for name in names], seconds=3.0, seed="s",
-                                   out=None, exercises=None, trust_programs=True, require_jail="limits", verbose=verbose)  # fmt: skip
+                                   out=None, exercises=None, trust_programs=True, require_jail="limits",
+                                   verbose=verbose)  # fmt: skip
         return command.grade_files(found), capsys.readouterr().out.splitlines()
 
     assert files(right) == (0, [f"ok      {right}: Head"])
