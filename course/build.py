@@ -98,7 +98,10 @@ def jobs(only: list[str] | None = None) -> list[Job]:
     chosen = [job for job in found if job.name in only or job.name.split("_")[0] in only]
     unknown = [name for name in only if not any(name in (job.name, job.name.split("_")[0]) for job in found)]
     if unknown:
-        raise SourceError(f"no source named {', '.join(unknown)}; there are: {', '.join(job.name for job in found)}")
+        raise SourceError(
+            f"no source named {', '.join(unknown)}; there are: {', '.join(job.name for job in found)} "
+            "(course/lessons/NN_name.md, course/pages/name.md, course/exercises/ID/exercise.md)"
+        )
     return chosen
 
 

@@ -515,7 +515,7 @@ def of_released(id: str) -> Iterator[Complaint]:
 
 
 def of_course() -> Iterator[Complaint]:
-    """Numbers of lessons and exercises; folders that are no exercises."""
+    """Numbers of lessons and exercises; folders that are no exercises, and files that are no lessons."""
     exercises = definitions()
     with_text = {job.name for job in build.jobs() if job.released is not None}
     for name in folders():
@@ -532,6 +532,7 @@ def of_course() -> Iterator[Complaint]:
             "course/exercises", f"{len(exercises)} exercises", f"there should be {FEWEST_EXERCISES} or more"
         )
     lessons = [job for job in build.jobs() if job.source.parent.name == "lessons"]
+    yield from of_names(build.COURSE / "lessons")
     if not lessons:
         yield Complaint("course/lessons", "no lesson was found", "a course without lessons teaches nothing")
     for job in lessons:
@@ -540,6 +541,25 @@ def of_course() -> Iterator[Complaint]:
             yield Complaint(
                 _where(job.source), f"{count} exercises belong to it", f"write {FEWEST_OF_A_LESSON} or more"
             )
+
+
+def of_names(folder: Path) -> Iterator[Complaint]:
+    """Every lesson's file has a name from which a notebook is made, and a number of its own."""
+    numbers: dict[str, str] = {}
+    for path in sorted(folder.glob("*.*")):
+        number = re.fullmatch(r"(\d\d)_[a-z0-9_]+\.md", path.name)
+        if number is None:
+            yield Complaint(
+                f"course/lessons/{path.name}", "no notebook is made of a file with this name",
+                "call it NN_name.md: two digits, and words in lower case joined by _",
+            )  # fmt: skip
+        elif number[1] in numbers:
+            other = numbers[number[1]]
+            yield Complaint(
+                f"course/lessons/{path.name}", f"{other} has the number {number[1]}, too", "give it another"
+            )
+        else:
+            numbers[number[1]] = path.name
 
 
 def terms(glossary: str) -> dict[str, str]:

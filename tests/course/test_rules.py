@@ -213,6 +213,18 @@ def test_numbers_of_a_course(monkeypatch, tmp_path):
         assert found == ([f"{own} exercises belong to it"] if lacks else [])
 
 
+def test_names_of_lessons(tmp_path):
+    for name in ("01_first_kernel.md", "02_simt.md", "02_waves.md", "my_lesson.md", "03 lanes.md", "04_Lanes.md"):
+        (tmp_path / name).write_text("")
+    assert said(course.of_names(tmp_path)) == [
+        ("course/lessons/02_waves.md", "02_simt.md has the number 02, too"),
+        ("course/lessons/03 lanes.md", "no notebook is made of a file with this name"),
+        ("course/lessons/04_Lanes.md", "no notebook is made of a file with this name"),
+        ("course/lessons/my_lesson.md", "no notebook is made of a file with this name"),
+    ]
+    assert list(course.of_names(build.COURSE / "lessons")) == []
+
+
 def test_a_source_that_makes_no_notebook_is_a_complaint(tmp_path, monkeypatch):
     """Also where an older notebook is there, which is all that the other rules read."""
     job = next(each for each in build.jobs(["first-fill"]))
