@@ -2,7 +2,8 @@
 
 The layouts: nbgrader's (``submitted/STUDENT/EXERCISE/EXERCISE.ipynb``, also with another assignment's name in the
 middle), and flat ones: ``STUDENT/EXERCISE.ipynb``, ``.hip`` or ``.cpp``, ``STUDENT.zip``, and notebooks with any name
-that hold one exercise or several. Nothing that is wrong with a file ends the reading: it becomes a `problem`.
+that hold one exercise or several; also what Moodle and Canvas give as a download. Nothing that is wrong with a file
+ends the reading: it becomes a `problem`.
 A file that is not read is named: a student who handed in something is not told that there was nothing.
 """
 
@@ -40,6 +41,12 @@ ADDED = (".txt", ".json")
 
 BESIDE = (".png", ".svg", ".jpg", ".jpeg", ".gif", "timestamp.txt")
 """Ends of names that stand beside answers: pictures, and nbgrader's time of collecting."""
+
+MOODLE = re.compile(r"(.+)_(\d+)_assignsubmission_[a-z]+_?")
+"""A folder in Moodle's "Download all submissions": full name, number of the participant."""
+
+CANVAS = re.compile(r"([^_]+)_(?:LATE_)?(\d+)_\d+_(.+)")
+"""A file in Canvas' "Download Submissions": name, ID of the user, number of the file, and its own name."""
 
 NOT_HANDED_IN = "nothing was handed in"
 NESTED = "a zip inside a zip is not opened: unpack the outer one"
@@ -119,7 +126,7 @@ def submissions(top: Path, exercises: Sequence[str] | None = None, out: Path | N
         )
     wanted = {id: asked_by(id) for id in exercises or sorted(known)}
     try:
-        listed = _without_submitted(_without(list(entries(top)), top, out))
+        listed = [_of_system(entry) for entry in _without_submitted(_without(list(entries(top)), top, out))]
     except Unreadable as problem:
         raise CheckError(
             f"{shown(str(top))} cannot be read: {problem}.",
@@ -215,6 +222,16 @@ def _without_submitted(listed: list[Entry]) -> list[Entry]:
     return listed
 
 
+def _of_system(entry: Entry) -> Entry:
+    """An entry as it would stand in a folder for each student, if it is one of Moodle's or Canvas' downloads."""
+    first, *more = entry.parts
+    if more and (moodle := MOODLE.fullmatch(first)):
+        return Entry((f"{moodle[1]} (Moodle {moodle[2]})", *more), entry.problem, entry.read)
+    if not more and entry.problem != EMPTY and (canvas := CANVAS.fullmatch(first)):
+        return Entry((f"{canvas[1]} (Canvas {canvas[2]})", canvas[3]), entry.problem, entry.read)
+    return entry
+
+
 def _split(name: str) -> tuple[str, str]:
     """A file's name without its suffix, and the suffix in lower case; what browsers put behind it is left out."""
     stem, suffix = os.path.splitext(name)
@@ -230,7 +247,13 @@ def _is_stray(entry: Entry) -> bool:
 
 
 def _unzipped(listed: Iterable[Entry], opened: bool) -> Iterator[tuple[str, Entry]]:
-    """(student, entry below the student's folder); with `opened`, zips of students are looked into."""
+    """(student, entry below the student's folder); with `opened`, zips of students are looked into.
+
+    A zip that stands alone may be a system's download of a class. Beside others it is a student's, who could name
+    folders in it like those of others.
+    """
+    listed = list(listed)
+    alone = len(listed) == 1
     for entry in listed:
         name = entry.parts[-1]
         stem, suffix = _split(name)
@@ -246,6 +269,15 @@ def _unzipped(listed: Iterable[Entry], opened: bool) -> Iterator[tuple[str, Entr
             continue
         try:
             found = list(zip_entries(entry.read(), ()))
+            of_system = [_of_system(each) for each in found]
+            if (
+                alone
+                and own
+                and found
+                and all(each is not before for each, before in zip(of_system, found, strict=True))
+            ):
+                yield from _unzipped(of_system, False)
+                continue
             for each in found:
                 same = len(each.parts) > 1 and each.parts[0] == stem
                 parts = each.parts[1:] if same else each.parts
@@ -332,8 +364,8 @@ def _one_of(cells: Sequence[Cell], asked: Asked, entry: Entry) -> _Candidate:
 
 
 def _named(stem: str, known: Container[str]) -> str:
-    """The exercise that a file's name says, also of a copy: "saxpy-guard (1)", "saxpy_guard-Copy1"."""
-    plain = re.sub(r"([ _-]*\(\d{1,3}\)|-Copy\d{1,3})$", "", stem).strip().lower()
+    """The exercise that a file's name says, also of a copy: "saxpy-guard (1)", "saxpy_guard-Copy1", "saxpy-guard-1"."""
+    plain = re.sub(r"([ _-]*\(\d{1,3}\)|-Copy\d{1,3}|-\d{1,2})$", "", stem).strip().lower()
     for name in (stem, plain, plain.replace("_", "-")):
         if name in known:
             return name

@@ -309,6 +309,40 @@ def test_names_that_browsers_and_zips_give_are_read(tmp_path: Path) -> None:
     )
 
 
+MOODLE = "J\u00fcrgen M\u00fcller_4711_assignsubmission_file"
+
+
+def test_downloads_of_moodle_and_canvas(tmp_path: Path) -> None:
+    """As a folder, as a zip, and as a zip in a folder: each student is one, with all files."""
+    text, packed = book(f"%%hip\n{KERNEL}"), io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("saxpy-guard.hip", KERNEL)
+    files = {
+        f"{MOODLE}/saxpy-guard.ipynb": text.encode(),
+        "Ada B_12_assignsubmission_file_/Saxpy_Guard.hip": KERNEL.encode(),
+        "Ada B_13_assignsubmission_file_/saxpy-guard.hip": KERNEL.replace("{\n}", "{ }").encode(),
+        "lovelaceada_340_900_saxpy-guard.ipynb": text.encode(), "lovelaceada_340_901_notes.txt": b"mine",
+        "smithbob_LATE_341_902_saxpy-guard-1.ipynb": text.encode(),
+    }  # fmt: skip
+    students = {
+        "J\u00fcrgen M\u00fcller (Moodle 4711)", "Ada B (Moodle 12)", "Ada B (Moodle 13)", "lovelaceada (Canvas 340)",
+        "smithbob (Canvas 341)",
+    }  # fmt: skip
+    for name, data in files.items():
+        write(tmp_path / "class" / name, data)
+    expected = {(student, "saxpy-guard"): "ok" for student in students}
+    assert read(tmp_path / "class", "saxpy-guard") == expected
+    whole = shutil.make_archive(str(tmp_path / "download"), "zip", tmp_path / "class")
+    assert read(Path(whole), "saxpy-guard") == expected
+    (tmp_path / "folder").mkdir()
+    shutil.copy(whole, tmp_path / "folder")
+    assert read(tmp_path / "folder", "saxpy-guard") == expected
+    write(tmp_path / "folder" / "eve" / "saxpy-guard.hip", KERNEL)
+    assert {row.student for row in submissions(tmp_path / "folder")} == {"download", "eve"}, "one student's zip"
+    write(tmp_path / "class" / "wonder_342_903_homework.zip", packed.getvalue())
+    assert read(tmp_path / "class", "saxpy-guard") == {**expected, ("wonder (Canvas 342)", "saxpy-guard"): "ok"}
+
+
 def test_a_student_with_an_empty_folder_is_a_student(tmp_path: Path) -> None:
     """Collected from a home where nothing was: a line with no points, and not no line."""
     write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
@@ -405,6 +439,10 @@ def test_a_zip_is_called_empty_only_if_it_is(tmp_path: Path) -> None:
     problems = {student: problem for (student, _), problem in read(tmp_path, "saxpy-guard").items()}
     assert "the zip is empty" in problems["ann"]
     assert problems["bob"] == NOT_HANDED_IN
+    shutil.rmtree(tmp_path / "bob")
+    (tmp_path / "ann" / "saxpy-guard.zip").rename(tmp_path / "ann.zip")
+    (tmp_path / "ann").rmdir()
+    assert read(tmp_path, "saxpy-guard")["ann", ""] == "ann.zip: the zip is empty"
 
 
 def test_a_folder_without_submissions_is_an_error(tmp_path: Path) -> None:
