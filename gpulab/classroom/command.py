@@ -119,6 +119,9 @@ def grade_folder(asked: argparse.Namespace) -> int:
             f"{error.filename or out} cannot be written: {(error.strerror or str(error)).lower()}.",
             hint="the same command goes on from there.",
         ) from None
+    except KeyboardInterrupt:
+        _say("\nStopped. What was graded by now is kept; the same command goes on from there.")
+        raise
     for line in gradebook.write(asked.gradebook, rows) if asked.gradebook else ():
         _say(line)
     _summary(rows)

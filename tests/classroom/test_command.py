@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import os
 import re
 import shutil
+import signal
 import socket
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -81,6 +85,27 @@ def test_a_class_is_graded_and_graded_again(course: Path, tmp_path: Path, capsys
     with Gradebook(f"sqlite:///{book}", course_id="") as found:
         scores = {each.student.id: each.score for each in found.assignment_submissions("first-fill")}
     assert scores == {name: pytest.approx(row["points"]) for name, row in rows.items()}
+
+
+@pytest.mark.full
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C reaches processes otherwise on Windows")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_a_run_with_a_sentence(course: Path, tmp_path: Path, workers: int) -> None:
+    """A terminal sends it to all processes of the command."""
+    command = [sys.executable, "-m", "gpulab", "grade", str(course), "--out", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [*command, "--workers", str(workers)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        said = ""
+        while "Grading on" not in said:
+            said += process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        said += process.stdout.read()
+        assert process.wait(60) == 130
+    assert said.endswith("\nStopped. What was graded by now is kept; the same command goes on from there.\n")
+    assert "Traceback" not in said
 
 
 def test_what_is_asked_for_wrongly_is_said(
