@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 import textwrap
 import time
@@ -117,19 +118,21 @@ def grade_folder(asked: argparse.Namespace) -> int:
     except OSError as error:
         raise CheckError(
             f"{error.filename or out} cannot be written: {(error.strerror or str(error)).lower()}.",
-            hint="the same command goes on from there.",
+            hint="make room; the same command then goes on from there."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT)
+            else "let --out name a folder that you can write; what is in this one is kept.",
         ) from None
     except KeyboardInterrupt:
         _say("\nStopped. What was graded by now is kept; the same command goes on from there.")
         raise
-    for line in gradebook.write(asked.gradebook, rows) if asked.gradebook else ():
-        _say(line)
     _summary(rows)
     if run.graded:
         _say(f"{run.graded} graded in {duration(run.seconds)}.")
     if alike:
         _say(f"{len(alike)} pairs of similar answers: {out / 'similar.csv'}")
     _say(f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}")
+    for line in gradebook.write(asked.gradebook, rows) if asked.gradebook else ():
+        _say(line)
     left = sum(row.status == NOT_JUDGED for row in rows)
     if left:
         _say(f"{left} answers were not judged, which is not the students' fault: the same command tries them again.")

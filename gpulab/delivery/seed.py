@@ -6,7 +6,6 @@ copied from a cache in use: in that one stands what its user has compiled, answe
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import subprocess
@@ -26,9 +25,8 @@ def make_seed(folder: Path, programs: bool = False) -> str:
 
     Raises GpulabError: the folder holds something else, or the building failed.
     """
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         others = sorted(name for name in os.listdir(folder) if name not in PARTS and not name.startswith("."))
     except OSError as error:
         raise GpulabError(f"{folder} cannot be made or read: {error.strerror or error}.") from error

@@ -130,9 +130,10 @@ def test_what_else_is_said(run: dict[str, Any], tmp_path: Path, capsys: pytest.C
     assert command.grade_folder(asked(*words)) == 3
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "into book.db", "␛[31m", "6 students, 1 exercise: 2 not judged, 2 wrong, 1 fault, 1 passed; 1 points in all.",
+        "6 students, 1 exercise: 2 not judged, 2 wrong, 1 fault, 1 passed; 1 points in all.",
         f"2 pairs of similar answers: {out / 'similar.csv'}",
         f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}",
+        "into book.db", "␛[31m",
         "2 answers were not judged, which is not the students' fault: the same command tries them again.",
     ]  # fmt: skip
     assert run["required"] == [], "the walls are those of the cluster's workers"
@@ -166,7 +167,28 @@ def test_what_a_class_needs(run: dict[str, Any], tmp_path: Path, monkeypatch: py
     with pytest.raises(CheckError) as found:
         command.grade_folder(asked("--out", str(tmp_path / "o")))
     assert found.value.what == f"{tmp_path / 'o' / 'feedback' / 'ann.html'} cannot be written: no space left on device."
-    assert found.value.hint == "the same command goes on from there."
+    assert found.value.hint == "make room; the same command then goes on from there."
+
+    def forbidden(folder: Path, rows: Any) -> None:
+        raise OSError(30, "Read-only file system", str(folder))
+
+    monkeypatch.setattr(feedback, "write", forbidden)
+    with pytest.raises(CheckError, match="let --out name a folder that you can write"):
+        command.grade_folder(asked("--out", str(tmp_path / "o")))
+
+
+def test_a_gradebook_that_cannot_be_written_comes_last(
+    run: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The report is there by then, and the instructor reads where."""
+
+    def refuse(*_: Any) -> list[str]:
+        raise CheckError("The gradebook cannot be written.")
+
+    monkeypatch.setattr(gradebook, "write", refuse)
+    with pytest.raises(CheckError, match="gradebook"):
+        command.grade_folder(asked("--out", str(tmp_path / "o"), "--gradebook", "book.db"))
+    assert "The report: " in capsys.readouterr().out
 
 
 class Grader:

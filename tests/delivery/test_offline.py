@@ -161,5 +161,5 @@ def test_a_seed_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
         seed.make_seed(tmp_path / "seed")
     assert "The seed could not be built.\n\nno compiler" in str(found.value)
     (tmp_path / "file").write_text("")
-    with pytest.raises(GpulabError, match="cannot be made or read: Not a directory"):
+    with pytest.raises(GpulabError, match="cannot be made or read: File exists"):
         seed.make_seed(tmp_path / "file")
