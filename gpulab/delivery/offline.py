@@ -52,12 +52,16 @@ def main(arguments: "list[str]") -> int:
         if name not in ("PYTHONHOME", "PYTHONPATH") and not name.startswith("PIP_")
     }
     surround.update(PIP_CONFIG_FILE=os.devnull, PIP_NO_INDEX="1", PIP_FIND_LINKS=(here / "wheels").as_uri())
+    pip = [python, str(pips[-1] / "pip"), "install", "--quiet", "--disable-pip-version-check"]
     seed = here / "seed"
     steps = [
         (f"making the environment {environment}", [sys.executable, "-m", "venv", "--without-pip", str(environment)]),
-        (
-            f"installing gpulab from {here / 'wheels'}",
-            [python, str(pips[-1] / "pip"), "install", "--quiet", "--disable-pip-version-check", "pip", "gpulab"],
+        (f"installing gpulab from {here / 'wheels'}", [*pip, "pip", "gpulab"]),
+        *(
+            # pip leaves what has the same version; this bundle may have a later course.
+            [("bringing gpulab up to date", [*pip, "--force-reinstall", "--no-deps", "gpulab"])]
+            if (environment / "pyvenv.cfg").exists()
+            else []
         ),
         (
             "building the virtual GPU's parts",

@@ -76,6 +76,13 @@ def test_a_bundle_installs_without_a_network(small: Path, tmp_path: Path, monkey
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"setup of tinydep 2.0 setup --seed {stick / 'seed'}" in done.stdout
     assert [path.name for path in (tmp_path / "a class").iterdir()] == [".venv"]
+    # A later bundle whose gpulab has the same version.
+    later = {"gpulab/__init__.py": "", "gpulab/__main__.py": f"print('a later course'); {MAIN}"}
+    late = wheel(tmp_path / "late", "gpulab", "0.1.0", later, "tinydep")
+    shutil.copy(late, stick / "wheels")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "a later course\nsetup of tinydep 2.0" in done.stdout
 
 
 def test_a_bundle_that_lacks_something_is_refused(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
