@@ -86,7 +86,7 @@ def answer_of_file(path: Path, asked: Asked) -> str:
 
     Raises OSError or Unreadable if it cannot be read or holds no answer.
     """
-    return _answer(path.suffix.lower(), text_of(read_file(path, _most())), asked)
+    return _answer(_split(path.name)[1], text_of(read_file(path, _most())), asked)
 
 
 def _most() -> int:

@@ -18,7 +18,7 @@ from gpulab.classroom.notebook import Asked, Cell, answer, cells, defines
 from gpulab.classroom.points import Scheme
 from gpulab.classroom.reading import Unreadable, entries
 from gpulab.classroom.results import MISSING, rows
-from gpulab.classroom.submissions import NOT_HANDED_IN, _unzipped, asked_by, submissions
+from gpulab.classroom.submissions import NOT_HANDED_IN, _unzipped, answer_of_file, asked_by, submissions
 from gpulab.errors import CheckError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -310,6 +310,12 @@ def test_names_that_browsers_and_zips_give_are_read(tmp_path: Path) -> None:
 
 
 MOODLE = "J\u00fcrgen M\u00fcller_4711_assignsubmission_file"
+
+
+def test_one_file_with_the_name_that_a_browser_gave_it(tmp_path: Path) -> None:
+    for name, text in (("a.ipynb.txt", book(f"%%hip\n{KERNEL}")), ("a.hip.txt", KERNEL), ("a.txt", KERNEL)):
+        write(tmp_path / name, text)
+        assert answer_of_file(tmp_path / name, SAXPY) == KERNEL
 
 
 def test_downloads_of_moodle_and_canvas(tmp_path: Path) -> None:
