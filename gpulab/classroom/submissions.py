@@ -45,8 +45,8 @@ BESIDE = (".png", ".svg", ".jpg", ".jpeg", ".gif", "timestamp.txt")
 MOODLE = re.compile(r"(.+)_(\d+)_assignsubmission_[a-z]+_?")
 """A folder in Moodle's "Download all submissions": full name, number of the participant."""
 
-CANVAS = re.compile(r"([^_]+)_(?:LATE_)?(\d+)_\d+_(.+)")
-"""A file in Canvas' "Download Submissions": name, ID of the user, number of the file, and its own name."""
+CANVAS = re.compile(r"([^_]+)_(?:LATE_)?(\d+)_\d{3,}_(.+)")
+"""A file in Canvas' "Download Submissions": name, ID of the user, number of the file (no day), and its own name."""
 
 NOT_HANDED_IN = "nothing was handed in"
 NESTED = "a zip inside a zip is not opened: unpack the outer one"

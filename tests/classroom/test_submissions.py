@@ -328,6 +328,7 @@ def test_downloads_of_moodle_and_canvas(tmp_path: Path) -> None:
         "Ada B_12_assignsubmission_file_/Saxpy_Guard.hip": KERNEL.encode(),
         "Ada B_13_assignsubmission_file_/saxpy-guard.hip": KERNEL.replace("{\n}", "{ }").encode(),
         "lovelaceada_340_900_saxpy-guard.ipynb": text.encode(), "lovelaceada_340_901_notes.txt": b"mine",
+        "names_2026_11_27.csv": b"no student",
         "smithbob_LATE_341_902_saxpy-guard-1.ipynb": text.encode(),
     }  # fmt: skip
     students = {
@@ -337,6 +338,7 @@ def test_downloads_of_moodle_and_canvas(tmp_path: Path) -> None:
     for name, data in files.items():
         write(tmp_path / "class" / name, data)
     expected = {(student, "saxpy-guard"): "ok" for student in students}
+    expected["", ""] = "names_2026_11_27.csv: a file beside the students' folders, of no student"
     assert read(tmp_path / "class", "saxpy-guard") == expected
     whole = shutil.make_archive(str(tmp_path / "download"), "zip", tmp_path / "class")
     assert read(Path(whole), "saxpy-guard") == expected
