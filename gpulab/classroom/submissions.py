@@ -133,8 +133,10 @@ def submissions(top: Path, exercises: Sequence[str] | None = None, out: Path | N
             hint="gpulab grade FOLDER --out graded takes the folder or zip with what a class handed in; "
             "gpulab grade EXERCISE FILE checks files.",
         ) from None
+    download = _download(listed) if top.is_dir() else []
+    listed = download or listed
     stray = [entry for entry in listed if _is_stray(entry)]
-    files = list(_unzipped((entry for entry in listed if not _is_stray(entry)), top.is_dir()))
+    files = list(_unzipped((entry for entry in listed if not _is_stray(entry)), top.is_dir() and not download))
     if all(entry.problem == EMPTY for _, entry in files):
         names = ", ".join([*(entry.where for entry in stray), *(student for student, _ in files)][:3])
         raise CheckError(
@@ -232,6 +234,21 @@ def _of_system(entry: Entry) -> Entry:
     return entry
 
 
+def _download(listed: Sequence[Entry]) -> list[Entry]:
+    """What is in a system's download of a class, if nothing but that zip is listed; else nothing.
+
+    A zip beside others is a student's, who could name folders in it like those of others.
+    """
+    if len(listed) != 1 or len(listed[0].parts) != 1 or _split(listed[0].parts[0])[1] != ".zip" or listed[0].problem:
+        return []
+    try:
+        found = list(zip_entries(listed[0].read(), ()))
+    except Unreadable:
+        return []  # and is told of as a student's
+    mapped = [_of_system(entry) for entry in found]
+    return mapped if any(each is not entry for each, entry in zip(mapped, found, strict=True)) else []
+
+
 def _split(name: str) -> tuple[str, str]:
     """A file's name without its suffix, and the suffix in lower case; what browsers put behind it is left out."""
     stem, suffix = os.path.splitext(name)
@@ -247,13 +264,7 @@ def _is_stray(entry: Entry) -> bool:
 
 
 def _unzipped(listed: Iterable[Entry], opened: bool) -> Iterator[tuple[str, Entry]]:
-    """(student, entry below the student's folder); with `opened`, zips of students are looked into.
-
-    A zip that stands alone may be a system's download of a class. Beside others it is a student's, who could name
-    folders in it like those of others.
-    """
-    listed = list(listed)
-    alone = len(listed) == 1
+    """(student, entry below the student's folder); with `opened`, zips of students are looked into."""
     for entry in listed:
         name = entry.parts[-1]
         stem, suffix = _split(name)
@@ -269,15 +280,6 @@ def _unzipped(listed: Iterable[Entry], opened: bool) -> Iterator[tuple[str, Entr
             continue
         try:
             found = list(zip_entries(entry.read(), ()))
-            of_system = [_of_system(each) for each in found]
-            if (
-                alone
-                and own
-                and found
-                and all(each is not before for each, before in zip(of_system, found, strict=True))
-            ):
-                yield from _unzipped(of_system, False)
-                continue
             for each in found:
                 same = len(each.parts) > 1 and each.parts[0] == stem
                 parts = each.parts[1:] if same else each.parts
