@@ -131,8 +131,12 @@ def grade_folder(asked: argparse.Namespace) -> int:
     if alike:
         _say(f"{len(alike)} pairs of similar answers: {out / 'similar.csv'}")
     _say(f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}")
-    for line in gradebook.write(asked.gradebook, rows) if asked.gradebook else ():
-        _say(line)
+    if asked.gradebook:
+        new = "://" not in asked.gradebook and not Path(asked.gradebook).exists()
+        for line in gradebook.write(asked.gradebook, rows):
+            _say(line)
+        if new:
+            _say(f"{asked.gradebook} is a new gradebook: there was none. nbgrader's is gradebook.db in its folder.")
     left = sum(row.status == NOT_JUDGED for row in rows)
     if left:
         _say(f"{left} answers were not judged, which is not the students' fault: the same command tries them again.")

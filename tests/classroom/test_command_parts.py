@@ -134,6 +134,7 @@ def test_what_else_is_said(run: dict[str, Any], tmp_path: Path, capsys: pytest.C
         f"2 pairs of similar answers: {out / 'similar.csv'}",
         f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}",
         "into book.db", "␛[31m",
+        "book.db is a new gradebook: there was none. nbgrader's is gradebook.db in its folder.",
         "2 answers were not judged, which is not the students' fault: the same command tries them again.",
     ]  # fmt: skip
     assert run["required"] == [], "the walls are those of the cluster's workers"
