@@ -348,9 +348,11 @@ def _of_other_kind(own: Sequence[str]) -> str:
 
 
 def _is_of_course(parts: Sequence[str]) -> bool:
-    """Is it a lesson, or a project's file, which some hand in with the whole of their copy?"""
+    """Is it a lesson, a page or a project's file, which some hand in with the whole of their copy?"""
     try:
-        for name, top in (("notebooks", course.learners() / "notebooks"), ("projects", course.projects())):
+        learners = course.learners()
+        tops = {"notebooks": learners / "notebooks", "docs": learners / "docs", "projects": course.projects()}
+        for name, top in tops.items():
             if name in parts[:-1] and top.joinpath(*parts[parts.index(name) + 1 :]).is_file():
                 return True
     except (GpulabError, OSError):
