@@ -78,8 +78,8 @@ def cells(text: str) -> list[Cell]:
         raise Unreadable("it is no notebook of this course: it has too many parts")
     try:
         whole = json.loads(text)
-    except (ValueError, RecursionError):
-        raise Unreadable("it is not a notebook") from None
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"it is not a notebook{_where_not(text, error)}") from None
     listed = whole.get("cells") if isinstance(whole, dict) else None
     if not isinstance(listed, list):
         old = isinstance(whole, dict) and "worksheets" in whole
@@ -94,6 +94,18 @@ def cells(text: str) -> list[Cell]:
         if source is not None and (each.get("cell_type") == "code" or mark):
             found.append(Cell(source, mark))
     return found
+
+
+def _where_not(text: str, error: Exception) -> str:
+    """Why a text is no JSON, as the end of a sentence."""
+    if not text.strip():
+        return ": it is empty"
+    if "\n<<<<<<< " in f"\n{text}" and "\n>>>>>>> " in text:
+        return ": it has the lines of a conflict that git left (<<<<<<<)"
+    if isinstance(error, json.JSONDecodeError) and text.lstrip().startswith("{"):
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+        return f": it breaks off in line {error.lineno}" if cut else f": its JSON is damaged in line {error.lineno}"
+    return ""
 
 
 def _joined(source: Any) -> str | None:

@@ -118,7 +118,11 @@ def test_the_program_that_is_checked_counts_not_the_last_one() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "it is not a notebook"),
+        ("", "it is not a notebook: it is empty"),
+        (book(f"%%hip\n{KERNEL}")[:100], "it is not a notebook: it breaks off in line 1"),
+        ('{"cells": [],\n"nbformat" 4}', "it is not a notebook: its JSON is damaged in line 2"),
+        ('{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> b\n}', "a conflict that git left"),
+        ("<<<<<<< \n" * 500_000, "it is not a notebook"),
         ("[" * 100_000, "it is not a notebook"),
         ('{"a":' * 100_000, "it is not a notebook"),
         ("[]", "it is not a notebook"),
@@ -250,7 +254,7 @@ def test_what_is_wrong_is_a_row(tmp_path: Path) -> None:
     assert read(tmp_path) == {
         ("ann", "saxpy-guard"): "ok",
         ("binary", "saxpy-guard"): "saxpy-guard.hip: it is not text",
-        ("empty", "saxpy-guard"): "saxpy-guard.ipynb: it is not a notebook",
+        ("empty", "saxpy-guard"): "saxpy-guard.ipynb: it is not a notebook: it is empty",
         ("blank", "saxpy-guard"): "saxpy-guard.hip: it is empty",
         ("two", "saxpy-guard"): "different answers in saxpy-guard.hip, saxpy-guard.ipynb",
         ("same", "saxpy-guard"): "ok",
