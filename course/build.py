@@ -49,6 +49,17 @@ class SourceError(Exception):
     """A MyST source that breaks the course's rules."""
 
 
+def source_text(source: Path) -> str:
+    """A source's text. Raises SourceError for what is not UTF-8; a mark at the beginning is left out."""
+    data = source.read_bytes()
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        where = source.relative_to(ROOT) if source.is_relative_to(ROOT) else source
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SourceError(f"{where}: line {line} is not text in UTF-8; save the file in it") from None
+
+
 @dataclass(frozen=True)
 class Job:
     """One source and what is built from it (paths relative to the clone)."""
@@ -61,7 +72,7 @@ class Job:
     @property
     def is_page(self) -> bool:
         """Text without code: nothing is executed. An appendix has cells, and is built like a lesson."""
-        return self.source.parent.name == "pages" and "```{code-cell}" not in self.source.read_text(encoding="utf-8")
+        return self.source.parent.name == "pages" and "```{code-cell}" not in source_text(self.source)
 
     @property
     def assets(self) -> list[Path]:
@@ -87,15 +98,27 @@ def jobs(only: list[str] | None = None) -> list[Job]:
     chosen = [job for job in found if job.name in only or job.name.split("_")[0] in only]
     unknown = [name for name in only if not any(name in (job.name, job.name.split("_")[0]) for job in found)]
     if unknown:
-        raise SourceError(f"no source named {', '.join(unknown)}; there are: {', '.join(job.name for job in found)}")
+        raise SourceError(
+            f"no source named {', '.join(unknown)}; there are: {', '.join(job.name for job in found)} "
+            "(course/lessons/NN_name.md, course/pages/name.md, course/exercises/ID/exercise.md)"
+        )
     return chosen
 
 
 def read(job: Job) -> nbformat.NotebookNode:
     """The notebook of a source: cells with derived ids, nbgrader metadata where tags ask for it."""
     import jupytext
+    from jupytext.myst import MystMetadataParsingError
 
-    raw = jupytext.reads(job.source.read_text(encoding="utf-8"), fmt="md:myst")
+    text = source_text(job.source)
+    try:
+        raw = jupytext.reads(text, fmt="md:myst")
+    except (MystMetadataParsingError, nbformat.ValidationError) as error:  # of options, which are YAML
+        first = str(error).strip().splitlines()[0].rstrip(".")
+        raise SourceError(
+            f"{job.source.relative_to(ROOT)}: an option of a cell cannot be read: {first}; write `:tags: [solution]`, "
+            "for example"
+        ) from None
     notebook = nbformat.v4.new_notebook()
     notebook.metadata = {
         "gpulab": {"source": job.source.relative_to(ROOT).as_posix(), "built_by": "course/build.py"},
@@ -369,7 +392,7 @@ def main(arguments: list[str] | None = None) -> int:
                 built = result.result()
             except Exception as error:
                 wrong += 1
-                print(f"{job.name}: {type(error).__name__}: {error}")
+                print(f"{job.name}: {'' if isinstance(error, SourceError) else f'{type(error).__name__}: '}{error}")
                 continue
             for path, contents in built.items():
                 wrong += write(path, contents, chosen.check)

@@ -105,7 +105,7 @@ class Complaint:
     todo: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}; {self.todo}"
+        return f"{self.where}: {self.what.removesuffix('.')}; {self.todo}"
 
 
 # ------------------------------------------------------------------------------------------------------------- texts
@@ -127,7 +127,7 @@ def passages(text: str) -> Iterator[str]:
 
 def of_text(job: build.Job) -> Iterator[Complaint]:
     """Rules for every source."""
-    text = job.source.read_text(encoding="utf-8")
+    text = build.source_text(job.source)
     where = _where(job.source)
     for passage in passages(text):
         plain = re.sub(r"`[^`\n]*`", "", LINK.sub(r"\2", passage))
@@ -185,13 +185,13 @@ def links(job: build.Job, text: str) -> Iterator[Complaint]:
         file = (home / path).resolve() if path else (build.ROOT / job.executed).resolve()
         if file not in coming and not file.exists():
             yield Complaint(where, f"the link {target} leads nowhere", f"there is no {path} beside the built notebook")
-        elif anchor and (file not in sources or anchor not in anchors(sources[file].read_text(encoding="utf-8"))):
+        elif anchor and (file not in sources or anchor not in anchors(build.source_text(sources[file]))):
             yield Complaint(where, f"the link {target} leads to no heading", "write the heading with - for each space")
 
 
 def of_lesson(job: build.Job) -> Iterator[Complaint]:
     """The parts of a lesson."""
-    text = job.source.read_text(encoding="utf-8")
+    text = build.source_text(job.source)
     where = _where(job.source)
     opening = text.split("```{code-cell}")[0]
     wanted = {
@@ -206,13 +206,11 @@ def of_lesson(job: build.Job) -> Iterator[Complaint]:
     lessons = sorted(each.source for each in build.jobs() if each.source.parent == job.source.parent)
     link = f"({job.source.stem}.ipynb"
     before = lessons[: lessons.index(job.source)][-1:]
-    if before and not re.search(
-        rf"^\*\*Next:\*\* \[.*\]{re.escape(link)}", before[0].read_text(encoding="utf-8"), re.M
-    ):
+    if before and not re.search(rf"^\*\*Next:\*\* \[.*\]{re.escape(link)}", build.source_text(before[0]), re.M):
         yield Complaint(where, f"the lesson before it, {before[0].name}, does not link to it",
                         f"write there, behind its exercises: **Next:** [title]{link})")  # fmt: skip
     syllabi = sorted((build.COURSE / "pages").glob("syllabus_*.md"))
-    if syllabi and not any(link in each.read_text(encoding="utf-8") for each in syllabi):
+    if syllabi and not any(link in build.source_text(each) for each in syllabi):
         yield Complaint(
             where, "no syllabus names the lesson", f"link to it, [..]{link}), in one of course/pages/syllabus_*.md"
         )
@@ -323,7 +321,7 @@ def of_exercise(id: str) -> Iterator[Complaint]:
     if not source.is_file():
         yield Complaint(where, "there is no exercise.md", "write it")
         return
-    text = source.read_text(encoding="utf-8")
+    text = build.source_text(source)
     if not picture(text, id):
         yield Complaint(where, "there is no picture",
                         f'show one before the solution: gpulab.exercise("{id}") in a cell, or an image')  # fmt: skip
@@ -346,7 +344,7 @@ def of_exercise(id: str) -> Iterator[Complaint]:
     if not lesson.is_file():
         yield Complaint(where, f"its lesson {exercise.lesson} does not exist", "name the stem of a lesson's file")
         return
-    written = lesson.read_text(encoding="utf-8")
+    written = build.source_text(lesson)
     if exercise.section.replace(" ", "-") not in anchors(written):
         yield Complaint(where, f"its lesson has no section “{exercise.section}”", "name one of its headings")
     if f"../exercises/{id}/{id}.ipynb" not in written:
@@ -378,7 +376,7 @@ def of_marks(folder: Path) -> Iterator[Complaint]:
     """Places of the template that are not filled in yet."""
     for path in sorted(folder.rglob("*.*")):
         if path.suffix in (".py", ".md", ".hip", ".toml"):
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for number, line in enumerate(build.source_text(path).splitlines(), 1):
                 for mark in MARK.findall(line):
                     yield Complaint(f"{_where(path)}:{number}", f"{mark} is not filled in", "write it in its place")
 
@@ -490,7 +488,7 @@ def of_released(id: str) -> Iterator[Complaint]:
     if not path.is_file():
         yield Complaint(_where(path), "there is no released notebook", "run `make notebooks`")
         return
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook = json.loads(build.source_text(path))
     exercise = load(id)
     written_in = languages.answers(exercise.language)
     solutions = [
@@ -517,7 +515,7 @@ def of_released(id: str) -> Iterator[Complaint]:
 
 
 def of_course() -> Iterator[Complaint]:
-    """Numbers of lessons and exercises; folders that are no exercises."""
+    """Numbers of lessons and exercises; folders that are no exercises, and files that are no lessons."""
     exercises = definitions()
     with_text = {job.name for job in build.jobs() if job.released is not None}
     for name in folders():
@@ -534,6 +532,7 @@ def of_course() -> Iterator[Complaint]:
             "course/exercises", f"{len(exercises)} exercises", f"there should be {FEWEST_EXERCISES} or more"
         )
     lessons = [job for job in build.jobs() if job.source.parent.name == "lessons"]
+    yield from of_names(build.COURSE / "lessons")
     if not lessons:
         yield Complaint("course/lessons", "no lesson was found", "a course without lessons teaches nothing")
     for job in lessons:
@@ -542,6 +541,25 @@ def of_course() -> Iterator[Complaint]:
             yield Complaint(
                 _where(job.source), f"{count} exercises belong to it", f"write {FEWEST_OF_A_LESSON} or more"
             )
+
+
+def of_names(folder: Path) -> Iterator[Complaint]:
+    """Every lesson's file has a name from which a notebook is made, and a number of its own."""
+    numbers: dict[str, str] = {}
+    for path in sorted(folder.glob("*.*")):
+        number = re.fullmatch(r"(\d\d)_[a-z0-9_]+\.md", path.name)
+        if number is None:
+            yield Complaint(
+                f"course/lessons/{path.name}", "no notebook is made of a file with this name",
+                "call it NN_name.md: two digits, and words in lower case joined by _",
+            )  # fmt: skip
+        elif number[1] in numbers:
+            other = numbers[number[1]]
+            yield Complaint(
+                f"course/lessons/{path.name}", f"{other} has the number {number[1]}, too", "give it another"
+            )
+        else:
+            numbers[number[1]] = path.name
 
 
 def terms(glossary: str) -> dict[str, str]:
@@ -565,13 +583,13 @@ def of_words() -> Iterator[Complaint]:
     paragraphs = {
         path: [
             re.sub(r"`[^`\n]*`", "", LINK.sub(r"\2", each))
-            for passage in passages(path.read_text(encoding="utf-8"))
+            for passage in passages(build.source_text(path))
             for each in passage.split("\n\n")
             if not re.match(r"#|\*\*(Next|Further reading):", each)
         ]
         for path in lessons
     }
-    for term, lesson in terms(glossary.read_text(encoding="utf-8")).items():
+    for term, lesson in terms(build.source_text(glossary)).items():
         word = rf"(?<![\w-]){re.escape(term)}s?(?![\w-])"
         earlier = [path for path in lessons if path.name[:2] < lesson]
         first = next(((path, each) for path in earlier for each in paragraphs[path] if re.search(word, each)), None)
@@ -589,12 +607,22 @@ def of_words() -> Iterator[Complaint]:
 # ------------------------------------------------------------------------------------------------------------ running
 
 
+def of_source(job: build.Job) -> Iterator[Complaint]:
+    """Can a notebook be made of it? The one that is there may be older."""
+    try:
+        build.read(job)
+    except build.SourceError as error:
+        where = _where(job.source)
+        yield Complaint(where, str(error).removeprefix(f"{where}: "), "course/README.md explains the marks")
+
+
 def complaints(only: list[str] | None = None, answers: bool = True) -> list[Complaint]:
     """All of them, or those about the sources named ("02_simt", "02", "saxpy-guard")."""
     jobs = build.jobs(only)
     ids = [job.name for job in jobs if job.released is not None]
     found = [] if only else [*of_course(), *of_words()]
     for job in jobs:
+        found += of_source(job)
         found += of_text(job)
         if job.source.parent.name == "lessons":
             found += of_lesson(job)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 import textwrap
 import time
@@ -61,6 +62,7 @@ def grade_folder(asked: argparse.Namespace) -> int:
     from gpulab.classroom.overview import LEARNING
     from gpulab.classroom.points import scheme_of
     from gpulab.classroom.pool import pool
+    from gpulab.classroom.reading import shown
     from gpulab.classroom.results import NOT_JUDGED
     from gpulab.classroom.run import RESULTS, Progress, attempts, duration, grade_class, note_attempts, seed_of
     from gpulab.classroom.similar import pairs, pairs_csv
@@ -69,14 +71,20 @@ def grade_folder(asked: argparse.Namespace) -> int:
     from gpulab.grading import exercise_ids
     from gpulab.grading.isolated import require
 
+    top = Path(asked.what)
     if not asked.out:
-        raise CheckError("A class needs --out FOLDER for its report.", hint="gpulab grade FOLDER --out graded")
-    out, top = Path(asked.out), Path(asked.what)
+        raise CheckError(
+            "A class needs --out FOLDER for its report.",
+            hint="gpulab grade FOLDER --out graded; for answers to one exercise gpulab grade EXERCISE FILE.",
+        )
+    out = Path(asked.out)
+    if out.exists() and not out.is_dir():
+        raise CheckError(f"--out {shown(asked.out)} is a file.", hint="name a folder: it is made if it is not there.")
     if not asked.cluster:
         require(asked.require_jail)
     scheme = scheme_of(Path(asked.points) if asked.points else None)
     wanted = exercises_wanted(asked.exercises)
-    found = submissions(top, wanted)
+    found = submissions(top, wanted, out)
     files, lines = exported(Path(asked.progress), wanted or exercise_ids()) if asked.progress else ({}, [])
     for line in lines:
         _say(line)
@@ -110,16 +118,25 @@ def grade_folder(asked: argparse.Namespace) -> int:
     except OSError as error:
         raise CheckError(
             f"{error.filename or out} cannot be written: {(error.strerror or str(error)).lower()}.",
-            hint="the same command goes on from there.",
+            hint="make room; the same command then goes on from there."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT)
+            else "let --out name a folder that you can write; what is in this one is kept.",
         ) from None
-    for line in gradebook.write(asked.gradebook, rows) if asked.gradebook else ():
-        _say(line)
+    except KeyboardInterrupt:
+        _say("\nStopped. What was graded by now is kept; the same command goes on from there.")
+        raise
     _summary(rows)
     if run.graded:
         _say(f"{run.graded} graded in {duration(run.seconds)}.")
     if alike:
         _say(f"{len(alike)} pairs of similar answers: {out / 'similar.csv'}")
     _say(f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}")
+    if asked.gradebook:
+        new = "://" not in asked.gradebook and not Path(asked.gradebook).exists()
+        for line in gradebook.write(asked.gradebook, rows):
+            _say(line)
+        if new:
+            _say(f"{asked.gradebook} is a new gradebook: there was none. nbgrader's is gradebook.db in its folder.")
     left = sum(row.status == NOT_JUDGED for row in rows)
     if left:
         _say(f"{left} answers were not judged, which is not the students' fault: the same command tries them again.")
@@ -132,6 +149,12 @@ def grade_files(asked: argparse.Namespace) -> int:
     from gpulab.classroom.reading import Unreadable, said, shown
     from gpulab.classroom.submissions import answer_of_file, asked_by
 
+    if asked.out or asked.exercises:
+        raise CheckError(
+            f"{shown(' '.join(asked.files))}: names behind {shown(asked.what)} are files with answers to one exercise, "
+            "and a class has none.",
+            hint="join several exercises by commas: gpulab grade FOLDER --out graded --exercises ID,ID.",
+        )
     wanted = asked_by(asked.what)
     good = True
     with grading.Grader(seconds=asked.seconds, trusted=asked.trust_programs, jail=asked.require_jail) as grader:

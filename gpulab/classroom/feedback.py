@@ -107,7 +107,7 @@ def file_name(student: str) -> str:
 def write(folder: Path, rows: Sequence[GradedExercise]) -> list[Path]:
     """A page for each student. Raises OSError."""
     written = []
-    for student in sorted({row.student for row in rows}):
+    for student in sorted({row.student for row in rows if row.student or row.exercise}):
         mine = [row for row in rows if row.student == student]
         path = folder / file_name(student)
         replace_file(path, page(student, mine).encode("utf-8", "replace"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulab.classroom.points import number
-from gpulab.classroom.results import MISSING, GradedExercise
+from gpulab.classroom.results import MISSING, UNREAD, GradedExercise
 from gpulab.errors import CheckError
 
 CHECK_CELL = "{exercise}-check-2"
@@ -51,7 +51,10 @@ def write(place: str, rows: Iterable[GradedExercise]) -> list[str]:
                     said += _write(book, row, row.points, *homes[row.exercise])
             book.db.commit()
     except SQLAlchemyError as error:
-        raise CheckError(f"The gradebook {place} cannot be written: {str(error).splitlines()[0]}.") from None
+        raise CheckError(
+            f"The gradebook {place} cannot be written: {str(error).splitlines()[0]}.",
+            hint="its folder must be there, and no other program may write it now; the same command tries again.",
+        ) from None
     return said
 
 
@@ -92,6 +95,7 @@ def _write(book: Any, row: GradedExercise, points: Fraction, assignment: str, no
     if None not in before and abs(sum(before) - sum(worth)) > 1e-6:
         said.append(
             f"{row.student}, {row.exercise}: nbgrader gave {sum(before):g} of {most:g}, gpulab gives {sum(worth):g}"
+            + (f" ({row.reason})" if row.status == UNREAD else "")
         )
     for grade, score in zip(one.grades, worth, strict=True):
         grade.auto_score = score

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpulab.classroom.reading import Entry, Unreadable, entries, shown, text_of
+from gpulab.classroom.reading import Entry, Unreadable, entries, shown, student_name, text_of
 from gpulab.classroom.run import Attempt
 from gpulab.classroom.tables import csv_text
 from gpulab.errors import CheckError
@@ -51,9 +51,9 @@ def exported(top: Path, exercises: Collection[str]) -> tuple[dict[str, dict[str,
     others = 0
     try:
         for entry in entries(top):
-            student, suffix = shown(entry.parts[0]), Path(entry.parts[-1]).suffix.lower()
+            student, suffix = student_name(entry.parts[0]), Path(entry.parts[-1]).suffix.lower()
             if len(entry.parts) == 1:
-                student = shown(Path(entry.parts[0]).stem)
+                student = student_name(Path(entry.parts[0]).stem)
             try:
                 read = _read(entry, suffix)
             except (Unreadable, ValueError) as problem:

@@ -70,13 +70,16 @@ class Cell:
 
 
 def cells(text: str) -> list[Cell]:
-    """The code cells of a notebook. Raises Unreadable for what is no notebook; odd cells are left out."""
+    """The code cells of a notebook; the marked answer cell also where a key press has made it one for text.
+
+    Raises Unreadable for what is no notebook; odd cells are left out.
+    """
     if text.count(",") + text.count("[") + text.count("{") > PARTS:
         raise Unreadable("it is no notebook of this course: it has too many parts")
     try:
         whole = json.loads(text)
-    except (ValueError, RecursionError):
-        raise Unreadable("it is not a notebook") from None
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"it is not a notebook{_where_not(text, error)}") from None
     listed = whole.get("cells") if isinstance(whole, dict) else None
     if not isinstance(listed, list):
         old = isinstance(whole, dict) and "worksheets" in whole
@@ -85,11 +88,24 @@ def cells(text: str) -> list[Cell]:
         )
     found = []
     for each in listed:
-        if isinstance(each, dict) and each.get("cell_type") == "code":
-            source = _joined(each.get("source"))
-            if source is not None:
-                found.append(Cell(source, _grade_id(each.get("metadata"))))
+        if not isinstance(each, dict):
+            continue
+        source, mark = _joined(each.get("source")), _grade_id(each.get("metadata"))
+        if source is not None and (each.get("cell_type") == "code" or mark):
+            found.append(Cell(source, mark))
     return found
+
+
+def _where_not(text: str, error: Exception) -> str:
+    """Why a text is no JSON, as the end of a sentence."""
+    if not text.strip():
+        return ": it is empty"
+    if "\n<<<<<<< " in f"\n{text}" and "\n>>>>>>> " in text:
+        return ": it has the lines of a conflict that git left (<<<<<<<)"
+    if isinstance(error, json.JSONDecodeError) and text.lstrip().startswith("{"):
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+        return f": it breaks off in line {error.lineno}" if cut else f": its JSON is damaged in line {error.lineno}"
+    return ""
 
 
 def _joined(source: Any) -> str | None:
@@ -130,8 +146,12 @@ def answer(found: Sequence[Cell], asked: Asked) -> str:
     others = [cell for cell in right if asked.program or defines(cell.body, replace(asked, kernel=r"\w+"))]
     if others and not asked.program:
         return short(others[-1].body)
+    below = asked.magic and any(re.search(rf"\n[ \t]*{asked.magic}\b", cell.source) for cell in found)
     cell = f"{asked.magic} cell" if asked.magic else "cell"
-    raise Unreadable(f"it has no {cell} with {'a main function' if asked.program else 'a kernel'}")
+    raise Unreadable(
+        f"it has no {cell} with {'a main function' if asked.program else 'a kernel'}"
+        + (f": {asked.magic} is not in the first line of its cell" if below else "")
+    )
 
 
 def short(text: str) -> str:

@@ -38,7 +38,8 @@ class Scheme:
 
     def full(self, exercise: str) -> Fraction:
         """The points of an exercise."""
-        return self.points.get(exercise) or notebook_points(exercise)
+        worth = self.points.get(exercise)
+        return notebook_points(exercise) if worth is None else worth
 
     def earned(self, exercise: str, passed: bool, criteria: Sequence[Criterion]) -> Fraction:
         """The points of an answer, rounded to hundredths (a half up)."""
@@ -76,7 +77,7 @@ def scheme_of(path: Path | None) -> Scheme:
     if path is None:
         return Scheme()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise CheckError(f"{path} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

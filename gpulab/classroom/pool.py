@@ -12,6 +12,8 @@ import gc
 import logging
 import os
 import queue
+import signal
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -150,6 +152,20 @@ def _started(make: Callable[[], Any]) -> Any:
         return make()
 
 
+@contextlib.contextmanager
+def _deaf_to_the_keyboard() -> Iterator[None]:
+    """Processes that are started within do not hear Ctrl-C: it is for the run, which ends them without their pages of
+    words about it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class DaskPool:
     """Workers of Dask: a local cluster that lives as long as the pool, or those of a scheduler.
 
@@ -191,18 +207,19 @@ class DaskPool:
             )
         )
         if not self._address:
-            self._cluster = _started(
-                lambda: distributed.LocalCluster(
-                    n_workers=self._workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    security=True,
-                    dashboard_address="127.0.0.1:0",
-                    memory_limit=0,  # a worker holds little; the graders that it starts have limits of their own
-                    silence_logs=logging.CRITICAL,
+            with _deaf_to_the_keyboard():
+                self._cluster = _started(
+                    lambda: distributed.LocalCluster(
+                        n_workers=self._workers,
+                        threads_per_worker=1,
+                        processes=True,
+                        host="127.0.0.1",
+                        security=True,
+                        dashboard_address="127.0.0.1:0",
+                        memory_limit=0,  # a worker holds little; the graders that it starts have limits of their own
+                        silence_logs=logging.CRITICAL,
+                    )
                 )
-            )
         try:
             self._connect()
         except BaseException:

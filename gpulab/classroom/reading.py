@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import stat
+import unicodedata
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -31,11 +32,18 @@ DEPTH = 6
 FOLDER_ENTRIES = 2_000
 """Files and folders in one folder below the first."""
 
+EMPTY = "the folder is empty"
+"""The problem of a folder with nothing in it that counts: its student is one who handed in nothing."""
+
 IGNORED = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"}
 
 
 class Unreadable(Exception):
     """Why a file or a folder is not read, one clause."""
+
+
+class TooLarge(Unreadable):
+    """It has more bytes than are read."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,11 @@ def shown(name: str) -> str:
 
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return visible(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+def student_name(name: str) -> str:
+    """Whose a folder or a file is. macOS writes an accent as a character of its own: it is the same name, though."""
+    return unicodedata.normalize("NFC", shown(name))
 
 
 def entries(top: Path) -> Iterator[Entry]:
@@ -103,6 +116,8 @@ def _folder(top: str, parts: tuple[str, ...], inside: tuple[str, ...]) -> Iterat
                 return
     for name in sorted(names):
         yield from _one(top, (*parts, name))
+    if parts and not names:
+        yield _refused(parts, EMPTY)
 
 
 def _one(top: str, parts: tuple[str, ...]) -> Iterator[Entry]:
@@ -188,7 +203,7 @@ def read_file(path: str | os.PathLike[str], most: int, at: int | None = None) ->
 def _limited(file: IO[bytes], most: int) -> bytes:
     data = file.read(most + 1)
     if len(data) > most:
-        raise Unreadable(f"it is larger than {most >> 20} MB")
+        raise TooLarge(f"it is larger than {most >> 20} MB")
     return data
 
 
@@ -218,10 +233,12 @@ def zip_entries(data: bytes, inside: tuple[str, ...]) -> Iterator[Entry]:
     names = [re.sub(r"[/\\]+", "/", each.filename).strip("/").casefold() for each in found]
     twice = {name for name, times in Counter(names).items() if times > 1}
     listed = []
+    folders: list[tuple[str, ...]] = []
     for info, name in zip(found, names, strict=True):
         parts = tuple(part for part in info.filename.split("/") if part not in ("", "."))
         problem = _trick(info) or ("the zip has two files of that name" if name in twice else "")
         if not problem and info.is_dir():
+            folders += [parts] if 0 < len(parts) <= DEPTH and not any(map(_ignored, parts)) else []
             continue
         safe = tuple(part for part in re.split(r"[/\\]", info.filename) if part not in ("", ".", "..")) or ("?",)
         if any(_ignored(part) for part in safe):
@@ -232,6 +249,11 @@ def zip_entries(data: bytes, inside: tuple[str, ...]) -> Iterator[Entry]:
             listed.append(_refused((*inside, *parts), f"folders are more than {DEPTH} deep"))
         else:
             listed.append(Entry((*inside, *parts), "", _unpacker(archive, info, left)))
+    used = {entry.parts[:size] for entry in listed for size in range(len(entry.parts) + 1)}
+    for folder in sorted(set(folders), key=len, reverse=True):
+        if (*inside, *folder) not in used:
+            listed.append(_refused((*inside, *folder), EMPTY))
+            used.update((*inside, *folder)[:size] for size in range(len(inside) + len(folder)))
     yield from sorted(listed, key=lambda entry: entry.parts)
 
 

@@ -95,7 +95,8 @@ def _row(one: Submission, plain: Plain | None, problem: str, scheme: Scheme) -> 
         missing = one.problem == NOT_HANDED_IN
         points = Fraction(0) if one.exercise else None
         headline = "Nothing was handed in." if missing else "What was handed in could not be read."
-        reason = "" if missing else one.problem
+        others = f"Not recognised as the answer to an exercise: {one.where}" if one.where else ""
+        reason = others if missing else one.problem
         return GradedExercise(
             one.student, one.exercise, MISSING if missing else UNREAD, headline, reason, "", points, full
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
@@ -96,11 +97,14 @@ def moodle_csv(rows: Sequence[GradedExercise]) -> str:
 
 
 def canvas_csv(rows: Sequence[GradedExercise]) -> str:
-    """For Canvas' gradebook (Import): students by their SIS login ID, which the folders of submissions are named by."""
+    """For Canvas' gradebook (Import): students by their SIS login ID, which the folders of submissions are named by, or
+    by their ID in Canvas, where the submissions are its own download."""
     students, exercises, at = _grid(rows)
     fixed = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
     full = [number(max(at[student, each].full for student in students)) for each in exercises] if students else []
     lines: list[Sequence[object]] = [(*fixed, *exercises), ("    Points Possible", "", "", "", "", *full)]
     for student in students:
-        lines.append((student, "", "", student, "", *(shown_points(at[student, each].points) for each in exercises)))
+        known = re.fullmatch(r"(.+) \(Canvas (\d+)\)", student)
+        who = (known[1], known[2], "", "") if known else (student, "", "", student)
+        lines.append((*who, "", *(shown_points(at[student, each].points) for each in exercises)))
     return csv_text(lines)

@@ -1,6 +1,6 @@
 """`gpulab bundle`: a folder with all that a machine without a network needs to install gpulab with its course.
 
-    wheels/        gpulab, what it needs, in the versions that are installed here, and setuptools for clones
+    wheels/        gpulab, what it needs, in the versions that are installed here, pip, and setuptools for clones
     install.py     makes an environment from them (`offline`)
     python.txt     the kind of machine: what the wheels fit
     seed/          if asked for: a warm cache (`seed`)
@@ -44,7 +44,8 @@ def bundle(folder: Path, wheel: Path | None = None, seed: bool = False) -> list[
     wheels = folder / "wheels"
     try:
         wheels.mkdir(parents=True, exist_ok=True)
-        others = sorted(set(os.listdir(folder)) - {"wheels", "install.py", "python.txt", "README.txt", "seed"})
+        parts = {"wheels", "install.py", "python.txt", "README.txt", "seed"}
+        others = sorted(name for name in os.listdir(folder) if name not in parts and not name.startswith("."))
     except OSError as error:
         raise GpulabError(f"{folder} cannot be made: {error.strerror or error}.") from error
     if others:
@@ -69,10 +70,10 @@ def bundle(folder: Path, wheel: Path | None = None, seed: bool = False) -> list[
         installed.write_text("\n".join(_installed()) + "\n", encoding="utf-8")
         _pip(
             "download", "--progress-bar", "off", "--only-binary", ":all:", "--dest", str(wheels),
-            "--constraint", str(installed), str(own), SETUPTOOLS,
+            "--constraint", str(installed), str(own), SETUPTOOLS, _pip_itself(),
         )  # fmt: skip
     _pip(
-        "install", "--dry-run", "--ignore-installed", "gpulab", SETUPTOOLS, alone=wheels,
+        "install", "--dry-run", "--ignore-installed", "gpulab", SETUPTOOLS, _pip_itself(), alone=wheels,
         hint="the folder is not complete; try again.",
     )  # fmt: skip
     kind = offline.kind()
@@ -87,6 +88,11 @@ def bundle(folder: Path, wheel: Path | None = None, seed: bool = False) -> list[
 
 
 _NO_WHEEL = "gpulab bundle FOLDER --wheel gpulab-VERSION-py3-none-any.whl takes the file that you installed from."
+
+
+def _pip_itself() -> str:
+    """The pip that is here: where Python comes without one for environments, the bundle's installs."""
+    return f"pip=={importlib.metadata.version('pip')}"
 
 
 def _installed() -> list[str]:

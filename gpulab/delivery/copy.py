@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -213,9 +214,7 @@ def _renew(folder: Path, name: str, base: bytes | None, ours: bytes, theirs: byt
     """A file that differs from the release's: changed by the learner, the release, or both."""
     path = folder / name
     if base is None:
-        beside = path.with_name(f"{path.stem} ({version}){path.suffix}")
-        if not beside.exists():
-            _write(beside, theirs)
+        beside = _beside(path, version, theirs)
         done.lines.append(f"{name}: a file of your own has this name; the course's is {beside.name}")
         return
     if not name.endswith(".ipynb"):
@@ -225,8 +224,7 @@ def _renew(folder: Path, name: str, base: bytes | None, ours: bytes, theirs: byt
             _write(path, theirs)
             done.lines.append(f"{name}: renewed")
         else:
-            beside = path.with_name(f"{path.stem} ({version}){path.suffix}")
-            _write(beside, theirs)
+            beside = _beside(path, version, theirs, base)
             done.lines.append(f"{name}: kept, as you changed it; the course's new version is {beside.name}")
         return
     mine = read(ours)  # also where nothing is to be done: a notebook that is broken is told of
@@ -248,6 +246,19 @@ def _renew(folder: Path, name: str, base: bytes | None, ours: bytes, theirs: byt
     said = ", ".join(f"{count} {what}" for count, what in counts if count)
     if said:
         done.lines.append(f"{name}: cells {said}")
+
+
+def _beside(path: Path, version: str, data: bytes, before: bytes | None = None) -> Path:
+    """Write the course's version beside a learner's file, and return where. What stands there is written over only if
+    it is the version `before`: the learner may have gone on in it."""
+    for number in itertools.count(1):
+        beside = path.with_name(f"{path.stem} ({version}{f', {number}' if number > 1 else ''}){path.suffix}")
+        there = beside.read_bytes() if beside.exists() or beside.is_symlink() else None
+        if there in (None, before):
+            _write(beside, data)
+        if there in (None, before, data):
+            return beside
+    raise AssertionError("numbers do not end")
 
 
 def _released(name: str, data: bytes) -> bytes:

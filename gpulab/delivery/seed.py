@@ -6,7 +6,6 @@ copied from a cache in use: in that one stands what its user has compiled, answe
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import subprocess
@@ -26,10 +25,9 @@ def make_seed(folder: Path, programs: bool = False) -> str:
 
     Raises GpulabError: the folder holds something else, or the building failed.
     """
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
     try:
-        others = sorted(set(os.listdir(folder)) - set(PARTS))
+        folder.mkdir(parents=True, exist_ok=True)
+        others = sorted(name for name in os.listdir(folder) if name not in PARTS and not name.startswith("."))
     except OSError as error:
         raise GpulabError(f"{folder} cannot be made or read: {error.strerror or error}.") from error
     if others:
@@ -65,7 +63,7 @@ def take(folder: Path, target: Path | None = None) -> tuple[int, int]:
                 for name in names:
                     source = Path(at, name)
                     to = target / source.relative_to(folder)
-                    if source.is_symlink() or not source.is_file() or name.startswith(".new-") or to.exists():
+                    if source.is_symlink() or not source.is_file() or name.startswith((".new-", "._")) or to.exists():
                         continue
                     _copy(source, to)
                     files, size = files + 1, size + source.stat().st_size

@@ -51,7 +51,7 @@ def right_files(id: str) -> list[Path]:
 
 def right_answers(id: str) -> dict[str, str]:
     """The text of each right answer of an exercise, by its file's name without the suffix."""
-    return {path.stem: path.read_text(encoding="utf-8") for path in right_files(id)}
+    return {path.stem: _text(path) for path in right_files(id)}
 
 
 def wrong_answers(id: str) -> tuple[WrongAnswer, ...]:
@@ -65,9 +65,11 @@ def wrong_answers(id: str) -> tuple[WrongAnswer, ...]:
     if not path.is_file():
         return ()
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CheckError(f"{_place(path)} cannot be read: {error}.", hint="course/README.md shows its form.") from error
+        tables = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise CheckError(
+            f"{_place(path)} cannot be read: {error}.", hint="docs/exercises.md shows its form."
+        ) from error
     right = right_answers(id)
     return tuple(_answer(id, path, name, table, right) for name, table in tables.items())
 
@@ -78,6 +80,14 @@ def wrong_answer(id: str, name: str) -> WrongAnswer:
     if name not in found:
         raise CheckError(f"Exercise {id!r} has no wrong answer {name!r}.", hint=f"there are: {', '.join(found)}.")
     return found[name]
+
+
+def _text(path: Path) -> str:
+    """The text of a file. Raises CheckError for what is not UTF-8; a mark at the beginning is left out."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CheckError(f"{_place(path)} cannot be read: {error}.", hint="save the file as text in UTF-8.") from error
 
 
 def _place(path: Path) -> str:

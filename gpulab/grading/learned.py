@@ -209,7 +209,9 @@ def imported(text: str, suffix: str) -> dict[str, Done]:
 
 
 def _entries_of_csv(text: str) -> dict[str, Any]:
-    lines = csv.reader(io.StringIO(text, newline=""))
+    # A spreadsheet writes the separator of its country.
+    separator = next((mark for mark in ";\t" if text.startswith(COLUMNS[0] + mark)), ",")
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         head = next(lines, [])
         if tuple(head) != COLUMNS:
@@ -226,8 +228,7 @@ def _entries_of_csv(text: str) -> dict[str, Any]:
                 **{name: _whole(row[name]) for name in ("attempts", "tries", "hints")},
                 "steps": {str(step): _whole(row[f"hint {step}"]) for step in STEPS},
                 "causes": dict(map(_named, row["causes"].split("; "))),
-                "first": row["first"],
-                "last": row["last"],
+                **{name: _plain_day(row[name]) for name in ("first", "last")},
             }
     except csv.Error as error:
         raise ValueError(f"it is no file of comma-separated values: {error}") from None
@@ -237,6 +238,11 @@ def _entries_of_csv(text: str) -> dict[str, Any]:
 def _named(text: str) -> tuple[str, int]:
     name, _, times = text.rpartition(" ")
     return name, _whole(times)
+
+
+def _plain_day(text: str) -> str:
+    """A day as a spreadsheet may have written it: 27.11.2026. With slashes nobody knows which number is the month."""
+    return re.sub(r"^([0-9]{2})\.([0-9]{2})\.([0-9]{4})$", r"\3-\2-\1", text)
 
 
 def _whole(text: str) -> int:

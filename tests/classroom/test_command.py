@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import os
 import re
 import shutil
+import signal
 import socket
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -83,6 +87,27 @@ def test_a_class_is_graded_and_graded_again(course: Path, tmp_path: Path, capsys
     assert scores == {name: pytest.approx(row["points"]) for name, row in rows.items()}
 
 
+@pytest.mark.full
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C reaches processes otherwise on Windows")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_a_run_with_a_sentence(course: Path, tmp_path: Path, workers: int) -> None:
+    """A terminal sends it to all processes of the command."""
+    command = [sys.executable, "-m", "gpulab", "grade", str(course), "--out", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [*command, "--workers", str(workers)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        said = ""
+        while "Grading on" not in said:
+            said += process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        said += process.stdout.read()
+        assert process.wait(60) == 130
+    assert said.endswith("\nStopped. What was graded by now is kept; the same command goes on from there.\n")
+    assert "Traceback" not in said
+
+
 def test_what_is_asked_for_wrongly_is_said(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +118,7 @@ def test_what_is_asked_for_wrongly_is_said(
         port = server.getsockname()[1]
     for words, sentence in (
         ([str(course)], "needs --out FOLDER"),
-        ([str(tmp_path / "absent"), *out], "cannot be read"),
+        ([str(tmp_path / "absent"), *out], "There is no folder"),
         ([str(course), *out, "--exercises", "no-such"], "no exercise 'no-such'"),
         ([str(course), *out, "--exercises", ","], "names none"),
         ([str(course), *out, "--points", str(tmp_path / "absent.toml")], "cannot be read"),

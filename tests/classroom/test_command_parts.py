@@ -59,6 +59,20 @@ def test_names_of_no_exercise() -> None:
             command.exercises_wanted(text)
 
 
+def test_a_report_cannot_go_into_a_file(tmp_path: Path) -> None:
+    (tmp_path / "graded").write_text("")
+    with pytest.raises(CheckError, match=r"--out .* is a file"):
+        command.grade_folder(asked("--out", str(tmp_path / "graded")))
+
+
+def test_exercises_without_commas_are_not_taken_for_files(tmp_path: Path) -> None:
+    """gpulab grade submitted --out graded --exercises saxpy-guard first-fill"""
+    wrong = asked("--out", "graded", "--exercises", "saxpy-guard", what=str(tmp_path))
+    wrong.files = ["first-fill"]
+    with pytest.raises(CheckError, match=r"first-fill: names behind .* and a class has none"):
+        command.grade_files(wrong)
+
+
 def row(student: str, status: str, points: int | None, exercise: str = "first-fill") -> GradedExercise:
     worth = None if points is None else Fraction(points)
     return GradedExercise(student, exercise, status, "Headline.", "", "", worth, Fraction(1))
@@ -79,7 +93,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
 
     monkeypatch.setattr(gpulab.classroom.run, "grade_class", grade_class)
     monkeypatch.setattr(gpulab.classroom.pool, "pool", lambda *all: found.update(pool=all))
-    monkeypatch.setattr(gpulab.classroom.submissions, "submissions", lambda top, ids: ("submissions", top, ids))
+    monkeypatch.setattr(gpulab.classroom.submissions, "submissions", lambda *words: ("submissions", *words))
     monkeypatch.setattr(gpulab.grading.isolated, "require", found["required"].append)
     monkeypatch.setattr(similar, "pairs", lambda rows: found["pairs"])
     monkeypatch.setattr(gradebook, "write", lambda place, rows: [f"into {place}", "\x1b[31m"])
@@ -95,7 +109,7 @@ def test_a_class(run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixt
     words = ["--out", str(out), "--seed", "7", "--workers", "2", "--exercises", "first-fill"]
     assert command.grade_folder(asked(*words, what=str(tmp_path / "in"))) == 0
     given, where, partial, seed, more = run["asked"]
-    assert (given, where, partial, seed) == (("submissions", tmp_path / "in", ["first-fill"]), out, True, 7)
+    assert (given, where, partial, seed) == (("submissions", tmp_path / "in", ["first-fill"], out), out, True, 7)
     assert (more["seconds"], more["trusted"], more["jail"]) == (60.0, False, "none")
     assert (run["pool"], run["required"]) == (("", 2), ["none"])
     assert all((out / name).is_file() for name in (*TABLES, dashboard.NAME))
@@ -116,9 +130,11 @@ def test_what_else_is_said(run: dict[str, Any], tmp_path: Path, capsys: pytest.C
     assert command.grade_folder(asked(*words)) == 3
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "into book.db", "␛[31m", "6 students, 1 exercise: 2 not judged, 2 wrong, 1 fault, 1 passed; 1 points in all.",
+        "6 students, 1 exercise: 2 not judged, 2 wrong, 1 fault, 1 passed; 1 points in all.",
         f"2 pairs of similar answers: {out / 'similar.csv'}",
         f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}",
+        "into book.db", "␛[31m",
+        "book.db is a new gradebook: there was none. nbgrader's is gradebook.db in its folder.",
         "2 answers were not judged, which is not the students' fault: the same command tries them again.",
     ]  # fmt: skip
     assert run["required"] == [], "the walls are those of the cluster's workers"
@@ -152,7 +168,28 @@ def test_what_a_class_needs(run: dict[str, Any], tmp_path: Path, monkeypatch: py
     with pytest.raises(CheckError) as found:
         command.grade_folder(asked("--out", str(tmp_path / "o")))
     assert found.value.what == f"{tmp_path / 'o' / 'feedback' / 'ann.html'} cannot be written: no space left on device."
-    assert found.value.hint == "the same command goes on from there."
+    assert found.value.hint == "make room; the same command then goes on from there."
+
+    def forbidden(folder: Path, rows: Any) -> None:
+        raise OSError(30, "Read-only file system", str(folder))
+
+    monkeypatch.setattr(feedback, "write", forbidden)
+    with pytest.raises(CheckError, match="let --out name a folder that you can write"):
+        command.grade_folder(asked("--out", str(tmp_path / "o")))
+
+
+def test_a_gradebook_that_cannot_be_written_comes_last(
+    run: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The report is there by then, and the instructor reads where."""
+
+    def refuse(*_: Any) -> list[str]:
+        raise CheckError("The gradebook cannot be written.")
+
+    monkeypatch.setattr(gradebook, "write", refuse)
+    with pytest.raises(CheckError, match="gradebook"):
+        command.grade_folder(asked("--out", str(tmp_path / "o"), "--gradebook", "book.db"))
+    assert "The report: " in capsys.readouterr().out
 
 
 class Grader:
@@ -185,7 +222,8 @@ def test_files_one_line_each(
 
     def files(*names: Path, verbose: bool = False) -> tuple[int, list[str]]:
         found = argparse.Namespace(what="first-fill", files=[str(name) for name in names], seconds=3.0, seed="s",
-                                   trust_programs=True, require_jail="limits", verbose=verbose)  # fmt: skip
+                                   out=None, exercises=None, trust_programs=True, require_jail="limits",
+                                   verbose=verbose)  # fmt: skip
         return command.grade_files(found), capsys.readouterr().out.splitlines()
 
     assert files(right) == (0, [f"ok      {right}: Head"])

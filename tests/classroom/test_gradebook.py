@@ -66,6 +66,14 @@ def test_what_nbgrader_or_the_instructor_found_otherwise_is_said(tmp_path: Path)
     assert scores(path) == {"ann": (1, 2), "bob": (1.5, 2)}
 
 
+def test_why_an_answer_without_points_could_not_be_read_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "gradebook.db"
+    gradebook.write(str(path), [replace(UNREADABLE, status="passed", points=Fraction(2))])
+    assert gradebook.write(str(path), [replace(UNREADABLE, reason="first-fill.ipynb: it is larger than 16 MB")]) == [
+        "cy, first-fill: nbgrader gave 2 of 2, gpulab gives 0 (first-fill.ipynb: it is larger than 16 MB)"
+    ]
+
+
 def test_errors_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(CheckError, match="cannot be written"):
         gradebook.write(str(tmp_path / "absent" / "gradebook.db"), [RIGHT])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -79,6 +80,17 @@ def test_files_that_say_nothing(files: Path) -> None:
         "hal.json: not read: it is not text.",
         "1 record of exercises that are not graded here: left out.",
     ]
+
+
+@pytest.mark.parametrize(("separator", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-16"), (",", "utf-8")])
+def test_a_file_that_a_spreadsheet_saved_again(tmp_path: Path, separator: str, encoding: str) -> None:
+    """With the separator, the mark and the days that its country has."""
+    lines = list(csv.reader(learned.export(ANN, ".csv").splitlines()))
+    with (tmp_path / "ann.csv").open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(
+            [re.sub(r"^(\d{4})-(\d\d)-(\d\d)$", r"\3.\2.\1", cell) for cell in line] for line in lines
+        )
+    assert exported(tmp_path, IDS) == ({"ann": ANN}, [])
 
 
 TRIED = [

@@ -82,6 +82,14 @@ def test_a_scheme_from_a_file(tmp_path: Path) -> None:
     assert scheme_of(None) == Scheme()
 
 
+def test_an_exercise_may_be_worth_nothing_and_a_mark_may_stand_at_the_beginning(tmp_path: Path) -> None:
+    """As Windows' editor saves it."""
+    path = tmp_path / "points.toml"
+    path.write_text("[exercises]\nsaxpy-guard = 0\n", encoding="utf-8-sig")
+    assert scheme_of(path).full("saxpy-guard") == 0
+    assert scheme_of(path).earned("saxpy-guard", True, ()) == 0
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import time
+import unicodedata
 import zipfile
 from pathlib import Path
 
@@ -14,8 +15,10 @@ import pytest
 
 from gpulab.classroom import notebook
 from gpulab.classroom.notebook import Asked, Cell, answer, cells, defines
+from gpulab.classroom.points import Scheme
 from gpulab.classroom.reading import Unreadable, entries
-from gpulab.classroom.submissions import NOT_HANDED_IN, _unzipped, asked_by, submissions
+from gpulab.classroom.results import MISSING, rows
+from gpulab.classroom.submissions import NOT_HANDED_IN, _unzipped, answer_of_file, asked_by, submissions
 from gpulab.errors import CheckError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,7 +118,11 @@ def test_the_program_that_is_checked_counts_not_the_last_one() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "it is not a notebook"),
+        ("", "it is not a notebook: it is empty"),
+        (book(f"%%hip\n{KERNEL}")[:100], "it is not a notebook: it breaks off in line 1"),
+        ('{"cells": [],\n"nbformat" 4}', "it is not a notebook: its JSON is damaged in line 2"),
+        ('{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> b\n}', "a conflict that git left"),
+        ("<<<<<<< \n" * 500_000, "it is not a notebook"),
         ("[" * 100_000, "it is not a notebook"),
         ('{"a":' * 100_000, "it is not a notebook"),
         ("[]", "it is not a notebook"),
@@ -136,6 +143,19 @@ def test_the_program_that_is_checked_counts_not_the_last_one() -> None:
 def test_odd_notebooks_are_sentences(text: str, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
         found(text)
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_the_answer_cell_counts_where_a_key_press_made_it_text(kind: str) -> None:
+    """As nbgrader has it, which restores the kind of a marked cell."""
+    text = json.loads(book("import gpulab", f"%%hip\n{KERNEL}", ids={1: "saxpy-guard-answer-1"}))
+    text["cells"][1]["cell_type"] = kind
+    assert found(json.dumps(text)) == KERNEL
+
+
+def test_a_magic_that_is_not_in_the_first_line_is_named() -> None:
+    with pytest.raises(Unreadable, match="%%hip is not in the first line of its cell"):
+        found(book(f"import gpulab\n\n%%hip\n{KERNEL}"))
 
 
 def test_odd_marks_of_a_cell_are_left_out() -> None:
@@ -234,7 +254,7 @@ def test_what_is_wrong_is_a_row(tmp_path: Path) -> None:
     assert read(tmp_path) == {
         ("ann", "saxpy-guard"): "ok",
         ("binary", "saxpy-guard"): "saxpy-guard.hip: it is not text",
-        ("empty", "saxpy-guard"): "saxpy-guard.ipynb: it is not a notebook",
+        ("empty", "saxpy-guard"): "saxpy-guard.ipynb: it is not a notebook: it is empty",
         ("blank", "saxpy-guard"): "saxpy-guard.hip: it is empty",
         ("two", "saxpy-guard"): "different answers in saxpy-guard.hip, saxpy-guard.ipynb",
         ("same", "saxpy-guard"): "ok",
@@ -249,6 +269,181 @@ def test_what_is_wrong_is_a_row(tmp_path: Path) -> None:
     }
 
 
+def test_what_is_of_a_kind_that_is_not_read_is_named(tmp_path: Path) -> None:
+    """Nobody who handed in something reads that nothing was handed in."""
+    kinds = ".ipynb, .hip, .cpp, .cc, .cxx, .c, .zip"
+    for student, name in (("ann", "saxpy-guard.py"), ("bob", "saxpy-guard.rar"), ("cy", "SAXPY_GUARD.CU")):
+        write(tmp_path / student / name, KERNEL)
+    write(tmp_path / "dee" / "homework.pdf", "%PDF")
+    write(tmp_path / "eve" / "saxpy-guard.ipynb", book(f"%%hip\n{KERNEL}"))
+    for name in ("saxpy-guard.html", "notes.docx", "input.csv"):
+        write(tmp_path / "eve" / name, "")
+    write(tmp_path / "fay" / "saxpy-guard" / "photo.jpg", b"")
+    write(tmp_path / "names.csv", "login;name")
+    write(tmp_path / "gus" / "saxpy-guard.ipynb", "x" * (17 << 20))
+    assert read(tmp_path, "saxpy-guard") == {
+        ("ann", "saxpy-guard"): f"saxpy-guard.py: files of this kind are not read, only {kinds}",
+        ("bob", "saxpy-guard"): f"saxpy-guard.rar: files of this kind are not read, only {kinds}",
+        ("cy", "saxpy-guard"): f"SAXPY_GUARD.CU: files of this kind are not read, only {kinds}",
+        ("dee", "saxpy-guard"): NOT_HANDED_IN,
+        ("dee", ""): "homework.pdf: files of this kind are not read, only .ipynb, .hip, .cpp, .zip",
+        ("eve", "saxpy-guard"): "ok",
+        ("fay", "saxpy-guard"): NOT_HANDED_IN,
+        ("gus", "saxpy-guard"): "saxpy-guard.ipynb: it is larger than 16 MB; without its outputs it is smaller",
+        ("", ""): "names.csv: a file beside the students' folders, of no student",
+    }
+    found = rows(submissions(tmp_path, ["saxpy-guard"]), {}, {}, Scheme())
+    reasons = {row.student: row.reason for row in found if row.status == MISSING}
+    assert reasons == {"dee": "Not recognised as the answer to an exercise: homework.pdf", "fay": ""}
+
+
+def test_names_that_browsers_and_zips_give_are_read(tmp_path: Path) -> None:
+    text = book(f"%%hip\n{KERNEL}")
+    write(tmp_path / "ann" / "saxpy-guard.ipynb.txt", text)
+    write(tmp_path / "bob" / "saxpy-guard.ipynb.json", text)
+    write(tmp_path / "cy" / "Saxpy_Guard" / "answer.hip", KERNEL)
+    write(tmp_path / "j.doe.ipynb.txt", book(f"%%hip\n{KERNEL}", ids={0: "saxpy-guard-answer-1"}))
+    for student, inside in (("dee", "answer.hip"), ("eve", "saxpy-guard/answer.hip"), ("fay", "week/answer.hip")):
+        (tmp_path / student).mkdir()
+        with zipfile.ZipFile(tmp_path / student / "saxpy-guard.zip", "w") as packed:
+            packed.writestr(inside, KERNEL)
+    found = submissions(tmp_path, ["saxpy-guard"])
+    assert {row.student: row.answer for row in found} == dict.fromkeys(
+        ("ann", "bob", "cy", "dee", "eve", "fay", "j.doe"), KERNEL
+    )
+
+
+MOODLE = "J\u00fcrgen M\u00fcller_4711_assignsubmission_file"
+
+
+def test_one_file_with_the_name_that_a_browser_gave_it(tmp_path: Path) -> None:
+    for name, text in (("a.ipynb.txt", book(f"%%hip\n{KERNEL}")), ("a.hip.txt", KERNEL), ("a.txt", KERNEL)):
+        write(tmp_path / name, text)
+        assert answer_of_file(tmp_path / name, SAXPY) == KERNEL
+
+
+def test_downloads_of_moodle_and_canvas(tmp_path: Path) -> None:
+    """As a folder, as a zip, and as a zip in a folder: each student is one, with all files."""
+    text, packed = book(f"%%hip\n{KERNEL}"), io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("saxpy-guard.hip", KERNEL)
+    files = {
+        f"{MOODLE}/saxpy-guard.ipynb": text.encode(),
+        "Ada B_12_assignsubmission_file_/Saxpy_Guard.hip": KERNEL.encode(),
+        "Ada B_13_assignsubmission_file_/saxpy-guard.hip": KERNEL.replace("{\n}", "{ }").encode(),
+        "lovelaceada_340_900_saxpy-guard.ipynb": text.encode(), "lovelaceada_340_901_notes.txt": b"mine",
+        "names_2026_11_27.csv": b"no student",
+        "smithbob_LATE_341_902_saxpy-guard-1.ipynb": text.encode(),
+    }  # fmt: skip
+    students = {
+        "J\u00fcrgen M\u00fcller (Moodle 4711)", "Ada B (Moodle 12)", "Ada B (Moodle 13)", "lovelaceada (Canvas 340)",
+        "smithbob (Canvas 341)",
+    }  # fmt: skip
+    for name, data in files.items():
+        write(tmp_path / "class" / name, data)
+    expected = {(student, "saxpy-guard"): "ok" for student in students}
+    expected["", ""] = "names_2026_11_27.csv: a file beside the students' folders, of no student"
+    assert read(tmp_path / "class", "saxpy-guard") == expected
+    whole = shutil.make_archive(str(tmp_path / "download"), "zip", tmp_path / "class")
+    assert read(Path(whole), "saxpy-guard") == expected
+    (tmp_path / "folder").mkdir()
+    shutil.copy(whole, tmp_path / "folder")
+    assert read(tmp_path / "folder", "saxpy-guard") == expected
+    write(tmp_path / "folder" / "eve" / "saxpy-guard.hip", KERNEL)
+    assert {row.student for row in submissions(tmp_path / "folder")} == {"download", "eve"}, "one student's zip"
+    write(tmp_path / "class" / "wonder_342_903_homework.zip", packed.getvalue())
+    assert read(tmp_path / "class", "saxpy-guard") == {**expected, ("wonder (Canvas 342)", "saxpy-guard"): "ok"}
+
+
+def test_a_student_with_an_empty_folder_is_a_student(tmp_path: Path) -> None:
+    """Collected from a home where nothing was: a line with no points, and not no line."""
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "bob" / ".ipynb_checkpoints" / "saxpy-guard-checkpoint.ipynb", book(f"%%hip\n{KERNEL}"))
+    (tmp_path / "c.y").mkdir()
+    (tmp_path / "dee" / "saxpy-guard").mkdir(parents=True)
+    (tmp_path / "pack").mkdir()
+    expected = {
+        ("ann", "saxpy-guard"): "ok", ("bob", "saxpy-guard"): NOT_HANDED_IN, ("c.y", "saxpy-guard"): NOT_HANDED_IN,
+        ("dee", "saxpy-guard"): "saxpy-guard: the folder is empty", ("pack", "saxpy-guard"): NOT_HANDED_IN,
+    }  # fmt: skip
+    assert read(tmp_path) == read(tmp_path, "saxpy-guard") == expected
+    packed = shutil.make_archive(str(tmp_path.parent / "class"), "zip", tmp_path)
+    assert read(Path(packed)) == expected
+
+
+def test_only_empty_folders_are_no_class(tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    write(tmp_path / "names.csv", "")
+    with pytest.raises(CheckError, match=r"only empty folders or others' files \(names.csv, ann\)"):
+        submissions(tmp_path, ["saxpy-guard"])
+
+
+def test_a_name_with_a_dot_stays_whole_where_its_folder_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    (tmp_path / "j.doe").symlink_to(tmp_path / "ann")
+    assert ("j.doe", "saxpy-guard") in read(tmp_path)
+    assert ("j", "saxpy-guard") not in read(tmp_path)
+
+
+def test_an_accent_is_the_same_however_it_is_written(tmp_path: Path) -> None:
+    for form, exercise in (("NFC", "saxpy-guard"), ("NFD", "first-fill")):
+        write(tmp_path / unicodedata.normalize(form, "j\u00fcrgen") / f"{exercise}.hip", KERNEL)
+    assert read(tmp_path) == {("j\u00fcrgen", "saxpy-guard"): "ok", ("j\u00fcrgen", "first-fill"): "ok"}
+
+
+def test_a_copy_that_was_worked_in_counts_before_what_was_given_out(tmp_path: Path) -> None:
+    """JupyterLab's "Duplicate" beside the untouched notebook, and the lesson that asks for the check."""
+    given = (ROOT / "exercises" / "first-fill" / "first-fill.ipynb").read_text(encoding="utf-8")
+    own = (ROOT / "solutions" / "first-fill" / "first-fill.ipynb").read_text(encoding="utf-8")
+    write(tmp_path / "ann" / "first-fill.ipynb", given)
+    write(tmp_path / "ann" / "first-fill-Copy1.ipynb", own)
+    write(tmp_path / "bob" / "first-fill-Copy1.ipynb", given)
+    write(tmp_path / "bob" / "first-fill-Copy2.ipynb", own)
+    write(tmp_path / "cy" / "exercises" / "first-fill" / "first-fill.ipynb", given)
+    lesson = (ROOT / "notebooks" / "00_welcome.ipynb").read_text(encoding="utf-8")
+    write(tmp_path / "cy" / "notebooks" / "00_welcome.ipynb", lesson)
+    asked = asked_by("first-fill")
+    answers = {row.student: row.answer for row in submissions(tmp_path)}
+    assert answers == {
+        "ann": answer(cells(own), asked), "bob": answer(cells(own), asked), "cy": answer(cells(given), asked)
+    }  # fmt: skip
+
+
+def test_files_of_other_weeks_and_of_the_course_are_no_rows(tmp_path: Path) -> None:
+    """A folder that grows week by week, and a whole copy that is handed in."""
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "ann" / "first-fill.ipynb", book(f"%%hip\n{KERNEL}"))
+    write(tmp_path / "ann" / "argmax" / "argmax.ipynb", book(f"%%hip\n{KERNEL}", ids={0: "argmax-answer-1"}))
+    write(tmp_path / "ann" / "week 1.ipynb", book("%%hip\n", ids={0: "argmax-answer-1"}))
+    for name in ("02_simt.ipynb", "glossary.ipynb"):
+        write(tmp_path / "ann" / "notebooks" / name, (ROOT / "notebooks" / name).read_bytes())
+    write(tmp_path / "ann" / "projects" / "n-body" / "nbody.hip", "int main() {}")
+    assert (ROOT / "course" / "projects" / "n-body" / "nbody.hip").is_file()
+    write(tmp_path / "bob" / "argmax" / "week 2.ipynb", book(f"%%hip\n{KERNEL}", ids={0: "saxpy-guard-answer-1"}))
+    write(tmp_path / "cy" / "docs" / "grading.md", "# Grading")
+    assert read(tmp_path, "saxpy-guard") == {
+        ("ann", "saxpy-guard"): "ok", ("bob", "saxpy-guard"): "ok", ("cy", "saxpy-guard"): NOT_HANDED_IN
+    }  # fmt: skip
+
+
+def test_the_report_among_the_submissions_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "graded" / "dashboard.ipynb", book("import gpulab"))
+    assert {row.student for row in submissions(tmp_path, out=tmp_path / "graded")} == {"ann"}
+    assert {row.student for row in submissions(tmp_path, out=tmp_path.parent)} == {"ann", "graded"}
+    with pytest.raises(CheckError, match="it is the folder of the submissions"):
+        submissions(tmp_path, out=tmp_path)
+
+
+def test_exercises_in_the_place_of_students_are_refused(tmp_path: Path) -> None:
+    """The course's own folder of exercises, one student's folder, and a class that is sorted by exercises."""
+    for top in (ROOT / "exercises", tmp_path / "ann", tmp_path / "sorted"):
+        write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+        write(tmp_path / "sorted" / "saxpy-guard" / "ann.hip", KERNEL)
+        with pytest.raises(CheckError, match=r"there are exercises .* where students are expected"):
+            submissions(top, ["saxpy-guard"])
+
+
 def test_a_zip_is_called_empty_only_if_it_is(tmp_path: Path) -> None:
     for student, names in (("ann", []), ("bob", ["me.png"])):
         folder = tmp_path / student
@@ -259,13 +454,21 @@ def test_a_zip_is_called_empty_only_if_it_is(tmp_path: Path) -> None:
     problems = {student: problem for (student, _), problem in read(tmp_path, "saxpy-guard").items()}
     assert "the zip is empty" in problems["ann"]
     assert problems["bob"] == NOT_HANDED_IN
+    shutil.rmtree(tmp_path / "bob")
+    (tmp_path / "ann" / "saxpy-guard.zip").rename(tmp_path / "ann.zip")
+    (tmp_path / "ann").rmdir()
+    assert read(tmp_path, "saxpy-guard")["ann", ""] == "ann.zip: the zip is empty"
 
 
 def test_a_folder_without_submissions_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CheckError, match="no submissions"):
         submissions(tmp_path)
-    with pytest.raises(CheckError, match="cannot be read"):
+    with pytest.raises(CheckError, match="There is no folder"):
         submissions(tmp_path / "absent")
+    with pytest.raises(CheckError, match="it is an exercise, and no file with an answer is named"):
+        submissions(Path("saxpy-guard"))
+    with pytest.raises(CheckError, match="cannot be read: it is not a zip file"):
+        submissions(Path(__file__))
     with pytest.raises(CheckError, match="no exercise 'no-such'"):
         submissions(tmp_path, ["no-such"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -62,6 +63,12 @@ def test_canvas_takes_the_header() -> None:
     assert "Points Possible" in possible[0]
     assert possible[5:] == ["1", "3"]
     assert students == [["ann", "", "", "ann", "", "1", "0.75"], ["bob", "", "", "bob", "", "", "0"]]
+
+
+def test_canvas_finds_students_of_its_own_download_by_their_ids() -> None:
+    rows = [replace(row, student=f"{row.student} (Canvas 34{len(row.student)})") for row in ROWS]
+    _, _, *students = cells(tables.canvas_csv(rows))
+    assert [line[:5] for line in students] == [["ann", "343", "", "", ""], ["bob", "343", "", "", ""]]
 
 
 HOSTILE = [

@@ -130,6 +130,8 @@ def test_release_uses_a_stub_of_the_cells_own_language_and_gives_nothing_away(jo
         (":points: 3", "points: 3", "write `:points: 3`, not `points: 3`"),
         (":tags: [parameters]\n\n", ":tags: [parameters]\n\ntags: [other]\n", r"write `:tags: \[other\]`"),
         (":points: 3", ":points: three", "a whole number above 0, not 'three'"),
+        (":tags: [grade]", ":tags: grade", r"an option of a cell .*'grade' is not of type"),
+        (":tags: [grade]", ":tags: [grade", "an option of a cell cannot be read"),
         (":points: 3", ":points: 0", "a whole number above 0, not 0"),
         (":points: 3", ":points: 1.5", "a whole number above 0, not 1.5"),
         ("```{code-cell}\nimport", "```{code-cell}\n:points: 2\n\nimport", "only a cell tagged grade has points"),
@@ -140,6 +142,19 @@ def test_a_source_that_breaks_a_rule_is_refused(job, old, new, complaint):
     job.source.write_text(SOURCE.replace(old, new))
     with pytest.raises(build.SourceError, match=complaint):
         build.read(job)
+
+
+def test_a_source_in_another_encoding_is_named_with_its_line(job):
+    job.source.write_bytes("# Über\n\nzwölf\n".encode("latin-1"))
+    with pytest.raises(build.SourceError, match=r"\.md: line 1 is not text in UTF-8"):
+        build.read(job)
+
+
+def test_a_mark_and_line_ends_of_windows_change_nothing(job):
+    job.source.write_text(SOURCE, newline="\n")
+    plain = build.read(job)
+    job.source.write_bytes(SOURCE.replace("\n", "\r\n").encode("utf-8-sig"))
+    assert build.read(job) == plain
 
 
 def test_two_cells_of_code_are_enough(job):

@@ -26,6 +26,7 @@ def said(complaints):
 
 def test_a_complaint_in_words():
     assert str(course.Complaint("a.md", "it lacks b", "write b")) == "a.md: it lacks b; write b"
+    assert str(course.Complaint("a.md", "it lacks b.", "write b")) == "a.md: it lacks b; write b"
 
 
 def test_anchors_and_passages():
@@ -210,6 +211,29 @@ def test_numbers_of_a_course(monkeypatch, tmp_path):
         monkeypatch.setattr(course, "definitions", lambda known=known: known)
         found = [what for _, what in said(course.of_course())]
         assert found == ([f"{own} exercises belong to it"] if lacks else [])
+
+
+def test_names_of_lessons(tmp_path):
+    for name in ("01_first_kernel.md", "02_simt.md", "02_waves.md", "my_lesson.md", "03 lanes.md", "04_Lanes.md"):
+        (tmp_path / name).write_text("")
+    assert said(course.of_names(tmp_path)) == [
+        ("course/lessons/02_waves.md", "02_simt.md has the number 02, too"),
+        ("course/lessons/03 lanes.md", "no notebook is made of a file with this name"),
+        ("course/lessons/04_Lanes.md", "no notebook is made of a file with this name"),
+        ("course/lessons/my_lesson.md", "no notebook is made of a file with this name"),
+    ]
+    assert list(course.of_names(build.COURSE / "lessons")) == []
+
+
+def test_a_source_that_makes_no_notebook_is_a_complaint(tmp_path, monkeypatch):
+    """Also where an older notebook is there, which is all that the other rules read."""
+    job = next(each for each in build.jobs(["first-fill"]))
+    broken = tmp_path / "exercise.md"
+    broken.write_text(job.source.read_text(encoding="utf-8").replace(":tags: [solution]", ":tags: [soluton]"))
+    assert list(course.of_source(job)) == []
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    (complaint,) = course.of_source(dataclasses.replace(job, source=broken))
+    assert "a cell tagged solution" in complaint.what
 
 
 # ------------------------------------------------------------------------------------------------------------- build

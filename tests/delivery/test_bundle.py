@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ensurepip
 import os
 import shutil
 import subprocess
@@ -41,6 +42,11 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A wheel that is called gpulab and needs tinydep; pip's only source is a folder with tinydep and setuptools."""
     index = tmp_path / "index"
     wheel(index, "tinydep", "2.0", {"tinydep.py": "NAME = 'tinydep 2.0'\n"})
+    shipped = sorted(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"))
+    if not shipped:
+        pytest.skip("this Python has no wheel of pip")
+    shutil.copy(shipped[-1], index)
+    monkeypatch.setattr(making, "_pip_itself", lambda: f"pip=={shipped[-1].name.split('-')[1]}")
     wheel(index, "setuptools", making.SETUPTOOLS.partition("==")[2], {"setuptools/__init__.py": ""})
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
@@ -54,10 +60,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_bundle_installs_without_a_network(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stick = tmp_path / "usb stick"
     (line,) = making.bundle(stick, small)
-    assert line.startswith("3 wheels, ")
+    assert line.startswith("4 wheels, ")
     assert {path.name for path in stick.iterdir()} == {"wheels", "install.py", "python.txt", "README.txt"}
     making.bundle(stick, small)  # once more into the same folder
     (stick / "seed").mkdir()
+    (stick / ".DS_Store").write_text("of a desktop")
+    making.bundle(stick, small)
     shutil.rmtree(tmp_path / "index")
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.delenv("PIP_FIND_LINKS")
@@ -68,6 +76,13 @@ def test_a_bundle_installs_without_a_network(small: Path, tmp_path: Path, monkey
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"setup of tinydep 2.0 setup --seed {stick / 'seed'}" in done.stdout
     assert [path.name for path in (tmp_path / "a class").iterdir()] == [".venv"]
+    # A later bundle whose gpulab has the same version.
+    later = {"gpulab/__init__.py": "", "gpulab/__main__.py": f"print('a later course'); {MAIN}"}
+    late = wheel(tmp_path / "late", "gpulab", "0.1.0", later, "tinydep")
+    shutil.copy(late, stick / "wheels")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "a later course\nsetup of tinydep 2.0" in done.stdout
 
 
 def test_a_bundle_that_lacks_something_is_refused(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +142,8 @@ def test_the_look_at_the_whole_knows_the_folder_alone(tmp_path: Path, monkeypatc
 
 def test_another_kind_of_machine_is_told_so(tmp_path: Path) -> None:
     shutil.copy(offline.__file__, tmp_path / "install.py")
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "pip-1-py3-none-any.whl").write_text("")
     (tmp_path / "python.txt").write_text("win32 on AMD64 with Python 3.12\n")
     done = subprocess.run(
         [sys.executable, str(tmp_path / "install.py"), str(tmp_path / "new")],

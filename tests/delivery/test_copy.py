@@ -156,6 +156,35 @@ def test_other_files_that_the_learner_changed_stay(mine: Path, release: Course) 
     assert copy.update(mine).lines == []
 
 
+def test_a_new_version_beside_a_file_in_which_the_learner_went_on_stays(mine: Path, release: Course) -> None:
+    """Two changes of the course under one number of its version, as between two pulls of a clone."""
+    (mine / PROGRAM).write_text("int main() { return 7; }\n")
+    folder = (mine / PROGRAM).parent
+    release.put(PROGRAM, "int main() { return 1; }\n")
+    copy.update(mine)
+    release.put(PROGRAM, "int main() { return 2; }\n")
+    copy.update(mine)
+    (beside,) = folder.glob("start (*).cu")
+    assert beside.read_text() == "int main() { return 2; }\n", "nobody wrote in it"
+    beside.write_text("int main() { return 2; } // mine\n")
+    release.put(PROGRAM, "int main() { return 3; }\n")
+    (line,) = copy.update(mine).lines
+    assert beside.read_text() == "int main() { return 2; } // mine\n"
+    assert (folder / "start (gpulab, 2).cu").read_text() == "int main() { return 3; }\n"
+    assert "start (gpulab, 2).cu" in line
+    assert copy.update(mine).lines == []
+
+
+def test_the_courses_version_of_an_own_file_is_the_one_that_is_named(mine: Path, release: Course) -> None:
+    for name in ("01_next.ipynb", "01_next (gpulab).ipynb"):
+        (mine / "notebooks" / name).write_text("mine")
+    release.put("notebooks/01_next.ipynb", notebook("# Next"))
+    (line,) = copy.update(mine).lines
+    assert line.endswith("the course's is 01_next (gpulab, 2).ipynb")
+    assert texts(mine, "notebooks/01_next (gpulab, 2).ipynb") == ["# Next"]
+    assert (mine / "notebooks" / "01_next (gpulab).ipynb").read_text() == "mine"
+
+
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_file_that_the_learner_deleted_comes_back_fresh(mine: Path, release: Course, changed: bool) -> None:
     work(mine, 1, "%%hip\nout[i] = 3;")

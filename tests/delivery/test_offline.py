@@ -19,10 +19,11 @@ from gpulab.errors import GpulabError
 def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "bundle"
     (folder / "wheels").mkdir(parents=True)
+    (folder / "wheels" / "pip-23.2.1-py3-none-any.whl").write_text("")
     (folder / "python.txt").write_text(offline.kind() + "\n")
     monkeypatch.setattr(offline, "__file__", str(folder / "install.py"))
     monkeypatch.chdir(tmp_path)
-    for name in ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
+    for name in ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_CONSTRAINT"):
         monkeypatch.setenv(name, "elsewhere")
     return folder
 
@@ -55,14 +56,23 @@ def test_three_steps(
     folder = tmp_path / (words[0] if words else "gpulab")
     python = str(folder / ".venv" / "bin" / "python")
     assert [command for command, _, _ in calls] == [
-        [sys.executable, "-m", "venv", str(folder / ".venv")],
-        [python, "-m", "pip", "install", "--quiet", "gpulab"],
+        [sys.executable, "-m", "venv", "--without-pip", str(folder / ".venv")],
+        [
+            python,
+            str(bundle / "wheels" / "pip-23.2.1-py3-none-any.whl" / "pip"),
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "pip",
+            "gpulab",
+        ],
         [python, "-m", "gpulab", "setup", *(["--seed", str(bundle / "seed")] if seeded else [])],
     ]
     for _, environment, where in calls:
         assert where == str(bundle)
-        assert environment["PIP_NO_INDEX"] == "1"
-        assert environment["PIP_FIND_LINKS"] == (bundle / "wheels").as_uri()
+        assert {name: value for name, value in environment.items() if name.startswith("PIP_")} == {
+            "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": (bundle / "wheels").as_uri(),
+        }  # fmt: skip
         assert "elsewhere" not in environment.values()
         assert environment["PATH"] == os.environ["PATH"]
     said = capsys.readouterr().out
@@ -99,6 +109,29 @@ def test_a_bundle_for_another_machine(
     assert offline.kind().endswith(f" with Python {major}.{minor}")
 
 
+def test_the_bundle_beside_it_that_fits_is_named(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A stick with a folder for each kind of machine."""
+    (bundle / "python.txt").write_text("plan9 on vax with Python 2.7")
+    assert offline.main([]) == 1
+    assert "Take one for this kind of machine" in capsys.readouterr().out
+    for name, text in (("mac", "darwin on arm64 with Python 3.12"), ("this", offline.kind()), ("bad", "")):
+        (bundle.parent / name).mkdir()
+        (bundle.parent / name / "python.txt").write_text(text)
+    assert offline.main([]) == 1
+    assert "Take the one in this: that is for this machine." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lost", ["python.txt", "wheels/pip-23.2.1-py3-none-any.whl"])
+def test_a_bundle_that_was_not_copied_whole(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lost: str
+) -> None:
+    calls = running(monkeypatch)
+    (bundle / lost).unlink()
+    assert offline.main([]) == 1
+    assert calls == []
+    assert f"{bundle} is not a whole bundle" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("programs", [False, True])
 def test_a_seed_is_built_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: bool) -> None:
     folder = tmp_path / "deep" / "seed"
@@ -128,5 +161,5 @@ def test_a_seed_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
         seed.make_seed(tmp_path / "seed")
     assert "The seed could not be built.\n\nno compiler" in str(found.value)
     (tmp_path / "file").write_text("")
-    with pytest.raises(GpulabError, match="cannot be made or read: Not a directory"):
+    with pytest.raises(GpulabError, match="cannot be made or read: File exists"):
         seed.make_seed(tmp_path / "file")

@@ -122,6 +122,11 @@ def test_a_file_that_is_no_toml_is_explained(folder: Path) -> None:
     (folder / "wrong.toml").write_text("[a\n")
     with pytest.raises(CheckError, match=r"mine/wrong.toml cannot be read: .*line 1"):
         wrong_answers("mine")
+    (folder / "wrong.toml").write_bytes("# ä".encode("latin-1"))
+    with pytest.raises(CheckError, match=r"mine/wrong.toml cannot be read: .*(?s:.*)UTF-8"):
+        wrong_answers("mine")
+    (folder / "wrong.toml").write_text("", encoding="utf-8-sig")
+    assert wrong_answers("mine") == ()
     (folder / "wrong.toml").write_text("a = 1\n")
     with pytest.raises(CheckError, match="wrong answer 'a' is no table"):
         wrong_answers("mine")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -72,3 +76,46 @@ def test_no_command_opens_the_folder_with_the_hubs_secret() -> None:
         assert opened
         for words in opened:
             assert set(words[3:]) <= {"/srv/gpulab/env", "/srv/gpulab/seed"}
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0 or not shutil.which("runuser"), reason="for root")
+def test_what_is_collected_from_homes_is_the_learners_own() -> None:
+    """One hands in a file and a link, one makes a link of a folder to the other's answers, one has nothing."""
+    import pwd
+
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:  # the learners can reach no folder of pytest
+        top = Path(made)
+        top.chmod(0o711)
+        users = [pwd.getpwnam(name) for name in ("bin", "daemon", "nobody")]
+        ann, bob, cy = (user.pw_name for user in users)
+        own = top / "home" / ann / "gpulab" / "exercises" / "saxpy-guard"
+        own.mkdir(parents=True)
+        (own / "saxpy-guard.ipynb").write_text("ann's")
+        (own / "link.ipynb").symlink_to("/etc/shadow")
+        (top / "home" / bob / "gpulab").mkdir(parents=True)
+        (top / "home" / bob / "gpulab" / "exercises").symlink_to(own.parent)
+        (top / "home" / cy).mkdir()
+        for user in users:
+            home = top / "home" / user.pw_name
+            for path in (home, *home.rglob("*")):
+                os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+            home.chmod(0o700)
+        (block,) = (
+            token.content
+            for token in MarkdownIt().parse(text("hub"))
+            if token.type in ("code_block", "fence") and "submitted" in token.content
+        )
+        script = block.replace("/home/", f"{top}/home/").replace(
+            "$(getent group gpulab | cut -d: -f4 | tr , ' ')", f"{ann} {bob} {cy}"
+        )
+        assert str(top) in script
+        assert ann in script
+        for _ in range(2):
+            subprocess.run(["sh", "-c", script], cwd=top, capture_output=True, timeout=60, check=False)
+        found = {path.relative_to(top / "submitted").as_posix() for path in (top / "submitted").rglob("*")}
+        notebook = f"{ann}/saxpy-guard/saxpy-guard.ipynb"
+        assert found == {ann, bob, cy, f"{ann}/saxpy-guard", f"{ann}/saxpy-guard/link.ipynb", notebook}
+        assert (top / "submitted" / ann / "saxpy-guard" / "link.ipynb").is_symlink()
+        assert (top / "submitted" / notebook).read_text() == "ann's"
+        assert (top / "submitted" / notebook).owner() == "root"
+        assert (top / "submitted").stat().st_mode & 0o077 == 0
