@@ -148,7 +148,7 @@ class Generator:
                 text = pick.choice(("-{}", "|{}|", "-|{}|")).format(text)
             sources.append(text)
         mnemonic, modifiers = row.mnemonic, self.modifiers(row, implicit, explicit, sources, types)
-        if not self.old and pick.random() < 0.6:
+        if not self.old and row.packed != "mix" and pick.random() < 0.6:
             widths = [t.width for t in types] + [p.type.width for p in explicit]
             halved = [
                 t + pick.choice((".l", ".h")) if w == 16 and re.fullmatch(r"v\d+", t) else t
@@ -184,7 +184,7 @@ class Generator:
             return "[" + ",".join([str(pick.randrange(2)) for _ in explicit] + ([extra] if extra else [])) + "]"
 
         constant = any(re.match(r"-?[\d.]", s) for s in sources)
-        if row.packed and not constant:
+        if row.packed and (not constant or row.packed == "mix"):
             names = ["op_sel", "op_sel_hi"]
             if row.element in ("f16", "f32", "bf16") or row.packed == "mix":
                 names += ["neg_lo", "neg_hi"]
