@@ -332,11 +332,11 @@ def maximum_2019(a: Value, b: Value) -> Value:
     return _either(a, b, higher(a, b))
 
 
-def median(a: Value, b: Value, c: Value) -> Value:
+def median(a: Value, b: Value, c: Value, mode: Value | None = None) -> Value:
     """v_med3_f*: with a NaN among them, the minimum of the three; else the one that is neither."""
     top = higher(higher(a, b), c)
     middle = select(top == a, higher(b, c), select(top == b, higher(a, c), higher(a, b)))
-    return select(is_nan(a) | is_nan(b) | is_nan(c), minimum(minimum(a, b), c), middle)
+    return select(is_nan(a) | is_nan(b) | is_nan(c), minimum(minimum(a, b, mode), c, mode), middle)
 
 
 def biased_exponent(x: Value) -> Value:
