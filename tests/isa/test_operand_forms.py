@@ -195,6 +195,20 @@ def test_clamp_of_floats_that_are_not_computed_from_floats(arch):
 
 
 @BOTH
+def test_constants_of_mix_are_halves_where_the_source_is_one(arch):
+    """Compilers add up halves as half * 1.0 + f32, with op_sel_hi for the constant, too."""
+    body = """
+        v_mov_b32 v1, 0x42004400
+        v_mov_b32 v2, 0.5
+        v_fma_mix_f32 v3, v1, 1.0, v2 op_sel_hi:[1,1,0]
+        v_fma_mix_f32 v4, v1, -2.0, v2 op_sel:[1,0,0] op_sel_hi:[1,1,0]
+        v_fma_mix_f32 v5, v1, 1.0, 4.0 op_sel_hi:[1,0,1]
+        v_fma_mix_f32 v6, v2, 1.0, 0 op_sel_hi:[0,0,0]
+    """
+    assert values(arch, body, 3, 4, 5, 6) == [0x40900000, 0xC0B00000, 0x41000000, 0x3F000000]
+
+
+@BOTH
 def test_denormal_results_of_mixhi_follow_mode(arch):
     """2**-20 is a denormal f16, 0x0010: kept, or flushed where MODE flushes f16 results."""
     body = "v_mov_b32 v1, 0x35800000\nv_mov_b32 v2, 0x1111\nv_fma_mixhi_f16 v2, v1, 1.0, 0"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpulab.virtual_gpu.isa import high_half
-from gpulab.virtual_gpu.isa.expression import Type, b1
-from gpulab.virtual_gpu.isa.instruction import Instruction, Operand, Register
+from gpulab.virtual_gpu.isa.expression import Type, b1, f16
+from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Operand, Register
 from gpulab.virtual_gpu.isa.row import Parameter, Row
 from gpulab.virtual_gpu.translate.captured import (
     Captured,
@@ -21,8 +21,8 @@ from gpulab.virtual_gpu.translate.captured import (
     mask_number,
 )
 from gpulab.virtual_gpu.translate.chunk import Chunk
-from gpulab.virtual_gpu.translate.decode import ACC
-from gpulab.virtual_gpu.translate.emitter import Emitter, Integer, Joined, Value, signed, splat
+from gpulab.virtual_gpu.translate.decode import ACC, literal_bits
+from gpulab.virtual_gpu.translate.emitter import Emitter, Integer, Joined, Value, signed, splat, splats
 from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed_input, flushed_output, reader_of, scaled
 
 _PACKED_FLOATS = {"f16": Type("f", 16), "f32": Type("f", 32)}
@@ -208,7 +208,9 @@ class Lanewise:
         e = self.emitter
         f32 = f"<{e.lanes} x float>"
         if _bit(instruction, "op_sel_hi", position, False):
-            if _bit(instruction, "op_sel", position):
+            if operand is not None and isinstance(operand.value, Literal):  # a constant is a half here, too
+                raw = splats(32, literal_bits(operand.value, f16))
+            elif _bit(instruction, "op_sel", position):
                 raw = e.let(f"lshr {e.v32} {raw}, splat (i32 16)")
             half = e.let(f"bitcast {e.v16} {e.let(f'trunc {e.v32} {raw} to {e.v16}')} to <{e.lanes} x half>")
             value = e.let(f"fpext <{e.lanes} x half> {half} to {f32}")
