@@ -69,6 +69,13 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "Compare the indices with the array's size; a function that calls itself needs a condition that ends it.",
     ),
     Cause(
+        "adds-to-what-was-there",
+        "the kernel stores to its outputs, and nothing changes: what was there before goes into the results",
+        lambda outcome: outcome.fault is None and outcome.rewritten(),
+        "An output is not 0 before the launch. It holds NaN, for example, and NaN plus a number is NaN.",
+        "Does the kernel read an output, as += does? Which value does each sum have at the beginning?",
+    ),
+    Cause(
         "nothing-written",
         "the kernel wrote nothing",
         lambda outcome: outcome.fault is None and outcome.nothing_written(),
@@ -400,6 +407,8 @@ CALL_FAILED = (
 def _says_that_a_call_failed(outcome: ProgramOutcome) -> bool:
     """Does the program end with another exit code than it should, and say that a HIP call failed?"""
     wrong_end = outcome.fault is None and outcome.exit_code != outcome.case.exit_code
+    if outcome.case.exit_code and not outcome.complaint:  # it says what it should: the exit code alone is wrong
+        return False
     return wrong_end and re.search(CALL_FAILED, outcome.stdout + outcome.stderr) is not None
 
 
