@@ -43,6 +43,7 @@ def make(parameters, random):
             Array("ticket", np.zeros(1, "uint32"), np.array([blocks], "uint32")),
             Array("states", np.zeros(blocks, "uint64"), (ALL + sums).astype("uint64")),
         ),
+        weak=8 if n == 150 else 0,  # there any block may be the first to draw a ticket
     )
 
 
@@ -128,6 +129,7 @@ exercise = Exercise(
         {"n": 700, "block": 192},
         {"n": 128, "block": 128},
         {"n": 70, "block": 128},
+        {"n": 150, "block": 64},
         {"n": 1, "block": 64},
         {"n": 0, "block": 64},
     ),

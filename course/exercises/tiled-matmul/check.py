@@ -11,6 +11,9 @@ def make(parameters, random):
     side = parameters["block"]
     m, n, k = (parameters[name] for name in "mnk")
     a, b = (random.integers(1, 10, shape).astype("float32") for shape in ((m, k), (k, n)))
+    if m > 5:  # numbers with more bits than a half has; the sums stay below 2**24
+        large = b if k % 2 else a
+        large[random.random(large.shape) < 0.2] += 4096
     return Case(
         parameters,
         grid=(blocks_for(n, side), blocks_for(m, side), 1),
@@ -51,6 +54,17 @@ def b_transposed(case):
     return np.pad(a, ((0, 0), (0, wide.shape[0] - k))) @ tiles[:, :n]
 
 
+def in_halves(o):
+    """Is every wrong sum off by no more than the tiles' numbers, or their products, are rounded as halves, and are all
+    numbers small that halves hold exactly?"""
+    a, b = (o.case.array(name).data for name in "ab")
+    off = abs(o.found("c") - o.case.array("c").wanted)
+    with np.errstate(invalid="ignore"):
+        near = off <= np.abs(a) @ np.abs(b) / 1000
+    large = (np.abs(a) > 2048).any(axis=1)[:, None] | (np.abs(b) > 2048).any(axis=0)
+    return o.fault is None and bool(o.wrong("c").any()) and bool((near & (large | (off == 0))).all())
+
+
 SIZES = (
     (32, 32, 32),
     (16, 16, 7),
@@ -87,6 +101,13 @@ exercise = Exercise(
     smallest={"m": 1, "n": 1, "k": 1, "block": 16},
     shown={"m": 3, "n": 4, "k": 2, "block": 16},
     causes=(
+        Cause(
+            "tiles-in-half",
+            "sums of large numbers are nearly right: numbers are rounded on the way",
+            in_halves,
+            "A half has 11 bits, and a float 24. A number that needs more bits than its variable has is rounded.",
+            "Of which type are your tiles?",
+        ),
         Cause(
             "nothing-for-k-0",
             "for k = 0 nothing is stored",
