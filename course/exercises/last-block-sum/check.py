@@ -59,6 +59,9 @@ def ticket_returned(o):
     return any(returns.match(text) for isa in o.isa.values() for text in isa)
 
 
+PARENTHESES = r"\((?:[^(){}]|\((?:[^(){}]|\([^(){}]*\))*\))*\)"
+"""What stands in a pair of parentheses, up to the one that closes it."""
+
 exercise = Exercise(
     id="last-block-sum",
     title="the last block adds up",
@@ -160,7 +163,7 @@ exercise = Exercise(
         source(
             "no-waiting",
             r"\b(while|for)\s*\([^;{]*\bdone\b|"
-            r"(\bfor\s*\([^{}]*\)|\bwhile\s*\([^{};]*\)|\bdo)\s*\{[^{}]*(\batomic\w*|\b__\w*atomic\w*|\bif)\s*\([^;{}]*\bdone\b",
+            rf"(\b(for|while)\s*{PARENTHESES}|\bdo)\s*\{{[^{{}}]*(\batomic\w*|\b__\w*atomic\w*|\bif)\s*\([^;{{}}]*\bdone\b",
             at_most=0,
             what="loops that wait for done",
             title="no block waits for another",
