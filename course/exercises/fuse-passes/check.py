@@ -31,7 +31,7 @@ def make(parameters, random):
             Value("n", np.int32(n)),
             Value("a", np.float32(0.5)),
             Value("b", -scale * np.float32(1 + n // 4)),  # half of the stretched values are below zero
-            Array("in", distinct(random, n) * scale),
+            Array("in", distinct(random, n, whole=True) * scale),
             Array("mask", mask.astype("float32")),
             Array("out", sentinel("float32", n)),
         ),

@@ -14,6 +14,7 @@ def make(parameters, random):
     if m > 5:  # numbers with more bits than a half has; the sums stay below 2**24
         large = b if k % 2 else a
         large[random.random(large.shape) < 0.2] += 4096
+        a, b = a * np.float32(0.5), b * np.float32(0.5)  # fractions, which an int would lose
     return Case(
         parameters,
         grid=(blocks_for(n, side), blocks_for(m, side), 1),
@@ -22,7 +23,7 @@ def make(parameters, random):
             *(Value(name, np.int32(parameters[name])) for name in "mnk"),
             Array("a", a),
             Array("b", b),
-            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers below 2**24: exact
+            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers or quarters of less than 24 bits: exact
         ),
     )
 
@@ -61,7 +62,7 @@ def in_halves(o):
     off = abs(o.found("c") - o.case.array("c").wanted)
     with np.errstate(invalid="ignore"):
         near = off <= np.abs(a) @ np.abs(b) / 1000
-    large = (np.abs(a) > 2048).any(axis=1)[:, None] | (np.abs(b) > 2048).any(axis=0)
+    large = (np.abs(a) > 1024).any(axis=1)[:, None] | (np.abs(b) > 1024).any(axis=0)
     return o.fault is None and bool(o.wrong("c").any()) and bool((near & (large | (off == 0))).all())
 
 

@@ -25,7 +25,7 @@ def make(parameters, random):
     blocks, tiles = parameters["blocks"], parameters["tiles"]
     given = (
         Value("tiles", np.int32(tiles)),
-        Array("in", random.integers(1, 50, 256 * blocks * tiles).astype("float32")),
+        Array("in", (4096 + random.integers(0, 3000, 256 * blocks * tiles)).astype("float32") / np.float32(8)),
         Array("weights", random.permutation(np.arange(1, TAPS + 1)).astype("float32")),
     )
     case = Case(parameters, (blocks, 1, 1), (256, 1, 1), given)
