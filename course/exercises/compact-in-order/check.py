@@ -24,6 +24,8 @@ def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     blocks = blocks_for(n, block)
     data = random.permutation(np.arange(1, n + 1)).astype("int32")
+    if n >= 100:
+        data *= 100_003  # more bits than a float has
     data[random.random(n) < 0.4] *= -1
     data[random.random(n) < 0.05] = 0
     kept = data[data > 0]
