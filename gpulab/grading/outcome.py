@@ -249,7 +249,9 @@ class Outcome:
         if not all(bool(self.untouched(array.name).all()) for array in self.case.arrays):
             return False
         accesses = (access for launch in self.measured for access in launch.accesses)
-        return any(access.action == "store" and access.space in ("global", "flat") for access in accesses)
+        return any(
+            access.action == "store" and access.space in ("global", "flat") and access.lanes for access in accesses
+        )
 
     def looks_like(self, name: str, prediction: Callable[[Case], np.ndarray]) -> bool:
         """Is the whole array what the mistake `prediction` would leave there (and not the right result)?"""

@@ -200,8 +200,9 @@ exercise = Exercise(
             "not-first-of-equals",
             "the largest element is found, but not where it first occurs",
             not_the_first,
-            "Several elements of the row are equal, and one that stands further to the right was kept.",
-            "Wherever two elements are compared: which of them is kept if they are equal?",
+            "Several elements of the row are equal. One that stands further to the right was kept, or the first one was not "
+            "compared with them.",
+            "Wherever two elements are compared: which of them is kept if they are equal? And is each of them compared?",
         ),
         Cause(
             "smaller-element",

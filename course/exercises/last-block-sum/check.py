@@ -15,7 +15,7 @@ WEAK_SIZES = range(100, 200)
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     blocks = max(3, blocks_for(n, block))
-    data = random.integers(1, 100 if n < 100 else 30_000, n).astype("int32")
+    data = random.integers(1, 100 if n <= 300 else 30_000, n).astype("int32")
     padded = np.concatenate([data, np.zeros(blocks * block - n, "int32")])
     totals = padded.reshape(blocks, block).sum(axis=1, dtype="int32").cumsum(dtype="int32")
     return Case(

@@ -14,9 +14,10 @@ LOAD = re.compile(KINDS["global loads"])
 def make(parameters, random):
     m, n, k = 64 * parameters["down"], 64 * parameters["across"], 16 * parameters["steps"]
     a, b = (random.integers(1, 10, shape).astype("float32") for shape in ((m, k), (k, n)))
-    large = a if k % 32 else b
-    large[random.random(large.shape) < 0.2] += 4096  # more bits than a half has
-    a, b = a * np.float32(0.5), b * np.float32(0.5)  # fractions, which an int would lose
+    if m * n * k > 64 * 64 * 16:  # the picture has small numbers
+        large = a if k % 32 else b
+        large[random.random(large.shape) < 0.2] += 4096  # more bits than a half has
+        a, b = a * np.float32(0.5), b * np.float32(0.5)  # fractions, which an int would lose
     return Case(
         parameters,
         grid=(n // 64, m // 64, 1),

@@ -15,7 +15,7 @@ WAITS = ("deadlock", "timeout")
 
 def make(parameters, random):
     n, block, blocks = parameters["n"], parameters["block"], parameters["blocks"]
-    data = (random.integers(-50, 100, n) * (1 if n < 100 else 501)).astype("int32")  # sums of more than 24 bits
+    data = (random.integers(-50, 100, n) * (1 if n <= 100 else 501)).astype("int32")  # sums of more than 24 bits
     data[: parameters["zeros"]] = 0
     words = 4 * (blocks_for(n, block) + blocks) + 16
     return Case(
