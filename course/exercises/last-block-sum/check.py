@@ -37,6 +37,12 @@ def race(o, memory):
     return o.fault is not None and o.fault.kind in ("race", "lane conflict") and o.fault.memory == memory
 
 
+def of_a_ticket(o):
+    """Does one side of a finding in LDS stand in a line that draws a ticket?"""
+    lines = [side.where.text for side in (o.fault, o.fault.other) if side is not None and side.where is not None]
+    return any(re.search(r"atomic\w*\s*\(\s*&?\s*\*?\s*done\b", line) for line in lines)
+
+
 def where(o):
     """The array of a finding in global memory; "" if there is none."""
     place = o.faulting_index()
@@ -100,6 +106,7 @@ exercise = Exercise(
                 and o.fault.other is not None
                 and o.fault.bytes >= 4
                 and {o.fault.access, o.fault.other.access} == {"read", "write"}
+                and not of_a_ticket(o)
             ),
             "Each step of the reduction uses what the step before has written to LDS.",
             "What must be at the end of each step, for all threads?",
@@ -108,7 +115,8 @@ exercise = Exercise(
             "not-announced",
             "threads test whether their block is the last before that is known",
             lambda o: (
-                (race(o, "lds") or (o.fault is not None and o.fault.kind == "never written")) and o.fault.bytes < 4
+                (race(o, "lds") or (o.fault is not None and o.fault.kind == "never written"))
+                and (o.fault.bytes < 4 or of_a_ticket(o))
             ),
             "One thread takes the ticket; the other waves do not wait for it without a barrier.",
             "What must be between writing the flag in LDS and reading it?",
