@@ -208,7 +208,7 @@ VALUE_CAUSES: tuple[Cause[Outcome], ...] = (
         "every wrong result is nearly right",
         patterns.holds(patterns.nearly_right),
         "So the formula is the right one, and a small part of the result is missing: an int has no fraction, a half "
-        "has 11 bits, a sum of floats is rounded in each step, or a small term is left out.",
+        "has 11 bits, a sum of floats is rounded in each step, or a small term is left out or added.",
         "Of which type is each variable on the way from the input to the result? Then look at the smallest terms.",
     ),
     Cause(

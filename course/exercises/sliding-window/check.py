@@ -92,7 +92,7 @@ exercise = Exercise(
         Cause(
             "row-too-far",
             "rows below the image are read",
-            lambda o: o.read_outside() is not None and in_a_column(o),
+            lambda o: (o.read_outside() or ("", -1))[1] >= o.case.array("in").data.size and in_a_column(o),
             "The thread that is named has a column. A row of out needs the nine rows of in from its own on; the last "
             "row of in has the number height - 1.",
             "Which is the last row of out, and which row of in is the last that it needs?",
