@@ -72,7 +72,8 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "adds-to-what-was-there",
         "the kernel stores to its outputs, and nothing changes: what was there before goes into the results",
         lambda outcome: outcome.fault is None and outcome.rewritten(),
-        "An output is not 0 before the launch. It holds NaN, for example, and NaN plus a number is NaN.",
+        "An output is not 0 before the launch. It may hold any number: here one so large that nothing shows which is "
+        "added to it.",
         "Does the kernel read an output, as += does? Which value does each sum have at the beginning?",
     ),
     Cause(

@@ -108,6 +108,8 @@ def nearly_right(seen: Values) -> bool:
     found, wanted = seen.found[seen.wrong], seen.wanted[seen.wrong]
     if found.dtype.kind != "f" or not np.isfinite(found).all() or not wanted.all():
         return False
+    if len(set(wanted.tolist())) < DIFFERENT:
+        return False
     return bool((np.abs(found - wanted) <= NEARLY * np.abs(wanted)).all())
 
 
