@@ -324,12 +324,20 @@ def sentinel(dtype: str, count: int | Sequence[int]) -> np.ndarray:
     return np.full(count, pattern[size], dtype=f"uint{8 * size}").view(dtype)
 
 
-def distinct(random: np.random.Generator, shape: int | Sequence[int], dtype: str = "float32") -> np.ndarray:
-    """Shuffled whole numbers 1 ... count: no two alike, none zero, exact in float32 below 2**24."""
+MANY = 100
+"""Elements from which on inputs need not be easy to read in a picture."""
+
+
+def distinct(
+    random: np.random.Generator, shape: int | Sequence[int], dtype: str = "float32", whole: bool = False
+) -> np.ndarray:
+    """Shuffled numbers, no two alike, none zero: 1 ... count. Of many floats, unless `whole`, the eighths from 512 1/8
+    on, which neither an int nor a half can hold. Sums are exact in float32 up to 2**24, or 2**21 with eighths."""
     import numpy as np
 
     count = int(np.prod(shape))
-    return random.permutation(np.arange(1, count + 1)).astype(dtype).reshape(shape)
+    numbers = random.permutation(np.arange(1, count + 1)).astype(dtype).reshape(shape)
+    return numbers if whole or count < MANY or numbers.dtype.kind != "f" else (numbers + 4096) / numbers.dtype.type(8)
 
 
 def blocks_for(count: int, block: int) -> int:

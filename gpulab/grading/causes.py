@@ -69,6 +69,14 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "Compare the indices with the array's size; a function that calls itself needs a condition that ends it.",
     ),
     Cause(
+        "adds-to-what-was-there",
+        "the kernel stores to its outputs, and nothing changes: what was there before goes into the results",
+        lambda outcome: outcome.fault is None and outcome.rewritten(),
+        "An output is not 0 before the launch. It may hold any number: here one so large that nothing shows which is "
+        "added to it.",
+        "Does the kernel read an output, as += does? Which value does each sum have at the beginning?",
+    ),
+    Cause(
         "nothing-written",
         "the kernel wrote nothing",
         lambda outcome: outcome.fault is None and outcome.nothing_written(),
@@ -195,6 +203,14 @@ VALUE_CAUSES: tuple[Cause[Outcome], ...] = (
         "So all that was to be added is there, in the right proportion. A factor or a divisor is not the right one, "
         "or everything was added more than once.",
         "Divide what was found by what was expected: where could this number come from?",
+    ),
+    Cause(
+        "nearly-right",
+        "every wrong result is nearly right",
+        patterns.holds(patterns.nearly_right),
+        "So the formula is the right one, and a small part of the result is missing: an int has no fraction, a half "
+        "has 11 bits, a sum of floats is rounded in each step, or a small term is left out or added.",
+        "Of which type is each variable on the way from the input to the result? Then look at the smallest terms.",
     ),
     Cause(
         "same-value",
@@ -400,6 +416,8 @@ CALL_FAILED = (
 def _says_that_a_call_failed(outcome: ProgramOutcome) -> bool:
     """Does the program end with another exit code than it should, and say that a HIP call failed?"""
     wrong_end = outcome.fault is None and outcome.exit_code != outcome.case.exit_code
+    if outcome.case.exit_code and not outcome.complaint:  # it says what it should: the exit code alone is wrong
+        return False
     return wrong_end and re.search(CALL_FAILED, outcome.stdout + outcome.stderr) is not None
 
 

@@ -242,6 +242,17 @@ class Outcome:
             )
         )
 
+    def rewritten(self) -> bool:
+        """Did threads store to memory, though all arrays hold what they held before?"""
+        if self.profile is None or not self.nothing_written():
+            return False
+        if not all(bool(self.untouched(array.name).all()) for array in self.case.arrays):
+            return False
+        accesses = (access for launch in self.measured for access in launch.accesses)
+        return any(
+            access.action == "store" and access.space in ("global", "flat") and access.lanes for access in accesses
+        )
+
     def looks_like(self, name: str, prediction: Callable[[Case], np.ndarray]) -> bool:
         """Is the whole array what the mistake `prediction` would leave there (and not the right result)?"""
         import numpy as np
@@ -386,6 +397,23 @@ class ProgramOutcome:
     def activities(self) -> tuple[Activity, ...]:
         """What the streams did, with modelled times."""
         return tuple(self.run.activities)
+
+    def comes_after(self, first: int, second: int) -> bool:
+        """Is there a reason why activity `second` comes after `first`: the same stream, events, the default stream?
+
+        The virtual GPU does everything in the order of the calls; a device keeps to such reasons alone.
+        """
+        work = self.activities
+        barriers = not self.uses("hipStreamNonBlocking")
+        reached, todo = set[int](), [second]
+        while todo:
+            index = todo.pop()
+            for place, each in enumerate(work[:index]):
+                in_order = each.stream == work[index].stream or (barriers and 0 in (each.stream, work[index].stream))
+                if place not in reached and (in_order or place == work[index].waits_for):
+                    reached.add(place)
+                    todo.append(place)
+        return first in reached
 
     @cached_property
     def profiled(self) -> ProgramRun:

@@ -97,6 +97,22 @@ def negated(seen: Values) -> bool:
     return bool(seen.same(seen.found, -seen.wanted)[seen.wrong].all())
 
 
+NEARLY = 0.01
+"""How far from the right one a float may be, as a share, to be called nearly right."""
+
+
+def nearly_right(seen: Values) -> bool:
+    """Is every wrong element a float near the right one, though not by one number for all?"""
+    import numpy as np
+
+    found, wanted = seen.found[seen.wrong], seen.wanted[seen.wrong]
+    if found.dtype.kind != "f" or not np.isfinite(found).all() or not wanted.all():
+        return False
+    if len(set(wanted.tolist())) < DIFFERENT:
+        return False
+    return bool((np.abs(found - wanted) <= NEARLY * np.abs(wanted)).all())
+
+
 def same_difference(seen: Values) -> bool:
     """Are all wrong elements too large, or too small, by the same number, though different ones are wanted?"""
     import numpy as np

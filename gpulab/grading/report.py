@@ -273,12 +273,13 @@ def _table(exercise: Exercise, outcome: Outcome, array: Array, wrong: np.ndarray
 
     found, untouched = values_found(outcome, array), outcome.untouched(array.name).reshape(-1)
     wanted = np.asarray(array.wanted).reshape(-1)
+    stored = outcome.rewritten()
     rows: list[tuple[str, ...]] = [("element", "inputs", "expected", "found", "whose it is")]
     for index in np.flatnonzero(wrong)[:SHOWN]:
         index = int(index)
         seen = number_text(found[index])
         if untouched[index] and array.is_output:  # what was given may have been stored once more
-            seen = f"{seen}, as before" if array.is_given else "never written"
+            seen = f"{seen}, as before" if array.is_given or stored else "never written"
         owner = exercise.owner(outcome.case, index) if array.is_output else None
         whose = f"thread {coordinates(owner[1])} of block {coordinates(owner[0])}" if owner else ""
         inputs = inputs_words(inputs_of(exercise, outcome, array, index))

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from gpulab.errors import CheckError
 from gpulab.grading.case import Buffer, Case
 from gpulab.grading.exercise import Requirement
-from gpulab.grading.outcome import Outcome
+from gpulab.grading.outcome import Outcome, ProgramOutcome
 from gpulab.grading.program_case import ProgramCase
 from gpulab.grading.wording import coordinates
 
@@ -221,6 +222,34 @@ def per_wave(name: str, pattern: str, *, at_most: Limit, title: str = "", **more
 
 MANY = 500
 """Elements from which on it is worth a run of its own to count the stores of waves."""
+
+
+HOST_WAITS = r"\b(hip(Device|Stream|Event)Synchronize|hip(Event|Stream)Query|hipMemcpy|hipFree)\b"
+"""Calls of a program that make the host wait, or ask whether there is something to wait for."""
+
+
+def kernels_in_order(
+    name: str = "kernels-in-order", *, title: str = "each kernel waits for the one before it", **more: Unpack[More]
+) -> Requirement[ProgramOutcome]:
+    """Streams or events put each kernel behind the one that was launched before it. Programs whose host waits between
+    two launches, as far as the source tells, meet it."""
+
+    def complaint(outcome: ProgramOutcome) -> str:
+        work = outcome.activities
+        kernels = [place for place, each in enumerate(work) if each.kind == "kernel"]
+        launches = [match.start() for match in re.finditer(r"<<<|\bhipLaunchKernel|\bhipModuleLaunch", outcome.code)]
+        between = outcome.code[launches[0] : launches[-1]] if launches else outcome.code
+        if re.search(HOST_WAITS, between) or any(each.graph is not None for each in work):
+            return ""
+        for first, second in pairwise(kernels):
+            if not outcome.comes_after(first, second):
+                return (
+                    f"{work[second].name} is in another stream than {work[first].name}, and nothing makes it wait: "
+                    "here it ran later because the virtual GPU runs kernels in the order of their launches"
+                )
+        return ""
+
+    return Requirement(name, title, complaint, **more)
 
 
 def row_by_its_wave(array: str) -> Requirement[Outcome]:

@@ -71,3 +71,13 @@ def test_row_scan_asks_for_lines_and_banks_where_all_blocks_are_full():
     assert list(asked) == ["memory-lines", "bank-conflicts", "loaded-by-the-wave"]
     for name, when in asked.items():
         assert {n for n, case in cases.items() if n and when(case)} == {256, 64}, name
+
+
+def test_an_output_that_is_added_to_is_not_one_that_nothing_is_written_to():
+    """An output holds so large a number before the launch that an addition does not show: something was stored."""
+    adds = wrong_answer("row-per-wave", "adds-to-y").source
+    verdict = gpulab.check("row-per-wave", adds)
+    assert verdict.cause == "adds-to-what-was-there"
+    assert ", as before" in verdict.text
+    nothing = adds.replace("y[row] +=", "if (lane > 99) y[row] +=")
+    assert gpulab.check("row-per-wave", nothing).cause == "nothing-written"

@@ -52,6 +52,7 @@ PATTERNS = {
     "same-difference": WANTED - 64,
     "without-fraction": np.trunc(WANTED),
     "same-factor": WANTED * np.float32(1 / 3),
+    "nearly-right": WANTED + np.float32(0.004) * NOISE / 50 * np.abs(WANTED),
     "same-value": changed(slice(20, 70, 5), 7),
     "moved": np.roll(WANTED, 1),
     "reordered": np.sort(WANTED),

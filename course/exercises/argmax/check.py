@@ -24,12 +24,16 @@ def best_of(keys):
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     data = random.integers(-1000, 20, (ROWS, n)).astype("int32")
+    if n >= 100:  # more bits than a float has
+        data *= 2_097_153
     if n:
         data[0] = -1 - abs(data[0])  # a row without a positive element
         largest = data.max(axis=1)
         for row in range(ROWS):  # the largest element occurs again, further to the right
             again = random.integers(0, n)
             data[row, max(again, int(data[row].argmax()))] = largest[row]
+        if n >= 100:  # and, in one row, in the same wave
+            data[1, min(int(data[1].argmax()) + 1, n - 1)] = largest[1]
     places = np.broadcast_to(np.arange(n), (ROWS, n))
     return Case(
         parameters,
@@ -97,6 +101,22 @@ def other_element(o):
     )
 
 
+def not_the_first(o):
+    """Is every wrong result the key of an element that is as large as the largest, but not the first of these?"""
+    data, found = o.case.array("in").data, o.found("best")
+    keys, largest = keys_of(o.case), data.max(axis=1, initial=-(1 << 31), keepdims=True)
+    return (
+        o.fault is None
+        and bool(o.wrong_indices("best"))
+        and all(found[row] in keys[row][data[row] == largest[row]] for row in o.wrong_indices("best"))
+    )
+
+
+def value_as_float(case):
+    data = case.array("in").data.astype("float32").astype("int64").clip(-(1 << 31), (1 << 31) - 1).astype("int32")
+    return best_of(pack(data, np.broadcast_to(np.arange(data.shape[1]), data.shape)))
+
+
 exercise = Exercise(
     id="argmax",
     title="the largest element and its place in one atomic",
@@ -156,6 +176,13 @@ exercise = Exercise(
             "What must be in the lower half, so that a small index makes a large number?",
         ),
         Cause(
+            "value-as-float",
+            "the values are rounded, as floats are",
+            lambda o: o.fault is None and o.looks_like("best", value_as_float),
+            "A float has 24 bits. An int that needs more of them is rounded on the way through one.",
+            "Of which type is each variable that holds an element?",
+        ),
+        Cause(
             "index-above-value",
             "the index is in the upper half of the key",
             lambda o: o.fault is None and o.looks_like("best", index_above),
@@ -168,6 +195,14 @@ exercise = Exercise(
             gives_up,
             "A compare and swap that failed stored nothing; the element is then forgotten, even if it is the largest.",
             "What does atomicCAS return if it failed? Compare with that, and try again.",
+        ),
+        Cause(
+            "not-first-of-equals",
+            "the largest element is found, but not where it first occurs",
+            not_the_first,
+            "Several elements of the row are equal. One that stands further to the right was kept, or the first one was not "
+            "compared with them.",
+            "Wherever two elements are compared: which of them is kept if they are equal? And is each of them compared?",
         ),
         Cause(
             "smaller-element",

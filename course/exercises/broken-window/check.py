@@ -87,7 +87,7 @@ exercise = Exercise(
     requirements=(
         source(
             "named-line",
-            r"\bbroken_line\s*=\s*(?:0[xX])?7\s*;",
+            r"\bbroken_line\s*(?:=\s*\{?|\{)\s*(?:0[xX])?7\s*\}?\s*;",
             at_least=1,
             what="lines `const int broken_line = N;` with the right number",
             title="the line that was wrong is named: `const int broken_line = N;`",

@@ -75,7 +75,13 @@ exercise = ProgramExercise(
     lesson="18_choosing",
     section="Environment variables",
     minutes=20,
-    cases=(case(1, 0), case(20, 32), case(100, 0), case(1000, 0, exit_code=4)),
+    cases=(
+        case(1, 0),
+        case(20, 32),
+        case(25, 32, exit_code=4),  # more than the device has, though less if a GB were 10^9 bytes
+        case(100, 0),
+        case(1000, 0, exit_code=4),
+    ),
     drawn=drawn,
     causes=(
         Cause(

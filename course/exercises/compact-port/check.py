@@ -20,6 +20,8 @@ def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     blocks = blocks_for(n, block)
     data = random.permutation(np.arange(1, n + 1)).astype("int32") * random.choice([1, 1, -1], n).astype("int32")
+    if n >= 100:
+        data[data > n // 2] *= 100_003  # more bits than a float has
     data[random.random(n) < 0.1] = 0
     packed, counts = np.full(n, UNUSED, dtype="int32"), np.zeros(blocks, dtype="int32")
     for b in range(blocks):

@@ -24,6 +24,8 @@ def make(parameters, random):
     columns = random.integers(0, COLUMNS, nonzeros).astype("int32")
     values = random.integers(1, 20, nonzeros).astype("float32")
     x = random.permutation(np.arange(1, COLUMNS + 1)).astype("float32")
+    if nonzeros >= 100:
+        x += np.float32(0.25)  # a fraction, which an int would lose
     y, carry = results(offsets, values.astype("float64") * x[columns], share)
     threads = carry.size
     return Case(

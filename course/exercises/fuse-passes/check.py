@@ -7,10 +7,10 @@ from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentin
 from gpulab.grading.exercise import Cause, Exercise
 
 
-def blend(case, stretch=True, square=True, swapped=False, other=False, whole=False):
+def blend(case, stretch=True, square=True, swapped=False, other=False, whole=False, half=False):
     data = case.array("in").data.astype("float64")
     mask = case.array("mask").data.astype("float64")
-    mask = np.trunc(mask) if whole else mask
+    mask = np.trunc(mask) if whole else mask.astype("float16").astype("float64") if half else mask
     stretched = case.value("a") * data + case.value("b") if stretch else data
     squared = stretched * stretched if square else stretched
     rest = stretched if other else data
@@ -20,6 +20,9 @@ def blend(case, stretch=True, square=True, swapped=False, other=False, whole=Fal
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     scale = np.float32(1 if n < 100 else 0.25)  # fractions, which an int would lose
+    mask = random.integers(0, 9, n) / 8
+    if n >= 100:  # most of them need all bits of a float; 0 and 1 stay
+        mask = np.where(mask % 1 == 0, mask, random.uniform(0.01, 0.99, n))
     case = Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -28,8 +31,8 @@ def make(parameters, random):
             Value("n", np.int32(n)),
             Value("a", np.float32(0.5)),
             Value("b", -scale * np.float32(1 + n // 4)),  # half of the stretched values are below zero
-            Array("in", distinct(random, n) * scale),
-            Array("mask", (random.integers(0, 9, n) / 8).astype("float32")),
+            Array("in", distinct(random, n, whole=True) * scale),
+            Array("mask", mask.astype("float32")),
             Array("out", sentinel("float32", n)),
         ),
     )
@@ -82,6 +85,13 @@ exercise = Exercise(
     smallest={"n": 1, "block": 64},
     shown={"n": 12, "block": 64},
     causes=(
+        Cause(
+            "mask-in-half",
+            "the mask is rounded, as halves are",
+            lambda o: o.looks_like("out", lambda case: blend(case, half=True)),
+            "A half has 11 bits, a float has 24: three digits are right, and seven could be.",
+            "Of which type is the variable that holds the mask?",
+        ),
         Cause(
             "missing-guard",
             "threads past the end of the arrays work too",

@@ -19,7 +19,7 @@ def windows(data, r):
 def make(parameters, random):
     n, r, block = parameters["n"], parameters["r"], parameters["block"]
     data = distinct(random, n)
-    data[3::7] = 0  # zeros count as well
+    data[random.random(n) < 0.15] = 0  # zeros count as well; not the same number of them in each window
     total, count = windows(data, r)
     return Case(
         parameters,
@@ -45,6 +45,17 @@ def by_full_window(case):
     """Divided by 2 r + 1 everywhere."""
     r = case.parameters["r"]
     return windows(case.array("in").data, r)[0] / (2 * r + 1)
+
+
+def by_count(more):
+    """Divided by so many more elements than there are."""
+
+    def predicted(case):
+        total, count = windows(case.array("in").data, case.parameters["r"])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return total / (count + more)
+
+    return predicted
 
 
 def by_nonzeros(case):
@@ -73,6 +84,7 @@ exercise = Exercise(
         {"n": 1000, "r": 3, "block": 64},
         {"n": 1000, "r": 16, "block": 256},
         {"n": 512, "r": 40, "block": 64},
+        {"n": 700, "r": 40, "block": 256},
         {"n": 200, "r": 1, "block": 128},
         {"n": 65, "r": 0, "block": 64},
         {"n": 5, "r": 7, "block": 64},
@@ -117,6 +129,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", by_full_window),
             "Near the ends fewer than 2 r + 1 elements exist.",
             "How many elements does the window of element 0 have? And that of element i, if i + r is n or more?",
+        ),
+        Cause(
+            "one-more-or-less",
+            "the number of elements in the window is one too small or too large",
+            lambda o: o.looks_like("out", by_count(-1)) or o.looks_like("out", by_count(1)),
+            "The elements from i - r to i + r are 2 r + 1.",
+            "How many numbers are there from 3 to 5, and what is 5 - 3?",
         ),
         Cause(
             "zeros-not-counted",

@@ -20,7 +20,7 @@ def order(wave):
 
 def make(parameters, random):
     tiles = parameters["tiles"]
-    held = distinct(random, 256 * tiles)
+    held = distinct(random, 256 * tiles, whole=tiles == 1)
     rows = held.reshape(tiles, 256)[:, order(parameters["wave"])].ravel()
     return Case(
         parameters,

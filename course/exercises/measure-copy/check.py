@@ -76,11 +76,16 @@ def not_waited(o):
     read = o.code.rfind("hipEventElapsedTime")
     recorded = o.code.rfind("hipEventRecord", 0, max(read, 0))
     section = o.code[recorded:read] if 0 <= recorded < read else o.code
-    return (
-        ""
-        if read < 0 or re.search(WAITS, section)
-        else "no call that waits is between hipEventRecord and hipEventElapsedTime"
-    )
+    if read < 0:
+        return ""
+    calls = re.findall(WAITS + r"\s*\(\s*([^;,]*?)\s*\)", section)
+    if not re.search(WAITS, section):
+        return "no call that waits is between hipEventRecord and hipEventElapsedTime"
+    times = re.match(r"hipEventElapsedTime\s*\([^,;]*,\s*([^,;]*?)\s*,\s*([^,;]*?)\s*\)", o.code[read:])
+    waited = [call[-1] for call in calls if call[0].startswith("hipEvent")]
+    if times is None or times[1] == times[2] or len(waited) < len(re.findall(WAITS, section)):
+        return ""
+    return f"the host waits for {times[1]} alone" if set(waited) == {times[1]} else ""
 
 
 def work_differs(o):

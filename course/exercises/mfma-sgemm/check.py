@@ -81,11 +81,14 @@ def parts_exchanged(o):
     return bool((found[:SIDE, :SIDE][to_r, to_c] == wanted[:SIDE, :SIDE][r, c]).all())
 
 
-def first_part_alone(o):
-    """Are the elements that nobody stored those of three parts of each tile?"""
-    columns = o.case.parameters["n"]
-    left = o.unwritten_indices("c")
-    return bool(left) and all(i // columns % SIDE >= 16 or i % columns % SIDE >= 16 for i in left)
+def parts_missing(o):
+    """Are the elements that nobody stored all those of some parts of the tiles, but not of the first?"""
+    rows, columns = np.indices((o.case.parameters["m"], o.case.parameters["n"])) % SIDE // 16
+    part = (2 * rows + columns).ravel()
+    left = np.zeros(part.size, bool)
+    left[list(o.unwritten_indices("c"))] = True
+    missing = np.unique(part[left])
+    return missing.size > 0 and missing[0] > 0 and bool((left == np.isin(part, missing)).all())
 
 
 def tiles(case):
@@ -175,8 +178,8 @@ exercise = Exercise(
         ),
         Cause(
             "parts-missing",
-            "only the first part of each tile is stored",
-            first_part_alone,
+            "of each tile some parts are never stored",
+            parts_missing,
             "A tile of 32 × 32 has 2 × 2 parts.",
             "Which rows and columns has the part to the lower right?",
         ),

@@ -16,6 +16,8 @@ def softened(case, absolute=True):
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     sound = ((2 * random.integers(0, 50, n) + 1) * random.choice([-1, 1], n) / 8).astype("float32")
+    if n >= 100:
+        sound += random.uniform(-0.06, 0.06, n).astype("float32")  # more bits than a half has
     case = Case(
         parameters,
         grid=(blocks_for(n, 8 * block), 1, 1),

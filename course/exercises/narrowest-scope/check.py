@@ -52,14 +52,24 @@ def others(o):
     return ""
 
 
+def outermost(launch, cost):
+    """The place of the outermost instruction that sends lanes another way around this one."""
+    place = None
+    while cost.branch is not None:
+        place = cost.branch
+        cost = launch.instructions[place]
+    return place
+
+
 def in_lines(name, pattern, what, **more):
-    """A limit on the source lines that become such an instruction. (A loop may have two copies of one.)"""
+    """A limit on the source lines that become such an instruction. (A loop may have two copies of one.) The line of a
+    function that is called in several of the kernel's outermost ifs counts once for each of them."""
     begins = re.compile(pattern)
 
     def measure(outcome):
         return len(
             {
-                cost.where and (cost.where.file, cost.where.line)
+                (cost.where and (cost.where.file, cost.where.line), outermost(launch, cost))
                 for launch in outcome.measured
                 for cost in launch.instructions
                 if begins.match(cost.text)

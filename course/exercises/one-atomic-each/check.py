@@ -177,6 +177,17 @@ exercise = Exercise(
             "Which lane leads the lanes that have *my* key?",
         ),
         Cause(
+            "mask-of-all-lanes",
+            "all keys are counted, but some of them for another key",
+            lambda o: (
+                o.uses(r"\b__ballot\s*\(\s*(1|true)\s*\)|\b__activemask\b")
+                and o.found("bins").sum() == o.case.array("bins").wanted.sum()
+            ),
+            "Which lanes are active within an `if` is the compiler's choice: it may move the code behind a loop, where all "
+            "lanes are together again. So __ballot(1) and __activemask() can have lanes with other keys.",
+            "Ask for what you mean, before the `if`: which condition says that a lane has this key?",
+        ),
+        Cause(
             "counts-past-end",
             "lanes without a key are counted, too",
             past_the_end,

@@ -82,8 +82,29 @@ FREED_FIRST = r"(?s)\bhipFree\s*\(.*\bprint_sum\s*\(\s*n\b"
 """hipFree waits for the device, so that reading after it is allowed."""
 
 
+PRINTED = r"\bprint_sum\s*\(\s*n\b"
+"""Where the results are read."""
+
+
 def waits(o):
-    return o.uses(WAITS) or o.uses(FREED_FIRST)
+    """Does a call that waits stand in the source before the results are read?"""
+    read = [match.start() for match in re.finditer(PRINTED, o.code)]
+    return re.search(WAITS, o.code[: read[-1]] if read else o.code) is not None or o.uses(FREED_FIRST)
+
+
+def not_in_order(o):
+    """A complaint if nothing orders a kernel behind a copy to the device, or a copy back behind a kernel."""
+    before = {"kernel": "host to device", "device to host": "kernel"}
+    said = {"kernel": "a kernel runs behind no copy to the device", "device to host": "a copy back runs behind no kernel"}
+    if len(re.findall(WAITS, o.code)) > 1 or any(each.graph is not None for each in o.activities):
+        return ""  # the host, or a graph, may order them
+    names = ["kernel" if each.kind == "kernel" else each.name for each in o.activities]
+    for place, name in enumerate(names):
+        if name in before and not any(
+            other == before[name] and o.comes_after(earlier, place) for earlier, other in enumerate(names[:place])
+        ):
+            return f"{said[name]}: neither its stream nor an event makes it wait (activity {place + 1} of {len(names)})"
+    return ""
 
 
 def waits_for_some(o):
@@ -156,9 +177,19 @@ exercise = ProgramExercise(
         Requirement(
             "host-does-not-wait",
             "the host waits before it reads the results",
-            lambda o: waits_for_some(o) if waits(o) else "no call that waits for the device stands in the program",
+            lambda o: (
+                waits_for_some(o) if waits(o) else "no call that waits for the device stands before the results are read"
+            ),
             "The virtual GPU has done its work by then; a real one may not have. Which call waits until the copies "
             "back are done, in all streams?",
+        ),
+        Requirement(
+            "order-by-chance",
+            "a kernel waits for its copy to the device, and a copy back for its kernel",
+            not_in_order,
+            "The virtual GPU does all work in the order of the calls; a real one keeps to the order of each stream, "
+            "and to events. In which stream is each of the three steps of a chunk?",
+            shrinks=False,
         ),
         Requirement(
             "pageable",

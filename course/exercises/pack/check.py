@@ -13,6 +13,9 @@ BEFORE = -1000
 def make(parameters, random):
     n, block, wave = parameters["n"], parameters["block"], parameters["wave"]
     data = (random.integers(1, 1000, n) * random.choice([-1, 1], n)).astype("int32")
+    if n >= 100:
+        data[random.random(n) < 0.5] *= 1_000_003  # more bits than a float has
+        data[3::50] = 1  # the smallest that is kept
     data[random.random(n) < 0.15] = 0  # not greater than zero
     data[:1] = 7
     before = np.full(n, BEFORE, "int32")

@@ -75,13 +75,18 @@ def waves_complaint(o):
     return ""
 
 
+def atomics_complaint(o):
+    found = sum(access.lanes for launch in o.measured for access in launch.accesses if access.action == "atomic")
+    return f"{found} lanes take part in atomic operations" if found else ""
+
+
 exercise = ProgramExercise(
     id="portable-kernel",
     title="one source, an instance for each wave size",
     lesson="18_choosing",
     section="One file for all GPUs?",
     minutes=25,
-    cases=(case(3, 100), case(9, 1000), case(1, 1)),
+    cases=(case(3, 100), case(9, 1000), case(8, 70), case(1, 1)),
     drawn=lambda random: [case(int(random.integers(4, 40)), int(random.integers(1, most))) for most in (64, 1500)],
     causes=(
         Cause(
@@ -127,6 +132,14 @@ exercise = ProgramExercise(
             waves_complaint,
             next_step="the host cannot know the wave size when it is compiled: macros such as __GFX9__ are for device code. "
             "It has to ask the device.",
+        ),
+        Requirement(
+            "atomic-sums",
+            "the wave adds up its lanes with shuffles",
+            atomics_complaint,
+            next_step="An atomic operation for each lane goes to memory 64 times for a row. Which function gives a lane the "
+            "value of another one?",
+            shrinks=False,
         ),
         source(
             "no-template",

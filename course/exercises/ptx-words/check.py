@@ -122,6 +122,7 @@ exercise = Exercise(
                 and bool(o.wrong("words").any())
                 and all(index % 2 for index in o.unwritten_indices("words"))
                 and len(o.unwritten_indices("words")) == len(o.wrong_indices("words"))
+                and all(thread[0] % 64 == 0 for _, _, thread in o.writers("words"))
             ),
             "__lane_id() counts from 0 to 63 in a wave of 64 lanes, so that it is 0 for every 64th thread only. "
             "A word has 32 elements on every GPU.",

@@ -11,7 +11,7 @@ ROWS = 96
 
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
-    data = (parameters.get("level", 10000) + random.integers(-8, 9, (ROWS, n))).astype("float32")
+    data = (parameters.get("level", 10000) + random.integers(-8 * 512, 9 * 512, (ROWS, n)) / 512).astype("float32")
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),

@@ -14,6 +14,10 @@ LOAD = re.compile(KINDS["global loads"])
 def make(parameters, random):
     m, n, k = 64 * parameters["down"], 64 * parameters["across"], 16 * parameters["steps"]
     a, b = (random.integers(1, 10, shape).astype("float32") for shape in ((m, k), (k, n)))
+    if m * n * k > 64 * 64 * 16:  # the picture has small numbers
+        large = a if k % 32 else b
+        large[random.random(large.shape) < 0.2] += 4096  # more bits than a half has
+        a, b = a * np.float32(0.5), b * np.float32(0.5)  # fractions, which an int would lose
     return Case(
         parameters,
         grid=(n // 64, m // 64, 1),
@@ -22,7 +26,7 @@ def make(parameters, random):
             *(Value(name, np.int32(size)) for name, size in (("m", m), ("n", n), ("k", k))),
             Array("a", a),
             Array("b", b),
-            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers below 2**24: exact
+            Array("c", sentinel("float32", (m, n)), a @ b),  # quarters below 2**22: exact
         ),
     )
 

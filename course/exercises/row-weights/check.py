@@ -10,6 +10,8 @@ from gpulab.grading.requirements import limited, row_by_its_wave, work_shared
 def make(parameters, random):
     rows, columns, block, wave = (parameters[name] for name in ("rows", "columns", "block", "wave"))
     weight = (distinct(random, rows) + np.float32(1)).astype("float32")
+    if rows * columns >= 100:  # weights with a fraction, and more bits than a half has
+        weight += random.random(rows).astype("float32")
     matrix = distinct(random, (rows, columns))
     return Case(
         parameters,

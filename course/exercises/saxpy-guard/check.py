@@ -9,7 +9,7 @@ from gpulab.grading.requirements import work_shared
 
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
-    a = np.float32(random.integers(2, 9))
+    a = np.float32(random.integers(2, 9) + 0.5)  # a fraction, which an int would lose
     x, y = distinct(random, n), distinct(random, n)
     return Case(
         parameters,
@@ -67,6 +67,13 @@ exercise = Exercise(
             "The grid has whole blocks; the last one has more threads than elements are left.",
             "Let a thread do its work only if its number in the grid is less than n.",
             guard=("n",),
+        ),
+        Cause(
+            "factor-cut-off",
+            "the fraction of a is lost",
+            lambda o: o.looks_like("y", lambda case: np.trunc(case.value("a")) * case.array("x").data + case.array("y").data),
+            "a is a float. An integer on the way loses what is behind the point.",
+            "Of which type is each number that the result is made from?",
         ),
         Cause(
             "skips-last",

@@ -15,7 +15,7 @@ WAITS = ("deadlock", "timeout")
 
 def make(parameters, random):
     n, block, blocks = parameters["n"], parameters["block"], parameters["blocks"]
-    data = random.integers(-50, 100, n).astype("int32")
+    data = (random.integers(-50, 100, n) * (1 if n <= 100 else 501)).astype("int32")  # sums of more than 24 bits
     data[: parameters["zeros"]] = 0
     words = 4 * (blocks_for(n, block) + blocks) + 16
     return Case(
@@ -165,10 +165,10 @@ exercise = Exercise(
             "only as many elements are done as the grid has threads",
             lambda o: (
                 o.fault is None
-                and o.case.parameters["n"] > o.case.threads
+                and o.case.parameters["n"] >= o.case.threads + o.case.block[0]
                 and bool(o.wrong_indices("out"))
                 and o.unwritten_indices("out") == o.wrong_indices("out")
-                and min(o.wrong_indices("out")) >= o.case.threads
+                and min(o.wrong_indices("out")) == o.case.threads
             ),
             "The grid is limited, since all its blocks must run at the same time.",
             "Let each block do several tiles.",
@@ -183,7 +183,11 @@ exercise = Exercise(
         Cause(
             "carry-missing",
             "each tile is right by itself, but not what comes before it",
-            lambda o: steps_are_right(o) and o.found("out")[0] == o.case.array("in").data[0],
+            lambda o: (
+                steps_are_right(o)
+                and not o.unwritten_indices("out")
+                and o.found("out")[0] == o.case.array("in").data[0]
+            ),
             "Within a tile the sums grow as they should. At the beginning of a tile the sums of the tiles before "
             "it are missing.",
             "Look at the first wrong element: at which tile does it begin, and where should its offset have come from?",

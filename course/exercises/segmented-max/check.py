@@ -37,6 +37,8 @@ def make(parameters, random):
     # Segments of many lengths, longer than a wave, too. Those that have no number above zero are many, so that 0 is no
     # neutral element; in a third of them there may be some.
     data = random.permutation(np.arange(-9 * n, -8 * n)).astype("int32") if n else np.zeros(0, "int32")
+    if n >= 100:
+        data *= 90_001  # more bits than a float has
     head = (random.random(n) < 1 / length).astype("uint8")
     places = (np.arange(n) % block == 0) | (head != 0)
     above = random.permutation(np.arange(places.sum()) % 3 == 1)[np.cumsum(places) - 1] & (random.random(n) < 0.2)

@@ -55,6 +55,12 @@ def reads_below(o):
     return last and place[0] == "in" and place[1] >= o.case.array("in").data.size and not o.wrong("out").any()
 
 
+def in_a_column(o):
+    """Does the thread whose access stopped the kernel lie in a column of the image?"""
+    number = o.faulting_number()
+    return number is not None and number[0] < o.case.parameters["width"]
+
+
 exercise = Exercise(
     id="sliding-window",
     title="a window that slides",
@@ -84,9 +90,20 @@ exercise = Exercise(
             "Which row of in does the window need next when y is the last row of out, height - 9?",
         ),
         Cause(
+            "row-too-far",
+            "rows below the image are read",
+            lambda o: (o.read_outside() or ("", -1))[1] >= o.case.array("in").data.size and in_a_column(o),
+            "The thread that is named has a column. A row of out needs the nine rows of in from its own on; the last "
+            "row of in has the number height - 1.",
+            "Which is the last row of out, and which row of in is the last that it needs?",
+        ),
+        Cause(
             "missing-guard",
             "threads outside of the image work too",
-            lambda o: bool(o.written_past("out")) or (o.fault is not None and o.case.parameters["width"] % 64 != 0),
+            lambda o: (
+                (bool(o.written_past("out")) or (o.fault is not None and o.case.parameters["width"] % 64 != 0))
+                and not in_a_column(o)
+            ),
             "A width that is no multiple of 64 leaves threads without a column.",
             "What should a thread do whose x is width or more?",
             guard=("width",),

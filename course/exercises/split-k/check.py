@@ -201,7 +201,7 @@ exercise = Exercise(
             "too-much-for-a-wave",
             "a wave executes far more instructions than one part needs",
             lambda o: o.timed_out(),
-            "Either one layer of blocks does what others should do, or a loop does not end.",
+            "One layer of blocks does what others should do, or a loop does not end, or each k takes many instructions.",
             "Which k does the loop go over, and for which blockIdx.z?",
             explains=("timeout",),
         ),

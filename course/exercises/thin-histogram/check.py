@@ -92,17 +92,16 @@ exercise = Exercise(
         ),
         Cause(
             "counts-lost",
-            "some counts are lost: threads share a counter and change it at the same time",
+            "some bytes are not counted",
             lambda o: (
                 o.fault is None
                 and not o.unwritten_indices("counts")
                 and bool((o.found("counts") <= o.case.array("counts").wanted).all())
             ),
-            "mine[k]++ reads, adds and writes. If two lanes do that with one counter, both read the same number, and "
-            "one addition is lost.",
+            "Where two threads share a counter, mine[k]++ loses additions: it reads, adds and writes, and both read the "
+            "same number. Or a part of the bytes, or of the counters, is left out.",
             "Which other thread can change the counter that a thread changes? A counter for each thread needs no "
-            "atomic "
-            "addition, a shared one does.",
+            "atomic addition, a shared one does. Then count on paper: do all threads and all counters come into the sum?",
         ),
     ),
     requirements=(

@@ -17,7 +17,7 @@ def smooth(data):
 
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
-    data = distinct(random, n) * np.float32(1 if n < 100 else 0.25)  # fractions, which an int would lose
+    data = distinct(random, n)
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),

@@ -11,6 +11,10 @@ def make(parameters, random):
     side = parameters["block"]
     m, n, k = (parameters[name] for name in "mnk")
     a, b = (random.integers(1, 10, shape).astype("float32") for shape in ((m, k), (k, n)))
+    if m > 5:  # numbers with more bits than a half has; the sums stay below 2**24
+        large = b if k % 2 else a
+        large[random.random(large.shape) < 0.2] += 4096
+        a, b = a * np.float32(0.5), b * np.float32(0.5)  # fractions, which an int would lose
     return Case(
         parameters,
         grid=(blocks_for(n, side), blocks_for(m, side), 1),
@@ -19,7 +23,7 @@ def make(parameters, random):
             *(Value(name, np.int32(parameters[name])) for name in "mnk"),
             Array("a", a),
             Array("b", b),
-            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers below 2**24: exact
+            Array("c", sentinel("float32", (m, n)), a @ b),  # whole numbers or quarters of less than 24 bits: exact
         ),
     )
 
@@ -49,6 +53,19 @@ def b_transposed(case):
     wide[:k, :n] = b
     tiles = wide.reshape(wide.shape[0] // 16, 16, wide.shape[1] // 16, 16).transpose(0, 3, 2, 1).reshape(wide.shape)
     return np.pad(a, ((0, 0), (0, wide.shape[0] - k))) @ tiles[:, :n]
+
+
+def in_halves(o):
+    """Is every wrong sum off by no more than the tiles' numbers, or their products, are rounded as halves, and are all
+    numbers small that halves hold exactly?"""
+    a, b = (o.case.array(name).data for name in "ab")
+    difference = o.found("c") - o.case.array("c").wanted
+    off = abs(difference)
+    with np.errstate(invalid="ignore"):
+        near = off <= np.abs(a) @ np.abs(b) / 1000
+    large = (np.abs(a) > 1024).any(axis=1)[:, None] | (np.abs(b) > 1024).any(axis=0)
+    some = np.unique(difference[o.wrong("c")]).size > 1  # else it is no rounding
+    return o.fault is None and some and bool((near & (large | (off == 0))).all())
 
 
 SIZES = (
@@ -87,6 +104,13 @@ exercise = Exercise(
     smallest={"m": 1, "n": 1, "k": 1, "block": 16},
     shown={"m": 3, "n": 4, "k": 2, "block": 16},
     causes=(
+        Cause(
+            "tiles-in-half",
+            "sums of large numbers are nearly right: numbers are rounded on the way",
+            in_halves,
+            "A half has 11 bits, and a float 24. A number that needs more bits than its variable has is rounded.",
+            "Of which type are your tiles?",
+        ),
         Cause(
             "nothing-for-k-0",
             "for k = 0 nothing is stored",

@@ -26,7 +26,7 @@ def exclusive(values):
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     blocks = blocks_for(n, block)
-    data = random.integers(-50, 100, n).astype("int32")
+    data = (random.integers(-50, 100, n) * (1 if n < 100 else 5001)).astype("int32")  # sums of more than 24 bits
     padded = np.zeros(blocks * block, "int64")
     padded[:n] = data
     padded = padded.reshape(blocks, block)

@@ -33,21 +33,6 @@ def kernel(o, name):
     return next((each for each in o.activities if each.kind == "kernel" and each.name == name), None)
 
 
-def comes_after(o, first, second):
-    """Is there a reason why activity `second` comes after `first`: the same stream, events, the default stream?"""
-    work = o.activities
-    barriers = not o.uses("hipStreamNonBlocking")
-    reached, todo = set(), [second]
-    while todo:
-        index = todo.pop()
-        for place, each in enumerate(work[:index]):
-            in_order = each.stream == work[index].stream or barriers and 0 in (each.stream, work[index].stream)
-            if place not in reached and (in_order or place == work[index].waits_for):
-                reached.add(place)
-                todo.append(place)
-    return first in reached
-
-
 def host_waits_before(o, name):
     """Does a call that makes the host wait stand in the source before the launch of this kernel?"""
     launch = re.search(rf"\b{name}\s*<<<", o.code)
@@ -61,7 +46,7 @@ def before(o, first, second):
         return ""
     if other.start_us < one.end_us - 0.001:
         return f"{second} starts {one.end_us - other.start_us:.1f} microseconds (modelled) before {first} has ended"
-    if comes_after(o, o.activities.index(one), o.activities.index(other)) or host_waits_before(o, second):
+    if o.comes_after(o.activities.index(one), o.activities.index(other)) or host_waits_before(o, second):
         return ""
     return f"{second} started after {first} only because {first} happened to end early: nothing makes it wait"
 
@@ -70,7 +55,7 @@ def copied_too_early(o):
     """A complaint if nothing makes the copy back wait for join."""
     join = kernel(o, "join")
     copies = [index for index, each in enumerate(o.activities) if each.kind == "copy"]
-    if join is None or not copies or o.uses(WAITS) or comes_after(o, o.activities.index(join), copies[-1]):
+    if join is None or not copies or o.uses(WAITS) or o.comes_after(o.activities.index(join), copies[-1]):
         return ""
     return "join is in a stream that is hipStreamNonBlocking, and hipMemcpy in the default stream does not wait for it"
 

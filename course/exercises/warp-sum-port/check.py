@@ -23,6 +23,7 @@ def make(parameters, random):
         data[random.random(n) < 0.25] *= -1
         large = random.random(n) < 0.25
         data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
+        data[:150] = random.integers(900_000, 1_000_001, data[:150].size)  # sums of more bits than a float has
     rows = np.zeros(blocks * block, dtype="int64")
     rows[:n] = data
     return Case(

@@ -8,11 +8,13 @@ from gpulab.grading.requirements import lds_bytes, limited, own_loads
 
 
 def numbers(random, n):
-    """Whole numbers of both signs, small ones and, of many, such of more than 16 bits. No sum needs more than 32."""
+    """Whole numbers of both signs, small ones and, of many, such of more than 16 bits. Sums need up to 26 bits."""
     data = distinct(random, n, "int32")
     data[random.random(n) < 0.25] *= -1
     large = (random.random(n) < 0.25) & (n > 200)  # small cases are drawn as pictures
     data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
+    if n > 200:
+        data[:150] = random.integers(900_000, 1_000_001, 150)  # sums of more bits than a float has
     return data
 
 
@@ -40,6 +42,15 @@ def sums(data, blocks, block, wave, used):
     whole[: data.size] = data
     lanes[:, :block] = whole.reshape(blocks, block)
     return lanes.reshape(blocks, waves, wave)[:, :, :used].sum(axis=2).astype("int32")
+
+
+def empty_waves(o):
+    """Are the sums that nobody stored just those of waves whose first thread has no element?"""
+    block, waves = o.case.parameters["block"], o.case.array("out").data.shape[1]
+    left = o.unwritten_indices("out")
+    first = [k // waves * block + k % waves * o.wave_size for k in range(o.case.array("out").data.size)]
+    empty = tuple(k for k, thread in enumerate(first) if thread >= o.case.parameters["n"])
+    return o.fault is None and bool(left) and left == empty == o.wrong_indices("out")
 
 
 def half(case):
@@ -121,12 +132,19 @@ exercise = Exercise(
             "Let the first step follow from warpSize.",
         ),
         Cause(
+            "empty-waves",
+            "waves without an element write nothing",
+            empty_waves,
+            "The sum of no numbers is 0, and it has to be stored as well: each wave of the launch writes its sum.",
+            "Which threads write in your kernel, and is one of them in each wave?",
+        ),
+        Cause(
             "wrong-wave",
             "the sums are in the wrong places",
             lambda o: (
                 (o.fault is not None and o.fault.kind != "never written" and (o.faulting_index() or [""])[0] == "out")
                 or bool(o.outside("out"))
-                or (bool(o.unwritten_indices("out")) and o.case.parameters["block"] % o.wave_size != 0)
+                or (bool(o.unwritten_indices("out")) and not empty_waves(o) and o.case.parameters["block"] % o.wave_size != 0)
             ),
             "A block has ceil(blockDim.x / warpSize) waves, and its last one may not be full. The number of the thread "
             "in the grid, "

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.exercise import Cause
 from gpulab.grading.program import ProgramCase, ProgramExercise
-from gpulab.grading.requirements import source
+from gpulab.grading.requirements import kernels_in_order, source
 
 
 def by_columns(memory, rows, columns, lda):
@@ -194,6 +194,10 @@ exercise = ProgramExercise(
         ),
     ),
     requirements=(
+        kernels_in_order(
+            next_step="The second product needs the result of the first. Which stream is each launch in, and what makes "
+            "the second wait?",
+        ),
         source(
             "library",
             r"\b(?:cu|hip|roc)blas\w*",
