@@ -394,7 +394,15 @@ def loads_ahead(
 
 _VECTOR_LOAD = re.compile(r"(global|flat|buffer)_load")
 _VECTOR_STORE = re.compile(r"(global|flat|buffer|scratch)_store")
-_VECTOR_WAIT = re.compile(r"s_waitcnt\b.*\bvmcnt\((\d+)\)")
+_VECTOR_WAIT = re.compile(r"s_waitcnt\b.*\bvmcnt\((?P<count>\d+)\)|s_wait_loadcnt(_dscnt)? (?P<counts>\w+)")
+"""Of gfx9 to gfx11, and of gfx12: there one number holds two counts, that of loads from bit 8 on, if it waits for LDS too."""
+
+
+def _still_out(wait: re.Match[str]) -> int:
+    """How many loads may be on their way after a wait."""
+    if wait["count"]:
+        return int(wait["count"])
+    return int(wait["counts"], 0) >> (8 if wait[2] else 0)
 
 
 def _ahead(instructions: Sequence[InstructionCost], waves: int, arch: str, counted: re.Pattern[str]) -> float:
@@ -426,7 +434,7 @@ def _ahead(instructions: Sequence[InstructionCost], waves: int, arch: str, count
         cost = program[number]
         wait = _VECTOR_WAIT.match(cost.text)
         if wait:
-            done = max(len(since) - int(wait[1]), 0)
+            done = max(len(since) - _still_out(wait), 0)
             for entry in since[:done]:
                 arrived(*entry)
             del since[:done]

@@ -297,6 +297,9 @@ def test_what_is_executed_between_a_load_and_its_wait() -> None:
     # Without a loop that loads, all loads count; without a load there is nothing in flight.
     assert measured(ASKED, program(("global_load_dword v1", 2), ("v_add_f32 v2", 2), ("s_waitcnt vmcnt(0)", 2))) == 1
     assert measured(ASKED, program(("v_add_f32 v2", 8), ("s_endpgm", 2))) == 0
+    # gfx12 has a wait for loads, and one for loads (from bit 8 on) and LDS.
+    for wait, many in (("s_wait_loadcnt 0x0", 1), ("s_wait_loadcnt_dscnt 0x3f", 1), ("s_wait_loadcnt_dscnt 0x100", 0)):
+        assert measured(ASKED, program(("global_load_b32 v1", 2), ("v_add_f32 v2", 2), (wait, 2))) == many
     # Of several launches the one with the fewest counts; where nothing was launched nothing is in flight.
     loads = launch(instructions=tuple(cost(text, executed) for text, executed in BODY), waves=2)
     assert measured(ASKED, outcome(loads, launch(instructions=(cost("v_add_f32 v2", 8),)))) == 0
