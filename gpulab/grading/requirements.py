@@ -395,7 +395,7 @@ def loads_ahead(
 _VECTOR_LOAD = re.compile(r"(global|flat|buffer)_load")
 _VECTOR_STORE = re.compile(r"(global|flat|buffer|scratch)_store")
 _VECTOR_WAIT = re.compile(r"s_waitcnt\b.*\bvmcnt\((?P<count>\d+)\)|s_wait_loadcnt(_dscnt)? (?P<counts>\w+)")
-"""Of gfx9 to gfx11, and of gfx12: there one number holds two counts, that of loads from bit 8 on, if it waits for LDS too."""
+"""Of gfx9 to gfx11, and of gfx12. If that one waits for LDS, too, its number has the count of loads from bit 8 on."""
 
 
 def _still_out(wait: re.Match[str]) -> int:
