@@ -17,7 +17,7 @@ DEFAULT_ARCHS = architectures.defaults()
 #: are headers alone. (Headers of the others are not here: calls of them do not compile.)
 _INCLUDED = frozenset(
     ("stdc++", "stdc++fs", "stdc++exp", "c++", "c++fs", "m", "c", "pthread", "dl", "rt", "gcc_s", "util")
-) | {"numa", "tbb", "hsa-runtime64", "roctracer64", "rocrand", "hiprand"}
+) | {"numa", "tbb", "hsa-runtime64", "roctracer64", "rocrand", "hiprand", "rocblas", "hipblas"}
 #: ROCm's libraries by what follows -l, with the name that people know.
 _ROCM = {
     "rocblas": "rocBLAS", "hipblas": "hipBLAS", "hipblaslt": "hipBLASLt", "rocfft": "rocFFT", "hipfft": "hipFFT",
