@@ -30,7 +30,7 @@ FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{1,16})?(?=\0)")
 _FORMAT = "2"
 _STORE = cache.Store("units", 512 << 20, own=True)
 _DEVICE_CODE = re.compile(
-    r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust|hiprand|rocrand)/|<<<"
+    r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust|(?:hip|roc)(?:rand|blas))/|<<<"
 )
 _CPP = re.compile(r"-std=(c|gnu)\+\+")
 

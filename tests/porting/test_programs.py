@@ -55,7 +55,7 @@ MENDED: dict[str, list[tuple[str, str]]] = {
 # These need libraries, or what gpulab's programs leave out (graphs, hiprtc), or what not every device has (textures),
 # or HIP itself: their translation is compared with tests/porting/cuda/expected/NAME.hip instead.
 COMPARED = (
-    "gemm_cublas", "fft_cufft", "sort_thrust", "sparse_libraries", "deep_learning", "nvrtc_runtime",
+    "fft_cufft", "sort_thrust", "sparse_libraries", "deep_learning", "nvrtc_runtime",
     "graphs", "textures", "dynamic_parallelism", "wmma", "libcu",
 )  # fmt: skip
 BUILT = [name for name in NAMES if name not in COMPARED]

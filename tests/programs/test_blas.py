@@ -1,7 +1,7 @@
 """hipBLAS and rocBLAS: one program makes the calls that a file lists, on an image of memory; numpy says what comes out.
 
-All that a call must not read is NaN (what is behind the rows of a matrix, the other triangle, C with beta 0), and what it
-must not write has to stay.
+All that a call must not read is NaN (what is behind the rows of a matrix, the other triangle, C with beta 0), and what
+it must not write has to stay.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def vectors(image: Image, letter: str) -> None:
         image.call(f"{letter}scal", mode, n, image.scalar(mode, alpha, kind),
                    image.vector(x, incx, x if down else alpha * x), incx)  # fmt: skip
         for name, first in (("dot", x),) if letter in "sd" else (("dotu", x), ("dotc", x.conj())):
-            result = image.scalar(mode, 7, kind, (first.astype(complex) * y).sum().astype(kind))
+            result = image.scalar(mode, 7, kind, as_kind((first.astype(complex) * y).sum(), kind))
             image.call(f"{letter}{name}", mode, n, image.vector(x, incx), incx, image.vector(y, incy), incy, result)
         sizes = abs(x.real) + abs(x.imag)
         for name, result in (("nrm2", np.sqrt((abs(x.astype(complex)) ** 2).sum())), ("asum", sizes.sum())):
@@ -302,11 +302,11 @@ def products(image: Image, letter: str) -> None:
             after = alpha * (turned(a, op_a).astype(complex) @ turned(b, op_b)) + beta * c
             place_a, lda = image.matrix(kind, hidden(a, alpha == 0))
             place_b, ldb = image.matrix(kind, hidden(b, alpha == 0), 0)
-            place_c, ldc = image.matrix(kind, hidden(c, beta == 0), 5, real(after, kind))
+            place_c, ldc = image.matrix(kind, hidden(c, beta == 0), 5, as_kind(after, kind))
             image.call(f"{letter}gemm", mode, op_a, op_b, m, n, k, at, place_a, lda, place_b, ldb, bt, place_c, ldc)
             index += 1
     a, b, c = image.numbers(kind, 3, 17, 5), image.numbers(kind, 3, 5, 20), image.numbers(kind, 3, 17, 20)
-    after = real(a.astype(complex) @ b + 2 * c, kind)
+    after = as_kind(a.astype(complex) @ b + 2 * c, kind)
     for lists in (False, True):
         (pa, lda), (pb, ldb) = image.matrix(kind, a), image.matrix(kind, b)
         pc, ldc = image.matrix(kind, c, 1, after)
@@ -321,20 +321,27 @@ def products(image: Image, letter: str) -> None:
                        ldc, sc, 3)  # fmt: skip
 
 
-def real(value: np.ndarray[Any, Any], kind: Any) -> np.ndarray[Any, Any]:
+def as_kind(value: np.ndarray[Any, Any], kind: Any) -> np.ndarray[Any, Any]:
     return (value if np.issubdtype(kind, np.complexfloating) else value.real).astype(kind)
 
 
 def matrix_and_vector(image: Image, letter: str) -> None:
     kind = TYPES[letter]
     for index, (op, m, n, incx, incy) in enumerate(
-        ((N, 1, 1, 1, 1), (N, 130, 65, -2, 1), (T, 65, 130, 1, -1), (C, 3, 300, 2, 3), (N, 2, 700, 1, 1), (T, 9, 1, 1, 1))
+        (
+            (N, 1, 1, 1, 1),
+            (N, 130, 65, -2, 1),
+            (T, 65, 130, 1, -1),
+            (C, 3, 300, 2, 3),
+            (N, 2, 700, 1, 1),
+            (T, 9, 1, 1, 1),
+        )
     ):
         mode = index % 2
         alpha, beta, at, bt = scalars(image, mode, index, kind)
         a = image.numbers(kind, m, n)
         x, y = image.numbers(kind, n if op == N else m), image.numbers(kind, m if op == N else n)
-        after = real(alpha * (turned(a, op).astype(complex) @ x) + beta * y, kind)
+        after = as_kind(alpha * (turned(a, op).astype(complex) @ x) + beta * y, kind)
         place, lda = image.matrix(kind, hidden(a, alpha == 0))
         image.call(f"{letter}gemv", mode, op, m, n, at, place, lda, image.vector(hidden(x, alpha == 0), incx), incx, bt,
                    image.vector(hidden(y, beta == 0), incy, after), incy)  # fmt: skip
@@ -344,7 +351,7 @@ def matrix_and_vector(image: Image, letter: str) -> None:
             image.call(f"{letter}{name}", mode, m, n, at, image.vector(x, incx), incx, image.vector(y, incy), incy,
                        place, lda)  # fmt: skip
     a, x, y = image.numbers(kind, 3, 9, 4), image.numbers(kind, 3, 4), image.numbers(kind, 3, 9)
-    after = real((a.astype(complex) @ x[..., None])[..., 0], kind)
+    after = as_kind((a.astype(complex) @ x[..., None])[..., 0], kind)
     one, none, size = image.scalar(0, 1, kind), image.scalar(0, 0, kind), np.dtype(kind).itemsize
     for lists in (False, True):
         place, lda = image.matrix(kind, a)
@@ -405,9 +412,9 @@ def triangles(image: Image, letter: str) -> None:
                 alpha, _, at, _ = scalars(image, mode, 0 if index != 7 else 2, kind)
                 pa, lda = image.matrix(kind, hidden(kept, alpha == 0))
                 solved = np.linalg.solve(full, alpha * b) if side == LEFT else np.linalg.solve(full.T, alpha * b.T).T
-                pb, ldb = image.matrix(kind, hidden(b, alpha == 0), 2, real(solved, kind))
+                pb, ldb = image.matrix(kind, hidden(b, alpha == 0), 2, as_kind(solved, kind))
                 image.call(f"{letter}trsm", mode, side, fill, op, diagonal, m, n, at, pa, lda, pb, ldb)
-                times = real(alpha * (full @ b if side == LEFT else b @ full), kind)
+                times = as_kind(alpha * (full @ b if side == LEFT else b @ full), kind)
                 pb, ldb = image.matrix(kind, hidden(b, alpha == 0))
                 pc, ldc = image.matrix(kind, hidden(b, True), 1, times)
                 image.call(f"{letter}trmm", mode, side, fill, op, diagonal, m, n, at, pa, lda, pb, ldb, pc, ldc)
@@ -417,13 +424,13 @@ def triangles(image: Image, letter: str) -> None:
                 if side == LEFT:
                     incx, x = (1, -2)[index % 2], b[:, 0]
                     image.call(f"{letter}trsv", mode, fill, op, diagonal, m, pa, lda,
-                               image.vector(x, incx, real(np.linalg.solve(full, x), kind)), incx)  # fmt: skip
+                               image.vector(x, incx, as_kind(np.linalg.solve(full, x), kind)), incx)  # fmt: skip
                     image.call(f"{letter}trmv", mode, fill, op, diagonal, m, pa, lda,
-                               image.vector(x, incx, real(full @ x, kind)), incx)  # fmt: skip
+                               image.vector(x, incx, as_kind(full @ x, kind)), incx)  # fmt: skip
                 index += 1
     a = np.tril(image.numbers(kind, 2, 6, 6)) + 2 * np.eye(6, dtype=kind)
     b = image.numbers(kind, 2, 6, 3)
-    solved, size = real(np.linalg.solve(a.astype(complex), b), kind), np.dtype(kind).itemsize
+    solved, size = as_kind(np.linalg.solve(a.astype(complex), b), kind), np.dtype(kind).itemsize
     for lists in (False, True):
         (pa, lda), (pb, ldb) = image.matrix(kind, a), image.matrix(kind, b, 1, solved)
         common = (LEFT, LOWER, N, PLAIN, 6, 3, image.scalar(0, 1, kind))
@@ -437,7 +444,9 @@ def triangles(image: Image, letter: str) -> None:
 def symmetric_products(image: Image, letter: str) -> None:
     kind = TYPES[letter]
     of_real = np.float32 if letter in "sc" else np.float64
-    for index, (n, k, fill, op) in enumerate(((1, 1, UPPER, N), (130, 17, UPPER, T), (65, 64, LOWER, N), (70, 3, LOWER, T))):
+    for index, (n, k, fill, op) in enumerate(
+        ((1, 1, UPPER, N), (130, 17, UPPER, T), (65, 64, LOWER, N), (70, 3, LOWER, T))
+    ):
         mode = index % 2
         a, b = (image.numbers(kind, *((n, k) if op == N else (k, n))) for _ in range(2))
         c = image.numbers(kind, n, n)
@@ -462,16 +471,12 @@ def symmetric_products(image: Image, letter: str) -> None:
             after = alpha * (first @ (second.conj() if hermitian else second).T) + beta * c
             if name == "syr2k":
                 after = after + alpha * (second @ first.T)
-            if hermitian:
-                np.fill_diagonal(after, after.diagonal().real - beta * 0)
             before = half(c, fill)
-            if hermitian:
-                np.fill_diagonal(before, c.diagonal().real)
-                np.fill_diagonal(after, (alpha * (first @ second.conj().T) + beta * c.real).diagonal().real)
+            if hermitian:  # whose diagonal is real
+                np.fill_diagonal(after, after.diagonal().real)
             pc, ldc = image.matrix(kind, before, 2, half(after.astype(kind), fill))
-            rest = (pa, lda, bt, pc, ldc) if name in ("syrk", "herk") else (pa, lda, pb if other is b else pa,
-                                                                             ldb if other is b else lda, bt, pc, ldc)  # fmt: skip
-            image.call(f"{letter}{name}", mode, fill, given, n, k, at, *rest)
+            second_place = () if name in ("syrk", "herk") else (pb, ldb) if other is b else (pa, lda)
+            image.call(f"{letter}{name}", mode, fill, given, n, k, at, pa, lda, *second_place, bt, pc, ldc)
         m = k
         for side in (LEFT, RIGHT):
             for name in ("symm",) if letter in "sd" else ("symm", "hemm"):
@@ -527,8 +532,9 @@ def mixed_types(image: Image) -> None:
     after = (a.astype(float) @ b + c).astype(np.float32)
     pd, ldd = image.matrix(np.float32, np.full((m, n), np.nan), 1, after)
     one = image.scalar(0, 1, np.float32)
-    image.call("rgemm_ex", 0, N, N, m, n, k, one, pa, 150, lda, pb, 150, ldb, one, pc, 151, ldc, pd, 151, ldd, 151, 0, 0, 0)
-    bits = [x.astype(np.float32).view(np.uint32) >> 16 for x in (image.numbers(np.float32, 2, 5, 6), image.numbers(np.float32, 2, 6, 4))]
+    image.call("rgemm_ex", 0, N, N, m, n, k, one, pa, 150, lda, pb, 150, ldb, one, pc, 151, ldc, pd, 151, ldd, 151, 0,
+               0, 0)  # fmt: skip
+    bits = [image.numbers(np.float32, *shape).view(np.uint32) >> 16 for shape in ((2, 5, 6), (2, 6, 4))]
     brain = [(x << 16).view(np.float32) for x in bits]  # bfloat16's, which numpy lacks
     pa, pb = (f"@{image.put(np.swapaxes(x, 1, 2).astype(np.uint16))}" for x in bits)
     pc = f"@{image.put(np.full((2, 4, 5), np.nan, np.float32), np.swapaxes(brain[0] @ brain[1], 1, 2))}"
@@ -559,3 +565,69 @@ def test_results_are_numpys(tmp_path: Path) -> None:
         assert (run.stdout, run.stderr, run.exit_code) == ("end 0 0\n", "", 0)
         found = (tmp_path / "results").read_bytes()
         image.compare(found[: image.size], found[image.size :])
+
+
+CODES = r"""
+#include <hip/hip_runtime.h>
+#include <hipblas/hipblas.h>
+#include <rocblas/rocblas.h>
+#include <complex>
+#include <cstdio>
+int main() {
+  hipblasHandle_t h;
+  rocblas_handle r;
+  float one = 1, result = 7, from[6] = {1, 2, 3, 4, 5, 6}, to[6] = {};
+  float *a, *none = nullptr;
+  const auto N = HIPBLAS_OP_N;
+  (void)hipMalloc(&a, 64);
+  int created = hipblasCreate(&h) + rocblas_create_handle(&r);
+  printf("%d %d %d %d\n", created, hipblasCreate(nullptr), rocblas_create_handle(nullptr), hipblasDestroy(nullptr));
+  printf("%d %d %d\n", hipblasSaxpy(nullptr, 1, &one, a, 1, a, 1), hipblasSaxpy(h, -1, &one, a, 1, a, 1),
+         hipblasSaxpy(h, 1, &one, none, 1, a, 1));
+  printf("%d %d %d %d %d %d %d\n", hipblasSgemm(h, N, N, 2, 2, 2, &one, a, 1, a, 2, &one, a, 2),
+         hipblasSgemm(h, HIPBLAS_OP_T, N, 3, 2, 2, &one, a, 2, a, 2, &one, a, 3),
+         hipblasSgemm(h, N, N, -1, 2, 2, &one, a, 2, a, 2, &one, a, 2),
+         hipblasSgemm(h, (hipblasOperation_t)5, N, 2, 2, 2, &one, a, 2, a, 2, &one, a, 2),
+         hipblasSgemm(h, N, N, 2, 2, 2, none, a, 2, a, 2, &one, a, 2),
+         hipblasSgemm(h, N, N, 0, 2, 2, none, none, 2, none, 2, none, none, 2),
+         hipblasGemmEx(h, N, N, 2, 2, 2, &one, a, HIP_R_8I, 2, a, HIP_R_8I, 2, &one, a, HIP_R_32I, 2,
+                       HIPBLAS_COMPUTE_32I, HIPBLAS_GEMM_DEFAULT));
+  printf("%d %d %d %d\n", rocblas_sgemv(r, rocblas_operation_none, 2, 2, &one, a, 1, a, 1, &one, a, 1),
+         rocblas_sgemv(r, (rocblas_operation)5, 2, 2, &one, a, 2, a, 1, &one, a, 1),
+         rocblas_strsv(r, rocblas_fill_full, rocblas_operation_none, rocblas_diagonal_unit, 2, a, 2, a, 1),
+         rocblas_sdot(r, 2, a, 1, none, 1, &result));
+  printf("%s %s %s\n", hipblasStatusToString(HIPBLAS_STATUS_INVALID_VALUE), hipblasStatusToString((hipblasStatus_t)77),
+         rocblas_status_to_string(rocblas_status_invalid_size));
+  hipStream_t stream, found;
+  (void)hipStreamCreate(&stream);
+  hipblasPointerMode_t mode;
+  hipblasAtomicsMode_t atomics;
+  hipblasMath_t mathematics;
+  int codes = hipblasSetStream(h, stream) + hipblasGetStream(h, &found);
+  codes += hipblasGetPointerMode(h, &mode) + hipblasGetAtomicsMode(h, &atomics);
+  codes += hipblasSetMathMode(h, HIPBLAS_TENSOR_OP_MATH) + hipblasGetMathMode(h, &mathematics);
+  printf("%d %d %d %d %d\n", codes, found == stream, mode, atomics, mathematics);
+  // Two columns of 2 numbers, 3 from one to the next, to an array without gaps, and its first row back.
+  codes = hipblasSetMatrix(2, 2, sizeof(float), from, 3, a, 2);
+  codes += hipblasGetVectorAsync(2, sizeof(float), a, 2, to, 3, stream) + (int)hipStreamSynchronize(stream);
+  printf("%d %g %g %d %d\n", codes, to[0], to[3], hipblasSetMatrix(2, 2, 4, from, 1, a, 2),
+         rocblas_set_vector(-1, 4, from, 1, a, 1));
+  codes = hipblasSdot(h, 2, a, 1, a, 2, &result);
+  std::complex<float> z = rocblas_float_complex(1, 2) * rocblas_float_complex(3) / rocblas_float_complex(0, 1);
+  printf("%d %g %g %g\n", codes, result, z.real(), z.imag());
+  printf("%d %d\n", hipblasDestroy(h), rocblas_destroy_handle(r));
+}
+"""
+
+
+def test_codes_of_wrong_arguments_and_copies() -> None:
+    program = programs.build(CODES)
+    for arch in ("gfx942", "gfx1100"):
+        run = program.run(arch=arch)
+        assert run.stdout.splitlines() == [
+            "0 9 1 1", "1 0 3", "3 0 3 10 3 0 7", "4 11 11 3",
+            "HIPBLAS_STATUS_INVALID_VALUE HIPBLAS_STATUS_UNKNOWN rocblas_status_invalid_size", "0 1 0 1 5",
+            "0 1 4 3 4", "0 9 6 -3", "0 0",
+        ]  # fmt: skip
+        assert run.stderr.count("there is no product of matrices of these types here") == 1
+        assert run.exit_code == 0

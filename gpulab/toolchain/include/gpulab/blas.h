@@ -6,6 +6,9 @@
 #ifndef __cplusplus
 #error "gpulab has BLAS for C++ sources alone: give the file the ending .cpp"
 #endif
+#ifndef __GPULAB_PROGRAM__
+#error "BLAS is called by the host: build this source with %%hipcc or gpulab hipcc"
+#endif
 #include <hip/hip_complex.h>
 #include <hip/hip_runtime.h>
 #include <hip/library_types.h>
@@ -707,7 +710,7 @@ __global__ void __launch_bounds__(64)
   }
   if (!(factor == N())) {
     const I *from = a.memory[number], *with = b.memory[number];
-#pragma unroll 4
+#pragma unroll 2
     for (int q = 0; q < k; q++) {
       N x = to<N>(a.at(from, row, q));
 #pragma unroll
