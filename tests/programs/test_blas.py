@@ -614,7 +614,11 @@ int main() {
          rocblas_set_vector(-1, 4, from, 1, a, 1));
   codes = hipblasSdot(h, 2, a, 1, a, 2, &result);
   std::complex<float> z = rocblas_float_complex(1, 2) * rocblas_float_complex(3) / rocblas_float_complex(0, 1);
-  printf("%d %g %g %g\n", codes, result, z.real(), z.imag());
+  int version;
+  codes += hipblasGetVersion(h, &version) + hipblasSetWorkspace(h, a, 64) + rocblas_set_workspace(r, a, 64);
+  printf("%d %g %g %g %d\n", codes, result, z.real(), z.imag(), version >= 30000);
+  hipComplex w = hipCmulf(make_hipComplex(3, 4), make_hipComplex(0, 1));  // on the host
+  printf("%g %g %g\n", w.x, w.y, hipCabsf(w));
   printf("%d %d\n", hipblasDestroy(h), rocblas_destroy_handle(r));
 }
 """
@@ -627,7 +631,7 @@ def test_codes_of_wrong_arguments_and_copies() -> None:
         assert run.stdout.splitlines() == [
             "0 9 1 1", "1 0 3", "3 0 3 10 3 0 7", "4 11 11 3",
             "HIPBLAS_STATUS_INVALID_VALUE HIPBLAS_STATUS_UNKNOWN rocblas_status_invalid_size", "0 1 0 1 5",
-            "0 1 4 3 4", "0 9 6 -3", "0 0",
+            "0 1 4 3 4", "0 9 6 -3 1", "-4 3 5", "0 0",
         ]  # fmt: skip
         assert run.stderr.count("there is no product of matrices of these types here") == 1
         assert run.exit_code == 0

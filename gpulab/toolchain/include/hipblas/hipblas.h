@@ -162,6 +162,14 @@ inline hipblasStatus_t hipblasGemmStridedBatchedEx(hipblasHandle_t handle, hipbl
                                                      out, __gpulab_hipblas::compute(compute, type_a), false,
                                                      count));
 }
+inline hipblasStatus_t hipblasGetVersion(hipblasHandle_t, int* version) {
+  if (version == nullptr) return HIPBLAS_STATUS_INVALID_VALUE;
+  *version = hipblasVersionMajor * 10000 + hipblasVersionMinor * 100 + hipblasVersionPatch;
+  return HIPBLAS_STATUS_SUCCESS;
+}
+inline hipblasStatus_t hipblasSetWorkspace(hipblasHandle_t handle, void*, size_t) {  // no call needs it
+  return handle == nullptr ? HIPBLAS_STATUS_NOT_INITIALIZED : HIPBLAS_STATUS_SUCCESS;
+}
 inline const char* hipblasStatusToString(hipblasStatus_t status) {
   static const char* const names[] = {
       "HIPBLAS_STATUS_SUCCESS",       "HIPBLAS_STATUS_NOT_INITIALIZED",  "HIPBLAS_STATUS_ALLOC_FAILED",
