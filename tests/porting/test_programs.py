@@ -281,6 +281,7 @@ def _julia() -> str:
 OUTPUTS: dict[str, Callable[[], str]] = {
     "vector_add": lambda: "1 1501 2998\n",
     "saxpy": _saxpy,
+    "gemm_cublas": lambda: f"{32 - (32 - 2)} {64 * 64 * 2}\n",
     "matmul_tiled": _matmul,
     "reduction_shuffle": lambda: f"{(np.arange(10000) % 100 - 30).sum()}\n",
     "ballot_compaction": _compaction,
