@@ -32,7 +32,7 @@ struct context {
   int on_device, atomics, mathematics;
   void* memory;  // for parts of a sum, and a result on its way to the host
 };
-constexpr int most_parts = 256, threads = 256;
+constexpr int most_parts = 256, threads = 256, most_blocks = 65535;  // of a grid in y and z
 constexpr size_t part_size = 16;
 
 // ---- numbers
@@ -183,7 +183,7 @@ struct vec {
   __device__ T& operator[](long long i) const { return p[i * step]; }
 };
 template <class T>
-__GPULAB_BLAS_FUNCTION__ vec<T> vector(T* p, long long n, long long step) {  // with a negative step, element 0 is the last in memory
+__GPULAB_BLAS_FUNCTION__ vec<T> vector(T* p, long long n, long long step) {  // of a negative step 0 is the last one
   return {step < 0 && n > 0 ? p - (n - 1) * step : p, step};
 }
 template <class T>
@@ -193,6 +193,11 @@ struct batch {  // one array, some at a distance, or a list of them
   long long stride;
   __device__ T* operator[](int i) const { return list != nullptr ? list[i] : p + i * stride; }
 };
+template <class T>
+batch<T> later(batch<T> a, int first) {
+  if (a.list != nullptr) return {nullptr, a.list + first, 0};
+  return {a.p + first * a.stride, nullptr, a.stride};
+}
 template <class T>
 batch<T> one(T* p) {
   return {p, nullptr, 0};
@@ -297,7 +302,7 @@ template <class F>
 int for_each(context* c, long long n, F f) {
   if (n <= 0) return success;
   long long blocks = (n + threads - 1) / threads;
-  each<<<dim3(blocks < 65535 ? blocks : 65535), dim3(threads), 0, c->stream>>>(n, f);
+  each<<<dim3(blocks < most_blocks ? blocks : most_blocks), dim3(threads), 0, c->stream>>>(n, f);
   return launched();
 }
 
@@ -611,9 +616,15 @@ int times_vector(context* c, int m, int n, scalar<T> alpha, view<T, what> a, bat
                  batch<T> y, int incy, int count = 1) {
   int rows = 1;
   while (rows < 64 && rows < m) rows *= 2;
-  matrix_times_vector<<<dim3((m + rows - 1) / rows, 1, count), dim3(threads), 0, c->stream>>>(m, n, rows, alpha, a, x,
-                                                                                              incx, beta, y, incy);
-  return launched();
+  auto matrices = a.memory;
+  for (int first = 0; first < count; first += most_blocks) {
+    int some = count - first < most_blocks ? count - first : most_blocks;
+    a.memory = later(matrices, first);
+    matrix_times_vector<<<dim3((m + rows - 1) / rows, 1, some), dim3(threads), 0, c->stream>>>(
+        m, n, rows, alpha, a, later(x, first), incx, beta, later(y, first), incy);
+    if (launched() != success) return failed;
+  }
+  return success;
 }
 template <class T>
 bool missing(batch<T> a) {
@@ -687,16 +698,16 @@ int syr(context* c, bool conjugated, int fill, int n, const S* alpha, const T* x
 }
 
 // ---- level 3
-// D = alpha * op(A) * op(B) + beta * C, of all of D or of a triangle. A wave has rows of D and a few columns; the numbers
-// of B are the same for all lanes.
+// D = alpha * op(A) * op(B) + beta * C, of all of D or of a triangle. A wave has rows of D and a few columns; the
+// numbers of B are the same for all lanes.
 template <class N>
 constexpr int columns_of = sizeof(N) > 8 ? 4 : sizeof(N) > 4 ? 8 : 16;
 template <class N, class I, class O, class S, class R, int left_one, int right_one>
 __global__ void __launch_bounds__(64)
     matrix_product(int m, int n, int k, scalar<S> alpha, view<I, left_one> a, view<I, right_one> b, scalar<R> beta,
-                   batch<const O> c, long long ldc, batch<O> d, long long ldd, int fill, bool real_diagonal, int first) {
+                   batch<const O> c, long long ldc, batch<O> d, long long ldd, int fill, bool real_diagonal) {
   constexpr int columns = columns_of<N>;
-  int row = blockIdx.x * 64 + threadIdx.x, column = blockIdx.y * columns, number = blockIdx.z + first;
+  int row = blockIdx.x * 64 + threadIdx.x, column = blockIdx.y * columns, number = blockIdx.z;
   if (row >= m || (fill == upper && blockIdx.x * 64 >= (unsigned)(column + columns)) ||
       (fill == lower && blockIdx.x * 64 + 63 < (unsigned)column)) {
     return;
@@ -734,10 +745,13 @@ template <class N, class I, class O, class S, class R, int left_one, int right_o
 int product(context* c, int m, int n, int k, scalar<S> alpha, view<I, left_one> a, view<I, right_one> b, scalar<R> beta,
             batch<const O> from, int ldc, batch<O> to, int ldd, int count = 1, int fill = whole,
             bool real_diagonal = false) {
-  for (int first = 0; first < count; first += 65535) {
-    int some = count - first < 65535 ? count - first : 65535;
+  auto matrices = a.memory, others = b.memory;
+  for (int first = 0; first < count; first += most_blocks) {
+    int some = count - first < most_blocks ? count - first : most_blocks;
+    a.memory = later(matrices, first);
+    b.memory = later(others, first);
     matrix_product<N><<<dim3((m + 63) / 64, (n + columns_of<N> - 1) / columns_of<N>, some), dim3(64), 0, c->stream>>>(
-        m, n, k, alpha, a, b, beta, from, ldc, to, ldd, fill, real_diagonal, first);
+        m, n, k, alpha, a, b, beta, later(from, first), ldc, later(to, first), ldd, fill, real_diagonal);
     if (launched() != success) return failed;
   }
   return success;
@@ -777,8 +791,8 @@ int gemm(context* c, int op_a, int op_b, int m, int n, int k, const T* alpha, ba
   return gemm<N>(c, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, reading(to), ldc, to, ldc, count);
 }
 
-// C = alpha * A * A^T (or of A and another matrix) + beta * C, of a triangle; for Hermitian ones A^H, and alpha and beta
-// are of type S.
+// C = alpha * A * A^T (or of A and another matrix) + beta * C, of a triangle; for Hermitian ones A^H. With `both`, the
+// product of the matrices in the other order comes to it.
 template <class T, class S, class R>
 int syrk(context* c, bool hermitian, int fill, int op, int n, int k, const S* alpha, const T* a, int lda, const T* b,
          int ldb, const R* beta, T* to, int ldc, bool both = false) {
@@ -927,8 +941,14 @@ int trsm(context* c, int side, int fill, int op, int diagonal, int m, int n, con
   auto half = look(a, lda, (op != as_it_is) == (side == left) ? transpose : as_it_is, fill, diagonal);
   half.conjugated = op == conjugate;
   long long down = side == left ? 1 : ldb, across = side == left ? ldb : 1;
-  substitute<<<dim3(others, 1, count), dim3(threads), 0, c->stream>>>(size, given(c, alpha), half, b, down, across);
-  return launched();
+  for (int first = 0; first < count; first += most_blocks) {
+    int some = count - first < most_blocks ? count - first : most_blocks;
+    half.memory = later(a, first);
+    substitute<<<dim3(others, 1, some), dim3(threads), 0, c->stream>>>(size, given(c, alpha), half, later(b, first),
+                                                                       down, across);
+    if (launched() != success) return failed;
+  }
+  return success;
 }
 template <class T>
 int trsv(context* c, int fill, int op, int diagonal, int n, const T* a, int lda, T* x, int incx) {
