@@ -124,7 +124,7 @@ FULL = (
     r"^tests/headers/test_headers\.py::test_everything_else_on_every_target\[(?!gfx942|gfx1100)",
     r"^tests/classroom/test_learning\.py::test_a_class_with_files",
     r"^tests/views/test_(chip\.py::test_each_device.*\[(?!gfx942|gfx1100)|plots\.py::test_each_kind)",
-    r"^tests/programs/test_(corpus|thrust|random|primitives\.py::(?!test_refused))",
+    r"^tests/programs/test_(corpus|thrust|random|blas|primitives\.py::(?!test_refused))",
     r"^tests/headers/test_random\.py::test_distributions",
     r"^tests/programs/test_building\.py::test_programs_of_older",
     r"^tests/porting/test_(names\.py::test_device_functions_are_in|tokens\.py::test_scanning_takes)",

@@ -59,7 +59,8 @@ def has_main(source: str) -> bool:
 def _own_headers() -> frozenset[str]:
     from gpulab.toolchain.build import INCLUDE
 
-    return frozenset(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*") if path.is_file())
+    names = (path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*") if path.is_file())
+    return frozenset(name for name in names if not name.startswith(("hipblas/", "rocblas/")))  # which the host calls
 
 
 def _includes(program: CppSource, headers: Container[str]) -> list[tuple[int, int]]:

@@ -36,6 +36,7 @@ LLVM = {"clang++": "clang++", "clang": "clang", "amdclang++": "clang++", "amdcla
 _HEADER_PACKAGES = {
     "hipcub": ("hip", "hipcub"), "rocprim": ("roc", "rocprim"), "rocthrust": ("roc", "thrust"),
     "rocrand": ("roc", "rocrand"), "hiprand": ("hip", "hiprand"), "rocwmma": ("roc", "rocwmma"),
+    "rocblas": ("roc", "rocblas"), "hipblas": ("roc", "hipblas"),
 }  # fmt: skip
 
 #: Packages of libraries: the target's namespace, and what links them.

@@ -30,8 +30,10 @@ FAT_BINARY = re.compile(rb"__hip_fatbin(_[0-9a-f]{1,16})?(?=\0)")
 _FORMAT = "2"
 _STORE = cache.Store("units", 512 << 20, own=True)
 _DEVICE_CODE = re.compile(
-    r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust|hiprand|rocrand)/|<<<"
+    r"__(?:global|device|constant|managed)(?:__)?\b|[<\"](?:hipcub|cub|rocprim|thrust|(?:hip|roc)(?:rand|blas))/|<<<"
 )
+#: Libraries that C++ for the host alone calls with ROCm; here their headers have kernels.
+_CALLED = re.compile(r"[<\"](hip|roc)(rand|blas)/\1\2\.h[>\"]")
 _CPP = re.compile(r"-std=(c|gnu)\+\+")
 
 
@@ -150,6 +152,8 @@ def _compiled(one: Unit, surely: bool = False) -> Compiled:
     messages += [each.messages for each in objects]
     if symbol is not None and both and not archs:  # it has device code all the same
         return _compiled(one, surely=True)
+    if symbol is not None and one.language == "c++" and _has(one, _CALLED):
+        return _compiled(replace(one, language="hip"), surely=True)
     if symbol is not None and one.language != "hip":
         raise CompileError(
             f"{one.name} has a kernel or a device variable, and is compiled as C++.",
@@ -173,9 +177,14 @@ def _compiled(one: Unit, surely: bool = False) -> Compiled:
 def _may_run_on_devices(one: Unit) -> bool:
     """Whether the source or a header of the user's names device code, or includes a library that is made of it: what is
     for the host alone is not compiled for devices."""
-    if not one.setting.own.complete or _DEVICE_CODE.search(one.text):
+    return not one.setting.own.complete or _has(one, _DEVICE_CODE)
+
+
+def _has(one: Unit, pattern: re.Pattern[str]) -> bool:
+    """Whether the source or a header of the user's has it."""
+    if pattern.search(one.text):
         return True
-    return any(_DEVICE_CODE.search(Path(file).read_text("utf-8", "replace")) for file in one.setting.own.files)
+    return any(pattern.search(Path(file).read_text("utf-8", "replace")) for file in one.setting.own.files)
 
 
 def host(one: Unit, scratch: Path, action: Sequence[str]) -> tuple[bytes, compiler.Outcome]:

@@ -196,6 +196,12 @@ RULES: tuple[Rule, ...] = (
         "(hipcub::BlockScan, rocprim::block_reduce ...).",
     ),
     Rule(
+        "BLAS",
+        r"BLAS is called by the host",
+        "hipBLAS and rocBLAS are called by the host, and a cell holds device code only.\n"
+        "%%hipcc builds whole programs, which have them.",
+    ),
+    Rule(
         "host header",
         r"'((?:iostream|vector|string|map|thread|fstream|sstream|chrono|random|memory|unistd\.h|thrust/.*|"
         r"cub/.*|rocblas.*|hipblas.*|iomanip|numeric|functional|stdexcept|set|list|omp\.h))' file not found",
@@ -746,10 +752,30 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "library header",
-        r"'((?:rocblas|hipblas|rocfft|hipfft|rocsparse|hipsparse|rocsolver|hipsolver|"
+        r"'((?:hipblaslt|rocfft|hipfft|rocsparse|hipsparse|rocsolver|hipsolver|"
         r"rccl|miopen|rocwmma|rocm_smi|amd_smi|roctracer/(?!roctx)|rocprofiler)[-\w./]*)' file not found",
         "<{0}> belongs to one of ROCm's libraries, which gpulab does not have: write the kernel yourself, or build the "
         "program with ROCm on a machine with an AMD GPU.",
+    ),
+    Rule(
+        "BLAS's header",
+        r"'((?:rocblas|hipblas)[-\w./]*)' file not found",
+        "gpulab has no <{0}> here. For C++ sources it has <hipblas/hipblas.h> and <rocblas/rocblas.h> "
+        "(docs/primitives.md).",
+    ),
+    Rule(
+        "BLAS's older names",
+        r"(?:unknown type name|use of undeclared identifier) "
+        r"'(hipblas(?:Double)?Complex|hipblasDatatype_t|HIPBLAS_[RC]_\w+)'",
+        "{0} is a name of hipBLAS before version 3: since then it has HIP's own types, hipComplex, hipDoubleComplex, "
+        "hipDataType with HIP_R_32F and its like, and hipblasComputeType_t with HIPBLAS_COMPUTE_32F for computing.",
+    ),
+    Rule(
+        "BLAS",
+        r"(?:unknown type name|use of undeclared identifier) '((?:hipblas(?!Lt)|rocblas_|HIPBLAS_(?!LT))\w*)'",
+        "{0}: of hipBLAS and rocBLAS (<hipblas/hipblas.h>, <rocblas/rocblas.h>) gpulab has vectors, full and "
+        "triangular matrices and their products, not banded or packed matrices, factorisations, nor the calls with "
+        "64-bit sizes; docs/primitives.md lists them.",
     ),
     Rule(
         "random numbers' header",

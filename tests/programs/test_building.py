@@ -37,7 +37,7 @@ def test_options() -> None:
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("-lrocblas", "rocBLAS is one of ROCm's libraries"),
+        ("-lhipblaslt", "hipBLASLt is one of ROCm's libraries"),
         ("-lfoo", "there is no library foo here; beside those of C and C++ there are -lamdhip64, -lhiprtc"),
         ("-c", "built from one source in one step"),
         ("--hipstdpar", "rocThrust"),
@@ -98,7 +98,14 @@ def compile_error(source: str) -> str:
         (("#include <hip/hip_runtime.h>", ""), "blockIdx", "#include <hip/hip_runtime.h>"),
         (("c[i] = a[i]", "c[i] = std::rand() + a[i]"), "std::rand", "rand is a function of the host"),
         (("<<<blocks, threads>>>(", "("), "  vector_add(", "<<<blocks, threads>>>"),
-        (("#include <cmath>", "#include <rocblas/rocblas.h>"), "rocblas", "ROCm's libraries"),
+        (("#include <cmath>", "#include <hipblaslt/hipblaslt.h>"), "hipblaslt", "ROCm's libraries"),
+        (("#include <cmath>", "#include <hipblas.h>"), "hipblas", "<hipblas/hipblas.h> and <rocblas/rocblas.h>"),
+        (("#include <cmath>", "#include <hipblas/hipblas.h>\nhipblasComplex z;"), "hipblasComplex", "hipComplex"),
+        (
+            ("int main() {", "int main() {\n  hipblasSgbmv(0);"),
+            "hipblasSgbmv",
+            "not banded or packed matrices",
+        ),
         (
             ("#include <hip/hip_runtime.h>", '#include "hip/hip_runtime.h"\nhipFoo_t foo;'),
             "hipFoo_t",

@@ -66,13 +66,15 @@ find_package(hiprtc REQUIRED)
 find_library(ROCTX roctx64 PATHS $ENV{ROCM_PATH}/lib)
 find_library(HIP_LIBRARY amdhip64 PATHS $ENV{ROCM_PATH}/lib)
 find_package(hip 6.0 REQUIRED)
+find_package(hipblas REQUIRED)
+find_package(rocblas REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED)
 hip_add_library(kernels SHARED src/kernels.hip src/other.cpp)
 target_include_directories(kernels PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 add_executable(app src/main.cpp src/tool.c)
 target_link_libraries(app PRIVATE kernels hip::device hiprtc::hiprtc Threads::Threads OpenMP::OpenMP_CXX m)
-target_link_libraries(app PRIVATE ${ROCTX} ${HIP_LIBRARY})
+target_link_libraries(app PRIVATE ${ROCTX} ${HIP_LIBRARY} roc::hipblas roc::rocblas)
 """
 
 
@@ -106,6 +108,20 @@ def test_project_with_a_makefile(project: Path) -> None:
     planned = done("make", "-n")
     assert all(name in planned for name in ("src/main.cpp", "src/kernels.hip", "src/other.cpp"))
     assert "tool.c" not in planned
+
+
+def test_cxx_compilers_take_calls_of_libraries_whose_kernels_are_in_headers(project: Path) -> None:
+    """With ROCm such a source is C++ for the host alone."""
+    (project / "calls.h").write_text("#include <hipblas/hipblas.h>\n")
+    (project / "calls.cpp").write_text(
+        '#include "calls.h"\n#include <cstdio>\nint main() {\n  hipblasHandle_t h;\n  float x[2] = {3, 4}, *d, r = 0;\n'
+        "  if (hipblasCreate(&h) != HIPBLAS_STATUS_SUCCESS || hipMalloc((void**)&d, 8) != hipSuccess) return 1;\n"
+        "  hipblasSetVector(2, 4, x, 1, d, 1);\n  hipblasSnrm2(h, 2, d, 1, &r);\n"
+        '  std::printf("%g\\n", r);\n  hipblasDestroy(h);\n}\n'
+    )
+    done("amdclang++", "-c", "calls.cpp", "-o", "calls.o")
+    done("g++", "calls.o", "-lhipblas", "-o", "calls")
+    assert done("./calls") == "5\n"
 
 
 @needs_cmake

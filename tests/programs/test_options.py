@@ -38,7 +38,7 @@ HERE = Path("x").absolute()
         ("-O2 -Ofast", {"common": ("-O2", "-Ofast")}),
         *((debug, {"debug": True, "host": ("-g",)}) for debug in ("-g", "-ggdb", "-g2", "-g3")),
         ("-l m -lpthread -lstdc++ -ldl -lrt -lc -lc++ -lgcc_s -lnuma -ltbb -lhsa-runtime64 -lroctracer64", {}),
-        ("-lhiprand -lrocrand", {}),
+        ("-lhiprand -lrocrand -lhipblas -lrocblas", {}),
         ("-lroctx64 -lmpi -lroctx64", {"own": ("roctx", "mpi")}),
         ("-lamdhip64 -l amdhip64 -lhiprtc", {"libraries": ("amdhip64", "hiprtc")}),
         ("-L x -Lx -pthread --hip-link", {}),
