@@ -11,9 +11,9 @@ def numbers(random, n):
     """Whole numbers of both signs, small ones and, of many, such of more than 16 bits. Sums need up to 26 bits."""
     data = distinct(random, n, "int32")
     data[random.random(n) < 0.25] *= -1
-    large = (random.random(n) < 0.25) & (n > 200)  # small cases are drawn as pictures
+    large = (random.random(n) < 0.25) & (n > 120)  # small cases are drawn as pictures
     data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
-    if n > 200:
+    if n > 120:
         data[:150] = random.integers(900_000, 1_000_001, 150)  # sums of more bits than a float has
     return data
 
