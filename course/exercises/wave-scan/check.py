@@ -14,7 +14,7 @@ def numbers(random, n):
     large = (random.random(n) < 0.25) & (n > 120)  # small cases are drawn as pictures
     data[large] = random.integers(-1_000_000, 1_000_001, large.sum())
     if n > 120:
-        data[:150] = random.integers(900_000, 1_000_001, 150)  # sums of more bits than a float has
+        data[:150] = random.integers(900_000, 1_000_001, min(n, 150))  # sums of more bits than a float has
     return data
 
 
