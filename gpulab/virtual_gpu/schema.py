@@ -365,6 +365,7 @@ WAVE = _structure(
     u32 high: half of all addresses, where none lies beyond the first 4 GiB
     u32 lds_bytes, scratch_bytes, index
     u32[3] group
+    u32 number: of the workgroup
     u64 seen: of its registers, when it last gave way: all of them in one number
     u64 still: they were the same the time before, at the same place: it waits for another wave
     """,

@@ -58,10 +58,10 @@ def test_no_such_device(which: int | str) -> None:
 def test_public_names() -> None:
     """Exactly these, each one importable; what learners use does not change by accident."""
     names = """
-        ArgumentError AssemblyError CheckError CheckedFault CompileError CounterNotFound DeviceArray DeviceMemoryError
-        DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound KernelTimeout
-        KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError Stream TraceError
-        UnsupportedInstruction check checked chip compile device devices empty exercise fidelity hint hipify instruction
+        ArgumentError AssemblyError CapabilityError CheckError CheckedFault CompileError CounterNotFound DeviceArray
+        DeviceMemoryError DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound
+        KernelTimeout KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError ProviderError Stream
+        TraceError UnsupportedInstruction check checked chip compile device devices empty exercise fidelity hint hipify instruction
         lds_banks load load_trace measure memory_info occupancy pinned profile progress set_limit synchronize
         to_device trace use using weak zeros
     """

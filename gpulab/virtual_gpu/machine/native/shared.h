@@ -340,6 +340,7 @@ struct Wave {
   u32 scratch_bytes;
   u32 index;
   u32 group[3];
+  u32 number; /* of the workgroup */
   u64 seen; /* of its registers, when it last gave way: all of them in one number */
   u64 still; /* they were the same the time before, at the same place: it waits for another wave */
 } __attribute__((aligned(64)));
@@ -386,6 +387,7 @@ PLACE_IS(Wave, lds_bytes, 844);
 PLACE_IS(Wave, scratch_bytes, 848);
 PLACE_IS(Wave, index, 852);
 PLACE_IS(Wave, group, 856);
+PLACE_IS(Wave, number, 868);
 PLACE_IS(Wave, seen, 872);
 PLACE_IS(Wave, still, 880);
 

@@ -141,6 +141,7 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
     wave->blind = blind != 0;
     wave->cache = cache;
     for (u32 d = 0; d < 3; d++) wave->group[d] = group[d];
+    wave->number = (u32)number;
     if (id_x != ~0u) wave->scalars[id_x] = group[0];
     if (id_y != ~0u) wave->scalars[id_y] = id_y == id_z ? group[1] | group[2] << 16 : group[1];
     if (id_z != ~0u && id_y != id_z) wave->scalars[id_z] = group[2];
