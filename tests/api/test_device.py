@@ -60,10 +60,10 @@ def test_public_names() -> None:
     names = """
         ArgumentError AssemblyError CapabilityError CheckError CheckedFault CompileError CounterNotFound DeviceArray
         DeviceMemoryError DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound
-        KernelTimeout KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError ProviderError Stream
-        TraceError UnsupportedInstruction check checked chip compile device devices empty exercise fidelity hint hipify instruction
-        lds_banks load load_trace measure memory_info occupancy pinned profile progress set_limit synchronize
-        to_device trace use using weak zeros
+        KernelTimeout KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError ProviderError
+        Stream TraceError UnsupportedInstruction check checked chip compile device devices empty exercise fidelity
+        hint hipify instruction lds_banks load load_trace measure memory_info occupancy pinned profile progress
+        set_limit synchronize to_device trace use using weak zeros
     """
     assert sorted(gpulab.__all__) == names.split()
     for name in gpulab.__all__:
