@@ -243,14 +243,14 @@ class Outcome:
         )
 
     def rewritten(self) -> bool:
-        """Did threads store to memory, though all arrays hold what they held before?"""
+        """Did each launch store to memory, though all arrays hold what they held before?"""
         if self.profile is None or not self.nothing_written():
             return False
         if not all(bool(self.untouched(array.name).all()) for array in self.case.arrays):
             return False
-        accesses = (access for launch in self.measured for access in launch.accesses)
-        return any(
-            access.action == "store" and access.space in ("global", "flat") and access.lanes for access in accesses
+        return bool(self.measured) and all(
+            any(one.action == "store" and one.space in ("global", "flat") and one.lanes for one in launch.accesses)
+            for launch in self.measured
         )
 
     def looks_like(self, name: str, prediction: Callable[[Case], np.ndarray]) -> bool:

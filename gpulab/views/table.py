@@ -38,9 +38,12 @@ def short(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+ONE_LINE = 120
+
+
 def one_line(text: str) -> str:
-    """The text in one line, with at most 120 characters."""
-    return short(" ".join(text.split()))
+    """The text in one line, with at most ONE_LINE characters."""
+    return short(" ".join(text.split()), ONE_LINE)
 
 
 def number(value: int | float) -> str:

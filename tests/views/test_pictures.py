@@ -180,7 +180,7 @@ MADE: dict[str, Callable[[], Instrument]] = {
 
 
 SHORT: dict[str, tuple[Callable[[], Instrument], dict[str, int]]] = {
-    "coalescing": (strided, {"coalescing.MOST": 2, "coalescing._TEXT": 20}),
+    "coalescing": (strided, {"coalescing.MOST": 2, "table.ONE_LINE": 20}),
     "divergence": (
         lambda: divergence(test_divergence.launch()),
         {"divergence.MOST_INSTRUCTIONS": 2, "divergence._STATIC_ROWS": 2, "listing.MOST_LINES": 3,
@@ -190,7 +190,7 @@ SHORT: dict[str, tuple[Callable[[], Instrument], dict[str, int]]] = {
     "exercise": (lambda: failing(shifted()), {"exercise.MOST_ROWS": 5, "exercise.UNFOLDED": 3}),
     "lds-banks": (
         lambda: test_lds_banks.of_launch(test_lds_banks.launch([test_lds_banks.access(), test_lds_banks.access(1)])),
-        {"lds_banks.MOST": 1, "lds_banks._TEXT": 20},
+        {"lds_banks.MOST": 1, "table.ONE_LINE": 20},
     ),
     "memory": (lambda: hierarchy("gfx942"), {"memory.MOST_CHOICES": 1}),
     "roofline": (
