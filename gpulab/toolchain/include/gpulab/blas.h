@@ -510,13 +510,17 @@ struct sizes {
   static __device__ part end(part a) { return a; }
   __device__ part element(long long i) const { return sum_of_parts(x[i]); }
 };
-template <class T>
-int asum(context* c, int n, const T* x, int incx, real<T>* result) {
+template <template <class> class Length, class T>
+int length(context* c, int n, const T* x, int incx, real<T>* result) {
   if (c == nullptr) return no_handle;
   if (result == nullptr) return no_pointer;
   if (n <= 0 || incx <= 0) return nothing(c, result);
   if (x == nullptr) return no_pointer;
-  return reduction(c, n, sizes<T>{vector(x, n, incx)}, result);
+  return reduction(c, n, Length<T>{vector(x, n, incx)}, result);
+}
+template <class T>
+int asum(context* c, int n, const T* x, int incx, real<T>* result) {
+  return length<sizes>(c, n, x, incx, result);
 }
 struct squares {  // scale^2 * sum, so that no square is out of range
   double scale, sum;
@@ -549,11 +553,7 @@ struct norms {
 };
 template <class T>
 int nrm2(context* c, int n, const T* x, int incx, real<T>* result) {
-  if (c == nullptr) return no_handle;
-  if (result == nullptr) return no_pointer;
-  if (n <= 0 || incx <= 0) return nothing(c, result);
-  if (x == nullptr) return no_pointer;
-  return reduction(c, n, norms<T>{vector(x, n, incx)}, result);
+  return length<norms>(c, n, x, incx, result);
 }
 template <class R>
 struct position {
