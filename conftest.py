@@ -73,7 +73,6 @@ FULL = (
     r"^tests/toolchain/test_hip_api\.py::test_the_page_is_up_to_date",
     r"^tests/toolchain/test_precompiled\.py::test_(programs_are_the_same_without|a_second_program_with)",
     r"^tests/views/test_outputs\.py::test_(gpulab_run|papermill_keeps|nbconvert_to_html_shows|nbconvert_to_latex|of_a_notebook_with|a_built_notebook|without_widgets)",
-    r"^tests/editor/test_words\.py::test_words_are_up_to_date",
     r"^tests/toolchain/test_hostile_sources\.py::test_flood_of_output_is_cut",
     r"^tests/porting/test_programs\.py::test_(builds_for_both|runs_and_prints.*\[(?!atomics))",
     r"^tests/programs/test_(sources\.py::test_program|foreign\.py|start\.py::test_code_that_is_refused)",

@@ -83,7 +83,7 @@ def functions() -> dict[str, tuple[list[str], str]]:
 
 
 def lessons() -> list[dict[str, Any]]:
-    """The lessons: file without suffix, title, and sections with the names and words that stand in their text."""
+    """The lessons: file without suffix, title, and sections with their text, also in small letters."""
     found = []
     for path in sorted(LESSONS.glob("*.md")):
         title, sections, code = "", [], False
@@ -96,6 +96,8 @@ def lessons() -> list[dict[str, Any]]:
                 sections.append({"title": words, "text": ""})
             elif sections:
                 sections[-1]["text"] += line + "\n"
+        for section in sections:
+            section["small"] = (section["title"] + "\n" + section["text"]).lower()
         found.append({"file": path.stem, "title": title, "sections": sections})
     return found
 
@@ -111,10 +113,12 @@ def place(known: list[dict[str, Any]], word: str, numbers: list[str]) -> list[st
     The lessons with the `numbers` are looked at, or, if there are none, all.
     """
     pattern = re.compile(rf"(?<!\w)(?<!tl\.){re.escape(word)}(?!\w)", 0 if "_" in word else re.IGNORECASE)
+    small = word.lower()
     chosen = [lesson for lesson in known if lesson["file"][:2] in numbers]
     for lesson in chosen or known:
         for section in lesson["sections"]:
-            if pattern.search(section["title"]) or pattern.search(section["text"]):
+            text = section["title"] + "\n" + section["text"]
+            if small in section["small"] and pattern.search(text):  # the first is quick, and few sections pass it
                 return [lesson["file"], anchor(section["title"])]
     return [chosen[0]["file"], anchor(chosen[0]["sections"][0]["title"])] if chosen else []
 
