@@ -357,6 +357,7 @@ WAVE = _structure(
     Thread * thread
     Wave * next: the next wave of the workgroup; 0: this is the last
     i64 counted: what `budget` was when its instructions were last counted
+    i64 withheld: of `budget`, so that it gives way soon; 0: nothing
     Check * checker
     u64 shuffle: gpulab_shuffle
     u64 note: gpulab_note
