@@ -402,7 +402,8 @@ ALLOCATION = _structure(
     "below `wide`. This is the part of the allocation whose addresses have one high half, less EDGE bytes at both ends "
     "of these 4 GiB; `start` and `places` tell the support code the same of all of it. An observed wave of a kernel "
     "that does not record itself has an empty table (Launch.blind) instead. A run that is there for a whole wave, too, "
-    "has an entry: `from` is how often that is not to be tried.",
+    "has an entry: `from` is how often that is not to be tried. So does a loop that each chunk does by itself "
+    "(sweeps.py): the high half of `from` is how often it was not tried the last time.",
     """
     u64 from
     u32 wide, single

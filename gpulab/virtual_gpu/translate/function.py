@@ -68,7 +68,8 @@ class _Function(Sweeps, Pieces):
             mode = self.modes.get(block)
             if mode is None:
                 mode = next(iter(self.modes.values()))
-            self._sweep(block, mode, numbers[block])
+            whole = self.run.whole
+            self.run.whole = not self._sweep(block, mode, numbers[block]) and whole  # what one does the other need not
             self._count(self.counters, numbers[block])
             self._open_segment()
             ended = False
@@ -86,6 +87,7 @@ class _Function(Sweeps, Pieces):
                     e.jump(f"b{body[-1] + 1}")
                 else:
                     self._stop("bad jump", body[-1])
+            self.run.whole = whole
         return self._assemble(common)
 
     def _lines_left(self, done: int) -> int:
