@@ -1,33 +1,44 @@
 """Loops done by one chunk of lanes after the other: `Sweeps` interchanges a kernel's loop and the loop over chunks.
 
-A kernel's loop of one block, which all lanes leave at the same time and which only loads, is the same to each lane
-whether the others have come as far or not. So each chunk goes through all of its iterations by itself, its registers
-in the host's, and the scalars are computed for each chunk again. Of what goes up evenly from lane to lane (linear.py)
-the first lane and the step go round the loop; of addresses that come to be known that way the lanes are never made.
+A kernel's loop of one block which only loads is the same to each lane whether the others have come as far or not. So
+each chunk goes through all of its iterations by itself, its registers in the host's, and the scalars are computed for
+each chunk again. Of what goes up evenly from lane to lane (linear.py) the first lane and the step go round the loop; of
+addresses that come to be known that way the lanes are never made. Of lane masks, also where scalar instructions combine
+them, each chunk computes its own bits.
 
 Nothing is written before all chunks are through. A chunk that comes to an access which is not quick (memory.py), to
-the end of the wave's budget, or out of step with the chunk before it, gives all up: the loop is done as if this were
-not here. How often that was is noted, so that it is not tried again and again (`LONGEST`). An observed wave has an
-empty table of allocations, so it gives up at its first access.
+the end of the wave's budget, out of step with the chunk before it, or whose lanes do not leave the loop together, gives
+all up: the loop is done as if this were not here. How often that was is noted, so that it is not tried again and again
+(`LONGEST`). An observed wave has an empty table of allocations, so it gives up at its first access.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register
 from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.branching import Branching
+from gpulab.virtual_gpu.translate.captured import mask_number
 from gpulab.virtual_gpu.translate.chunk import Chunk
-from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp
-from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Local, Value
+from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, scalar_number
+from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, Value, signed
 from gpulab.virtual_gpu.translate.linear import Line
+from gpulab.virtual_gpu.translate.liveness import before
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.structure import label_of
 
 LONGEST = 63  # times that a loop's block is executed at once after it was given up again and again
 MOST = 150  # instructions of a loop that is emitted this way, too: it stands there twice
 PASSES = 4  # until it is known what goes up evenly all the way round
+
+
+_BITWISE = {
+    "mov": "{0}", "and": "and {0}, {1}", "or": "or {0}, {1}", "xor": "xor {0}, {1}",
+    "and_not0": "and {1}, ~{0}", "and_not1": "and {0}, ~{1}", "or_not0": "or {1}, ~{0}", "or_not1": "or {0}, ~{1}",
+}  # fmt: skip
+"""Operations of LOGIC on lane masks, of the sources {0} and {1}; with ~ inverted."""
 
 
 class _Unfit(Exception):
@@ -43,8 +54,9 @@ class _Loop:
     """What is known of a loop: its instructions without the branch, the branch, and registers by number.
 
     inputs: read before they are written; carried: of these, those that it writes; kept: written and needed after it.
-    scalars: the same of scalar registers, without EXEC and SCC.
-    may_differ: whether chunks could go round a different number of times.
+    scalars: the same of scalar registers, without EXEC, SCC, and lane masks that the loop makes.
+    masks_carried, masks_kept: where such masks begin.
+    may_differ: whether chunks could go round a different number of times. leaves: by EXEC, which is 0 then.
     """
 
     block: int
@@ -56,14 +68,21 @@ class _Loop:
     scalar_inputs: list[int]
     scalar_carried: list[int]
     scalar_kept: list[int]
+    masks_carried: list[int]
+    masks_kept: list[int]
     reads_scc: bool
     keeps_scc: bool
     may_differ: bool
+    leaves: bool
 
 
 def _cost(loop: _Loop) -> int:
     """What going back costs of the budget."""
     return max(1, loop.branch.index - loop.block + 1)
+
+
+def _is_scalar_load(decoded: Decoded) -> bool:
+    return isinstance(decoded.row, Memory) and not decoded.is_vector
 
 
 def _numbers(set_: int) -> list[int]:
@@ -94,6 +113,9 @@ class _Phis:
 
 class Sweeps(Branching):
     """Emits them."""
+
+    _exec_bits: Value  # of the chunk, as they stand in its iteration
+    _scc_unknown: bool  # since then, in its iteration
 
     def _sweep(self, block: int, mode: Mode, number: int) -> bool:
         """Emit the loop of a block so, ahead of its ordinary form, if that can be done; whether it was.
@@ -133,34 +155,90 @@ class Sweeps(Branching):
         row = branch.row
         if self.profile or self.checked or not 0 < len(body) <= MOST or branch.index + 1 not in self.blocks:
             return None
-        if not isinstance(row, Control) or row.kind != "cbranch" or row.register == "exec":
+        if not isinstance(row, Control) or row.kind != "cbranch" or (row.register == "exec" and not row.nonzero):
             return None
         if label_of(self.program, branch) != block or not all(self._can_sweep(decoded) for decoded in body):
             return None
         live, after = self.entry_live[block], self.entry_live[branch.index + 1]
-        writes = reads = masks = scalar_writes = 0
+        writes = reads = scalar_writes = 0
         scalar_reads = branch.scalar_reads
+        narrowed = False  # EXEC
         for decoded in body:
+            if narrowed and (decoded.is_vector or decoded.exec_effect):
+                return None
+            narrowed = narrowed or bool(decoded.exec_effect)
             writes, reads = writes | decoded.vector_writes, reads | decoded.vector_reads
             scalar_writes, scalar_reads = scalar_writes | decoded.scalar_writes, scalar_reads | decoded.scalar_reads
-            if decoded.is_vector:
-                masks |= decoded.scalar_writes
-        own = ~(bits(layout.EXEC, 2) | bits(layout.SCC, 1))
-        scc = layout.SCC
-        if masks & (live.scalars | after.scalars) or (scalar_writes & live.scalars) >> scc & 1:
+        starts = self._masks(body)
+        if starts is None or narrowed != (row.register == "exec"):
             return None
+        scc, size = layout.SCC, self.wave_size // 32
+        masks = sum(bits(start, size) for start in starts)
+        own = ~(bits(layout.EXEC, 2) | bits(scc, 1) | masks)
+        if (scalar_writes & live.scalars) >> scc & 1:
+            return None
+        needed = after
+        for decoded in (
+            branch,
+            *reversed(body),
+        ):  # before EXEC is narrowed: what its lanes hold is needed after the loop
+            if decoded.is_vector:
+                break
+            needed = before(decoded, needed)
         return _Loop(
             block, body, branch, _numbers(reads & live.active), _numbers(writes & live.active),
-            _numbers(writes & after.active), _numbers(scalar_reads & live.scalars & own),
+            _numbers(writes & needed.active), _numbers(scalar_reads & live.scalars & own),
             _numbers(scalar_writes & live.scalars & own), _numbers(scalar_writes & after.scalars & own),
+            [start for start in starts if bits(start, size) & live.scalars],
+            [start for start in starts if bits(start, size) & after.scalars],
             bool((scalar_reads & live.scalars) >> scc & 1), bool((scalar_writes & after.scalars) >> scc & 1),
-            bool(masks & branch.scalar_reads) or any(isinstance(d.row, Memory) and not d.is_vector for d in body),
+            narrowed or bool(masks & branch.scalar_reads) or any(_is_scalar_load(decoded) for decoded in body),
+            narrowed,
         )  # fmt: skip
+
+    def _masks(self, body: list[Decoded]) -> list[int] | None:
+        """Where lane masks begin that a loop makes: by comparisons, and what scalar instructions make of those.
+
+        None: they cannot be told from other scalars.
+        """
+        found: set[int] = set()
+        size = self.wave_size // 32
+        for _ in range(2):  # in the second iteration, what the first has made is there from the start
+            for decoded in body:
+                if decoded.is_vector:
+                    parts = [part for part in (decoded, decoded.pair) if part is not None]
+                    results = [(result, operand) for part in parts for result, operand in part.results]
+                    made = {mask_number(result.name, result.type, operand) for result, operand in results}
+                    found |= {number for number in made if number is not None}
+                elif self._combines(decoded, sum(bits(start, size) for start in found)):
+                    value = decoded.instruction.operands[0].value
+                    assert isinstance(value, Register)
+                    number = scalar_number(value)
+                    if number is not None and number != layout.EXEC:
+                        found.add(number)
+        masks = sum(bits(start, size) for start in found)  # as many bits as registers, unless two overlap
+        return sorted(found) if masks.bit_count() == size * len(found) else None
+
+    def _combines(self, decoded: Decoded, masks: int) -> bool:
+        """Whether it is a bitwise operation of the scalar unit on a lane mask (of the set of registers), or on EXEC."""
+        row = decoded.row
+        if not isinstance(row, Row) or decoded.is_vector or row.logic not in _BITWISE:
+            return False
+        operands = decoded.instruction.operands
+        if any(isinstance(o.value, Register) and o.value.count != self.wave_size // 32 for o in operands):
+            return False
+        return bool(decoded.scalar_reads & (masks | bits(layout.EXEC, 2)))
 
     def _can_sweep(self, decoded: Decoded) -> bool:
         row = decoded.row
-        if decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2) or decoded.index in self.indexed:
+        if decoded.index in self.indexed:
             return False
+        if decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2):
+            return (
+                decoded.exec_effect == "narrow"
+                and len(decoded.instruction.operands) == 3
+                and self._combines(decoded, 0)
+            )
         if isinstance(row, Control):
             return row.kind in ("wait", "nop") and not row.order and not row.caches
         if isinstance(row, Memory):
@@ -183,6 +261,9 @@ class Sweeps(Branching):
         self._whether(loop, exec_mask, narrow, missed, wait)
         rooms = e.entry(f"alloca [{max(len(loop.kept), 1)} x [{self.wave_size} x i32]], align 64")
         words = e.entry(f"alloca [{len(loop.scalar_kept) + 1} x i32], align 16")
+        masks = e.entry(f"alloca [{len(loop.masks_kept) + 1} x i64], align 16")
+        for at in range(len(loop.masks_kept)):
+            e.do(f"store i64 0, ptr {e.let(f'getelementptr i64, ptr {masks}, i64 {at}')}")
         budget_at = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('budget')}")
         budget = e.let(f"load i64, ptr {budget_at}")
         outer = _Phis(e, e.block)
@@ -194,11 +275,17 @@ class Sweeps(Branching):
         shift = e.let(f"shl i64 {place}, {e.shift}")
         lanes = e.let(f"trunc i64 {e.let(f'lshr i64 {exec_mask}, {shift}')} to {e.byte}")
         skipped = e.block
-        e.branch(e.let(f"icmp eq {e.byte} {lanes}, 0"), next_, some)
+        # the bits of masks in lanes that are not active could change, too
+        e.branch(e.let(f"icmp eq {e.byte} {lanes}, 0"), missed if loop.masks_kept else next_, some)
         e.label(some)
         chunk = Chunk(e, self.wave_size, place, lanes, missed)
         found, times = self._pass(loop, mode, chunk, exec_mask, budget, even)
         self._put_aside(loop, chunk, rooms, words)
+        for at, start in enumerate(loop.masks_kept):
+            wide = e.let(f"zext {e.byte} {self._bits(chunk, start)} to i64")
+            mine, to = e.let(f"shl i64 {wide}, {shift}"), e.let(f"getelementptr i64, ptr {masks}, i64 {at}")
+            known = e.let(f"load i64, ptr {to}")
+            e.do(f"store i64 {e.let(f'or i64 {mine}, {known}')}, ptr {to}")
         if loop.may_differ:
             same = e.let(f"icmp eq i64 {times}, {seen}")
             same = e.let(f"or i1 {same}, {e.let(f'icmp eq i64 {seen}, 0')}")
@@ -208,7 +295,8 @@ class Sweeps(Branching):
         last = e.block
         e.jump(next_)
         e.label(next_)
-        latest = e.let(f"phi i64 [ {seen}, %{skipped} ], [ {times}, %{last} ]")
+        skips = "" if loop.masks_kept else f"[ {seen}, %{skipped} ], "
+        latest = e.let(f"phi i64 {skips}[ {times}, %{last} ]")
         after = e.let(f"add i64 {place}, 1")
         outer.again(place, after, next_)
         outer.again(seen, latest, next_)
@@ -218,6 +306,13 @@ class Sweeps(Branching):
         spent = e.let(f"mul i64 {e.let(f'add i64 {latest}, -1')}, {_cost(loop)}")
         left = e.let(f"sub i64 {budget}, {spent}")
         e.do(f"store i64 {left}, ptr {budget_at}")
+        scalars.forget()
+        for at, start in enumerate(loop.masks_kept):
+            mask = e.let(f"load i64, ptr {e.let(f'getelementptr i64, ptr {masks}, i64 {at}')}")
+            scalars.set_mask(start, mask)
+        if loop.leaves:
+            scalars.set_mask(layout.EXEC, ZERO)
+        scalars.flush(-1)
         self._take_over(loop, rooms, words, exec_mask, latest, number)
         e.label(narrow)
         return found
@@ -264,6 +359,7 @@ class Sweeps(Branching):
         for register in loop.carried:
             chunk.get(register)
         begins = {r: self._begin(chunk, r, width) for r, width in even.items()}
+        before_masks = {start: self._part(chunk, scalars.mask(start)) for start in loop.masks_carried}
         begin_at, head, more, out = len(e.lines), e.name("iteration"), e.name("more"), e.name("out")
         phis = _Phis(e, e.block)
         e.jump(head)
@@ -272,6 +368,7 @@ class Sweeps(Branching):
         e.begin_loop()
         done = phis.new("i64", ZERO)
         words = {n: phis.new("i32", scalars.word(n)) for n in loop.scalar_carried}
+        masks = {start: phis.new(e.byte, value) for start, value in before_masks.items()}
         lanes = {r: phis.new(e.v32, chunk.get(r)) for r in loop.carried}
         firsts: dict[int, Local] = {}
         for r, line in begins.items():
@@ -280,12 +377,17 @@ class Sweeps(Branching):
         for n, word in words.items():
             scalars.words[n] = word
         scalars.written.clear()
+        for start, mask in masks.items():
+            self._set_bits(chunk, start, mask)
+        self._exec_bits, self._scc_unknown = chunk.bits, False
         chunk.values.update(lanes)
         chunk.pairs.clear()
         self.salu.missed = chunk.missed
         for decoded in loop.body:
             self._one(decoded, mode, chunk)
         self.salu.missed = ""
+        if self._scc_unknown and (loop.keeps_scc or loop.branch.scalar_reads >> layout.SCC & 1):
+            raise _Unfit
         condition = self._goes_round(loop, chunk)
         ends = {r: chunk.get(r) for r in loop.carried}
         found: _Even = {}
@@ -303,12 +405,18 @@ class Sweeps(Branching):
             elif (end.step, end.holds) == (begin.step, begin.holds):
                 found[r] = begin.width
         final = {n: scalars.word(n) for n in loop.scalar_carried}
+        mask_ends = {start: self._bits(chunk, start) for start in masks}
         once = e.let(f"add i64 {done}, 1")
         most = e.steady(f"udiv i64 {budget}, {_cost(loop)}", budget)
         e.branch(condition, more, out)
         e.label(more)
-        e.branch(e.let(f"icmp ult i64 {once}, {most}"), head, chunk.missed, likely=True)
+        goes_on = e.let(f"icmp ult i64 {once}, {most}")
+        if loop.leaves:
+            goes_on = e.let(f"and i1 {goes_on}, {e.let(f'icmp eq {e.byte} {self._exec_bits}, {chunk.bits}')}")
+        e.branch(goes_on, head, chunk.missed, likely=True)
         phis.again(done, once, more)
+        for start, mask in masks.items():
+            phis.again(mask, mask_ends[start], more)
         for n, word in words.items():
             phis.again(word, final[n], more)
         for r, each in lanes.items():
@@ -328,13 +436,68 @@ class Sweeps(Branching):
         """
         e, row = self.emitter, loop.branch.row
         assert isinstance(row, Control)
+        if loop.leaves:
+            return e.let(f"icmp ne {e.byte} {self._exec_bits}, 0")
         if not self.run.masks & loop.branch.scalar_reads:
             return self._condition(row)
-        if layout.VCC not in chunk.masks:
-            raise _Unfit
-        mask = e.let(f"bitcast {e.v1} {chunk.masks[layout.VCC]} to {e.byte}")
-        mask = e.let(f"and {e.byte} {mask}, {chunk.bits}")
+        mask = e.let(f"and {e.byte} {self._bits(chunk, layout.VCC)}, {chunk.bits}")
         return e.let(f"icmp {'ne' if row.nonzero else 'eq'} {e.byte} {mask}, 0")
+
+    def _part(self, chunk: Chunk, mask: Value) -> Value:
+        """The chunk's bits of a lane mask (i64)."""
+        e = self.emitter
+        shifted = e.let(f"lshr i64 {mask}, {e.let(f'shl i64 {chunk.number}, {e.shift}')}")
+        return e.let(f"trunc i64 {shifted} to {e.byte}")
+
+    def _bits(self, chunk: Chunk, start: int) -> Value:
+        """The chunk's bits of a lane mask that the loop makes."""
+        if start not in chunk.masks:
+            raise _Unfit
+        e = self.emitter
+        return e.let(f"bitcast {e.v1} {chunk.masks[start]} to {e.byte}")
+
+    def _set_bits(self, chunk: Chunk, start: int, value: Value) -> None:
+        e = self.emitter
+        chunk.masks[start] = e.let(f"bitcast {e.byte} {value} to {e.v1}")
+        self.run.masks |= bits(start, self.wave_size // 32)
+        self.run.starts.add(start)
+
+    def _combine(self, decoded: Decoded, chunk: Chunk) -> None:
+        """A bitwise operation of the scalar unit on lane masks: on the chunk's bits of them."""
+        e, row = self.emitter, decoded.row
+        assert isinstance(row, Row)
+        target, *sources = decoded.instruction.operands
+        values = [self._source_bits(operand, chunk) for operand in sources]
+        text = _BITWISE[row.logic]
+        for at, value in enumerate(values):
+            if f"~{{{at}}}" in text:
+                values[at] = e.let(f"xor {e.byte} {value}, -1")
+        text = text.replace("~", "").format(*values)
+        op, _, operands = text.partition(" ")
+        result = e.let(f"{op} {e.byte} {operands}") if operands else values[0]
+        assert isinstance(target.value, Register)
+        number = scalar_number(target.value)
+        if number == layout.EXEC:
+            self._exec_bits = result
+        elif number is not None:
+            self._set_bits(chunk, number, result)
+        if decoded.scalar_writes >> layout.SCC & 1:  # whether a bit of all lanes is set
+            self._scc_unknown = True
+
+    def _source_bits(self, operand: Operand, chunk: Chunk) -> Value:
+        value = operand.value
+        if isinstance(value, Literal):
+            return self._part(chunk, Integer(signed(int(value.value), 64)))
+        number = scalar_number(value) if isinstance(value, Register) else None
+        if number is None or operand.neg or operand.abs:
+            raise _Unfit
+        if number == layout.EXEC:
+            return self._exec_bits
+        if number in chunk.masks:
+            return self._bits(chunk, number)
+        if bits(number, self.wave_size // 32) & self.run.masks:
+            raise _Unfit
+        return self._part(chunk, self.scalars.mask(number))
 
     def _scalars_before(self, loop: _Loop) -> None:
         """All scalars that the loop reads, ahead of it: two at a time where it does not change them."""
@@ -361,6 +524,13 @@ class Sweeps(Branching):
         row = decoded.row
         if isinstance(row, Control):
             return
+        if self._scc_unknown and decoded.scalar_reads >> layout.SCC & 1:
+            raise _Unfit
+        if self._combines(decoded, self.run.masks):
+            self._combine(decoded, chunk)
+            return
+        if decoded.scalar_writes >> layout.SCC & 1:
+            self._scc_unknown = False
         if not self.run.at_once(chunk, decoded, mode):
             raise _Unfit
         if decoded.is_vector:
@@ -392,7 +562,6 @@ class Sweeps(Branching):
         count_at = e.let(f"getelementptr i64, ptr {self.counters}, i64 {number}")
         count = e.let(f"load i64, ptr {count_at}")
         e.do(f"store i64 {e.let(f'add i64 {count}, {times}')}, ptr {count_at}")
-        self.scalars.forget()
         for at, n in enumerate([*loop.scalar_kept, *([layout.SCC] if loop.keeps_scc else [])]):
             word = e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr {words}, i64 {at}')}")
             to = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * n}")
