@@ -132,11 +132,12 @@ class Emitter:
     @contextlib.contextmanager
     def of_lanes(self, lanes: int) -> Iterator[None]:
         """What is emitted within is for a chunk of so many lanes."""
+        before = self.lanes
         self._set_lanes(lanes)
         try:
             yield
         finally:
-            self._set_lanes(self.own_lanes)
+            self._set_lanes(before)
 
     def begin_loop(self) -> None:
         """A loop begins, of which what stays the same is to be put ahead (`steady`, `ahead_of_loop`)."""

@@ -223,7 +223,7 @@ class _Plan:
     pointer: the first lane's host address; consecutive: the lanes' elements follow each other inside the bounds;
     same: all lanes have the first one's address, and an element may begin there (i1, as a thunk, as it is seldom
     wanted).
-    either: where it was looked at already: one of the two holds (i1).
+    either: where lines are known: one of the two holds (i1); then the two say nothing of bounds.
     """
 
     pointer: Value
@@ -310,10 +310,16 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
     if access.uniform:
         return _Plan(pointer, FALSE, same)
     whole_wave = e.lanes != e.own_lanes
-    if line is not None and not whole_wave:  # one comparison for both, as mostly the step is the same all the time
+    if line is not None:  # one comparison for both, as mostly the step is the same all the time
         straight, alike = pattern(access.bytes), pattern(0)
-        limits = known("i32", "wide"), known("i32", "single")
-        limit = e.steady(f"select i1 {straight}, i32 {limits[0]}, i32 {limits[1]}", straight)
+        limit = single = known("i32", "single")
+        if whole_wave:
+            more = (e.lanes - 1) * access.bytes >> shift
+            with e.ahead_of_loop():
+                limit = e.call("i32", "llvm.usub.sat.i32", f"i32 {single}", f"i32 {more}")
+        else:
+            limit = known("i32", "wide")
+        limit = e.steady(f"select i1 {straight}, i32 {limit}, i32 {single}", straight)
         either = e.steady(f"or i1 {straight}, {alike}", straight, alike)
         fits = e.let(f"and i1 {either}, {under(limit)}")
         for condition in conditions:
@@ -464,10 +470,13 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
         _store_slow(chunk, access, site, data)
         return
     plan = _plan(chunk, access, site)
+    consecutive = plan.consecutive
+    if plan.either is not None:
+        consecutive = e.let(f"and i1 {consecutive}, {plan.either}")
     full = e.let(f"icmp eq {e.byte} {chunk.bits}, -1")
     straight, slow, done = e.name("consecutive"), chunk.missed or e.name("scattered"), e.name("stored")
     masked = e.lanes == 16 and words == 1 and element == "i32"  # there are masked stores
-    e.branch(plan.consecutive if masked else e.let(f"and i1 {plan.consecutive}, {full}"), straight, slow, likely=True)
+    e.branch(consecutive if masked else e.let(f"and i1 {consecutive}, {full}"), straight, slow, likely=True)
     e.label(straight)
     whole, kind = data[0], f"<{e.lanes * words} x {element}>"
     if element != "i32":

@@ -212,8 +212,10 @@ class Run:
         if self._needs_masks(decoded):
             return False
         if decoded.is_vector:
-            item = self._captured(decoded, mode)
-            if not _fits(item, whole=False):
+            whole = self.emitter.lanes != self.emitter.own_lanes
+            with self.emitter.of_lanes(self.emitter.own_lanes):  # as `Chunk.spread` takes them
+                item = self._captured(decoded, mode)
+            if not _fits(item, whole):
                 return False
             self._emit(chunk, item)
         return True

@@ -27,6 +27,7 @@ from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, 
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.liveness import before
 from gpulab.virtual_gpu.translate.modes import Mode
+from gpulab.virtual_gpu.translate.runs import WHOLE_ITEMS
 from gpulab.virtual_gpu.translate.structure import label_of
 
 LONGEST = 63  # times that a loop's block is executed at once after it was given up again and again
@@ -125,28 +126,37 @@ class Sweeps(Branching):
         loop = self._loop(block)
         if loop is None:
             return False
+        widths = [self.wave_size] if self.run.whole and len(loop.body) < WHOLE_ITEMS else []
+        if any(decoded.is_vector and isinstance(decoded.row, Memory) for decoded in loop.body):
+            widths.append(self.emitter.own_lanes)  # else other chunks' work fills the time until results are there
+        try:
+            return any(self._settled(loop, mode, number, width) for width in widths)
+        finally:
+            self.scalars.forget()
+            self.run.new_block()
+
+    def _settled(self, loop: _Loop, mode: Mode, number: int, lanes: int) -> bool:
+        """Emit it with so many lanes at a time, once it is known what goes up evenly all the way round."""
         e = self.emitter
         start, rooms, before = len(e.lines), len(e.entry_lines), e.block
         even = dict.fromkeys(loop.carried, 32)
         try:
-            for _ in range(PASSES):
-                found = self._attempt(loop, mode, number, even)
-                if found == even:
+            for attempt in range(PASSES + 1):
+                if attempt == PASSES:
+                    even = {}
+                found = self._attempt(loop, mode, number, even, lanes)
+                if found == even or attempt == PASSES:
                     return True
                 even = found
                 del e.lines[start:], e.entry_lines[rooms:]
                 e.block = before
-            self._attempt(loop, mode, number, {})
-            return True
         except _Unfit:
             del e.lines[start:], e.entry_lines[rooms:]
             e.block = before
-            return False
         finally:
             e.end_loop()
             self.salu.missed = ""
-            self.scalars.forget()
-            self.run.new_block()
+        return False
 
     def _loop(self, block: int) -> _Loop | None:
         """A block that is a loop which only loads, with one way out; None if it is not."""
@@ -245,8 +255,8 @@ class Sweeps(Branching):
             return row.action == "load"
         return isinstance(row, Row) and not is_dpp(decoded.instruction)
 
-    def _attempt(self, loop: _Loop, mode: Mode, number: int, even: _Even) -> _Even:
-        """Emit a loop, with what is thought to go up evenly; gives what of it does.
+    def _attempt(self, loop: _Loop, mode: Mode, number: int, even: _Even, lanes: int) -> _Even:
+        """Emit a loop with so many lanes at a time, and with what is thought to go up evenly; gives what of it does.
 
         Raises:
             _Unfit: an instruction that cannot be emitted so.
@@ -258,7 +268,7 @@ class Sweeps(Branching):
             e.name(name) for name in ("narrow", "gave_up", "wait", "chunks", "chunk", "next_chunk", "through")
         )
         exec_mask = scalars.mask(layout.EXEC)
-        self._whether(loop, exec_mask, narrow, missed, wait)
+        self._whether(loop, exec_mask, narrow, missed, wait, full=lanes == self.wave_size)
         rooms = e.entry(f"alloca [{max(len(loop.kept), 1)} x [{self.wave_size} x i32]], align 64")
         words = e.entry(f"alloca [{len(loop.scalar_kept) + 1} x i32], align 16")
         masks = e.entry(f"alloca [{len(loop.masks_kept) + 1} x i64], align 16")
@@ -272,20 +282,15 @@ class Sweeps(Branching):
         outer_at = len(e.lines)
         place = outer.new("i64", ZERO)
         seen = outer.new("i64", ZERO)
-        shift = e.let(f"shl i64 {place}, {e.shift}")
-        lanes = e.let(f"trunc i64 {e.let(f'lshr i64 {exec_mask}, {shift}')} to {e.byte}")
-        skipped = e.block
-        # the bits of masks in lanes that are not active could change, too
-        e.branch(e.let(f"icmp eq {e.byte} {lanes}, 0"), missed if loop.masks_kept else next_, some)
-        e.label(some)
-        chunk = Chunk(e, self.wave_size, place, lanes, missed)
-        found, times = self._pass(loop, mode, chunk, exec_mask, budget, even)
-        self._put_aside(loop, chunk, rooms, words)
-        for at, start in enumerate(loop.masks_kept):
-            wide = e.let(f"zext {e.byte} {self._bits(chunk, start)} to i64")
-            mine, to = e.let(f"shl i64 {wide}, {shift}"), e.let(f"getelementptr i64, ptr {masks}, i64 {at}")
-            known = e.let(f"load i64, ptr {to}")
-            e.do(f"store i64 {e.let(f'or i64 {mine}, {known}')}, ptr {to}")
+        with e.of_lanes(lanes):
+            mine = self._part(place, exec_mask)
+            skipped = e.block
+            # the bits of masks in lanes that are not active could change, too
+            e.branch(e.let(f"icmp eq {e.byte} {mine}, 0"), missed if loop.masks_kept else next_, some)
+            e.label(some)
+            chunk = Chunk(e, self.wave_size, place, mine, missed)
+            found, times = self._pass(loop, mode, chunk, exec_mask, budget, even)
+            self._put_aside(loop, chunk, rooms, words, masks)
         if loop.may_differ:
             same = e.let(f"icmp eq i64 {times}, {seen}")
             same = e.let(f"or i1 {same}, {e.let(f'icmp eq i64 {seen}, 0')}")
@@ -300,7 +305,7 @@ class Sweeps(Branching):
         after = e.let(f"add i64 {place}, 1")
         outer.again(place, after, next_)
         outer.again(seen, latest, next_)
-        e.branch(e.let(f"icmp eq i64 {after}, {self.wave_size // e.lanes}"), done, chunks)
+        e.branch(e.let(f"icmp eq i64 {after}, {self.wave_size // lanes}"), done, chunks)
         e.lines[outer_at:outer_at] = outer.lines()
         e.label(done)
         spent = e.let(f"mul i64 {e.let(f'add i64 {latest}, -1')}, {_cost(loop)}")
@@ -317,15 +322,19 @@ class Sweeps(Branching):
         e.label(narrow)
         return found
 
-    def _whether(self, loop: _Loop, exec_mask: Value, narrow: str, missed: str, wait: str) -> None:
-        """The loop is tried if a lane is active, unless it was given up a short time ago."""
+    def _whether(self, loop: _Loop, exec_mask: Value, narrow: str, missed: str, wait: str, full: bool) -> None:
+        """The loop is tried if a lane is active (full: if all are), unless it was given up a short time ago."""
         e = self.emitter
         slot = self.slot(loop.block + (2 << 32))  # the entry holds how often not to try, and how often it was last
         place = e.let(f"getelementptr i8, ptr {self.site.cache}, i64 {layout.ALLOCATION_BYTES * slot}")
         last_at = e.let(f"getelementptr i8, ptr {place}, i64 4")
         left = e.let(f"load i32, ptr {place}")
         some, go = e.name("some"), e.name("sweep")
-        e.branch(e.let(f"icmp eq i64 {exec_mask}, 0"), narrow, some, likely=False)
+        if full:
+            fits = e.let(f"icmp eq i64 {exec_mask}, {signed((1 << self.wave_size) - 1, 64)}")
+        else:
+            fits = e.let(f"icmp ne i64 {exec_mask}, 0")
+        e.branch(fits, some, narrow, likely=True)
         e.label(some)
         e.branch(e.let(f"icmp eq i32 {left}, 0"), go, wait, likely=True)
         e.label(wait)
@@ -359,7 +368,7 @@ class Sweeps(Branching):
         for register in loop.carried:
             chunk.get(register)
         begins = {r: self._begin(chunk, r, width) for r, width in even.items()}
-        before_masks = {start: self._part(chunk, scalars.mask(start)) for start in loop.masks_carried}
+        before_masks = {start: self._part(chunk.number, scalars.mask(start)) for start in loop.masks_carried}
         begin_at, head, more, out = len(e.lines), e.name("iteration"), e.name("more"), e.name("out")
         phis = _Phis(e, e.block)
         e.jump(head)
@@ -443,10 +452,12 @@ class Sweeps(Branching):
         mask = e.let(f"and {e.byte} {self._bits(chunk, layout.VCC)}, {chunk.bits}")
         return e.let(f"icmp {'ne' if row.nonzero else 'eq'} {e.byte} {mask}, 0")
 
-    def _part(self, chunk: Chunk, mask: Value) -> Value:
-        """The chunk's bits of a lane mask (i64)."""
+    def _part(self, chunk: Value, mask: Value) -> Value:
+        """The bits of a lane mask (i64) that a chunk has, by its number."""
         e = self.emitter
-        shifted = e.let(f"lshr i64 {mask}, {e.let(f'shl i64 {chunk.number}, {e.shift}')}")
+        if e.lanes == 64:
+            return e.let(f"add i64 {mask}, 0")
+        shifted = e.let(f"lshr i64 {mask}, {e.let(f'shl i64 {chunk}, {e.shift}')}")
         return e.let(f"trunc i64 {shifted} to {e.byte}")
 
     def _bits(self, chunk: Chunk, start: int) -> Value:
@@ -487,7 +498,7 @@ class Sweeps(Branching):
     def _source_bits(self, operand: Operand, chunk: Chunk) -> Value:
         value = operand.value
         if isinstance(value, Literal):
-            return self._part(chunk, Integer(signed(int(value.value), 64)))
+            return self._part(chunk.number, Integer(signed(int(value.value), 64)))
         number = scalar_number(value) if isinstance(value, Register) else None
         if number is None or operand.neg or operand.abs:
             raise _Unfit
@@ -497,7 +508,7 @@ class Sweeps(Branching):
             return self._bits(chunk, number)
         if bits(number, self.wave_size // 32) & self.run.masks:
             raise _Unfit
-        return self._part(chunk, self.scalars.mask(number))
+        return self._part(chunk.number, self.scalars.mask(number))
 
     def _scalars_before(self, loop: _Loop) -> None:
         """All scalars that the loop reads, ahead of it: two at a time where it does not change them."""
@@ -540,11 +551,18 @@ class Sweeps(Branching):
         else:
             self.salu.row(decoded, mode)
 
-    def _put_aside(self, loop: _Loop, chunk: Chunk, rooms: Value, words: Value) -> None:
-        """A chunk's registers and the scalars, until all chunks are through."""
+    def _put_aside(self, loop: _Loop, chunk: Chunk, rooms: Value, words: Value, masks: Value) -> None:
+        """A chunk's registers, its bits of masks, and the scalars, until all chunks are through."""
         e, scalars = self.emitter, self.scalars
         for at, register in enumerate(loop.kept):
             e.do(f"store {e.v32} {chunk.get(register)}, ptr {self._room(rooms, at, chunk.number)}, align {e.align}")
+        for at, start in enumerate(loop.masks_kept):
+            own = self._bits(chunk, start)
+            own = own if e.lanes == 64 else e.let(f"zext {e.byte} {own} to i64")
+            own = e.let(f"shl i64 {own}, {e.let(f'shl i64 {chunk.number}, {e.shift}')}")
+            to = e.let(f"getelementptr i64, ptr {masks}, i64 {at}")
+            known = e.let(f"load i64, ptr {to}")
+            e.do(f"store i64 {e.let(f'or i64 {own}, {known}')}, ptr {to}")
         for at, n in enumerate(loop.scalar_kept):
             e.do(f"store i32 {scalars.word(n)}, ptr {e.let(f'getelementptr i32, ptr {words}, i64 {at}')}")
         if loop.keeps_scc:
