@@ -357,6 +357,7 @@ WAVE = _structure(
     Thread * thread
     Wave * next: the next wave of the workgroup; 0: this is the last
     i64 counted: what `budget` was when its instructions were last counted
+    i64 withheld: of `budget`, so that it gives way soon; 0: nothing
     Check * checker
     u64 shuffle: gpulab_shuffle
     u64 note: gpulab_note
@@ -401,7 +402,8 @@ ALLOCATION = _structure(
     "below `wide`. This is the part of the allocation whose addresses have one high half, less EDGE bytes at both ends "
     "of these 4 GiB; `start` and `places` tell the support code the same of all of it. An observed wave of a kernel "
     "that does not record itself has an empty table (Launch.blind) instead. A run that is there for a whole wave, too, "
-    "has an entry: `from` is how often that is not to be tried.",
+    "has an entry: `from` is how often that is not to be tried. So does a loop that each chunk does by itself "
+    "(sweeps.py): the high half of `from` is how often it was not tried the last time.",
     """
     u64 from
     u32 wide, single

@@ -18,6 +18,7 @@ from gpulab.virtual_gpu.translate.function import translate
 SOURCE = r"""
 #define I int i = blockIdx.x * blockDim.x + threadIdx.x
 extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) { I; if (i < n) y[i] = fmaf(a, x[i], y[i]); }
+extern "C" __global__ void filled(int* y) { I; y[i] = i; }
 extern "C" __global__ void unsigned_index(unsigned n, const short* x, short* y) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] + x[0];
@@ -150,6 +151,16 @@ def test_the_first_lane_beyond_an_array_is_named(module: gpulab.Module, n: int, 
     assert fault.kind == "out of bounds"
     assert fault.workgroup == (n // 256, 0, 0)
     assert fault.thread == (thread, 0, 0)
+
+
+def test_the_first_lane_that_stores_beyond_an_array_is_named(module: gpulab.Module) -> None:
+    y = gpulab.zeros(1000, "int32")
+    for _ in range(2):
+        with pytest.raises(gpulab.KernelFault) as caught:
+            module.filled[8, 256](y)
+        assert caught.value.fault.workgroup == (3, 0, 0)
+        assert caught.value.fault.thread == (232, 0, 0)
+    assert (y.to_host()[:768] == np.arange(768)).all()
 
 
 @pytest.mark.parametrize("name", ["saxpy", "unsigned_index", "wide_index", "wrapped", "moved"])

@@ -234,16 +234,19 @@ class VirtualDevice:
             self._prepare(plan, host)
         if arena.unwritten and not request.checked:  # what this kernel writes is not known
             arena.unwritten.clear()
-        launch = plan.launch
+        launch, sample = plan.launch, plan.known_sample(kernarg) if plan.simple else b""
         started = began if plan.settled else time.perf_counter()
         size = self._native.launch(plan.address, plan.first, kernarg, len(kernarg))
         if size < 0:
             size = self._drive(plan, host, started)
         if not plan.settled:
             kernel.spent += time.perf_counter() - started
-        seen = ctypes.string_at(launch.seen, size)
+        counted = plan.seen.counted.size
         fault = None if launch.faulted == _NO_FAULT and not request.checked else self._fault(plan)
-        finished = Finished(plan, kernarg, seen, fault)
+        if not sample:
+            sample = plan.sample = ctypes.string_at(launch.seen + counted, size - counted)
+            plan.sampled = kernarg if fault is None and not request.only else None
+        finished = Finished(plan, kernarg, ctypes.string_at(launch.seen, counted), sample, fault)
         if launch.uneven and fault is None:
             finished.amounts = ctypes.string_at(launch.amounts, 8 * plan.total)
         if request.profile:

@@ -65,19 +65,19 @@ class Finished:
 
     Attributes:
         kernarg: the explicit arguments. live: the allocations at the launch (Arena.table).
-        seen: what was counted and recorded, as `Plan.seen` says.
+        counts, sample: what was counted, and what was recorded of the sample, as `Plan.seen` says.
         amounts: what each workgroup did (balance.py), if they differ.
         kept, active: of a profile, what its observer saw, and the rows of lane counts.
         printed: set by who knows. saving: microseconds that the launch costs less, as one in a graph does.
     """
 
     __slots__ = (
-        "_executed", "_record", "_time", "active", "amounts", "fault", "host_us", "kept", "kernarg", "live", "plan",
-        "printed", "saving", "seen",
+        "_executed", "_record", "_time", "active", "amounts", "counts", "fault", "host_us", "kept", "kernarg", "live",
+        "plan", "printed", "sample", "saving",
     )  # fmt: skip
 
-    def __init__(self, plan: Plan, kernarg: bytes, seen: bytes, fault: Fault | None) -> None:
-        self.plan, self.kernarg, self.live, self.seen = plan, kernarg, plan.live, seen
+    def __init__(self, plan: Plan, kernarg: bytes, counts: bytes, sample: bytes, fault: Fault | None) -> None:
+        self.plan, self.kernarg, self.live, self.counts, self.sample = plan, kernarg, plan.live, counts, sample
         self.fault, self.printed, self.host_us, self.saving = fault, "", 0.0, 0.0
         self.kept: Kept | None = None
         self.active = self.amounts = b""
@@ -101,13 +101,13 @@ class Finished:
 
     def _counted(self) -> tuple[int, ...]:
         if self._executed is None:
-            self._executed = self.plan.seen.counted.unpack_from(self.seen)
+            self._executed = self.plan.seen.counted.unpack(self.counts)
         return self._executed
 
     def _recorded(self) -> Recorded:
-        size, _, banked, used, log = self.plan.seen
-        seen = self.seen
-        return Recorded(size, seen[log:], seen[used:log], seen[banked:used])
+        size, _, used, log = self.plan.seen
+        sample = self.sample
+        return Recorded(size, sample[log:], sample[used:log], sample[:used])
 
     @property
     def _counts(self) -> Sequence[int]:
@@ -126,7 +126,7 @@ class Finished:
         if self._time is None:
             plan = self.plan
             request, times, used = plan.request, plan.code.times, plan.footprint(self.live, self.kernarg)
-            key = request.grid, request.block, plan.lds, request.only, self.seen, used, self.amounts
+            key = request.grid, request.block, plan.lds, request.only, self.counts, self.sample, used, self.amounts
             known = times.get(key)
             if known is None:
                 if len(times) >= MOST_TIMES:

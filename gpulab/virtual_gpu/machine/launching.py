@@ -63,14 +63,14 @@ def most_alive(architecture: Architecture, kernel: LoadedKernel, block: Dim3, ld
 
 
 class Layout(NamedTuple):
-    """What gpulab_collect writes: waves and blocks, and from which byte on what was seen of LDS, words of logs, logs.
+    """What gpulab_collect writes: waves and blocks, then the sample: what was seen of LDS, and from which byte on words
+    of logs, logs.
 
     size: of the sample's box.
     """
 
     size: Dim3
     counted: struct.Struct
-    banked: int
     used: int
     log: int
 
@@ -83,11 +83,14 @@ class Plan:
         lds: bytes of a workgroup. total: workgroups. waves: of all of them. seen: what launches leave behind.
         settled: the code stays as it is. simple: nothing is to be prepared for each launch.
         live: the allocations (Arena.table). generation: of the arena, as they are there.
+        sample: of the last launch that was observed (`Plan.seen` says how it lies in memory), which had the arguments
+        `sampled`; None: not to be taken for another one.
     """
 
     __slots__ = (
         "_footprint", "_freed", "_granule", "_held", "address", "code", "contexts", "device", "first", "generation",
-        "kernel", "launch", "lds", "live", "recording", "request", "seen", "settled", "simple", "total", "waves",
+        "kernel", "launch", "lds", "live", "recording", "request", "sample", "sampled", "seen", "settled", "simple",
+        "total", "waves",
     )  # fmt: skip
 
     def __init__(
@@ -103,6 +106,8 @@ class Plan:
         self._granule = 1 if checked else kernel.module.granule
         self.settled, self.generation = False, -1
         self.live: array[int] = array("Q")
+        self.sample = b""
+        self.sampled: bytes | None = None
         self._footprint: tuple[array[int], bytes, int] = self.live, b"", 0
         self.simple = not (profile or checked or hidden.multigrid_sync or hidden.hostcall_buffer)
         alone = code.ordered or (hidden.multigrid_sync and request.limit is not None)
@@ -166,8 +171,7 @@ class Plan:
         x, y, z = self.recording.size
         code.observer.record(shared, self.recording)
         shared.seen = device.caches.seen(shared.block_count, shared.access_count)
-        at = 8 * (1 + shared.block_count)
-        ends = at, at + 24 * shared.access_count, at + 24 * shared.access_count + 4 * waves * x * y * z
+        ends = 24 * shared.access_count, 24 * shared.access_count + 4 * waves * x * y * z
         self.seen = Layout((x, y, z), struct.Struct(f"={1 + shared.block_count}Q"), *ends)
         self._held: Any = (shape, scalars, words)
         self.contexts = contexts.first(count)
@@ -184,6 +188,14 @@ class Plan:
         shared.ranges, shared.range_count = live.buffer_info()[0], len(live) // RANGE_WORDS - 1
         shared.freed, shared.freed_count = freed.buffer_info()[0], len(freed) // RANGE_WORDS - 1
         shared.wide = arena.is_wide
+        self.sampled = None
+
+    def known_sample(self, kernarg: bytes) -> bytes:
+        """What the sample of a launch with these arguments will be, if that is known: what it was of the one before,
+        where memory's contents make no difference. Sets the launch up to be observed, or not to be."""
+        known = self.sampled == kernarg and self.code.translation.steady.get()
+        self.launch.observer = 0 if known else build.functions().record
+        return self.sample if known else b""
 
     def footprint(self, live: array[int], kernarg: bytes) -> int:
         """`timing.footprint`; of launches one after the other it is often the same."""

@@ -92,10 +92,10 @@ class Request(NamedTuple):
     only: bool = False
 
 
-TimeKey = tuple[Dim3, Dim3, int, bool, bytes, int, bytes]
+TimeKey = tuple[Dim3, Dim3, int, bool, bytes, bytes, int, bytes]
 """What launches of a kernel have in common if they take the same modelled time: grid, block, LDS of a workgroup,
-whether the sample alone was run, what was counted and recorded (Finished.seen), bytes of allocations in use,
-what each workgroup did."""
+whether the sample alone was run, what was counted and what was recorded (Finished.counts, sample), bytes of allocations
+in use, what each workgroup did."""
 
 
 @dataclass(slots=True)

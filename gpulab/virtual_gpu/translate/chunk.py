@@ -16,14 +16,14 @@ from gpulab.virtual_gpu.translate.linear import Lines
 class Chunk:
     """Lanes of one pass. `number` is the chunk's index (i64), `bits` its EXEC bits (of type emitter.byte).
 
-    missed: of a chunk that is a whole wave with all lanes active: the label to go to where an access is neither of
-    consecutive addresses nor of the same in all lanes.
+    missed: of a chunk that is a whole wave with all lanes active, or that goes round a loop by itself (sweeps.py): the
+    label to go to where an access is neither of consecutive addresses nor of the same in all lanes.
     """
 
     def __init__(self, emitter: Emitter, wave_size: int, number: Value, bits: Value, missed: str = "") -> None:
         self.emitter, self.wave_size, self.number, self.bits = emitter, wave_size, number, bits
         self.missed = missed
-        self.lines = Lines(emitter, wave_size) if missed else None
+        self.lines = Lines(emitter) if missed else None
         self.reader = Reader(emitter, emitter.lanes)
         self.values: dict[int, Value] = {}
         self.pairs: dict[int, Value] = {}
@@ -59,14 +59,16 @@ class Chunk:
     def spread(self, value: Value, width: int) -> Value:
         """A number that is the same in all lanes, as it was captured: a vector of the emitter's own lanes."""
         e = self.emitter
-        if isinstance(value, Constant) or e.lanes == e.own_lanes:
+        if isinstance(value, Constant) or (e.lanes == e.own_lanes and self.lines is None):
             return value
         if isinstance(value, Joined):
             return Joined(e, self.spread(value.low, 32), self.spread(value.high, 32))
-        kind = f"<{e.own_lanes} x i{width}>"
-        result = e.let(f"shufflevector {kind} {value}, {kind} poison, <{e.lanes} x i32> zeroinitializer")
+        kind, result = f"<{e.own_lanes} x i{width}>", value
+        if e.lanes != e.own_lanes:
+            result = e.let(f"shufflevector {kind} {value}, {kind} poison, <{e.lanes} x i32> zeroinitializer")
         if self.lines is not None:
-            self.lines.uniform(result, e.let(f"extractelement {kind} {value}, i32 0"), width)
+            first = e.splats.get(value)
+            self.lines.uniform(result, first or e.let(f"extractelement {kind} {value}, i32 0"), width)
         return result
 
     def address(self, register: int) -> Value:

@@ -119,6 +119,10 @@ class Emitter:
         self._names = 0
         self._labels = 0
         self.entry_lines: list[str] = []
+        self.hoisted: list[str] | None = None  # what goes ahead of the loop that is being emitted (sweeps.py)
+        self._steady: set[str] = set()  # values in there
+        self._before_loop = 0  # names that there were before it
+        self.splats: dict[Value, Value] = {}  # vectors of one number in all lanes: the number
 
     def _set_lanes(self, lanes: int) -> None:
         self.lanes, self.shift, self.align = lanes, lanes.bit_length() - 1, min(4 * lanes, 64)
@@ -128,16 +132,54 @@ class Emitter:
     @contextlib.contextmanager
     def of_lanes(self, lanes: int) -> Iterator[None]:
         """What is emitted within is for a chunk of so many lanes."""
+        before = self.lanes
         self._set_lanes(lanes)
         try:
             yield
         finally:
-            self._set_lanes(self.own_lanes)
+            self._set_lanes(before)
+
+    def begin_loop(self) -> None:
+        """A loop begins, of which what stays the same is to be put ahead (`steady`, `ahead_of_loop`)."""
+        self.hoisted, self._before_loop = [], self._names
+        self._steady.clear()
+
+    def end_loop(self) -> list[str]:
+        """The loop ends; gives what is to go ahead of it."""
+        ahead, self.hoisted = self.hoisted or [], None
+        return ahead
+
+    def steady(self, text: str, *operands: Value) -> Local:
+        """The same as `let`; ahead of the loop that is being emitted if its operands stay the same in there."""
+        if self.hoisted is None or not all(self._is_steady(each) for each in operands):
+            return self.let(text)
+        with self.ahead_of_loop():
+            return self.let(text)
+
+    def _is_steady(self, value: Value) -> bool:
+        if isinstance(value, Constant) or value in self._steady:
+            return True
+        if isinstance(value, Joined):
+            return False
+        return value.startswith("%e") or (value.startswith("%t") and int(value[2:]) <= self._before_loop)
+
+    @contextlib.contextmanager
+    def ahead_of_loop(self) -> Iterator[None]:
+        """What is emitted within is done once, ahead of the loop that is being emitted, if one is that asks for it."""
+        inside = self.lines
+        if self.hoisted is not None:
+            self.lines = self.hoisted
+        try:
+            yield
+        finally:
+            self.lines = inside
 
     def let(self, text: str) -> Local:
         self._names += 1
         name = Local(f"%t{self._names}")
         self.lines.append(f"  {name} = {text}")
+        if self.lines is self.hoisted:
+            self._steady.add(name)
         return name
 
     def low(self, whole: Value) -> Value:
@@ -204,9 +246,11 @@ def splat(emitter: Emitter, type: str, value: Value) -> Value:
     if isinstance(value, Constant):
         return Constant(f"splat ({type} {value})")
     one = emitter.let(f"insertelement <{width} x {type}> poison, {type} {value}, i32 0")
-    return emitter.let(
+    all_ = emitter.let(
         f"shufflevector <{width} x {type}> {one}, <{width} x {type}> poison, <{width} x i32> zeroinitializer"
     )
+    emitter.splats[all_] = value
+    return all_
 
 
 def splats(width: int, number: int) -> Constant:

@@ -20,7 +20,6 @@ from bisect import bisect_right
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Program, Register
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
 from gpulab.virtual_gpu.translate import images, layout, matrix
-from gpulab.virtual_gpu.translate.branching import Branching
 from gpulab.virtual_gpu.translate.captured import Gathered
 from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, Decoder, bits, is_dpp, words
 from gpulab.virtual_gpu.translate.emitter import Value, signed
@@ -28,13 +27,14 @@ from gpulab.virtual_gpu.translate.frame import Piece
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.pieces import Pieces, Translation
+from gpulab.virtual_gpu.translate.sweeps import Sweeps
 
 PIECE = 2500  # lines of IR from which on a function ends, where no loop is cut and much is to come
 LARGE = 500  # instructions from which on blocks outside loops are compiled quickly
 HUGE = 3000  # instructions from which on loops over chunks are spared LLVM's strength reduction, too
 
 
-class _Function(Branching, Pieces):
+class _Function(Sweeps, Pieces):
     """The translation of one kernel: `emit` goes through the blocks, `Pieces._assemble` ties them together."""
 
     def emit(self) -> Translation:
@@ -65,10 +65,12 @@ class _Function(Branching, Pieces):
             e.label(f"b{block}")
             self.scalars.forget()
             self.run.new_block()
-            self._count(self.counters, numbers[block])
             mode = self.modes.get(block)
             if mode is None:
                 mode = next(iter(self.modes.values()))
+            whole = self.run.whole
+            self.run.whole = not self._sweep(block, mode, numbers[block]) and whole  # what one does the other need not
+            self._count(self.counters, numbers[block])
             self._open_segment()
             ended = False
             for index in body:
@@ -85,6 +87,7 @@ class _Function(Branching, Pieces):
                     e.jump(f"b{body[-1] + 1}")
                 else:
                     self._stop("bad jump", body[-1])
+            self.run.whole = whole
         return self._assemble(common)
 
     def _lines_left(self, done: int) -> int:

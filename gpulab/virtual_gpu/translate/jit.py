@@ -124,7 +124,7 @@ def _optimise(here: Host, module: Any) -> None:
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     # No NewGVN: on long straight-line kernels it stops the whole process with a failed assertion (LLVM 22).
-    passes.add_dead_code_elimination_pass()
+    passes.add_aggressive_dce_pass()
     passes.run(module, builder)
 
 

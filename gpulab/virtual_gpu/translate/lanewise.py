@@ -247,7 +247,8 @@ class Lanewise:
                 old = self._lane_bits(chunk, item.masks[number])
                 value = e.let(f"select {e.v1} {written}, {e.v1} {value}, {e.v1} {old}")
                 value = e.let(f"and {e.v1} {value}, {allowed}")
-            active = value if chunk.missed else e.let(f"and {e.v1} {value}, {chunk.active}")
+            whole = e.lanes != e.own_lanes  # a whole wave, with all lanes active
+            active = value if whole else e.let(f"and {e.v1} {value}, {chunk.active}")
 
             def write_mask() -> None:
                 if number is not None:

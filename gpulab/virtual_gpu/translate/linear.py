@@ -1,4 +1,5 @@
-"""Numbers that go up evenly from lane to lane, as most addresses do: `Lines` follows them through a whole wave's run.
+"""Numbers that go up evenly from lane to lane, as most addresses do: `Lines` follows them through a whole wave's run,
+or through one chunk's pass of a loop (sweeps.py).
 
 A vector whose lane i holds first + step * i needs no look at its lanes: what an address comes to in the first lane,
 and the step, say whether the addresses are consecutive and where they end. Vectors are known by their IR values. One
@@ -69,10 +70,10 @@ def _is_high(fact: Fact) -> TypeGuard[Line | High | Sign]:
 
 
 class Lines:
-    """What is known of the vectors of one whole wave, by their IR values."""
+    """What is known of the vectors of a chunk, by their IR values."""
 
-    def __init__(self, emitter: Emitter, wave_size: int) -> None:
-        self.emitter, self.last = emitter, wave_size - 1
+    def __init__(self, emitter: Emitter) -> None:
+        self.emitter, self.last = emitter, emitter.lanes - 1
         self._facts: dict[Value, Fact] = {}
         self._loaded: set[Value] = set()
         self._pairs: dict[Value, tuple[Value, Value]] = {}
@@ -129,6 +130,22 @@ class Lines:
         """A vector that has the same number in all lanes."""
         self._facts[value] = self._line(first, ZERO, TRUE, width)
 
+    # what goes round a loop
+
+    def follows(self, low: Value, high: Value) -> bool:
+        """Whether two halves are those of one line of 64 bits, as it was computed."""
+        below, above = self.fact(low), self.fact(high)
+        return isinstance(below, Line) and isinstance(above, High) and below.whole is above.whole
+
+    def carried(self, low: Value, high: Value | None, line: Line) -> None:
+        """A line comes round a loop, in the lanes of one vector, or in those of two halves."""
+        line = self._line(line.first, line.step, line.holds, line.width)
+        if high is None:
+            self._facts[low] = line
+        else:
+            assert line.low is not None
+            self._facts[low], self._facts[high] = line.low, High(line)
+
     # lines
 
     def _line(self, first: Value, step: Value, holds: Value, width: int, low: Line | None = None) -> Line:
@@ -136,7 +153,7 @@ class Lines:
         if width == 64:
             if low is None:
                 e = self.emitter
-                small = [v if isinstance(v, Integer) else e.let(f"trunc i64 {v} to i32") for v in (first, step)]
+                small = [v if isinstance(v, Integer) else e.steady(f"trunc i64 {v} to i32", v) for v in (first, step)]
                 small = [Integer(signed(v.number, 32)) if isinstance(v, Integer) else v for v in small]
                 line.low = Line(small[0], small[1], holds, 32)
             assert line.low is not None
@@ -146,26 +163,31 @@ class Lines:
     def _even(self, value: Value) -> Line:
         """Registers: that their lanes go up evenly is looked at."""
         e = self.emitter
-        first = e.let(f"extractelement {e.v32} {value}, i32 0")
-        step = e.let(f"sub i32 {e.let(f'extractelement {e.v32} {value}, i32 1')}, {first}")
-        lanes = Constant("<" + ", ".join(f"i32 {n}" for n in range(e.lanes)) + ">")
-        wanted = e.let(f"mul {e.v32} {lanes}, {splat(e, 'i32', step)}")
-        wanted = e.let(f"add {e.v32} {wanted}, {splat(e, 'i32', first)}")
-        differs = e.let(f"icmp ne {e.v32} {value}, {wanted}")
-        holds = e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {differs} to {e.byte}')}, 0")
+        with e.ahead_of_loop():
+            first = e.let(f"extractelement {e.v32} {value}, i32 0")
+            step = e.let(f"sub i32 {e.let(f'extractelement {e.v32} {value}, i32 1')}, {first}")
+            lanes = Constant("<" + ", ".join(f"i32 {n}" for n in range(e.lanes)) + ">")
+            wanted = e.let(f"mul {e.v32} {lanes}, {splat(e, 'i32', step)}")
+            wanted = e.let(f"add {e.v32} {wanted}, {splat(e, 'i32', first)}")
+            differs = e.let(f"icmp ne {e.v32} {value}, {wanted}")
+            holds = e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {differs} to {e.byte}')}, 0")
         return Line(first, step, holds, 32)
 
     def _both(self, one: Value, other: Value) -> Value:
         if TRUE in (one, other) or one == other:
             return other if one == TRUE else one
-        return self.emitter.let(f"and i1 {one}, {other}")
+        return self.emitter.steady(f"and i1 {one}, {other}", one, other)
 
     def _binary(self, op: str, a: Value, b: Value, width: int) -> Value:
         if isinstance(a, Integer) and isinstance(b, Integer):
             x, y = a.number, b.number
             done = {"add": x + y, "sub": x - y, "mul": x * y, "and": x & y, "or": x | y, "shl": x << (y & width - 1)}
             return Integer(signed(done[op], width))
-        return self.emitter.let(f"{op} i{width} {a}, {b}")
+        if b == ZERO and op != "mul" and op != "and":
+            return a
+        if a == ZERO and op in ("add", "or"):
+            return b
+        return self.emitter.steady(f"{op} i{width} {a}, {b}", a, b)
 
     def _wide(self, line: Line, is_signed: bool) -> Line:
         """A line of 32 bits as one of 64: its last lane has to be where the first one and the steps lead."""
@@ -175,14 +197,14 @@ class Lines:
         def wide(value: Value, how: str) -> Value:
             if isinstance(value, Integer):
                 return Integer(value.number if how == "sext" else value.number & 0xFFFFFFFF)
-            return e.let(f"{how} i32 {value} to i64")
+            return e.steady(f"{how} i32 {value} to i64", value)
 
         first, step, holds = wide(line.first, extend), wide(line.step, "sext"), line.holds
         if line.step != ZERO:
             end = self._binary("add", first, self._binary("mul", step, Integer(self.last), 64), 64)
-            back = e.let(f"trunc i64 {end} to i32")
-            same = e.let(f"icmp eq i64 {e.let(f'{extend} i32 {back} to i64')}, {end}")
-            holds = self._both(holds, same)
+            back = e.steady(f"trunc i64 {end} to i32", end)
+            back = e.steady(f"{extend} i32 {back} to i64", back)
+            holds = self._both(holds, e.steady(f"icmp eq i64 {back}, {end}", back, end))
         return self._line(first, step, holds, 64, Line(line.first, line.step, line.holds, 32))
 
     def _pair(self, low: Fact, high: Fact) -> Line | None:
@@ -201,11 +223,12 @@ class Lines:
         if high.first == ZERO == high.step:
             return line
         e = self.emitter
-        over = e.let(f"shl i64 {e.let(f'zext i32 {high.first} to i64')}, 32")
+        over = e.steady(f"zext i32 {high.first} to i64", high.first)
+        over = e.steady(f"shl i64 {over}, 32", over)
         first = self._binary("or", line.first, over, 64)
         holds = self._both(line.holds, high.holds)
         if high.step != ZERO:  # registers, which have to be the same in all lanes
-            holds = self._both(holds, e.let(f"icmp eq i32 {high.step}, 0"))
+            holds = self._both(holds, e.steady(f"icmp eq i32 {high.step}, 0", high.step))
         return self._line(first, line.step, holds, 64, line.low)
 
     # expressions

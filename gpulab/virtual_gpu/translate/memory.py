@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.chunk import Chunk
-from gpulab.virtual_gpu.translate.emitter import FALSE, ZERO, Constant, Emitter, Integer, Value, signed, splat
+from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Constant, Emitter, Integer, Value, signed, splat
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
 from gpulab.virtual_gpu.translate.linear import Line
 
@@ -221,20 +221,27 @@ class _Plan:
     """IR values that decide how a chunk's access is done.
 
     pointer: the first lane's host address; consecutive: the lanes' elements follow each other inside the bounds;
-    same, single: all lanes have the first one's address, and an element may begin there (i1; `same` as a thunk, as it
-    is seldom wanted).
+    same: all lanes have the first one's address, and an element may begin there (i1, as a thunk, as it is seldom
+    wanted).
+    either: where lines are known: one of the two holds (i1); then the two say nothing of bounds.
     """
 
     pointer: Value
     consecutive: Value
     same: Callable[[], Value]
+    either: Value | None = None
 
 
 def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
     e = chunk.emitter
     shift = _align(access.row, site).bit_length() - 1
-    entry = e.let(f"getelementptr i8, ptr {site.cache}, i64 {layout.ALLOCATION_BYTES * access.slot}")
-    wide_at = e.let(f"getelementptr i8, ptr {entry}, i64 8")
+
+    def known(type: str, name: str, after: int = 0) -> Value:
+        """A field of the instruction's entry, or what stands so many bytes after its beginning."""
+        at = layout.ALLOCATION_BYTES * access.slot + layout.ALLOCATION[name] + after
+        with e.ahead_of_loop():
+            return e.let(f"load {type}, ptr {e.let(f'getelementptr i8, ptr {site.cache}, i64 {at}')}")
+
     conditions: list[Value] = []
     line = access.line
     wide = access.pair is not None or (line is not None and line.width == 64)
@@ -256,31 +263,34 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
         if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset
             home = site.lds
         else:
-            home = _home(e, entry)
-            relative = e.let(f"sub i32 {relative}, {e.let(f'load i32, ptr {entry}')}")
+            home = known("ptr", "home")
+            relative = e.let(f"sub i32 {relative}, {known('i32', 'from')}")
         pointer = e.let(f"getelementptr i8, ptr {home}, i64 {e.let(f'zext i32 {relative} to i64')}")
     else:
         if start is None:
             start = e.let(f"add i64 {e.let(f'zext i32 {first} to i64')}, {access.base}")
-        relative, kind = e.let(f"sub i64 {start}, {e.let(f'load i64, ptr {entry}')}"), "i64"
-        pointer = e.let(f"getelementptr i8, ptr {_home(e, entry)}, i64 {relative}")
+        relative, kind = e.let(f"sub i64 {start}, {known('i64', 'from')}"), "i64"
+        pointer = e.let(f"getelementptr i8, ptr {known('ptr', 'home')}, i64 {relative}")
         if access.unsigned_index and not access.uniform:  # the chunk's indices do not run over 2**32
             conditions.append(e.let(f"icmp ult i32 {first}, {-(e.lanes * access.bytes) & 0xFFFFFFFF}"))
     if shift:
         relative = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {relative}", f"{kind} {relative}", f"{kind} {shift}")
 
-    def below(place: Value, more: int = 0) -> Value:
-        limit = e.let(f"load i32, ptr {place}")
+    def below(name: str, more: int = 0) -> Value:
+        limit = known("i32", name)
         if more:
             limit = e.call("i32", "llvm.usub.sat.i32", f"i32 {limit}", f"i32 {more}")
+        return under(limit)
+
+    def under(limit: Value) -> Value:
         if kind == "i64":
-            limit = e.let(f"zext i32 {limit} to i64")
+            limit = e.steady(f"zext i32 {limit} to i64", limit)
         return e.let(f"icmp ult {kind} {relative}, {limit}")
 
     def pattern(step: int) -> Value:
         if line is not None:
-            even = e.let(f"icmp eq i{line.width} {line.step}, {step}")
-            return e.let(f"and i1 {line.holds}, {even}")
+            even = e.steady(f"icmp eq i{line.width} {line.step}, {step}", line.step)
+            return e.steady(f"and i1 {line.holds}, {even}", line.holds, even)
         if access.pair is not None:
             wanted = e.let(f"add {e.v64} {base}, {_steps(step, e.lanes, 64)}") if step else base
             fits = e.let(f"icmp eq {e.v64} {access.pair}, {wanted}")
@@ -288,30 +298,38 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
             wanted = e.let(f"add {e.v32} {base}, {_steps(step, e.lanes, 32)}") if step else base
             fits = e.let(f"icmp eq {e.v32} {access.address}, {wanted}")
             if access.high is not None:
-                half = site.high or e.let(f"load i32, ptr {e.let(f'getelementptr i8, ptr {entry}, i64 4')}")
+                half = site.high or known("i32", "from", 4)
                 high = e.let(f"icmp eq {e.v32} {access.high}, {splat(e, 'i32', half)}")
                 fits = e.let(f"and {e.v1} {fits}, {high}")
         return e.let(f"icmp eq {e.byte} {e.let(f'bitcast {e.v1} {fits} to {e.byte}')}, -1")
 
-    single_at = e.let(f"getelementptr i8, ptr {entry}, i64 12")
-
     def same() -> Value:
-        single = below(single_at)
+        single = below("single")
         return single if access.uniform else e.let(f"and i1 {pattern(0)}, {single}")
 
     if access.uniform:
         return _Plan(pointer, FALSE, same)
-    inside = below(single_at, (e.lanes - 1) * access.bytes >> shift) if chunk.missed else below(wide_at)
+    whole_wave = e.lanes != e.own_lanes
+    if line is not None:  # one comparison for both, as mostly the step is the same all the time
+        straight, alike = pattern(access.bytes), pattern(0)
+        limit = single = known("i32", "single")
+        if whole_wave:
+            more = (e.lanes - 1) * access.bytes >> shift
+            with e.ahead_of_loop():
+                limit = e.call("i32", "llvm.usub.sat.i32", f"i32 {single}", f"i32 {more}")
+        else:
+            limit = known("i32", "wide")
+        limit = e.steady(f"select i1 {straight}, i32 {limit}, i32 {single}", straight)
+        either = e.steady(f"or i1 {straight}, {alike}", straight, alike)
+        fits = e.let(f"and i1 {either}, {under(limit)}")
+        for condition in conditions:
+            fits = e.let(f"and i1 {fits}, {condition}")
+        return _Plan(pointer, straight, lambda: TRUE, fits)
+    inside = below("single", (e.lanes - 1) * access.bytes >> shift) if whole_wave else below("wide")
     consecutive = e.let(f"and i1 {pattern(access.bytes)}, {inside}")
     for condition in conditions:
         consecutive = e.let(f"and i1 {consecutive}, {condition}")
     return _Plan(pointer, consecutive, same)
-
-
-def _home(e: Emitter, entry: Value) -> Value:
-    """Where the allocation of a table's entry begins in this process."""
-    place = e.let(f"getelementptr i8, ptr {entry}, i64 {layout.ALLOCATION['home']}")
-    return e.let(f"load ptr, ptr {place}")
 
 
 def _steps(step: int, lanes: int, width: int) -> Constant:
@@ -394,6 +412,10 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     plan = _plan(chunk, access, site)
     pointer = plan.pointer
     uniform = e.name("uniform")
+    if plan.either is not None:
+        known = e.name("known")
+        e.branch(plan.either, known, slow, likely=True)
+        e.label(known)
     if not access.uniform:
         straight, other = e.name("consecutive"), e.name("other")
         e.branch(plan.consecutive, straight, other, likely=True)
@@ -410,7 +432,10 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
         incoming.append((parts, e.block))
         e.jump(done)
         e.label(other)
-    e.branch(plan.same(), uniform, slow, likely=True if access.uniform else None)
+    if plan.either is not None:
+        e.jump(uniform)
+    else:
+        e.branch(plan.same(), uniform, slow, likely=True if access.uniform else None)
     e.label(uniform)
     parts = []
     for w in range(words):
@@ -445,10 +470,13 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
         _store_slow(chunk, access, site, data)
         return
     plan = _plan(chunk, access, site)
+    consecutive = plan.consecutive
+    if plan.either is not None:
+        consecutive = e.let(f"and i1 {consecutive}, {plan.either}")
     full = e.let(f"icmp eq {e.byte} {chunk.bits}, -1")
     straight, slow, done = e.name("consecutive"), chunk.missed or e.name("scattered"), e.name("stored")
     masked = e.lanes == 16 and words == 1 and element == "i32"  # there are masked stores
-    e.branch(plan.consecutive if masked else e.let(f"and i1 {plan.consecutive}, {full}"), straight, slow, likely=True)
+    e.branch(consecutive if masked else e.let(f"and i1 {consecutive}, {full}"), straight, slow, likely=True)
     e.label(straight)
     whole, kind = data[0], f"<{e.lanes * words} x {element}>"
     if element != "i32":

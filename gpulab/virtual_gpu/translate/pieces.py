@@ -6,13 +6,17 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from gpulab.records import Later
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Symbol
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded
 from gpulab.virtual_gpu.translate.emitter import Local, Value
 from gpulab.virtual_gpu.translate.frame import Frame, Piece
 from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.steady import is_steady
 
 # Adds the small counts of a row of lane counts (layout.py) to its sums, and sets them to zero.
 _SUM_LANES = f"""\
@@ -54,6 +58,7 @@ class Translation:
     symbols: (symbol operand, instruction) in the order of the table that a wave's `symbols` points to.
     accesses: what an observer is told of, by the number it is given.
     widest: the most of them in one run: rows of the buffer that a wave's `addresses` points to.
+    steady: whether launches with the same arguments make the same accesses (steady.py).
     """
 
     ir: str
@@ -68,6 +73,7 @@ class Translation:
     symbols: list[tuple[Symbol, int]]
     accesses: list[Observed]
     widest: int
+    steady: Later[bool]
 
 
 def together(functions: Sequence[str], size: int) -> Iterator[str]:
@@ -106,6 +112,8 @@ class Pieces(Frame):
         shared = "\n".join([*own, *e.declarations.values(), *notes, ""])
         text, quick = (tuple(f"{part}\n{shared}" for part in together(modules[kind], size)) for kind, size in PARTS)
         start = self.entry_live[self.kernel.entry]
+        user, entry = dispatch.initial_registers(self.kernel, self.program.arch).user, self.kernel.entry
+        pointers = [user[name][0] for name in ("kernarg_segment_ptr", "dispatch_ptr") if name in user]
         zeroed = [r for r in range(512) if (start.active | start.asleep) >> r & 1]
         return Translation(
             "".join(text),
@@ -120,6 +128,7 @@ class Pieces(Frame):
             list(self.symbol_slots),
             self.accesses,
             self.run.accesses.widest,
+            Later(partial(is_steady, entry, pointers, self.blocks, self.decoded, self.successors, self.after)),
         )
 
     def _back(self, piece: Piece) -> None:

@@ -38,14 +38,18 @@ PATIENCE = 31  # times that a run goes through its loop at once after it had not
 _SPACES: dict[str, tuple[str, ...]] = {"flat": ("global", "lds"), "buffer": ("global",), "scratch": ()}
 
 
-def _fits(item: Item) -> bool:
-    """Whether an instruction can be emitted for a whole wave: what the support code does has chunks of a fixed size."""
+def _fits(item: Item, whole: bool) -> bool:
+    """Whether an instruction can be emitted without the support code, whose chunks have a fixed size.
+
+    whole: for a whole wave, else for one chunk.
+    """
     row = item.decoded.row
     if isinstance(row, Memory):
-        plain = row.space in ("global", "lds") and row.action != "atomic" and not row.two_address and not row.implied
-        moved = max(1, row.element * row.count // 8)
+        plain = row.space in ("global", "lds") and row.action != "atomic" and not row.implied
+        short = max(1, row.element * row.count // 8) <= 4 and not row.two_address
         lanes_own = item.sources[0] is None or isinstance(item.sources[0], Vector)
-        return plain and moved <= 4 and lanes_own and item.address.buffer is None and item.address.lds is None
+        held = item.address.buffer is None and item.address.lds is None
+        return plain and (short or not whole) and lanes_own and held
     mode, sources = item.mode, [*item.sources, *(item.second.sources if item.second else ())]
     gathers = any(isinstance(source, Gathered) for source in sources)
     return item.only is None and not gathers and mode.plain and not mode.unknown
@@ -83,6 +87,8 @@ class Run:
         self.vectors = 0  # vector registers that this run has written so far
 
     def new_block(self) -> None:
+        self.masks = 0
+        self.starts.clear()
         self.capture.new_block()
         self.accesses.new_block()
 
@@ -92,16 +98,21 @@ class Run:
         """Whether the run must be emitted before this instruction."""
         if not self.items:
             return False
-        if decoded.is_vector:
-            row = decoded.row
-            if self.loads and self.masks & decoded.scalar_reads:
-                return True
-            if isinstance(row, Memory):
-                if self.masks & decoded.scalar_reads:
-                    return True
-                return self._memory_conflict(decoded) and not self._goes_on(row)
+        if self._needs_masks(decoded) or (self.loads and decoded.is_vector and self.masks & decoded.scalar_reads):
+            return True
+        row = decoded.row
+        if decoded.is_vector and isinstance(row, Memory):
+            return self._memory_conflict(decoded) and not self._goes_on(row)
+        return False
+
+    def _needs_masks(self, decoded: Decoded) -> bool:
+        """Whether an instruction needs lane masks made in the run for all lanes, not for its own alone."""
+        if not self.masks:
+            return False
+        if decoded.is_vector and not isinstance(decoded.row, Memory):
             return bool(self.masks & (self._scalar_values(decoded) | self._misplaced_masks(decoded)))
-        return bool(self.masks & (decoded.scalar_reads | decoded.scalar_writes))
+        writes = 0 if decoded.is_vector else decoded.scalar_writes
+        return bool(self.masks & (decoded.scalar_reads | writes))
 
     def _scalar_values(self, decoded: Decoded) -> int:
         """Scalar registers that a vector instruction reads as values. (Masks made in the run it takes lane by lane.)"""
@@ -162,17 +173,26 @@ class Run:
     def _fit(self, items: list[Item]) -> bool:
         """Whether these instructions can be emitted for a whole wave, which does nothing before all is checked."""
         actions = [item.decoded.row.action for item in items if isinstance(item.decoded.row, Memory)]
-        return len(items) <= WHOLE_ITEMS and "store" not in actions[:-1] and all(_fits(item) for item in items)
+        return (
+            len(items) <= WHOLE_ITEMS and "store" not in actions[:-1] and all(_fits(item, whole=True) for item in items)
+        )
 
     # collecting
 
     def add(self, decoded: Decoded, mode: Mode) -> None:
         if isinstance(decoded.row, Memory) and self._memory_conflict(decoded):
             self.loads, self.items = self.items, []
+        self.items.append(self._captured(decoded, mode))
+        self.vectors |= decoded.vector_writes
+        row = decoded.row
+        if isinstance(row, Memory):
+            for space, writes in self._touched(decoded):
+                self.spaces[space] = "store" if writes or self.spaces.get(space) == "store" else "load"
+
+    def _captured(self, decoded: Decoded, mode: Mode) -> Item:
         item = self.capture.item(decoded, mode, self.masks)
         if decoded.pair is not None:
             item.second = self.capture.item(decoded.pair, mode, self.masks)
-        self.items.append(item)
         self.masks |= decoded.scalar_writes
         if decoded.scalar_writes:
             for part in (decoded, decoded.pair):
@@ -180,13 +200,25 @@ class Run:
                     number = mask_number(result.name, result.type, operand)
                     if number is not None:
                         self.starts.add(number)
-        self.vectors |= decoded.vector_writes
-        row = decoded.row
-        if isinstance(row, Memory):
-            for space, writes in self._touched(decoded):
-                self.spaces[space] = "store" if writes or self.spaces.get(space) == "store" else "load"
+        return item
 
     # emitting
+
+    def at_once(self, chunk: Chunk, decoded: Decoded, mode: Mode) -> bool:
+        """Emit an instruction for one chunk alone, if it needs neither the support code nor other chunks' lanes.
+
+        Of a scalar instruction only the latter is asked.
+        """
+        if self._needs_masks(decoded):
+            return False
+        if decoded.is_vector:
+            whole = self.emitter.lanes != self.emitter.own_lanes
+            with self.emitter.of_lanes(self.emitter.own_lanes):  # as `Chunk.spread` takes them
+                item = self._captured(decoded, mode)
+            if not _fits(item, whole):
+                return False
+            self._emit(chunk, item)
+        return True
 
     def flush(self, live: Callable[[int], Live]) -> None:
         """Emit the loop, if there is anything to run, and take over the masks it made."""

@@ -867,10 +867,12 @@ static NOINLINE u32 lines_apart(Observation *o, const Launch *launch, Mark *mark
   return n;
 }
 
-/* The wave goes on without an observer, from its next entry into translated code on. */
+/* The wave goes on without an observer, from its next entry into translated code on, which is soon. */
 static void forget(Wave *wave) {
   wave->observer = wave->blind = 0;
   wave->cache = wave->thread->template_wave.cache;
+  wave->withheld = wave->budget;
+  wave->budget = 0;
 }
 
 static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u64 base, u64 exec, const u32 *low,

@@ -330,6 +330,7 @@ struct Wave {
   Thread *thread;
   Wave *next; /* the next wave of the workgroup; 0: this is the last */
   i64 counted; /* what `budget` was when its instructions were last counted */
+  i64 withheld; /* of `budget`, so that it gives way soon; 0: nothing */
   Check *checker;
   u64 shuffle; /* gpulab_shuffle */
   u64 note; /* gpulab_note */
@@ -377,19 +378,20 @@ PLACE_IS(Wave, blind, 744);
 PLACE_IS(Wave, thread, 752);
 PLACE_IS(Wave, next, 760);
 PLACE_IS(Wave, counted, 768);
-PLACE_IS(Wave, checker, 776);
-PLACE_IS(Wave, shuffle, 784);
-PLACE_IS(Wave, note, 792);
-PLACE_IS(Wave, changed, 800);
-PLACE_IS(Wave, dummy, 808);
-PLACE_IS(Wave, high, 840);
-PLACE_IS(Wave, lds_bytes, 844);
-PLACE_IS(Wave, scratch_bytes, 848);
-PLACE_IS(Wave, index, 852);
-PLACE_IS(Wave, group, 856);
-PLACE_IS(Wave, number, 868);
-PLACE_IS(Wave, seen, 872);
-PLACE_IS(Wave, still, 880);
+PLACE_IS(Wave, withheld, 776);
+PLACE_IS(Wave, checker, 784);
+PLACE_IS(Wave, shuffle, 792);
+PLACE_IS(Wave, note, 800);
+PLACE_IS(Wave, changed, 808);
+PLACE_IS(Wave, dummy, 816);
+PLACE_IS(Wave, high, 848);
+PLACE_IS(Wave, lds_bytes, 852);
+PLACE_IS(Wave, scratch_bytes, 856);
+PLACE_IS(Wave, index, 860);
+PLACE_IS(Wave, group, 864);
+PLACE_IS(Wave, number, 876);
+PLACE_IS(Wave, seen, 880);
+PLACE_IS(Wave, still, 888);
 
 /* What translated code and support code hand each other, for a chunk. It lies at the start of what a wave's
    `addresses` points to; the addresses of a run's accesses are behind it. */
@@ -425,7 +427,8 @@ PLACE_IS(LaneCounts, lanes, 80);
    below `wide`. This is the part of the allocation whose addresses have one high half, less EDGE bytes at both
    ends of these 4 GiB; `start` and `places` tell the support code the same of all of it. An observed wave of a
    kernel that does not record itself has an empty table (Launch.blind) instead. A run that is there for a whole
-   wave, too, has an entry: `from` is how often that is not to be tried. */
+   wave, too, has an entry: `from` is how often that is not to be tried. So does a loop that each chunk does by
+   itself (sweeps.py): the high half of `from` is how often it was not tried the last time. */
 struct Allocation {
   u64 from;
   u32 wide;

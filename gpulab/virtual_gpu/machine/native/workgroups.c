@@ -43,7 +43,7 @@ int gpulab_stop(Wave *wave, u32 kind, u32 instruction) { return fault(wave, kind
 
 /* Clocks as a kernel sees them: instructions executed by this wave, so that runs repeat exactly. */
 u64 gpulab_clock(Wave *wave) {
-  return (u64)(launch_of(wave)->limit - (u64)wave->steps - (u64)wave->budget);
+  return (u64)(launch_of(wave)->limit - (u64)wave->steps - (u64)wave->budget - (u64)wave->withheld);
 }
 
 /* What a thread counts is 0, and it keeps nothing of the launch before. What is the same for all waves of a launch goes
@@ -136,7 +136,7 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
     wave->index = w;
     wave->next = w + 1 < waves ? wave + 1 : 0;
     wave->seen = wave->still = 0;
-    wave->counted = 0;
+    wave->counted = wave->withheld = 0;
     wave->observer = observer;
     wave->blind = blind != 0;
     wave->cache = cache;
@@ -185,6 +185,12 @@ static NOINLINE int went_on(const Launch *launch, Wave *wave) {
   return !wave->still;
 }
 
+/* What was withheld of a wave's slice is there again. */
+static inline void give_back(Wave *wave) {
+  wave->budget += wave->withheld;
+  wave->withheld = 0;
+}
+
 /* Lets each live wave of a workgroup run once: until it ends, waits at a barrier, sleeps or has used its slice. Of waves
    that end or wait a kernel runs several in a row, up to thread->running.
    Returns the number of waves that are still live; ~0 after a fault. */
@@ -206,12 +212,19 @@ static u32 run_group(Thread *thread, u8 *memory) {
       thread->running = wave;
       u32 status = (u32)entry(wave, (void *)wave->vgprs);
       Wave *last = thread->running;
+      while (status == WAVE_YIELD && last->withheld) { /* it has no observer any more, and some of its slice left */
+        give_back(last);
+        if (last->budget <= 0) break;
+        status = (u32)entry(last, (void *)last->vgprs);
+        last = thread->running;
+      }
       last->status = status;
       if (status == WAVE_FAULT) goto failed;
       if (checked && check_stopped(wave)) goto failed;
       if (looks && (last != wave || (status == WAVE_YIELD ? went_on(launch, last) : status != WAVE_SLEEP)))
         thread->moved = 1;
       for (;; wave++) {
+        give_back(wave);
         u64 used = (u64)(wave->counted - wave->budget);
         wave->counted = wave->budget;
         work += used;

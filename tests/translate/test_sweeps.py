@@ -1,0 +1,268 @@
+"""Loops that each chunk of lanes goes through by itself (translate/sweeps.py): the same results as without, and faults,
+limits and times; which loops are emitted so, and which are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab.virtual_gpu.machine import loading
+from gpulab.virtual_gpu.translate import sweeps
+
+SOURCE = r"""
+#define I int i = blockIdx.x * blockDim.x + threadIdx.x
+#define NO _Pragma("clang loop unroll(disable) vectorize(disable)")
+extern "C" {
+__global__ void product(int n, const float* a, const float* b, float* c) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0;
+    NO for (int k = 0; k < n; ++k) sum = fmaf(a[y * n + k], b[k * n + x], sum);
+    c[y * n + x] = sum;
+}
+__global__ void columns(int n, const int* a, int* y) {  // in steps that go down
+    I; int sum = 0;
+    NO for (int k = n - 1; k >= 0; --k) sum = sum * 3 + a[k * blockDim.x * gridDim.x + i];
+    y[i] = sum;
+}
+__global__ void unsigned_index(unsigned n, unsigned start, const unsigned short* a, int* y) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x; int sum = 0;
+    NO for (unsigned k = 0; k < n; ++k) sum += a[start + i + k] ^ sum << 1;
+    y[i] = sum;
+}
+__global__ void bytes(int n, const signed char* a, int* y) {
+    I; int sum = 0;
+    NO for (int k = 0; k < n; ++k) sum = (sum << 1) + a[i + k] - a[k];
+    y[i] = sum;
+}
+__global__ void vectors(int n, const float4* a, const float2* b, float* y) {
+    I; float sum = 0;
+    NO for (int k = 0; k < n; ++k) {
+        float4 v = a[k];
+        float2 w = b[k * 64 + i % 64];
+        sum += v.x * w.y - v.z + v.w * w.x - v.y;
+    }
+    y[i] = sum;
+}
+__global__ void wide_numbers(int n, const double* a, double* y) {
+    I; double sum = 0;
+    NO for (int k = 0; k < n; ++k) sum = fma(sum, 0.5, a[k + i]);
+    y[i] = sum;
+}
+__global__ void chosen(int n, const int* a, int* y) {  // masks that live within an iteration
+    I; int best = 0, at = -1;
+    NO for (int k = 0; k < n; ++k) {
+        int v = a[k * 3];
+        bool more = v > best + i % 5;
+        best = more ? v : best;
+        at = more ? k : at;
+    }
+    y[i] = best * 1000 + at;
+}
+__global__ void bodies(int n, const float4* p, float* y) {  // what is the same for all lanes comes by scalar loads
+    I; float sum = 0, x = i;
+    NO for (int k = 0; k < n; ++k) { float4 q = p[k]; float d = q.x - x; sum += q.w * d / (d * d + q.y); }
+    y[i] = sum;
+}
+__global__ void in_lds(int n, const int* a, int* y) {
+    __shared__ int tile[512];
+    I; int t = threadIdx.x, sum = 0;
+    tile[t] = a[i]; tile[t + 256] = a[i] * 5;
+    __syncthreads();
+    NO for (int k = 0; k < n; ++k) sum = sum * 7 + tile[(t + k) & 511] + tile[k & 511];
+    y[i] = sum;
+}
+__global__ void registers_alone(int n, const unsigned* a, unsigned* y) {
+    I; unsigned v = a[i];
+    NO for (int k = 0; k < n; ++k) v = v * 1664525u + 1013904223u + k;
+    y[i] = v;
+}
+__global__ void gathered(int n, const int* at, const int* a, int* y) {  // never quick: given up
+    I; int sum = 0;
+    NO for (int k = 0; k < n; ++k) sum = sum * 5 + a[at[k * 64 + i % 64]];
+    y[i] = sum;
+}
+__global__ void two_arrays(int n, const int* a, const int* b, int* y) {  // the second iteration is in another one
+    I; int sum = 0;
+    NO for (int k = 0; k < n; ++k) { const int* p = k & 1 ? a : b; sum = sum * 3 + p[i + k]; }
+    y[i] = sum;
+}
+__global__ void some_lanes(int n, const int* a, int* y) {
+    I; int sum = 7;
+    if (i % 3) { NO for (int k = 0; k < n; ++k) sum = sum * 3 + a[k]; }
+    y[i] = sum;
+}
+__global__ void strides(int n, const int* a, int* y) {  // lanes leave by EXEC
+    I; int sum = i;
+    NO for (int k = i; k < n * 1000; k += gridDim.x * blockDim.x) sum = sum * 3 + a[k];
+    y[i] = sum;
+}
+__global__ void nearest(int n, const int* a, int* y) {  // masks that are carried, and one that is left
+    I; bool found = false; int k = i & ~15, at = 0;
+    NO for (; k < n * 10; k += 16) { bool here = a[k] > 0; found = found != here; at = found ? k : at; }
+    y[i] = at * 2 + found;
+}
+__global__ void until(int n, const int* a, int* y) {  // all lanes see the same, but the compiler does not know it
+    I; int k = 0, sum = 0;
+    NO do { sum = sum * 5 + a[k + i]; ++k; } while (a[k] != 77 && k < n + (i & 0));
+    y[i] = sum;
+}
+__global__ void stores(int n, int* y) {
+    I;
+    NO for (int k = 0; k < n; ++k) y[k * 256 + i] = k;
+}
+__global__ void own_ends(const int* counts, const int* a, int* y) {
+    I; int sum = 0;
+    NO for (int k = 0; k < counts[i]; ++k) sum = sum * 3 + a[k];
+    y[i] = sum;
+}
+}
+"""
+
+
+def translated(patch: pytest.MonkeyPatch) -> list[str]:
+    """The names of kernels of which a loop is emitted so, from now on."""
+    found: list[str] = []
+    emit = sweeps.Sweeps._sweep
+
+    def noted(self: sweeps.Sweeps, *arguments: object) -> bool:
+        done = emit(self, *arguments)  # type: ignore[arg-type]
+        if done:
+            found.append(self.kernel.name)
+        return done
+
+    patch.setattr(sweeps.Sweeps, "_sweep", noted)
+    return found
+
+
+@pytest.fixture(scope="module", params=["gfx942", "gfx1100"])
+def both(request: pytest.FixtureRequest) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
+    """The kernels, and the same without what is tested here."""
+    with gpulab.using(f"virtual:{request.param}"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "QUICK_SECONDS", 0.0)
+        yield gpulab.compile(SOURCE), gpulab.compile(SOURCE + "// without\n")
+
+
+SWEPT = {
+    "product", "columns", "unsigned_index", "bytes", "vectors", "wide_numbers", "chosen", "bodies", "in_lds",
+    "registers_alone", "gathered", "two_arrays", "some_lanes", "strides", "nearest", "until", "own_ends",
+}  # fmt: skip
+RANDOM = np.random.default_rng(11)
+WORDS = RANDOM.integers(0, 2**32, 1 << 16, dtype=np.uint32)
+FLOATS = RANDOM.normal(size=1 << 16).astype(np.float32)
+PLACES = RANDOM.integers(0, 1 << 12, 1 << 13).astype(np.int32)
+
+
+def arguments(name: str, n: int) -> tuple[object, ...]:
+    """A kernel's arguments without the array of results, which is the last."""
+    ints = WORDS.view(np.int32)
+    if name == "product":
+        return n, FLOATS, FLOATS[5:].copy()
+    if name == "unsigned_index":
+        return n, 3, WORDS.view(np.uint16)
+    if name == "bytes":
+        return n, WORDS.view(np.int8)
+    if name == "vectors":
+        return n, FLOATS, FLOATS[3:].copy()
+    if name == "wide_numbers":
+        return n, FLOATS.astype(np.float64)
+    if name == "bodies":
+        return n, np.abs(FLOATS)
+    if name == "gathered":
+        return n, PLACES, ints
+    if name == "two_arrays":
+        return n, ints, ints[7:].copy()
+    if name == "registers_alone":
+        return n, WORDS
+    if name == "stores":
+        return (n,)
+    if name == "own_ends":
+        return PLACES % 7, ints
+    return n, ints
+
+
+def results(module: gpulab.Module, name: str, n: int) -> np.ndarray:
+    """What a kernel gives in a second launch, whose threads have met its arrays before."""
+    given = [gpulab.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments(name, n)]
+    grid, block = ((8, 4), (16, 16)) if name == "product" else ((3,), (200 if name == "columns" else 256,))
+    kind = {"product": "float32", "vectors": "float32", "bodies": "float32", "wide_numbers": "float64"}
+    kind["registers_alone"] = "uint32"
+    for _ in range(2):
+        out = gpulab.zeros(1 << 15, kind.get(name, "int32"))
+        module[name][grid, block](*given, out)
+    return out.to_host().view(np.uint8)
+
+
+@pytest.mark.parametrize("name", [*sorted(SWEPT), "stores"])
+def test_results_are_the_same(both: tuple[gpulab.Module, gpulab.Module], name: str) -> None:
+    module, without = both
+    for n in (1, 2, 31, 64) if name != "product" else (128,):
+        with pytest.MonkeyPatch.context() as patch:
+            found = translated(patch)
+            got = results(module, name, n)
+            patch.setattr(sweeps.Sweeps, "_loop", lambda self, block: None)
+            assert (got == results(without, name, n)).all(), n
+        if n in (1, 128):
+            assert (name in found) == (name in SWEPT)
+
+
+def test_against_numpy(both: tuple[gpulab.Module, gpulab.Module]) -> None:
+    module, _ = both
+    x, n = WORDS.view(np.int32), 40
+    expected = np.zeros(600, np.int32)
+    with np.errstate(over="ignore"):
+        for k in reversed(range(n)):
+            expected = expected * np.int32(3) + x[k * 600 : (k + 1) * 600]
+    assert (results(module, "columns", n).view(np.int32)[:600] == expected).all()
+
+
+def test_the_first_lane_beyond_an_array_is_named(both: tuple[gpulab.Module, gpulab.Module]) -> None:
+    """In the 30th iteration, of which other chunks' lanes are still inside: the loop is done again as it stands."""
+    module, _ = both
+    a, y = gpulab.to_device(np.ones(29 * 256 + 70, np.int32)), gpulab.zeros(256, "int32")
+    for _ in range(2):
+        with pytest.raises(gpulab.KernelFault) as caught:
+            module.columns[1, 256](31, a, y)
+        assert caught.value.fault.thread == (0, 0, 0)
+    with pytest.raises(gpulab.KernelFault) as caught:
+        module.bytes[1, 256](200, gpulab.zeros(200 + 129, "int8"), y)
+    fault = caught.value.fault
+    assert fault.thread == (200 // 16 * 16 + 10, 0, 0) or fault.thread[0] > 128
+
+
+def test_a_limit_of_instructions_holds(both: tuple[gpulab.Module, gpulab.Module]) -> None:
+    module, _ = both
+    x, y = gpulab.to_device(WORDS), gpulab.zeros(768, "uint32")
+    module.registers_alone[3, 256](1000, x, y)
+    gpulab.set_limit(instructions=100_000)
+    try:
+        with pytest.raises(gpulab.KernelTimeout):
+            module.registers_alone[3, 256](10_000_000, x, y)
+    finally:
+        gpulab.set_limit(instructions=None)
+    expected = WORDS[:768].copy()
+    with np.errstate(over="ignore"):
+        for k in range(1000):
+            expected = expected * np.uint32(1664525) + np.uint32(1013904223) + np.uint32(k)
+    assert (y.to_host() == expected).all()
+
+
+def test_modelled_times_are_the_same(both: tuple[gpulab.Module, gpulab.Module]) -> None:
+    module, without = both
+
+    def time(of: gpulab.Module) -> float:
+        x, y = gpulab.to_device(WORDS.view(np.int32)), gpulab.zeros(64 * 256, "int32")
+        start, end = gpulab.Event(), gpulab.Event()
+        of.columns[64, 256](3, x, y)
+        start.record()
+        of.columns[64, 256](3, x, y)
+        end.record()
+        end.synchronize()
+        return end.elapsed_ms(start)
+
+    got = time(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweeps.Sweeps, "_loop", lambda self, block: None)
+        assert got == time(without)
