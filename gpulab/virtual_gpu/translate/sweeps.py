@@ -34,7 +34,6 @@ LONGEST = 63  # times that a loop's block is executed at once after it was given
 MOST = 150  # instructions of a loop that is emitted this way, too: it stands there twice
 PASSES = 4  # until it is known what goes up evenly all the way round
 
-
 _BITWISE = {
     "mov": "{0}", "and": "and {0}, {1}", "or": "or {0}, {1}", "xor": "xor {0}, {1}",
     "and_not0": "and {1}, ~{0}", "and_not1": "and {0}, ~{1}", "or_not0": "or {1}, ~{0}", "or_not1": "or {0}, ~{1}",
@@ -138,7 +137,7 @@ class Sweeps(Branching):
     def _settled(self, loop: _Loop, mode: Mode, number: int, lanes: int) -> bool:
         """Emit it with so many lanes at a time, once it is known what goes up evenly all the way round."""
         e = self.emitter
-        start, rooms, before = len(e.lines), len(e.entry_lines), e.block
+        start, rooms, came = len(e.lines), len(e.entry_lines), e.block
         even = dict.fromkeys(loop.carried, 32)
         try:
             for attempt in range(PASSES + 1):
@@ -149,10 +148,10 @@ class Sweeps(Branching):
                     return True
                 even = found
                 del e.lines[start:], e.entry_lines[rooms:]
-                e.block = before
+                e.block = came
         except _Unfit:
             del e.lines[start:], e.entry_lines[rooms:]
-            e.block = before
+            e.block = came
         finally:
             e.end_loop()
             self.salu.missed = ""
@@ -187,11 +186,8 @@ class Sweeps(Branching):
         own = ~(bits(layout.EXEC, 2) | bits(scc, 1) | masks)
         if (scalar_writes & live.scalars) >> scc & 1:
             return None
-        needed = after
-        for decoded in (
-            branch,
-            *reversed(body),
-        ):  # before EXEC is narrowed: what its lanes hold is needed after the loop
+        needed = after  # before EXEC is narrowed: what its lanes hold is needed after the loop
+        for decoded in (branch, *reversed(body)):
             if decoded.is_vector:
                 break
             needed = before(decoded, needed)
@@ -359,13 +355,9 @@ class Sweeps(Branching):
         assert lines is not None
         scalars.forget()
         self.run.new_block()
-        (scalars.set_pair if self.wave_size == 64 else scalars.set_word)(
-            layout.EXEC, exec_mask if self.wave_size == 64 else e.let(f"trunc i64 {exec_mask} to i32")
-        )
+        scalars.set_mask(layout.EXEC, exec_mask)
         self._scalars_before(loop)
-        for register in loop.inputs:
-            chunk.get(register)
-        for register in loop.carried:
+        for register in (*loop.inputs, *loop.carried):
             chunk.get(register)
         begins = {r: self._begin(chunk, r, width) for r, width in even.items()}
         before_masks = {start: self._part(chunk.number, scalars.mask(start)) for start in loop.masks_carried}
@@ -585,16 +577,13 @@ class Sweeps(Branching):
             to = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * n}")
             e.do(f"store i32 {word}, ptr {to}")
         if loop.kept:
-            before, head, body, latch, stored = (
-                e.block,
-                *(e.name(n) for n in ("put", "put_chunk", "put_next", "put_done")),
-            )
+            came = e.block
+            head, body, latch, stored = (e.name(n) for n in ("put", "put_chunk", "put_next", "put_done"))
             e.jump(head)
             e.label(head)
             place, step = e.ahead("place"), e.ahead("place_next")
-            e.do(f"{place} = phi i64 [ 0, %{before} ], [ {step}, %{latch} ]")
-            shift = e.let(f"shl i64 {place}, {e.shift}")
-            lanes = e.let(f"trunc i64 {e.let(f'lshr i64 {exec_mask}, {shift}')} to {e.byte}")
+            e.do(f"{place} = phi i64 [ 0, %{came} ], [ {step}, %{latch} ]")
+            lanes = self._part(place, exec_mask)
             e.branch(e.let(f"icmp eq {e.byte} {lanes}, 0"), latch, body)
             e.label(body)
             chunk = Chunk(e, self.wave_size, place, lanes)
