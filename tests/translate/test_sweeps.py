@@ -266,3 +266,26 @@ def test_modelled_times_are_the_same(both: tuple[gpulab.Module, gpulab.Module]) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweeps.Sweeps, "_loop", lambda self, block: None)
         assert got == time(without)
+
+
+def test_of_many_loops_some_stand_there_twice() -> None:
+    loops = "".join(
+        f'_Pragma("clang loop unroll(disable)") for (int k = 0; k < n + {j}; ++k) sum = sum * 3 + a[k * {j + 2} + i];\n'
+        f"y[{j} * 256 + i] = sum;\n"
+        for j in range(40)
+    )
+    source = f"""extern "C" __global__ void many(int n, const int* a, int* y) {{
+        int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+        {loops}
+    }}"""
+    with gpulab.using("virtual:gfx942"), pytest.MonkeyPatch.context() as patch:
+        found = translated(patch)
+        y = gpulab.zeros(40 * 256, "int32")
+        gpulab.compile(source).many[1, 256](3, gpulab.to_device(WORDS.view(np.int32)), y)
+    assert 3 < len(found) < 30
+    total, x = np.zeros(256, np.int32), WORDS.view(np.int32)
+    with np.errstate(over="ignore"):
+        for j in range(40):
+            for k in range(3 + j):
+                total = total * np.int32(3) + x[k * (j + 2) : k * (j + 2) + 256]
+    assert (y.to_host()[39 * 256 :] == total).all()

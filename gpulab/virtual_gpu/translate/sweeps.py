@@ -31,7 +31,7 @@ from gpulab.virtual_gpu.translate.runs import WHOLE_ITEMS
 from gpulab.virtual_gpu.translate.structure import label_of
 
 LONGEST = 63  # times that a loop's block is executed at once after it was given up again and again
-MOST = 150  # instructions of a loop that is emitted this way, too: it stands there twice
+MOST = 160  # instructions of a kernel's loops that are emitted this way, too: they stand there twice
 PASSES = 4  # until it is known what goes up evenly all the way round
 
 _BITWISE = {
@@ -114,6 +114,7 @@ class _Phis:
 class Sweeps(Branching):
     """Emits them."""
 
+    _swept = 0  # instructions that were emitted so
     _exec_bits: Value  # of the chunk, as they stand in its iteration
     _scc_unknown: bool  # since then, in its iteration
 
@@ -129,7 +130,9 @@ class Sweeps(Branching):
         if any(decoded.is_vector and isinstance(decoded.row, Memory) for decoded in loop.body):
             widths.append(self.emitter.own_lanes)  # else other chunks' work fills the time until results are there
         try:
-            return any(self._settled(loop, mode, number, width) for width in widths)
+            done = any(self._settled(loop, mode, number, width) for width in widths)
+            self._swept += len(loop.body) if done else 0
+            return done
         finally:
             self.scalars.forget()
             self.run.new_block()
@@ -162,7 +165,12 @@ class Sweeps(Branching):
         body = [self.decoded[index] for index in self.blocks[block]]
         branch, body = body[-1], body[:-1]
         row = branch.row
-        if self.profile or self.checked or not 0 < len(body) <= MOST or branch.index + 1 not in self.blocks:
+        if (
+            self.profile
+            or self.checked
+            or not 0 < len(body) <= MOST - self._swept
+            or branch.index + 1 not in self.blocks
+        ):
             return None
         if not isinstance(row, Control) or row.kind != "cbranch" or (row.register == "exec" and not row.nonzero):
             return None
