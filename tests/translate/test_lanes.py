@@ -22,6 +22,7 @@ def test_the_width_that_this_host_would_not_take(part: str) -> None:
     files = (
         "translate/test_kernels.py",
         "translate/test_scratch.py",
+        "translate/test_sweeps.py",
         "machine/test_observation.py",
         "checked/test_checked.py",
     )

@@ -10,7 +10,7 @@ import pytest
 
 import gpulab
 from gpulab.virtual_gpu.machine import loading
-from gpulab.virtual_gpu.translate import sweeps
+from gpulab.virtual_gpu.translate import jit, sweeps
 
 SOURCE = r"""
 #define I int i = blockIdx.x * blockDim.x + threadIdx.x
@@ -149,6 +149,8 @@ SWEPT = {
     "product", "columns", "unsigned_index", "bytes", "vectors", "wide_numbers", "chosen", "bodies", "in_lds",
     "registers_alone", "gathered", "two_arrays", "some_lanes", "strides", "nearest", "until", "own_ends",
 }  # fmt: skip
+# Without vector loads a loop is worth it a whole wave at a time alone, which is where chunks have 16 lanes.
+WHOLE = {"bodies", "chosen", "own_ends", "registers_alone", "some_lanes"}
 RANDOM = np.random.default_rng(11)
 WORDS = RANDOM.integers(0, 2**32, 1 << 16, dtype=np.uint32)
 FLOATS = RANDOM.normal(size=1 << 16).astype(np.float32)
@@ -205,7 +207,7 @@ def test_results_are_the_same(both: tuple[gpulab.Module, gpulab.Module], name: s
             patch.setattr(sweeps.Sweeps, "_loop", lambda self, block: None)
             assert (got == results(without, name, n)).all(), n
         if n in (1, 128):
-            assert (name in found) == (name in SWEPT)
+            assert (name in found) == (name in SWEPT - (WHOLE if jit.host().lanes == 8 else set()))
 
 
 def test_against_numpy(both: tuple[gpulab.Module, gpulab.Module]) -> None:
