@@ -25,6 +25,19 @@ __global__ void product(int n, const float* a, const float* b, float* c) {
     NO for (int k = 0; k < n; ++k) sum = fmaf(a[y * n + k], b[k * n + x], sum);
     c[y * n + x] = sum;
 }
+__global__ void rows(int n, const int* a, int* y) {  // lanes evenly apart
+    I; int sum = 0;
+    NO for (int k = 0; k < n; ++k) sum = sum * 3 + a[i * 64 + k];
+    y[i] = sum;
+}
+__global__ void lanes_apart(int n, const int* a, int* y) {
+    __shared__ int tile[1024];
+    I; int t = threadIdx.x, sum = 0;
+    for (int k = 0; k < 4; ++k) tile[t + 256 * k] = a[i + k];
+    __syncthreads();
+    NO for (int k = 0; k < n; ++k) sum = sum * 7 + tile[t * 2 + k];
+    y[i] = sum;
+}
 __global__ void columns(int n, const int* a, int* y) {  // in steps that go down
     I; int sum = 0;
     NO for (int k = n - 1; k >= 0; --k) sum = sum * 3 + a[k * blockDim.x * gridDim.x + i];
@@ -149,7 +162,8 @@ def both(request: pytest.FixtureRequest) -> Iterator[tuple[gpulab.Module, gpulab
 
 
 SWEPT = {
-    "product", "columns", "unsigned_index", "bytes", "vectors", "wide_numbers", "chosen", "bodies", "in_lds",
+    "product", "rows", "lanes_apart", "columns", "unsigned_index", "bytes", "vectors", "wide_numbers", "chosen",
+    "bodies", "in_lds",
     "registers_alone", "gathered", "two_arrays", "some_lanes", "strides", "nearest", "until", "own_ends",
 }  # fmt: skip
 # Without vector loads a loop is worth it a whole wave at a time alone, which is where chunks have 16 lanes.

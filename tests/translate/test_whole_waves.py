@@ -18,6 +18,7 @@ from gpulab.virtual_gpu.translate.function import translate
 SOURCE = r"""
 #define I int i = blockIdx.x * blockDim.x + threadIdx.x
 extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) { I; if (i < n) y[i] = fmaf(a, x[i], y[i]); }
+extern "C" __global__ void spread(long long step, int n, const int* x, int* y) { I; y[i] = x[i * step + n]; }
 extern "C" __global__ void filled(int* y) { I; y[i] = i; }
 extern "C" __global__ void unsigned_index(unsigned n, const short* x, short* y) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -109,6 +110,36 @@ def test_other_orders(module: gpulab.Module) -> None:
     at = np.random.default_rng(1).permutation(1024).astype(np.int32)
     module.gathered[4, 256](1024, gpulab.to_device(at), given, y)
     assert (y.to_host()[:1024] == x[at]).all()
+
+
+@pytest.mark.parametrize("step", [0, 1, 2, 7, 64, -1, -5])
+def test_lanes_that_are_evenly_apart(module: gpulab.Module, step: int) -> None:
+    x, y = ints(65536), gpulab.zeros(1024, "int32")
+    start = 65535 if step < 0 else 0
+    for _ in range(2):
+        module.spread[4, 256](step, start, gpulab.to_device(x), y)
+        assert (y.to_host() == x[start + step * np.arange(1024)]).all()
+
+
+@pytest.mark.parametrize(
+    ("step", "start", "size", "lane"),
+    [
+        (3, 0, 2500, 834),
+        (3, 0, 3069, 1023),
+        (-1, 999, 4096, 1000),
+        (1 << 24, 0, 4096, 1),
+        (1 << 58, 0, 4096, 1),
+        (-(1 << 30), 0, 4096, 1),
+    ],
+)
+def test_the_first_lane_apart_that_is_beyond_an_array_is_named(
+    module: gpulab.Module, step: int, start: int, size: int, lane: int
+) -> None:
+    x, y = gpulab.zeros(size, "int32"), gpulab.zeros(1024, "int32")
+    for _ in range(2):
+        with pytest.raises(gpulab.KernelFault) as caught:
+            module.spread[4, 256](step, start, x, y)
+        assert (caught.value.fault.workgroup[0], caught.value.fault.thread[0]) == divmod(lane, 256)
 
 
 def test_a_wave_reads_before_it_stores(module: gpulab.Module) -> None:

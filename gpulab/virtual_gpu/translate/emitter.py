@@ -151,12 +151,13 @@ class Emitter:
 
     def steady(self, text: str, *operands: Value) -> Local:
         """The same as `let`; ahead of the loop that is being emitted if its operands stay the same in there."""
-        if self.hoisted is None or not all(self._is_steady(each) for each in operands):
+        if self.hoisted is None or not all(self.is_steady(each) for each in operands):
             return self.let(text)
         with self.ahead_of_loop():
             return self.let(text)
 
-    def _is_steady(self, value: Value) -> bool:
+    def is_steady(self, value: Value) -> bool:
+        """Whether a value is known ahead of the loop that is being emitted."""
         if isinstance(value, Constant) or value in self._steady:
             return True
         if isinstance(value, Joined):

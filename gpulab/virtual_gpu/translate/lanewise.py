@@ -249,6 +249,8 @@ class Lanewise:
                 value = e.let(f"and {e.v1} {value}, {allowed}")
             whole = e.lanes != e.own_lanes  # a whole wave, with all lanes active
             active = value if whole else e.let(f"and {e.v1} {value}, {chunk.active}")
+            if chunk.lines is not None and not whole:
+                chunk.lines.masked(active, value)
 
             def write_mask() -> None:
                 if number is not None:

@@ -102,6 +102,10 @@ class Lines:
             if fact is not None:
                 self._facts[value] = fact
 
+    def masked(self, value: Value, whole: Value) -> None:
+        """A lane mask with the bits of active lanes alone. In the others nobody looks at what comes of it."""
+        self._facts[value] = self._facts.get(whole)
+
     def fact(self, value: Value) -> Fact:
         """What is known of a vector."""
         found = self._facts.get(value)
@@ -281,8 +285,11 @@ class Lines:
         return self._arithmetic(node.op, first, second, kind == "i")
 
     def _with_carry(self, high: Sum, carry: Carry) -> High | None:
-        a, b = (self._pair(low, part) for low, part in zip(carry.parts, high.parts, strict=True))
-        if a is None or b is None:
+        for parts in (high.parts, high.parts[::-1]):  # compilers write them in either order
+            a, b = (self._pair(low, part) for low, part in zip(carry.parts, parts, strict=True))
+            if a is not None and b is not None:
+                break
+        else:
             return None
         whole = self._line(
             self._binary("add", a.first, b.first, 64),

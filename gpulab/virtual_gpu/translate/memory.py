@@ -23,6 +23,7 @@ assembly get what the hardware does: there only atomics are checked.)
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -216,6 +217,9 @@ def _store_slow(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value])
         _keep_change(chunk, access, e.let(f"trunc i64 {e.let(f'load i64, ptr {noted}')} to {e.byte}"))
 
 
+FARTHEST = 1 << 24  # bytes from lane to lane, up to which dwords are gathered
+
+
 @dataclass(slots=True)
 class _Plan:
     """IR values that decide how a chunk's access is done.
@@ -224,12 +228,15 @@ class _Plan:
     same: all lanes have the first one's address, and an element may begin there (i1, as a thunk, as it is seldom
     wanted).
     either: where lines are known: one of the two holds (i1); then the two say nothing of bounds.
+    apart: the same for lanes that are evenly apart in other steps: (whether they are, and inside; bytes from the first
+    to each, a vector of i32), where that is worth it.
     """
 
     pointer: Value
     consecutive: Value
     same: Callable[[], Value]
     either: Value | None = None
+    apart: Callable[[], tuple[Value, Value]] | None = None
 
 
 def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
@@ -273,6 +280,7 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
         pointer = e.let(f"getelementptr i8, ptr {known('ptr', 'home')}, i64 {relative}")
         if access.unsigned_index and not access.uniform:  # the chunk's indices do not run over 2**32
             conditions.append(e.let(f"icmp ult i32 {first}, {-(e.lanes * access.bytes) & 0xFFFFFFFF}"))
+    start_at = relative
     if shift:
         relative = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {relative}", f"{kind} {relative}", f"{kind} {shift}")
 
@@ -324,7 +332,33 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
         fits = e.let(f"and i1 {either}, {under(limit)}")
         for condition in conditions:
             fits = e.let(f"and i1 {fits}, {condition}")
-        return _Plan(pointer, straight, lambda: TRUE, fits)
+        dwords = access.bytes == 4 and access.row.element == 32 and not access.row.two_address
+        if not dwords or access.row.action != "load" or not (line.width == 64 or access.space == "lds"):
+            return _Plan(pointer, straight, lambda: TRUE, fits)
+
+        def apart() -> tuple[Value, Value]:
+            """The first and the last lane are inside, and so is what lies between: steps are too small to wrap."""
+            kind_, step = f"i{line.width}", line.step
+            small = e.steady(f"add {kind_} {step}, {FARTHEST}", step)
+            small = e.steady(f"icmp ult {kind_} {small}, {2 * FARTHEST}", small)
+            uneven = e.steady(f"and {kind_} {step}, 3", step)
+            good = e.steady(f"icmp eq {kind_} {uneven}, 0", uneven)
+            good = e.steady(f"and i1 {good}, {small}", good, small)
+            good = e.steady(f"and i1 {good}, {line.holds}", good, line.holds)
+            whole = e.steady(f"mul {kind_} {step}, {e.lanes - 1}", step)
+            last = e.let(f"add {kind} {start_at}, {whole}")
+            last = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {last}", f"{kind} {last}", f"{kind} {shift}")
+            single = known("i32", "single")
+            if kind == "i64":
+                single = e.steady(f"zext i32 {single} to i64", single)
+            for place in (relative, last):
+                good = e.let(f"and i1 {good}, {e.let(f'icmp ult {kind} {place}, {single}')}")
+            step = step if line.width == 32 else e.steady(f"trunc i64 {step} to i32", step)
+            with e.ahead_of_loop() if e.is_steady(step) else contextlib.nullcontext():
+                bytes_ = e.let(f"mul {e.v32} {_steps(1, e.lanes, 32)}, {splat(e, 'i32', step)}")
+            return good, bytes_
+
+        return _Plan(pointer, straight, lambda: TRUE, fits, apart)
     inside = below("single", (e.lanes - 1) * access.bytes >> shift) if whole_wave else below("wide")
     consecutive = e.let(f"and i1 {pattern(access.bytes)}, {inside}")
     for condition in conditions:
@@ -413,8 +447,19 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     pointer = plan.pointer
     uniform = e.name("uniform")
     if plan.either is not None:
-        known = e.name("known")
-        e.branch(plan.either, known, slow, likely=True)
+        known, apart = e.name("known"), e.name("apart") if plan.apart else slow
+        e.branch(plan.either, known, apart, likely=True)
+        if plan.apart:
+            e.label(apart)
+            good, bytes_ = plan.apart()
+            gather = e.name("gather")
+            e.branch(good, gather, slow)
+            e.label(gather)
+            places = e.let(f"getelementptr i8, ptr {pointer}, {e.v32} {bytes_}")
+            name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
+            all_ = f"{e.v1} splat (i1 true)"
+            incoming.append(([e.call(e.v32, name, f"{type_} {places}", "i32 4", all_, f"{e.v32} poison")], e.block))
+            e.jump(done)
         e.label(known)
     if not access.uniform:
         straight, other = e.name("consecutive"), e.name("other")

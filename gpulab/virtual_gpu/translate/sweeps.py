@@ -22,7 +22,7 @@ from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.branching import Branching
 from gpulab.virtual_gpu.translate.captured import mask_number
 from gpulab.virtual_gpu.translate.chunk import Chunk
-from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, scalar_number
+from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, memory_operands, scalar_number
 from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, Value, signed
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.liveness import before
@@ -53,7 +53,8 @@ _Even = dict[int, int]
 class _Loop:
     """What is known of a loop: its instructions without the branch, the branch, and registers by number.
 
-    inputs: read before they are written; carried: of these, those that it writes; kept: written and needed after it.
+    inputs: read before they are written; carried: of these, those that it writes; kept: written and needed after it;
+    addresses: where those of 64 bits begin that are carried.
     scalars: the same of scalar registers, without EXEC, SCC, and lane masks that the loop makes.
     masks_carried, masks_kept: where such masks begin.
     may_differ: whether chunks could go round a different number of times. leaves: by EXEC, which is 0 then.
@@ -65,6 +66,7 @@ class _Loop:
     inputs: list[int]
     carried: list[int]
     kept: list[int]
+    addresses: list[int]
     scalar_inputs: list[int]
     scalar_carried: list[int]
     scalar_kept: list[int]
@@ -79,6 +81,15 @@ class _Loop:
 def _cost(loop: _Loop) -> int:
     """What going back costs of the budget."""
     return max(1, loop.branch.index - loop.block + 1)
+
+
+def _address(decoded: Decoded) -> int | None:
+    """The first of the two vector registers that hold the address of an access, if there are two."""
+    if not isinstance(decoded.row, Memory) or not decoded.is_vector:
+        return None
+    operand = memory_operands(decoded.instruction, decoded.row).address
+    value = operand.value if operand is not None else None
+    return value.index if isinstance(value, Register) and value.file == "v" and value.count == 2 else None
 
 
 def _is_scalar_load(decoded: Decoded) -> bool:
@@ -142,6 +153,9 @@ class Sweeps(Branching):
         e = self.emitter
         start, rooms, came = len(e.lines), len(e.entry_lines), e.block
         even = dict.fromkeys(loop.carried, 32)
+        for register in loop.addresses:
+            even[register] = 64
+            del even[register + 1]
         try:
             for attempt in range(PASSES + 1):
                 if attempt == PASSES:
@@ -199,9 +213,14 @@ class Sweeps(Branching):
             if decoded.is_vector:
                 break
             needed = before(decoded, needed)
+        carried, addresses = writes & live.active, 0
+        for decoded in body:
+            start = _address(decoded)
+            if start is not None and carried >> start & 3 == 3 and not addresses << 1 & bits(start, 3):
+                addresses |= 1 << start
         return _Loop(
-            block, body, branch, _numbers(reads & live.active), _numbers(writes & live.active),
-            _numbers(writes & needed.active), _numbers(scalar_reads & live.scalars & own),
+            block, body, branch, _numbers(reads & live.active), _numbers(carried), _numbers(writes & needed.active),
+            _numbers(addresses), _numbers(scalar_reads & live.scalars & own),
             _numbers(scalar_writes & live.scalars & own), _numbers(scalar_writes & after.scalars & own),
             [start for start in starts if bits(start, size) & live.scalars],
             [start for start in starts if bits(start, size) & after.scalars],
