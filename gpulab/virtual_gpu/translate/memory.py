@@ -7,7 +7,9 @@ in schema.py): where it begins, where that is in this process, and how many plac
 may begin at. An address less the beginning, rotated right by the alignment, is below that number if the access is
 inside and aligned. All addresses of an entry have one high half, so that 32 bits are enough; of an allocation that
 crosses a multiple of 4 GiB the support code makes a new entry there. While all device memory lies in the first 4 GiB
-there is one such half. For a whole wave (runs.py) there are the first two ways alone.
+there is one such half. For a whole wave (runs.py) and for a chunk in a loop of its own (sweeps.py) there are the first
+two ways, and where it is known how addresses go up from lane to lane (linear.py), a gather of dwords in even steps, of
+which the first and the last lane are checked.
 
 Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
 Accesses without an address register are rows for certain; runs.py checks all those of a run before its loop.
