@@ -343,3 +343,34 @@ def test_of_many_loops_some_stand_there_twice() -> None:
             for k in range(3 + j):
                 total = total * np.int32(3) + x[k * (j + 2) : k * (j + 2) + 256]
     assert (y.to_host()[39 * 256 :] == total).all()
+
+
+@pytest.mark.parametrize(
+    ("body", "left", "expected"),
+    [
+        # SCC is made in the loop and read after it
+        ("s_add_i32 s6, s6, -1\n v_add_u32_e32 v2, s6, v2\n s_cmp_eq_u32 s6, 0\n s_cbranch_scc0 .Lloop", "", 10 + 60),
+        # SCC was made before the loop, is read in there, and after it
+        (
+            "s_cselect_b32 s7, 3, 5\n v_add_u32_e32 v2, s7, v2\n v_cmp_gt_u32_e32 vcc, 14, v2\n s_cbranch_vccnz .Lloop",
+            "s_cmp_eq_u32 s6, 5",
+            15 + 60,
+        ),
+    ],
+)
+def test_scc_around_a_loop(body: str, left: str, expected: int) -> None:
+    """By hand: compilers seldom keep SCC that long."""
+    source = 'extern "C" __global__ void k(int* y) { y[threadIdx.x] = 5; }'
+    with gpulab.using("virtual:gfx942"), pytest.MonkeyPatch.context() as patch:
+        found = translated(patch)
+        text = gpulab.compile(source, options=["-O3"]).assembly
+        begin = f"\ts_mov_b32 s6, 5\n\tv_mov_b32_e32 v2, 0\n\t{left}\n.Lloop:\n\t{body}\n"
+        begin += "\ts_cselect_b32 s7, 60, 50\n\tv_add_u32_e32 v2, s7, v2\n\ts_branch .Lstore\n.Lstore:\n"
+        store = text.index("\tglobal_store_dword")
+        line = text[store : text.index("\n", store)]
+        register = line.split(",")[1].strip()
+        changed = text.replace(line, begin + line.replace(f", {register},", ", v2,"), 1)
+        y = gpulab.zeros(64, "int32")
+        gpulab.compile(changed, language="asm", name="scc.s").k[1, 64](y)
+    assert found == ["k"]
+    assert (y.to_host() == expected).all(), y.to_host()[:4]
