@@ -41,6 +41,7 @@ def judged_as_listed(id, rows):
     return differing
 
 
+@pytest.mark.part_of("test_all_mutants_are_judged_as_their_list_says")
 @pytest.mark.parametrize("id", SAMPLE)
 def test_a_mutant_is_judged_as_its_list_says(id):
     rejected = [row for row in answer_mutants.reviewed(id) if row.status == "wrong" and row.cause != "-"]
