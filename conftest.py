@@ -161,10 +161,10 @@ ONE_OF_TWO = (
 )  # fmt: skip
 """Folders and files of which `make test` runs, of a test on gfx942 and on gfx1100, the one that its name decides."""
 
-OPTIMISED = re.compile(r"^tests/(isa/(?!test_matrix)|kernels/|translate/|fuzz/)")
+OPTIMISED = re.compile(r"^tests/(isa/(?!test_(matrix|images\.py::test_\w+_of_every_))|kernels/|translate/|fuzz/)")
 """Tests whose kernels are optimised before they run, as those that run for long are; elsewhere they seldom are. (Matrix
-instructions are calls of the machine's own functions, which optimising changes nothing about.) `make test` does so for
-half of them, which their names decide."""
+and image instructions are calls of the machine's own functions, which optimising changes nothing about; of images those
+are left out that go through every format or shape.) `make test` does so for half of them, which their names decide."""
 
 FILLING = pytest.StashKey["subprocess.Popen[bytes]"]()
 
