@@ -278,9 +278,7 @@ class Store:
             if not path.exists():
                 _warn(self.root.parent, error)
             return
-        # The whole folder is looked at when about a 64th of the limit has been written. Which write does it is decided
-        # by the key, so it costs no state.
-        if int(key[-4:], 16) * (self.limit // _LOOKS) < (len(body) + _ENTRY) << 16:
+        if is_due(key, len(body), self.limit):
             self.prune()
 
     def prune(self) -> int:
@@ -299,6 +297,12 @@ class Store:
                 os.unlink(path)
                 removed += size
         return removed
+
+
+def is_due(key: str, size: int, limit: int) -> bool:
+    """Whether the whole folder is to be looked at after this write of so many bytes: when about a 64th of the limit has
+    been written. The key decides which write does it, so it costs no state."""
+    return int(key[-4:], 16) * (limit // _LOOKS) < (size + _ENTRY) << 16
 
 
 def _inside(folder: str | Path) -> list[os.DirEntry[str]]:
