@@ -161,10 +161,10 @@ ONE_OF_TWO = (
 )  # fmt: skip
 """Folders and files of which `make test` runs, of a test on gfx942 and on gfx1100, the one that its name decides."""
 
-OPTIMISED = re.compile(r"^tests/(isa/(?!test_matrix)|kernels/|translate/|fuzz/)")
+OPTIMISED = re.compile(r"^tests/(isa/(?!test_(matrix|images\.py::test_\w+_of_every_))|kernels/|translate/|fuzz/)")
 """Tests whose kernels are optimised before they run, as those that run for long are; elsewhere they seldom are. (Matrix
-instructions are calls of the machine's own functions, which optimising changes nothing about.) `make test` does so for
-half of them, which their names decide."""
+and image instructions are calls of the machine's own functions, which optimising changes nothing about; of images those
+are left out that go through every format or shape.) `make test` does so for half of them, which their names decide."""
 
 FILLING = pytest.StashKey["subprocess.Popen[bytes]"]()
 
@@ -183,6 +183,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: runs in `make test-rest` and `make test-all` alone (tests/README.md)")
     config.addinivalue_line("markers", "seldom: runs in `make test-all` alone")
+    config.addinivalue_line("markers", "part_of(name): left out where the test `name`, which asserts it too, runs")
+    config.pluginmanager.register(Parts())
     for name in ("CI", "BUILD_NUMBER"):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job, whose children would never stop
@@ -292,6 +294,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: -seconds.get(item.nodeid, seconds.get(path_of(item.nodeid), 0)))
     if config.getoption("reverse"):
         items[:] = opposite(items)
+
+
+class Parts:
+    """Leaves out tests that are a part of others (`part_of`) where those run in the same session."""
+
+    @pytest.hookimpl(trylast=True)  # after -m and -k have chosen
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        names = {item.nodeid for item in items}
+        left = [item for item in items if whole_of(item) in names]
+        if left:
+            config.hook.pytest_deselected(items=left)
+            items[:] = [item for item in items if whole_of(item) not in names]
+
+
+def whole_of(item: pytest.Item) -> str | None:
+    """The test of the same file that has this one as a part: with the same parameters, if the marker names none."""
+    marker = item.get_closest_marker("part_of")
+    if marker is None:
+        return None
+    path, name = item.nodeid.split("::", 1)
+    own = name[name.index("[") :] if "[" in name and "[" not in marker.args[0] else ""
+    return f"{path}::{marker.args[0]}{own}"
 
 
 @pytest.hookimpl(trylast=True)

@@ -41,6 +41,36 @@ def test_the_opposite_order_keeps_cells_in_theirs() -> None:
     assert [item.nodeid for item in conftest.opposite([Named(name) for name in names])] == expected
 
 
+@dataclass
+class Part:
+    nodeid: str
+    whole: str = ""
+
+    def get_closest_marker(self, name: str) -> SimpleNamespace | None:
+        return SimpleNamespace(args=(self.whole,)) if self.whole and name == "part_of" else None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left"),
+    [
+        (["a.py::few[x]", "a.py::few[y]", "a.py::all[x]"], ["a.py::few[y]", "a.py::all[x]"]),
+        (["a.py::few[x]", "b.py::all[x]"], ["a.py::few[x]", "b.py::all[x]"]),
+        (["a.py::sizes[some]", "a.py::sizes[all]"], ["a.py::sizes[all]"]),
+        (["a.py::sizes[some]", "a.py::all"], ["a.py::sizes[some]", "a.py::all"]),
+        (["a.py::one", "a.py::all"], ["a.py::all"]),
+    ],
+)
+def test_a_part_is_left_out_where_the_whole_runs(chosen: list[str], left: list[str]) -> None:
+    wholes = {"few": "all", "one": "all", "sizes": "sizes[all]"}
+    items = [Part(name, wholes.get(name.split("::")[1].split("[")[0], "")) for name in chosen]
+    items = [Part(each.nodeid) if each.nodeid == "a.py::sizes[all]" else each for each in items]
+    deselected: list[Part] = []
+    config = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: deselected.extend(items)))
+    conftest.Parts().pytest_collection_modifyitems(cast(pytest.Config, config), cast(list[pytest.Item], items))
+    assert [item.nodeid for item in items] == left
+    assert {item.nodeid for item in deselected} == {*chosen} - {*left}
+
+
 def test_seconds_are_renewed_from_what_a_run_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Files that were not run keep their number; those that are gone leave the table."""
     spec = importlib.util.spec_from_file_location("seconds_tool", Path(conftest.ROOT, "tools", "seconds.py"))

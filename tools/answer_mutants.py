@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import json
 import os
 import random
@@ -36,14 +37,14 @@ from gpulab import programs
 from gpulab.errors import CompileError, GpulabError
 from gpulab.grading import exercise_ids, load
 from gpulab.grading.answers import right_answers
-from gpulab.grading.case import Buffer, Parameters
+from gpulab.grading.case import Asked, Buffer, Parameters
 from gpulab.grading.drawing import drawn, drawn_runs
 from gpulab.grading.exercise import Exercise
-from gpulab.grading.gpu_bench import GpuBench
+from gpulab.grading.gpu_bench import GpuBench, compiled
 from gpulab.grading.judge import judged
 from gpulab.grading.judge_program import run_everywhere
 from gpulab.grading.program import ProgramExercise
-from gpulab.toolchain import compile
+from gpulab.toolchain import CodeObject
 
 NO_CODE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|^\s*#(?:[^\n]*\\\n)*[^\n]*|template\s*<[^>]*>|_cast<[^>]*>", re.M | re.S
@@ -212,8 +213,11 @@ def _closing(code: str, start: int) -> int:
 
 
 def mutants(id: str) -> list[Mutant]:
-    """All mutants of an exercise's right answers."""
-    program = isinstance(load(id), ProgramExercise)
+    """All mutants of an exercise's right answers; none of answers in another language than C++."""
+    exercise = load(id)
+    if exercise.language != "hip":
+        return []
+    program = isinstance(exercise, ProgramExercise)
     return [
         Mutant(id, answer, kind, source.count("\n", 0, start) + 1, start, end, source[start:end], new)
         for answer, source in right_answers(id).items()
@@ -286,7 +290,7 @@ def judge(exercise: Exercise | ProgramExercise, mutant: Mutant) -> Judged | None
     right, source = right_answers(exercise.id)[mutant.answer], text_of(mutant)
     began = spent()
     try:
-        if isinstance(exercise, Exercise) and all(_code(source, arch) == _code(right, arch) for arch in exercise.archs):
+        if isinstance(exercise, Exercise) and is_right_answers_code(exercise, mutant, source):
             return None
     except CompileError:
         return None
@@ -300,14 +304,34 @@ def judge(exercise: Exercise | ProgramExercise, mutant: Mutant) -> Judged | None
     return Judged(mutant, status, verdict.cause, round(spent() - began, 1))
 
 
+def is_right_answers_code(exercise: Exercise, mutant: Mutant, source: str) -> bool:
+    """Has it the right answer's machine code on each architecture? Compiled as the judge compiles it, once for both."""
+    return all(
+        _code(compiled(source, _asked(exercise.id), arch)) == _right_code(exercise.id, mutant.answer, arch)
+        for arch in exercise.archs
+    )
+
+
 def spent() -> float:
     """Processor time of this process and of those that have ended, in seconds."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
-def _code(source: str, arch: str) -> str:
-    assembly = compile(source, arch=arch, name="answer.hip").assembly
+@functools.lru_cache(maxsize=2)
+def _asked(id: str) -> Asked:
+    exercise = load(id)
+    assert isinstance(exercise, Exercise)
+    return exercise.asked()
+
+
+@functools.lru_cache(maxsize=16)
+def _right_code(id: str, answer: str, arch: str) -> str:
+    return _code(compiled(right_answers(id)[answer], _asked(id), arch))
+
+
+def _code(code: CodeObject) -> str:
+    assembly = code.assembly
     return re.sub(r"(?m)^\s*\.(?:loc|file|ident|section\s+\.debug|asciz|long\s+\.L)[^\n]*|;[^\n]*|\.L\w+", "", assembly)
 
 

@@ -27,17 +27,22 @@ class GpuBench:
 
     def prepare(self, source: str, asked: Asked, arch: str, first_line: int = 1) -> GpuKernel:
         """Raises CompileError, WrongSignature, UnsupportedInstruction, DeviceNotFound."""
-        from gpulab import languages
-
-        language = languages.answers(asked.language)
-        code = languages.compile(
-            source, language.name, arch=arch, name=f"{asked.exercise}{language.suffixes[0]}", first_line=first_line,
-            name_expressions=asked.expressions,
-        )  # fmt: skip
+        code = compiled(source, asked, arch, first_line)
         signatures = {name: find_kernel(code, asked, name) for name in asked.kernels}
         for name, signature in signatures.items():
             check_parameters(signature, asked.kernels[name])
         return GpuKernel(code, asked.kernel, signatures, arch)
+
+
+def compiled(source: str, asked: Asked, arch: str, first_line: int = 1) -> CodeObject:
+    """The code object of an answer. Raises CompileError."""
+    from gpulab import languages
+
+    language = languages.answers(asked.language)
+    return languages.compile(
+        source, language.name, arch=arch, name=f"{asked.exercise}{language.suffixes[0]}", first_line=first_line,
+        name_expressions=asked.expressions,
+    )  # fmt: skip
 
 
 def find_kernel(code: CodeObject, asked: Asked, name: str) -> KernelSignature:

@@ -116,7 +116,8 @@ def build(
     program = HostProgram(target, seen, name, asked.archs, _worded(messages, view))
     if notes is not None:
         notes.write_text(json.dumps(messages), encoding="utf-8")
-        _prune(cache.own_folder() / "programs", keep=target.parent)
+        if cache.is_due(key, sum(file.stat().st_size for file in target.parent.iterdir()), _LIMIT):
+            _prune(cache.own_folder() / "programs", keep=target.parent)
     return program
 
 

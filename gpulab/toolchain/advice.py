@@ -940,9 +940,13 @@ def find(message: str, line: str, source: str, flag: str = "", program: bool = F
 
 def _with_macros(line: str, source: str) -> str:
     """The line, followed by what its macros without parameters stand for."""
-    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)", source, re.MULTILINE)
     used = set(re.findall(r"\w+", line))
-    return " ".join([line, *(body for name, body in macros if name in used)])
+    return " ".join([line, *(body for name, body in _macros(source) if name in used)])
+
+
+@functools.lru_cache(maxsize=1)  # a source can have thousands of messages
+def _macros(source: str) -> list[tuple[str, str]]:
+    return re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)", source, re.MULTILINE)
 
 
 def for_source(source: str) -> str:

@@ -24,6 +24,8 @@ from typing import BinaryIO
 _MAGIC = b"gpulab cache 2\n"
 _DIGEST = 32
 _PIECE = 1 << 20
+_LOOKS = 64  # so many times a folder is looked at until its limit has been written once
+_ENTRY = 4096  # what an entry counts beside its contents
 SHARED = ("virtual-rocm", "library", "headers", "support")
 """Parts of `folder()` that are made of gpulab's own sources alone, and that a process needs which runs kernels."""
 
@@ -276,23 +278,37 @@ class Store:
             if not path.exists():
                 _warn(self.root.parent, error)
             return
-        # One write in 32 looks at the whole folder; which one is decided by the key, so it costs no state.
-        if int(key[-2:], 16) % 32 == 0:
+        if is_due(key, len(body), self.limit):
             self.prune()
 
     def prune(self) -> int:
         """Remove the entries used longest ago until the rest fits in `limit`; the number of bytes removed."""
-        entries: list[tuple[float, int, Path]] = []
-        for path in self.root.glob("*/*"):
-            with contextlib.suppress(OSError):
-                state = path.stat()
-                entries.append((state.st_mtime, state.st_size, path))
-        total = sum(size for _, size, _ in entries)
-        removed = 0
-        for _, size, path in sorted(entries):
-            if total - removed <= self.limit:
+        entries: list[tuple[float, int, str]] = []
+        for folder in _inside(self.root):
+            for entry in _inside(folder.path):
+                with contextlib.suppress(OSError):
+                    state = entry.stat()
+                    entries.append((state.st_mtime, state.st_size, entry.path))
+        excess, removed = sum(size for _, size, _ in entries) - self.limit, 0
+        for _, size, path in sorted(entries) if excess > 0 else ():
+            if removed >= excess:
                 break
             with contextlib.suppress(OSError):
-                path.unlink()
+                os.unlink(path)
                 removed += size
         return removed
+
+
+def is_due(key: str, size: int, limit: int) -> bool:
+    """Whether the whole folder is to be looked at after this write of so many bytes: when about a 64th of the limit has
+    been written. The key decides which write does it, so it costs no state."""
+    return int(key[-4:], 16) * (limit // _LOOKS) < (size + _ENTRY) << 16
+
+
+def _inside(folder: str | Path) -> list[os.DirEntry[str]]:
+    """What is in a folder; nothing, if it is none. (`Path.glob` takes twice as long for 10,000 entries.)"""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []

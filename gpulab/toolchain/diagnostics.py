@@ -7,6 +7,7 @@ exception, `render` the text of several messages.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -57,14 +58,19 @@ class Source:
         """The text of a line of the source, a given header or the name expressions, as the compiler read it; "" if
         unknown."""
         if file == self.name:
-            lines, index = (self.text if text is None else text).split("\n"), number - self.first_line
+            lines, index = _lines(self.text if text is None else text), number - self.first_line
         elif file.startswith(_OWN_HEADERS) and file[len(_OWN_HEADERS) :] in self.headers:
-            lines, index = self.headers[file[len(_OWN_HEADERS) :]].split("\n"), number - 1
+            lines, index = _lines(self.headers[file[len(_OWN_HEADERS) :]]), number - 1
         elif file == EXPRESSIONS_FILE:
-            lines, index = list(self.expressions), number - 1
+            lines, index = self.expressions, number - 1
         else:
             return ""
         return lines[index] if 0 <= index < len(lines) else ""
+
+
+@functools.lru_cache(maxsize=2)  # thousands of messages can be about the same text
+def _lines(text: str) -> Sequence[str]:
+    return text.split("\n")
 
 
 def visible(text: str) -> str:

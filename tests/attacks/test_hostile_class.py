@@ -43,7 +43,13 @@ def named_by_processes(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("every", [pytest.param(5, id="a fifth"), pytest.param(1, id="all", marks=pytest.mark.seldom)])
+@pytest.mark.parametrize(
+    "every",
+    [
+        pytest.param(5, id="a fifth", marks=pytest.mark.part_of("test_no_attack_succeeds[all]")),
+        pytest.param(1, id="all", marks=pytest.mark.seldom),
+    ],
+)
 def test_no_attack_succeeds(tmp_path: Path, capfd: pytest.CaptureFixture[str], every: int) -> None:
     if walls.level()[0] not in ("landlock", "bubblewrap"):
         pytest.fail("this system has no walls: see gpulab doctor")

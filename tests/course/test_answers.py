@@ -1,7 +1,7 @@
 """Every wrong answer of the course is rejected with its cause, every right one passes, and what learners get fails.
 
-The rules are course/check.py's. Each answer is judged once in `make test`; the solutions in the notebooks are right
-answers too, which nbval runs. Reports on the other wrong answers than one of each exercise are made in `make test-all`.
+The rules are course/check.py's. Each answer is judged once, in `make test` without a report; the solutions in the
+notebooks are right answers too, which nbval runs. Where reports are made, they are of the same runs.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab.grading import exercise_ids, load
+from gpulab.grading import exercise_ids, judge, load, report
 from gpulab.grading.answers import right_answers, wrong_answer, wrong_answers
 from gpulab.grading.exercise import Exercise
 from tests import complaints
@@ -22,15 +22,24 @@ def said(exercise, answers):
     return "\n".join(str(each) for answer in answers for each in course.of_verdict(exercise, answer))
 
 
-@pytest.mark.parametrize("id", exercise_ids())
+def part_of_the_explained(id):
+    """Of kernels the test that explains wrong answers has what they are rejected for without it."""
+    marks = [pytest.mark.part_of("test_wrong_answers_are_explained")] if isinstance(load(id), Exercise) else []
+    return pytest.param(id, marks=marks)
+
+
+@pytest.mark.parametrize("id", [part_of_the_explained(id) for id in exercise_ids()])
 def test_wrong_answers_are_rejected_with_their_causes(id):
+    complaints.none(of_rejections(load(id), wrong_answers(id)))
+
+
+def of_rejections(exercise, answers):
     """On the first architecture, whose waves of 64 show most; on the others where it does not tell; then on all."""
-    exercise = load(id)
-    left = list(wrong_answers(id))
+    left = list(answers)
     for archs in (exercise.archs[:1], exercise.archs[1:] or exercise.archs, exercise.archs):
         found = {each: said(exercise, [judged_on(exercise, each, archs)]) for each in left}
         left = [each for each in left if found[each]]
-    complaints.none(found[each] for each in left)
+    return [found[each] for each in left]
 
 
 def judged_on(exercise, answer, archs):
@@ -38,11 +47,27 @@ def judged_on(exercise, answer, archs):
 
 
 @pytest.mark.parametrize("id", exercise_ids())
-def test_wrong_answers_are_explained(id):
-    """The smallest failing input, and its picture."""
+def test_wrong_answers_are_explained(id, monkeypatch):
+    """The smallest failing input, and its picture; and of kernels what the test above asks, of the same runs."""
     exercise = load(id)
-    answers = wrong_answers(id) if isinstance(exercise, Exercise) else [course.example(exercise)]
-    complaints.none([said(exercise, [course.judged_wrong(exercise, each) for each in answers])])
+    if not isinstance(exercise, Exercise):
+        complaints.none([said(exercise, [course.judged_wrong(exercise, course.example(exercise))])])
+        return
+    plain = []  # an answer's rejection as it is without an explanation
+
+    def explain(exercise, source, kernels, failure, tried):
+        plain.append(course.Judged(answer.name, report.rejected(exercise, failure, tried, {}), answer, False))
+        return usual(exercise, source, kernels, failure, tried)
+
+    usual = judge.explain
+    monkeypatch.setattr(judge, "explain", explain)
+    found, others = [], []
+    for answer in wrong_answers(id):
+        plain.clear()
+        found.append(said(exercise, [course.judged_wrong(exercise, answer)]))
+        if not plain or said(exercise, plain):  # not on all architectures together: then on one
+            others.append(answer)
+    complaints.none([*found, *of_rejections(exercise, others)])
 
 
 @pytest.mark.parametrize("id", exercise_ids())

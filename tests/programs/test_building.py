@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from IPython.utils.capture import capture_output
 import gpulab
 from gpulab import architectures, cli, programs
 from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import bundles, options
-from gpulab.toolchain import hosted
+from gpulab.programs import building, bundles, options
+from gpulab.toolchain import cache, hosted
 from gpulab.virtual_gpu.runtime import images
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
@@ -208,6 +209,18 @@ def test_the_bundle_is_as_the_library_reads_it() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("due", [True, False])
+def test_the_folder_of_programs_is_looked_at_when_it_is_due(monkeypatch: pytest.MonkeyPatch, due: bool) -> None:
+    looked = []
+    monkeypatch.setattr(building, "_prune", lambda folder, keep: looked.append(keep.parents[1] == folder))
+    monkeypatch.setattr(cache.Store, "prune", lambda store: 0)
+    monkeypatch.setattr(cache, "is_due", lambda key, size, limit: due and (size > 4096, limit) == (True, 512 << 20))
+    source = f"const double now = {time.time()};\nint main() {{ return now == 0; }}"
+    for _ in range(2):  # the second time it is there already
+        programs.build(source, archs=("gfx942",))
+    assert looked == [True] * due
+
+
 def test_a_header_beside_the_source(tmp_path: Path) -> None:
     """It is found with quotes, and read anew when it has changed."""
     (tmp_path / "size.h").write_text("constexpr int size = 3;\n")

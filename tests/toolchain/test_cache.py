@@ -151,7 +151,7 @@ def test_pruning_removes_the_least_recently_used(own_cache: Path) -> None:
     store = cache.Store("things", limit=5000)
     keys = [cache.key(str(i)) for i in range(10)]
     for age, key in enumerate(keys):
-        store.put(key, bytes(900))
+        cache.Store("things").put(key, bytes(900))  # which does not prune
         os.utime(store.path(key), (1000 + age, 1000 + age))
     assert store.get(keys[0]) is not None  # used now: the youngest
     store.prune()
@@ -230,12 +230,15 @@ def test_an_entry_that_cannot_be_put_in_place(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_which_writes_look_at_the_whole_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One after a 64th of the limit on average: here 64 KiB, of which an entry counts for 4 KiB and its contents."""
     monkeypatch.setenv("GPULAB_CACHE", str(tmp_path))
     pruned = []
     monkeypatch.setattr(cache.Store, "prune", lambda store: pruned.append(store.name))
-    for last in range(256):
-        cache.Store("a").put(f"key{last:02x}", b"")
-    assert len(pruned) == 256 // 32
+    for size, looks in ((0, 1 / 16), (12 << 10, 1 / 4), (60 << 10, 1), (100 << 10, 1)):
+        pruned.clear()
+        for number in range(64):
+            cache.Store("a", limit=4 << 20).put(f"key {number * 1024:04x}", bytes(size))
+        assert len(pruned) == 64 * looks
 
 
 def test_what_is_left_fits_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -243,7 +246,7 @@ def test_what_is_left_fits_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     store = cache.Store("a", limit=300)
     sizes = []
     for number, key in enumerate(("aa", "bb", "cc", "dd")):
-        store.put(key, bytes(60))
+        cache.Store("a").put(key, bytes(60))  # which does not prune
         sizes.append(store.path(key).stat().st_size)
         os.utime(store.path(key), (1000 + number, 1000 + number))
     assert sizes == [15 + 32 + 60] * 4

@@ -48,7 +48,7 @@ def test_a_long_branch_lands(arch):
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_a_loop_over_more_than_128_KiB_of_code_lands(arch):
-    lines = [(2 * k + 3, k * 7919 + 1) for k in range(12_000)]
+    lines = [(2 * k + 3, k * 7919 + 1) for k in range(7_000)]
     body = "\n".join(f"x = x * {factor}u ^ {other}u;" for factor, other in lines)
     source = f"""__global__ void walk(unsigned* out, int n) {{
       unsigned x = threadIdx.x;

@@ -8,6 +8,7 @@ Arrays have the dtype of their type (`dtype`); bf16 values travel as their 16 bi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from gpulab.virtual_gpu.reference.rounding import concerned, directed
 Array = np.ndarray[Any, Any]
 
 
+@functools.cache
 def dtype(type: Type) -> np.dtype[Any]:
     """The numpy dtype that holds values of a type."""
     if type == b1:
@@ -44,25 +46,25 @@ def evaluate(values: Iterable[Value], arguments: Sequence[Any], mode: int = 0) -
     known: dict[int, Array] = {}
     values = tuple(values)
     with np.errstate(all="ignore"):
-        for root in values:
-            for node in _in_order(root, known):
-                if mode and concerned(node):
-                    known[id(node)] = directed(node, [known[id(a)] for a in node.args], mode)
-                else:
-                    known[id(node)] = _node(node, known, arguments, shape)
+        for node in _in_order(values):
+            if mode and concerned(node):
+                known[id(node)] = directed(node, [known[id(a)] for a in node.args], mode)
+            else:
+                known[id(node)] = _node(node, known, arguments, shape)
     return [known[id(value)] for value in values]
 
 
-def _in_order(root: Value, known: dict[int, Array]) -> list[Value]:
-    """Nodes below root that are not known yet, operands first (no recursion: graphs can be deep)."""
+@functools.lru_cache(maxsize=1024)  # rows have the same graphs each time
+def _in_order(roots: tuple[Value, ...]) -> list[Value]:
+    """The nodes of graphs, operands first (no recursion: graphs can be deep)."""
     order: list[Value] = []
     seen: set[int] = set()
-    stack: list[tuple[Value, bool]] = [(root, False)]
+    stack: list[tuple[Value, bool]] = [(root, False) for root in roots]
     while stack:
         node, ready = stack.pop()
         if ready:
             order.append(node)
-        elif id(node) not in seen and id(node) not in known:
+        elif id(node) not in seen:
             seen.add(id(node))
             stack.append((node, True))
             stack.extend((operand, False) for operand in node.args)
@@ -73,7 +75,8 @@ def _node(node: Value, known: dict[int, Array], arguments: Sequence[Any], shape:
     if node.op == "const":
         return np.full(shape, _constant(node.data, node.type))
     if node.op == "arg":
-        return np.broadcast_to(np.asarray(arguments[node.data[0]], dtype(node.type)), shape)
+        given = np.asarray(arguments[node.data[0]], dtype(node.type))
+        return given if given.shape == shape else np.broadcast_to(given, shape)
     operands = [known[id(a)] for a in node.args]
     if node.op == "to":
         return convert(operands[0], node.args[0].type, node.type)
