@@ -162,7 +162,8 @@ class Emitter:
             return True
         if isinstance(value, Joined):
             return False
-        return value.startswith("%e") or (value.startswith("%t") and int(value[2:]) <= self._before_loop)
+        number = value[2:]
+        return number.isdigit() and (value[1] == "e" or (value[1] == "t" and int(number) <= self._before_loop))
 
     @contextlib.contextmanager
     def ahead_of_loop(self) -> Iterator[None]:

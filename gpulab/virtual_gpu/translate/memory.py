@@ -460,7 +460,8 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
             places = e.let(f"getelementptr i8, ptr {pointer}, {e.v32} {bytes_}")
             name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
             all_ = f"{e.v1} splat (i1 true)"
-            incoming.append(([e.call(e.v32, name, f"{type_} {places}", "i32 4", all_, f"{e.v32} poison")], e.block))
+            found = e.call(e.v32, name, f"{type_} {places}", f"i32 {align}", all_, f"{e.v32} poison")
+            incoming.append(([found], e.block))
             e.jump(done)
         e.label(known)
     if not access.uniform:
