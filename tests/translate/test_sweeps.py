@@ -235,8 +235,6 @@ def test_a_loop_is_given_up_once_at_the_most(
     both: tuple[gpulab.Module, gpulab.Module], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a launch's first wave, of whose accesses nothing is known yet. The entry says how often it was since then."""
-    if name in WHOLE and jit.host().lanes == 8:
-        pytest.skip("such a loop is not emitted so with 8 lanes")
     slots: set[int] = set()
     plans: list[Plan] = []
     whether, run = sweeps.Sweeps._whether, VirtualDevice._run
@@ -253,7 +251,7 @@ def test_a_loop_is_given_up_once_at_the_most(
     monkeypatch.setattr(VirtualDevice, "_run", ran)
     again = gpulab.compile(SOURCE + f"// {name}\n")
     results(again, name, 128 if name == "product" else 64)
-    assert slots
+    assert bool(slots) == (name not in WHOLE or jit.host().lanes == 16)
     said = set()
     for slot in slots:
         for context in plans[-1].contexts:
@@ -372,5 +370,5 @@ def test_scc_around_a_loop(body: str, left: str, expected: int) -> None:
         changed = text.replace(line, begin + line.replace(f", {register},", ", v2,"), 1)
         y = gpulab.zeros(64, "int32")
         gpulab.compile(changed, language="asm", name="scc.s").k[1, 64](y)
-    assert found == ["k"]
+    assert found == (["k"] if jit.host().lanes == 16 else [])  # without loads, a whole wave at a time alone
     assert (y.to_host() == expected).all(), y.to_host()[:4]
