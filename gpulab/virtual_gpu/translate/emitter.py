@@ -237,6 +237,13 @@ class Emitter:
         self.declarations.setdefault(name, f"declare {result} @{name}({types})")
         return f"call {result} @{name}({', '.join(arguments)})"
 
+    def part(self, mask: Value, chunk: Value) -> Value:
+        """The bits of a lane mask (i64) that a chunk has, by its number: of type `byte`."""
+        if self.lanes == 64:
+            return mask
+        shifted = self.let(f"lshr i64 {mask}, {self.let(f'shl i64 {chunk}, {self.shift}')}")
+        return self.let(f"trunc i64 {shifted} to {self.byte}")
+
     def added(self, base: Value, offset: int) -> Value:
         """An i64 and a number."""
         return Integer(base.number + offset) if isinstance(base, Integer) else self.let(f"add i64 {base}, {offset}")

@@ -304,10 +304,7 @@ class Lanewise:
     def _lane_bits(self, chunk: Chunk, mask: Value) -> Value:
         """The chunk's lanes of an i64 mask."""
         e = self.emitter
-        if e.lanes == 64:
-            return e.let(f"bitcast i64 {mask} to {e.v1}")
-        shifted = e.let(f"lshr i64 {mask}, {e.let(f'shl i64 {chunk.number}, {e.shift}')}")
-        return e.let(f"bitcast {e.byte} {e.let(f'trunc i64 {shifted} to {e.byte}')} to {e.v1}")
+        return e.let(f"bitcast {e.byte} {e.part(mask, chunk.number)} to {e.v1}")
 
     def _narrow(self, chunk: Chunk, item: Item, row: Row, type: Type, value: Value, register: int, name: str) -> Value:
         """An 8- or 16-bit result in its register: which half, and what becomes of the other."""

@@ -306,7 +306,7 @@ class Sweeps(Branching):
         place = outer.new("i64", ZERO)
         seen = outer.new("i64", ZERO)
         with e.of_lanes(lanes):
-            mine = self._part(place, exec_mask)
+            mine = e.part(exec_mask, place)
             skipped = e.block
             # the bits of masks in lanes that are not active could change, too
             e.branch(e.let(f"icmp eq {e.byte} {mine}, 0"), missed if loop.masks_kept else next_, some)
@@ -387,7 +387,7 @@ class Sweeps(Branching):
         for register in (*loop.inputs, *loop.carried):
             chunk.get(register)
         begins = {r: self._begin(chunk, r, width) for r, width in even.items()}
-        before_masks = {start: self._part(chunk.number, scalars.mask(start)) for start in loop.masks_carried}
+        before_masks = {start: e.part(scalars.mask(start), chunk.number) for start in loop.masks_carried}
         begin_at, head, more, out = len(e.lines), e.name("iteration"), e.name("more"), e.name("out")
         phis = _Phis(e, e.block)
         e.jump(head)
@@ -471,14 +471,6 @@ class Sweeps(Branching):
         mask = e.let(f"and {e.byte} {self._bits(chunk, layout.VCC)}, {chunk.bits}")
         return e.let(f"icmp {'ne' if row.nonzero else 'eq'} {e.byte} {mask}, 0")
 
-    def _part(self, chunk: Value, mask: Value) -> Value:
-        """The bits of a lane mask (i64) that a chunk has, by its number."""
-        e = self.emitter
-        if e.lanes == 64:
-            return e.let(f"add i64 {mask}, 0")
-        shifted = e.let(f"lshr i64 {mask}, {e.let(f'shl i64 {chunk}, {e.shift}')}")
-        return e.let(f"trunc i64 {shifted} to {e.byte}")
-
     def _bits(self, chunk: Chunk, start: int) -> Value:
         """The chunk's bits of a lane mask that the loop makes."""
         if start not in chunk.masks:
@@ -517,7 +509,7 @@ class Sweeps(Branching):
     def _source_bits(self, operand: Operand, chunk: Chunk) -> Value:
         value = operand.value
         if isinstance(value, Literal):
-            return self._part(chunk.number, Integer(signed(int(value.value), 64)))
+            return self.emitter.part(Integer(signed(int(value.value), 64)), chunk.number)
         number = scalar_number(value) if isinstance(value, Register) else None
         if number is None or operand.neg or operand.abs:
             raise _Unfit
@@ -527,7 +519,7 @@ class Sweeps(Branching):
             return self._bits(chunk, number)
         if bits(number, self.wave_size // 32) & self.run.masks:
             raise _Unfit
-        return self._part(chunk.number, self.scalars.mask(number))
+        return self.emitter.part(self.scalars.mask(number), chunk.number)
 
     def _scalars_before(self, loop: _Loop) -> None:
         """All scalars that the loop reads, ahead of it: two at a time where it does not change them."""
@@ -610,7 +602,7 @@ class Sweeps(Branching):
             e.label(head)
             place, step = e.ahead("place"), e.ahead("place_next")
             e.do(f"{place} = phi i64 [ 0, %{came} ], [ {step}, %{latch} ]")
-            lanes = self._part(place, exec_mask)
+            lanes = e.part(exec_mask, place)
             e.branch(e.let(f"icmp eq {e.byte} {lanes}, 0"), latch, body)
             e.label(body)
             chunk = Chunk(e, self.wave_size, place, lanes)
