@@ -44,6 +44,9 @@ STOP_SECONDS = 10
 #: What JupyterLab says of a part that took five seconds to begin.
 SLOW = re.compile(r"Plugin \S+ (is taking too long|\(with \d+ dependants\) took [\d.]+ms) to activate\.$")
 
+#: What its debugger says when a kernel is ended soon after its notebook was opened.
+CANCELED = re.compile(r"Could not restore the debugger state: Canceled future")
+
 # The session context is ready when there is a kernel and it has said that it is idle; a dialogue (which kernel?) is
 # an answer as well, for nobody is there to press its buttons.
 READY = """
@@ -53,6 +56,15 @@ READY = """
   const context = shown?.context ?? shown?.sessionContext;
   const session = context?.sessionContext ?? context;
   return session?.isReady && session.session?.kernel?.status === "idle" ? "ready" : null;
+}
+"""
+# What was not saved is thrown away without a question.
+CLOSE = """
+async () => {
+  const shown = window.jupyterapp.shell.currentWidget;
+  shown.context.model.dirty = false;
+  await shown.context.sessionContext.shutdown();
+  shown.close();
 }
 """
 EXECUTE = """
@@ -261,9 +273,22 @@ class Lab:
             self.theme(page, theme)
         return page
 
+    def show(self, page: Page, name: str) -> None:
+        """Another notebook of the server's folder in a page that has one, which is closed, and its kernel ended.
+
+        Raises:
+            LabError: as `open`.
+        """
+        with self._told(page, f"closing a notebook for {name}", OPEN_SECONDS):
+            page.evaluate(CLOSE)
+        self.command(page, "docmanager:open", {"path": name})
+        with self._told(page, f"opening {name}", OPEN_SECONDS):
+            page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=1000 * OPEN_SECONDS)
+            self._until(page, READY, OPEN_SECONDS)
+
     def _heard(self, text: str) -> None:
         # Once the server is gone pages complain about that; of a busy machine JupyterLab says which parts are late.
-        if self._server is not None and not SLOW.match(text):
+        if self._server is not None and not SLOW.match(text) and not CANCELED.match(text):
             self.problems.append(text)
 
     def _stay_here(self, context: BrowserContext) -> None:

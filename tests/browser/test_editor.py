@@ -91,14 +91,31 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield lab
 
 
+@pytest.fixture(scope="module")
+def kept(running: Lab) -> list[Page]:
+    """JupyterLab's page, for the next test. Notebook 7 has a page for each notebook."""
+    return []
+
+
 @pytest.fixture
-def page(running: Lab, browser_gallery: galleries.Gallery, request: pytest.FixtureRequest) -> Iterator[Page]:
+def page(
+    running: Lab, kept: list[Page], browser_gallery: galleries.Gallery, request: pytest.FixtureRequest
+) -> Iterator[Page]:
     with galleries.limit(galleries.LAB_SECONDS, request.node.name):
-        page = running.open(browser_gallery, "kernels.ipynb")
+        page = kept.pop() if kept else None
+        if page is not None and not page.is_closed():
+            page.mouse.move(2, 2)
+            running.show(page, "kernels.ipynb")
+        else:
+            page = running.open(browser_gallery, "kernels.ipynb")
         page.evaluate(LISTEN)
+        failed = request.session.testsfailed
         yield page
-        page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
-        page.context.close()
+        if running.app == "lab" and request.session.testsfailed == failed:
+            kept.append(page)
+        else:
+            page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+            page.context.close()
     assert [text for text in running.problems if "gpulab" in text.lower()] == []
     assert running.refused == []
 

@@ -111,9 +111,15 @@ def tour(clean: Lab, browser_gallery: galleries.Gallery, opened: dict[str, Page]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_lesson_in_jupyterlab(clean: Lab, browser_gallery: galleries.Gallery, path: Path) -> None:
+def test_lesson_in_jupyterlab(
+    clean: Lab, browser_gallery: galleries.Gallery, opened: dict[str, Page], path: Path
+) -> None:
     """Before it is run it shows the stored pictures; then all cells run, and its instruments appear."""
-    page = clean.open(browser_gallery, path.name)
+    page = opened.pop("lessons", None)  # JupyterLab as the lesson before has left it, if all was well there
+    if page is None or page.is_closed():
+        page = clean.open(browser_gallery, path.name)
+    else:
+        clean.show(page, path.name)
     stored = [output.get("data", {}) for cell in clean.cells(page) for output in cell["outputs"]]
     assert not any(WIDGET in data for data in stored)
     page.wait_for_function(f"(count) => ({PICTURES})() === count", arg=sum("image/png" in data for data in stored))
@@ -123,7 +129,7 @@ def test_lesson_in_jupyterlab(clean: Lab, browser_gallery: galleries.Gallery, pa
     assert page.get_by_text("Error displaying widget").count() == 0
     shown = page.locator(".jp-OutputArea-child:has(.gpulab) + .jp-OutputArea-child .jp-RenderedImage")
     assert [one.is_visible() for one in shown.all()] == [False] * shown.count(), "the picture, below its widget"
-    page.context.close()
+    opened["lessons"] = page
 
 
 def test_instruments_are_accessible_and_readable_in_both_themes(clean: Lab, tour: Page) -> None:

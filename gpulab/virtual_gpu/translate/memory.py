@@ -368,6 +368,81 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
     return _Plan(pointer, consecutive, same)
 
 
+def _each(chunk: Chunk, access: LaneAccess, site: Site) -> tuple[Value, Value, Value]:
+    """Whether all active lanes' addresses are inside the entry's allocation and aligned (i1).
+
+    Then where that begins in this process, and how many bytes from there each lane's is (a vector of i32).
+    """
+    e = chunk.emitter
+    shift = _align(access.row, site).bit_length() - 1
+
+    def known(type: str, name: str, after: int = 0) -> Value:
+        at = layout.ALLOCATION_BYTES * access.slot + layout.ALLOCATION[name] + after
+        with e.ahead_of_loop():
+            return e.let(f"load {type}, ptr {e.let(f'getelementptr i8, ptr {site.cache}, i64 {at}')}")
+
+    limit: Value = known("i32", "single")
+    narrow = access.pair is None and (access.space == "lds" or access.high is not None)
+    home = site.lds if access.space == "lds" else known("ptr", "home")
+    if narrow:
+        kind, type = "i32", e.v32
+        base = access.base
+        offset = Integer(signed(base.number, 32)) if isinstance(base, Integer) else e.let(f"trunc i64 {base} to i32")
+        if access.space != "lds":
+            offset = e.let(f"sub i32 {offset}, {known('i32', 'from')}")
+        relative: Value = access.address
+    else:
+        kind, type = "i64", e.v64
+        offset = e.let(f"sub i64 {access.base}, {known('i64', 'from')}")
+        limit = e.steady(f"zext i32 {limit} to i64", limit)
+        relative = access.pair or e.let(f"zext {e.v32} {access.address} to {e.v64}")
+    if offset != ZERO:
+        relative = e.let(f"add {type} {relative}, {splat(e, kind, offset)}")
+    turned = relative
+    if shift:
+        by = f"{type} splat ({kind} {shift})"
+        turned = e.call(type, f"llvm.fshr.v{e.lanes}{kind}", f"{type} {relative}", f"{type} {relative}", by)
+    inside = e.let(f"icmp ult {type} {turned}, {splat(e, kind, limit)}")
+    if narrow and access.high is not None:
+        half = splat(e, "i32", site.high or known("i32", "from", 4))
+        inside = e.let(f"and {e.v1} {inside}, {e.let(f'icmp eq {e.v32} {access.high}, {half}')}")
+    mine = e.let(f"and {e.byte} {e.let(f'bitcast {e.v1} {inside} to {e.byte}')}, {chunk.bits}")
+    good = e.let(f"icmp eq {e.byte} {mine}, {chunk.bits}")
+    if not narrow:
+        relative = e.let(f"trunc {e.v64} {relative} to {e.v32}")
+    return good, home, relative
+
+
+def _gathered(chunk: Chunk, access: LaneAccess, site: Site, home: Value, relative: Value, words: int) -> list[Value]:
+    """The words that each active lane loads, or its byte or half not yet extended."""
+    e = chunk.emitter
+    shift: Value | None = None
+    if access.bytes < 4:  # the dword around it, which is in memory as a whole: a page holds many
+        place = e.let(f"ptrtoint ptr {home} to i64")
+        home = e.call("ptr", "llvm.ptrmask.p0.i64", f"ptr {home}", "i64 -4")
+        before = splat(e, "i32", e.let(f"and i32 {e.let(f'trunc i64 {place} to i32')}, 3"))
+        relative = e.let(f"add {e.v32} {relative}, {before}")
+        shift = e.let(f"shl {e.v32} {e.let(f'and {e.v32} {relative}, splat (i32 3)')}, splat (i32 3)")
+        relative = e.let(f"and {e.v32} {relative}, splat (i32 -4)")
+    pointers = _pointers(chunk, access, home, relative)
+    found: list[Value] = []
+    for word in range(words):
+        at = e.let(f"getelementptr i8, <{e.lanes} x ptr> {pointers}, i64 {4 * word}") if word else pointers
+        name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
+        align = f"i32 {min(4, _align(access.row, site)) if shift is None else 4}"
+        found.append(e.call(e.v32, name, f"{type_} {at}", align, f"{e.v1} {chunk.active}", f"{e.v32} zeroinitializer"))
+    return found if shift is None else [e.let(f"lshr {e.v32} {found[0]}, {shift}")]
+
+
+def _pointers(chunk: Chunk, access: LaneAccess, home: Value, relative: Value) -> Value:
+    """Places in up to 4 GiB. Gathers take indices of 32 bits as signed: so they count from the middle on."""
+    e = chunk.emitter
+    if access.space != "lds":
+        home = e.let(f"getelementptr i8, ptr {home}, i64 {1 << 31}")
+        relative = e.let(f"xor {e.v32} {relative}, splat (i32 {signed(1 << 31, 32)})")
+    return e.let(f"getelementptr i8, ptr {home}, {e.v32} {relative}")
+
+
 def _steps(step: int, lanes: int, width: int) -> Constant:
     return Constant("<" + ", ".join(f"i{width} {step * i}" for i in range(lanes)) + ">")
 
@@ -376,6 +451,12 @@ def _only_slow(access: LaneAccess) -> bool:
     # Offsets that could wrap at a multiple of 4 GiB are left to the support code.
     far = isinstance(access.base, Integer) and access.space == "global" and abs(access.base.number) >= layout.EDGE
     return access.scattered or access.space in ("scratch", "flat") or (far and access.high is not None)
+
+
+def _can_gather(chunk: Chunk, access: LaneAccess) -> bool:
+    """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation."""
+    e = chunk.emitter
+    return e.lanes == e.own_lanes and not access.uniform
 
 
 def frame_place(chunk: Chunk, site: Site, frame: Value, offset: int) -> Value:
@@ -445,17 +526,18 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     if _only_slow(access):
         return _load_slow(chunk, access, site, words)
     done, slow = e.name("loaded"), chunk.missed or e.name("scattered")
+    other_way = e.name("each") if _can_gather(chunk, access) else slow
     plan = _plan(chunk, access, site)
     pointer = plan.pointer
     uniform = e.name("uniform")
     if plan.either is not None:
-        known, apart = e.name("known"), e.name("apart") if plan.apart else slow
+        known, apart = e.name("known"), e.name("apart") if plan.apart else other_way
         e.branch(plan.either, known, apart, likely=True)
         if plan.apart:
             e.label(apart)
             good, bytes_ = plan.apart()
             gather = e.name("gather")
-            e.branch(good, gather, slow)
+            e.branch(good, gather, other_way)
             e.label(gather)
             places = e.let(f"getelementptr i8, ptr {pointer}, {e.v32} {bytes_}")
             name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
@@ -483,7 +565,7 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     if plan.either is not None:
         e.jump(uniform)
     else:
-        e.branch(plan.same(), uniform, slow, likely=True if access.uniform else None)
+        e.branch(plan.same(), uniform, other_way, likely=True if access.uniform else None)
     e.label(uniform)
     parts = []
     for w in range(words):
@@ -491,6 +573,17 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
         parts.append(extended(splat(e, element, e.let(f"load {element}, ptr {address}, align {align}"))))
     incoming.append((parts, e.block))
     e.jump(done)
+    if other_way != slow:
+        e.label(other_way)
+        good, home, relative = _each(chunk, access, site)
+        gather = e.name("gather")
+        e.branch(good, gather, slow)
+        e.label(gather)
+        parts = _gathered(chunk, access, site, home, relative, words)
+        if element != "i32":
+            parts = [extended(e.let(f"trunc {e.v32} {parts[0]} to <{e.lanes} x {element}>"))]
+        incoming.append((parts, e.block))
+        e.jump(done)
     if not chunk.missed:
         e.label(slow)
         parts = _load_slow(chunk, access, site, words)
@@ -523,8 +616,11 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
         consecutive = e.let(f"and i1 {consecutive}, {plan.either}")
     full = e.let(f"icmp eq {e.byte} {chunk.bits}, -1")
     straight, slow, done = e.name("consecutive"), chunk.missed or e.name("scattered"), e.name("stored")
+    # Lanes that store several words may overlap in part: those are stored lane after lane.
+    scatters = access.bytes == 4 and _can_gather(chunk, access) and not site.checked
+    other_way = e.name("each") if scatters else slow
     masked = e.lanes == 16 and words == 1 and element == "i32"  # there are masked stores
-    e.branch(consecutive if masked else e.let(f"and i1 {consecutive}, {full}"), straight, slow, likely=True)
+    e.branch(consecutive if masked else e.let(f"and i1 {consecutive}, {full}"), straight, other_way, likely=True)
     e.label(straight)
     whole, kind = data[0], f"<{e.lanes * words} x {element}>"
     if element != "i32":
@@ -571,6 +667,17 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
         e.label(all_)
     e.do(f"store {kind} {whole}, ptr {plan.pointer}, align {align}")
     e.jump(done)
+    if other_way != slow:
+        e.label(other_way)
+        good, home, relative = _each(chunk, access, site)
+        scatter = e.name("scatter")
+        e.branch(good, scatter, slow)
+        e.label(scatter)
+        pointers = _pointers(chunk, access, home, relative)
+        name, type_ = f"llvm.masked.scatter.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
+        # Of lanes that store to one place the last one's value stays, as lane after lane.
+        e.call_void(name, f"{e.v32} {data[0]}", f"{type_} {pointers}", f"i32 {align}", f"{e.v1} {chunk.active}")
+        e.jump(done)
     if not chunk.missed:
         e.label(slow)
         _store_slow(chunk, access, site, data)
