@@ -335,7 +335,7 @@ class VirtualDevice:
             if len(kernel.plans) >= MOST_PLANS:
                 kernel.plans.clear()
             known = kernel.plans[request] = Plan(self, self._contexts, self.workers, kernel, request, code)
-        known.launch.entry, known.settled = code.entry, code.settled
+        known.take(code)
         return known
 
     def _prepare(self, plan: Plan, host: Host | None) -> None:
@@ -369,7 +369,7 @@ class VirtualDevice:
                     host.answer()
                 if code.quick and kernel.worth(code, time.perf_counter() - began):
                     kernel.spent -= kernel.optimise(code)
-                    launch.entry = code.entry  # read whenever a workgroup goes on
+                    plan.take(code)
 
         for address in others:
             native.begin(address, plan.address)

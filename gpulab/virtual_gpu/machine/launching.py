@@ -88,9 +88,9 @@ class Plan:
     """
 
     __slots__ = (
-        "_footprint", "_freed", "_granule", "_held", "address", "code", "contexts", "device", "first", "generation",
-        "kernel", "launch", "lds", "live", "recording", "request", "sample", "sampled", "seen", "settled", "simple",
-        "total", "waves",
+        "_fits_straight", "_footprint", "_freed", "_granule", "_held", "address", "code", "contexts", "device", "first",
+        "generation", "kernel", "launch", "lds", "live", "recording", "request", "sample", "sampled", "seen",
+        "settled", "simple", "total", "waves",
     )  # fmt: skip
 
     def __init__(
@@ -104,7 +104,7 @@ class Plan:
         self.total = total = grid[0] * grid[1] * grid[2]
         self.waves = total * shape.waves
         self._granule = 1 if checked else kernel.module.granule
-        self.settled, self.generation = False, -1
+        self.generation = -1
         self.live: array[int] = array("Q")
         self.sample = b""
         self.sampled: bytes | None = None
@@ -118,7 +118,10 @@ class Plan:
         self.launch = shared = LaunchStruct()
         self.address = ctypes.addressof(shared)
         size, waves, translation = architecture.wave_size, shape.waves, code.translation
-        shared.entry, shared.total, shared.threads, shared.only = code.entry, total, count, only
+        shared.total, shared.threads, shared.only = total, count, only
+        # One coordinate, and all lanes of all waves: what a wave has at the start is known then.
+        self._fits_straight = block[0] % architecture.wave_size == 0 and block[1:] == (1, 1) and not only
+        self.take(code)
         shared.observed = total if profile or checked else 0
         shared.apart = total if only else shared.observed
         shared.batch = 1 if hidden.multigrid_sync else max(1, min(32, total // (16 * count)))
@@ -179,6 +182,11 @@ class Plan:
         for context in self.contexts:
             context.fit(shared, addresses)
         self.first = self.contexts[0].address
+
+    def take(self, code: Code) -> None:
+        """The code's entry points, which optimising it changes. They are read whenever a workgroup goes on."""
+        self.launch.entry, self.launch.straight = code.entry, code.straight if self._fits_straight else 0
+        self.settled = code.settled
 
     def look_at(self, arena: Arena) -> None:
         """Let the kernel see the allocations that there are."""

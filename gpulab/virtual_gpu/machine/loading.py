@@ -30,7 +30,7 @@ from gpulab.virtual_gpu.machine.waiting import Waits
 from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.decode import Decoder, returns_value
 from gpulab.virtual_gpu.translate.function import translate
-from gpulab.virtual_gpu.translate.pieces import Translation
+from gpulab.virtual_gpu.translate.pieces import STRAIGHT, Translation
 from gpulab.virtual_gpu.translate.structure import Structure
 
 Dim3 = tuple[int, int, int]
@@ -103,12 +103,14 @@ class Code:
     """A translated kernel: its entry point and what its counters mean.
 
     checked: it tells what a checker wants to know, if there is one.
+    straight: the entry point for waves that go straight through (translate/straight.py); 0: there is none, or not yet.
     quick: nothing of it is optimised yet. first_blocks, weights, blind: see `Launch` in schema.py.
     """
 
     translation: Translation
     checked: bool
     entry: int
+    straight: int
     quick: bool
     costs: counters.Costs
     zeroed: array[int]
@@ -251,7 +253,7 @@ class LoadedKernel:
             return 0.0
         try:
             if code.quick:
-                code.entry = self._link(code.translation, quick=False)
+                code.entry, code.straight = self._link(code.translation, quick=False)
                 code.quick = False
                 self.spent = 0.0
         finally:
@@ -264,12 +266,14 @@ class LoadedKernel:
         self._objects(translation, not jit.is_kept(translation.ir))
 
     def _objects(self, translation: Translation, quick: bool) -> list[bytes]:
-        return jit.compile_objects([(translation.ir, quick), *((part, True) for part in translation.quick)])
+        straight = [(translation.straight, False)] if translation.straight and not quick else []
+        return jit.compile_objects([(translation.ir, quick), *((part, True) for part in translation.quick), *straight])
 
-    def _link(self, translation: Translation, quick: bool) -> int:
-        """The address of a translated kernel's function."""
-        (entry,) = jit.load(self._objects(translation, quick), translation.name)
-        return entry
+    def _link(self, translation: Translation, quick: bool) -> tuple[int, int]:
+        """The addresses of a translated kernel's function, and of that for waves that go straight through, or 0."""
+        more = [STRAIGHT] if translation.straight and not quick else []
+        entry, *straight = jit.load(self._objects(translation, quick), translation.name, *more)
+        return entry, straight[0] if straight else 0
 
     def _translation(self, profile: bool, checked: bool, quick: bool, wide: bool) -> Translation:
         program = self.module.program
@@ -291,7 +295,7 @@ class LoadedKernel:
             highest = max(highest, (each.vector_reads | each.vector_writes | each.cross_reads).bit_length())
         self.vgprs = max(self.vgprs, highest)
         at_first = quick and not jit.is_kept(translation.ir)
-        entry = self._link(translation, at_first)
+        entry, straight = self._link(translation, at_first)
         blocks, decoded = translation.blocks, translation.decoded
         costs = counters.Costs(module.device.architecture.name, blocks, decoded)
         after = loops.ways(blocks, decoded, program.labels)
@@ -301,6 +305,7 @@ class LoadedKernel:
             translation,
             checked,
             entry,
+            straight,
             at_first,
             costs,
             array("I", translation.zeroed or [0]),

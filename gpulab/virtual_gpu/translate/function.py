@@ -26,7 +26,8 @@ from gpulab.virtual_gpu.translate.emitter import Value, signed
 from gpulab.virtual_gpu.translate.frame import Piece
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
-from gpulab.virtual_gpu.translate.pieces import Pieces, Translation
+from gpulab.virtual_gpu.translate.pieces import STRAIGHT, Pieces, Translation
+from gpulab.virtual_gpu.translate.straight import Straight
 from gpulab.virtual_gpu.translate.sweeps import Sweeps
 
 PIECE = 2500  # lines of IR from which on a function ends, where no loop is cut and much is to come
@@ -34,7 +35,7 @@ LARGE = 500  # instructions from which on blocks outside loops are compiled quic
 HUGE = 3000  # instructions from which on loops over chunks are spared LLVM's strength reduction, too
 
 
-class _Function(Sweeps, Pieces):
+class _Function(Sweeps, Straight, Pieces):
     """The translation of one kernel: `emit` goes through the blocks, `Pieces._assemble` ties them together."""
 
     def emit(self) -> Translation:
@@ -88,7 +89,7 @@ class _Function(Sweeps, Pieces):
                 else:
                     self._stop("bad jump", body[-1])
             self.run.whole = whole
-        return self._assemble(common)
+        return self._assemble(common, self._straight(common, STRAIGHT))
 
     def _lines_left(self, done: int) -> int:
         """About how many lines of IR are to come after so many instructions."""

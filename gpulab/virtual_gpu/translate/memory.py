@@ -455,8 +455,7 @@ def _only_slow(access: LaneAccess) -> bool:
 
 def _can_gather(chunk: Chunk, access: LaneAccess) -> bool:
     """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation."""
-    e = chunk.emitter
-    return e.lanes == e.own_lanes and not access.uniform
+    return (chunk.gathers or chunk.emitter.lanes == chunk.emitter.own_lanes) and not access.uniform
 
 
 def frame_place(chunk: Chunk, site: Site, frame: Value, offset: int) -> Value:
@@ -617,7 +616,7 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
     full = e.let(f"icmp eq {e.byte} {chunk.bits}, -1")
     straight, slow, done = e.name("consecutive"), chunk.missed or e.name("scattered"), e.name("stored")
     # Lanes that store several words may overlap in part: those are stored lane after lane.
-    scatters = access.bytes == 4 and _can_gather(chunk, access) and not site.checked
+    scatters = access.bytes == 4 and _can_gather(chunk, access) and not site.checked and chunk.last is None
     other_way = e.name("each") if scatters else slow
     masked = e.lanes == 16 and words == 1 and element == "i32"  # there are masked stores
     e.branch(consecutive if masked else e.let(f"and i1 {consecutive}, {full}"), straight, other_way, likely=True)
@@ -665,7 +664,11 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
         )  # fmt: skip
         e.jump(done)
         e.label(all_)
-    e.do(f"store {kind} {whole}, ptr {plan.pointer}, align {align}")
+    put = f"store {kind} {whole}, ptr {plan.pointer}, align {align}"
+    if chunk.last is None:
+        e.do(put)
+    else:
+        chunk.last.append(put)
     e.jump(done)
     if other_way != slow:
         e.label(other_way)

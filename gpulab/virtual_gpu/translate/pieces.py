@@ -43,6 +43,8 @@ done:
 }}"""
 PARTS = (False, sys.maxsize), (True, 1 << 18)
 """Whether functions are compiled quickly, and the characters of IR from which on the next ones are another module."""
+STRAIGHT = "straight"
+"""The name of the function of waves that go straight through (straight.py)."""
 _LABEL = re.compile(r"label %b(\d+)\b")
 
 
@@ -50,6 +52,7 @@ _LABEL = re.compile(r"label %b(\d+)\b")
 class Translation:
     """LLVM IR of a kernel and what its counters mean.
 
+    straight: IR of the function of that name, if the kernel has one (straight.py).
     quick: IR of what is to be compiled quickly and linked with it, in modules that can be compiled side by side.
     blocks: the instruction indices of each counted block, in the order of the counters.
     segments: when profiling, the instructions executed under one EXEC each, in the order of the rows of lane counts.
@@ -62,6 +65,7 @@ class Translation:
     """
 
     ir: str
+    straight: str
     quick: tuple[str, ...]
     name: str
     blocks: list[list[int]]
@@ -91,7 +95,7 @@ class Pieces(Frame):
 
     pieces: list[Piece]
 
-    def _assemble(self, common: list[str]) -> Translation:
+    def _assemble(self, common: list[str], straight: str) -> Translation:
         e, pieces, name = self.emitter, self.pieces, "kernel"
         outside: list[set[int]] = []  # blocks of other pieces that a piece leads to
         for piece in pieces:
@@ -117,6 +121,7 @@ class Pieces(Frame):
         zeroed = [r for r in range(512) if (start.active | start.asleep) >> r & 1]
         return Translation(
             "".join(text),
+            f"{straight}\n{shared}" if straight else "",
             quick,
             name,
             [list(b) for b in self.blocks.values()],

@@ -107,12 +107,13 @@ class Run:
 
     def _needs_masks(self, decoded: Decoded) -> bool:
         """Whether an instruction needs lane masks made in the run for all lanes, not for its own alone."""
-        if not self.masks:
-            return False
+        return bool(self.masks and self.masks & self.needs_whole(decoded))
+
+    def needs_whole(self, decoded: Decoded) -> int:
+        """Scalar registers of which an instruction needs all bits, or that it changes, if they hold lane masks."""
         if decoded.is_vector and not isinstance(decoded.row, Memory):
-            return bool(self.masks & (self._scalar_values(decoded) | self._misplaced_masks(decoded)))
-        writes = 0 if decoded.is_vector else decoded.scalar_writes
-        return bool(self.masks & (decoded.scalar_reads | writes))
+            return self._scalar_values(decoded) | self._misplaced_masks(decoded)
+        return decoded.scalar_reads | (0 if decoded.is_vector else decoded.scalar_writes)
 
     def _scalar_values(self, decoded: Decoded) -> int:
         """Scalar registers that a vector instruction reads as values. (Masks made in the run it takes lane by lane.)"""
@@ -215,7 +216,7 @@ class Run:
             whole = self.emitter.lanes != self.emitter.own_lanes
             with self.emitter.of_lanes(self.emitter.own_lanes):  # as `Chunk.spread` takes them
                 item = self._captured(decoded, mode)
-            if not _fits(item, whole):
+            if not _fits(item, whole and not chunk.gathers):
                 return False
             self._emit(chunk, item)
         return True

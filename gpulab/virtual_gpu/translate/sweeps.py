@@ -24,6 +24,7 @@ from gpulab.virtual_gpu.translate.captured import mask_number
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, memory_operands, scalar_number
 from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, Value, signed
+from gpulab.virtual_gpu.translate.frame import Unfit
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.liveness import before
 from gpulab.virtual_gpu.translate.modes import Mode
@@ -39,10 +40,6 @@ _BITWISE = {
     "and_not0": "and {1}, ~{0}", "and_not1": "and {0}, ~{1}", "or_not0": "or {1}, ~{0}", "or_not1": "or {0}, ~{1}",
 }  # fmt: skip
 """Operations of LOGIC on lane masks, of the sources {0} and {1}; with ~ inverted."""
-
-
-class _Unfit(Exception):
-    """A loop that cannot be done so."""
 
 
 _Even = dict[int, int]
@@ -166,7 +163,7 @@ class Sweeps(Branching):
                 even = found
                 del e.lines[start:], e.entry_lines[rooms:]
                 e.block = came
-        except _Unfit:
+        except Unfit:
             del e.lines[start:], e.entry_lines[rooms:]
             e.block = came
         finally:
@@ -282,7 +279,7 @@ class Sweeps(Branching):
         """Emit a loop with so many lanes at a time, and with what is thought to go up evenly; gives what of it does.
 
         Raises:
-            _Unfit: an instruction that cannot be emitted so.
+            Unfit: an instruction that cannot be emitted so.
         """
         e, scalars = self.emitter, self.scalars
         scalars.forget()
@@ -415,7 +412,7 @@ class Sweeps(Branching):
             self._one(decoded, mode, chunk)
         self.salu.missed = ""
         if self._scc_unknown and (loop.keeps_scc or loop.branch.scalar_reads >> layout.SCC & 1):
-            raise _Unfit
+            raise Unfit
         condition = self._goes_round(loop, chunk)
         ends = {r: chunk.get(r) for r in loop.carried}
         found: _Even = {}
@@ -474,7 +471,7 @@ class Sweeps(Branching):
     def _bits(self, chunk: Chunk, start: int) -> Value:
         """The chunk's bits of a lane mask that the loop makes."""
         if start not in chunk.masks:
-            raise _Unfit
+            raise Unfit
         e = self.emitter
         return e.let(f"bitcast {e.v1} {chunk.masks[start]} to {e.byte}")
 
@@ -512,13 +509,13 @@ class Sweeps(Branching):
             return self.emitter.part(Integer(signed(int(value.value), 64)), chunk.number)
         number = scalar_number(value) if isinstance(value, Register) else None
         if number is None or operand.neg or operand.abs:
-            raise _Unfit
+            raise Unfit
         if number == layout.EXEC:
             return self._exec_bits
         if number in chunk.masks:
             return self._bits(chunk, number)
         if bits(number, self.wave_size // 32) & self.run.masks:
-            raise _Unfit
+            raise Unfit
         return self.emitter.part(self.scalars.mask(number), chunk.number)
 
     def _scalars_before(self, loop: _Loop) -> None:
@@ -547,14 +544,14 @@ class Sweeps(Branching):
         if isinstance(row, Control):
             return
         if self._scc_unknown and decoded.scalar_reads >> layout.SCC & 1:
-            raise _Unfit
+            raise Unfit
         if self._combines(decoded, self.run.masks):
             self._combine(decoded, chunk)
             return
         if decoded.scalar_writes >> layout.SCC & 1:
             self._scc_unknown = False
         if not self.run.at_once(chunk, decoded, mode):
-            raise _Unfit
+            raise Unfit
         if decoded.is_vector:
             return
         if isinstance(row, Memory):

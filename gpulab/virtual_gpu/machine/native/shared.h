@@ -505,6 +505,7 @@ struct Launch {
   u64 arena; /* where device memory begins */
   u64 faulted; /* the lowest number of a workgroup that faulted; ~0 for none */
   u64 cancel; /* everything is to end (Ctrl-C) */
+  u64 straight; /* the function for waves that go straight through (translate/straight.py); 0: none */
   u64 only; /* not 0: no workgroups but those of the sample are run */
   /* Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded */
   u64 observer;
@@ -557,7 +558,7 @@ struct Launch {
   u32 fits; /* the device holds all workgroups at the same time */
   u32 wide; /* whether device memory is in use beyond its first 4 GiB */
 };
-SIZE_IS(Launch, 512);
+SIZE_IS(Launch, 520);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, apart, 16);
@@ -577,56 +578,57 @@ PLACE_IS(Launch, slice, 120);
 PLACE_IS(Launch, arena, 128);
 PLACE_IS(Launch, faulted, 136);
 PLACE_IS(Launch, cancel, 144);
-PLACE_IS(Launch, only, 152);
-PLACE_IS(Launch, observer, 160);
-PLACE_IS(Launch, observed, 168);
-PLACE_IS(Launch, accesses, 176);
-PLACE_IS(Launch, access_count, 184);
-PLACE_IS(Launch, observation, 192);
-PLACE_IS(Launch, recording, 200);
-PLACE_IS(Launch, sites, 208);
-PLACE_IS(Launch, blind, 216);
-PLACE_IS(Launch, grid_barrier, 224);
-PLACE_IS(Launch, gone, 232);
-PLACE_IS(Launch, moves, 240);
-PLACE_IS(Launch, ready, 248);
-PLACE_IS(Launch, checker, 256);
-PLACE_IS(Launch, arguments, 264);
-PLACE_IS(Launch, segment, 272);
-PLACE_IS(Launch, explicit, 280);
-PLACE_IS(Launch, segment_bytes, 288);
-PLACE_IS(Launch, packet, 296);
-PLACE_IS(Launch, packet_words, 304);
-PLACE_IS(Launch, scalars, 312);
-PLACE_IS(Launch, scalar_count, 320);
-PLACE_IS(Launch, store, 328);
-PLACE_IS(Launch, note, 336);
-PLACE_IS(Launch, symbols, 344);
-PLACE_IS(Launch, slot_bytes, 352);
-PLACE_IS(Launch, block_count, 360);
-PLACE_IS(Launch, active_bytes, 368);
-PLACE_IS(Launch, cache_bytes, 376);
-PLACE_IS(Launch, seen, 384);
-PLACE_IS(Launch, preload, 392);
-PLACE_IS(Launch, mode, 404);
-PLACE_IS(Launch, amounts, 408);
-PLACE_IS(Launch, weights, 416);
-PLACE_IS(Launch, weight_count, 424);
-PLACE_IS(Launch, uneven, 432);
-PLACE_IS(Launch, grid, 440);
-PLACE_IS(Launch, waves, 452);
-PLACE_IS(Launch, wave_size, 456);
-PLACE_IS(Launch, vgprs, 460);
-PLACE_IS(Launch, lds_bytes, 464);
-PLACE_IS(Launch, scratch_bytes, 468);
-PLACE_IS(Launch, id_register, 472);
-PLACE_IS(Launch, id_vgprs, 484);
-PLACE_IS(Launch, first_pc, 488);
-PLACE_IS(Launch, first_blocks, 492);
-PLACE_IS(Launch, residents, 496);
-PLACE_IS(Launch, room, 500);
-PLACE_IS(Launch, fits, 504);
-PLACE_IS(Launch, wide, 508);
+PLACE_IS(Launch, straight, 152);
+PLACE_IS(Launch, only, 160);
+PLACE_IS(Launch, observer, 168);
+PLACE_IS(Launch, observed, 176);
+PLACE_IS(Launch, accesses, 184);
+PLACE_IS(Launch, access_count, 192);
+PLACE_IS(Launch, observation, 200);
+PLACE_IS(Launch, recording, 208);
+PLACE_IS(Launch, sites, 216);
+PLACE_IS(Launch, blind, 224);
+PLACE_IS(Launch, grid_barrier, 232);
+PLACE_IS(Launch, gone, 240);
+PLACE_IS(Launch, moves, 248);
+PLACE_IS(Launch, ready, 256);
+PLACE_IS(Launch, checker, 264);
+PLACE_IS(Launch, arguments, 272);
+PLACE_IS(Launch, segment, 280);
+PLACE_IS(Launch, explicit, 288);
+PLACE_IS(Launch, segment_bytes, 296);
+PLACE_IS(Launch, packet, 304);
+PLACE_IS(Launch, packet_words, 312);
+PLACE_IS(Launch, scalars, 320);
+PLACE_IS(Launch, scalar_count, 328);
+PLACE_IS(Launch, store, 336);
+PLACE_IS(Launch, note, 344);
+PLACE_IS(Launch, symbols, 352);
+PLACE_IS(Launch, slot_bytes, 360);
+PLACE_IS(Launch, block_count, 368);
+PLACE_IS(Launch, active_bytes, 376);
+PLACE_IS(Launch, cache_bytes, 384);
+PLACE_IS(Launch, seen, 392);
+PLACE_IS(Launch, preload, 400);
+PLACE_IS(Launch, mode, 412);
+PLACE_IS(Launch, amounts, 416);
+PLACE_IS(Launch, weights, 424);
+PLACE_IS(Launch, weight_count, 432);
+PLACE_IS(Launch, uneven, 440);
+PLACE_IS(Launch, grid, 448);
+PLACE_IS(Launch, waves, 460);
+PLACE_IS(Launch, wave_size, 464);
+PLACE_IS(Launch, vgprs, 468);
+PLACE_IS(Launch, lds_bytes, 472);
+PLACE_IS(Launch, scratch_bytes, 476);
+PLACE_IS(Launch, id_register, 480);
+PLACE_IS(Launch, id_vgprs, 492);
+PLACE_IS(Launch, first_pc, 496);
+PLACE_IS(Launch, first_blocks, 500);
+PLACE_IS(Launch, residents, 504);
+PLACE_IS(Launch, room, 508);
+PLACE_IS(Launch, fits, 512);
+PLACE_IS(Launch, wide, 516);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -683,6 +685,8 @@ struct Thread {
   u64 mark; /* what `since` was at the end of the last round */
   u64 weighed; /* what all workgroups did so far, by Launch.weights; the most that one did which has ended */
   u64 largest;
+  u64 crooked; /* workgroups that are not to be tried straight; how many they were at the last time */
+  u64 turns;
   Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
 };
 SIZE_IS(Thread, 1216);
@@ -714,7 +718,9 @@ PLACE_IS(Thread, moves, 1152);
 PLACE_IS(Thread, mark, 1160);
 PLACE_IS(Thread, weighed, 1168);
 PLACE_IS(Thread, largest, 1176);
-PLACE_IS(Thread, running, 1184);
+PLACE_IS(Thread, crooked, 1184);
+PLACE_IS(Thread, turns, 1192);
+PLACE_IS(Thread, running, 1200);
 
 /* The totals of one access. */
 struct Totals {

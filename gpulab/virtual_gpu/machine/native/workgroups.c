@@ -96,15 +96,22 @@ static NOINLINE u64 recorded_from(const Launch *launch, u64 number) {
   return number;
 }
 
+/* What a wave knows of where its workgroup is in the grid. */
+static inline void locate(Wave *wave, const Launch *launch, const u32 *group, u64 number) {
+  u32 id_x = launch->id_register[0], id_y = launch->id_register[1], id_z = launch->id_register[2];
+  for (u32 d = 0; d < 3; d++) wave->group[d] = group[d];
+  wave->number = (u32)number;
+  if (id_x != ~0u) wave->scalars[id_x] = group[0];
+  if (id_y != ~0u) wave->scalars[id_y] = id_y == id_z ? group[1] | group[2] << 16 : group[1];
+  if (id_z != ~0u && id_y != id_z) wave->scalars[id_z] = group[2];
+}
+
 /* The waves of a slot that held a workgroup before differ from the template in what a kernel reads before it has written
-   it; the rest of their state is never read, or never changes. */
-static void start_group(Thread *thread, u64 slot, u64 number) {
+   it; the rest of their state is never read, or never changes. So many, the first ones, have ended. */
+static void start_group(Thread *thread, u64 slot, u64 number, const u32 *group, int observed, u32 ended) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory + slot * thread->slot_bytes;
-  u32 group[3];
-  coordinates(launch, number, group);
   u32 waves = launch->waves, id_vgprs = launch->id_vgprs;
-  u32 id_x = launch->id_register[0], id_y = launch->id_register[1], id_z = launch->id_register[2];
   u64 row = (u64)launch->wave_size * 4, file = launch->vgprs * row;
   u64 own_scratch = (u64)launch->wave_size * launch->scratch_bytes;
   u8 *vgprs = memory + sizeof(Wave) * waves;
@@ -120,7 +127,6 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
   u64 zeroed_count = launch->zeroed_count;
   u32 blocks = slot < thread->known ? launch->first_blocks : (1u << sizeof(Wave) / 64) - 1;
   if (slot >= thread->known) thread->known = slot + 1;
-  int observed = launch->observer && (number < launch->observed || is_recorded(launch->observation, group));
   u64 observer = observed ? launch->observer : 0, blind = observed ? launch->blind : 0;
   u64 cache = blind ? blind : template->cache;
   for (u32 w = 0; w < waves; w++) {
@@ -140,16 +146,28 @@ static void start_group(Thread *thread, u64 slot, u64 number) {
     wave->observer = observer;
     wave->blind = blind != 0;
     wave->cache = cache;
-    for (u32 d = 0; d < 3; d++) wave->group[d] = group[d];
-    wave->number = (u32)number;
-    if (id_x != ~0u) wave->scalars[id_x] = group[0];
-    if (id_y != ~0u) wave->scalars[id_y] = id_y == id_z ? group[1] | group[2] << 16 : group[1];
-    if (id_z != ~0u && id_y != id_z) wave->scalars[id_z] = group[2];
+    locate(wave, launch, group, number);
     *(Loose64 *)(wave->scalars + EXEC) = exec[w]; /* at once, as it is read */
     for (u64 z = 0; z < zeroed_count; z++) clear_blocks(own + zeroed[z] * row, row);
     for (u32 v = 0; v < id_vgprs; v++) copy_blocks(own + v * row, ids + ((u64)v * waves + w) * row, row);
   }
+  for (u32 w = 0; w < ended; w++) ((Wave *)memory)[w].status = WAVE_ENDED;
   if (launch->checker) check_start(thread, memory, number);
+}
+
+/* Workgroups that are not tried straight at the most, after one that could not go that way. */
+enum { MOST_TURNS = 63 };
+
+/* Runs a workgroup's waves that go straight through, the first ones of it (translate/straight.py), which need no state
+   but the template's; the number of them. */
+static u32 go_straight(Thread *thread, u64 number, const u32 *group) {
+  const Launch *launch = thread->launch;
+  if (thread->crooked) { thread->crooked--; return 0; }
+  Wave *wave = &thread->template_wave;
+  locate(wave, launch, group, number);
+  u64 through = ((Through)launch->straight)(wave, launch->waves);
+  if (through < launch->waves) thread->crooked = thread->turns = (thread->turns << 1 | 1) & MOST_TURNS;
+  return (u32)through;
 }
 
 /* Slices where workgroups wait for each other: of a wave that waits, and of others by Thread.short. */
@@ -368,8 +386,20 @@ int gpulab_run(Thread *thread) {
         if (thread->own < thread->own_end && thread->own < faulted) next = thread->own++;
       }
       if (next < launch->total) {
-        start_group(thread, thread->order[thread->used], next);
+        u32 group[3], through = 0;
+        coordinates(launch, next, group);
+        int observed = launch->observer && (next < launch->observed || is_recorded(launch->observation, group));
         thread->executed += launch->waves;
+        if (launch->straight && !observed) {
+          through = go_straight(thread, next, group);
+          if (through == launch->waves) {
+            if (launch->amounts) weigh(thread, launch, next, 1);
+            if (++thread->ended < BETWEEN_PAUSES) continue;
+            thread->ended = thread->work = 0;
+            return 1;
+          }
+        }
+        start_group(thread, thread->order[thread->used], next, group, observed, through);
         thread->number[thread->used] = next;
         thread->at = thread->used++;
         fresh = 1;

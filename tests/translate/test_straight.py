@@ -1,0 +1,235 @@
+"""Waves that go straight through (translate/straight.py): results, faults, counts and times as in the ordinary way;
+which kernels have that way, and that their waves take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import gpulab
+from gpulab.virtual_gpu.machine import loading
+from gpulab.virtual_gpu.machine.device import VirtualDevice
+from gpulab.virtual_gpu.machine.launching import Plan
+from gpulab.virtual_gpu.translate import jit, straight
+
+SOURCE = r"""
+#define I int i = blockIdx.x * blockDim.x + threadIdx.x
+extern "C" {
+__global__ void saxpy(int n, const int* at, const float* x, float* y) { I; if (i < n) y[i] = fmaf(2.5f, x[i], y[i]); }
+__global__ void plain(int n, const int* at, const float* x, float* y) { I; y[i] = x[i] * n; }
+__global__ void unsigned_index(unsigned n, const int* at, const float* x, float* y) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] - x[n - 1 - i];
+}
+__global__ void taken(int n, const int* at, const float* x, float* y) {
+    I; if (i < n) y[i] = x[at[i]] + x[at[n - 1 - i]];
+}
+__global__ void three(int n, const int* at, const float* x, float* y) {
+    I; if (i > 0 && i < n - 1) y[i] = x[i - 1] + 2 * x[i] + x[i + 1];
+}
+__global__ void two_stores(int n, const int* at, const float* x, float* y) {
+    I; if (i < n) { float a = x[i], b = y[i]; y[i] = a - b; y[i + 8192] = a * b; }
+}
+// The second store is to the next element, which the next lane's first one has written before.
+__global__ void over(int n, const int* at, const float* x, float* y) {
+    I; if (i < n) { float a = x[i]; y[i] = a; y[i + 1] = -a; }
+}
+__global__ void chosen(int n, const int* at, const float* x, float* y) {
+    I; if (i < n) { float a = x[i], b = at[i] & 1 ? -a : 3.0f; y[i] = a > 0 ? a * a : b; }
+}
+__global__ void few(int n, const int* at, const float* x, float* y) { I; if (i < n) { if (x[i] > 1.5f) y[i] = x[i]; } }
+__global__ void switched(int n, const int* at, const float* x, float* y) {
+    I; if (n > 100) y[i] = x[i]; else y[i] = -x[i];
+}
+__global__ void bytes(int n, const int* at, const float* x, float* y) {
+    I; if (i < n) ((signed char*)y)[i] = ((const short*)x)[i] >> 3;
+}
+__global__ void wide(int n, const int* at, const float* x, float* y) {
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + 1;
+}
+__global__ void group(int n, const int* at, const float* x, float* y) {
+    y[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
+}
+// Ordinary: a loop, a load behind a store, a barrier, two coordinates, an atomic.
+__global__ void looped(int n, const int* at, const float* x, float* y) {
+    I; float sum = 0;
+    _Pragma("clang loop unroll(disable) vectorize(disable)") for (int k = 0; k < 9; ++k) sum = sum * n + x[i + k];
+    y[i] = sum;
+}
+__global__ void behind(int n, const int* at, const float* x, volatile float* y) { I; y[i] = x[i]; y[i] = y[i ^ 1] + 1; }
+__global__ void waits(int n, const int* at, const float* x, float* y) {
+    __shared__ float tile[256];
+    I; tile[threadIdx.x] = x[i]; __syncthreads(); y[i] = tile[255 - threadIdx.x];
+}
+__global__ void square(int n, const int* at, const float* x, float* y) { I; y[i] = x[i + threadIdx.y]; }
+__global__ void added(int n, const int* at, const float* x, float* y) { I; atomicAdd(y + (i & 7), 1.0f); }
+}
+"""
+STRAIGHT = {
+    "bytes", "chosen", "few", "group", "over", "plain", "saxpy", "switched", "taken", "three", "two_stores",
+    "unsigned_index", "wide",
+}  # fmt: skip
+ORDINARY = {"added", "behind", "looped", "square", "waits"}
+COUNT = 8192
+RANDOM = np.random.default_rng(12)
+FLOATS = RANDOM.normal(size=COUNT + 64).astype(np.float32)
+PLACES = RANDOM.permutation(COUNT).astype(np.int32)
+
+
+@pytest.fixture(scope="module", params=["gfx942", "gfx1100"])
+def both(request: pytest.FixtureRequest) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
+    """The same kernels twice: with that way, and without."""
+    with pytest.MonkeyPatch.context() as patch, gpulab.using(f"virtual:{request.param}"):
+        patch.setattr(loading, "QUICK_SECONDS", 0.0)
+        yield gpulab.compile(SOURCE), gpulab.compile(SOURCE + "// without\n")
+
+
+class Seen:
+    """What launches were set up for, and which kernels had a straight way."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.plans: list[Plan] = []
+        run = VirtualDevice._run
+
+        def ran(machine: VirtualDevice, plan: Plan, *arguments: object) -> object:
+            self.plans.append(plan)
+            return run(machine, plan, *arguments)  # type: ignore[arg-type]
+
+        patch.setattr(VirtualDevice, "_run", ran)
+
+    def given_up(self) -> int:
+        """How often a workgroup's waves could not go on in the last launch: 0, 1, or 2 for more."""
+        return max(int(context.thread.turns).bit_length() for context in self.plans[-1].contexts)
+
+
+def results(module: gpulab.Module, name: str, n: int, block: int = 256) -> np.ndarray:
+    at, x = gpulab.to_device(PLACES), gpulab.to_device(FLOATS)
+    y = gpulab.to_device(np.arange(2 * COUNT + 64, dtype=np.float32))
+    for _ in range(2):
+        module[name][COUNT // block, block](n, at, x, y)
+    found = y.to_host()
+    if name == "over":  # two workgroups store to these
+        found[::block] = 0
+    return found.view(np.uint32)
+
+
+def without_it(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(straight.Straight, "_way", lambda self: None)
+
+
+@pytest.mark.parametrize("name", sorted(STRAIGHT | ORDINARY))
+@pytest.mark.parametrize(
+    ("n", "block"), [(1, 256), (63, 256), (100, 256), (5000, 256), (COUNT, 256), (COUNT, 64), (8000, 96)]
+)
+def test_results_are_the_same(both: tuple[gpulab.Module, gpulab.Module], name: str, n: int, block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        got = results(both[0], name, n, block)
+        without_it(patch)
+        assert (got == results(both[1], name, n, block)).all()
+
+
+def test_against_numpy(both: tuple[gpulab.Module, gpulab.Module]) -> None:
+    y = np.arange(2 * COUNT + 64, dtype=np.float32)
+    x, start = FLOATS[:5000], y[:5000].copy()
+    y[:5000] = (2.5 * x + (2.5 * x + start).astype(np.float32)).astype(np.float32)
+    got = results(both[0], "saxpy", 5000).view(np.float32)
+    assert np.allclose(got, y, rtol=1e-6)
+    expected = np.zeros(COUNT, np.float32)
+    expected[:] = FLOATS[PLACES] + FLOATS[PLACES[::-1]]
+    assert (results(both[0], "taken", COUNT).view(np.float32)[:COUNT] == expected).all()
+
+
+@pytest.mark.skipif(jit.host().lanes == 8, reason="chunks of 8 lanes have no whole waves")
+@pytest.mark.parametrize("name", sorted(STRAIGHT | ORDINARY))
+def test_which_kernels_have_it_and_take_it(
+    both: tuple[gpulab.Module, gpulab.Module], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a launch's first workgroup nothing is known of accesses yet: that one is given up."""
+    seen = Seen(monkeypatch)
+    results(both[0], name, COUNT)
+    assert bool(seen.plans[-1].launch.straight) == (name in STRAIGHT)
+    if name in STRAIGHT - {"few", "over", "three"}:  # lanes leave, or places overlap
+        assert seen.given_up() <= 1
+    if name in STRAIGHT:
+        assert seen.plans[-1].contexts[0].thread.executed
+    results(both[0], name, COUNT, block=96)  # on waves of 64 the second one is half a wave
+    assert bool(seen.plans[-1].launch.straight) == (name in STRAIGHT and both[0].arch == "gfx1100")
+
+
+@pytest.mark.parametrize("name", ["saxpy", "taken", "two_stores", "wide", "unsigned_index"])
+@pytest.mark.parametrize("size", [1000, 5000, 8191])
+def test_the_first_lane_beyond_an_array_is_named(
+    both: tuple[gpulab.Module, gpulab.Module], name: str, size: int
+) -> None:
+    """And what the workgroups before it did is there."""
+    x = gpulab.to_device(FLOATS[:size])
+    y = gpulab.to_device(np.arange(2 * COUNT, dtype=np.float32))
+    at = np.arange(COUNT, dtype=np.int32) % 1000
+    at[size] = size
+    n = size + 1 if name == "taken" else COUNT
+    for _ in range(2):
+        with pytest.raises(gpulab.KernelFault) as caught:
+            both[0][name][COUNT // 256, 256](n, gpulab.to_device(at), x, y)
+        fault = caught.value.fault
+        if name not in ("taken", "unsigned_index"):
+            assert (fault.workgroup[0], fault.thread[0]) == divmod(size, 256)
+    if name == "wide":
+        whole = size // 256 * 256
+        assert (y.to_host()[:whole] == FLOATS[:whole] + 1).all()
+
+
+def test_a_second_store_beyond_an_array_leaves_the_first_as_it_was_done(
+    both: tuple[gpulab.Module, gpulab.Module],
+) -> None:
+    """The wave of the fault has not stored twice: y[i] = x[i] - y[i] would be done again."""
+    start = np.arange(COUNT + 5000, dtype=np.float32)
+    y = gpulab.to_device(start)
+    with pytest.raises(gpulab.KernelFault) as caught:
+        both[0].two_stores[COUNT // 256, 256](COUNT, gpulab.to_device(PLACES), gpulab.to_device(FLOATS), y)
+    fault = caught.value.fault
+    assert (fault.workgroup[0], fault.thread[0]) == divmod(5000, 256)
+    found = y.to_host()
+    size = 64 if both[0].arch == "gfx942" else 32
+    whole, wave = 5000 // 256 * 256, 5000 // size * size
+    assert (found[:wave] == FLOATS[:wave] - start[:wave]).all()
+    assert (found[COUNT : COUNT + whole] == FLOATS[:whole] * start[:whole]).all()
+    again = found[wave : wave + size]
+    assert (
+        (again == FLOATS[wave : wave + size] - start[wave : wave + size]) | (again == start[wave : wave + size])
+    ).all()
+
+
+@pytest.mark.parametrize("name", ["saxpy", "few", "chosen", "three"])
+def test_modelled_times_are_the_same(both: tuple[gpulab.Module, gpulab.Module], name: str) -> None:
+    """They come of how often each block was executed, which is the same for each workgroup."""
+
+    def time(of: gpulab.Module) -> float:
+        given = 8000, gpulab.to_device(PLACES), gpulab.to_device(FLOATS), gpulab.zeros(COUNT)
+        start, end = gpulab.Event(), gpulab.Event()
+        of[name][COUNT // 256, 256](*given)
+        start.record()
+        of[name][COUNT // 256, 256](*given)
+        end.record()
+        end.synchronize()
+        return end.elapsed_ms(start)
+
+    got = time(both[0])
+    with pytest.MonkeyPatch.context() as patch:
+        without_it(patch)
+        assert got == time(both[1])
+
+
+def test_code_that_becomes_optimised_within_a_launch_goes_on_that_way() -> None:
+    with gpulab.using("virtual:gfx942"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "QUICK_SECONDS", 1e-9)
+        seen = Seen(patch)
+        module = gpulab.compile(SOURCE + "// later\n")
+        n = 1 << 20
+        x, y = gpulab.to_device(np.arange(n, dtype=np.float32)), gpulab.zeros(n)
+        for _ in range(3):
+            module.plain[n // 256, 256](2, gpulab.to_device(PLACES), x, y)
+        assert (y.to_host() == 2 * np.arange(n, dtype=np.float32)).all()
+        assert bool(seen.plans[-1].launch.straight) == (jit.host().lanes == 16)
