@@ -454,8 +454,10 @@ def _only_slow(access: LaneAccess) -> bool:
 
 
 def _can_gather(chunk: Chunk, access: LaneAccess) -> bool:
-    """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation."""
-    return (chunk.gathers or chunk.emitter.lanes == chunk.emitter.own_lanes) and not access.uniform
+    """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation. Of addresses that are
+    known to go up evenly no lanes are made for that."""
+    some = chunk.gathers or chunk.emitter.lanes == chunk.emitter.own_lanes
+    return some and access.line is None and not access.uniform
 
 
 def frame_place(chunk: Chunk, site: Site, frame: Value, offset: int) -> Value:
