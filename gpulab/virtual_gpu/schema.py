@@ -457,6 +457,7 @@ LAUNCH = _structure(
     u64 faulted: the lowest number of a workgroup that faulted; ~0 for none
     u64 cancel: everything is to end (Ctrl-C)
     u64 straight: the function for waves that go straight through (translate/straight.py); 0: none
+    u64 unit: lanes that it takes at once
     u64 only: not 0: no workgroups but those of the sample are run
     u64 observer: Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded
     u64 observed
@@ -537,7 +538,7 @@ THREAD = _structure(
     u64 waited, moves: instructions since a wave of the launch went on, while `Launch.moves` was this
     u64 mark: what `since` was at the end of the last round
     u64 weighed, largest: what all workgroups did so far, by Launch.weights; the most that one did which has ended
-    u64 crooked, turns: workgroups that are not to be tried straight; how many they were at the last time
+    u64 crooked, turns: workgroups that are not to be tried straight; how many they were after the last one that was
     Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
     """,
 )

@@ -119,8 +119,10 @@ class Plan:
         self.address = ctypes.addressof(shared)
         size, waves, translation = architecture.wave_size, shape.waves, code.translation
         shared.total, shared.threads, shared.only = total, count, only
-        # One coordinate, and all lanes of all waves: what a wave has at the start is known then.
-        self._fits_straight = block[0] % architecture.wave_size == 0 and block[1:] == (1, 1) and not only
+        # All lanes of all waves are there, and x goes up by one in each unit.
+        unit = translation.unit
+        straight = unit and block[0] % unit == 0 and block[0] * block[1] * block[2] % size == 0
+        self._fits_straight, shared.unit = bool(straight) and not only, unit
         self.take(code)
         shared.observed = total if profile or checked else 0
         shared.apart = total if only else shared.observed

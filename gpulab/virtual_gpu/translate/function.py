@@ -28,14 +28,13 @@ from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.pieces import STRAIGHT, Pieces, Translation
 from gpulab.virtual_gpu.translate.straight import Straight
-from gpulab.virtual_gpu.translate.sweeps import Sweeps
 
 PIECE = 2500  # lines of IR from which on a function ends, where no loop is cut and much is to come
 LARGE = 500  # instructions from which on blocks outside loops are compiled quickly
 HUGE = 3000  # instructions from which on loops over chunks are spared LLVM's strength reduction, too
 
 
-class _Function(Sweeps, Straight, Pieces):
+class _Function(Straight, Pieces):
     """The translation of one kernel: `emit` goes through the blocks, `Pieces._assemble` ties them together."""
 
     def emit(self) -> Translation:
@@ -89,7 +88,7 @@ class _Function(Sweeps, Straight, Pieces):
                 else:
                     self._stop("bad jump", body[-1])
             self.run.whole = whole
-        return self._assemble(common, self._straight(common, STRAIGHT))
+        return self._assemble(common, self._straight(common, STRAIGHT), self.unit)
 
     def _lines_left(self, done: int) -> int:
         """About how many lines of IR are to come after so many instructions."""

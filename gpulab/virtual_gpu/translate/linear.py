@@ -9,12 +9,13 @@ the step are computed alone. Of what is computed in other ways nothing is known,
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
 from gpulab.virtual_gpu.isa import expression
-from gpulab.virtual_gpu.translate.emitter import TRUE, ZERO, Constant, Emitter, Integer, Value, signed, splat
+from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Constant, Emitter, Integer, Value, signed, splat
 
 
 @dataclass(slots=True, eq=False)
@@ -250,7 +251,7 @@ class Lines:
             if kind == "b":
                 return bool(node.data)
             return self._line(Integer(signed(int(node.data), width)), ZERO, TRUE, width) if _fits(node) else None
-        if node.op not in ("add", "sub", "mul", "shl", "shr", "and", "select", "to", "bits", "lt"):
+        if node.op not in ("add", "sub", "mul", "shl", "shr", "and", "select", "to", "bits", "lt", "ge", "gt"):
             return None
         facts = [self._follow(arg, arguments, known) for arg in node.args]
         first = facts[0]
@@ -260,6 +261,10 @@ class Lines:
             if node.op == "and" and False in [f for f in facts if isinstance(f, bool)]:
                 return False
             total = node.args[0]
+            if node.op in ("lt", "ge", "gt"):
+                numbers = [_number(f, total.type.kind == "u") for f in facts]
+                if None not in numbers:
+                    return bool(getattr(operator, node.op)(*numbers))
             if node.op == "lt" and total.op == "add" and total.args[0] is node.args[1] and total.type.kind == "u":
                 parts = [self._follow(arg, arguments, known) for arg in total.args]
                 if isinstance(first, Line) and isinstance(parts[0], Line) and isinstance(parts[1], Line):
@@ -303,7 +308,11 @@ class Lines:
     def _arithmetic(self, op: str, a: Line, b: Line, is_signed: bool) -> Fact:
         width, low = a.width, None
         if op == "shr":
-            return Sign(a) if is_signed and width == 32 and b.first == Integer(31) and b.step == ZERO else None
+            if is_signed and width == 32 and b.first == Integer(31) and b.step == ZERO:
+                return Sign(a)
+            return None if is_signed else self._high_bits(a, b)
+        if op == "and" and ZERO in (a.step, b.step) and not a.step == b.step == ZERO:
+            return self._low_bits(b, a) if a.step == ZERO else self._low_bits(a, b)
         if width == 64 and a.low is not None and b.low is not None and op in ("add", "sub", "mul"):
             below = self._arithmetic(op, a.low, b.low, is_signed)
             low = below if isinstance(below, Line) else None
@@ -318,6 +327,49 @@ class Lines:
         else:
             return None
         return self._line(first, step, holds, width, low)
+
+    def _reach(self, line: Line) -> int | None:
+        """How far the last lane is above the first one, if that is known and not much."""
+        reach = line.step.number * self.last if isinstance(line.step, Integer) else -1
+        return reach if 0 <= reach < 1 << 24 and line.width == 32 else None
+
+    def _high_bits(self, line: Line, count: Line) -> Line | None:
+        """A line without its low bits, which is the same in all lanes if no lane carries into the others."""
+        reach = self._reach(line)
+        if reach is None or count.step != ZERO or not isinstance(count.first, Integer):
+            return None
+        e, first, shift = self.emitter, line.first, count.first.number & 31
+        if isinstance(first, Integer):
+            begin = first.number & 0xFFFFFFFF
+            fits = TRUE if begin >> shift == begin + reach >> shift else FALSE
+            return self._line(Integer(signed(begin >> shift, 32)), ZERO, self._both(line.holds, fits), 32)
+        end = self._binary("add", first, Integer(reach), 32)
+        high, top = (e.steady(f"lshr i32 {value}, {shift}", value) for value in (first, end))
+        holds: Value = TRUE if reach == 0 else e.steady(f"icmp eq i32 {high}, {top}", high, top)
+        return self._line(high, ZERO, self._both(line.holds, holds), 32)
+
+    def _low_bits(self, line: Line, mask: Line) -> Line | None:
+        """The low bits of a line, which go up as it does up to the first lane that carries out of them."""
+        reach = self._reach(line)
+        if reach is None or not isinstance(mask.first, Integer):
+            return None
+        e, ones = self.emitter, mask.first.number & 0xFFFFFFFF
+        if ones & (ones + 1) or ones < reach:
+            return None
+        first = self._binary("and", line.first, mask.first, 32)
+        holds: Value
+        if isinstance(first, Integer):
+            holds = TRUE if first.number + reach <= ones else FALSE
+        else:
+            holds = e.steady(f"icmp ule i32 {first}, {signed(ones - reach, 32)}", first)
+        return self._line(first, line.step, self._both(line.holds, holds), 32)
+
+
+def _number(fact: Fact, unsigned: bool) -> int | None:
+    """The number that all lanes have, if it is known here."""
+    if not isinstance(fact, Line) or fact.step != ZERO or not isinstance(fact.first, Integer) or fact.holds != TRUE:
+        return None
+    return fact.first.number & ((1 << fact.width) - 1) if unsigned else fact.first.number
 
 
 def _fits(node: expression.Value) -> bool:

@@ -334,7 +334,7 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
         fits = e.let(f"and i1 {either}, {under(limit)}")
         for condition in conditions:
             fits = e.let(f"and i1 {fits}, {condition}")
-        dwords = access.bytes == 4 and access.row.element == 32 and not access.row.two_address
+        dwords = access.row.element >= 32 and not access.row.two_address
         if not dwords or access.row.action != "load" or not (line.width == 64 or access.space == "lds"):
             return _Plan(pointer, straight, lambda: TRUE, fits)
 
@@ -454,10 +454,12 @@ def _only_slow(access: LaneAccess) -> bool:
 
 
 def _can_gather(chunk: Chunk, access: LaneAccess) -> bool:
-    """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation. Of addresses that are
-    known to go up evenly no lanes are made for that."""
+    """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation. No lanes are made for
+    that of addresses of 64 bits that are known to go up evenly: see `_Plan.apart`."""
     some = chunk.gathers or chunk.emitter.lanes == chunk.emitter.own_lanes
-    return some and access.line is None and not access.uniform
+    line = access.line
+    lanes = line is None or (access.space == "global" and line.width == 32) or access.bytes < 4
+    return some and lanes and not access.uniform
 
 
 def frame_place(chunk: Chunk, site: Site, frame: Value, offset: int) -> Value:
@@ -540,11 +542,19 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
             gather = e.name("gather")
             e.branch(good, gather, other_way)
             e.label(gather)
-            places = e.let(f"getelementptr i8, ptr {pointer}, {e.v32} {bytes_}")
-            name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
-            all_ = f"{e.v1} splat (i1 true)"
-            found = e.call(e.v32, name, f"{type_} {places}", f"i32 {align}", all_, f"{e.v32} poison")
-            incoming.append(([found], e.block))
+            words_: list[Value] = []
+            for w in range(words):
+                start = pointer if w == 0 else e.let(f"getelementptr i8, ptr {pointer}, i64 {4 * w}")
+                if access.line is not None and access.line.step == Integer(
+                    4
+                ):  # each lane's words are the next one's, too
+                    words_.append(e.let(f"load {e.v32}, ptr {start}, align {align}"))
+                    continue
+                places = e.let(f"getelementptr i8, ptr {start}, {e.v32} {bytes_}")
+                name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
+                all_ = f"{e.v1} splat (i1 true)"
+                words_.append(e.call(e.v32, name, f"{type_} {places}", f"i32 {align}", all_, f"{e.v32} poison"))
+            incoming.append((words_, e.block))
             e.jump(done)
         e.label(known)
     if not access.uniform:

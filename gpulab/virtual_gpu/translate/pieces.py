@@ -52,7 +52,7 @@ _LABEL = re.compile(r"label %b(\d+)\b")
 class Translation:
     """LLVM IR of a kernel and what its counters mean.
 
-    straight: IR of the function of that name, if the kernel has one (straight.py).
+    straight: IR of the function of that name, if the kernel has one (straight.py); unit: lanes that it takes at once.
     quick: IR of what is to be compiled quickly and linked with it, in modules that can be compiled side by side.
     blocks: the instruction indices of each counted block, in the order of the counters.
     segments: when profiling, the instructions executed under one EXEC each, in the order of the rows of lane counts.
@@ -66,6 +66,7 @@ class Translation:
 
     ir: str
     straight: str
+    unit: int
     quick: tuple[str, ...]
     name: str
     blocks: list[list[int]]
@@ -95,7 +96,7 @@ class Pieces(Frame):
 
     pieces: list[Piece]
 
-    def _assemble(self, common: list[str], straight: str) -> Translation:
+    def _assemble(self, common: list[str], straight: str, unit: int) -> Translation:
         e, pieces, name = self.emitter, self.pieces, "kernel"
         outside: list[set[int]] = []  # blocks of other pieces that a piece leads to
         for piece in pieces:
@@ -122,6 +123,7 @@ class Pieces(Frame):
         return Translation(
             "".join(text),
             f"{straight}\n{shared}" if straight else "",
+            unit,
             quick,
             name,
             [list(b) for b in self.blocks.values()],

@@ -20,6 +20,14 @@ class Scalars:
         self.written: set[int] = set()
         self.scc: Value | None = None
         self.scc_written = False
+        self.ahead = False  # what is emitted here goes ahead of the loop that is being emitted (straight.py)
+
+    def _let(self, text: str) -> Value:
+        e = self.emitter
+        if not self.ahead:
+            return e.let(text)
+        with e.ahead_of_loop():
+            return e.let(text)
 
     def forget(self) -> None:
         """A new block begins: nothing is known."""
@@ -29,24 +37,23 @@ class Scalars:
         self.scc, self.scc_written = None, False
 
     def _address(self, number: int) -> Value:
-        return self.emitter.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * number}")
+        return self._let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * number}")
 
     def word(self, number: int) -> Value:
         """The i32 in a register."""
         if number == layout.NULL:
             return ZERO
         if number == layout.SCC:
-            return self.emitter.let(f"zext i1 {self.condition()} to i32")
+            return self._let(f"zext i1 {self.condition()} to i32")
         known = self.words.get(number)
         if known is not None:
             return known
-        e = self.emitter
         if number in self.pairs:
-            value: Value = e.let(f"trunc i64 {self.pairs[number]} to i32")
+            value: Value = self._let(f"trunc i64 {self.pairs[number]} to i32")
         elif number - 1 in self.pairs:
-            value = e.let(f"trunc i64 {e.let(f'lshr i64 {self.pairs[number - 1]}, 32')} to i32")
+            value = self._let(f"trunc i64 {self._let(f'lshr i64 {self.pairs[number - 1]}, 32')} to i32")
         else:
-            value = e.let(f"load i32, ptr {self._address(number)}")
+            value = self._let(f"load i32, ptr {self._address(number)}")
         self.words[number] = value
         return value
 
@@ -57,14 +64,13 @@ class Scalars:
         known = self.pairs.get(number)
         if known is not None:
             return known
-        e = self.emitter
         halves = (number, number + 1)
         if any(h in self.words for h in halves) or number - 1 in self.pairs or number + 1 in self.pairs:
             low, high = self.word(number), self.word(number + 1)
-            wide = e.let(f"shl i64 {e.let(f'zext i32 {high} to i64')}, 32")
-            value = e.let(f"or i64 {wide}, {e.let(f'zext i32 {low} to i64')}")
+            wide = self._let(f"shl i64 {self._let(f'zext i32 {high} to i64')}, 32")
+            value = self._let(f"or i64 {wide}, {self._let(f'zext i32 {low} to i64')}")
         else:
-            value = e.let(f"load i64, ptr {self._address(number)}, align 4")
+            value = self._let(f"load i64, ptr {self._address(number)}, align 4")
         self.pairs[number] = value
         return value
 
@@ -72,13 +78,13 @@ class Scalars:
         """The lane mask in one register (32 lanes) or two, as an i64 either way."""
         if self.wave_size == 64:
             return self.pair(number)
-        return self.emitter.let(f"zext i32 {self.word(number)} to i64")
+        return self._let(f"zext i32 {self.word(number)} to i64")
 
     def set_word(self, number: int, value: Value) -> None:
         if number == layout.NULL:
             return
         if number == layout.SCC:
-            self.set_condition(self.emitter.let(f"icmp ne i32 {value}, 0"))
+            self.set_condition(self._let(f"icmp ne i32 {value}, 0"))
             return
         for start in (number - 1, number):
             if start in self.pairs:
@@ -108,13 +114,13 @@ class Scalars:
         if self.wave_size == 64:
             self.set_pair(number, value)
         else:
-            self.set_word(number, self.emitter.let(f"trunc i64 {value} to i32"))
+            self.set_word(number, self._let(f"trunc i64 {value} to i32"))
 
     def condition(self) -> Value:
         """SCC as an i1."""
         if self.scc is None:
             address = self._address(layout.SCC)
-            self.scc = self.emitter.let(f"trunc i32 {self.emitter.let(f'load i32, ptr {address}')} to i1")
+            self.scc = self._let(f"trunc i32 {self._let(f'load i32, ptr {address}')} to i1")
         return self.scc
 
     def set_condition(self, value: Value) -> None:

@@ -1,46 +1,62 @@
 """Kernels whose waves mostly go straight through: `Straight` emits one function for all waves of a workgroup.
 
-A kernel without loops and barriers, whose threads have one coordinate, needs no wave's state in memory where all lanes
-of a wave stay active from the first instruction to the last. VGPR 0 goes up by one from lane to lane there, from a
-number that is known, so that of most addresses the first lane and the step are known without a look (linear.py). A wave
-does nothing before all is checked: its stores come last, and nothing is loaded after one. Where it cannot go on (a lane
-that a condition leaves out, an access that is not quick) it has done nothing yet: the function returns how many waves
-are through, and the others take the ordinary way (native/workgroups.c). Observed waves never come here.
+A kernel without loops and barriers needs no wave's state in memory where all lanes stay active from the first
+instruction to the last. What its scalar instructions do is the same for all waves, and is done once. Then comes a loop
+over units of lanes: whole waves, or chunks where threads have several coordinates. threadIdx.x goes up by one from lane
+to lane in a unit, so that of most addresses the first lane and the step are known without a look (linear.py).
+
+A unit does nothing before all is checked: its stores come last, and nothing is loaded after one. Where it cannot go on
+(a lane that a condition leaves out, an access that is not quick) it has done nothing yet: the function returns how many
+units are through, and the other lanes take the ordinary way (native/workgroups.c). No instruction here looks at other
+lanes. Observed waves never come here.
 """
 
 from __future__ import annotations
 
+from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Register
 from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.branching import Branching
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, scalar_number
 from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Constant, Emitter, Integer, Value, splat
-from gpulab.virtual_gpu.translate.frame import Piece, Unfit
+from gpulab.virtual_gpu.translate.frame import SMALL, Piece, Unfit
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.runs import WHOLE_ITEMS
 from gpulab.virtual_gpu.translate.structure import label_of
+from gpulab.virtual_gpu.translate.sweeps import Sweeps
+
+MOST = 160  # instructions
 
 
-class _Wave(Chunk):
-    """All lanes of a wave that has not begun: VGPR 0 numbers the lanes of the workgroup, the others are 0."""
+class _Unit(Chunk):
+    """Lanes that have not begun. VGPRs are 0, but for the first ones: coordinates, by the first lane's.
 
-    def __init__(self, emitter: Emitter, wave_size: int, first: Value) -> None:
-        super().__init__(emitter, wave_size, ZERO, Integer(-1), "missed")
-        lanes = Constant("<" + ", ".join(f"i32 {n}" for n in range(wave_size)) + ">")
-        self.values[0] = emitter.let(f"add {emitter.v32} {splat(emitter, 'i32', first)}, {lanes}")
+    VGPR 0 is x (or begins with it) and goes up by one; the others are the same in all lanes.
+    """
+
+    def __init__(self, emitter: Emitter, wave_size: int, number: Value, coordinates: list[Value], stores: int) -> None:
+        super().__init__(emitter, wave_size, number, Integer(-1), "missed")
+        lanes = Constant("<" + ", ".join(f"i32 {n}" for n in range(emitter.lanes)) + ">")
         assert self.lines is not None
-        self.lines.carried(self.values[0], None, Line(first, Integer(1), TRUE, 32))
-        self.gathers, self.last = True, []
+        for register, first in enumerate(coordinates):
+            vector = splat(emitter, "i32", first)
+            if register == 0:
+                vector = emitter.let(f"add {emitter.v32} {vector}, {lanes}")
+            self.values[register] = vector
+            self.lines.carried(vector, None, Line(first, ZERO if register else Integer(1), TRUE, 32))
+        self.gathers, self.last = True, [] if stores > 1 else None
 
     def load(self, register: int) -> Value:
         return NOTHING
 
 
-class Straight(Branching):
+class Straight(Sweeps):
     """Emits it."""
+
+    _ahead: str  # the block that is being emitted ahead of the loop
+    unit = 0  # lanes of a unit; 0: there is no such function
 
     def _straight(self, common: list[str], name: str) -> str:
         """The text of the function `name`, or nothing where the kernel is not one of these.
@@ -48,40 +64,58 @@ class Straight(Branching):
         Args:
             common: lines that each function of the kernel begins with.
         """
-        way = self._way() if self.run.whole else None
+        fits = len(self.order) < SMALL and not self.site.record
+        way = self._way() if fits else None
         if way is None:
             return ""
-        e, piece = self.emitter, Piece(False)
+        e, piece, start = self.emitter, Piece(False), dispatch.initial_registers(self.kernel, self.program.arch)
         self._switch(piece)
+        # Of several dimensions x is seldom as wide as a wave.
+        vectors = sum(decoded.is_vector for _, decoded in way)
+        whole = start.work_item_dimensions == 1 and e.own_lanes == 16 and vectors <= WHOLE_ITEMS
+        unit = self.wave_size if whole else e.own_lanes
+        per_wave = self.wave_size // unit
         e.label("next")
-        e.do("%number = phi i64 [ 0, %entry ], [ %after, %done ]")
-        first = e.let(f"trunc i64 {e.let(f'mul i64 %number, {self.wave_size}')} to i32")
+        e.begin_loop()
+        self.scalars.ahead = True
+        given: list[Value] = []
+        for register in range(start.work_item_dimensions if start.unpacked_ids else 1):
+            row = e.let(f"mul i64 %units, {register}")
+            at = e.let(f"mul i64 {e.let(f'add i64 {row}, %number')}, {unit}")
+            given.append(e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr %ids, i64 {at}')}"))
         try:
-            with e.of_lanes(self.wave_size):
-                self._go(way, first)
+            with e.of_lanes(unit):
+                self._go(way, given, e.let(f"and i64 %number, {per_wave - 1}"))
         except Unfit:
             return ""
         finally:
-            self.salu.missed = ""
+            ahead, came = e.end_loop(), self._ahead
+            self.salu.missed, self.scalars.ahead = "", False
             self.scalars.forget()
             self.run.new_block()
         e.jump("done")
         e.label("done")
         e.do("%after = add i64 %number, 1")
-        e.branch(e.let("icmp ult i64 %after, %waves"), "next", "out")
+        e.branch(e.let("icmp ult i64 %after, %units"), "next", "out")
         e.label("missed")
         e.jump("out")
         e.label("out")
         e.do("%through = phi i64 [ %after, %done ], [ %number, %missed ]")
         numbers = {block: n for n, block in enumerate(self.blocks)}
+        waves = e.let(f"udiv i64 %through, {per_wave}")
         for block in {block for block, _ in way}:
             at = e.let(f"getelementptr i64, ptr {self.counters}, i64 {numbers[block]}")
             count = e.let(f"load i64, ptr {at}")
-            e.do(f"store i64 {e.let(f'add i64 {count}, %through')}, ptr {at}")
+            e.do(f"store i64 {e.let(f'add i64 {count}, {waves}')}, ptr {at}")
         e.do("ret i64 %through")
-        head = f"define i64 @{name}(ptr noalias %wave, i64 %waves) nounwind noinline {{"
+        e.label("none")
+        e.do("ret i64 0")
+        self.unit = unit
+        head = f"define i64 @{name}(ptr noalias %wave, ptr noalias %ids, i64 %units) nounwind noinline {{"
         own = ["  %vgprs = getelementptr i8, ptr %wave, i64 0", *piece.entry_lines]  # no register is there
-        return "\n".join([head, "entry:", *common, *own, "  br label %next", *e.lines, "}"])
+        loop = e.lines[1:]
+        round_ = f"  %number = phi i64 [ 0, %{came} ], [ %after, %done ]"
+        return "\n".join([head, "entry:", *common, *own, *ahead, "  br label %next", "next:", round_, *loop, "}"])
 
     def _way(self) -> list[tuple[int, Decoded]] | None:
         """The instructions from the first to the last if no lane leaves, each with its block; None if there may be a
@@ -101,8 +135,7 @@ class Straight(Branching):
                 if isinstance(row, Control):
                     if row.kind == "end":
                         found.append((block, decoded))
-                        vectors = sum(each.is_vector for _, each in found)
-                        return found if stored and vectors <= WHOLE_ITEMS else None
+                        return found if stored and len(found) <= MOST else None
                     if row.kind == "branch" or (row.kind == "cbranch" and row.register == "exec" and row.nonzero):
                         following = label_of(self.program, decoded)
                     elif row.kind == "cbranch":
@@ -122,8 +155,11 @@ class Straight(Branching):
             block = following
         return None
 
-    def _go(self, way: list[tuple[int, Decoded]], first: Value) -> None:
-        """One wave, from its first instruction to its last.
+    def _go(self, way: list[tuple[int, Decoded]], coordinates: list[Value], number: Value) -> None:
+        """One unit, from its first instruction to its last, and ahead of the loop the scalar instructions.
+
+        Args:
+            coordinates: of its first lane. number: of the unit in its wave.
 
         Raises:
             Unfit: an instruction that cannot be emitted so.
@@ -131,81 +167,87 @@ class Straight(Branching):
         e, scalars = self.emitter, self.scalars
         scalars.forget()
         self.run.new_block()
-        scalars.set_mask(layout.EXEC, self._full)
-        chunk = _Wave(e, self.wave_size, first)
-        self.salu.missed = "missed"
+        scalars.set_mask(layout.EXEC, Integer(-1 if self.wave_size == 64 else (1 << 32) - 1))
+        stores = sum(isinstance(d.row, Memory) and d.row.action == "store" for _, d in way)
+        chunk = _Unit(e, self.wave_size, number, coordinates, stores)
+        self._exec_bits, self._scc_unknown = chunk.bits, False
+        self._ahead = "entry"
+        self.salu.missed = "none"
         for block, decoded in way:
-            row, mode = decoded.row, self.modes.get(block) or next(iter(self.modes.values()))
-            if isinstance(row, Control):
-                if row.kind == "cbranch" and row.register == "scc":
-                    self._on(self._condition(row), False)
+            mode = self.modes.get(block)
+            mode = next(iter(self.modes.values())) if mode is None else mode
+            if self._scc_unknown and decoded.scalar_reads >> layout.SCC & 1:
+                raise Unfit
+            if isinstance(decoded.row, Control):
+                if decoded.row.kind == "cbranch" and decoded.row.register == "scc":
+                    self._scalar(decoded, mode)
             elif decoded.is_vector:
-                self._lanes(decoded, mode, chunk)
+                if not self.run.at_once(chunk, decoded, mode):
+                    raise Unfit
+                if decoded.exec_effect:  # a comparison that sets EXEC (RDNA)
+                    self._stay(self._bits(chunk, layout.EXEC))
+                    self._drop(bits(layout.EXEC, 2), chunk)
+            elif decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2):
+                self._all_stay(decoded, chunk)
+            elif self._combines(decoded, self.run.masks):
+                self._combine(decoded, chunk)
+            elif decoded.scalar_reads & self.run.masks:
+                raise Unfit
             else:
                 self._drop(decoded.scalar_writes, chunk)
-                if decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2):
-                    self._all_stay(decoded)
-                elif isinstance(row, Memory):
-                    self.salu.memory(decoded, self.slot(decoded.index))
-                else:
-                    self.salu.row(decoded, mode)
+                self._scalar(decoded, mode)
         for store in chunk.last or ():
             e.do(store)
 
-    @property
-    def _full(self) -> Integer:
-        """A lane mask with all bits."""
-        return Integer(-1 if self.wave_size == 64 else (1 << 32) - 1)
+    def _scalar(self, decoded: Decoded, mode: Mode) -> None:
+        """A scalar instruction, or a branch on SCC that is not to be taken: ahead of the loop."""
+        e, row, inside = self.emitter, decoded.row, self.emitter.block
+        with e.ahead_of_loop():
+            e.block = self._ahead
+            if isinstance(row, Control):
+                on = e.name("on")
+                e.branch(self._condition(row), "none", on, likely=False)
+                e.label(on)
+            elif isinstance(row, Memory):
+                self.salu.memory(decoded, self.slot(decoded.index))
+            else:
+                self.salu.row(decoded, mode)
+            self._ahead = e.block
+        e.block = inside
+        if decoded.scalar_writes >> layout.SCC & 1:
+            self._scc_unknown = False
 
-    def _on(self, condition: Value, wanted: bool) -> None:
-        """Goes on if a condition is as wanted."""
+    def _stay(self, lanes: Value) -> None:
+        """Goes on if all bits of a unit's lane mask are set."""
         e = self.emitter
-        on = e.name("on")
-        e.branch(condition, *((on, "missed") if wanted else ("missed", on)), likely=wanted)
+        on = e.name("stay")
+        e.branch(e.let(f"icmp eq {e.byte} {lanes}, -1"), on, "missed", likely=True)
         e.label(on)
 
-    def _lanes(self, decoded: Decoded, mode: Mode, chunk: Chunk) -> None:
-        """A vector instruction. Lane masks that it makes are scalars at once, as all lanes are there; what vector
-        instructions take of them they take as they were made, of which more is known (linear.py)."""
-        e, run = self.emitter, self.run
-        self._drop(run.needs_whole(decoded), chunk)
-        if not run.at_once(chunk, decoded, mode):
-            raise Unfit
-        for start in [start for start in chunk.masks if decoded.scalar_writes >> start & 1]:
-            made = e.let(f"bitcast {e.v1} {chunk.masks[start]} to {e.byte}")
-            mask = made if e.lanes == 64 else e.let(f"zext {e.byte} {made} to i64")
-            if start != layout.EXEC:
-                self.scalars.set_mask(start, mask)
-                continue
-            self._on(e.let(f"icmp eq i64 {mask}, {self._full}"), True)  # a comparison that sets EXEC (RDNA)
-            self._drop(bits(layout.EXEC, 2), chunk)
-
     def _drop(self, registers: int, chunk: Chunk) -> None:
-        """Of lane masks in these scalar registers no more is known than what they are as scalars."""
+        """These scalar registers hold no lane masks any more."""
         for start in [start for start in chunk.masks if bits(start, self.wave_size // 32) & registers]:
             del chunk.masks[start]
             self.run.masks &= ~bits(start, self.wave_size // 32)
             self.run.starts.discard(start)
 
-    def _all_stay(self, decoded: Decoded) -> None:
+    def _all_stay(self, decoded: Decoded, chunk: Chunk) -> None:
         """A scalar instruction that sets EXEC, of which all bits are to stay.
 
         Raises:
             Unfit: another one than and, which takes lanes away, and or, which gives some back.
         """
-        e, row, scalars = self.emitter, decoded.row, self.scalars
+        row = decoded.row
         target, *sources = decoded.instruction.operands
         number = scalar_number(target.value) if isinstance(target.value, Register) else None
         if number is None or not isinstance(row, Row):
             raise Unfit
         if decoded.exec_effect == "narrow" and row.logic == "and":
             for source in sources:
-                given = scalar_number(source.value) if isinstance(source.value, Register) else None
-                if given is None:
-                    raise Unfit
-                self._on(e.let(f"icmp eq i64 {scalars.mask(given)}, {self._full}"), True)
+                self._stay(self._source_bits(source, chunk))
         elif decoded.exec_effect != "wide" or row.logic != "or" or number != layout.EXEC:
             raise Unfit
         if number != layout.EXEC:
-            scalars.set_mask(number, self._full)
-        scalars.set_condition(TRUE)
+            self._drop(bits(number, self.wave_size // 32), chunk)
+            self._set_bits(chunk, number, Integer(-1))
+        self._scc_unknown = True
