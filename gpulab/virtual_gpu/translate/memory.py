@@ -1,15 +1,15 @@
 """Memory instructions inside a run: `load`, `store` and `atomic` for one chunk of lanes.
 
-Three ways, tried in this order: consecutive addresses (one vector access), the same address in all lanes (one scalar
-access), and anything else, where the support code checks lane by lane, finds the lanes' memory and names a fault. The
-first two are for the allocation that the instruction used last, of which the thread's table has an entry (`Allocation`
-in schema.py): where it begins, where that is in this process, and how many places an element, or a chunk of them,
-may begin at. An address less the beginning, rotated right by the alignment, is below that number if the access is
-inside and aligned. All addresses of an entry have one high half, so that 32 bits are enough; of an allocation that
-crosses a multiple of 4 GiB the support code makes a new entry there. While all device memory lies in the first 4 GiB
-there is one such half. For a whole wave (runs.py) and for a chunk in a loop of its own (sweeps.py) there are the first
-two ways, and where it is known how addresses go up from lane to lane (linear.py), a gather of dwords in even steps, of
-which the first and the last lane are checked.
+Four ways, tried in this order: consecutive addresses (one vector access), the same address in all lanes (one scalar
+access), addresses anywhere in one allocation (a gather, or a scatter of dwords, with a check of all lanes at once), and
+anything else, where the support code checks lane by lane, finds the lanes' memory and names a fault. The others are for
+the allocation that the instruction used last, of which the thread's table has an entry (`Allocation` in schema.py):
+where it begins, where that is in this process, and how many places an element, or a chunk of them, may begin at. An
+address less the beginning, rotated right by the alignment, is below that number if the access is inside and aligned.
+All addresses of an entry have one high half, so that 32 bits are enough; of an allocation that crosses a multiple of
+4 GiB the support code makes a new entry there. While all device memory lies in the first 4 GiB there is one such half.
+For a whole wave of a run (runs.py) there are the first two ways. Where it is known how addresses go up from lane to
+lane (linear.py), dwords in even steps are a gather of which the first and the last lane are checked.
 
 Scratch is laid out as on hardware, one row of lanes per dword, so that what lies at one address in all lanes is a row.
 Accesses without an address register are rows for certain; runs.py checks all those of a run before its loop.
@@ -297,10 +297,13 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
             limit = e.steady(f"zext i32 {limit} to i64", limit)
         return e.let(f"icmp ult {kind} {relative}, {limit}")
 
+    def even(step: int) -> Value:
+        assert line is not None
+        if isinstance(line.step, Integer):
+            return TRUE if line.step.number == step else FALSE
+        return e.steady(f"icmp eq i{line.width} {line.step}, {step}", line.step)
+
     def pattern(step: int) -> Value:
-        if line is not None:
-            even = e.steady(f"icmp eq i{line.width} {line.step}, {step}", line.step)
-            return e.steady(f"and i1 {line.holds}, {even}", line.holds, even)
         if access.pair is not None:
             wanted = e.let(f"add {e.v64} {base}, {_steps(step, e.lanes, 64)}") if step else base
             fits = e.let(f"icmp eq {e.v64} {access.pair}, {wanted}")
@@ -321,7 +324,7 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
         return _Plan(pointer, FALSE, same)
     whole_wave = e.lanes != e.own_lanes
     if line is not None:  # one comparison for both, as mostly the step is the same all the time
-        straight, alike = pattern(access.bytes), pattern(0)
+        straight, alike = even(access.bytes), even(0)
         limit = single = known("i32", "single")
         if whole_wave:
             more = (e.lanes - 1) * access.bytes >> shift
@@ -329,10 +332,9 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
                 limit = e.call("i32", "llvm.usub.sat.i32", f"i32 {single}", f"i32 {more}")
         else:
             limit = known("i32", "wide")
-        limit = e.steady(f"select i1 {straight}, i32 {limit}, i32 {single}", straight)
-        either = e.steady(f"or i1 {straight}, {alike}", straight, alike)
-        fits = e.let(f"and i1 {either}, {under(limit)}")
-        for condition in conditions:
+        single = e.steady(f"select i1 {alike}, i32 {single}, i32 0", alike)
+        fits = under(e.steady(f"select i1 {straight}, i32 {limit}, i32 {single}", straight))
+        for condition in (*([] if line.holds == TRUE else [line.holds]), *conditions):
             fits = e.let(f"and i1 {fits}, {condition}")
         dwords = access.row.element >= 32 and not access.row.two_address
         if not dwords or access.row.action != "load" or not (line.width == 64 or access.space == "lds"):
