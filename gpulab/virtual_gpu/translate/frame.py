@@ -117,7 +117,7 @@ class Frame(Structure):
             high=None if self.wide else field("high", "i32"),
             cache=field("cache", "ptr"),
             lds=field("lds", "ptr"),
-            scratch=field("scratch", "ptr"),
+            scratch=self._own_scratch(),
             scratch_bytes=e.entry(f"zext i32 {field('scratch_bytes', 'i32')} to i64"),
             resolve=field("resolve", "ptr"),
             load=field("load", "ptr"),
@@ -129,6 +129,16 @@ class Frame(Structure):
             record=self.profile or self.checked,
             checked=self.checked,
         )
+
+    def _own_scratch(self) -> Value:
+        """Of the entry's values the one that waves of a workgroup do not share: `wave_lines` has it."""
+        e, shared = self.emitter, self.emitter.entry_lines
+        self.wave_lines: list[str] = []
+        e.entry_lines = self.wave_lines
+        address = e.entry(f"getelementptr i8, ptr %wave, i64 {layout.offset('scratch')}")
+        value = e.entry(f"load ptr, ptr {address}, !invariant.load !2")
+        e.entry_lines = shared
+        return value
 
     def _switch(self, piece: Piece) -> None:
         """What is emitted from here on belongs to a piece."""

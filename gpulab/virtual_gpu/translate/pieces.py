@@ -194,8 +194,10 @@ class Pieces(Frame):
         rooms = [line for line in piece.entry_lines if " = alloca " in line]
         others = [line for line in piece.entry_lines if " = alloca " not in line]
         names = ("first", "first_vgprs") if alone else ("wave", "vgprs")
+        shared = [line.replace("ptr %wave,", "ptr %first,") for line in common] if alone else common
         head = f"define i32 @{name}(ptr noalias %{names[0]}, ptr noalias %{names[1]}) nounwind noinline {{"
-        return "\n".join([head, "entry:", *rooms, *way, *common, *others, "  br label %dispatch", *e.lines, "}"])
+        entry = [*rooms, *shared, *way, *self.wave_lines, *others]
+        return "\n".join([head, "entry:", *entry, "  br label %dispatch", *e.lines, "}"])
 
     def _next_wave(self) -> list[str]:
         """A wave that has ended or waits at a barrier gives way to the next one of its workgroup, if that is where it

@@ -247,11 +247,13 @@ static u32 run_group(Thread *thread, u8 *memory) {
       if (looks && (last != wave || (status == WAVE_YIELD ? went_on(launch, last) : status != WAVE_SLEEP)))
         thread->moved = 1;
       for (;; wave++) {
-        give_back(wave);
-        u64 used = (u64)(wave->counted - wave->budget);
-        wave->counted = wave->budget;
-        work += used;
-        since += used;
+        if (wave->status != WAVE_BARRIER || wave->withheld) { /* what it used until then counts when it stops elsewhere */
+          give_back(wave);
+          u64 used = (u64)(wave->counted - wave->budget);
+          wave->counted = wave->budget;
+          work += used;
+          since += used;
+        }
         if (wave->status == WAVE_ENDED) since = thread->rounds = 0; else live++;
         if (wave == last) break;
         awake++;
