@@ -457,7 +457,6 @@ LAUNCH = _structure(
     u64 faulted: the lowest number of a workgroup that faulted; ~0 for none
     u64 cancel: everything is to end (Ctrl-C)
     u64 straight: the function for waves that go straight through (translate/straight.py); 0: none
-    u64 unit: lanes that it takes at once
     u64 only: not 0: no workgroups but those of the sample are run
     u64 observer: Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded
     u64 observed

@@ -107,9 +107,14 @@ PLACES = RANDOM.permutation(COUNT).astype(np.int32)
 
 
 @pytest.fixture(scope="module", params=["gfx942", "gfx1100"])
-def both(request: pytest.FixtureRequest) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
+def arch(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def both(arch: str) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
     """The same kernels twice: with that way, and without."""
-    with pytest.MonkeyPatch.context() as patch, gpulab.using(f"virtual:{request.param}"):
+    with pytest.MonkeyPatch.context() as patch, gpulab.using(f"virtual:{arch}"):
         patch.setattr(loading, "QUICK_SECONDS", 0.0)
         yield gpulab.compile(SOURCE), gpulab.compile(SOURCE + "// without\n")
 
@@ -202,8 +207,51 @@ def test_blocks_of_several_dimensions(
     assert got.any()
 
 
-def test_lanes_behind_a_chunk_that_could_not_go_on(both: tuple[gpulab.Module, gpulab.Module]) -> None:
-    """Of a wave some chunks are through, and are not done again: y[i] -= x[i] for all but a few lanes."""
+ORDERED = r"""
+#define I int t = threadIdx.y * blockDim.x + threadIdx.x, i = blockIdx.x * 1024 + t
+extern "C" {
+// Each lane of a wave reads before one stores.
+__global__ void moved(const float* x, float* y) { I; y[i + 1] = y[i] + x[t]; }
+// Each lane of a wave stores the first time before one does the second time.
+__global__ void twice(const float* x, float* y) { I; y[i] = x[t]; y[i + 3] = -x[t]; }
+__global__ void bytes_twice(const float* x, unsigned char* y) {
+    I; bool above = x[t] > 0; y[i + 7] = t; y[i] = 2 * t; y[i + 3] = above;
+}
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["moved", "twice", "bytes_twice"])
+@pytest.mark.parametrize("block", [(16, 4), (32, 8), (256, 1), (16, 16)])
+def test_a_wave_does_one_instruction_after_the_other(arch: str, name: str, block: tuple[int, int]) -> None:
+    """Also where a chunk of its lanes is worked on at a time: what the next chunk reads is not what this one stores."""
+    with gpulab.using(f"virtual:{arch}"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "QUICK_SECONDS", 0.0)
+        seen = Seen(patch)
+        module = gpulab.compile(ORDERED)
+        start = RANDOM.integers(0, 100, 64 * 1024 + 64).astype("uint8" if name == "bytes_twice" else "float32")
+        y, x = gpulab.to_device(start), FLOATS[:1024]
+        module[name][64, block](gpulab.to_device(x), y)
+        assert seen.plans[-1].launch.straight
+        expected, size = start.copy(), 64 if arch == "gfx942" else 32
+        for first in range(0, block[0] * block[1], size):
+            t = np.arange(first, first + size)
+            for group in range(64):
+                i = group * 1024 + t
+                if name == "moved":
+                    expected[i + 1] = expected[i] + x[t]
+                elif name == "twice":
+                    expected[i] = x[t]
+                    expected[i + 3] = -x[t]
+                else:
+                    expected[i + 7] = t
+                    expected[i] = 2 * t
+                    expected[i + 3] = x[t] > 0
+        assert (y.to_host() == expected).all()
+
+
+def test_lanes_in_front_of_one_that_leaves(both: tuple[gpulab.Module, gpulab.Module]) -> None:
+    """Of a wave some chunks could have gone on: y[i] -= x[i] is done once all the same, for all but a few lanes."""
     x = gpulab.to_device(FLOATS)
     for n in (8192 - 20, 8192 - 40, 5000):
         y = gpulab.to_device(np.arange(COUNT, dtype=np.float32))

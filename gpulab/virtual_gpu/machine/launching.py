@@ -120,9 +120,8 @@ class Plan:
         size, waves, translation = architecture.wave_size, shape.waves, code.translation
         shared.total, shared.threads, shared.only = total, count, only
         # All lanes of all waves are there, and x goes up by one in each unit.
-        unit = translation.unit
-        straight = unit and block[0] % unit == 0 and block[0] * block[1] * block[2] % size == 0
-        self._fits_straight, shared.unit = bool(straight) and not only, unit
+        unit, threads = translation.unit, block[0] * block[1] * block[2]
+        self._fits_straight = bool(unit) and block[0] % unit == 0 and threads % size == 0 and not only
         self.take(code)
         shared.observed = total if profile or checked else 0
         shared.apart = total if only else shared.observed

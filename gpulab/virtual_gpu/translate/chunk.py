@@ -19,11 +19,12 @@ class Chunk:
     missed: of a chunk that is a whole wave with all lanes active, or that goes round a loop by itself (sweeps.py): the
     label to go to where an access is neither of consecutive addresses nor of the same in all lanes.
     gathers: of a whole wave: lanes may read from anywhere, as those of one chunk do.
-    last: stores that are to be done in the end, when all is checked; None where each is done at once.
+    last: stores that are to be done in the end, when all is checked: type, value, place, alignment. None where each is
+    done at once.
     """
 
     gathers = False
-    last: list[str] | None = None
+    last: list[tuple[str, Value, Value, int]] | None = None
 
     def __init__(self, emitter: Emitter, wave_size: int, number: Value, bits: Value, missed: str = "") -> None:
         self.emitter, self.wave_size, self.number, self.bits = emitter, wave_size, number, bits

@@ -678,11 +678,10 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
         )  # fmt: skip
         e.jump(done)
         e.label(all_)
-    put = f"store {kind} {whole}, ptr {plan.pointer}, align {align}"
     if chunk.last is None:
-        e.do(put)
+        e.do(f"store {kind} {whole}, ptr {plan.pointer}, align {align}")
     else:
-        chunk.last.append(put)
+        chunk.last.append((kind, whole, plan.pointer, align))
     e.jump(done)
     if other_way != slow:
         e.label(other_way)

@@ -2,13 +2,14 @@
 
 A kernel without loops and barriers needs no wave's state in memory where all lanes stay active from the first
 instruction to the last. What its scalar instructions do is the same for all waves, and is done once. Then comes a loop
-over units of lanes: whole waves, or chunks where threads have several coordinates. threadIdx.x goes up by one from lane
-to lane in a unit, so that of most addresses the first lane and the step are known without a look (linear.py).
+over waves, and over units of lanes: a whole wave, or chunks where threads have several coordinates. threadIdx.x goes up
+by one from lane to lane in a unit, so that of most addresses the first lane and the step are known without a look
+(linear.py).
 
-A unit does nothing before all is checked: its stores come last, and nothing is loaded after one. Where it cannot go on
-(a lane that a condition leaves out, an access that is not quick) it has done nothing yet: the function returns how many
-units are through, and the other lanes take the ordinary way (native/workgroups.c). No instruction here looks at other
-lanes. Observed waves never come here.
+A wave does nothing before all is checked: its stores come last, each for all lanes, and nothing is loaded after one.
+Where it cannot go on (a lane that a condition leaves out, an access that is not quick) it has done nothing yet: the
+function returns how many waves are through, and the others take the ordinary way (native/workgroups.c). No instruction
+here looks at other lanes. Observed waves never come here.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class _Unit(Chunk):
     VGPR 0 is x (or begins with it) and goes up by one; the others are the same in all lanes.
     """
 
-    def __init__(self, emitter: Emitter, wave_size: int, number: Value, coordinates: list[Value], stores: int) -> None:
+    def __init__(self, emitter: Emitter, wave_size: int, number: Value, coordinates: list[Value]) -> None:
         super().__init__(emitter, wave_size, number, Integer(-1), "missed")
         lanes = Constant("<" + ", ".join(f"i32 {n}" for n in range(emitter.lanes)) + ">")
         assert self.lines is not None
@@ -46,7 +47,7 @@ class _Unit(Chunk):
                 vector = emitter.let(f"add {emitter.v32} {vector}, {lanes}")
             self.values[register] = vector
             self.lines.carried(vector, None, Line(first, ZERO if register else Integer(1), TRUE, 32))
-        self.gathers, self.last = True, [] if stores > 1 else None
+        self.gathers = True
 
     def load(self, register: int) -> Value:
         return NOTHING
@@ -74,18 +75,12 @@ class Straight(Sweeps):
         vectors = sum(decoded.is_vector for _, decoded in way)
         whole = start.work_item_dimensions == 1 and e.own_lanes == 16 and vectors <= WHOLE_ITEMS
         unit = self.wave_size if whole else e.own_lanes
-        per_wave = self.wave_size // unit
         e.label("next")
         e.begin_loop()
         self.scalars.ahead = True
-        given: list[Value] = []
-        for register in range(start.work_item_dimensions if start.unpacked_ids else 1):
-            row = e.let(f"mul i64 %units, {register}")
-            at = e.let(f"mul i64 {e.let(f'add i64 {row}, %number')}, {unit}")
-            given.append(e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr %ids, i64 {at}')}"))
         try:
             with e.of_lanes(unit):
-                self._go(way, given, e.let(f"and i64 %number, {per_wave - 1}"))
+                self._wave(way, start.work_item_dimensions if start.unpacked_ids else 1)
         except Unfit:
             return ""
         finally:
@@ -96,26 +91,72 @@ class Straight(Sweeps):
         e.jump("done")
         e.label("done")
         e.do("%after = add i64 %number, 1")
-        e.branch(e.let("icmp ult i64 %after, %units"), "next", "out")
+        e.branch(e.let("icmp ult i64 %after, %waves"), "next", "out")
         e.label("missed")
         e.jump("out")
         e.label("out")
         e.do("%through = phi i64 [ %after, %done ], [ %number, %missed ]")
         numbers = {block: n for n, block in enumerate(self.blocks)}
-        waves = e.let(f"udiv i64 %through, {per_wave}")
         for block in {block for block, _ in way}:
             at = e.let(f"getelementptr i64, ptr {self.counters}, i64 {numbers[block]}")
             count = e.let(f"load i64, ptr {at}")
-            e.do(f"store i64 {e.let(f'add i64 {count}, {waves}')}, ptr {at}")
+            e.do(f"store i64 {e.let(f'add i64 {count}, %through')}, ptr {at}")
         e.do("ret i64 %through")
         e.label("none")
         e.do("ret i64 0")
         self.unit = unit
-        head = f"define i64 @{name}(ptr noalias %wave, ptr noalias %ids, i64 %units) nounwind noinline {{"
+        head = f"define i64 @{name}(ptr noalias %wave, ptr noalias %ids, i64 %waves) nounwind noinline {{"
         own = ["  %vgprs = getelementptr i8, ptr %wave, i64 0", *piece.entry_lines]  # no register is there
         loop = e.lines[1:]
         round_ = f"  %number = phi i64 [ 0, %{came} ], [ %after, %done ]"
         return "\n".join([head, "entry:", *common, *own, *ahead, "  br label %next", "next:", round_, *loop, "}"])
+
+    def _wave(self, way: list[tuple[int, Decoded]], coordinates: int) -> None:
+        """A wave: unit by unit, whose stores are put aside if there are several.
+
+        Args:
+            coordinates: VGPRs that hold some at the start.
+        """
+        e = self.emitter
+        units = self.wave_size // e.lanes
+        unit: Value = ZERO if units == 1 else e.ahead("unit")
+        head, after = e.name("unit"), e.ahead("after_unit")
+        if units > 1:
+            e.jump(head)
+            e.label(head)
+            e.do(f"{unit} = phi i64 [ 0, %next ], [ {after}, %units_next ]")
+        lane = e.let(f"add i64 {e.let(f'mul i64 %number, {self.wave_size}')}, {e.let(f'mul i64 {unit}, {e.lanes}')}")
+        given: list[Value] = []
+        for register in range(coordinates):
+            row = e.let(f"mul i64 %waves, {register * self.wave_size}")
+            at = e.let(f"getelementptr i32, ptr %ids, i64 {e.let(f'add i64 {row}, {lane}')}")
+            given.append(e.let(f"load i32, ptr {at}"))
+        stores = sum(isinstance(d.row, Memory) and d.row.action == "store" for _, d in way)
+        chunk = _Unit(e, self.wave_size, unit, given)
+        chunk.last = [] if units > 1 or stores > 1 else None
+        self._go(way, chunk)
+        last = chunk.last or []
+        if units == 1:
+            for kind, value, place, align in last:
+                e.do(f"store {kind} {value}, ptr {place}, align {align}")
+            return
+        rooms: list[tuple[Value, Value]] = []
+        for kind, value, place, _ in last:
+            values = e.entry(f"alloca [{units} x {kind}], align 64")
+            places = e.entry(f"alloca [{units} x ptr], align 64")
+            e.do(f"store {kind} {value}, ptr {e.let(f'getelementptr {kind}, ptr {values}, i64 {unit}')}, align 4")
+            e.do(f"store ptr {place}, ptr {e.let(f'getelementptr ptr, ptr {places}, i64 {unit}')}")
+            rooms.append((values, places))
+        e.jump("units_next")
+        e.label("units_next")
+        e.do(f"{after} = add i64 {unit}, 1")
+        e.branch(e.let(f"icmp eq i64 {after}, {units}"), "all_units", head)
+        e.label("all_units")
+        for (kind, _, _, align), (kept, to) in zip(last, rooms, strict=True):
+            for n in range(units):
+                value = e.let(f"load {kind}, ptr {e.let(f'getelementptr {kind}, ptr {kept}, i64 {n}')}, align 4")
+                place = e.let(f"load ptr, ptr {e.let(f'getelementptr ptr, ptr {to}, i64 {n}')}")
+                e.do(f"store {kind} {value}, ptr {place}, align {align}")
 
     def _way(self) -> list[tuple[int, Decoded]] | None:
         """The instructions from the first to the last if no lane leaves, each with its block; None if there may be a
@@ -155,21 +196,16 @@ class Straight(Sweeps):
             block = following
         return None
 
-    def _go(self, way: list[tuple[int, Decoded]], coordinates: list[Value], number: Value) -> None:
+    def _go(self, way: list[tuple[int, Decoded]], chunk: Chunk) -> None:
         """One unit, from its first instruction to its last, and ahead of the loop the scalar instructions.
-
-        Args:
-            coordinates: of its first lane. number: of the unit in its wave.
 
         Raises:
             Unfit: an instruction that cannot be emitted so.
         """
-        e, scalars = self.emitter, self.scalars
+        scalars = self.scalars
         scalars.forget()
         self.run.new_block()
         scalars.set_mask(layout.EXEC, Integer(-1 if self.wave_size == 64 else (1 << 32) - 1))
-        stores = sum(isinstance(d.row, Memory) and d.row.action == "store" for _, d in way)
-        chunk = _Unit(e, self.wave_size, number, coordinates, stores)
         self._exec_bits, self._scc_unknown = chunk.bits, False
         self._ahead = "entry"
         self.salu.missed = "none"
@@ -196,8 +232,6 @@ class Straight(Sweeps):
             else:
                 self._drop(decoded.scalar_writes, chunk)
                 self._scalar(decoded, mode)
-        for store in chunk.last or ():
-            e.do(store)
 
     def _scalar(self, decoded: Decoded, mode: Mode) -> None:
         """A scalar instruction, or a branch on SCC that is not to be taken: ahead of the loop."""

@@ -506,7 +506,6 @@ struct Launch {
   u64 faulted; /* the lowest number of a workgroup that faulted; ~0 for none */
   u64 cancel; /* everything is to end (Ctrl-C) */
   u64 straight; /* the function for waves that go straight through (translate/straight.py); 0: none */
-  u64 unit; /* lanes that it takes at once */
   u64 only; /* not 0: no workgroups but those of the sample are run */
   /* Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded */
   u64 observer;
@@ -559,7 +558,7 @@ struct Launch {
   u32 fits; /* the device holds all workgroups at the same time */
   u32 wide; /* whether device memory is in use beyond its first 4 GiB */
 };
-SIZE_IS(Launch, 528);
+SIZE_IS(Launch, 520);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, apart, 16);
@@ -580,57 +579,56 @@ PLACE_IS(Launch, arena, 128);
 PLACE_IS(Launch, faulted, 136);
 PLACE_IS(Launch, cancel, 144);
 PLACE_IS(Launch, straight, 152);
-PLACE_IS(Launch, unit, 160);
-PLACE_IS(Launch, only, 168);
-PLACE_IS(Launch, observer, 176);
-PLACE_IS(Launch, observed, 184);
-PLACE_IS(Launch, accesses, 192);
-PLACE_IS(Launch, access_count, 200);
-PLACE_IS(Launch, observation, 208);
-PLACE_IS(Launch, recording, 216);
-PLACE_IS(Launch, sites, 224);
-PLACE_IS(Launch, blind, 232);
-PLACE_IS(Launch, grid_barrier, 240);
-PLACE_IS(Launch, gone, 248);
-PLACE_IS(Launch, moves, 256);
-PLACE_IS(Launch, ready, 264);
-PLACE_IS(Launch, checker, 272);
-PLACE_IS(Launch, arguments, 280);
-PLACE_IS(Launch, segment, 288);
-PLACE_IS(Launch, explicit, 296);
-PLACE_IS(Launch, segment_bytes, 304);
-PLACE_IS(Launch, packet, 312);
-PLACE_IS(Launch, packet_words, 320);
-PLACE_IS(Launch, scalars, 328);
-PLACE_IS(Launch, scalar_count, 336);
-PLACE_IS(Launch, store, 344);
-PLACE_IS(Launch, note, 352);
-PLACE_IS(Launch, symbols, 360);
-PLACE_IS(Launch, slot_bytes, 368);
-PLACE_IS(Launch, block_count, 376);
-PLACE_IS(Launch, active_bytes, 384);
-PLACE_IS(Launch, cache_bytes, 392);
-PLACE_IS(Launch, seen, 400);
-PLACE_IS(Launch, preload, 408);
-PLACE_IS(Launch, mode, 420);
-PLACE_IS(Launch, amounts, 424);
-PLACE_IS(Launch, weights, 432);
-PLACE_IS(Launch, weight_count, 440);
-PLACE_IS(Launch, uneven, 448);
-PLACE_IS(Launch, grid, 456);
-PLACE_IS(Launch, waves, 468);
-PLACE_IS(Launch, wave_size, 472);
-PLACE_IS(Launch, vgprs, 476);
-PLACE_IS(Launch, lds_bytes, 480);
-PLACE_IS(Launch, scratch_bytes, 484);
-PLACE_IS(Launch, id_register, 488);
-PLACE_IS(Launch, id_vgprs, 500);
-PLACE_IS(Launch, first_pc, 504);
-PLACE_IS(Launch, first_blocks, 508);
-PLACE_IS(Launch, residents, 512);
-PLACE_IS(Launch, room, 516);
-PLACE_IS(Launch, fits, 520);
-PLACE_IS(Launch, wide, 524);
+PLACE_IS(Launch, only, 160);
+PLACE_IS(Launch, observer, 168);
+PLACE_IS(Launch, observed, 176);
+PLACE_IS(Launch, accesses, 184);
+PLACE_IS(Launch, access_count, 192);
+PLACE_IS(Launch, observation, 200);
+PLACE_IS(Launch, recording, 208);
+PLACE_IS(Launch, sites, 216);
+PLACE_IS(Launch, blind, 224);
+PLACE_IS(Launch, grid_barrier, 232);
+PLACE_IS(Launch, gone, 240);
+PLACE_IS(Launch, moves, 248);
+PLACE_IS(Launch, ready, 256);
+PLACE_IS(Launch, checker, 264);
+PLACE_IS(Launch, arguments, 272);
+PLACE_IS(Launch, segment, 280);
+PLACE_IS(Launch, explicit, 288);
+PLACE_IS(Launch, segment_bytes, 296);
+PLACE_IS(Launch, packet, 304);
+PLACE_IS(Launch, packet_words, 312);
+PLACE_IS(Launch, scalars, 320);
+PLACE_IS(Launch, scalar_count, 328);
+PLACE_IS(Launch, store, 336);
+PLACE_IS(Launch, note, 344);
+PLACE_IS(Launch, symbols, 352);
+PLACE_IS(Launch, slot_bytes, 360);
+PLACE_IS(Launch, block_count, 368);
+PLACE_IS(Launch, active_bytes, 376);
+PLACE_IS(Launch, cache_bytes, 384);
+PLACE_IS(Launch, seen, 392);
+PLACE_IS(Launch, preload, 400);
+PLACE_IS(Launch, mode, 412);
+PLACE_IS(Launch, amounts, 416);
+PLACE_IS(Launch, weights, 424);
+PLACE_IS(Launch, weight_count, 432);
+PLACE_IS(Launch, uneven, 440);
+PLACE_IS(Launch, grid, 448);
+PLACE_IS(Launch, waves, 460);
+PLACE_IS(Launch, wave_size, 464);
+PLACE_IS(Launch, vgprs, 468);
+PLACE_IS(Launch, lds_bytes, 472);
+PLACE_IS(Launch, scratch_bytes, 476);
+PLACE_IS(Launch, id_register, 480);
+PLACE_IS(Launch, id_vgprs, 492);
+PLACE_IS(Launch, first_pc, 496);
+PLACE_IS(Launch, first_blocks, 500);
+PLACE_IS(Launch, residents, 504);
+PLACE_IS(Launch, room, 508);
+PLACE_IS(Launch, fits, 512);
+PLACE_IS(Launch, wide, 516);
 
 /* What stopped a kernel. */
 struct Fault {

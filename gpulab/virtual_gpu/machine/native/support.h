@@ -20,7 +20,7 @@ typedef u32 (*Observer)(Wave *, u32 access, u64 base, u64 exec, const u32 *low, 
 
 /* A translated kernel. It returns a status (WAVE_). */
 typedef int (*Entry)(Wave *, void *vgprs);
-typedef u64 (*Through)(Wave *, const u32 *ids, u64 units);
+typedef u64 (*Through)(Wave *, const u32 *ids, u64 waves);
 
 typedef u64 Whole64 __attribute__((vector_size(64), aligned(8), may_alias));
 typedef u32 Lanes __attribute__((vector_size(4 * LANES)));

@@ -107,9 +107,8 @@ static inline void locate(Wave *wave, const Launch *launch, const u32 *group, u6
 }
 
 /* The waves of a slot that held a workgroup before differ from the template in what a kernel reads before it has written
-   it; the rest of their state is never read, or never changes. So many lanes, the first ones,
-   are through. */
-static void start_group(Thread *thread, u64 slot, u64 number, const u32 *group, int observed, u64 through) {
+   it; the rest of their state is never read, or never changes. So many, the first ones, are through. */
+static void start_group(Thread *thread, u64 slot, u64 number, const u32 *group, int observed, u32 through) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory + slot * thread->slot_bytes;
   u32 waves = launch->waves, id_vgprs = launch->id_vgprs;
@@ -152,27 +151,24 @@ static void start_group(Thread *thread, u64 slot, u64 number, const u32 *group, 
     for (u64 z = 0; z < zeroed_count; z++) clear_blocks(own + zeroed[z] * row, row);
     for (u32 v = 0; v < id_vgprs; v++) copy_blocks(own + v * row, ids + ((u64)v * waves + w) * row, row);
   }
-  Wave *first = (Wave *)memory;
-  for (; through >= launch->wave_size; through -= launch->wave_size) first++->status = WAVE_ENDED;
-  if (through) *(Loose64 *)(first->scalars + EXEC) &= ~0ull << through;
+  for (u32 w = 0; w < through; w++) ((Wave *)memory)[w].status = WAVE_ENDED;
   if (launch->checker) check_start(thread, memory, number);
 }
 
 /* Workgroups that are not tried straight at the most, after one that could not go that way. */
 enum { MOST_TURNS = 63 };
 
-/* Runs the lanes of a workgroup that go straight through, the first ones of it (translate/straight.py), which need no
+/* Runs the waves of a workgroup that go straight through, the first ones of it (translate/straight.py), which need no
    state but the template's; the number of them. */
-static u64 go_straight(Thread *thread, u64 number, const u32 *group) {
+static u32 go_straight(Thread *thread, u64 number, const u32 *group) {
   const Launch *launch = thread->launch;
   if (thread->crooked) { thread->crooked--; return 0; }
   Wave *wave = &thread->template_wave;
   locate(wave, launch, group, number);
-  u64 lanes = (u64)launch->waves * launch->wave_size, unit = launch->unit;
-  u64 through = ((Through)launch->straight)(wave, (const u32 *)launch->lane_ids, lanes / unit) * unit;
-  thread->turns = through < lanes ? (thread->turns << 1 | 1) & MOST_TURNS : 0;
+  u64 through = ((Through)launch->straight)(wave, (const u32 *)launch->lane_ids, launch->waves);
+  thread->turns = through < launch->waves ? (thread->turns << 1 | 1) & MOST_TURNS : 0;
   thread->crooked = thread->turns;
-  return through;
+  return (u32)through;
 }
 
 /* Slices where workgroups wait for each other: of a wave that waits, and of others by Thread.short. */
@@ -393,14 +389,13 @@ int gpulab_run(Thread *thread) {
         if (thread->own < thread->own_end && thread->own < faulted) next = thread->own++;
       }
       if (next < launch->total) {
-        u32 group[3];
-        u64 through = 0;
+        u32 group[3], through = 0;
         coordinates(launch, next, group);
         int observed = launch->observer && (next < launch->observed || is_recorded(launch->observation, group));
         thread->executed += launch->waves;
         if (launch->straight && !observed) {
           through = go_straight(thread, next, group);
-          if (through == (u64)launch->waves * launch->wave_size) {
+          if (through == launch->waves) {
             if (launch->amounts) weigh(thread, launch, next, 1);
             if (++thread->ended < BETWEEN_PAUSES) continue;
             thread->ended = thread->work = 0;
