@@ -91,6 +91,15 @@ __global__ void cube(int n, const int* at, const float* x, float* y) {
     int i = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * (threadIdx.z + blockDim.z * blockIdx.x));
     y[i] = x[i] + 100 * threadIdx.x + 10 * threadIdx.y + threadIdx.z;
 }
+// Ordinary as well: other lanes' registers.
+__global__ void row_shifted(int n, const int* at, const float* x, float* y) {
+    I; y[i] = __int_as_float(__builtin_amdgcn_update_dpp(0, __float_as_int(x[i]), 0x111, 0xf, 0xf, false)) + x[i];
+}
+__global__ void shuffled(int n, const int* at, const float* x, float* y) { I; y[i] = __shfl_xor(x[i], 3); }
+__global__ void voted(int n, const int* at, const float* x, float* y) { I; y[i] = __popcll(__ballot(x[i] > 0)); }
+__global__ void first(int n, const int* at, const float* x, float* y) {
+    I; y[i] = x[i] + x[__builtin_amdgcn_readfirstlane(i)];
+}
 __global__ void added(int n, const int* at, const float* x, float* y) { I; atomicAdd(y + (i & 7), 1.0f); }
 }
 """
@@ -99,7 +108,7 @@ STRAIGHT = {
     "unsigned_index", "wide",
 }  # fmt: skip
 SQUARE = {"around", "cube", "square", "turned"}
-ORDINARY = {"added", "behind", "looped", "waits"}
+ORDINARY = {"added", "behind", "first", "looped", "row_shifted", "shuffled", "voted", "waits"}
 COUNT = 8192
 RANDOM = np.random.default_rng(12)
 FLOATS = RANDOM.normal(size=COUNT + 64).astype(np.float32)

@@ -19,7 +19,7 @@ from gpulab.virtual_gpu.isa.instruction import Register
 from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.chunk import Chunk
-from gpulab.virtual_gpu.translate.decode import Decoded, bits, scalar_number
+from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, scalar_number
 from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Constant, Emitter, Integer, Value, splat
 from gpulab.virtual_gpu.translate.frame import SMALL, Piece, Unfit
 from gpulab.virtual_gpu.translate.linear import Line
@@ -190,7 +190,7 @@ class Straight(Sweeps):
                     if not plain or (stored and load):
                         return None
                     stored = not load
-                elif not isinstance(row, Row) or decoded.index in self.indexed:
+                elif not isinstance(row, Row) or decoded.index in self.indexed or is_dpp(decoded.instruction):
                     return None
                 found.append((block, decoded))
             block = following
