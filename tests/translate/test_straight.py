@@ -278,7 +278,8 @@ def test_which_kernels_have_it_and_take_it(
     seen = Seen(monkeypatch)
     results(both[0], name, COUNT)
     assert bool(seen.plans[-1].launch.straight) == (name in STRAIGHT)
-    if name in STRAIGHT - {"few", "over", "three"}:  # lanes leave, or places overlap
+    apart = {"taken", "unsigned_index"} if jit.host().lanes == 8 else set()  # where there is no gather
+    if name in STRAIGHT - {"few", "over", "three"} - apart:  # lanes leave, or places overlap
         assert not seen.given_up()
     if name in STRAIGHT:
         assert seen.plans[-1].contexts[0].thread.executed

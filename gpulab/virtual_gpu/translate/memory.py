@@ -457,11 +457,12 @@ def _only_slow(access: LaneAccess) -> bool:
 
 def _can_gather(chunk: Chunk, access: LaneAccess) -> bool:
     """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation. No lanes are made for
-    that of addresses of 64 bits that are known to go up evenly: see `_Plan.apart`."""
-    some = chunk.gathers or chunk.emitter.lanes == chunk.emitter.own_lanes
-    line = access.line
-    lanes = line is None or (access.space == "global" and line.width == 32) or access.bytes < 4
-    return some and lanes and not access.uniform
+    that of addresses of 64 bits that are known to go up evenly: see `_Plan.apart`. Hosts whose chunks have 8 lanes have
+    no scatter, and many a slow gather or none: LLVM would make a branch of each lane."""
+    e, line = chunk.emitter, access.line
+    if e.own_lanes == 8 or access.uniform or not (chunk.gathers or e.lanes == e.own_lanes):
+        return False
+    return line is None or (access.space == "global" and line.width == 32) or access.bytes < 4
 
 
 def frame_place(chunk: Chunk, site: Site, frame: Value, offset: int) -> Value:
