@@ -226,6 +226,9 @@ class Straight(Sweeps):
             elif decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2):
                 self._all_stay(decoded, chunk)
             elif self._combines(decoded, self.run.masks):
+                size, writes = self.wave_size // 32, decoded.scalar_writes & ~bits(layout.SCC, 1)
+                if any(bits(start, size) & writes not in (0, writes) for start in chunk.masks):
+                    raise Unfit  # a half of another mask
                 self._combine(decoded, chunk)
             elif decoded.scalar_reads & self.run.masks:
                 raise Unfit
