@@ -29,6 +29,7 @@ from gpulab.virtual_gpu.translate.structure import label_of
 from gpulab.virtual_gpu.translate.sweeps import Sweeps
 
 MOST = 160  # instructions
+MOVED = 10  # dwords that each lane loads and stores, up to which a unit may be a whole wave
 
 
 class _Unit(Chunk):
@@ -71,10 +72,11 @@ class Straight(Sweeps):
             return ""
         e, piece, start = self.emitter, Piece(False), dispatch.initial_registers(self.kernel, self.program.arch)
         self._switch(piece)
-        # Of several dimensions x is seldom as wide as a wave.
-        vectors = sum(decoded.is_vector for _, decoded in way)
-        whole = start.work_item_dimensions == 1 and e.own_lanes == 16 and vectors <= WHOLE_ITEMS
-        unit = self.wave_size if whole else e.own_lanes
+        # Of several dimensions x is seldom as wide as a wave. Of a whole wave few values fit into the host's registers.
+        vectors = [decoded.row for _, decoded in way if decoded.is_vector]
+        moved = sum(max(1, row.element * row.count // 32) for row in vectors if isinstance(row, Memory))
+        whole = start.work_item_dimensions == 1 and e.own_lanes == 16
+        unit = self.wave_size if whole and len(vectors) <= WHOLE_ITEMS and moved <= MOVED else e.own_lanes
         e.label("next")
         e.begin_loop()
         self.scalars.ahead = True
