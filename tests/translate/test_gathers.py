@@ -12,6 +12,7 @@ import gpulab
 from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.machine import loading
+from gpulab.virtual_gpu.translate import jit, memory
 from gpulab.virtual_gpu.translate.decode import Decoder
 from gpulab.virtual_gpu.translate.function import translate
 
@@ -240,3 +241,18 @@ def test_they_are_accesses_of_all_lanes_at_once(module: gpulab.Module, name: str
     called = re.compile(rf" call <\d+ x i32> @llvm.masked.{way}\.| call void @llvm.masked.{way}\.")
     assert called.search(translate(program, kernel, decoder, mode, lanes=16).ir)
     assert not called.search(translate(program, kernel, decoder, mode, lanes=8).ir)
+
+
+def test_of_many_accesses_some_are_gathers_and_in_quick_code_none() -> None:
+    loads = " + ".join(f"x[at[i + {k}] & 63]" for k in range(150))
+    source = f"""extern "C" __global__ void many(const int* at, const int* x, int* y) {{
+        int i = threadIdx.x; y[i] = {loads}; }}"""
+    with gpulab.using("virtual:gfx942"):
+        program = assembly.parse(gpulab.compile(source).assembly)
+    kernel = program.kernels["many"]
+    mode = dispatch.mode_register(kernel, program.arch)
+    text = translate(program, kernel, Decoder(program, isa.table(program.arch)), mode, lanes=16).ir
+    assert len(re.findall(r"= call <16 x i32> @llvm.masked.gather\.", text)) == memory.MOST_GATHERS
+    assert len(re.findall(r"label %each\.scattered\.", text)) == memory.MOST_GATHERS
+    assert "label %each." not in jit.without_detours(text)
+    assert jit.compile_object(text, quick=True, keep=False)

@@ -27,6 +27,8 @@ _host: Any = None
 
 # The way to what is done for a whole wave (translate/runs.py): without optimisation its vectors are not worth having.
 _WAVE = re.compile(r"br i1 %\w+, label %full\.\d+, label (%narrow\.\d+)")
+# The way to a gather or scatter (translate/memory.py), which takes longer to compile than the call behind it.
+_EACH = re.compile(r"label %each\.(scattered\.\d+)\.\d+")
 
 STORE = cache.Store("host", 256 << 20, own=True)
 
@@ -158,7 +160,7 @@ def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = 
         if isinstance(source, bytes):
             module = here.llvm.parse_bitcode(source, context)
         else:
-            module = here.llvm.parse_assembly(_WAVE.sub(r"br label \1", source) if quick else source, context)
+            module = here.llvm.parse_assembly(without_detours(source) if quick else source, context)
     except RuntimeError as error:
         raise InternalError(f"translated code is not valid LLVM IR: {error}") from error
     with module:
@@ -173,6 +175,11 @@ def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = 
     if keep:
         STORE.put(key, code)
     return code
+
+
+def without_detours(source: str) -> str:
+    """IR text without the ways, beside the ordinary one, that are not worth it where nothing is optimised."""
+    return _EACH.sub(r"label %\1", _WAVE.sub(r"br label \1", source))
 
 
 def compile_objects(sources: Sequence[tuple[str, bool]], **how: Any) -> list[bytes]:

@@ -84,6 +84,7 @@ class Site:
     check_alignment: bool = True  # of loads and stores; atomics are always checked
     record: bool = False  # the kernel is made for observers
     checked: bool = False  # the observer also wants what stores store, and which lanes change memory
+    gathers: int = 0  # accesses so far that may be a gather or a scatter: each makes the code longer
 
 
 def row_bytes(wave_size: int, checked: bool) -> int:
@@ -219,6 +220,7 @@ def _store_slow(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value])
         _keep_change(chunk, access, e.let(f"trunc i64 {e.let(f'load i64, ptr {noted}')} to {e.byte}"))
 
 
+MOST_GATHERS = 100  # of a kernel: it would take half a millisecond more to optimise for each
 FARTHEST = 1 << 24  # bytes from lane to lane, up to which dwords are gathered
 
 
@@ -455,6 +457,14 @@ def _only_slow(access: LaneAccess) -> bool:
     return access.scattered or access.space in ("scratch", "flat") or (far and access.high is not None)
 
 
+def _other_way(chunk: Chunk, access: LaneAccess, site: Site, slow: str) -> str:
+    """The label of a gather or scatter, where there is to be one, else `slow`. jit.py knows its form."""
+    if site.gathers == MOST_GATHERS or not _can_gather(chunk, access):
+        return slow
+    site.gathers += 1
+    return chunk.emitter.name(f"each.{slow}")
+
+
 def _can_gather(chunk: Chunk, access: LaneAccess) -> bool:
     """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation. No lanes are made for
     that of addresses of 64 bits that are known to go up evenly: see `_Plan.apart`. Hosts whose chunks have 8 lanes have
@@ -532,7 +542,7 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     if _only_slow(access):
         return _load_slow(chunk, access, site, words)
     done, slow = e.name("loaded"), chunk.missed or e.name("scattered")
-    other_way = e.name("each") if _can_gather(chunk, access) else slow
+    other_way = _other_way(chunk, access, site, slow)
     plan = _plan(chunk, access, site)
     pointer = plan.pointer
     uniform = e.name("uniform")
@@ -631,8 +641,8 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
     full = e.let(f"icmp eq {e.byte} {chunk.bits}, -1")
     straight, slow, done = e.name("consecutive"), chunk.missed or e.name("scattered"), e.name("stored")
     # Lanes that store several words may overlap in part: those are stored lane after lane.
-    scatters = access.bytes == 4 and _can_gather(chunk, access) and not site.checked and chunk.last is None
-    other_way = e.name("each") if scatters else slow
+    scatters = access.bytes == 4 and not site.checked and chunk.last is None
+    other_way = _other_way(chunk, access, site, slow) if scatters else slow
     masked = e.lanes == 16 and words == 1 and element == "i32"  # there are masked stores
     e.branch(consecutive if masked else e.let(f"and i1 {consecutive}, {full}"), straight, other_way, likely=True)
     e.label(straight)
