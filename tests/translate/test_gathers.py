@@ -252,7 +252,6 @@ def test_of_many_accesses_some_are_gathers_and_in_quick_code_none() -> None:
     kernel = program.kernels["many"]
     mode = dispatch.mode_register(kernel, program.arch)
     text = translate(program, kernel, Decoder(program, isa.table(program.arch)), mode, lanes=16).ir
-    assert len(re.findall(r"= call <16 x i32> @llvm.masked.gather\.", text)) == memory.MOST_GATHERS
-    assert len(re.findall(r"label %each\.scattered\.", text)) == memory.MOST_GATHERS
+    assert len(re.findall(r"^each\.scattered\.", text, re.MULTILINE)) == memory.MOST_GATHERS
     assert "label %each." not in jit.without_detours(text)
     assert jit.compile_object(text, quick=True, keep=False)
