@@ -347,7 +347,7 @@ def inputs(exercise: Exercise) -> list[tuple[Parameters, int | None]]:
 
 def fails_drawn(exercise: ProgramExercise, source: str) -> bool:
     """Is a program that passes all cases wrong in a drawn one? The same ones are drawn each time."""
-    program = programs.build(source, name=exercise.id, archs=exercise.archs, options=exercise.options)
+    program = programs.build(source, name=exercise.id, archs=exercise.built_for, options=exercise.options)
     return not all(
         outcome.passed
         for case in drawn_runs(exercise, 0)

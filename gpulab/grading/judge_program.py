@@ -34,7 +34,7 @@ def judge_program(exercise: ProgramExercise, source: str, first_line: int = 1, s
     jail.ready()
     try:
         program = programs.build(
-            source, name=exercise.id, archs=exercise.archs, options=exercise.options, first_line=first_line
+            source, name=exercise.id, archs=exercise.built_for, options=exercise.options, first_line=first_line
         )
     except CompileError as error:
         return report.does_not_compile(exercise, str(error))
@@ -84,6 +84,7 @@ def run_case(
         "seconds": exercise.seconds,
         "jailed": not jail.available(),
         "instruction_limit": exercise.instruction_limit,
+        "further": case.devices,
     }
     run = program.run(*case.arguments, checked=True, **settings)
     wave_size = architectures.get(arch).wave_size

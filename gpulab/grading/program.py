@@ -30,7 +30,7 @@ class ProgramExercise:
         seconds: for one run.
         instruction_limit: instructions of one wave after which a launch is stopped.
         options: for the compiler.
-        drawn: cases that are drawn for a grading with a random generator, beside `cases`.
+        drawn: cases that are drawn for a grading with a random generator, beside `cases`; with devices of theirs.
     """
 
     id: str
@@ -54,6 +54,11 @@ class ProgramExercise:
             raise CheckError(f"Exercise {self.id!r} is not well formed: {'; '.join(complaints)}.")
 
     language = "hip"
+
+    @property
+    def built_for(self) -> tuple[str, ...]:
+        """The architectures that a program has code for: its own, and those of further devices of `cases`."""
+        return tuple(dict.fromkeys((*self.archs, *(arch for case in self.cases for arch in case.devices))))
 
     @property
     def kernel(self) -> str:

@@ -25,6 +25,7 @@ class ProgramCase:
         parameters: for requirements and causes that depend on the case.
         computed: what kernels must compute and the host must read: sequences of numbers, each as it lies in memory.
         given: what the host copies to the device, where the exercise says so: sequences of numbers, like `computed`.
+        devices: architectures of further virtual devices that the machine has, behind those of the exercise.
     """
 
     arguments: tuple[str, ...] = ()
@@ -34,6 +35,7 @@ class ProgramCase:
     parameters: Parameters = field(default_factory=dict)
     computed: tuple[Sequence[float], ...] = ()
     given: tuple[Sequence[float], ...] = ()
+    devices: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The command line, as a person writes it."""

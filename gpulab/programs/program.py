@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -61,6 +61,7 @@ class HostProgram:
         instruction_limit: int | None = None,
         folder: str | Path | None = None,
         output: Output | None = None,
+        further: Sequence[str] = (),
     ) -> ProgramRun:
         """Run the program in a process of its own and wait for it.
 
@@ -75,12 +76,13 @@ class HostProgram:
             instruction_limit: of wave instructions, as gpulab.set_limit.
             folder: the working folder; by default the current one, of a jailed program an empty one.
             output: told of each piece of output as it comes: ("stdout" or "stderr", text).
+            further: architectures of virtual devices that it sees behind those that are here.
 
         Raises:
             GpulabError: there is no jail on this system, or no such device.
         """
         with tempfile.TemporaryDirectory(prefix="gpulab-run-") as scratch:
-            environment = {**os.environ, **self._devices(arch)}
+            environment = {**os.environ, **self._devices(arch, further)}
             for name, wanted in (("GPULAB_PROFILE", profiled), ("GPULAB_CHECKED", checked)):
                 environment.pop(name, None)
                 if wanted:
@@ -100,8 +102,8 @@ class HostProgram:
             words, environment, watch = jail.prepare(command, environment, where, seconds)
             return _run(_forked(words, environment, where), stdin, seconds, output, watch, Path(scratch))
 
-    def _devices(self, arch: str | None) -> dict[str, str]:
-        """Environment variables that make the wanted device number 0."""
+    def _devices(self, arch: str | None, further: Sequence[str] = ()) -> dict[str, str]:
+        """Environment variables that make the wanted device number 0, with further virtual ones behind all others."""
         from gpulab import providers
 
         info = providers.find(arch if arch is not None else providers.current())
@@ -111,7 +113,13 @@ class HostProgram:
                 why=f"it was built for {', '.join(self.archs)}.",
                 hint=f"build it with --offload-arch={info.arch}, or run it with arch=\"{self.archs[0]}\".",
             )  # fmt: skip
-        return dict(providers.environment(info))
+        environment = dict(providers.environment(info))
+        if further and info.virtual:
+            names = [*environment["GPULAB_DEVICES"].split(","), *further]
+            every = ",".join(map(str, range(len(names))))
+            visible = {name: every for name in environment if not name.startswith("GPULAB_")}
+            environment |= {"GPULAB_DEVICES": ",".join(names), **visible}
+        return environment
 
 
 @dataclass(frozen=True)

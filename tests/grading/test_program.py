@@ -116,6 +116,29 @@ def test_a_race_in_a_program_is_found():
     assert verdict.cause == "data-race", verdict.text
 
 
+def test_a_machine_may_have_further_devices():
+    source = """
+#include <cstdio>
+#include <hip/hip_runtime.h>
+__global__ void one(int* out) { *out = 7; }
+int main()
+{
+    int count, found = 0, *out;
+    hipDeviceProp_t last;
+    if (hipGetDeviceCount(&count) != hipSuccess) return 1;
+    if (hipGetDeviceProperties(&last, count - 1) != hipSuccess || hipSetDevice(count - 1) != hipSuccess) return 2;
+    if (hipMalloc(&out, 4) != hipSuccess) return 3;
+    one<<<1, 1>>>(out);
+    if (hipMemcpy(&found, out, 4, hipMemcpyDeviceToHost) != hipSuccess || hipFree(out) != hipSuccess) return 4;
+    printf("%s %d\\n", last.gcnArchName, found);
+    return 0;
+}
+"""
+    cases = (ProgramCase((), "gfx1151 7", devices=("gfx1151",)),)
+    verdict = judge_program(exercise(cases=cases, causes=(), archs=("gfx942",)), source)
+    assert verdict.passed, verdict.text
+
+
 def test_other_numbers_than_those_that_are_given_are_seen():
     sent = (
         program()

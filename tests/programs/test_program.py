@@ -192,9 +192,13 @@ def test_what_a_run_hands_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert os.pathsep not in environment(monkeypatch)[0]["PYTHONPATH"]
 
 
-def test_the_wanted_device_is_number_0() -> None:
+def test_the_wanted_device_is_number_0(monkeypatch: pytest.MonkeyPatch) -> None:
     built = HostProgram(Path("p"), "", "prog", ("gfx1100",))
     assert built._devices("gfx1100") == dict(providers.environment(providers.find("gfx1100")))
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
+    given = built._devices("gfx1100", ("gfx950", "gfx1151"))
+    assert given["GPULAB_DEVICES"] == "gfx1100,gfx942,gfx950,gfx1151"
+    assert given["HIP_VISIBLE_DEVICES"] == "0,1,2,3"
     with pytest.raises(GpulabError, match="prog has no code for gfx942") as raised:
         built._devices("gfx942")
     assert raised.value.why == "it was built for gfx1100."

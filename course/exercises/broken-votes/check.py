@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
 from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import per_wave, source
+from gpulab.grading.requirements import loaded_by_lanes, per_wave, source
 
 
 def above(case):
@@ -41,10 +41,21 @@ def at_the_limit(case):
     return of_blocks((case.array("in").data >= limit).astype("int32"), case)
 
 
+def last_block_too_large(o):
+    """Is the count of the last block alone wrong and too large, where this block has more threads than numbers?"""
+    last = o.case.grid[0] - 1
+    return (
+        o.fault is None
+        and o.case.parameters["n"] % o.case.block[0] != 0
+        and list(o.wrong_indices("counts")) == [last]
+        and bool(o.found("counts")[last] > o.case.array("counts").wanted[last])
+    )
+
+
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     data = random.integers(-5, 5, n).astype("int32")  # some are as large as the limit
-    limit = -1
+    limit = (2, -4, -1)[n % 3]  # -1 and 0 are above one of them, and not above another
     marks = (data > limit).astype("int32")
     grid = blocks_for(n, block)
     whole = np.zeros(block * grid, "int32")
@@ -104,6 +115,12 @@ exercise = Exercise(
             title="the threads vote (`__ballot`)",
             next_step="The kernel that was given counts the bits of a wave's votes. Keep that, and mend it.",
         ),
+        loaded_by_lanes(
+            "loaded-by-lanes",
+            "in",
+            title="each thread votes about its own number: lanes load the numbers together",
+            when=lambda case: case.parameters["n"] >= 256,
+        ),
     ),
     causes=(
         Cause(
@@ -119,6 +136,13 @@ exercise = Exercise(
             lambda o: o.looks_like("counts", at_the_limit),
             "Only numbers that are larger than the limit count.",
             "Which comparison does your kernel use?",
+        ),
+        Cause(
+            "idle-threads-vote",
+            "threads without a number are counted",
+            last_block_too_large,
+            "The count of the last block alone is too large, and it has more threads than numbers.",
+            "What does a thread with i >= n vote, for every limit?",
         ),
         Cause(
             "every-64th-thread",

@@ -1,54 +1,64 @@
 """choose-device: the program asks all devices for their properties, chooses by a rule, and runs a kernel there."""
 
+from gpulab import architectures
 from gpulab.grading.exercise import Cause
 from gpulab.grading.program import ProgramCase, ProgramExercise
 from gpulab.grading.requirements import limited
 
 
-def devices():
+FURTHER = ("gfx950", "gfx1151")
+"""Devices with more memory than those of the course, and fewer threads at a time; the second has 96 GiB exactly."""
+
+
+def devices(further=FURTHER):
     """(memory in bytes, wave size, threads at a time, gfx name) of each device, as HIP counts them."""
     import gpulab
 
-    for device in gpulab.devices():
-        if device.virtual:
-            p = device.properties
-            threads = p["multiProcessorCount"] * p["maxThreadsPerMultiProcessor"]
-            yield p["totalGlobalMem"], p["warpSize"], threads, device.arch
+    here = [device.arch for device in gpulab.devices() if device.virtual]
+    for arch in map(architectures.get, (*here, *further)):
+        yield arch.memory_bytes, arch.wave_size, arch.multiprocessors * arch.max_threads_per_unit, arch.name
 
 
-def right(gib, wave):
+def fitting(gib, wave, further=()):
+    """The devices with enough memory and the right wave size."""
+    return [each for each in devices(further) if each[0] >= gib << 30 and wave in (0, each[1])]
+
+
+def right(gib, wave, further=()):
     """What the program must print."""
-    fit = [each for each in devices() if each[0] >= gib << 30 and wave in (0, each[1])]
+    fit = fitting(gib, wave, further)
     if not fit:
         return "no device"
     _, lanes, threads, arch = max(fit, key=lambda each: each[2])
     return f"{arch}: {threads} threads at a time, waves of {lanes}"
 
 
-def case(gib, wave, exit_code=0):
+def case(gib, wave, exit_code=0, further=()):
     def expected(stdout):
-        wanted = right(gib, wave)
-        return "" if stdout.strip() == wanted else f"it should be\n  {wanted}\nbut is\n  {stdout.strip()[:200]}"
+        wanted = right(gib, wave, further)
+        where = f"on a machine that has {' and '.join(further)}, too, " if further else ""
+        return "" if stdout.strip() == wanted else f"{where}it should be\n  {wanted}\nbut is\n  {stdout.strip()[:200]}"
 
     return ProgramCase(
         arguments=(str(gib), str(wave)),
         expected=expected,
         exit_code=exit_code,
         parameters={"gib": gib, "wave": wave},
-        computed=() if exit_code else ((int(right(gib, wave).split()[-1]),),),
+        computed=() if exit_code else ((int(right(gib, wave, further).split()[-1]),),),
+        devices=further,
     )
 
 
 def drawn(random):
     """Memory around what the devices have, and either wave size or none."""
     memory = [each[0] >> 30 for each in devices()]
-    for wave in (0, 32, 64):
+    for wave, further in ((0, ()), (32, ()), (64, ()), (0, FURTHER), (32, FURTHER)):
         gib = int(random.integers(2, max(memory) + 9))
-        yield case(gib, wave, exit_code=4 if right(gib, wave) == "no device" else 0)
+        yield case(gib, wave, exit_code=4 if right(gib, wave, further) == "no device" else 0, further=further)
 
 
 def asked(o):
-    return o.case.parameters["gib"], o.case.parameters["wave"]
+    return o.case.parameters["gib"], o.case.parameters["wave"], o.case.devices
 
 
 def found(o):
@@ -64,8 +74,8 @@ def another_device(o):
 
 def first_that_fits(o):
     """The name of the first device that fits; number 0 is the one that the program was started with."""
-    gib, wave = asked(o)
-    in_order = sorted(devices(), key=lambda each: each[3] != o.arch)
+    gib, wave, further = asked(o)
+    in_order = sorted(devices(further), key=lambda each: each[3] != o.arch)
     return next((arch for memory, lanes, _, arch in in_order if memory >= gib << 30 and wave in (0, lanes)), "")
 
 
@@ -81,6 +91,10 @@ exercise = ProgramExercise(
         case(25, 32, exit_code=4),  # more than the device has, though less if a GB were 10^9 bytes
         case(100, 0),
         case(1000, 0, exit_code=4),
+        case(1, 0, further=FURTHER),
+        case(20, 32, further=FURTHER),
+        case(96, 32, further=FURTHER),
+        case(200, 64, further=FURTHER),
     ),
     drawn=drawn,
     causes=(
@@ -136,6 +150,13 @@ exercise = ProgramExercise(
             lambda o: another_device(o) and found(o)[0] == first_that_fits(o),
             "The order of devices differs from machine to machine.",
             "How do you find the largest of several numbers?",
+        ),
+        Cause(
+            "not-the-most-threads",
+            "a device that fits is taken, and another one that fits can have more threads at a time",
+            lambda o: another_device(o) and found(o)[0] in (arch for *_, arch in fitting(*asked(o))),
+            "The device with the most memory, or with the highest clock rate, need not be the one with the most threads.",
+            "Which number do you compare with the best so far?",
         ),
     ),
     requirements=(

@@ -16,13 +16,17 @@ BLOCKS = ((64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 4), (100, 1, 1), (32, 4, 
 
 def packet(random, number):
     """One packet: of three kinds of headers for launches, and packets of other types in between. Every fourth is large
-    along one axis: it has more than 2 to the power of 16 threads, or of 24. Every second one has bits in reserved0."""
+    along one axis: it has more than 2 to the power of 16 threads, or of 24, or of 31. Every second one has bits in
+    reserved0."""
     block = BLOCKS[random.integers(len(BLOCKS))]
     large = number % 4 == 1
     grid = [int(random.integers(1, 5 if large else 40)) * side - int(random.integers(side)) for side in block]
     if large:
         axis, low, high = int(random.integers(3)), *((1 << 24, 1 << 26) if number % 8 == 1 else (70_000, 1_000_000))
         grid[axis] = int(random.integers(low, high)) // block[axis] * block[axis] + 1
+    if number % 16 == 9:
+        axis, grid = block.index(max(block)), list(block)
+        grid[axis] = ((1 << 31) + 654_321 * (number % 1000)) // block[axis] * block[axis] + 1
     header = 2 | int(random.choice([0x0000, 0x0100, 0x1500]))  # barrier bit; acquire and release scopes
     if number % 3 == 2:
         header = header & 0xFF00 | int(random.choice(OTHER_TYPES))
@@ -66,6 +70,17 @@ def counted(packets, divide, launches):
             groups *= divide(threads, size)
         result.append(groups if launches(header) else 0)
     return np.array(result, "int64").astype("int32")
+
+
+def signed(threads, size):
+    """Workgroups where the threads are taken for a number of 32 bits with a sign, rounded up in one of two ways."""
+    threads -= (threads >> 31) << 32
+    return int((threads + size - 1) / size)
+
+
+def signed_rest(threads, size):
+    threads -= (threads >> 31) << 32
+    return int(threads / size) + (threads % size != 0)
 
 
 def looks(divide, launches):
@@ -207,6 +222,13 @@ exercise = Exercise(
             some_bits_of_type,
             "The type has eight bits. The lowest bits of 0x12 are those of 2, and it is another type.",
             "How many bits of the header does your condition look at?",
+        ),
+        Cause(
+            "grid-with-a-sign",
+            "grid sizes are taken for numbers with a sign",
+            lambda o: any(looks(divide, lambda header: header & 0xFF == 2)(o) for divide in (signed, signed_rest)),
+            "A grid size has 32 bits and no sign: it may be 3,000,000,000, which is more than an int holds.",
+            "Of which type are the words that you divide?",
         ),
         Cause(
             "grid-cut",

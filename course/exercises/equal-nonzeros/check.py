@@ -23,6 +23,7 @@ def make(parameters, random):
     nonzeros = int(offsets[-1])
     columns = random.integers(0, COLUMNS, nonzeros).astype("int32")
     values = random.integers(1, 20, nonzeros).astype("float32")
+    values[random.random(nonzeros) < 0.3] *= -1  # a sum below zero is one that a row has all the same
     x = random.permutation(np.arange(1, COLUMNS + 1)).astype("float32")
     if nonzeros >= 100:
         x += np.float32(0.25)  # a fraction, which an int would lose
@@ -80,6 +81,11 @@ def carries_missing(case):
         if begin < end:
             out[row] = products[max(begin, (end - 1) // share * share) : end].sum()
     return out
+
+
+def below_zero_not_stored(case):
+    """y if a share stores only those of its sums that are above zero."""
+    return case.array("y").wanted - np.minimum(carries_missing(case), 0)
 
 
 def ended_not_stored(o):
@@ -168,6 +174,13 @@ exercise = Exercise(
             lambda o: o.looks_like("y", carries_missing),
             "What add_carries adds is what stands in carry.",
             "What does carry[t] hold, where the last row of share t goes on?",
+        ),
+        Cause(
+            "below-zero-not-stored",
+            "sums below zero are not stored",
+            lambda o: o.looks_like("y", below_zero_not_stored),
+            "Values may be negative, and so may the sum of a row.",
+            "Which numbers tell whether a row has non-zeros: its sum, or its offsets?",
         ),
         Cause(
             "row-not-stored",

@@ -29,7 +29,7 @@ def make(parameters, random):
         block=(block, 1, 1),
         arguments=(
             Value("n", np.int32(n)),
-            Value("a", np.float32(0.5)),
+            Value("a", np.float32(0.75 if n > 0 and n % 13 == 0 else 0.5)),  # 65 is a multiple of 13
             Value("b", -scale * np.float32(1 + n // 4)),  # half of the stretched values are below zero
             Array("in", distinct(random, n, whole=True) * scale),
             Array("mask", mask.astype("float32")),

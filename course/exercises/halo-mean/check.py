@@ -20,6 +20,8 @@ def make(parameters, random):
     n, r, block = parameters["n"], parameters["r"], parameters["block"]
     data = distinct(random, n)
     data[random.random(n) < 0.15] = 0  # zeros count as well; not the same number of them in each window
+    if r % 8 == 0:  # elsewhere every mean is large, so that one that is nearly right can be told
+        data[random.random(n) < 0.1] *= -1
     total, count = windows(data, r)
     return Case(
         parameters,
@@ -29,7 +31,13 @@ def make(parameters, random):
             Value("n", np.int32(n)),
             Value("r", np.int32(r)),
             Array("in", data),
-            Array("out", sentinel("float32", n), (total / np.maximum(count, 1)).astype("float32"), relative=1e-5),
+            Array(
+                "out",
+                sentinel("float32", n),
+                (total / np.maximum(count, 1)).astype("float32"),
+                relative=1e-5,
+                absolute=1e-3,
+            ),
         ),
         lds=4 * (block + 2 * r),
     )
@@ -63,6 +71,25 @@ def by_nonzeros(case):
     data, r = case.array("in").data, case.parameters["r"]
     with np.errstate(divide="ignore", invalid="ignore"):
         return windows(data, r)[0] / windows(data != 0, r)[0]
+
+
+def negatives_apart(o):
+    """Are negative elements left out, or taken for 0 or for positive ones, or is the sum made positive?"""
+    data, r = o.case.array("in").data, o.case.parameters["r"]
+    total, count = windows(data, r)
+    positive, of_positive = windows(np.maximum(data, 0), r)[0], windows(data >= 0, r)[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mistakes = (
+            np.where(of_positive > 0, positive / of_positive, np.nan),
+            positive / count,
+            windows(np.abs(data), r)[0] / count,
+            np.abs(total) / count,
+        )
+    found = o.found("out")
+    return o.fault is None and any(
+        o.looks_like("out", lambda case, mistake=mistake: np.where(np.isnan(mistake), found, mistake))
+        for mistake in mistakes
+    )
 
 
 def reads(case, name, index):
@@ -142,6 +169,14 @@ exercise = Exercise(
             "elements that are 0 are not counted",
             lambda o: o.looks_like("out", by_nonzeros),
             "A 0 in the tile can stand for an element that does not exist, or be an element of the array.",
+            "Which numbers tell whether an element exists: the value, or its index and n?",
+        ),
+        Cause(
+            "negatives-apart",
+            "negative elements count otherwise than the others",
+            negatives_apart,
+            "An element may be negative, and so may a mean. A negative number in the tile is no mark of an element that "
+            "does not exist.",
             "Which numbers tell whether an element exists: the value, or its index and n?",
         ),
         Cause(

@@ -3,10 +3,12 @@
 import numpy as np
 
 from gpulab.grading.case import Array, Case, Value
-from gpulab.grading.exercise import Cause, Exercise
-from gpulab.grading.requirements import limited
+from gpulab.grading.exercise import Cause, Exercise, Requirement
+from gpulab.grading.requirements import limited, loaded_by_lanes
 
-BLOCKS = 3
+
+ENOUGH = 15000
+"""Elements from which on each block's part has each value, unless the parts differ very much."""
 
 
 def make(parameters, random):
@@ -14,7 +16,7 @@ def make(parameters, random):
     data = np.where(random.random(n) < 0.5, 65, random.integers(0, 256, n)).astype("uint8")  # half are alike
     return Case(
         parameters,
-        grid=(BLOCKS, 1, 1),
+        grid=(parameters["blocks"], 1, 1),
         block=(block, 1, 1),
         arguments=(
             Value("n", np.int32(n)),
@@ -47,11 +49,37 @@ def counted_in_lds(o):
     return sum(each.lanes for each in accesses if each.action == "atomic" and each.space == "lds")
 
 
+def in_global_memory(o):
+    """Atomic operations on global memory."""
+    return [
+        access
+        for launch in o.measured
+        for access in launch.accesses
+        if access.action == "atomic" and access.space in ("global", "flat")
+    ]
+
+
+def lanes_on_one_counter(o):
+    """What is wrong where two lanes of a wave, so of one block, add to the same counter at once."""
+    for access in in_global_memory(o):
+        for sample in access.samples:
+            addresses = [address for address in sample.addresses if address is not None]
+            if len(set(addresses)) < len(addresses):
+                return "lanes of one wave add to the same counter in global memory: its block adds to it more than once"
+    return ""
+
+
 def added_again(o):
     """Was each element counted once in LDS, and are there more counts, too many for some values more than for others?"""
     more = o.found("bins").astype("int64") - o.case.array("bins").wanted
     again = o.fault is None and more.sum() > 0 and len(set(more.tolist())) > 1
     return again and counted_in_lds(o) == o.case.parameters["n"]
+
+
+def counted_by_several(o):
+    """Are there as many counts more than elements as were counted in LDS more than once?"""
+    more = o.found("bins").astype("int64") - o.case.array("bins").wanted
+    return o.fault is None and bool((more >= 0).all()) and 0 < more.sum() == counted_in_lds(o) - o.case.parameters["n"]
 
 
 def counts_lost(o):
@@ -71,16 +99,18 @@ exercise = Exercise(
     minutes=20,
     make=make,
     cases=(
-        {"n": 5000, "block": 64},
-        {"n": 5000, "block": 256},
-        {"n": 700, "block": 256},
-        {"n": 100, "block": 64},
-        {"n": 1, "block": 64},
-        {"n": 0, "block": 256},
+        {"n": 5000, "block": 64, "blocks": 3},
+        {"n": 5000, "block": 256, "blocks": 3},
+        {"n": 700, "block": 256, "blocks": 3},
+        {"n": 100, "block": 64, "blocks": 3},
+        {"n": 1, "block": 64, "blocks": 3},
+        {"n": 0, "block": 256, "blocks": 3},
+        {"n": 20000, "block": 256, "blocks": 5},
     ),
     smallest={"n": 1, "block": 64},
+    kept=("block", "blocks"),
     owner=lambda case, index: None,
-    shown={"n": 100, "block": 64},
+    shown={"n": 100, "block": 64, "blocks": 3},
     causes=(
         Cause(
             "lds-not-zeroed",
@@ -140,6 +170,13 @@ exercise = Exercise(
             "Which function makes one step of the three? It works on LDS, too.",
         ),
         Cause(
+            "counted-by-several",
+            "several threads count the same elements",
+            counted_by_several,
+            "The grid may have any number of blocks, and each element is counted by one thread of the grid.",
+            "By how many elements does a thread go on? How many threads has the grid?",
+        ),
+        Cause(
             "counted-again",
             "what one block counted is added more than once",
             added_again,
@@ -151,17 +188,26 @@ exercise = Exercise(
         limited(
             "global-atomics",
             "lanes that added to global memory",
-            lambda o: sum(
-                access.lanes
-                for launch in o.measured
-                for access in launch.accesses
-                if access.action == "atomic" and access.space in ("global", "flat")
-            ),
-            at_most=lambda case, arch: 256 * BLOCKS,
-            at_least=300,  # more than one block alone has counters
+            lambda o: sum(access.lanes for access in in_global_memory(o)),
+            at_most=lambda case, arch: 256 * case.grid[0],
+            at_least=lambda case, arch: 256 * (case.grid[0] - 1) + 1 if case.parameters["n"] >= ENOUGH else 300,
             title="every block adds its counters to global memory, each at most once",
-            when=lambda case: case.parameters["n"] > 256 * BLOCKS,
+            when=lambda case: case.parameters["n"] > 256 * case.grid[0],
             next_step="Count in __shared__ memory, and add each block's counters to bins once, at the end.",
+        ),
+        Requirement(
+            "adds-to-one-counter-again",
+            "a block adds to a counter in global memory at most once",
+            lanes_on_one_counter,
+            "Count in __shared__ memory for small n as well, and add each block's counters to bins once, at the end.",
+            when=lambda case: case.parameters["n"] >= 100,
+            shrinks=False,
+        ),
+        loaded_by_lanes(
+            "loaded-by-lanes",
+            "data",
+            title="each thread has several elements: lanes load them together",
+            when=lambda case: case.parameters["n"] >= 5000,
         ),
     ),
     hints=(

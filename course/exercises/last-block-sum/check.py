@@ -80,6 +80,7 @@ exercise = Exercise(
     cases=(
         {"n": 1000, "block": 64},
         {"n": 2000, "block": 256},
+        {"n": 5000, "block": 64},  # more blocks than a block has threads
         {"n": 300, "block": 128},
         {"n": 150, "block": 64},
         {"n": 1, "block": 64},
@@ -160,6 +161,17 @@ exercise = Exercise(
             "With three blocks, which three numbers does atomicAdd return?",
         ),
         Cause(
+            "totals-left-out",
+            "totals from the number of threads of a block on are never stored",
+            lambda o: (
+                o.fault is None
+                and o.case.grid[0] > o.case.block[0]
+                and o.unwritten_indices("out") == tuple(range(o.case.block[0], o.case.grid[0]))
+            ),
+            "There can be more blocks than a block has threads.",
+            "Let each thread of the last block store several totals, in a loop.",
+        ),
+        Cause(
             "counter-not-reset",
             "the counter is not 0 for the next launch",
             lambda o: o.fault is None and not o.wrong_indices("out") and bool(o.wrong_indices("done")),
@@ -195,7 +207,7 @@ exercise = Exercise(
         memory_lines(
             minimum=lambda case: case.parameters["n"] / 32,
             at_most=2.5,
-            when=lambda case: case.parameters["n"] >= 2000,
+            when=lambda case: case.parameters["n"] >= 2000 and case.parameters["block"] >= 256,
             title="each block reads its own elements, once",
             next_step="A block that adds up the elements of all blocks before it does their work again. What have they written "
             "in partial?",
@@ -204,7 +216,7 @@ exercise = Exercise(
             "one-by-one",
             r"s_load|s_buffer_load",
             at_most=lambda case, arch: 8 * case.threads / 32,  # arguments and partial: at most four for each wave
-            when=lambda case: case.parameters["n"] >= 2000,
+            when=lambda case: case.parameters["n"] >= 2000 and case.parameters["block"] >= 256,
             title="elements are read by many lanes at once, and once",
             next_step="Loads of one element for the whole wave tell that one thread adds up alone. Let each thread read its "
             "element, and add up in LDS.",

@@ -18,14 +18,25 @@ def make(parameters, random):
     sound = ((2 * random.integers(0, 50, n) + 1) * random.choice([-1, 1], n) / 8).astype("float32")
     if n >= 100:
         sound += random.uniform(-0.06, 0.06, n).astype("float32")  # more bits than a half has
+    gain = np.float32(-2.5 if n >= 100 and n % 3 == 0 else 4)
     case = Case(
         parameters,
         grid=(blocks_for(n, 8 * block), 1, 1),
         block=(block, 1, 1),
-        arguments=(Value("n", np.int32(n)), Value("gain", np.float32(4)), Array("in", sound)),
+        arguments=(Value("n", np.int32(n)), Value("gain", gain), Array("in", sound)),
     )
     out = Array("out", sentinel("float32", n), softened(case).astype("float32"), relative=1e-5)
     return Case(parameters, case.grid, case.block, (*case.arguments, out))
+
+
+def gain_of(gain):
+    """What comes out with this gain."""
+
+    def predicted(case):
+        v = gain * case.array("in").data.astype("float64")
+        return v / (1 + np.abs(v))
+
+    return predicted
 
 
 def other_divisor(o):
@@ -73,6 +84,13 @@ exercise = Exercise(
             lambda o: o.fault is None and o.unwritten_indices("out") == o.wrong_indices("out") != (),
             "There are eight times as many samples as threads (or nearly): each thread has several.",
             "Write down for 4 threads and 30 samples which thread does samples 0, 5 and 29.",
+        ),
+        Cause(
+            "another-gain",
+            "results are as for another gain than the one that was passed",
+            lambda o: o.case.value("gain") < 0 and any(o.looks_like("out", gain_of(gain)) for gain in (4, 2.5)),
+            "gain is a parameter: any number, also one below zero.",
+            "Where does your kernel use gain, and where a number of its own?",
         ),
         Cause(
             "sign-lost",

@@ -52,6 +52,37 @@ def others(o):
     return ""
 
 
+def accesses_of(o, name):
+    """(instruction, workgroup, wave, first index) of loads and stores of this array, as far as they were looked at."""
+    for launch in o.measured:
+        for access in launch.accesses:
+            for sample in access.samples:
+                at = next((address for address in sample.addresses if address is not None), None)
+                place = next((memory for memory in sample.memory if memory.name == name), None)
+                if at is not None and place is not None and access.action != "atomic":
+                    yield access.instruction, sample.workgroup, sample.wave, (at - place.address) // 4
+
+
+def flag_too_wide(o):
+    """Which flag is loaded or stored in a wider scope than its two threads need? On gfx942 sc1 is the device's scope,
+    and sc0 sc1 the system's."""
+    for instruction, *_, index in accesses_of(o, "flags"):
+        bits = {"sc0", "sc1"} & set(instruction.split())
+        if index == 0 and "sc1" in bits:
+            return f"flags[0] is accessed by {instruction.split()[0]} with sc1, which reaches beyond the block"
+        if bits == {"sc0", "sc1"}:
+            return f"flags[{index}] is accessed by {instruction.split()[0]} with sc0 sc1, which reaches the whole system"
+    return ""
+
+
+def reads_in(o):
+    """Which other thread than the first one takes its numbers from in?"""
+    for _, workgroup, wave, _ in accesses_of(o, "in"):
+        if workgroup != (0, 0, 0) or wave != 0:
+            return f"a thread of block {workgroup[0]}, wave {wave}, reads in"
+    return ""
+
+
 def outermost(launch, cost):
     """The place of the outermost instruction that sends lanes another way around this one."""
     place = None
@@ -130,6 +161,13 @@ exercise = Exercise(
             "The notes are passed on between three threads. Which of them does the work of another?",
             watches=True,
         ),
+        Requirement(
+            "notes-not-read",
+            "only thread 0 of block 0 reads in: the others read the notes",
+            reads_in,
+            "Thread 64 reads first, and block 1 reads first and second. Nothing is passed on if they compute them anew.",
+            shrinks=False,
+        ),
         in_lines(
             "no-system",
             r"buffer_\w+ sc0 sc1",
@@ -180,6 +218,15 @@ exercise = Exercise(
             next_step="Are the two threads of block 0 in the same wave? A scope in which one of them is alone "
             "promises nothing "
             "to the other, nor does a relaxed store.",
+        ),
+        Requirement(
+            "flag-too-wide",
+            "the flags themselves are accessed in the narrowest scope: on gfx942 flags[0] without sc1, flags[1] without "
+            "sc0 sc1",
+            flag_too_wide,
+            "A relaxed access has a scope, too, also beside a fence. Which threads use this flag?",
+            archs=("gfx942",),
+            shrinks=False,
         ),
     ),
     hints=(

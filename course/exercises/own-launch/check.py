@@ -58,6 +58,13 @@ def two_sizes_in_one(o):
     return finished(o) and other >= 1 << 16 and other != wanted(o)[4] and other in products
 
 
+def half_of_a_field(o):
+    """Are numbers of blocks wrong that come from more than 65,535 threads, by as many as the upper half holds?"""
+    p = o.case.parameters
+    halves = [(p[f"blocks_{axis}"] * p[f"threads_{axis}"] & 0xFFFF) // p[f"threads_{axis}"] for axis in "xyz"]
+    return found(o)[1:4] == halves != wanted(o)[1:4]
+
+
 def finished(o):
     """Did the launch come to its end, and write all six numbers and nothing else?"""
     return o.fault is None and not o.left_out() and not o.outside("out")
@@ -78,15 +85,19 @@ STORED_AT_MOST = 12
 """Numbers that one thread may store: twice as many as there are, for those who go on computing in out."""
 
 
-def stored(o):
-    """Numbers that all lanes together store in global memory."""
-    stores = [
+def stores(o):
+    """What is stored in global memory."""
+    return [
         access
         for launch in o.measured
         for access in launch.accesses
         if access.action != "load" and access.space in ("global", "flat")
     ]
-    return sum(access.lanes * access.bytes for access in stores) // 4
+
+
+def stored(o):
+    """Numbers that all lanes together store in global memory."""
+    return sum(access.lanes * access.bytes for access in stores(o)) // 4
 
 
 def more_than_one_thread(o):
@@ -99,6 +110,8 @@ def more_than_one_thread(o):
             f"{stored(o)} numbers are stored by all threads together, and at most {STORED_AT_MOST} are allowed: twice "
             "as many as out has"
         )
+    if any(access.lanes > access.executed for access in stores(o)):
+        return "several lanes of a wave store at once: several threads write"
     return ""
 
 
@@ -119,6 +132,7 @@ exercise = Exercise(
         sizes((1, 1, 1), (1, 1, 1), 0),
         sizes((5, 1, 1), (100, 1, 1), 64),
         sizes((1, 1, 2), (16, 16, 1), 4096),
+        sizes((300, 1, 1), (256, 1, 1), 512),  # more threads along x than 16 bits count; blocks of four waves
     ),
     smallest=sizes((1, 1, 1), (1, 1, 1), 0),
     kept=("threads_x", "threads_y", "threads_z", "lds"),
@@ -144,6 +158,13 @@ exercise = Exercise(
             two_sizes_in_one,
             "The workgroup's sizes are 16 bits each: one 32-bit word of the packet holds two of them.",
             "What is at bytes 4 and 5, and what at 6 and 7?",
+        ),
+        Cause(
+            "half-of-a-field",
+            "a field of 32 bits was read as one of 16",
+            half_of_a_field,
+            "The grid's sizes are 32 bits each: a grid may have more than 65,535 threads along x.",
+            "Which type has a field of 32 bits?",
         ),
         Cause(
             "lds-missing",

@@ -37,7 +37,7 @@ def make(parameters, random):
     keys = random.permutation(np.arange(1, n + 1)).astype("uint32") * np.uint32(2654435761)
     digits = random.integers(0, few, n).astype("uint32")
     digits[random.random(n) < 0.3] = few - 1
-    keys = (keys & ~np.uint32((DIGITS - 1) << shift)) | digits << np.uint32(shift)
+    keys = (keys & ~np.uint32((DIGITS - 1) << shift & 0xFFFFFFFF)) | digits << np.uint32(shift)
     place, start = places(digits.astype("int64"), block)
     out = np.zeros(n, "uint32")
     out[place] = keys
@@ -122,6 +122,8 @@ exercise = Exercise(
         {"n": 700, "block": 192, "shift": 0, "few": 3},
         {"n": 300, "block": 64, "shift": 28, "few": 16},
         {"n": 256, "block": 128, "shift": 8, "few": 1},
+        {"n": 150, "block": 64, "shift": 26, "few": 16},
+        {"n": 100, "block": 64, "shift": 30, "few": 4},  # a digit of two bits
         {"n": 33, "block": 64, "shift": 12, "few": 5},
         {"n": 1, "block": 64, "shift": 0, "few": 16},
         {"n": 0, "block": 64, "shift": 0, "few": 16},

@@ -11,7 +11,8 @@ ROWS = 96
 
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
-    data = (parameters.get("level", 10000) + random.integers(-8 * 512, 9 * 512, (ROWS, n)) / 512).astype("float32")
+    level, spread = parameters.get("level", 10000), parameters.get("spread", 8)
+    data = (level + random.integers(-spread * 512, (spread + 1) * 512, (ROWS, n)) / 512).astype("float32")
     return Case(
         parameters,
         grid=(blocks_for(n, block), 1, 1),
@@ -75,9 +76,10 @@ exercise = Exercise(
         {"n": 0, "block": 64},
         {"n": 1024, "block": 256},
         {"n": 1000, "block": 256, "level": 20000},
+        {"n": 300, "block": 64, "level": 200, "spread": 100},
     ),
     smallest={"n": 1, "block": 64},
-    kept=("block", "level"),
+    kept=("block", "level", "spread"),
     shown={"n": 8, "block": 64},
     causes=(
         Cause(
