@@ -4,6 +4,7 @@ which kernels have that way, and that their waves take it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,6 +65,7 @@ __global__ void looped(int n, const int* at, const float* x, float* y) {
     y[i] = sum;
 }
 __global__ void behind(int n, const int* at, const float* x, volatile float* y) { I; y[i] = x[i]; y[i] = y[i ^ 1] + 1; }
+__global__ void later(int n, const int* at, const float* x, float* y) { I; y[i] = x[i]; y[i + 8192] = x[i + 1]; }
 __global__ void waits(int n, const int* at, const float* x, float* y) {
     __shared__ float tile[256];
     I; tile[threadIdx.x] = x[i]; __syncthreads(); y[i] = tile[255 - threadIdx.x];
@@ -108,7 +110,7 @@ STRAIGHT = {
     "unsigned_index", "wide",
 }  # fmt: skip
 SQUARE = {"around", "cube", "square", "turned"}
-ORDINARY = {"added", "behind", "first", "looped", "row_shifted", "shuffled", "voted", "waits"}
+ORDINARY = {"added", "behind", "first", "later", "looped", "row_shifted", "shuffled", "voted", "waits"}
 COUNT = 8192
 RANDOM = np.random.default_rng(12)
 FLOATS = RANDOM.normal(size=COUNT + 64).astype(np.float32)
@@ -330,6 +332,57 @@ def test_a_second_store_beyond_an_array_leaves_the_first_as_it_was_done(
     assert (
         (again == FLOATS[wave : wave + size] - start[wave : wave + size]) | (again == start[wave : wave + size])
     ).all()
+
+
+MASKS = {
+    "saved EXEC": ("v_cndmask_b32_e64 v3, 0, v2, s[6:7]", True),
+    "saved EXEC and another": (
+        "v_cmp_lt_f32_e64 s[12:13], 0, v2\ns_and_b64 s[12:13], s[12:13], s[6:7]\nv_cndmask_b32_e64 v3, 0, v2, s[12:13]",
+        True,
+    ),
+    "two": (
+        "v_cmp_lt_f32_e64 s[12:13], 0, v2\nv_cmp_gt_f32_e32 vcc, 1.0, v2\ns_andn2_b64 vcc, s[12:13], vcc\n"
+        "v_cndmask_b32_e32 v3, v3, v2, vcc",
+        True,
+    ),
+    "a number in its place": (
+        "v_cmp_lt_f32_e64 s[12:13], 0, v2\nv_cndmask_b32_e64 v3, 0, v2, s[12:13]\ns_mov_b64 s[12:13], 7\n"
+        "v_add_u32_e32 v3, s12, v3",
+        True,
+    ),
+    "half of it overwritten": (
+        "v_cmp_lt_f32_e64 s[12:13], 0, v2\ns_mov_b32 s13, 0\nv_cndmask_b32_e64 v3, 0, v2, s[12:13]",
+        False,
+    ),
+    "as a number": ("v_cmp_lt_f32_e64 s[12:13], 0, v2\nv_mov_b32_e32 v3, s12", False),
+    "counted": ("v_cmp_lt_f32_e64 s[12:13], 0, v2\ns_bcnt1_i32_b64 s12, s[12:13]\nv_mov_b32_e32 v3, s12", False),
+    "whether there are any": (
+        "v_cmp_lt_f32_e64 s[12:13], 4.0, v2\ns_and_b64 s[12:13], s[12:13], exec\ns_cselect_b32 s12, 5, 9\n"
+        "v_mov_b32_e32 v3, s12",
+        False,
+    ),
+}
+"""Lines of assembly between the loads and the store of saxpy on gfx942: x is in v2, y in v3."""
+
+
+@pytest.mark.parametrize("name", sorted(MASKS))
+def test_lane_masks_of_kernels_in_assembly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)
+    body, fits = MASKS[name]
+    text = (Path(__file__).parents[1] / "languages" / "saxpy" / "asm.gfx942.txt").read_text(encoding="utf-8")
+    assert text.count("  v_fmac_f32_e32 v3, s5, v2\n") == 1
+    text = text.replace("  v_fmac_f32_e32 v3, s5, v2\n", "s_nop 4\n".join(f"{line}\n" for line in body.split("\n")))
+    seen, found = Seen(monkeypatch), []
+    with gpulab.using("virtual:gfx942"):
+        for comment in ("with it", "without"):
+            kernel = gpulab.compile(f"{text}\n; {comment}\n", language="asm", name="f.s")["saxpy"]
+            y = gpulab.to_device(np.arange(COUNT, dtype=np.float32))
+            kernel[COUNT // 64, 64](np.int32(8000), np.float32(2), gpulab.to_device(FLOATS[:COUNT]), y)
+            assert bool(seen.plans[-1].launch.straight) == (fits and comment == "with it")
+            found.append(y.to_host().view(np.uint32))
+            without_it(monkeypatch)
+    assert (found[0] == found[1]).all()
+    assert (found[0] != np.arange(COUNT, dtype=np.float32).view(np.uint32)).any()
 
 
 @pytest.mark.parametrize("name", ["saxpy", "few", "chosen", "three"])

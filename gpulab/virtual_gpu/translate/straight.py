@@ -58,6 +58,7 @@ class Straight(Sweeps):
     """Emits it."""
 
     _ahead: str  # the block that is being emitted ahead of the loop
+    _lost: int  # scalar registers whose values are not known any more, a bit each
     unit = 0  # lanes of a unit; 0: there is no such function
 
     def _straight(self, common: list[str], name: str) -> str:
@@ -209,12 +210,13 @@ class Straight(Sweeps):
         self.run.new_block()
         scalars.set_mask(layout.EXEC, Integer(-1 if self.wave_size == 64 else (1 << 32) - 1))
         self._exec_bits, self._scc_unknown = chunk.bits, False
-        self._ahead = "entry"
+        self._ahead, self._lost = "entry", 0
         self.salu.missed = "none"
         for block, decoded in way:
             mode = self.modes.get(block)
             mode = next(iter(self.modes.values())) if mode is None else mode
-            if self._scc_unknown and decoded.scalar_reads >> layout.SCC & 1:
+            unknown = self._lost | (bits(layout.SCC, 1) if self._scc_unknown else 0)
+            if decoded.scalar_reads & unknown:
                 raise Unfit
             if isinstance(decoded.row, Control):
                 if decoded.row.kind == "cbranch" and decoded.row.register == "scc":
@@ -237,6 +239,7 @@ class Straight(Sweeps):
             else:
                 self._drop(decoded.scalar_writes, chunk)
                 self._scalar(decoded, mode)
+            self._lost &= ~decoded.scalar_writes
 
     def _scalar(self, decoded: Decoded, mode: Mode) -> None:
         """A scalar instruction, or a branch on SCC that is not to be taken: ahead of the loop."""
@@ -264,10 +267,12 @@ class Straight(Sweeps):
         e.label(on)
 
     def _drop(self, registers: int, chunk: Chunk) -> None:
-        """These scalar registers hold no lane masks any more."""
-        for start in [start for start in chunk.masks if bits(start, self.wave_size // 32) & registers]:
+        """These scalar registers hold no lane masks any more. What is left of one is nowhere."""
+        size = self.wave_size // 32
+        for start in [start for start in chunk.masks if bits(start, size) & registers]:
+            self._lost |= bits(start, size)
             del chunk.masks[start]
-            self.run.masks &= ~bits(start, self.wave_size // 32)
+            self.run.masks &= ~bits(start, size)
             self.run.starts.discard(start)
 
     def _all_stay(self, decoded: Decoded, chunk: Chunk) -> None:
