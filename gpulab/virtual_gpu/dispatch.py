@@ -43,6 +43,10 @@ SCRATCH_FLAGS = 1 << 23
 DYNAMIC_STACK_BYTES = 16 * 1024
 """Scratch per lane given on top of the fixed part to kernels of unknown stack size (recursion, indirect calls)."""
 
+DIMENSIONS = 3
+"""Of each launch, in its packet and its hidden arguments. HIP asks for three, whatever the sizes: ROCm's clr,
+hipamd/src/hip_module.cpp (NDRangeContainer) and rocclr/device/rocm/rocvirtual.cpp (packet)."""
+
 Dim3 = tuple[int, int, int]
 
 # User SGPRs in the order in which the hardware fills them (AMDGPUUsage, "Initial Kernel Execution State").
@@ -232,13 +236,6 @@ def scratch_bytes(descriptor: KernelDescriptor) -> int:
     return (descriptor.private_bytes + extra + 15) // 16 * 16
 
 
-def _dimensions(grid: Dim3, block: Dim3) -> int:
-    for axis in (2, 1):
-        if grid[axis] > 1 or block[axis] > 1:
-            return axis + 1
-    return 1
-
-
 def fill_kernarg(
     descriptor: KernelDescriptor,
     kernarg: bytes,
@@ -264,7 +261,7 @@ def fill_kernarg(
     explicit = min(len(kernarg), len(result))
     result[:explicit] = kernarg[:explicit]
     hidden: dict[str, int] = {
-        "hidden_grid_dims": _dimensions(grid, block),
+        "hidden_grid_dims": DIMENSIONS,
         "hidden_printf_buffer": printf_buffer,
         "hidden_hostcall_buffer": hostcall_buffer,
         "hidden_multigrid_sync_arg": multigrid_sync,
@@ -306,7 +303,7 @@ def dispatch_packet(
     return struct.pack(
         "<HH4H3I2I4Q",
         2,  # HSA_PACKET_TYPE_KERNEL_DISPATCH
-        _dimensions(grid, block),
+        DIMENSIONS,
         *block,
         0,
         *(g * b & 0xFFFFFFFF for g, b in zip(grid, block, strict=True)),

@@ -9,12 +9,15 @@ from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.requirements import limited, source
 
 
+DIMENSIONS = 3
+"""HIP's launches have three dimensions, whatever the sizes."""
+
+
 def make(parameters, random):
     grid = tuple(parameters[name] for name in ("blocks_x", "blocks_y", "blocks_z"))
     block = tuple(parameters[name] for name in ("threads_x", "threads_y", "threads_z"))
-    dimensions = max(axis + 1 for axis in range(3) if axis == 0 or grid[axis] * block[axis] > 1)
     threads = block[0] * block[1] * block[2]
-    wanted = np.array([dimensions, *grid, threads, parameters["lds"]], "int32")
+    wanted = np.array([DIMENSIONS, *grid, threads, parameters["lds"]], "int32")
     return Case(
         parameters,
         grid=grid,
@@ -41,6 +44,17 @@ def with_header(o):
     """The first 32 bits of the packet taken together, or the header in place of setup (its type is 2)."""
     first = found(o)[0]
     return first != wanted(o)[0] and (first == 2 or (first >> 16 == wanted(o)[0] and first & 0xFF == 2))
+
+
+def from_sizes(o):
+    """Are dimensions counted whose size is more than 1: threads, or blocks?"""
+    p = o.case.parameters
+    counted = (
+        {axis for axis, letter in enumerate("xyz") if p[f"blocks_{letter}"] * p[f"threads_{letter}"] > 1},
+        {axis for axis, letter in enumerate("xyz") if p[f"blocks_{letter}"] > 1},
+    )
+    guesses = {max(axes, default=0) + 1 for axes in counted} | {max(len(axes), 1) for axes in counted}
+    return found(o)[0] != wanted(o)[0] and found(o)[0] in guesses
 
 
 def threads_not_blocks(o):
@@ -144,6 +158,13 @@ exercise = Exercise(
             with_header,
             "The first 16 bits of the packet are the header, the next 16 are setup. A load of 32 bits gets both.",
             "Which type has a field of 16 bits? At which byte does setup begin?",
+        ),
+        Cause(
+            "dimensions-from-sizes",
+            "out[0] is how many dimensions the sizes need",
+            lambda o: finished(o) and from_sizes(o),
+            "The number of dimensions is in setup. It may be 3 where one or two of the sizes are 1.",
+            "At which byte of the packet is setup?",
         ),
         Cause(
             "threads-not-blocks",
