@@ -316,9 +316,13 @@ def work_shared(
     return Requirement("work-not-shared", title, complaint, **more)
 
 
-REST = 1 / 16
-"""Share of the elements that may be loaded otherwise than by lanes together: what is left over at the end of a row may
-be one to three lanes' and have an instruction of its own."""
+REST = 16
+"""Of so many bytes one may be loaded otherwise than by lanes together: what is left over at the end of a row may be one
+to three lanes' and have an instruction of its own."""
+
+
+def _nearly(count: int) -> int:
+    return count - count // REST
 
 
 def loaded_by_lanes(
@@ -347,7 +351,7 @@ def loaded_by_lanes(
 
     return limited(
         name, "bytes loaded by lanes together", measure,
-        at_least=lambda case, arch: (1 - REST) * sum(case.array(array).data.nbytes for array in arrays),
+        at_least=lambda case, arch: _nearly(sum(case.array(array).data.nbytes for array in arrays)),
         title=title, **more,
     )  # fmt: skip
 

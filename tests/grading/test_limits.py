@@ -334,20 +334,23 @@ def test_active_lanes() -> None:
 
 
 def test_lanes_that_load_together() -> None:
-    """Four active lanes of an execution are together, three are one thread's work with others' help."""
+    """Four active lanes of an execution are together, three are one thread's work with others' help. Of 16 bytes one may
+    be loaded otherwise."""
     lists = {
         40: (access("global", executed=2, lanes=10),),
+        38: (access("global", executed=2, lanes=19, bytes=2),),
+        36: (access("global", executed=2, lanes=9),),
         32: (access("flat", executed=2, lanes=8),),
         0: (access("global", executed=2, lanes=7), access("global", "store"), access("lds"), access("scalar")),
         64: (access("global", executed=1, lanes=8, bytes=8),),
     }
     for size, costs in lists.items():
         asked = ask.loaded_by_lanes("l", "a")  # 10 floats
-        complaint = f"{size} bytes loaded by lanes together, and at least 40 are asked for"
-        assert said(asked, outcome(launch(accesses=costs))) == ("" if size >= 40 else complaint)
+        complaint = f"{size} bytes loaded by lanes together, and at least 38 are asked for"
+        assert said(asked, outcome(launch(accesses=costs))) == ("" if size >= 38 else complaint)
     both = ask.loaded_by_lanes("l", "a", "b")  # and 3 doubles
     assert said(both, outcome(launch(accesses=lists[64]))) == ""
-    assert "at least 64 are asked for" in said(both, outcome(launch(accesses=lists[40])))
+    assert "at least 60 are asked for" in said(both, outcome(launch(accesses=lists[40])))
 
 
 def test_loads_of_others() -> None:
@@ -364,7 +367,7 @@ def test_loads_of_others() -> None:
     assert said(asked, seen(4, 17)) == (
         "10.5 (global|flat|buffer|s)_load executed by a wave on average, and at most 10 are allowed"
     )
-    assert said(asked, seen(4, 16, ())).startswith("0 bytes loaded by lanes together, and at least 40")
+    assert said(asked, seen(4, 16, ())).startswith("0 bytes loaded by lanes together, and at least 38")
 
 
 def writes(**elements: list[tuple[int, int, int | None]]) -> Writers:
