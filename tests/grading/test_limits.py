@@ -334,8 +334,8 @@ def test_active_lanes() -> None:
 
 
 def test_lanes_that_load_together() -> None:
-    """Four active lanes of an execution are together, three are one thread's work with others' help. Of 16 bytes one may
-    be loaded otherwise."""
+    """Four active lanes of an execution are together, three are one thread's work with others' help. A sixteenth of the
+    bytes may be loaded otherwise."""
     lists = {
         40: (access("global", executed=2, lanes=10),),
         38: (access("global", executed=2, lanes=19, bytes=2),),
