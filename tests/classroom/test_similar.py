@@ -19,6 +19,8 @@ from gpulab.grading.answers import right_answers, wrong_answers
 from tests.classroom.disguise import disguise
 
 COPIED = {
+    ("broken-votes", "one-thread", "one-thread-beside-a-vote"),
+    ("count-workgroups", "every-thread-does-all", "one-thread-alone"),
     ("log-sum-exp", "row-in-lds", "two-passes"),
     ("matrix-registers", "no-guard", "transposed"),
     ("matrix-registers", "registers-first", "transposed"),
