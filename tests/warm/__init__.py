@@ -12,6 +12,7 @@ Each kernel is a process of its own, with the environment and the working direct
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
 import shutil
@@ -19,13 +20,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NAME = "warm"
 VARIABLE = "GPULAB_TESTS_KERNELS"
+P, R = ParamSpec("P"), TypeVar("R")
 
 
 class Specs(NamedTuple):
@@ -41,6 +44,22 @@ def specs() -> Specs:
         os.environ[VARIABLE] = str(_start())
     folder = Path(os.environ[VARIABLE])
     return Specs(folder / "added", folder / "instead")
+
+
+def again(start: Callable[P, R]) -> Callable[P, R]:
+    """The same function, called a second time where the first kernel ended before it answered.
+
+    Jupyter chooses a kernel's ports before the kernel opens them: another process may have taken one in between.
+    """
+
+    @functools.wraps(start)
+    def started(*arguments: P.args, **more: P.kwargs) -> R:
+        try:
+            return start(*arguments, **more)
+        except RuntimeError:
+            return start(*arguments, **more)
+
+    return started
 
 
 def _start() -> Path:
