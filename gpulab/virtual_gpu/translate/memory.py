@@ -28,6 +28,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
@@ -243,16 +244,28 @@ class _Plan:
     apart: Callable[[], tuple[Value, Value]] | None = None
 
 
+def _known(e: Emitter, access: LaneAccess, site: Site, type: str, name: str, after: int = 0) -> Value:
+    """A field of the instruction's entry, or what stands so many bytes after its beginning."""
+    at = layout.ALLOCATION_BYTES * access.slot + layout.ALLOCATION[name] + after
+    with e.ahead_of_loop():
+        return e.let(f"load {type}, ptr {e.let(f'getelementptr i8, ptr {site.cache}, i64 {at}')}")
+
+
+def _narrow(e: Emitter, base: Value) -> Value:
+    """The low half of an i64."""
+    return Integer(signed(base.number, 32)) if isinstance(base, Integer) else e.let(f"trunc i64 {base} to i32")
+
+
+def _gather(e: Emitter, places: Value, align: int, lanes: Value, others: str) -> Value:
+    """A dword of each of these lanes (a vector of i1), and something else of the others."""
+    name, type = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
+    return e.call(e.v32, name, f"{type} {places}", f"i32 {align}", f"{e.v1} {lanes}", f"{e.v32} {others}")
+
+
 def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
     e = chunk.emitter
     shift = _align(access.row, site).bit_length() - 1
-
-    def known(type: str, name: str, after: int = 0) -> Value:
-        """A field of the instruction's entry, or what stands so many bytes after its beginning."""
-        at = layout.ALLOCATION_BYTES * access.slot + layout.ALLOCATION[name] + after
-        with e.ahead_of_loop():
-            return e.let(f"load {type}, ptr {e.let(f'getelementptr i8, ptr {site.cache}, i64 {at}')}")
-
+    known = partial(_known, e, access, site)
     conditions: list[Value] = []
     line = access.line
     wide = access.pair is not None or (line is not None and line.width == 64)
@@ -265,10 +278,7 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
         base = splat(e, "i32", first)
         start = None
     if access.space == "lds" or (access.high is not None and not wide):  # 32-bit arithmetic
-        if isinstance(access.base, Integer):
-            offset: Value = Integer(signed(access.base.number, 32))
-        else:
-            offset = e.let(f"trunc i64 {access.base} to i32")
+        offset = _narrow(e, access.base)
         relative = e.let(f"add i32 {first}, {offset}") if offset != ZERO else first
         kind = "i32"
         if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset
@@ -379,19 +389,12 @@ def _each(chunk: Chunk, access: LaneAccess, site: Site) -> tuple[Value, Value, V
     """
     e = chunk.emitter
     shift = _align(access.row, site).bit_length() - 1
-
-    def known(type: str, name: str, after: int = 0) -> Value:
-        at = layout.ALLOCATION_BYTES * access.slot + layout.ALLOCATION[name] + after
-        with e.ahead_of_loop():
-            return e.let(f"load {type}, ptr {e.let(f'getelementptr i8, ptr {site.cache}, i64 {at}')}")
-
+    known = partial(_known, e, access, site)
     limit: Value = known("i32", "single")
     narrow = access.pair is None and (access.space == "lds" or access.high is not None)
     home = site.lds if access.space == "lds" else known("ptr", "home")
     if narrow:
-        kind, type = "i32", e.v32
-        base = access.base
-        offset = Integer(signed(base.number, 32)) if isinstance(base, Integer) else e.let(f"trunc i64 {base} to i32")
+        kind, type, offset = "i32", e.v32, _narrow(e, access.base)
         if access.space != "lds":
             offset = e.let(f"sub i32 {offset}, {known('i32', 'from')}")
         relative: Value = access.address
@@ -432,9 +435,7 @@ def _gathered(chunk: Chunk, access: LaneAccess, site: Site, home: Value, relativ
     found: list[Value] = []
     for word in range(words):
         at = e.let(f"getelementptr i8, <{e.lanes} x ptr> {pointers}, i64 {4 * word}") if word else pointers
-        name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
-        align = f"i32 {min(4, _align(access.row, site)) if shift is None else 4}"
-        found.append(e.call(e.v32, name, f"{type_} {at}", align, f"{e.v1} {chunk.active}", f"{e.v32} zeroinitializer"))
+        found.append(_gather(e, at, 4 if shift else min(4, _align(access.row, site)), chunk.active, "zeroinitializer"))
     return found if shift is None else [e.let(f"lshr {e.v32} {found[0]}, {shift}")]
 
 
@@ -564,9 +565,7 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
                     words_.append(e.let(f"load {e.v32}, ptr {start}, align {align}"))
                     continue
                 places = e.let(f"getelementptr i8, ptr {start}, {e.v32} {bytes_}")
-                name, type_ = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
-                all_ = f"{e.v1} splat (i1 true)"
-                words_.append(e.call(e.v32, name, f"{type_} {places}", f"i32 {align}", all_, f"{e.v32} poison"))
+                words_.append(_gather(e, places, align, Constant("splat (i1 true)"), "poison"))
             incoming.append((words_, e.block))
             e.jump(done)
         e.label(known)
