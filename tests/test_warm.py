@@ -50,7 +50,8 @@ def test_a_notebook_whose_first_kernel_ends_at_once(tmp_path: Path) -> None:
     spec.parent.mkdir(parents=True)
     argv = [sys.executable, str(tmp_path / "ends.py"), "-f", "{connection_file}"]
     spec.write_text(json.dumps({"argv": argv, "display_name": "ends", "language": "python"}))
-    own = ("-p", "no:cacheprovider", "-p", "conftest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT))
+    own = ("--noconftest", "-p", "conftest", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"))
+    wherever = ("--rootdir", str(ROOT), "--collect-in-virtualenv")  # the folder of temporary files may be within .venv
     ran = subprocess.run(
         [
             sys.executable,
@@ -58,6 +59,7 @@ def test_a_notebook_whose_first_kernel_ends_at_once(tmp_path: Path) -> None:
             "pytest",
             "-q",
             *own,
+            *wherever,
             "--nbval",
             "--nbval-kernel-name=ends",
             str(tmp_path / "sum.ipynb"),
