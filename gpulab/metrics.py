@@ -783,8 +783,8 @@ def _accumulated(name: str, resolution: str, launch: Launch, missing: list[str])
     own = f"{name}_accumulated"
     clocks = launch.counters.get(own)
     if clocks is None and name == "SQ_LEVEL_WAVES" and "SQ_WAVE_CYCLES" in launch.counters:
-        device = devices.find(counter_names.like(launch.arch))
-        clocks = launch.counters["SQ_WAVE_CYCLES"] * (1 if device is None else device.wave_cycle_clocks)
+        device = devices.get(counter_names.like(launch.arch))
+        clocks = launch.counters["SQ_WAVE_CYCLES"] * device.wave_cycle_clocks
     if clocks is None:
         missing.append(own)
         return math.nan

@@ -15,6 +15,7 @@ DEVICES = {
     "gfx90a": {"CU_NUM": 110, "SIMD_NUM": 440, "SE_NUM": 8, "MAX_WAVE_SIZE": 64},
     "gfx942": {"CU_NUM": 304, "SIMD_NUM": 1216, "SE_NUM": 32, "MAX_WAVE_SIZE": 64},
     "gfx950": {"CU_NUM": 256, "SIMD_NUM": 1024, "SE_NUM": 32, "MAX_WAVE_SIZE": 64},
+    "gfx1032": {"CU_NUM": 40, "SIMD_NUM": 80, "SE_NUM": 2, "MAX_WAVE_SIZE": 32},
     "gfx1100": {"CU_NUM": 96, "SIMD_NUM": 192, "SE_NUM": 6, "MAX_WAVE_SIZE": 32},
     "gfx1201": {"CU_NUM": 64, "SIMD_NUM": 128, "SE_NUM": 4, "MAX_WAVE_SIZE": 32},
 }
@@ -63,6 +64,8 @@ def launch(arch: str, modelled: bool = True, **counters: int) -> Launch:
         ("OccupancyPercent", "gfx1100", {"SQ_WAVE_CYCLES": 1_536_000, "GRBM_GUI_ACTIVE": 1000}, 50.0),
         ("MeanOccupancyPerCU", "gfx942", {"SQ_WAVE_CYCLES": 1_216_000, "GRBM_GUI_ACTIVE": 1000}, 16.0),
         ("MeanOccupancyPerCU", "gfx1100", {"SQ_WAVE_CYCLES": 1_536_000, "GRBM_GUI_ACTIVE": 1000}, 16.0),
+        # 40 CUs of a real GPU that has no virtual one, but the counters of gfx1030: 16 waves for 1000 clocks.
+        ("MeanOccupancyPerCU", "gfx1032", {"SQ_WAVE_CYCLES": 640_000, "GRBM_GUI_ACTIVE": 1000}, 16.0),
         # 100 CUs with 16 waves each, all in quad-cycles.
         ("MeanOccupancyPerActiveCU", "gfx942", {"SQ_WAVE_CYCLES": 400_000, "SQ_BUSY_CU_CYCLES": 25_000}, 16.0),
         ("MfmaUtil", "gfx942", {"SQ_VALU_MFMA_BUSY_CYCLES": 608_000, "GRBM_GUI_ACTIVE": 1000}, 50.0),
