@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 from pathlib import Path
@@ -219,6 +220,27 @@ def test_where_an_error_is(tmp_path: Path) -> None:
     assert found("x = 1\njson.loads('[')\n")[1:] == (2, 0)
     assert found("raise Refused('no kernel', 7)\n") == ("no kernel", 7, 0)
     assert inside.failure(SyntaxError("bad", ("another.py", 3, 4, "x")), str(tmp_path))["line"] == 0
+
+
+def test_what_tritons_errors_say(tmp_path: Path) -> None:
+    """The message of the innermost; without one, its cause, or at last Triton's own text, which begins with a place."""
+    from triton.compiler.errors import CompilationError
+
+    kernel = "def k(x):\n    return x.y\n"
+    (tmp_path / inside.SOURCE).write_text(HEAD + kernel)
+    node = ast.parse(kernel).body[0]
+    assert isinstance(node, ast.FunctionDef)
+
+    def found(message: str | None, cause: Exception | None) -> tuple[str, int, int]:
+        error = CompilationError(kernel, node.body[0], message)
+        error.__cause__ = cause
+        return tuple(inside.failure(error, str(tmp_path)).values())
+
+    assert found("no y here", ValueError("unknown")) == ("no y here", 6, 5)
+    assert found("no y here", None) == ("no y here", 6, 5)
+    assert found(None, ValueError("unknown")) == ("unknown", 6, 5)
+    said, line, column = found(None, None)
+    assert (said.partition("\n")[0], line, column) == ("at 2:4:", 6, 5)
 
 
 def test_what_its_compiler_reads_is_asked_for_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
