@@ -191,9 +191,10 @@ def test_what_a_kernel_needs_beside_its_arguments_is_memory_of_the_device() -> N
 
     with gpulab.using("virtual:gfx942"):
         assert driver.active.get_current_target().arch == "gfx942"
-        memory = _allocation._allocator.get()(100, 16, None)
-        assert memory.data_ptr() % 16 == 0
-        assert memory.to_host().nbytes == 100
+        for size in (1, 100):
+            memory = _allocation._allocator.get()(size, 16, None)
+            assert memory.data_ptr() % 16 == 0
+            assert memory.to_host().nbytes == size
         assert _allocation._allocator.get()(0, 1, None).data_ptr()
 
 
