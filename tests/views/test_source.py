@@ -66,6 +66,16 @@ def test_the_whole_source_with_the_cost_of_each_line() -> None:
     assert "modelled" in shown.table.note
 
 
+def test_bars_of_the_figure_have_the_lines_beside_them() -> None:
+    shown = source(launch())
+    assert shown.figure is not None
+    (axes,) = shown.figure().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["4  a = t[i];", "6  out[i] = a;", "7  }"]
+    middles = [bar.get_y() + bar.get_height() / 2 for bar in axes.patches]
+    assert list(axes.get_yticks()) == pytest.approx(middles)
+    assert [bar.get_width() for bar in axes.patches] == [10, 30, 2]
+
+
 def test_another_measure_and_one_that_is_not_there() -> None:
     shown = source(launch(), by="conflicts")
     assert shown.sentence.startswith("Line 4 has the most conflicts: 62 of 62 (100 %).")
