@@ -289,6 +289,7 @@ def test_crowded_channels():
     assert channels.crowded(41) == 1
     alike = sample.Channels(32, 9, [sample.Crowd(fair=1, busiest=6, one=4, row=4), sample.Crowd(1, 1, 32, 32)])
     assert alike.crowded(1000) == pytest.approx((6 + 1) / 2)
+    assert sample.Channels(32, 9, []).crowded(9) == 1  # where nothing was asked, no channel has more than others
 
 
 def test_a_pitch_of_a_power_of_two_is_named_beside_the_time():
