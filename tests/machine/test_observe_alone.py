@@ -494,6 +494,19 @@ def test_the_fifth_line_of_a_scalar_cache_s_set_takes_the_oldest_one_s_place() -
     assert hits == [0] * 10 + [1, 1, 1, 1, 0, 0]
 
 
+def test_scalar_caches_of_two_dies_have_nothing_of_each_other() -> None:
+    """Workgroups take turns with the eight dies of an MI300X: of group 1 nothing is in the caches of group 0's die, and
+    of group 8, which is on the die of group 0, all is in the cache that two neighbouring CUs share."""
+    bench = Bench("gfx942", [("scalar", "load", 4)])
+    bench.prepare()
+    hits = []
+    for group in (1, 1, 0, 0, 1, 8):
+        before = bench.keep()._raw()[0]["first_hits"]
+        bench.see(0, np.array([ARENA]), 1, group=group)
+        hits.append(bench.keep()._raw()[0]["first_hits"] - before)
+    assert hits == [0, 1, 0, 1, 1, 1]
+
+
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("bytes", [1, 2, 4, 8, 16])
 def test_scratch_of_each_wave(arch: str, bytes: int) -> None:
