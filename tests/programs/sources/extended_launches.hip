@@ -7,7 +7,7 @@
 // OUT: hipLaunchByPtr: 21
 // OUT: kernel of the name add: 1
 // OUT: values in memory: 77, waited 0
-// OUT: block of half the threads: 512
+// OUT: block of half the threads: 512, each whole number of waves tried once: 1
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 
@@ -86,9 +86,11 @@ int main() {
   CHECK(hipStreamBatchMemOp(0, 2, operations, 0));
   std::printf("values in memory: %d, waited %d\n", value(x + 1),
               hipStreamWaitValue32(0, x + 1, 77, hipStreamWaitValueEq));
-  int grid = 0, block = 0;
-  CHECK(hipOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, add, [](int threads) { return threads * 2; }, 512));
-  std::printf("block of half the threads: %d\n", block);
+  int grid = 0, block = 0, wave = 0, tried = 0;
+  CHECK(hipDeviceGetAttribute(&wave, hipDeviceAttributeWarpSize, 0));
+  CHECK(hipOccupancyMaxPotentialBlockSizeVariableSMem(
+      &grid, &block, add, [&](int threads) { return ++tried, threads * 2; }, 512));
+  std::printf("block of half the threads: %d, each whole number of waves tried once: %d\n", block, tried * wave == 512);
   CHECK(hipFree(x));
   return 0;
 }
