@@ -133,6 +133,25 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "first"),
+    [
+        ("course/projects/n-body/measure.py", "tests/projects"),
+        ("course/build.py", "tests/course/test_build.py"),
+        ("gpulab/programs/host_libraries/openmp.cpp", "tests/programs/test_host_libraries.py"),
+        ("gpulab/programs/host_libraries/mpi.cpp", "tests/programs/test_host_libraries.py"),
+        ("gpulab/programs/forks.py", "tests/programs/test_forks.py"),
+        ("gpulab/virtual_gpu/reference/weak.py", "tests/machine/test_weak.py"),
+        ("gpulab/toolchain/include/gpulab/primitives/radix_sort.h", "tests/programs/test_primitives.py"),
+        ("gpulab/toolchain/include/thrust/reduce.h", "tests/programs/test_thrust.py"),
+    ],
+)
+def test_a_sources_own_tests_come_first(mutants: Any, path: str, first: str) -> None:
+    """Where a folder's tests in their order would take longer than a mutant has."""
+    assert (ROOT / path).is_file()
+    assert mutants.tests_of(path)[0].split()[0] == first
+
+
+@pytest.mark.parametrize(
     ("line", "name"),
     [
         ("FAILED tests/a/test_b.py::test_c - assert 1 == 2", "tests/a/test_b.py::test_c"),

@@ -47,11 +47,12 @@ SOURCES = ("gpulab", "course")
 LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
 HUNG = 60  # seconds after which a single test of `make test` has hung: none takes as long
+PRIMITIVES = tuple(f"gpulab/toolchain/include/{name}" for name in ("gpulab/primitives", "hipcub", "rocprim"))
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
     "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/guests", "gpulab/walls.py",
     "gpulab/programs", "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py",
-    "gpulab/grading/isolated.py",
+    "gpulab/grading/isolated.py", *PRIMITIVES, "gpulab/toolchain/include/thrust",
     "course",
 )  # fmt: skip
 
@@ -85,6 +86,10 @@ TESTS: tuple[tuple[str, str], ...] = (
         "gpulab/virtual_gpu/translate",
         "tests/translate/test_expressions.py tests/translate/test_emitter.py tests/machine/test_branches.py "
         f"{BOTH_MACHINES} tests/translate tests/isa tests/kernels tests/machine tests/checked",
+    ),
+    (
+        "gpulab/virtual_gpu/reference/weak.py",
+        "tests/machine/test_weak.py tests/grading/test_weak.py tests/machine tests/reference",
     ),
     (
         "gpulab/virtual_gpu/reference",
@@ -142,6 +147,8 @@ TESTS: tuple[tuple[str, str], ...] = (
         "tests/architectures/test_banks.py tests/architectures tests/machine tests/views tests/isa "
         "tests/test_metrics.py tests/hip",
     ),
+    *((name, "tests/programs/test_primitives.py tests/programs/test_thrust.py tests/programs") for name in PRIMITIVES),
+    ("gpulab/toolchain/include/thrust", "tests/programs/test_thrust.py tests/programs"),
     *(
         (f"gpulab/toolchain/include/{name}", f"{first} tests/headers tests/kernels tests/programs tests/checked")
         for name, first in (
@@ -173,6 +180,7 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/languages/assembly.py", "tests/languages/test_assembly.py tests/fuzz/test_inputs.py tests/languages"),
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
+    ("gpulab/programs/host_libraries", "tests/programs/test_host_libraries.py tests/programs"),
     ("gpulab/programs", "tests/programs/test_building_parts.py tests/programs tests/grading"),
     ("gpulab/walls.py", "tests/attacks tests/programs/test_jail.py tests/programs/test_jail_numbers.py"),
     *(
@@ -202,6 +210,7 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/counter_names.py", "tests/test_counter_names.py tests/test_metrics.py tests/machine"),
     ("gpulab/records.py", "tests/test_records.py tests/api tests/views tests/machine"),
     ("gpulab", "tests/api tests/hip tests/test_packaging.py"),
+    ("course/projects", "tests/projects"),
     ("course", "tests/course/test_rules.py tests/course tests/grading"),
 )
 

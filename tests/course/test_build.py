@@ -171,6 +171,15 @@ def test_unknown_names_are_refused():
     assert [job.name for job in build.jobs(["02"])] == ["02_simt"]
 
 
+def test_without_a_source_nothing_is_built(monkeypatch, capsys):
+    """The exit code is 2, as of wrong options; 1 stands for files that differ."""
+    assert build.main(["--only", "nonsense"]) == 2
+    assert "no source named nonsense" in capsys.readouterr().out
+    monkeypatch.setattr(build, "jobs", lambda only: [])
+    assert build.main([]) == 2
+    assert capsys.readouterr().out == f"no sources found below {build.COURSE}\n"
+
+
 def test_difference_shows_what_changed(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "ROOT", tmp_path)
     (tmp_path / "a").write_text("one\ntwo\n")

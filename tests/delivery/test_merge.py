@@ -216,6 +216,7 @@ def test_cells_are_paired_once() -> None:
     old, new = release("a b c d e"), release("e d c b a")
     found = pairs(old.cells, new.cells, ids=False)
     assert found == {0: 4, 1: 3, 2: 2, 3: 1, 4: 0}
+    assert pairs(old.cells, new.cells, ids=True) == found, "the same text says more than the same id"
 
 
 def test_of_cells_that_are_alike_the_nearest_are_paired() -> None:

@@ -91,6 +91,29 @@ def test_comparisons_of_64_lanes():
     assert found.exec == 0x80000002_FFFFFFFF
 
 
+def test_masks_that_share_a_register():
+    """s[5:6] has lanes 31 to 63, so bit 31 of s5, which as the upper half of s[4:5] stands for lane 63. Of two masks
+    the register that both have is the later one's. (LLVM's assembler takes pairs that begin at an even register alone.)
+    """
+    found = run(
+        "gfx942",
+        """
+        s_mov_b32 s4, -1
+        v_cmp_le_u32 s[5:6], 31, v0
+        v_cndmask_b32 v1, 1, 2, s[4:5]
+        v_cmp_gt_u32 s[8:9], 40, v0
+        v_cmp_lt_u32 s[9:10], 61, v0
+        v_cmp_lt_u32 s[13:14], 61, v0
+        v_cmp_gt_u32 s[12:13], 40, v0
+        v_cmp_lt_u32 s[13:14], 61, v0
+        """,
+    )
+    assert found.s[4:7] == [0xFFFFFFFF, 1 << 31, 0xFFFFFFFF]
+    assert found.v[1].tolist() == [2] * 32 + [1] * 31 + [2]
+    assert found.s[8:11] == [0xFFFFFFFF, 0, 0xC0000000]
+    assert found.s[12:15] == [0xFFFFFFFF, 0, 0xC0000000]
+
+
 def test_cmpx_of_gfx11_leaves_vcc_alone():
     found = run("gfx1100", "s_mov_b32 vcc_lo, 0x123\nv_cmpx_gt_u32 5, v0")
     assert (found.exec, found.vcc) == (0x1F, 0x123)

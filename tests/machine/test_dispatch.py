@@ -232,6 +232,18 @@ def test_workgroup_ids_of_gfx12_stand_in_trap_registers():
     assert not any(values[i] for i in range(16) if i not in (7, 9))
 
 
+def test_a_workgroup_id_of_gfx12_that_is_asked_for_alone_has_its_half():
+    """y or z without the other stands where it stands with both; y is then read as the whole of ttmp7."""
+    found = {}
+    for axis in "yz":
+        layout = dispatch.initial_registers(descriptor(**{f"system_sgpr_workgroup_id_{axis}": 1}), "gfx1201")
+        found[axis] = dispatch.trap_registers(layout, (7, 8, 9))
+        assert found[axis][9] == 7
+    assert found["y"][7] == 8
+    assert found["z"][7] >> 16 == 9
+    assert dispatch.initial_registers(descriptor(), "gfx1201").workgroup_id == (dispatch.TTMP + 9, None, None)
+
+
 def test_gfx12_has_no_ieee_mode():
     assert dispatch.mode_register(descriptor(), "gfx1100") >> 9 & 1 == 1
     assert dispatch.mode_register(descriptor(), "gfx1201") >> 9 & 1 == 0

@@ -53,6 +53,33 @@ def until(condition):
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize(("said", "code"), [(b"7", 7), (b"-15", -15), (b"", -9)])
+def test_what_the_server_says_of_a_runs_end(said, code):
+    """A server that ends without a word has been killed, and its runs too (SIGKILL: 9)."""
+    for ask in (forks.ForkedRun.wait, lambda run: run.wait(20), forks.ForkedRun.poll):
+        (ending, server), (stdout, out), (stderr, error) = (os.pipe() for _ in range(3))
+        os.write(server, said)
+        for end in (server, out, error):
+            os.close(end)
+        with forks.ForkedRun(1, ending, stdout, stderr) as run:
+            assert ask(run) == code
+            assert (run.poll(), run.wait(0), run.returncode) == (code, code, code)
+
+
+def test_what_is_known_of_a_run_that_goes_on():
+    pipes = [os.pipe() for _ in range(3)]
+    run = forks.ForkedRun(1, *(read for read, _ in pipes))
+    began = time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired):
+        run.wait(0.05)
+    assert 0.04 < time.monotonic() - began < 10
+    assert run.poll() is run.returncode is None
+    for _, write in pipes:
+        os.close(write)
+    with run:
+        assert run.wait() == -signal.SIGKILL
+
+
 def test_what_is_loaded_has_no_devices_and_no_threads():
     """A runtime has the devices of one run; and a forked process has none of its parent's threads."""
     code = """if True:

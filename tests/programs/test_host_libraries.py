@@ -345,8 +345,9 @@ int main(int argc, char** argv) {
   MPI_Get_count(&status, MPI_INT, &count);
   CHECK(flag && count == 3 && status.MPI_TAG == 8 && status.MPI_SOURCE == 0);
   int got[3] = {};
+  status.MPI_SOURCE = status.MPI_TAG = -9;
   MPI_Recv(got, 3, MPI_INT, MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &status);
-  CHECK(got[0] == 5 && got[2] == 7);
+  CHECK(got[0] == 5 && got[2] == 7 && status.MPI_SOURCE == 0 && status.MPI_TAG == 8);
   MPI_Recv(got, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Recv(got + 1, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   CHECK(got[0] == 4 && got[1] == 7);
@@ -366,8 +367,9 @@ int main(int argc, char** argv) {
   CHECK(halo == 2.5f && requests[0] == MPI_REQUEST_NULL);
   MPI_Cart_shift(grid, 1, 1, &left, &right);
   CHECK(left == MPI_PROC_NULL && right == MPI_PROC_NULL);
-  MPI_Sendrecv(&edge, 1, MPI_FLOAT, right, 2, &halo, 1, MPI_FLOAT, left, 2, grid, MPI_STATUS_IGNORE);
-  CHECK(halo == 2.5f);
+  MPI_Sendrecv(&edge, 1, MPI_FLOAT, right, 2, &halo, 1, MPI_FLOAT, left, 2, grid, &status);
+  MPI_Get_count(&status, MPI_FLOAT, &count);
+  CHECK(halo == 2.5f && count == 0 && status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG);
 
   // a column of a matrix, and a structure
   std::vector<int> matrix(12);

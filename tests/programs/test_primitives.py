@@ -19,13 +19,13 @@ from gpulab.toolchain import hosted
 
 FOLDER = Path(__file__).parent / "primitives"
 whole = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
-#: The largest size that each program is run with; None stands for programs that take none.
+#: The largest size that each program is run with; None stands for programs that take none. The shortest is first.
 LARGEST = {
+    "quick": None,
     "block": None,
     "device_reduce_scan": 300_000,
     "device_select": 70_001,
     "device_sort": 300_000,
-    "quick": None,
     "rocprim_block": None,
     "rocprim_device": 70_001,
     "warp": None,

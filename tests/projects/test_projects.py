@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from gpulab import course
@@ -63,6 +64,42 @@ def test_every_project_is_here_and_reaches_the_learner() -> None:
         assert {f"projects/{name}/{part}" for part in parts} <= set(names)
         assert (HERE / name / f"{program}.hip").is_file()
         assert len((PROJECTS / name / f"{program}.hip").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_milestones_have_the_numbers_of_their_page() -> None:
+    """Bodies, and shares of the peak; frames, their size, and microseconds for a frame."""
+    bodies, frames = (measuring(PROJECTS / name) for name in ("n-body", "image-pipeline"))
+    page = (PROJECTS / "n-body" / "README.md").read_text(encoding="utf-8")
+    for row, shares in zip(("full", "fast"), zip(*bodies.SHARES.values(), strict=True), strict=True):
+        first, second = (f"{100 * share:g}" for share in shares)
+        assert f"| {row} | at least {first} % of the peak on gfx942 ({second} % on gfx1100) |" in page
+    sizes = [n for n, _ in (*bodies.SMALL, (bodies.BODIES, 0))]
+    assert f"for {', '.join(f'{n:,}' for n in sizes[:-1])} and {sizes[-1]:,} bodies" in page
+    page = (PROJECTS / "image-pipeline" / "README.md").read_text(encoding="utf-8")
+    short, *others = zip(*frames.LIMITS.values(), strict=True)
+    assert [f"| short | all kernels take at most {most:g} µs a frame |" in page for most in short] == [True, True]
+    for row, (first, second) in zip(("full", "fast"), others, strict=True):
+        assert f"| {row} | at most {first:g} µs a frame on gfx942 ({second:g} on gfx1100) |" in page
+    count, width, height = frames.TIMED
+    assert f"Measured are {count} frames" in page
+    assert f"for frames of 1 × 1 to {width} × {height} pixels" in page
+    assert list(bodies.SHARES) == list(frames.LIMITS) == ["gfx942", "gfx1100"]
+
+
+def test_what_frames_are_to_become() -> None:
+    """Where nothing changes, colours stay. Beside an edge from 0 to 40 the slope is 40 times the blur's weights of the
+    distances 0 and 1, e^0 and e^(-1/8), of all its weights, 4.9858: 15.1. Of the colour 1 - 15.1 / 32 are left."""
+    drawn = measuring(PROJECTS / "image-pipeline").drawn
+    even = np.full((2, 9, 8, 4), (200, 100, 50, 7), np.uint8)
+    assert np.array_equal(drawn(even), even)
+    edge = np.zeros((1, 20, 40, 4), np.uint8)
+    edge[:, :, 20:, :3] = 40
+    for frames in (edge, edge.transpose(0, 2, 1, 3)):
+        found = drawn(frames)
+        line = found[0, 10] if frames is edge else found[0, :, 10]
+        assert line[:20].max() == 0
+        assert line[20].tolist() == [21, 21, 21, 0]
+        assert line[26:, :3].min() == 40
 
 
 @pytest.mark.parametrize("project", NAMES, indirect=True)

@@ -95,3 +95,13 @@ def test_a_file_that_cannot_be_read_and_too_many(folders: tuple[Path, Path], mon
     monkeypatch.setattr(Path, "read_bytes", refused)
     found = sources.headers(text, "", (), (str(far),))
     assert (found.files, found.complete) == ((), True)
+
+
+def test_heads_stand_before_opening_braces() -> None:
+    """Comments and what texts hold are no code; a declaration, and what follows the last brace, is no head."""
+    text = "int a; // f() {\nnamespace n { void g(char c = '{') { h(\"{;\"); } struct S; struct T {}; } int b"
+    assert [head.split() for head in sources.heads(text)] == [
+        ["namespace", "n"], ["void", "g(char", "c", "=", "0)"], ["struct", "T"],
+    ]  # fmt: skip
+    assert sources.heads("int a; int b") == []
+    assert [head.strip() for head in sources.heads("do { x(); } while (y); if (z) {")] == ["do", "if (z)"]

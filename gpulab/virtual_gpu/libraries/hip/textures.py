@@ -399,7 +399,6 @@ def _bind(reference: int, resource: ResourceDescription) -> int:
     texture.normalizedCoords, texture.maxAnisotropy = found.normalized, found.maxAnisotropy
     found.textureObject = _textures.create(resource, texture, None)
     ctypes.memmove(rt.memory.home(address), reference, ctypes.sizeof(TextureReference))
-    rt.arena.written(address, ctypes.sizeof(TextureReference))
     return 0
 
 
