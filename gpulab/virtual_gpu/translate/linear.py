@@ -22,8 +22,8 @@ from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Constant, Em
 class Line:
     """first + step * lane modulo 2**width (integers of `width` bits), where the i1 `holds`.
 
-    low: of 64 bits, the low half. whole: of 32 bits, what it is the low half of. parts: of a sum that is the same in all
-    lanes, what it is the sum of: high halves, if a carry comes to it.
+    low: of 64 bits, the low half. whole: of 32 bits, what it is the low half of. parts: of a sum that is the same in
+    all lanes, what it is the sum of: high halves, if a carry comes to it.
     """
 
     first: Value

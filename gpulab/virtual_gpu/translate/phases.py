@@ -221,8 +221,6 @@ class Phases(Straight):
         e.branch(e.let(f"icmp ult i64 {after}, %waves"), head, out)
         e.label(out)
 
-    # from phase to phase
-
     def _add(self, place: Value, amount: Value) -> None:
         e = self.emitter
         before = e.let(f"load i64, ptr {place}")
@@ -235,14 +233,16 @@ class Phases(Straight):
     def _mine(self, type: str, room: Value) -> Value:
         return self.emitter.let(f"getelementptr {type}, ptr {room}, i64 {self._number}")
 
+    # from phase to phase
+
     def _begin_phase(self, wave: Wave, kept: _Kept | None) -> None:
         e, lines = self.emitter, wave.lines
         assert lines is not None
         self.run.new_block()
         lanes = wave.lanes  # known from here on
         self._set_exec(wave, ALL)
-        self._scc_unknown = False
         if kept is None:
+            self._scc_unknown = False
             at = e.let(f"mul i64 {self._number}, {self.wave_size}")
             first = e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr %ids, i64 {at}')}")
             x = e.let(f"add {e.v32} {lanes}, {splat(e, 'i32', first)}")
@@ -431,8 +431,8 @@ class Phases(Straight):
             raise Unfit
         number, before = scalar_number(target.value), self._exec_bits
         saves = any(result.name == "exec" for result, _ in decoded.results)
-        if number is None or saves == (number == layout.EXEC) or "wrexec" in row.mnemonic:
-            raise Unfit
+        if number is None or saves == (number == layout.EXEC) or (saves and row.graph()[1][0].op != "arg"):
+            raise Unfit  # the last: the target gets what EXEC gets
         values = [self._source_bits(source, wave) for source in sources]
         lanes = self._bitwise(row.logic, [*values, before] if saves else values)
         self._made(decoded, wave)
