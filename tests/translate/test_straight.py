@@ -11,9 +11,8 @@ import pytest
 
 import gpulab
 from gpulab.virtual_gpu.machine import loading
-from gpulab.virtual_gpu.machine.device import VirtualDevice
-from gpulab.virtual_gpu.machine.launching import Plan
-from gpulab.virtual_gpu.translate import jit, straight
+from gpulab.virtual_gpu.translate import jit
+from tests.translate.ways import Seen, without_it
 
 SOURCE = r"""
 #define I int i = blockIdx.x * blockDim.x + threadIdx.x
@@ -58,7 +57,7 @@ __global__ void less(int n, const float* x, float* y) {
     int i = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * blockIdx.y);
     if (i < n) y[i] -= x[i];
 }
-// Ordinary: a loop, a load behind a store, a barrier, an atomic.
+// Ordinary: a loop, a load behind a store, an atomic.
 __global__ void looped(int n, const int* at, const float* x, float* y) {
     I; float sum = 0;
     _Pragma("clang loop unroll(disable) vectorize(disable)") for (int k = 0; k < 9; ++k) sum = sum * n + x[i + k];
@@ -66,10 +65,6 @@ __global__ void looped(int n, const int* at, const float* x, float* y) {
 }
 __global__ void behind(int n, const int* at, const float* x, volatile float* y) { I; y[i] = x[i]; y[i] = y[i ^ 1] + 1; }
 __global__ void later(int n, const int* at, const float* x, float* y) { I; y[i] = x[i]; y[i + 8192] = x[i + 1]; }
-__global__ void waits(int n, const int* at, const float* x, float* y) {
-    __shared__ float tile[256];
-    I; tile[threadIdx.x] = x[i]; __syncthreads(); y[i] = tile[255 - threadIdx.x];
-}
 // Two coordinates: a chunk of lanes at a time.
 __global__ void square(int n, const int* at, const float* x, float* y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
@@ -110,7 +105,7 @@ STRAIGHT = {
     "unsigned_index", "wide",
 }  # fmt: skip
 SQUARE = {"around", "cube", "square", "turned"}
-ORDINARY = {"added", "behind", "first", "later", "looped", "row_shifted", "shuffled", "voted", "waits"}
+ORDINARY = {"added", "behind", "first", "later", "looped", "row_shifted", "shuffled", "voted"}
 COUNT = 8192
 RANDOM = np.random.default_rng(12)
 FLOATS = RANDOM.normal(size=COUNT + 64).astype(np.float32)
@@ -133,25 +128,6 @@ def both(arch: str) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
 SHAPES = [(16, 16, 1), (32, 8, 1), (16, 4, 1), (8, 8, 1), (128, 2, 1), (16, 2, 4), (48, 2, 2), (20, 3, 1)]
 
 
-class Seen:
-    """What launches were set up for, and which kernels had a straight way."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.plans: list[Plan] = []
-        run = VirtualDevice._run
-
-        def ran(machine: VirtualDevice, plan: Plan, *arguments: object) -> object:
-            self.plans.append(plan)
-            return run(machine, plan, *arguments)  # type: ignore[arg-type]
-
-        patch.setattr(VirtualDevice, "_run", ran)
-
-    def given_up(self) -> bool:
-        """Whether the last workgroup that was tried could not go on, on the thread that did most of the last launch."""
-        thread = max((context.thread for context in self.plans[-1].contexts), key=lambda each: each.executed)
-        return bool(thread.turns)
-
-
 def results(module: gpulab.Module, name: str, n: int, block: int = 256) -> np.ndarray:
     at, x = gpulab.to_device(PLACES), gpulab.to_device(FLOATS)
     y = gpulab.to_device(np.arange(2 * COUNT + 64, dtype=np.float32))
@@ -161,10 +137,6 @@ def results(module: gpulab.Module, name: str, n: int, block: int = 256) -> np.nd
     if name == "over":  # two workgroups store to these
         found[::block] = 0
     return found.view(np.uint32)
-
-
-def without_it(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(straight.Straight, "_way", lambda self: None)
 
 
 @pytest.mark.parametrize("name", sorted(STRAIGHT | ORDINARY))
@@ -212,7 +184,7 @@ def test_blocks_of_several_dimensions(
         threads = block[0] * block[1] * (block[2] if name == "cube" else 1)
         size = 64 if both[0].arch == "gfx942" else 32
         fits = block[0] % jit.host().lanes == 0 and threads % size == 0
-        assert bool(seen.plans[-1].launch.straight) == fits
+        assert seen.fits() == fits
         without_it(patch)
         assert (got == square_results(both[1], name, block)).all()
     assert got.any()
@@ -243,7 +215,7 @@ def test_a_wave_does_one_instruction_after_the_other(arch: str, name: str, block
         start = RANDOM.integers(0, 100, 64 * 1024 + 64).astype("uint8" if name == "bytes_twice" else "float32")
         y, x = gpulab.to_device(start), FLOATS[:1024]
         module[name][64, block](gpulab.to_device(x), y)
-        assert seen.plans[-1].launch.straight
+        assert seen.fits()
         expected, size = start.copy(), 64 if arch == "gfx942" else 32
         for first in range(0, block[0] * block[1], size):
             t = np.arange(first, first + size)
@@ -279,16 +251,16 @@ def test_which_kernels_have_it_and_take_it(
     """In a launch's first workgroup nothing is known of accesses yet: that one is given up."""
     seen = Seen(monkeypatch)
     results(both[0], name, COUNT)
-    assert bool(seen.plans[-1].launch.straight) == (name in STRAIGHT)
+    assert seen.fits() == (name in STRAIGHT)
     apart = {"taken", "unsigned_index"} if jit.host().lanes == 8 else set()  # where there is no gather
     if name in STRAIGHT - {"few", "over", "three"} - apart:  # lanes leave, or places overlap
         assert not seen.given_up()
     if name in STRAIGHT:
         assert seen.plans[-1].contexts[0].thread.executed
     results(both[0], name, COUNT, block=96)  # on waves of 64 the second one is half a wave
-    assert bool(seen.plans[-1].launch.straight) == (name in STRAIGHT and both[0].arch == "gfx1100")
+    assert seen.fits() == (name in STRAIGHT and both[0].arch == "gfx1100")
     results(both[0], name, COUNT, block=8)
-    assert not seen.plans[-1].launch.straight
+    assert not seen.fits()
 
 
 @pytest.mark.parametrize("name", ["saxpy", "taken", "two_stores", "wide", "unsigned_index"])
@@ -378,7 +350,7 @@ def test_lane_masks_of_kernels_in_assembly(name: str, monkeypatch: pytest.Monkey
             kernel = gpulab.compile(f"{text}\n; {comment}\n", language="asm", name="f.s")["saxpy"]
             y = gpulab.to_device(np.arange(COUNT, dtype=np.float32))
             kernel[COUNT // 64, 64](np.int32(8000), np.float32(2), gpulab.to_device(FLOATS[:COUNT]), y)
-            assert bool(seen.plans[-1].launch.straight) == (fits and comment == "with it")
+            assert seen.fits() == (fits and comment == "with it")
             found.append(y.to_host().view(np.uint32))
             without_it(monkeypatch)
     assert (found[0] == found[1]).all()
@@ -415,4 +387,4 @@ def test_code_that_becomes_optimised_within_a_launch_goes_on_that_way() -> None:
         for _ in range(3):
             module.plain[n // 256, 256](2, gpulab.to_device(PLACES), x, y)
         assert (y.to_host() == 2 * np.arange(n, dtype=np.float32)).all()
-        assert seen.plans[-1].launch.straight
+        assert seen.fits()

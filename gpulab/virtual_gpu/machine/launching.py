@@ -140,7 +140,8 @@ class Plan:
         shared.first_pc = kernel.descriptor.entry
         shared.first_blocks = code.first_blocks
         slot_bytes = waves * (layout.WAVE_BYTES + kernel.vgprs * size * 4 + size * kernel.scratch_bytes)
-        shared.slot_bytes = -(-(slot_bytes + lds + 128) // 64) * 64
+        # Behind LDS: to a multiple of 64, and what a wave's other lanes would load (translate/masked.py).
+        shared.slot_bytes = -(-(slot_bytes + lds + 64 + 4 * size) // 64) * 64
         # Blocks may wait for each other if the device holds them at a time. Checked: so many are alive from the start.
         held = min(total, at_a_time(architecture, kernel, block, lds))
         most = max(1, RESIDENT_BYTES // shared.slot_bytes)

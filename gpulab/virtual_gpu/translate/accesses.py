@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from gpulab.virtual_gpu.isa.instruction import Register
 from gpulab.virtual_gpu.isa.row import Memory
-from gpulab.virtual_gpu.translate import addresses_buffer, addresses_lds, layout, memory
+from gpulab.virtual_gpu.translate import addresses_buffer, addresses_lds, layout, masked, memory
 from gpulab.virtual_gpu.translate.addresses_buffer import Buffer
 from gpulab.virtual_gpu.translate.captured import Captured, Item, Scalar, Vector
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import ACC, memory_operands, returns_value, words
 from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, ZEROS, Emitter, Joined, Value, splats
 from gpulab.virtual_gpu.translate.linear import Line
+from gpulab.virtual_gpu.translate.masked import Wave
 from gpulab.virtual_gpu.translate.memory import LaneAccess, Observed, Site
 
 _INTO_LDS = {words: Memory("", "lds", "store", 32, words) for words in (1, 2, 3, 4)}
@@ -161,10 +162,8 @@ class Accesses:
                 register = parts.destination.value
                 first = register.index + (ACC if register.file == "a" else 0) + which * (total // 4)
                 if which == 0 and row.two_address:
-                    values = memory.load(chunk, access, self.site)
-                    second = memory.load(
-                        chunk, self._access(chunk, item, row, address, offsets[1], 1, total), self.site
-                    )
+                    values = self._load(chunk, access)
+                    second = self._load(chunk, self._access(chunk, item, row, address, offsets[1], 1, total))
                     for w, value in enumerate(values + second):
                         chunk.set(first + w, value)
                     break
@@ -174,7 +173,7 @@ class Accesses:
             elif row.action == "store":
                 source = data[which if row.two_address else 0]
                 values = self._data(chunk, row, source, max(1, total // 4))
-                memory.store(reach, access, self.site, values)
+                self._store(reach, access, values)
                 if len(inside) > 1:
                     self._pieces(chunk, access, inside, values)
             elif row.action == "atomic":
@@ -218,6 +217,17 @@ class Accesses:
                 at += 1
         return addresses_buffer.place(chunk, buffer, row, total, item.address.base, given, bool(modifiers.get("idxen")))
 
+    def _load(self, chunk: Chunk, access: LaneAccess) -> list[Value]:
+        if isinstance(chunk, Wave):
+            return masked.load(chunk, access, self.site)
+        return memory.load(chunk, access, self.site)
+
+    def _store(self, chunk: Chunk, access: LaneAccess, data: list[Value]) -> None:
+        if isinstance(chunk, Wave):
+            masked.store(chunk, access, self.site, data)
+        else:
+            memory.store(chunk, access, self.site, data)
+
     def _half_loaded(self, chunk: Chunk, row: Memory, register: int, value: Value) -> Value:
         e = self.emitter
         old = chunk.get(register)
@@ -240,7 +250,7 @@ class Accesses:
     def _words_inside(self, chunk: Chunk, access: LaneAccess, inside: list[Value]) -> list[Value]:
         """A load; of a buffer, words outside are 0."""
         if not inside:
-            return memory.load(chunk, access, self.site)
+            return self._load(chunk, access)
         found = memory.load(chunk.among(inside[-1]), access, self.site)
         values = [self._or_zero(inside[-1], value) for value in found]
         return self._pieces(chunk, access, inside, values) if len(inside) > 1 else values

@@ -13,6 +13,10 @@ from gpulab.virtual_gpu.translate.expressions import Reader
 from gpulab.virtual_gpu.translate.linear import Lines
 
 
+class Unfit(Exception):
+    """Code that cannot be emitted in a form that it has beside its ordinary one."""
+
+
 class Chunk:
     """Lanes of one pass. `number` is the chunk's index (i64), `bits` its EXEC bits (of type emitter.byte).
 
@@ -37,7 +41,7 @@ class Chunk:
         self.frames: dict[Value, Local] = {}  # rows of scratch, by the scalar part of their address
         self.masks: dict[int, Value] = {}  # lane masks made in this run, by scalar register
         # EXEC of these lanes as a vector of i1; here, as it has to be known wherever it is used
-        self.active = emitter.let(f"bitcast {emitter.byte} {bits} to {emitter.v1}")
+        self.active: Value = emitter.let(f"bitcast {emitter.byte} {bits} to {emitter.v1}")
         self._mask: Value | None = None
         self._lanes: Value | None = None
         byte = emitter.let(f"shl i64 {number}, {emitter.shift + 2}")

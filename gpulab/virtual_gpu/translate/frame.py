@@ -20,10 +20,6 @@ from gpulab.virtual_gpu.translate.structure import Structure
 SMALL = 300  # instructions of a kernel up to which runs are emitted for a whole wave, too
 
 
-class Unfit(Exception):
-    """Code that cannot be emitted in a form that it has beside its ordinary one."""
-
-
 @dataclass(slots=True)
 class Piece:
     """Blocks that become one function, and their lines of IR."""

@@ -26,15 +26,15 @@ from gpulab.virtual_gpu.translate.emitter import Value, signed
 from gpulab.virtual_gpu.translate.frame import Piece
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
+from gpulab.virtual_gpu.translate.phases import Phases
 from gpulab.virtual_gpu.translate.pieces import STRAIGHT, Pieces, Translation
-from gpulab.virtual_gpu.translate.straight import Straight
 
 PIECE = 2500  # lines of IR from which on a function ends, where no loop is cut and much is to come
 LARGE = 500  # instructions from which on blocks outside loops are compiled quickly
 HUGE = 3000  # instructions from which on loops over chunks are spared LLVM's strength reduction, too
 
 
-class _Function(Straight, Pieces):
+class _Function(Phases, Pieces):
     """The translation of one kernel: `emit` goes through the blocks, `Pieces._assemble` ties them together."""
 
     def emit(self) -> Translation:

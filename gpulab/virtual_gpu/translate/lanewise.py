@@ -247,7 +247,7 @@ class Lanewise:
                 old = self._lane_bits(chunk, item.masks[number])
                 value = e.let(f"select {e.v1} {written}, {e.v1} {value}, {e.v1} {old}")
                 value = e.let(f"and {e.v1} {value}, {allowed}")
-            whole = e.lanes != e.own_lanes  # a whole wave, with all lanes active
+            whole = chunk.bits == Integer(-1)  # all lanes are active for certain
             active = value if whole else e.let(f"and {e.v1} {value}, {chunk.active}")
             if chunk.lines is not None and not whole:
                 chunk.lines.masked(active, value)

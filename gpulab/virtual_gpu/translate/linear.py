@@ -22,7 +22,8 @@ from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Constant, Em
 class Line:
     """first + step * lane modulo 2**width (integers of `width` bits), where the i1 `holds`.
 
-    low: of 64 bits, the low half. whole: of 32 bits, what it is the low half of.
+    low: of 64 bits, the low half. whole: of 32 bits, what it is the low half of. parts: of a sum that is the same in
+    all lanes, what it is the sum of: high halves, if a carry comes to it.
     """
 
     first: Value
@@ -31,6 +32,7 @@ class Line:
     width: int
     low: Line | None = None
     whole: Line | None = None
+    parts: tuple[Line, Line] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -79,6 +81,7 @@ class Lines:
         self._loaded: set[Value] = set()
         self._pairs: dict[Value, tuple[Value, Value]] = {}
         self._halves: dict[Value, tuple[Value, bool]] = {}
+        self._doubtful: set[Value] = set()
 
     # where vectors come from
 
@@ -127,6 +130,14 @@ class Lines:
             self._facts[value] = found
         return found
 
+    def known(self) -> dict[Value, Fact]:
+        """All that is known up to here."""
+        return dict(self._facts)
+
+    def forget_but(self, facts: dict[Value, Fact]) -> None:
+        """Nothing else is known any more: the code that it was found by may not have been executed."""
+        self._facts = facts
+
     def pair(self, low: Value, high: Value) -> Line | None:
         """What is known of the 64 bits of two halves."""
         return self._pair(self.fact(low), self.fact(high))
@@ -134,6 +145,14 @@ class Lines:
     def uniform(self, value: Value, first: Value, width: int) -> None:
         """A vector that has the same number in all lanes."""
         self._facts[value] = self._line(first, ZERO, TRUE, width)
+
+    def is_doubtful(self, line: Line) -> bool:
+        """Whether it may well not hold: lanes carry into bits that were taken apart from the others."""
+        return line.holds in self._doubtful
+
+    def is_upper(self, value: Value) -> bool:
+        """Whether a vector has high halves of 64 bits, but not numbers of its own."""
+        return isinstance(self.fact(value), High | Sign)
 
     # what goes round a loop
 
@@ -181,16 +200,21 @@ class Lines:
     def _both(self, one: Value, other: Value) -> Value:
         if TRUE in (one, other) or one == other:
             return other if one == TRUE else one
-        return self.emitter.steady(f"and i1 {one}, {other}", one, other)
+        both = self.emitter.steady(f"and i1 {one}, {other}", one, other)
+        if one in self._doubtful or other in self._doubtful:
+            self._doubtful.add(both)
+        return both
 
     def _binary(self, op: str, a: Value, b: Value, width: int) -> Value:
         if isinstance(a, Integer) and isinstance(b, Integer):
             x, y = a.number, b.number
             done = {"add": x + y, "sub": x - y, "mul": x * y, "and": x & y, "or": x | y, "shl": x << (y & width - 1)}
             return Integer(signed(done[op], width))
-        if b == ZERO and op != "mul" and op != "and":
+        if (ZERO in (a, b) and op in ("mul", "and")) or (a == ZERO and op == "shl"):
+            return ZERO
+        if b == ZERO or (op == "mul" and b == Integer(1)):
             return a
-        if a == ZERO and op in ("add", "or"):
+        if (a == ZERO and op in ("add", "or")) or (op == "mul" and a == Integer(1)):
             return b
         return self.emitter.steady(f"{op} i{width} {a}, {b}", a, b)
 
@@ -251,7 +275,7 @@ class Lines:
             if kind == "b":
                 return bool(node.data)
             return self._line(Integer(signed(int(node.data), width)), ZERO, TRUE, width) if _fits(node) else None
-        if node.op not in ("add", "sub", "mul", "shl", "shr", "and", "select", "to", "bits", "lt", "ge", "gt"):
+        if node.op not in ("add", "sub", "mul", "shl", "shr", "and", "or", "select", "to", "bits", "lt", "ge", "gt"):
             return None
         facts = [self._follow(arg, arguments, known) for arg in node.args]
         first = facts[0]
@@ -281,13 +305,18 @@ class Lines:
             return first.low if width < source.width else self._wide(first, source.kind == "i")
         second = facts[1]
         if node.op == "add" and width == 32:
+            if isinstance(first, Line) and first.parts is not None and isinstance(second, Carry):
+                first = Sum(first.parts)
             if isinstance(first, Sum) and isinstance(second, Carry):
                 return self._with_carry(first, second)
             if isinstance(first, High | Sign) or isinstance(second, High | Sign):
                 return Sum((first, second)) if _is_high(first) and _is_high(second) else None
         if not isinstance(first, Line) or not isinstance(second, Line):
             return None
-        return self._arithmetic(node.op, first, second, kind == "i")
+        result = self._arithmetic(node.op, first, second, kind == "i")
+        if node.op == "add" and width == 32 and isinstance(result, Line) and first.step == second.step == ZERO:
+            result.parts = first, second
+        return result
 
     def _with_carry(self, high: Sum, carry: Carry) -> High | None:
         for parts in (high.parts, high.parts[::-1]):  # compilers write them in either order
@@ -313,6 +342,8 @@ class Lines:
             return None if is_signed else self._high_bits(a, b)
         if op == "and" and ZERO in (a.step, b.step) and not a.step == b.step == ZERO:
             return self._low_bits(b, a) if a.step == ZERO else self._low_bits(a, b)
+        if op == "or" and not a.step == b.step == ZERO:
+            return self._beside(b, a) if a.step == ZERO else self._beside(a, b) if b.step == ZERO else None
         if width == 64 and a.low is not None and b.low is not None and op in ("add", "sub", "mul"):
             below = self._arithmetic(op, a.low, b.low, is_signed)
             low = below if isinstance(below, Line) else None
@@ -321,8 +352,8 @@ class Lines:
             first, step = (self._binary(op, x, y, width) for x, y in ((a.first, b.first), (a.step, b.step)))
         elif op == "mul" and a.step == ZERO:
             first, step = (self._binary(op, a.first, x, width) for x in (b.first, b.step))
-        elif b.step == ZERO and (op != "and" or a.step == ZERO):
-            step = ZERO if op == "and" else self._binary(op, a.step, b.first, width)
+        elif b.step == ZERO and (op not in ("and", "or") or a.step == ZERO):
+            step = ZERO if op in ("and", "or") else self._binary(op, a.step, b.first, width)
             first = self._binary(op, a.first, b.first, width)
         else:
             return None
@@ -332,6 +363,23 @@ class Lines:
         """How far the last lane is above the first one, if that is known and not much."""
         reach = line.step.number * self.last if isinstance(line.step, Integer) else -1
         return reach if 0 <= reach < 1 << 24 and line.width == 32 else None
+
+    def _beside(self, line: Line, number: Line) -> Line | None:
+        """A line and the bits of a number above those that its lanes have: the same as their sum."""
+        reach = self._reach(line)
+        if reach is None or number.width != 32:
+            return None
+        e, bits = self.emitter, number.first
+        last = self._binary("add", line.first, Integer(reach), 32)
+        free = self._binary("sub", bits, Integer(1), 32)  # the bits below its lowest one
+        if isinstance(bits, Integer):
+            free = Integer(signed((bits.number - 1) & ~bits.number, 32))
+        else:
+            free = e.steady(f"and i32 {free}, {e.steady(f'xor i32 {bits}, -1', bits)}", bits)
+        apart = e.steady(f"icmp ule i32 {last}, {free}", last, free)
+        grows = e.steady(f"icmp ule i32 {line.first}, {last}", line.first, last)  # or its lanes would wrap
+        holds = self._both(self._both(line.holds, number.holds), self._both(apart, grows))
+        return self._line(self._binary("add", line.first, bits, 32), line.step, holds, 32)
 
     def _high_bits(self, line: Line, count: Line) -> Line | None:
         """A line without its low bits, which is the same in all lanes if no lane carries into the others."""
@@ -346,6 +394,8 @@ class Lines:
         end = self._binary("add", first, Integer(reach), 32)
         high, top = (e.steady(f"lshr i32 {value}, {shift}", value) for value in (first, end))
         holds: Value = TRUE if reach == 0 else e.steady(f"icmp eq i32 {high}, {top}", high, top)
+        if reach:
+            self._doubtful.add(holds)
         return self._line(high, ZERO, self._both(line.holds, holds), 32)
 
     def _low_bits(self, line: Line, mask: Line) -> Line | None:
@@ -362,6 +412,7 @@ class Lines:
             holds = TRUE if first.number + reach <= ones else FALSE
         else:
             holds = e.steady(f"icmp ule i32 {first}, {signed(ones - reach, 32)}", first)
+            self._doubtful.add(holds)
         return self._line(first, line.step, self._both(line.holds, holds), 32)
 
 

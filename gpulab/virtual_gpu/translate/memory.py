@@ -163,7 +163,7 @@ def _keep_data(chunk: Chunk, access: LaneAccess, data: list[Value]) -> None:
         e.do(f"store {e.v32} {value}, ptr {place}, align {e.align}")
 
 
-def _align(row: Memory, site: Site) -> int:
+def alignment(row: Memory, site: Site) -> int:
     if row.action == "atomic":
         return row.element // 8
     return min(4, row.element // 8) if site.check_alignment else 1
@@ -172,7 +172,7 @@ def _align(row: Memory, site: Site) -> int:
 def described(row: Memory, site: Site, bytes: int, space: str = "") -> int:
     """An access as the support code takes it."""
     action = {"load": "read", "store": "write", "atomic": "atomic"}[row.action]
-    return layout.access_word(space or row.space, action, _align(row, site), bytes, signed=row.extend == "sign")
+    return layout.access_word(space or row.space, action, alignment(row, site), bytes, signed=row.extend == "sign")
 
 
 def _call(chunk: Chunk, access: LaneAccess, site: Site, function: Value, more: int = 0) -> None:
@@ -244,7 +244,7 @@ class _Plan:
     apart: Callable[[], tuple[Value, Value]] | None = None
 
 
-def _known(e: Emitter, access: LaneAccess, site: Site, type: str, name: str, after: int = 0) -> Value:
+def known_field(e: Emitter, access: LaneAccess, site: Site, type: str, name: str, after: int = 0) -> Value:
     """A field of the instruction's entry, or what stands so many bytes after its beginning."""
     at = layout.ALLOCATION_BYTES * access.slot + layout.ALLOCATION[name] + after
     with e.ahead_of_loop():
@@ -256,47 +256,83 @@ def _narrow(e: Emitter, base: Value) -> Value:
     return Integer(signed(base.number, 32)) if isinstance(base, Integer) else e.let(f"trunc i64 {base} to i32")
 
 
-def _gather(e: Emitter, places: Value, align: int, lanes: Value, others: str) -> Value:
+def gather(e: Emitter, places: Value, align: int, lanes: Value, others: str) -> Value:
     """A dword of each of these lanes (a vector of i1), and something else of the others."""
     name, type = f"llvm.masked.gather.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
     return e.call(e.v32, name, f"{type} {places}", f"i32 {align}", f"{e.v1} {lanes}", f"{e.v32} {others}")
 
 
-def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
-    e = chunk.emitter
-    shift = _align(access.row, site).bit_length() - 1
-    known = partial(_known, e, access, site)
-    conditions: list[Value] = []
-    line = access.line
+@dataclass(slots=True)
+class Start:
+    """Where the access of a chunk's first lane begins.
+
+    first: its address, of 64 bits if it is `wide`. relative: from the allocation's beginning on, an integer of the type
+    `kind`; pointer: in this process. conditions: what else has to hold (i1) if other lanes' places are counted from it.
+    """
+
+    first: Value
+    wide: bool
+    relative: Value
+    kind: str
+    pointer: Value
+    conditions: list[Value]
+
+
+def start_of(chunk: Chunk, access: LaneAccess, site: Site) -> Start:
+    e, line = chunk.emitter, access.line
+    known = partial(known_field, e, access, site)
     wide = access.pair is not None or (line is not None and line.width == 64)
-    if wide:
-        first = line.first if line else e.let(f"extractelement {e.v64} {access.pair}, i32 0")
-        base = splat(e, "i64", first)
-        start = e.let(f"add i64 {first}, {access.base}") if access.base != ZERO else first
+    if line is not None:
+        first = line.first
+    elif wide:
+        first = e.let(f"extractelement {e.v64} {access.pair}, i32 0")
     else:
-        first = line.first if line else e.let(f"extractelement {e.v32} {access.address}, i32 0")
-        base = splat(e, "i32", first)
-        start = None
+        first = e.let(f"extractelement {e.v32} {access.address}, i32 0")
     if access.space == "lds" or (access.high is not None and not wide):  # 32-bit arithmetic
         offset = _narrow(e, access.base)
         relative = e.let(f"add i32 {first}, {offset}") if offset != ZERO else first
-        kind = "i32"
         if access.space == "lds":  # wraps at 32 bits: Clang folds constants into the offset
-            home = site.lds
+            home, extend = site.lds, "sext"  # a lane in front of the first active one may be in front of it
         else:
-            home = known("ptr", "home")
+            home, extend = known("ptr", "home"), "zext"
             relative = e.let(f"sub i32 {relative}, {known('i32', 'from')}")
-        pointer = e.let(f"getelementptr i8, ptr {home}, i64 {e.let(f'zext i32 {relative} to i64')}")
-    else:
-        if start is None:
-            start = e.let(f"add i64 {e.let(f'zext i32 {first} to i64')}, {access.base}")
-        relative, kind = e.let(f"sub i64 {start}, {known('i64', 'from')}"), "i64"
-        pointer = e.let(f"getelementptr i8, ptr {known('ptr', 'home')}, i64 {relative}")
-        if access.unsigned_index and not access.uniform:  # the chunk's indices do not run over 2**32
-            conditions.append(e.let(f"icmp ult i32 {first}, {-(e.lanes * access.bytes) & 0xFFFFFFFF}"))
-    start_at = relative
-    if shift:
-        relative = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {relative}", f"{kind} {relative}", f"{kind} {shift}")
+        pointer = e.let(f"getelementptr i8, ptr {home}, i64 {e.let(f'{extend} i32 {relative} to i64')}")
+        return Start(first, wide, relative, "i32", pointer, [])
+    begin = first if wide else e.let(f"zext i32 {first} to i64")
+    if access.base != ZERO:
+        begin = e.let(f"add i64 {begin}, {access.base}")
+    relative = e.let(f"sub i64 {begin}, {known('i64', 'from')}")
+    pointer = e.let(f"getelementptr i8, ptr {known('ptr', 'home')}, i64 {relative}")
+    conditions: list[Value] = []
+    if access.unsigned_index and not access.uniform:  # the chunk's indices do not run over 2**32
+        conditions.append(e.let(f"icmp ult i32 {first}, {-(e.lanes * access.bytes) & 0xFFFFFFFF}"))
+    return Start(first, wide, relative, "i64", pointer, conditions)
+
+
+def turned(e: Emitter, kind: str, place: Value, row: Memory, site: Site) -> Value:
+    """A place in an allocation (an integer `kind`), rotated right by the alignment: aligned ones are small."""
+    shift = alignment(row, site).bit_length() - 1
+    return (
+        e.call(kind, f"llvm.fshr.{kind}", f"{kind} {place}", f"{kind} {place}", f"{kind} {shift}") if shift else place
+    )
+
+
+def scatter_to(chunk: Chunk, places: Value, data: Value, align: int) -> None:
+    """Stores a dword of each active lane. Of lanes that store to one place the last one's value stays, as lane after
+    lane."""
+    e = chunk.emitter
+    name, type = f"llvm.masked.scatter.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
+    e.call_void(name, f"{e.v32} {data}", f"{type} {places}", f"i32 {align}", f"{e.v1} {chunk.active}")
+
+
+def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
+    e = chunk.emitter
+    shift = alignment(access.row, site).bit_length() - 1
+    known = partial(known_field, e, access, site)
+    line, start = access.line, start_of(chunk, access, site)
+    kind, pointer, conditions = start.kind, start.pointer, start.conditions
+    relative = turned(e, kind, start.relative, access.row, site)
+    base = splat(e, "i64" if start.wide else "i32", start.first)
 
     def below(name: str, more: int = 0) -> Value:
         limit = known("i32", name)
@@ -317,10 +353,10 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
 
     def pattern(step: int) -> Value:
         if access.pair is not None:
-            wanted = e.let(f"add {e.v64} {base}, {_steps(step, e.lanes, 64)}") if step else base
+            wanted = e.let(f"add {e.v64} {base}, {steps(step, e.lanes, 64)}") if step else base
             fits = e.let(f"icmp eq {e.v64} {access.pair}, {wanted}")
         else:
-            wanted = e.let(f"add {e.v32} {base}, {_steps(step, e.lanes, 32)}") if step else base
+            wanted = e.let(f"add {e.v32} {base}, {steps(step, e.lanes, 32)}") if step else base
             fits = e.let(f"icmp eq {e.v32} {access.address}, {wanted}")
             if access.high is not None:
                 half = site.high or known("i32", "from", 4)
@@ -362,8 +398,7 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
             good = e.steady(f"and i1 {good}, {small}", good, small)
             good = e.steady(f"and i1 {good}, {line.holds}", good, line.holds)
             whole = e.steady(f"mul {kind_} {step}, {e.lanes - 1}", step)
-            last = e.let(f"add {kind} {start_at}, {whole}")
-            last = e.call(kind, f"llvm.fshr.{kind}", f"{kind} {last}", f"{kind} {last}", f"{kind} {shift}")
+            last = turned(e, kind, e.let(f"add {kind} {start.relative}, {whole}"), access.row, site)
             single = known("i32", "single")
             if kind == "i64":
                 single = e.steady(f"zext i32 {single} to i64", single)
@@ -371,7 +406,7 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
                 good = e.let(f"and i1 {good}, {e.let(f'icmp ult {kind} {place}, {single}')}")
             step = step if line.width == 32 else e.steady(f"trunc i64 {step} to i32", step)
             with e.ahead_of_loop() if e.is_steady(step) else contextlib.nullcontext():
-                bytes_ = e.let(f"mul {e.v32} {_steps(1, e.lanes, 32)}, {splat(e, 'i32', step)}")
+                bytes_ = e.let(f"mul {e.v32} {steps(1, e.lanes, 32)}, {splat(e, 'i32', step)}")
             return good, bytes_
 
         return _Plan(pointer, straight, lambda: TRUE, fits, apart)
@@ -382,14 +417,14 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
     return _Plan(pointer, consecutive, same)
 
 
-def _each(chunk: Chunk, access: LaneAccess, site: Site) -> tuple[Value, Value, Value]:
+def each_lane(chunk: Chunk, access: LaneAccess, site: Site) -> tuple[Value, Value, Value]:
     """Whether all active lanes' addresses are inside the entry's allocation and aligned (i1).
 
     Then where that begins in this process, and how many bytes from there each lane's is (a vector of i32).
     """
     e = chunk.emitter
-    shift = _align(access.row, site).bit_length() - 1
-    known = partial(_known, e, access, site)
+    shift = alignment(access.row, site).bit_length() - 1
+    known = partial(known_field, e, access, site)
     limit: Value = known("i32", "single")
     narrow = access.pair is None and (access.space == "lds" or access.high is not None)
     home = site.lds if access.space == "lds" else known("ptr", "home")
@@ -405,11 +440,11 @@ def _each(chunk: Chunk, access: LaneAccess, site: Site) -> tuple[Value, Value, V
         relative = access.pair or e.let(f"zext {e.v32} {access.address} to {e.v64}")
     if offset != ZERO:
         relative = e.let(f"add {type} {relative}, {splat(e, kind, offset)}")
-    turned = relative
+    place = relative
     if shift:
         by = f"{type} splat ({kind} {shift})"
-        turned = e.call(type, f"llvm.fshr.v{e.lanes}{kind}", f"{type} {relative}", f"{type} {relative}", by)
-    inside = e.let(f"icmp ult {type} {turned}, {splat(e, kind, limit)}")
+        place = e.call(type, f"llvm.fshr.v{e.lanes}{kind}", f"{type} {relative}", f"{type} {relative}", by)
+    inside = e.let(f"icmp ult {type} {place}, {splat(e, kind, limit)}")
     if narrow and access.high is not None:
         half = splat(e, "i32", site.high or known("i32", "from", 4))
         inside = e.let(f"and {e.v1} {inside}, {e.let(f'icmp eq {e.v32} {access.high}, {half}')}")
@@ -420,7 +455,7 @@ def _each(chunk: Chunk, access: LaneAccess, site: Site) -> tuple[Value, Value, V
     return good, home, relative
 
 
-def _gathered(chunk: Chunk, access: LaneAccess, site: Site, home: Value, relative: Value, words: int) -> list[Value]:
+def gathered(chunk: Chunk, access: LaneAccess, site: Site, home: Value, relative: Value, words: int) -> list[Value]:
     """The words that each active lane loads, or its byte or half not yet extended."""
     e = chunk.emitter
     shift: Value | None = None
@@ -431,15 +466,17 @@ def _gathered(chunk: Chunk, access: LaneAccess, site: Site, home: Value, relativ
         relative = e.let(f"add {e.v32} {relative}, {before}")
         shift = e.let(f"shl {e.v32} {e.let(f'and {e.v32} {relative}, splat (i32 3)')}, splat (i32 3)")
         relative = e.let(f"and {e.v32} {relative}, splat (i32 -4)")
-    pointers = _pointers(chunk, access, home, relative)
+    places = pointers(chunk, access, home, relative)
     found: list[Value] = []
     for word in range(words):
-        at = e.let(f"getelementptr i8, <{e.lanes} x ptr> {pointers}, i64 {4 * word}") if word else pointers
-        found.append(_gather(e, at, 4 if shift else min(4, _align(access.row, site)), chunk.active, "zeroinitializer"))
+        at = e.let(f"getelementptr i8, <{e.lanes} x ptr> {places}, i64 {4 * word}") if word else places
+        found.append(
+            gather(e, at, 4 if shift else min(4, alignment(access.row, site)), chunk.active, "zeroinitializer")
+        )
     return found if shift is None else [e.let(f"lshr {e.v32} {found[0]}, {shift}")]
 
 
-def _pointers(chunk: Chunk, access: LaneAccess, home: Value, relative: Value) -> Value:
+def pointers(chunk: Chunk, access: LaneAccess, home: Value, relative: Value) -> Value:
     """Places in up to 4 GiB. Gathers take indices of 32 bits as signed: so they count from the middle on."""
     e = chunk.emitter
     if access.space != "lds":
@@ -448,11 +485,11 @@ def _pointers(chunk: Chunk, access: LaneAccess, home: Value, relative: Value) ->
     return e.let(f"getelementptr i8, ptr {home}, {e.v32} {relative}")
 
 
-def _steps(step: int, lanes: int, width: int) -> Constant:
+def steps(step: int, lanes: int, width: int) -> Constant:
     return Constant("<" + ", ".join(f"i{width} {step * i}" for i in range(lanes)) + ">")
 
 
-def _only_slow(access: LaneAccess) -> bool:
+def only_slow(access: LaneAccess) -> bool:
     # Offsets that could wrap at a multiple of 4 GiB are left to the support code.
     far = isinstance(access.base, Integer) and access.space == "global" and abs(access.base.number) >= layout.EDGE
     return access.scattered or access.space in ("scratch", "flat") or (far and access.high is not None)
@@ -530,7 +567,7 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     e, row = chunk.emitter, access.row
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
-    align = _align(access.row, site)
+    align = alignment(access.row, site)
     incoming: list[tuple[list[Value], str]] = []
 
     def extended(value: Value) -> Value:
@@ -540,7 +577,7 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
 
     if access.frame is not None:
         return _load_row(chunk, access, words)
-    if _only_slow(access):
+    if only_slow(access):
         return _load_slow(chunk, access, site, words)
     done, slow = e.name("loaded"), chunk.missed or e.name("scattered")
     other_way = _other_way(chunk, access, site, slow)
@@ -553,9 +590,9 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
         if plan.apart:
             e.label(apart)
             good, bytes_ = plan.apart()
-            gather = e.name("gather")
-            e.branch(good, gather, other_way)
-            e.label(gather)
+            gathers = e.name("gather")
+            e.branch(good, gathers, other_way)
+            e.label(gathers)
             words_: list[Value] = []
             for w in range(words):
                 start = pointer if w == 0 else e.let(f"getelementptr i8, ptr {pointer}, i64 {4 * w}")
@@ -565,7 +602,7 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
                     words_.append(e.let(f"load {e.v32}, ptr {start}, align {align}"))
                     continue
                 places = e.let(f"getelementptr i8, ptr {start}, {e.v32} {bytes_}")
-                words_.append(_gather(e, places, align, Constant("splat (i1 true)"), "poison"))
+                words_.append(gather(e, places, align, Constant("splat (i1 true)"), "poison"))
             incoming.append((words_, e.block))
             e.jump(done)
         e.label(known)
@@ -598,11 +635,11 @@ def load(chunk: Chunk, access: LaneAccess, site: Site) -> list[Value]:
     e.jump(done)
     if other_way != slow:
         e.label(other_way)
-        good, home, relative = _each(chunk, access, site)
-        gather = e.name("gather")
-        e.branch(good, gather, slow)
-        e.label(gather)
-        parts = _gathered(chunk, access, site, home, relative, words)
+        good, home, relative = each_lane(chunk, access, site)
+        gathers = e.name("gather")
+        e.branch(good, gathers, slow)
+        e.label(gathers)
+        parts = gathered(chunk, access, site, home, relative, words)
         if element != "i32":
             parts = [extended(e.let(f"trunc {e.v32} {parts[0]} to <{e.lanes} x {element}>"))]
         incoming.append((parts, e.block))
@@ -624,13 +661,13 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
     e = chunk.emitter
     words = max(1, access.bytes // 4)
     element = "i32" if access.bytes >= 4 else f"i{8 * access.bytes}"
-    align = _align(access.row, site)
+    align = alignment(access.row, site)
     if access.frame is not None:
         _store_row(chunk, access, data)
         return
     if site.checked:
         _keep_data(chunk, access, data)
-    if _only_slow(access) or access.uniform:
+    if only_slow(access) or access.uniform:
         _store_slow(chunk, access, site, data)
         return
     plan = _plan(chunk, access, site)
@@ -695,14 +732,11 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
     e.jump(done)
     if other_way != slow:
         e.label(other_way)
-        good, home, relative = _each(chunk, access, site)
+        good, home, relative = each_lane(chunk, access, site)
         scatter = e.name("scatter")
         e.branch(good, scatter, slow)
         e.label(scatter)
-        pointers = _pointers(chunk, access, home, relative)
-        name, type_ = f"llvm.masked.scatter.v{e.lanes}i32.v{e.lanes}p0", f"<{e.lanes} x ptr>"
-        # Of lanes that store to one place the last one's value stays, as lane after lane.
-        e.call_void(name, f"{e.v32} {data[0]}", f"{type_} {pointers}", f"i32 {align}", f"{e.v1} {chunk.active}")
+        scatter_to(chunk, pointers(chunk, access, home, relative), data[0], align)
         e.jump(done)
     if not chunk.missed:
         e.label(slow)

@@ -18,10 +18,10 @@ from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Register
 from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.chunk import Chunk
+from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, scalar_number
 from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Constant, Emitter, Integer, Value, splat
-from gpulab.virtual_gpu.translate.frame import SMALL, Piece, Unfit
+from gpulab.virtual_gpu.translate.frame import SMALL, Piece
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.runs import WHOLE_ITEMS

@@ -21,10 +21,9 @@ from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.branching import Branching
 from gpulab.virtual_gpu.translate.captured import mask_number
-from gpulab.virtual_gpu.translate.chunk import Chunk
+from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, memory_operands, scalar_number
 from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, Value, signed
-from gpulab.virtual_gpu.translate.frame import Unfit
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.liveness import before
 from gpulab.virtual_gpu.translate.modes import Mode
@@ -35,7 +34,7 @@ LONGEST = 63  # times that a loop's block is executed at once after it was given
 MOST = 160  # instructions of a kernel's loops that are emitted this way, too: they stand there twice
 PASSES = 4  # until it is known what goes up evenly all the way round
 
-_BITWISE = {
+BITWISE = {
     "mov": "{0}", "and": "and {0}, {1}", "or": "or {0}, {1}", "xor": "xor {0}, {1}",
     "and_not0": "and {1}, ~{0}", "and_not1": "and {0}, ~{1}", "or_not0": "or {1}, ~{0}", "or_not1": "or {0}, ~{1}",
 }  # fmt: skip
@@ -252,7 +251,7 @@ class Sweeps(Branching):
     def _combines(self, decoded: Decoded, masks: int) -> bool:
         """Whether it is a bitwise operation of the scalar unit on a lane mask (of the set of registers), or on EXEC."""
         row = decoded.row
-        if not isinstance(row, Row) or decoded.is_vector or row.logic not in _BITWISE:
+        if not isinstance(row, Row) or decoded.is_vector or row.logic not in BITWISE:
             return False
         operands = decoded.instruction.operands
         if any(isinstance(o.value, Register) and o.value.count != self.wave_size // 32 for o in operands):
@@ -481,19 +480,21 @@ class Sweeps(Branching):
         self.run.masks |= bits(start, self.wave_size // 32)
         self.run.starts.add(start)
 
-    def _combine(self, decoded: Decoded, chunk: Chunk) -> None:
-        """A bitwise operation of the scalar unit on lane masks: on the chunk's bits of them."""
-        e, row = self.emitter, decoded.row
-        assert isinstance(row, Row)
-        target, *sources = decoded.instruction.operands
-        values = [self._source_bits(operand, chunk) for operand in sources]
-        text = _BITWISE[row.logic]
+    def _bitwise(self, logic: str, values: list[Value]) -> Value:
+        """An operation of the scalar unit on bits of lane masks."""
+        e, text = self.emitter, BITWISE[logic]
         for at, value in enumerate(values):
             if f"~{{{at}}}" in text:
                 values[at] = e.let(f"xor {e.byte} {value}, -1")
-        text = text.replace("~", "").format(*values)
-        op, _, operands = text.partition(" ")
-        result = e.let(f"{op} {e.byte} {operands}") if operands else values[0]
+        op, _, operands = text.replace("~", "").format(*values).partition(" ")
+        return e.let(f"{op} {e.byte} {operands}") if operands else values[0]
+
+    def _combine(self, decoded: Decoded, chunk: Chunk) -> None:
+        """A bitwise operation of the scalar unit on lane masks: on the chunk's bits of them."""
+        row = decoded.row
+        assert isinstance(row, Row)
+        target, *sources = decoded.instruction.operands
+        result = self._bitwise(row.logic, [self._source_bits(operand, chunk) for operand in sources])
         assert isinstance(target.value, Register)
         number = scalar_number(target.value)
         if number == layout.EXEC:

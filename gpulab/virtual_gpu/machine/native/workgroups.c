@@ -106,19 +106,28 @@ static inline void locate(Wave *wave, const Launch *launch, const u32 *group, u6
   if (id_z != ~0u && id_y != id_z) wave->scalars[id_z] = group[2];
 }
 
+static inline u64 file_bytes(const Launch *launch) { return launch->vgprs * (u64)launch->wave_size * 4; }
+
+/* Where the LDS of the workgroup in a slot is: after its waves and their registers. */
+static inline u8 *lds_of(const Thread *thread, u64 slot) {
+  const Launch *launch = thread->launch;
+  return (u8 *)thread->memory + slot * thread->slot_bytes + (sizeof(Wave) + file_bytes(launch)) * launch->waves;
+}
+
+static inline u64 lds_room(const Launch *launch) { return (launch->lds_bytes + 63) / 64 * 64; }
+
 /* The waves of a slot that held a workgroup before differ from the template in what a kernel reads before it has written
    it; the rest of their state is never read, or never changes. So many, the first ones, are through. */
 static void start_group(Thread *thread, u64 slot, u64 number, const u32 *group, int observed, u32 through) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory + slot * thread->slot_bytes;
   u32 waves = launch->waves, id_vgprs = launch->id_vgprs;
-  u64 row = (u64)launch->wave_size * 4, file = launch->vgprs * row;
+  u64 row = (u64)launch->wave_size * 4, file = file_bytes(launch);
   u64 own_scratch = (u64)launch->wave_size * launch->scratch_bytes;
   u8 *vgprs = memory + sizeof(Wave) * waves;
-  u8 *lds = vgprs + file * waves;
-  u64 lds_room = (launch->lds_bytes + 63) / 64 * 64;
-  u8 *scratch = lds + lds_room;
-  clear_blocks(lds, lds_room);
+  u8 *lds = lds_of(thread, slot);
+  u8 *scratch = lds + lds_room(launch);
+  clear_blocks(lds, lds_room(launch));
   clear_blocks(scratch, waves * own_scratch);
   const Wave *template = &thread->template_wave;
   const u8 *ids = (const u8 *)launch->lane_ids;
@@ -158,13 +167,16 @@ static void start_group(Thread *thread, u64 slot, u64 number, const u32 *group, 
 /* Workgroups that are not tried straight at the most, after one that could not go that way. */
 enum { MOST_TURNS = 63 };
 
-/* Runs the waves of a workgroup that go straight through, the first ones of it (translate/straight.py), which need no
-   state but the template's; the number of them. */
+/* Runs the waves of a workgroup that go straight through, the first ones of it (translate/straight.py) or all
+   (translate/phases.py), which need no state but the template's, and LDS; the number of them. */
 static u32 go_straight(Thread *thread, u64 number, const u32 *group) {
   const Launch *launch = thread->launch;
   if (thread->crooked) { thread->crooked--; return 0; }
   Wave *wave = &thread->template_wave;
   locate(wave, launch, group, number);
+  u8 *lds = lds_of(thread, thread->order[thread->used]);
+  clear_blocks(lds, lds_room(launch));
+  wave->lds = (u64)lds;
   u64 through = ((Through)launch->straight)(wave, (const u32 *)launch->lane_ids, launch->waves);
   thread->turns = through < launch->waves ? (thread->turns << 1 | 1) & MOST_TURNS : 0;
   thread->crooked = thread->turns;
