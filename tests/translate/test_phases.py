@@ -113,6 +113,19 @@ __global__ void wide(GIVEN) {
     long long i = blockIdx.x * 256ll + threadIdx.x;
     s[threadIdx.x] = x[i + n]; __syncthreads(); if (i < 8000) y[i] = s[255 - threadIdx.x] - x[i];
 }
+__global__ void votes(GIVEN) {
+    __shared__ float s[256];
+    I; s[t] = x[i]; int lanes = __popcll(__ballot(1)); __syncthreads(); y[i] = s[255 - t] + lanes;
+}
+// The register of the condition's lane mask gets another one, which is no comparison's.
+__global__ void selects(GIVEN) {
+    __shared__ int s[256];
+    I; s[t] = at[i];
+    int a = 3, b = t * t;
+    __syncthreads();
+    if (t < 20) { int q = s[t ^ 5]; a = q > 7 ? b : q * 3; }
+    y[i] = n > 5 ? a : b;
+}
 // A wave that wholly leaves before a barrier: that workgroup takes the ordinary way.
 __global__ void leaves(GIVEN) {
     __shared__ float s[256];
@@ -149,7 +162,7 @@ __global__ void halved(GIVEN) {
 """
 PHASES = {
     "around", "chosen", "collides", "doubles", "few", "fresh", "leaves", "looped", "old", "one", "reduce", "reverse",
-    "scan", "taken", "turned", "uniform", "wide",
+    "scan", "selects", "taken", "turned", "uniform", "votes", "wide",
 }  # fmt: skip
 ORDINARY = {"anywhere", "behind", "counted", "halved", "shuffled"}
 COUNT = 8192
@@ -216,6 +229,8 @@ def test_against_numpy(both: tuple[gpulab.Module, gpulab.Module]) -> None:
     assert (results(both[0], "scan", 0).view(np.float32)[:COUNT] == sums.ravel()).all()
     found = results(both[0], "fresh", 0).view(np.float32)[:COUNT]
     assert (found == x[:, ::-1].ravel()).all()  # LDS was 0
+    found = results(both[0], "votes", 0).view(np.float32)[:COUNT]
+    assert (found == x[:, ::-1].ravel() + np.float32(64 if both[0].arch == "gfx942" else 32)).all()
     found = results(both[0], "one", 0).view(np.float32)
     assert (found[:COUNT].reshape(-1, 256) == x[:, 37:38]).all()
     assert (found[8192 : 8192 + 32] == x[:, 37] + np.float32(1)).all()
@@ -303,6 +318,102 @@ def test_beyond_a_workgroups_memory(arch: str, monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(gpulab.KernelFault) as caught:
             kernel[32, 256, 1024](100, x, y)
         assert (caught.value.fault.workgroup[0], caught.value.fault.thread[0]) == (0, 255)
+
+
+ASSEMBLY = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+  s_load_dword s4, s[0:1], 0x0
+  s_load_dwordx2 s[6:7], s[0:1], 0x8
+  s_waitcnt lgkmcnt(0)
+  v_lshlrev_b32 v1, 2, v0
+  s_lshl_b32 s12, s2, 10
+  v_add_u32 v2, s12, v1
+  ds_write_b32 v1, v0
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  v_mov_b32 v4, 0
+  BODY
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v2, v4, s[6:7]
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel k
+  .amdhsa_group_segment_fixed_size 1024
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_user_sgpr_count 2
+  .amdhsa_next_free_vgpr 16
+  .amdhsa_next_free_sgpr 40
+  .amdhsa_accum_offset 16
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .kernarg_segment_size: 16
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 1024
+    .private_segment_fixed_size: 0
+    .wavefront_size: 64
+    .sgpr_count: 40
+    .vgpr_count: 16
+    .max_flat_workgroup_size: 256
+    .args:
+      - {.name: n, .size: 4, .offset: 0, .value_kind: by_value}
+      - {.name: y, .size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}
+...
+.end_amdgpu_metadata
+"""
+"""On gfx942: thread t of 256 has t in v0 and at 4 t (v1) in LDS, n is in s4; v4 is stored."""
+T = np.arange(256)
+BODIES = {
+    # No lane is active, and no branch leaves it out: what lies at no address is not read.
+    "nobody reads": (
+        "s_mov_b64 s[14:15], exec; v_add_u32 v5, 0x40000000, v1; v_cmp_gt_u32 vcc, s4, v0; s_and_b64 exec, exec, vcc; "
+        "ds_read_b32 v6, v5; s_waitcnt lgkmcnt(0); v_mul_lo_u32 v4, v6, v6; v_sub_u32 v7, v6, v0; "
+        "v_add_u32 v4, v4, v7; s_mov_b64 exec, s[14:15]",
+        0 * T,
+    ),
+    # Of 20 lanes all fulfil the condition; the others, which come back, do not.
+    "compared among some": (
+        "v_mov_b32 v6, 3; v_sub_u32 v8, 0x3fc, v1; v_cmp_gt_u32 vcc, 20, v0; s_and_saveexec_b64 s[14:15], vcc; "
+        "v_cmp_gt_u32 s[16:17], 5, v6; s_mov_b64 exec, s[14:15]; v_cndmask_b32 v7, v1, v8, s[16:17]; "
+        "ds_read_b32 v4, v7",
+        np.where(T < 20, 255 - T, T),
+    ),
+    # 1.0 stands for the bits of a double, 0x3ff00000_00000000.
+    "a number's bits": (
+        "s_and_b64 s[16:17], exec, 1.0; v_cndmask_b32 v4, v1, v0, s[16:17]",
+        np.where((T % 64 >= 52) & (T % 64 < 62), T, 4 * T),
+    ),
+    "a number's bits as EXEC": (
+        "s_mov_b64 s[14:15], exec; s_and_b64 exec, exec, 1.0; v_mov_b32 v4, v0; s_mov_b64 exec, s[14:15]",
+        np.where((T % 64 >= 52) & (T % 64 < 62), T, 0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_lane_masks_in_assembly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)
+    body, expected = BODIES[name]
+    text = ASSEMBLY.replace("BODY", "\n  s_nop 4\n  ".join(body.split("; ")))
+    seen = Seen(monkeypatch)
+    with gpulab.using("virtual:gfx942"):
+        for comment in ("with it", "without"):
+            kernel = gpulab.compile(f"{text}\n; {comment}\n", language="asm", name="f.s")["k"]
+            y = gpulab.to_device(np.full(40 * 256, -1, np.int32))
+            kernel[40, 256](np.int32(0), y)
+            assert seen.fits() == (WIDE and comment == "with it")
+            assert (y.to_host().reshape(40, 256) == expected).all(), comment
+            without_it(monkeypatch)
 
 
 class Words:

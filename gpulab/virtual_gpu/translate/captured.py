@@ -142,6 +142,11 @@ def mask_number(name: str, type: Type, operand: Operand | None) -> int | None:
     return None
 
 
+def literal_mask(value: Literal, wave_size: int) -> Integer:
+    """A constant as a lane mask (i64): of floats the bits."""
+    return Integer(signed(literal_bits(value, Type("u", wave_size)), 64))
+
+
 class Capture:
     """Reads the sources of instructions from the scalars' present values."""
 
@@ -231,7 +236,7 @@ class Capture:
                 return Mask(self.scalars.mask(number))
             return Mask(ZERO)
         if isinstance(value, Literal):
-            return Mask(Integer(signed(int(value.value), 64)))
+            return Mask(literal_mask(value, self.wave_size))
         return Mask(ZERO)
 
     def _scalar(

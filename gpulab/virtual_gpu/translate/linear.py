@@ -82,6 +82,7 @@ class Lines:
         self._pairs: dict[Value, tuple[Value, Value]] = {}
         self._halves: dict[Value, tuple[Value, bool]] = {}
         self._doubtful: set[Value] = set()
+        self._masked: set[Value] = set()
 
     # where vectors come from
 
@@ -107,8 +108,17 @@ class Lines:
                 self._facts[value] = fact
 
     def masked(self, value: Value, whole: Value) -> None:
-        """A lane mask with the bits of active lanes alone. In the others nobody looks at what comes of it."""
+        """A lane mask with the bits of active lanes alone. In the others nobody looks at what comes of it, as long as
+        these are active (`forget_masked`)."""
         self._facts[value] = self._facts.get(whole)
+        self._masked.add(value)
+
+    def forget_masked(self) -> None:
+        """Other lanes become active."""
+        for value in self._masked:
+            if self._facts.get(value) is not False:
+                self._facts.pop(value, None)
+        self._masked.clear()
 
     def fact(self, value: Value) -> Fact:
         """What is known of a vector."""

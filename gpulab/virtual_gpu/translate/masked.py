@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
-from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Emitter, Integer, Value, splat
+from gpulab.virtual_gpu.translate.emitter import FALSE, NOTHING, TRUE, ZERO, Emitter, Integer, Value, splat
 from gpulab.virtual_gpu.translate.lanesets import ALL
 from gpulab.virtual_gpu.translate.memory import (
     FARTHEST,
@@ -96,7 +96,7 @@ def _step(access: LaneAccess) -> Value | None:
     line = access.line
     if access.uniform:
         return ZERO
-    if line is None:
+    if line is None or line.holds == FALSE:
         return None
     if line.step in (ZERO, Integer(access.bytes)):
         return line.step
@@ -159,7 +159,7 @@ def load(wave: Wave, access: LaneAccess, site: Site) -> list[Value]:
         return _load_each(wave, access, site)
     start, good = _inside(wave, access, site, step)
     if not _is_doubtful(wave, access):
-        wave.on(good, or_none=step != ZERO)
+        wave.on(good, or_none=step != ZERO and access.space != "lds")  # elsewhere inactive lanes load nothing
         return _load_even(wave, access, site, start, step)
     even, apart, done = e.name("even"), e.name("apart"), e.name("loaded")
     e.branch(good, even, apart)

@@ -38,6 +38,7 @@ from gpulab.virtual_gpu.translate.sweeps import BITWISE
 THREADS = 1024  # of a workgroup, at most
 KEPT = 12  # registers that a wave keeps between two phases, at most
 STORES = 8  # to global memory, at most
+ROOMS = 100  # for what waves keep, of 4 KiB at most
 
 Way = list[tuple[int, Decoded]]
 """Instructions, each with its block."""
@@ -90,6 +91,7 @@ class Phases(Straight):
     _scopes: list[_Scope]
     _number: Value  # of the wave
     _stored: list[_Stored]  # in this phase
+    _rooms: int  # for what waves keep
     _sets: LaneSets | None = None  # of a wave's phase
     _inside: dict[int, Value | None]  # of each block: where its waves are counted, if they are not all
 
@@ -108,8 +110,10 @@ class Phases(Straight):
         e.begin_loop()
         scalars.ahead = True
         scalars.forget()
+        # Read as a number where all lanes are active; elsewhere it is a lane mask, of which that is refused.
+        scalars.set_mask(layout.EXEC, Integer(-1 if self.wave_size == 64 else (1 << 32) - 1))
         self._ahead, self._lost = "entry", 0
-        self._scopes, self._inside = [], {}
+        self._scopes, self._inside, self._rooms = [], {}, 0
         self.salu.missed = "none"
         e.label("begin")
         try:
@@ -227,7 +231,14 @@ class Phases(Straight):
         e.do(f"store i64 {e.let(f'add i64 {before}, {amount}')}, ptr {place}")
 
     def _per_wave(self, type: str) -> Value:
-        """Where each wave has a value of a type."""
+        """Where each wave has a value of a type.
+
+        Raises:
+            Unfit: they would take too much of a thread's stack.
+        """
+        self._rooms += 1
+        if self._rooms > ROOMS:
+            raise Unfit
         return self.emitter.entry(f"alloca [{THREADS // self.wave_size} x {type}], align 64")
 
     def _mine(self, type: str, room: Value) -> Value:
@@ -411,6 +422,8 @@ class Phases(Straight):
 
     def _set_exec(self, wave: Wave, lanes: Value) -> None:
         e = self.emitter
+        if wave.lines is not None:
+            wave.lines.forget_masked()
         self._exec_bits = wave.bits = lanes
         if lanes == ALL:
             wave.active = Constant("splat (i1 true)")
@@ -535,6 +548,8 @@ class Phases(Straight):
         self._lost |= scope.writes & live.scalars & ~bits(layout.EXEC, 2)
         wave.masks.clear()
         wave.numbers.clear()
+        self.run.masks = 0  # but for what is set now
+        self.run.starts.clear()
         for start, value in both.items():
             self._set_bits(wave, start, value)
             self._lost &= ~bits(start, size)

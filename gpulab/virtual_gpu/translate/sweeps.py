@@ -20,10 +20,10 @@ from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register
 from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.branching import Branching
-from gpulab.virtual_gpu.translate.captured import mask_number
+from gpulab.virtual_gpu.translate.captured import literal_mask, mask_number
 from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, memory_operands, scalar_number
-from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, Value, signed
+from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Local, Value, signed
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.liveness import before
 from gpulab.virtual_gpu.translate.modes import Mode
@@ -507,7 +507,7 @@ class Sweeps(Branching):
     def _source_bits(self, operand: Operand, chunk: Chunk) -> Value:
         value = operand.value
         if isinstance(value, Literal):
-            return self.emitter.part(Integer(signed(int(value.value), 64)), chunk.number)
+            return self.emitter.part(literal_mask(value, self.wave_size), chunk.number)
         number = scalar_number(value) if isinstance(value, Register) else None
         if number is None or operand.neg or operand.abs:
             raise Unfit
