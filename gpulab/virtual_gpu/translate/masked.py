@@ -184,12 +184,30 @@ def _load_even(wave: Wave, access: LaneAccess, site: Site, start: Start, step: V
         at = _word(wave, start, word)
         if step == ZERO:
             part = splat(e, element, e.let(f"load {element}, ptr {at}, align {align}"))
-        elif words > 1 or step != Integer(access.bytes) or not (wave.full or access.space == "lds"):
+        elif words > 1 or step != Integer(access.bytes):
             part = gather(e, _places(wave, start, step, word), align, wave.active, "zeroinitializer")
-        else:  # of LDS also what inactive lanes would load: around it there is room for that (machine/launching.py)
+        elif wave.full or access.space == "lds":
+            # of LDS also what inactive lanes would load: around it there is room for that (machine/launching.py)
             part = e.let(f"load {kind}, ptr {at}, align {align}")
+        else:
+            part = _load_row(wave, at, align, _places(wave, start, step, word))
         parts.append(_extended(wave, access, part, kind))
     return parts
+
+
+def _load_row(wave: Wave, first: Value, align: int, places: Value) -> Value:
+    """Dwords that follow each other: of all lanes at once, if all are active, else of the active ones."""
+    e = wave.emitter
+    all_, some, done = e.name("all"), e.name("some"), e.name("row")
+    e.branch(e.let(f"icmp eq {e.byte} {wave.bits}, -1"), all_, some, likely=True)
+    e.label(all_)
+    whole = e.let(f"load {e.v32}, ptr {first}, align {align}")
+    e.jump(done)
+    e.label(some)
+    part = gather(e, places, align, wave.active, "zeroinitializer")
+    e.jump(done)
+    e.label(done)
+    return e.let(f"phi {e.v32} [ {whole}, %{all_} ], [ {part}, %{some} ]")
 
 
 def _load_each(wave: Wave, access: LaneAccess, site: Site) -> list[Value]:
