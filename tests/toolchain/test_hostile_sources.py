@@ -70,6 +70,12 @@ def test_assembly_reads_no_file(line: str) -> None:
         languages.compile(f".text\ns_nop 0\n{line}\n", "asm", arch="gfx942", name="k.s", first_line=2)
 
 
+def test_inline_assembly_reads_no_file() -> None:
+    text = '__global__ void k() { asm volatile(".incbin \\"/etc/passwd\\""); }'
+    with pytest.raises(CompileError, match=r"^inline assembly in k\.hip: the directive \.incbin is not allowed"):
+        languages.compile(text, "hip", arch="gfx942", name="k.hip")
+
+
 @pytest.mark.parametrize(
     "line", ['.asciz "a .include b"', '.ascii "x\\".incbin y"', "; .include is not used", "x.include_me:"]
 )
