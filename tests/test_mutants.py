@@ -140,6 +140,7 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
         ("gpulab/programs/host_libraries/openmp.cpp", "tests/programs/test_host_libraries.py"),
         ("gpulab/programs/host_libraries/mpi.cpp", "tests/programs/test_host_libraries.py"),
         ("gpulab/programs/forks.py", "tests/programs/test_forks.py"),
+        ("gpulab/programs/objects.py", "tests/programs/test_linking.py"),
         ("gpulab/virtual_gpu/reference/weak.py", "tests/machine/test_weak.py"),
         ("gpulab/toolchain/include/gpulab/primitives/radix_sort.h", "tests/programs/test_primitives.py"),
         ("gpulab/toolchain/include/thrust/reduce.h", "tests/programs/test_thrust.py"),

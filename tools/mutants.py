@@ -181,6 +181,10 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
     ("gpulab/programs/host_libraries", "tests/programs/test_host_libraries.py tests/programs"),
+    (
+        "gpulab/programs/objects.py",
+        "tests/programs/test_linking.py tests/programs/test_host_libraries.py tests/programs",
+    ),
     ("gpulab/programs", "tests/programs/test_building_parts.py tests/programs tests/grading"),
     ("gpulab/walls.py", "tests/attacks tests/programs/test_jail.py tests/programs/test_jail_numbers.py"),
     *(
