@@ -767,6 +767,16 @@ def test_where_pages_were_prefetched_last(call):
     assert call.hipFree(managed) == 0
 
 
+def test_the_preferred_location_is_what_was_advised(call):
+    """hipMemAdviseSetPreferredLocation (3) and Unset (4); hipMemRangeAttributePreferredLocation (2)."""
+    managed, found = call.address("hipMallocManaged", 4096, 1), ctypes.c_int()
+    for advice, device, preferred in ((3, 1, 1), (3, -1, -1), (3, 0, 0), (4, 0, -2)):
+        assert call.hipMemAdvise(managed, 4096, advice, device) == 0
+        assert call.hipMemRangeGetAttribute(byref(found), 4, 2, managed, 4096) == 0
+        assert found.value == preferred, (advice, device)
+    assert call.hipFree(managed) == 0
+
+
 # Pools
 
 
