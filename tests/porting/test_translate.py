@@ -59,6 +59,26 @@ def test_names(cuda: str, hip: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("GetSymbolAddress", "&p, symbol"),
+        ("GetSymbolSize", "&n, symbol"),
+        ("MemcpyToSymbolAsync", "symbol, p, n, 0, kind, s"),
+        ("MemcpyFromSymbolAsync", "p, symbol, n, 0, kind, s"),
+        ("GraphAddMemcpyNodeToSymbol", "&node, graph, before, 1, symbol, p, n, 0, kind"),
+        ("GraphAddMemcpyNodeFromSymbol", "&node, graph, before, 1, p, symbol, n, 0, kind"),
+        ("GraphMemcpyNodeSetParamsToSymbol", "node, symbol, p, n, 0, kind"),
+        ("GraphMemcpyNodeSetParamsFromSymbol", "node, p, symbol, n, 0, kind"),
+        ("GraphExecMemcpyNodeSetParamsToSymbol", "exec, node, symbol, p, n, 0, kind"),
+        ("GraphExecMemcpyNodeSetParamsFromSymbol", "exec, node, p, symbol, n, 0, kind"),
+    ],
+)
+def test_variables_of_the_device_are_wrapped(name: str, arguments: str) -> None:
+    """The order of the arguments is that of the CUDA Runtime API's reference."""
+    assert translated(f"cuda{name}({arguments});") == f"hip{name}({arguments.replace('symbol', 'HIP_SYMBOL(symbol)')});"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "pool.cudaMalloc(8); pool->cudaFree(p); mine::cudaMalloc(8); Wrapper<int>::cudaFree(p);",
