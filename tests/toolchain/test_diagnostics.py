@@ -240,6 +240,15 @@ def test_error_in_a_header_points_at_the_learners_line() -> None:
     assert all("/gpulab" not in d.rendered for d in found)
 
 
+def test_error_in_a_name_expression_shows_it() -> None:
+    source = "template <typename T> __global__ void scale(T* x) { x[0] *= 2; }"
+    with pytest.raises(CompileError) as caught:
+        compile(source, arch="gfx942", name_expressions=["scale<float>", "nothing<int>", "scale<double>"])
+    where = caught.value.diagnostics[0].where
+    assert where is not None
+    assert (where.file, where.line, where.text) == ("a name expression", 2, "nothing<int>")
+
+
 def test_visible() -> None:
     assert diagnostics.visible("a\tb\nc\x1b[0m\x7f\x85\u202e\ufeff") == "a\tb\nc\u241b[0m\u2421\\u0085\\u202e\\ufeff"
 
