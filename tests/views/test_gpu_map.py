@@ -142,6 +142,34 @@ def test_the_picture_is_drawn() -> None:
     assert gpu_map.gpu_map(launch(placement(arch="gfx90a", dies=1, units=110))).png().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("more", "rows"),
+    [
+        ({"dies": 8, "units": 38}, [["XCD 0", "XCD 1", "XCD 2", "XCD 3"], ["XCD 4", "XCD 5", "XCD 6", "XCD 7"]]),
+        ({}, [["XCD 0"], ["XCD 1"]]),
+    ],
+)
+def test_the_first_part_is_drawn_at_the_top(more: dict[str, Any], rows: list[list[str]]) -> None:
+    """As one reads: parts from the top to the bottom, each name above its own squares, all of it inside the picture."""
+    made = gpu_map.gpu_map(launch(placement(**more)))
+    assert made.figure is not None
+    top = made.figure().axes[0]
+    heights = {text.get_text(): top.transData.transform(text.get_position())[1] for text in top.texts}
+    names = [[heights[name] for name in row] for row in rows]
+    assert all(len(set(row)) == 1 for row in names)
+    (squares,) = top.collections
+    ends = [top.transData.transform(path.vertices)[:, 1] for path in squares.get_paths()]
+    count = len(ends) // sum(map(len, rows))
+    for number, row in enumerate(rows):
+        own = ends[number * len(row) * count : (number + 1) * len(row) * count]
+        assert names[number][0] > max(map(max, own))
+        if number + 1 < len(rows):
+            assert min(map(min, own)) > names[number + 1][0]
+    low, high = top.transAxes.transform([(0, 0), (0, 1)])[:, 1]
+    assert low <= min(map(min, ends))
+    assert names[0][0] < high
+
+
 def test_a_kernel_that_was_stopped_is_said_to_have_been() -> None:
     fault = Fault("out of bounds", "saxpy", None, "global_load_dword", (0, 0, 0), 0, None, None)
     stopped = dataclasses.replace(launch(mi300x(40)), fault=fault)
