@@ -173,6 +173,13 @@ def test_a_mutant_that_is_wrong_at_another_size_alone_is_found():
         ("choose-device", "properties", "argv[1]) : 1;", "argv[0]) : 1;", "too-little-memory"),  # not: the first
         ("port-a-program", "groups_of_32", "momentum<<<blocks, BLOCK>>>(n, grains, sums);", "", "momentum-alone"),
         (
+            "port-a-program",
+            "groups_of_32",
+            "if (i >= n) return;\n    Grain g = grains[i];\n    int column",
+            "Grain g = grains[i];\n    int column",
+            "kernel-fault",  # of the grains, not: of the wind
+        ),
+        (
             "port-checks",
             "macro",
             "CALL(Memcpy, in, host, n * sizeof(int), hipMemcpyHostToDevice);",
