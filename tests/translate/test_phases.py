@@ -13,7 +13,7 @@ import pytest
 import gpulab
 from gpulab.virtual_gpu.machine import loading
 from gpulab.virtual_gpu.translate import jit
-from tests.translate.ways import Seen, without_it
+from tests.translate.ways import Seen, compiled_twice, without_it
 
 WIDE = jit.host().lanes == 16
 """Hosts without AVX-512 do not have that way."""
@@ -178,10 +178,8 @@ def arch(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def both(arch: str) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
-    """The same kernels twice: with that way, and without."""
-    with pytest.MonkeyPatch.context() as patch, gpulab.using(f"virtual:{arch}"):
-        patch.setattr(loading, "QUICK_SECONDS", 0.0)
-        yield gpulab.compile(SOURCE), gpulab.compile(SOURCE + "// without\n")
+    with compiled_twice(SOURCE, arch) as modules:
+        yield modules
 
 
 def results(module: gpulab.Module, name: str, n: int) -> np.ndarray:

@@ -12,7 +12,7 @@ import pytest
 import gpulab
 from gpulab.virtual_gpu.machine import loading
 from gpulab.virtual_gpu.translate import jit
-from tests.translate.ways import Seen, without_it
+from tests.translate.ways import Seen, compiled_twice, without_it
 
 SOURCE = r"""
 #define I int i = blockIdx.x * blockDim.x + threadIdx.x
@@ -119,10 +119,8 @@ def arch(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def both(arch: str) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
-    """The same kernels twice: with that way, and without."""
-    with pytest.MonkeyPatch.context() as patch, gpulab.using(f"virtual:{arch}"):
-        patch.setattr(loading, "QUICK_SECONDS", 0.0)
-        yield gpulab.compile(SOURCE), gpulab.compile(SOURCE + "// without\n")
+    with compiled_twice(SOURCE, arch) as modules:
+        yield modules
 
 
 SHAPES = [(16, 16, 1), (32, 8, 1), (16, 4, 1), (8, 8, 1), (128, 2, 1), (16, 2, 4), (48, 2, 2), (20, 3, 1)]

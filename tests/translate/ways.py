@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import pytest
 
+import gpulab
+from gpulab.virtual_gpu.machine import loading
 from gpulab.virtual_gpu.machine.device import VirtualDevice
 from gpulab.virtual_gpu.machine.launching import Plan
 from gpulab.virtual_gpu.translate import phases, straight
@@ -36,3 +41,11 @@ def without_it(patch: pytest.MonkeyPatch) -> None:
     """Kernels that are translated from here on have neither way."""
     patch.setattr(straight.Straight, "_way", lambda self: None)
     patch.setattr(phases.Phases, "_split", lambda self: None)
+
+
+@contextlib.contextmanager
+def compiled_twice(source: str, arch: str) -> Iterator[tuple[gpulab.Module, gpulab.Module]]:
+    """The same kernels twice, optimised at once: one module for that way, and one for tests without it."""
+    with pytest.MonkeyPatch.context() as patch, gpulab.using(f"virtual:{arch}"):
+        patch.setattr(loading, "QUICK_SECONDS", 0.0)
+        yield gpulab.compile(source), gpulab.compile(source + "// without\n")

@@ -395,14 +395,8 @@ class Phases(Straight):
             self._vector(decoded, mode, wave)
         elif decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2):
             self._change_exec(decoded, wave)
-        elif self._combines(decoded, self.run.masks):
-            self._made(decoded, wave)
-            self._combine(decoded, wave)
-        elif decoded.scalar_reads & self.run.masks:
-            raise Unfit
         else:
-            self._drop(decoded.scalar_writes, wave)
-            self._scalar(decoded, mode)
+            self._numbers_or_masks(decoded, mode, wave)
 
     def _vector(self, decoded: Decoded, mode: Mode, wave: Wave) -> None:
         """A vector instruction: registers of lanes that are not active stay as they are, if that matters."""
@@ -448,19 +442,13 @@ class Phases(Straight):
             raise Unfit  # the last: the target gets what EXEC gets
         values = [self._source_bits(source, wave) for source in sources]
         lanes = self._bitwise(row.logic, [*values, before] if saves else values)
-        self._made(decoded, wave)
+        self._whole_masks(decoded, wave)
         live = self.after[decoded.index]
         wave.settle(live.active | live.asleep)
         if saves:
             self._set_bits(wave, number, before)
         self._set_exec(wave, lanes)
         self._scc_unknown = self._scc_unknown or bool(decoded.scalar_writes >> layout.SCC & 1)
-
-    def _made(self, decoded: Decoded, wave: Wave) -> None:
-        """A scalar instruction writes a lane mask: no half of another one."""
-        size, writes = self.wave_size // 32, decoded.scalar_writes & ~bits(layout.SCC, 1)
-        if any(bits(start, size) & writes not in (0, bits(start, size)) for start in wave.masks):
-            raise Unfit
 
     def _overwritten(self, wave: Wave, registers: int) -> None:
         size = self.wave_size // 32

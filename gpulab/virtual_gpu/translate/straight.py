@@ -229,17 +229,34 @@ class Straight(Sweeps):
                     self._drop(bits(layout.EXEC, 2), chunk)
             elif decoded.exec_effect or decoded.scalar_writes & bits(layout.EXEC, 2):
                 self._all_stay(decoded, chunk)
-            elif self._combines(decoded, self.run.masks):
-                size, writes = self.wave_size // 32, decoded.scalar_writes & ~bits(layout.SCC, 1)
-                if any(bits(start, size) & writes not in (0, writes) for start in chunk.masks):
-                    raise Unfit  # a half of another mask
-                self._combine(decoded, chunk)
-            elif decoded.scalar_reads & self.run.masks:
-                raise Unfit
             else:
-                self._drop(decoded.scalar_writes, chunk)
-                self._scalar(decoded, mode)
+                self._numbers_or_masks(decoded, mode, chunk)
             self._lost &= ~decoded.scalar_writes
+
+    def _numbers_or_masks(self, decoded: Decoded, mode: Mode, chunk: Chunk) -> None:
+        """A scalar instruction that leaves EXEC: on lane masks, of which the unit has its bits, or on numbers.
+
+        Raises:
+            Unfit: on a lane mask as a number.
+        """
+        if self._combines(decoded, self.run.masks):
+            self._whole_masks(decoded, chunk)
+            self._combine(decoded, chunk)
+        elif decoded.scalar_reads & self.run.masks:
+            raise Unfit
+        else:
+            self._drop(decoded.scalar_writes, chunk)
+            self._scalar(decoded, mode)
+
+    def _whole_masks(self, decoded: Decoded, chunk: Chunk) -> None:
+        """A scalar instruction writes a lane mask.
+
+        Raises:
+            Unfit: it is a half of another one.
+        """
+        size, writes = self.wave_size // 32, decoded.scalar_writes & ~bits(layout.SCC, 1)
+        if any(bits(start, size) & writes not in (0, bits(start, size)) for start in chunk.masks):
+            raise Unfit
 
     def _scalar(self, decoded: Decoded, mode: Mode) -> None:
         """A scalar instruction, or a branch on SCC that is not to be taken: ahead of the loop."""
