@@ -20,8 +20,8 @@ class Unfit(Exception):
 class Chunk:
     """Lanes of one pass. `number` is the chunk's index (i64), `bits` its EXEC bits (of type emitter.byte).
 
-    missed: of a chunk that is a whole wave with all lanes active, or that goes round a loop by itself (sweeps.py): the
-    label to go to where an access is neither of consecutive addresses nor of the same in all lanes.
+    missed: of a chunk that is a whole wave with all lanes active, or under EXEC from barrier to barrier (phases.py), or
+    that goes round a loop by itself (sweeps.py): the label to go to where an access is not quick.
     gathers: of a whole wave: lanes may read from anywhere, as those of one chunk do.
     last: stores that are to be done in the end, when all is checked: type, value, place, alignment. None where each is
     done at once.

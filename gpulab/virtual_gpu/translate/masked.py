@@ -25,6 +25,7 @@ from gpulab.virtual_gpu.translate.memory import (
     each_lane,
     gather,
     gathered,
+    is_apart,
     known_field,
     only_slow,
     pointers,
@@ -113,11 +114,8 @@ def _inside(wave: Wave, access: LaneAccess, site: Site, step: Value) -> tuple[St
     if kind == "i64":
         limit = e.steady(f"zext i32 {limit} to i64", limit)
     conditions = [*start.conditions, *([line.holds] if line is not None and line.holds != TRUE else [])]
-    if not isinstance(step, Integer):  # it is small enough not to wrap, and leaves lanes aligned
-        small = e.steady(f"add {kind} {step}, {FARTHEST}", step)
-        conditions.append(e.steady(f"icmp ult {kind} {small}, {2 * FARTHEST}", small))
-        uneven = e.steady(f"and {kind} {step}, 3", step)
-        conditions.append(e.steady(f"icmp eq {kind} {uneven}, 0", uneven))
+    if not isinstance(step, Integer):
+        conditions.append(is_apart(e, kind, step))
     for lane in [ZERO] if step == ZERO else wave.ends():
         place = start.relative
         if lane != ZERO:

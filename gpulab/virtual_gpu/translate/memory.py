@@ -317,6 +317,15 @@ def turned(e: Emitter, kind: str, place: Value, row: Memory, site: Site) -> Valu
     )
 
 
+def is_apart(e: Emitter, kind: str, step: Value) -> Value:
+    """Whether lanes that go up by a step (of the type `kind`) do not wrap, and are aligned as the first one is (i1)."""
+    small = e.steady(f"add {kind} {step}, {FARTHEST}", step)
+    small = e.steady(f"icmp ult {kind} {small}, {2 * FARTHEST}", small)
+    uneven = e.steady(f"and {kind} {step}, 3", step)
+    even = e.steady(f"icmp eq {kind} {uneven}, 0", uneven)
+    return e.steady(f"and i1 {even}, {small}", even, small)
+
+
 def scatter_to(chunk: Chunk, places: Value, data: Value, align: int) -> None:
     """Stores a dword of each active lane. Of lanes that store to one place the last one's value stays, as lane after
     lane."""
@@ -391,11 +400,7 @@ def _plan(chunk: Chunk, access: LaneAccess, site: Site) -> _Plan:
         def apart() -> tuple[Value, Value]:
             """The first and the last lane are inside, and so is what lies between: steps are too small to wrap."""
             kind_, step = f"i{line.width}", line.step
-            small = e.steady(f"add {kind_} {step}, {FARTHEST}", step)
-            small = e.steady(f"icmp ult {kind_} {small}, {2 * FARTHEST}", small)
-            uneven = e.steady(f"and {kind_} {step}, 3", step)
-            good = e.steady(f"icmp eq {kind_} {uneven}, 0", uneven)
-            good = e.steady(f"and i1 {good}, {small}", good, small)
+            good = is_apart(e, kind_, step)
             good = e.steady(f"and i1 {good}, {line.holds}", good, line.holds)
             whole = e.steady(f"mul {kind_} {step}, {e.lanes - 1}", step)
             last = turned(e, kind, e.let(f"add {kind} {start.relative}, {whole}"), access.row, site)
