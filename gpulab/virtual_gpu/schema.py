@@ -425,7 +425,7 @@ RANGE = _structure(
 )
 ACCESS = _structure(
     "Access",
-    "A memory access of a kernel as an observer knows it (translate/memory.py, Observed).",
+    "A memory access of a kernel as an observer knows it (translate/lane_access.py, Observed).",
     "u32 instruction, part, space, action, bytes, slot",
 )
 WEIGHT = _structure(

@@ -14,7 +14,7 @@ from gpulab.virtual_gpu import isa, schema
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine import counters, timing
 from gpulab.virtual_gpu.translate.decode import Decoded, Decoder
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 from tests.translate.kernels import ARCHITECTURES, Buffer, good
 
 

@@ -16,7 +16,7 @@ from gpulab import architectures
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import LaunchStruct, ThreadStruct, WaveStruct
 from gpulab.virtual_gpu.machine.observation import Caches, Kept, Observer
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 from tests.machine.test_observation_caches import ATOMIC, COMPARED, LOAD, STORE, Model
 
 ARENA = 0x7F_0000_0000

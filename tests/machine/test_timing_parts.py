@@ -17,7 +17,7 @@ from gpulab.virtual_gpu.machine import loops, sample, timing, traffic, unit
 from gpulab.virtual_gpu.machine.observation import Recorded, box
 from gpulab.virtual_gpu.machine.traffic import Seen
 from gpulab.virtual_gpu.machine.work import Traffic, Work
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 from tests.translate.kernels import device
 
 CDNA, RDNA = architectures.get("gfx942"), architectures.get("gfx1100")

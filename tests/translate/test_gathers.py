@@ -12,9 +12,10 @@ import gpulab
 from gpulab.virtual_gpu import dispatch, isa
 from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.machine import loading
-from gpulab.virtual_gpu.translate import jit, memory
+from gpulab.virtual_gpu.translate import jit
 from gpulab.virtual_gpu.translate.decode import Decoder
 from gpulab.virtual_gpu.translate.function import translate
+from gpulab.virtual_gpu.translate.places import MOST_GATHERS
 
 SOURCE = r"""
 #include <hip/hip_runtime.h>
@@ -252,6 +253,6 @@ def test_of_many_accesses_some_are_gathers_and_in_quick_code_none() -> None:
     kernel = program.kernels["many"]
     mode = dispatch.mode_register(kernel, program.arch)
     text = translate(program, kernel, Decoder(program, isa.table(program.arch)), mode, lanes=16).ir
-    assert len(re.findall(r"^each\.scattered\.", text, re.MULTILINE)) == memory.MOST_GATHERS
+    assert len(re.findall(r"^each\.scattered\.", text, re.MULTILINE)) == MOST_GATHERS
     assert "label %each." not in jit.without_detours(text)
     assert jit.compile_object(text, quick=True, keep=False)

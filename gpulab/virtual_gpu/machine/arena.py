@@ -2,7 +2,7 @@
 
 It begins with 4 GiB, whose addresses share their high half, and grows in place when something does not fit: addresses
 of what fits do not depend on it. How far it may grow, the computer's memory says (`Arena.reach`). Bounds checks of
-kernels are 32-bit arithmetic in any case (translate/memory.py).
+kernels are 32-bit arithmetic in any case (translate/places.py).
 What lies at a device address has a home, an address of this process. The two are the same, but for the memory that a
 device has for itself in a guarded arena: there host code that follows a device address meets a page that it may not
 touch.

@@ -14,8 +14,8 @@ from gpulab.records import AccessCost, AccessSample, InstructionCost, LineCost, 
 from gpulab.virtual_gpu.isa.row import Image, works_by_lane
 from gpulab.virtual_gpu.machine.counters import Contributions, access_quantities, float_operations
 from gpulab.virtual_gpu.translate.decode import Decoded
+from gpulab.virtual_gpu.translate.lane_access import Observed
 from gpulab.virtual_gpu.translate.layout import LANE_BYTES, LANE_ROW, LANE_SUMS
-from gpulab.virtual_gpu.translate.memory import Observed
 
 
 class Lanes(NamedTuple):

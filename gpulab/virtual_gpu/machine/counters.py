@@ -26,7 +26,7 @@ from gpulab.virtual_gpu.isa.row import AnyRow, Control, CrossLane, Image, Matrix
 from gpulab.virtual_gpu.machine import timing
 from gpulab.virtual_gpu.machine.work import Work
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 
 _CDNA = (
     "SQ_INSTS_VALU", "SQ_INSTS_MFMA", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR",

@@ -21,7 +21,7 @@ from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.context import NONE, Contexts
 from gpulab.virtual_gpu.machine.native.structures import LaunchStruct
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.memory import row_bytes
+from gpulab.virtual_gpu.translate.lane_access import row_bytes
 
 DEFAULT_LIMIT = 1 << 29
 SLICE = 1 << 18  # instructions before a wave lets others run

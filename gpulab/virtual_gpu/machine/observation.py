@@ -36,7 +36,7 @@ from gpulab.virtual_gpu.machine.native.structures import (
 )
 from gpulab.virtual_gpu.schema import constant
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 
 _U64 = ctypes.c_uint64
 

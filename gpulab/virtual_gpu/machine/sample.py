@@ -19,7 +19,7 @@ from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import CrowdStruct, ReplayStruct, SiteFlowStruct
 from gpulab.virtual_gpu.machine.observation import Recorded
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 
 _LOG_CUT = schema.constant("LOG_CUT")
 

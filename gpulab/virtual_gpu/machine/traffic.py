@@ -14,7 +14,7 @@ from gpulab.virtual_gpu.machine import sample, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.observation import Recorded
 from gpulab.virtual_gpu.machine.work import Traffic, Work, occupancy_of, units_of, workgroups_on_unit
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 
 MOST_CHANNELS = 128
 

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from gpulab.virtual_gpu.isa.instruction import Register
 from gpulab.virtual_gpu.isa.row import Memory
-from gpulab.virtual_gpu.translate import addresses_buffer, addresses_lds, layout, masked, memory
+from gpulab.virtual_gpu.translate import addresses_buffer, addresses_lds, lane_access, layout, masked, memory
 from gpulab.virtual_gpu.translate.addresses_buffer import Buffer
 from gpulab.virtual_gpu.translate.captured import Captured, Item, Scalar, Vector
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import ACC, memory_operands, returns_value, words
 from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, ZEROS, Emitter, Joined, Value, splats
+from gpulab.virtual_gpu.translate.lane_access import LaneAccess, Observed, Site
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.masked import Wave
-from gpulab.virtual_gpu.translate.memory import LaneAccess, Observed, Site
 
 _INTO_LDS = {words: Memory("", "lds", "store", 32, words) for words in (1, 2, 3, 4)}
 _DWORD = {action: Memory("", "global", action, 32) for action in ("load", "store")}
@@ -93,7 +93,7 @@ class Accesses:
                 row = item.decoded.row
                 if item.address.frame != frame or not isinstance(row, Memory):
                     continue
-                what = memory.described(row, site, max(1, row.element * row.count // 8))
+                what = lane_access.described(row, site, max(1, row.element * row.count // 8))
                 address = e.let(f"zext i32 {e.let(f'add i32 {frame}, {item.address.offset}')} to i64")
                 failed = e.let(
                     f"call i32 {function}(ptr %wave, i32 {item.decoded.index}, i32 {what}, i64 {address}, "
@@ -125,7 +125,7 @@ class Accesses:
             if one.place is None:
                 low: Value = e.let(f"getelementptr i8, ptr {site.addresses}, i64 {layout.BUFFER['zeros']}")
             else:
-                low = memory.row_place(e, site, one.place, self.wave_size)
+                low = lane_access.row_place(e, site, one.place, self.wave_size)
             high = e.let(f"getelementptr i8, ptr {low}, i64 {4 * self.wave_size}") if one.has_high else NULL
             failed = e.let(
                 f"call i32 {site.observer}(ptr %wave, i32 {number}, i64 {base}, i64 {lanes}, ptr {low}, ptr {high})"
@@ -281,7 +281,7 @@ class Accesses:
                 access, row=_DWORD[access.row.action], address=low, high=high, bytes=4, scattered=True, lanes=None,
                 place=self._place(), kept=None, slot=self.slot(~access.instruction),
             )  # fmt: skip
-            memory.record(among, piece, self.site)
+            lane_access.record(among, piece, self.site)
             if load:
                 (value,) = memory.load(among, piece, self.site)
                 parts[n] = e.let(f"select {e.v1} {some[n]}, {e.v32} {value}, {e.v32} {values[n]}")
@@ -306,7 +306,7 @@ class Accesses:
         self.recorded.append(
             Recorded(Observed(index, 1, "lds", "store", size), start, 0, False, None, access.place, None)
         )
-        memory.record(chunk, access, self.site)
+        lane_access.record(chunk, access, self.site)
         memory.store(chunk, access, self.site, values)
 
     def _access(
@@ -372,7 +372,7 @@ class Accesses:
         shared = None if twin is None else self.recorded[twin].place
         access.place, access.lanes = self._place() if shared is None else shared, item.inside
         self.recorded.append(Recorded(what, item_base, offset, wide, item.inside, access.place, twin))
-        memory.record(chunk, access, self.site, store=shared is None)
+        lane_access.record(chunk, access, self.site, store=shared is None)
         return access
 
     def _place(self) -> int:

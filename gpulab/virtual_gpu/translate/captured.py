@@ -34,7 +34,7 @@ from gpulab.virtual_gpu.translate.emitter import (
     splat,
     splats,
 )
-from gpulab.virtual_gpu.translate.memory import Site
+from gpulab.virtual_gpu.translate.lane_access import Site
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.scalars import Scalars
 

@@ -10,8 +10,8 @@ from gpulab.virtual_gpu.translate import jit, layout
 from gpulab.virtual_gpu.translate.crosslane import CrossLaneEmitter
 from gpulab.virtual_gpu.translate.decode import Decoder
 from gpulab.virtual_gpu.translate.emitter import Emitter, Value
+from gpulab.virtual_gpu.translate.lane_access import Observed, Site
 from gpulab.virtual_gpu.translate.liveness import Live, analyse
-from gpulab.virtual_gpu.translate.memory import Observed, Site
 from gpulab.virtual_gpu.translate.runs import Run
 from gpulab.virtual_gpu.translate.salu import Salu
 from gpulab.virtual_gpu.translate.scalars import Scalars

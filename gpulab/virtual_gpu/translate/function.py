@@ -274,11 +274,11 @@ def translate(
     Args:
         mode: the MODE register at the start.
         profile: also count how often each lane was active, per segment.
-        check_alignment: refuse unaligned loads and stores (see memory.py).
+        check_alignment: refuse unaligned loads and stores (see lane_access.py).
         lanes: of a chunk (emitter.py); None for what the support code was built with, the host's own.
         checked: tell the checker (machine/native/checked.h) all that it wants to know.
         quick: of a large kernel, put what is outside loops into `Translation.quick`.
-        wide: device memory may lie beyond its first 4 GiB (see memory.py).
+        wide: device memory may lie beyond its first 4 GiB (see places.py).
 
     Raises:
         UnsupportedInstruction: an instruction without a row, or one that gpulab cannot execute.

@@ -16,7 +16,7 @@ from gpulab.virtual_gpu.isa.row import Image
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ACC, Decoded, bits, image_operands, scalar_number
 from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Value, signed
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 from gpulab.virtual_gpu.translate.scalars import Scalars
 
 

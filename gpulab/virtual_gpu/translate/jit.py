@@ -27,7 +27,7 @@ _host: Any = None
 
 # The way to what is done for a whole wave (translate/runs.py): without optimisation its vectors are not worth having.
 _WAVE = re.compile(r"br i1 %\w+, label %full\.\d+, label (%narrow\.\d+)")
-# The way to a gather or scatter (translate/memory.py), which takes longer to compile than the call behind it.
+# The way to a gather or scatter (translate/places.py), which takes longer to compile than the call behind it.
 _EACH = re.compile(r"label %each\.(scattered\.\d+)\.\d+")
 
 STORE = cache.Store("host", 256 << 20, own=True)

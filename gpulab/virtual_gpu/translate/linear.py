@@ -4,7 +4,7 @@ or through one chunk's pass of a loop (sweeps.py).
 A vector whose lane i holds first + step * i needs no look at its lanes: what an address comes to in the first lane,
 and the step, say whether the addresses are consecutive and where they end. Vectors are known by their IR values. One
 comparison tells whether a register holds such a vector (`Line.holds`); of what is computed from it the first lane and
-the step are computed alone. Of what is computed in other ways nothing is known, and its lanes are compared (memory.py).
+the step are computed alone. Of what is computed in other ways nothing is known, and its lanes are compared (places.py).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Where it is known how addresses go up from lane to lane (linear.py), the first and the last active lane are checked,
 and the access is one of vectors under EXEC, of one element for all lanes, or a gather. Else the lanes are checked one
 beside the other, and it is a gather or a scatter. What is not inside the allocation that the instruction used last
-(memory.py) leads to the wave's label `missed`.
+(places.py) leads to the wave's label `missed`.
 
 There are no masked loads: of a `select` between one and another value LLVM 22 makes one where the `select` is
 (InstCombine), which may be behind a store to the same place.
@@ -15,13 +15,11 @@ from collections.abc import Callable
 
 from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.emitter import FALSE, NOTHING, TRUE, ZERO, Emitter, Integer, Value, splat
+from gpulab.virtual_gpu.translate.lane_access import LaneAccess, Site, alignment
 from gpulab.virtual_gpu.translate.lanesets import ALL
-from gpulab.virtual_gpu.translate.memory import (
+from gpulab.virtual_gpu.translate.places import (
     FARTHEST,
-    LaneAccess,
-    Site,
     Start,
-    alignment,
     each_lane,
     gather,
     gathered,

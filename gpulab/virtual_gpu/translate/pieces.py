@@ -15,7 +15,7 @@ from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded
 from gpulab.virtual_gpu.translate.emitter import Local, Value
 from gpulab.virtual_gpu.translate.frame import Frame, Piece
-from gpulab.virtual_gpu.translate.memory import Observed
+from gpulab.virtual_gpu.translate.lane_access import Observed
 from gpulab.virtual_gpu.translate.steady import is_steady
 
 # Adds the small counts of a row of lane counts (layout.py) to its sums, and sets them to zero.

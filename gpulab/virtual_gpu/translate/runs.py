@@ -24,9 +24,9 @@ from gpulab.virtual_gpu.translate.captured import Capture, Gathered, Item, Vecto
 from gpulab.virtual_gpu.translate.chunk import Chunk
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, into_lds, scalar_number, words
 from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Value, signed
+from gpulab.virtual_gpu.translate.lane_access import Observed, Site
 from gpulab.virtual_gpu.translate.lanewise import Lanewise
 from gpulab.virtual_gpu.translate.liveness import Live
-from gpulab.virtual_gpu.translate.memory import Observed, Site
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.scalars import Scalars
 

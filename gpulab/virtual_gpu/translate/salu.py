@@ -11,7 +11,7 @@ from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import Decoded, MemoryOperands, literal_bits, memory_operands, scalar_number
 from gpulab.virtual_gpu.translate.emitter import FALSE, TRUE, ZERO, Constant, Emitter, Integer, Value, signed
 from gpulab.virtual_gpu.translate.expressions import Reader, ir_type
-from gpulab.virtual_gpu.translate.memory import Observed, Site, row_place
+from gpulab.virtual_gpu.translate.lane_access import Observed, Site, row_place
 from gpulab.virtual_gpu.translate.modes import Mode, clamped, flushed_input, flushed_output, reader_of, scaled
 from gpulab.virtual_gpu.translate.scalars import Scalars
 

@@ -225,7 +225,7 @@ static inline Texel border_of(const Picture *v, const Sampling *s) {
 /* ------------------------------------------------------------------------------------------------------- observers */
 
 /* What an observer gets of each tap: low and high halves of the lanes' addresses, of a store also its words and the
-   lanes that it changed (translate/memory.py, row_bytes). */
+   lanes that it changed (translate/lane_access.py, row_bytes). */
 typedef struct { u32 row[7 * 64] __attribute__((aligned(64))); u64 lanes; } Tap;
 
 typedef struct { Tap tap[MOST_TAPS]; u32 count, size; } Taps;

@@ -458,7 +458,7 @@ PLACE_IS(Range, size, 8);
 PLACE_IS(Range, flags, 16);
 PLACE_IS(Range, home, 24);
 
-/* A memory access of a kernel as an observer knows it (translate/memory.py, Observed). */
+/* A memory access of a kernel as an observer knows it (translate/lane_access.py, Observed). */
 struct Access {
   u32 instruction;
   u32 part;
