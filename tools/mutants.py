@@ -127,6 +127,7 @@ TESTS: tuple[tuple[str, str], ...] = (
             ("observe", "tests/machine/test_observe_alone.py tests/machine/test_observation.py"),
             ("matrix", "tests/machine/test_matrix_alone.py tests/isa/test_matrix.py"),
             ("workgroups", "tests/machine/test_device.py tests/hip/test_launches.py tests/hip/test_faults.py"),
+            ("turns", "tests/machine/test_waiting_blocks.py tests/hip/test_launches.py tests/hip/test_faults.py"),
         )
     ),
     (

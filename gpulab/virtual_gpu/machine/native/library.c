@@ -7,6 +7,7 @@
 #include "observe.c"
 #include "replay.c"
 #include "rounding.c"
+#include "turns.c"
 #include "unit.c"
 #include "workgroups.c"
 

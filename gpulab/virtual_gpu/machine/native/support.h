@@ -126,6 +126,18 @@ INTERNAL int fault(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address,
 INTERNAL Fault fault_of(Wave *wave, u32 kind, u32 instruction, u32 lane, u64 address, u32 bytes, u32 access);
 INTERNAL void take_fault(Thread *thread, const Fault *found);
 
+/* Instructions of several waves that take turns, of which none ends, that say nothing yet, however low the limit. */
+enum { PATIENCE = 1 << 28 };
+
+/* Workgroups take turns (turns.c): a new slice for a wave that has used its own, 0 after a fault: it has none left;
+   whether a wave that gives way has done something since it last did; whether a workgroup need not go on; at the end of
+   a round of a cooperative launch, and of another, whether its workgroups wait in vain. */
+INTERNAL NOINLINE int refill(const Launch *launch, Wave *wave);
+INTERNAL NOINLINE int went_on(const Launch *launch, Wave *wave);
+INTERNAL int dropped(Thread *thread, u64 number);
+INTERNAL int waits_for_ended(Thread *thread);
+INTERNAL NOINLINE void look_around(Thread *thread);
+
 /* One access of a chunk, unpacked from an ACCESS_ word. Words of a lane's element lie `step` bytes apart. */
 typedef struct {
   Wave *wave;

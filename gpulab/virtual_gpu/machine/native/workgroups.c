@@ -183,39 +183,6 @@ static u32 go_straight(Thread *thread, u64 number, const u32 *group) {
   return (u32)through;
 }
 
-/* Slices where workgroups wait for each other: of a wave that waits, and of others by Thread.short. */
-enum { STILL_SLICE = 1 << 8, SHORT_SLICE = 1 << 16, SHORTER_SLICE = 1 << 14 };
-
-/* A new slice of instructions for a wave that has used its own; 0 after a fault: it has none left. */
-static NOINLINE int refill(const Launch *launch, Wave *wave) {
-  i64 slice = (i64)launch->slice;
-  u64 shorter = wave->thread->shorter;
-  if (shorter) slice = wave->still ? STILL_SLICE : shorter == 1 ? SHORT_SLICE : SHORTER_SLICE;
-  if (wave->steps < slice) slice = wave->steps;
-  if (slice <= 0) {
-    fault(wave, FAULT_TIMEOUT, wave->first_instruction, ~0u, 0, 0, ~0u);
-    return 0;
-  }
-  wave->steps -= slice;
-  wave->budget += slice;
-  wave->counted += slice;
-  return 1;
-}
-
-/* Instructions of several waves that take turns, of which none ends, that say nothing yet, however low the limit. */
-enum { PATIENCE = 1 << 28 };
-
-/* Whether a wave that gives way has done something since it last did. */
-static NOINLINE int went_on(const Launch *launch, Wave *wave) {
-  const Loose64 *scalars = (const Loose64 *)wave->scalars, *vgprs = (const Loose64 *)wave->vgprs;
-  u64 found = wave->pc + 1, count = (u64)launch->vgprs * launch->wave_size / 2;
-  for (u32 i = 0; i < SCALAR_REGISTERS / 2; i++) found = (found ^ scalars[i]) * 0x9e3779b97f4a7c15;
-  for (u64 i = 0; i < count; i++) found = (found ^ vgprs[i]) * 0x9e3779b97f4a7c15;
-  wave->still = found == wave->seen;
-  wave->seen = found;
-  return !wave->still;
-}
-
 /* What was withheld of a wave's slice is there again. */
 static inline void give_back(Wave *wave) {
   wave->budget += wave->withheld;
@@ -287,77 +254,6 @@ done:
   return live;
 }
 
-/* Rounds for which a workgroup goes on after its first finding. */
-enum { FURTHER = 8 };
-
-/* Whether a workgroup need not go on. Of several faults that of the workgroup with the lowest number is reported,
-   whatever the threads' speed: so after a fault the workgroups before it run on, if they do not wait for ever. In a
-   checked launch its own does for a while: it may have more to find. */
-static int dropped(Thread *thread, u64 number) {
-  Launch *launch = thread->launch;
-  if (__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) return 1;
-  u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
-  if (faulted == ~0ull || number > faulted) return faulted != ~0ull;
-  if (number == faulted && !launch->checker) return 1;
-  return thread->grace++ > (number == faulted ? FURTHER : 64);
-}
-
-/* At the end of a round of a cooperative launch: whether its workgroups wait at the grid's barrier for others that have
-   ended. They sleep there; that they do nothing else for many rounds is what a long wait looks like, too, so those
-   that arrived and those that ended have to be all. Reports the first of them. */
-static int waits_for_ended(Thread *thread) {
-  Launch *launch = thread->launch;
-  thread->quiet = thread->awake ? 0 : thread->quiet + 1;
-  thread->awake = 0;
-  if (thread->quiet < 64 || thread->fault.kind) return 0; /* after a fault others end that would have gone on */
-  u64 arrived = __atomic_load_n((u32 *)launch->grid_barrier, __ATOMIC_RELAXED) & 0xffff;
-  u64 gone = __atomic_load_n(&launch->gone, __ATOMIC_RELAXED);
-  if (!arrived || !gone || arrived + gone < launch->total) return 0;
-  u64 first = 0;
-  for (u64 i = 1; i < thread->used; i++) if (thread->number[i] < thread->number[first]) first = i;
-  Wave *waves = (Wave *)((u8 *)thread->memory + thread->order[first] * thread->slot_bytes);
-  for (u32 w = 0; w < launch->waves; w++)
-    if (waves[w].status == WAVE_SLEEP)
-      return fault(waves + w, FAULT_GRID_BARRIER, waves[w].first_instruction, ~0u, 0, 0, ~0u);
-  return 0;
-}
-
-/* Rounds in which no wave ended, after which workgroups may wait for those that have not started. */
-enum { ROUNDS = 4 };
-
-/* At the end of a round in which no other workgroup could start: if those that are there seem to wait for others, more are
-   kept alive from now on, and those that wait get short slices. They do if no wave has gone on, for certain; and perhaps if
-   none has ended for some time, which a long kernel looks like, too. On a device the workgroups that it holds at the same
-   time may wait for each other. Reports one of them if no wave of the launch goes on any more. */
-static NOINLINE void look_around(Thread *thread) {
-  Launch *launch = thread->launch;
-  u64 work = thread->since - (thread->since < thread->mark ? 0 : thread->mark);
-  thread->mark = thread->since;
-  int moved = thread->moved != 0;
-  thread->moved = 0;
-  thread->rounds++;
-  if (moved) {
-    __atomic_fetch_add(&launch->moves, 1, __ATOMIC_RELAXED);
-    thread->waited = 0;
-    if (!launch->fits || thread->rounds < ROUNDS) return;
-  } else {
-    u64 moves = __atomic_load_n(&launch->moves, __ATOMIC_RELAXED);
-    thread->waited = moves == thread->moves ? thread->waited + work : 0;
-    thread->moves = moves;
-  }
-  u64 allowed = moved ? 2 * thread->allowed : launch->room;
-  if (allowed > launch->room) allowed = launch->room;
-  for (u64 i = thread->allowed; i < allowed; i++) thread->order[i] = i;
-  if (allowed > thread->allowed) thread->allowed = allowed, thread->waited = 0;
-  thread->shorter = moved && thread->shorter < 2 ? 1 : 2;
-  thread->rounds = 0;
-  if (thread->waited <= PATIENCE || thread->fault.kind) return;
-  Wave *waves = (Wave *)((u8 *)thread->memory + thread->order[0] * thread->slot_bytes);
-  for (u32 w = 0; w < launch->waves; w++)
-    if (waves[w].still)
-      fault(waves + w, FAULT_TIMEOUT, waves[w].first_instruction, ~0u, 0, (u32)thread->used, ~0u);
-}
-
 /* What the thread has done since the last call goes to a workgroup's amount: its first, or more of it. */
 static inline void weigh(Thread *thread, const Launch *launch, u64 number, int first) {
   const u64 *counters = (const u64 *)thread->template_wave.counters;
@@ -373,6 +269,63 @@ static inline void weigh(Thread *thread, const Launch *launch, u64 number, int f
 /* Workgroups. */
 enum { BETWEEN_PAUSES = 1024 };
 
+/* The number of the next workgroup that the thread may start now; ~0 if there is none, or no room for it. */
+static inline u64 take_next(Thread *thread) {
+  Launch *launch = thread->launch;
+  if (!thread->used) { /* nobody waits for anybody */
+    if (thread->allowed != launch->residents) { /* at first, and when more were alive */
+      thread->allowed = launch->residents;
+      for (u64 i = 0; i < thread->allowed; i++) thread->order[i] = i;
+    }
+    thread->shorter = thread->rounds = thread->moved = 0;
+  }
+  if (thread->used >= thread->allowed || __atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) return ~0ull;
+  u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED);
+  if (thread->own >= thread->own_end && faulted == ~0ull) {
+    thread->own = __atomic_fetch_add(&launch->next, launch->batch, __ATOMIC_RELAXED);
+    thread->own_end = thread->own + launch->batch;
+    if (thread->own_end > launch->total) thread->own_end = thread->own < launch->total ? launch->total : thread->own;
+  }
+  if (launch->only) thread->own = recorded_from(launch, thread->own);
+  /* After a fault what was set aside and comes before it is still run: the lowest faulting one is reported. */
+  if (thread->own >= thread->own_end || thread->own >= faulted) return ~0ull;
+  return thread->own++;
+}
+
+/* A workgroup's first turn. 1: it is through already, straight; else it has a place among those that are alive. */
+static inline int start(Thread *thread, u64 number) {
+  Launch *launch = thread->launch;
+  u32 group[3], through = 0;
+  coordinates(launch, number, group);
+  int observed = launch->observer && (number < launch->observed || is_recorded(launch->observation, group));
+  thread->executed += launch->waves;
+  if (launch->straight && !observed) {
+    through = go_straight(thread, number, group);
+    if (through == launch->waves) return 1;
+  }
+  start_group(thread, thread->order[thread->used], number, group, observed, through);
+  thread->number[thread->used] = number;
+  thread->at = thread->used++;
+  return 0;
+}
+
+/* The workgroup whose turn it was is not alive any more. */
+static inline void leave(Thread *thread) {
+  Launch *launch = thread->launch;
+  if (launch->grid_barrier) __atomic_fetch_add(&launch->gone, 1, __ATOMIC_RELAXED);
+  u64 at = thread->at, slot = thread->order[at], last = --thread->used;
+  thread->order[at] = thread->order[last];
+  thread->number[at] = thread->number[last];
+  thread->order[last] = slot;
+}
+
+/* Whether it is time for a pause, so much work or so many workgroups after the last one. */
+static inline int is_pause(Thread *thread, u64 work) {
+  if (thread->ended < BETWEEN_PAUSES && work < thread->launch->slice) return 0;
+  thread->ended = thread->work = 0;
+  return 1;
+}
+
 /* Runs workgroups until there are none left, then returns 0. Returns 1 for a pause, to be called again: after about
    one slice's work and now and then besides, so that Python comes to see a Ctrl-C, and to optimise the code; and when a
    wave has called the host. */
@@ -380,45 +333,17 @@ int gpulab_run(Thread *thread) {
   Launch *launch = thread->launch;
   u8 *memory = (u8 *)thread->memory;
   for (;;) {
-    int fresh = 0;
-    if (thread->at >= thread->used) {
-      /* All residents had their turn: a new workgroup if there is room, else round again. */
-      u64 faulted = __atomic_load_n(&launch->faulted, __ATOMIC_RELAXED), next = ~0ull;
-      if (!thread->used) { /* nobody waits for anybody */
-        if (thread->allowed != launch->residents) { /* at first, and when more were alive */
-          thread->allowed = launch->residents;
-          for (u64 i = 0; i < thread->allowed; i++) thread->order[i] = i;
-        }
-        thread->shorter = thread->rounds = thread->moved = 0;
+    int first = 0;
+    if (thread->at >= thread->used) { /* all had their turn: a new workgroup if there is room, else round again */
+      u64 next = take_next(thread);
+      first = next != ~0ull;
+      if (first && start(thread, next)) {
+        if (launch->amounts) weigh(thread, launch, next, 1);
+        thread->ended++;
+        if (is_pause(thread, 0)) return 1;
+        continue;
       }
-      if (thread->used < thread->allowed && !__atomic_load_n(&launch->cancel, __ATOMIC_RELAXED)) {
-        if (thread->own >= thread->own_end && faulted == ~0ull) {
-          thread->own = __atomic_fetch_add(&launch->next, launch->batch, __ATOMIC_RELAXED);
-          thread->own_end = thread->own + launch->batch;
-        }
-        /* After a fault what was set aside and comes before it is still run: the lowest faulting one is reported. */
-        if (launch->only) thread->own = recorded_from(launch, thread->own);
-        if (thread->own < thread->own_end && thread->own < faulted) next = thread->own++;
-      }
-      if (next < launch->total) {
-        u32 group[3], through = 0;
-        coordinates(launch, next, group);
-        int observed = launch->observer && (next < launch->observed || is_recorded(launch->observation, group));
-        thread->executed += launch->waves;
-        if (launch->straight && !observed) {
-          through = go_straight(thread, next, group);
-          if (through == launch->waves) {
-            if (launch->amounts) weigh(thread, launch, next, 1);
-            if (++thread->ended < BETWEEN_PAUSES) continue;
-            thread->ended = thread->work = 0;
-            return 1;
-          }
-        }
-        start_group(thread, thread->order[thread->used], next, group, observed, through);
-        thread->number[thread->used] = next;
-        thread->at = thread->used++;
-        fresh = 1;
-      } else {
+      if (!first) {
         if (!thread->used) return 0;
         thread->at = 0;
         if (launch->grid_barrier) waits_for_ended(thread);
@@ -428,27 +353,21 @@ int gpulab_run(Thread *thread) {
     }
     u64 at = thread->at;
     u32 live = run_group(thread, memory + thread->order[at] * thread->slot_bytes);
-    if (launch->amounts) weigh(thread, launch, thread->number[at], fresh);
-    if (live && live != ~0u && !dropped(thread, thread->number[at])) {
-      thread->at++;
-      thread->work += 64;
-      if (launch->ready && *(u64 *)launch->ready) { /* who waits for the host does not wait for other workgroups */
-        thread->moved = 1;
-        return 1;
-      }
-      if (thread->work >= launch->slice) {
-        thread->work = 0;
-        return 1;
-      }
+    if (launch->amounts) weigh(thread, launch, thread->number[at], first);
+    if (!live || live == ~0u || dropped(thread, thread->number[at])) {
+      leave(thread);
+      thread->ended++;
+      if (is_pause(thread, thread->work)) return 1;
       continue;
     }
-    if (launch->grid_barrier) __atomic_fetch_add(&launch->gone, 1, __ATOMIC_RELAXED);
-    u64 slot = thread->order[at], last = --thread->used;
-    thread->order[at] = thread->order[last];
-    thread->number[at] = thread->number[last];
-    thread->order[last] = slot;
-    if (++thread->ended >= BETWEEN_PAUSES || thread->work >= launch->slice) {
-      thread->ended = thread->work = 0;
+    thread->at++;
+    thread->work += 64;
+    if (launch->ready && *(u64 *)launch->ready) { /* who waits for the host does not wait for other workgroups */
+      thread->moved = 1;
+      return 1;
+    }
+    if (thread->work >= launch->slice) {
+      thread->work = 0;
       return 1;
     }
   }
