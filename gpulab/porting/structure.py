@@ -92,7 +92,7 @@ class CppSource:
         stack = outside
         inside: list[int] = []
         line = -1
-        counts = dict.fromkeys("([{", 0)
+        braces = 0  # open ones outside of directives
         for position, text in enumerate(self.texts):
             if self.kinds[position] != SIGN or (text not in OPENERS and text not in CLOSERS):
                 continue
@@ -103,21 +103,18 @@ class CppSource:
             stack = inside if directive >= 0 else outside
             if text in OPENERS:
                 stack.append(position)
-                if stack is outside:
-                    counts[text] += 1
+                braces += stack is outside and text == "{"
                 continue
             wanted = CLOSERS[text]
             if stack and self.texts[stack[-1]] == wanted:
                 opener = stack.pop()
-            elif stack is outside and text == "}" and counts["{"]:
+            elif stack is outside and text == "}" and braces:
                 opener = stack.pop()  # parentheses left open end with the block they stand in
                 while self.texts[opener] != "{":
-                    counts[self.texts[opener]] -= 1
                     opener = stack.pop()
             else:
                 continue
-            if stack is outside:
-                counts[wanted] -= 1
+            braces -= stack is outside and text == "}"
             partner[opener], partner[position] = position, opener
         self.partner = partner
 
@@ -197,8 +194,6 @@ class CppSource:
                         position - 4,
                     ):
                         found.add(texts[position])
-                elif before == "using":
-                    found.add(texts[position])
         return frozenset(found)
 
     def _parameters(self, position: int) -> list[str]:

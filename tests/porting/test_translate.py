@@ -335,8 +335,9 @@ def test_a_report_repeats_short_advice_and_names_the_line_of_long_advice() -> No
         findings.Note(line, 2, "unknown", f"what {line}", advice[length], code)
         for line, length, code in ((1, 40, "a;"), (2, 41, "b;"), (3, 40, ""), (4, 41, "d;"), (4, 41, "d;"), (2, 41, ""))
     )
-    report = translate.Translation("", (), notes, "", "a.cu").report()
-    assert report == (
+    made = translate.Translation("", (), notes, "", "a.cu")
+    assert made.first_line == 1
+    assert made.report() == (
         f"a.cu:1:2: unknown: what 1\n    a;\n    → {advice[40]}\n"
         f"a.cu:2:2: unknown: what 2\n    b;\n    → {advice[41]}\n"
         f"a.cu:3:2: unknown: what 3\n    → {advice[40]}\n"
