@@ -367,16 +367,18 @@ def test_descriptors_bit_by_bit() -> None:
     assert (descriptor.wave_size(bytes(raw), "gfx1030"), descriptor.wave_size(bytes(raw), "gfx90a")) == (32, 64)
 
 
-def line_program(body: bytes, version: int = 5) -> bytes:
-    """A line number program by hand, of DWARF 4 or 5, with one file."""
+def line_program(body: bytes, version: int = 5, tables: bytes | None = None) -> bytes:
+    """A line number program by hand, of DWARF 4 or 5, with two files."""
     head = bytes([4, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1])
-    if version == 4:
+    if tables is not None:
+        middle = head + tables
+    elif version == 4:
         names = b"above\0\0" + b"a.py\0\x01\x00\x00" + b"/b.py\0\x01\x00\x00\0"
         middle = head + names
     else:
         names = bytes([1, 1, 8, 2]) + b"/here\0above\0" + bytes([2, 1, 8, 2, 11, 2]) + b"c.py\0\x00a.py\0\x01"
         middle = head + names
-    start = struct.pack("<H", version) + (b"\x08\x00" if version == 5 else b"")
+    start = struct.pack("<H", version) + (b"\x08\x00" if version >= 5 else b"")
     text = start + struct.pack("<I", len(middle)) + middle + body
     return struct.pack("<I", len(text)) + text
 
@@ -403,6 +405,95 @@ def test_line_programs_by_hand(version: int) -> None:
         (0x1018 + 84, name, 10, 7),
     ]  # fmt: skip
     assert lines.rows({}) == []
+
+
+A_PY, C_PY = "above/a.py", "/here/c.py"
+
+
+@pytest.mark.parametrize(
+    ("body", "rows"),
+    [
+        (b"\x01", [(0x1000, A_PY, 1, 0)]),
+        (b"\x04\x00\x01", [(0x1000, C_PY, 1, 0)]),
+        (b"\x04\x02\x01", [(0x1000, "", 1, 0)]),  # a file that is not there
+        (b"\x05\x81\x01\x03\x02\x01", [(0x1000, A_PY, 3, 129)]),
+        (b"\x06\x07\x0a\x0b\x01", [(0x1000, A_PY, 1, 0)]),
+        (b"\x0c\x01\x0c\x81\x01\x01", [(0x1000, A_PY, 1, 0)]),  # set_isa has an operand
+        (b"\x02\x81\x01\x01", [(0x1000 + 129 * 4, A_PY, 1, 0)]),
+        (b"\x03\x70\x01", [(0x1000, A_PY, 0, 0)]),  # lines before the first
+        (bytes([13]), [(0x1000, A_PY, 0, 0)]),
+        (bytes([13 + 5]), [(0x1000, A_PY, 1, 0)]),
+        (bytes([13 + 13]), [(0x1000, A_PY, 9, 0)]),
+        (bytes([13 + 14 + 5]), [(0x1004, A_PY, 1, 0)]),
+        (b"\x03\x09" + bytes([255]), [(0x1000 + 17 * 4, A_PY, 9, 0)]),
+        (b"\x00\x03\x80\xaa\xbb\x01", [(0x1000, A_PY, 1, 0)]),  # an extended opcode that is not known
+        (b"\x00\x05\x02\x00\x30\x00\x00\x01", [(0x3000, A_PY, 1, 0)]),  # an address of four bytes
+        (b"\x03\x09\x05\x07\x04\x00\x01" + END + b"\x01", [(0, A_PY, 1, 0), (0x1000, C_PY, 10, 7)]),
+        (b"", []),
+    ],
+)
+def test_opcodes_of_line_programs(body: bytes, rows: list[tuple[int, str, int, int]]) -> None:
+    assert lines.rows({".debug_line": line_program(SET_ADDRESS + body)}) == rows
+
+
+def test_files_of_dwarf_4() -> None:
+    def named(number: int) -> str:
+        (row,) = lines.rows({".debug_line": line_program(SET_ADDRESS + bytes([4, number, 1]), 4)})
+        return row.file
+
+    assert [named(number) for number in range(4)] == ["", "above/a.py", "/b.py", ""]
+
+
+STRINGS = {".debug_line_str": b"abc\0x.py\0", ".debug_str": b"ab\0x.py\0"}
+FOLDERS = bytes([1, 1, 8, 2]) + b"/here\0above\0"
+FIRST = {8: b"c.py\0", 0x1F: bytes(4), 0x0E: bytes(4)}
+
+
+@pytest.mark.parametrize(("form", "path"), [(8, b"x.py\0"), (0x1F, b"\4\0\0\0"), (0x0E, b"\3\0\0\0")])
+@pytest.mark.parametrize(
+    ("folder_form", "folder"), [(0x0B, b"\1"), (5, b"\1\0"), (6, b"\1" + bytes(3)), (7, b"\1" + bytes(7)), (15, b"\1")]
+)
+@pytest.mark.parametrize(
+    ("content", "other"),
+    [(None, b""), (0x1E, bytes(range(16))), (9, b"\3abc"), (15, b"\x81\1"), (8, b"zz\0"), (9, b"\0")],
+)  # fmt: skip
+def test_forms_of_dwarf_5(
+    form: int, path: bytes, folder_form: int, folder: bytes, content: int | None, other: bytes
+) -> None:
+    """DWARF 5, 6.2.4.1: each form of a path and of a folder's number, with another field (0x2001) before them."""
+    formats = [
+        *([] if content is None else [b"\x81\x40" + bytes([content])]),
+        bytes([1, form]),
+        bytes([2, folder_form]),
+    ]
+    files = bytes([len(formats)]) + b"".join(formats) + b"\2"
+    files += other + FIRST[form] + folder.replace(b"\1", b"\0") + other + path + folder
+    found = lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, FOLDERS + files), **STRINGS})
+    assert found == [(0x1000, "above/x.py", 1, 0)]
+
+
+def test_paths_without_a_folder() -> None:
+    def named(folder: bytes, path: bytes, folders: bytes = FOLDERS) -> str:
+        tables = folders + bytes([2, 1, 8, 2, 11, 2]) + b"c.py\0\0" + path + b"\0" + folder
+        return lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, tables)})[0].file
+
+    assert named(b"\2", b"x.py") == "x.py"  # no such folder
+    assert named(b"\1", b"/x.py") == "/x.py"
+    assert named(b"\0", b"x.py", bytes([1, 1, 8, 1, 0])) == "x.py"
+    assert named(b"\0", b"x.py", bytes([0, 0])) == "x.py"
+    unknown = FOLDERS + bytes([1, 1, 0x99, 1]) + b"c.py\0"
+    assert lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, unknown)}) == []
+
+
+def test_several_line_programs() -> None:
+    second, first = (line_program(b"\x00\x09\x02" + struct.pack("<Q", at) + b"\1") for at in (0x2000, 0x1000))
+    rows = [(0x1000, A_PY, 1, 0), (0x2000, A_PY, 1, 0)]
+    assert lines.rows({".debug_line": second + first}) == rows
+    for other in (line_program(SET_ADDRESS + b"\1", 3), line_program(SET_ADDRESS + b"\1", 6)):
+        assert lines.rows({".debug_line": second + other + first}) == rows  # of another version
+    for end in (b"\1", bytes(3), bytes(4), struct.pack("<I", 1) + bytes(0), struct.pack("<I", 0xFFFFFFFF) + bytes(12)):
+        assert lines.rows({".debug_line": second + first + end}) == rows
+    assert lines.rows({".debug_line": second + first[:-1]}) == rows[1:]
 
 
 def test_damaged_line_programs_give_no_lines() -> None:
