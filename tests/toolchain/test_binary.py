@@ -6,6 +6,7 @@ import re
 import struct
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -365,6 +366,84 @@ def test_descriptors_bit_by_bit() -> None:
     assert not {"accum_offset", "tg_split", "enable_private_segment"} & set(rdna)
     struct.pack_into("<H", raw, 56, 1 << 10)
     assert (descriptor.wave_size(bytes(raw), "gfx1030"), descriptor.wave_size(bytes(raw), "gfx90a")) == (32, 64)
+
+
+LOW, HIGH = "s_add_u32 s4, s4, 0x10", "s_addc_u32 s5, s5, 0"
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ([LOW, HIGH], (0, 1, None)),
+        (
+            [
+                "s_sext_i32_i16 s5, s5",
+                "s_add_co_u32 s4, s4, 16",
+                "s_wait_alu 0xfffe",
+                "s_nop 0",
+                "s_delay_alu 1",
+                "s_waitcnt_depctr 0",
+                "s_add_co_ci_u32 s5, s5, -1",
+            ],
+            (1, 6, None),
+        ),
+        (["s_add_nc_u64 s[4:5], s[4:5], 0x10"], (None, None, 0)),
+        (["s_nop 0", "s_add_nc_u64 s[4:5], s[4:5], lit64(0x10)"], (None, None, 1)),
+        ([], (None, None, None)),
+        ([LOW], (None, None, None)),
+        ([HIGH], (None, None, None)),
+        ([HIGH, LOW], (None, None, None)),
+        ([LOW, LOW, HIGH], (None, None, None)),
+        ([LOW, "s_add_nc_u64 s[4:5], s[4:5], 0x10"], (None, None, None)),
+        (["v_mov_b32 v0, 0", LOW, HIGH], (None, None, None)),
+        ([LOW, "v_mov_b32 v0, 0", HIGH], (None, None, None)),
+        # other registers, and additions of the other half's kind
+        ([LOW.replace("s4, s4", "s6, s4"), HIGH], (None, None, None)),
+        ([LOW.replace("s4, s4", "s4, s6"), HIGH], (None, None, None)),
+        ([LOW, HIGH.replace("s5, s5", "s5, s6")], (None, None, None)),
+        ([LOW, HIGH.replace("s5, s5", "s6, s5")], (None, None, None)),
+        ([LOW, HIGH.replace("s5, s5", "s4, s4")], (None, None, None)),
+        ([LOW.replace("add", "addc"), HIGH], (None, None, None)),
+        ([LOW, HIGH.replace("addc", "add")], (None, None, None)),
+        ([LOW, "s_add_co_u32 s5, s5, 0"], (None, None, None)),
+        (["s_add_nc_u64 s[6:7], s[4:5], 0x10"], (None, None, None)),
+        (["s_add_nc_u64 s[4:5], s[6:7], 0x10"], (None, None, None)),
+    ],
+)
+def test_additions_that_make_an_address(texts: list[str], found: tuple[int | None, ...]) -> None:
+    """Of the address in s[4:5]: the index of the addition to its lower half, to its upper half, or to the whole."""
+    behind = [decoder.Decoded(4 * at, 4, text) for at, text in enumerate(texts)]
+    wanted = tuple(None if at is None else behind[at] for at in found)
+    assert binary.text._Writer.sums(SimpleNamespace(), 4, behind) == wanted  # type: ignore[arg-type]
+
+
+BYTES = bytes(range(1, 133))
+
+
+@pytest.mark.parametrize(
+    ("raw", "size", "placed", "lines"),
+    [
+        (BYTES, 4, {}, [".long 0x4030201"]),
+        (BYTES, 3, {}, [".byte 1, 2, 3"]),
+        (BYTES, 9, {}, [".long 0x4030201, 0x8070605", ".byte 9"]),
+        (bytes([7] * 128), 68, {}, [".long " + ", ".join(["0x7070707"] * 16), ".long 0x7070707"]),
+        (bytes([7] * 128), 128, {}, [".long " + ", ".join(["0x7070707"] * 16)] * 2),
+        (b"", 300, {}, [".zero 300"]),
+        (b"\1", 8, {}, [".long 0x1, 0x0"]),  # what the file does not hold is zeros
+        (BYTES, 0, {}, []),
+        (BYTES, 16, {0x1000: "k"}, [".quad k", ".long 0xc0b0a09, 0x100f0e0d"]),
+        (BYTES, 16, {0x1008: "k+8"}, [".long 0x4030201, 0x8070605", ".quad k+8"]),
+        (BYTES, 25, {0x1001: "k", 0x1009: "m"}, [".byte 1", ".quad k", ".quad m", ".long 0x15141312, 0x19181716"]),
+        (BYTES, 8, {0x1000: "k", 0x1008: "behind", 0xFF8: "before"}, [".quad k"]),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 5])
+def test_data_as_directives(raw: bytes, size: int, placed: dict[int, str], lines: list[str], before: int) -> None:
+    """The object at 0x1000 of a section that begins there or some bytes before it."""
+    section = elf.Section(".data", 1, 3, 0x1000 - before, bytes(before) + raw)
+    writer = SimpleNamespace(out=[])
+    binary.text._Writer.contents(writer, section, 0x1000, size, placed)  # type: ignore[arg-type]
+    assert [line.removeprefix("\t").replace("\t", " ") for line in writer.out] == lines
 
 
 def line_program(body: bytes, version: int = 5, tables: bytes | None = None) -> bytes:
