@@ -20,6 +20,8 @@ from gpulab.porting import findings
         ("for (int k = 16; k > 0; k--) x += k;", False),
         ("x = max(x, 16);", False),
         ("x += __shfl_down(x, 16 + 1);", False),
+        ("int y = 16 + x; x = __shfl(x, y);", False),
+        ("x + 16; x = __shfl(x, 1);", False),
         ("x += __shfl_down(x, y); f(x, 16);", False),
         # __shfl is looked for in 79 tokens behind a loop's 16, the ( of a call in 39 before it
         (f"int o = 16; {'x; ' * 38}; __shfl(x, o);", True),
@@ -158,6 +160,41 @@ def test_where_a_warps_size_is_defined(text: str, found: bool) -> None:
     assert said(text, "stands for a warp's 32 lanes") == found
 
 
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("int w = tid & 31;", "Write warpSize - 1: a wavefront has 64 lanes on CDNA and 32 on RDNA."),
+        ("int w = tid >> 5;", "Divide by warpSize instead: a wavefront has 64 lanes on CDNA and 32 on RDNA."),
+        ("int w = tid / 32;",
+         "Write warpSize in kernels, and ask hipDeviceProp_t::warpSize on the host: a wavefront has 64 lanes on CDNA "
+         "and 32 on RDNA. warpSize is no constant expression, so size arrays for the smallest."),
+    ],
+)  # fmt: skip
+def test_what_to_write_for_numbers_of_lanes(statement: str, advice: str) -> None:
+    (note,) = gpulab.hipify(in_kernel(statement)).notes
+    assert (note.kind, note.advice) == ("warp-size", advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("#define MASK 0xffffffff\n", [(1, 14, "MASK is a mask of 32 lanes.")]),
+        ("#define MASK 0xffffffffffffffffull\n", []),
+        ("#define OTHER 0xffffffff\n", []),
+        ("#define MASK ~0\n", []),  # several tokens are not looked at
+        ("const unsigned MASK = 1;\n", [(1, 16, "MASK is a mask of lanes in 32 bits.")]),
+        *((f"unsigned MASK{sign}\n", [(1, 10, "MASK is a mask of lanes in 32 bits.")])
+          for sign in (" = 1;", "{1};", "(1);", ";", ", b;", ")")),
+        ("unsigned MASK[2];\n", []),
+        ("unsigned long long MASK = 1;\n", []),
+        ("float MASK = 1;\n", []),
+    ],
+)  # fmt: skip
+def test_names_that_are_given_as_masks(text: str, found: list[tuple[int, int, str]]) -> None:
+    notes = gpulab.hipify(text + "__device__ int f() { return __any_sync(MASK, 1); }\n").notes
+    assert [(note.line, note.column, note.what) for note in notes if note.kind == "lane-mask"] == found
+
+
 FULL = "is a mask of 32 lanes."
 
 
@@ -203,6 +240,8 @@ def test_masks_that_are_written_out(mask: str, words: str) -> None:
         ("a[0] = 1 << (((lane)));", "1 << lane has 32 bits"),
         ("a[0] = 1 << ((((lane))));", ""),
         ("int m; m = __ballot_sync(~0ull, tid);", ""),
+        ("m = __activemask(); a[0] = __popc(m);", "__popc reads 32 bits of a mask of lanes"),
+        ("m |= __activemask(); a[0] = __popc(m);", "__popc reads 32 bits of a mask of lanes"),
         ("unsigned m; m = 1; int n = f(m), m2 = __ballot_sync(~0ull, tid);", ""),
         # a variable is looked for in 16 tokens before the call
         (f"int m = n{' + n' * 6} + __activemask();", "m keeps __activemask's mask in 32 bits"),
@@ -412,6 +451,30 @@ def test_which_text_of_an_assembly_statement_is_read() -> None:
     assert of_assembly('asm("bar.sync 0;"; x') == [barrier]  # without an end
     assert of_assembly("asm; asm x(1);") == []
     assert of_assembly('f("a"); asm(x, "bar.sync 0;"); g("trap");') == [barrier]
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("float x = tex2D<float>(t, 1, 2);", ["texture"]),
+        ("x = tex1Dfetch(t, 1);", ["texture"]),
+        ("x = texCubemapLayered(t, 1);", ["texture"]),
+        ("surf3Dread(s, 1); surf2DLayeredwrite(1, s);", ["texture", "texture"]),
+        ("int tex2D = 1; f(tex2D); tex2Dmine(1); mytex2D(1);", []),
+        ("int texture = 1;", []),
+        ("nvcuda::wmma::fill(f, 0);", ["tensor-core"]),
+        ("namespace w = nvcuda::wmma;", ["tensor-core"]),
+        ("int nvcuda = 1;", []),
+        ("x = cuda::std::min(1, 2);", ["libcu++"]),
+        ("x.cuda::y; mine::cuda::y; p->cuda::y; int cuda = 1;", []),
+        ("auto g = this_cluster();", ["cooperative-groups"]),
+        ("auto g = labeled_partition(b, 1);", ["cooperative-groups"]),
+        ("tiled_partition<65>(b); thread_block_tile<64> t; thread_block_tile<N> u; tiled_partition(b, 128);",
+         ["cooperative-groups"]),
+    ],
+)  # fmt: skip
+def test_kinds_of_what_names_say(statement: str, found: list[str]) -> None:
+    assert [note.kind for note in gpulab.hipify(in_kernel(statement)).notes] == found
 
 
 @pytest.mark.parametrize(
