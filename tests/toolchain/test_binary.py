@@ -446,6 +446,53 @@ def test_data_as_directives(raw: bytes, size: int, placed: dict[int, str], lines
     assert [line.removeprefix("\t").replace("\t", " ") for line in writer.out] == lines
 
 
+def test_which_data_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data without a name (.Lat_ and its address) is written where something leads to it; notes are no data."""
+    monkeypatch.setattr(elf, "relocations", lambda raw: ())
+    writer = object.__new__(binary.text._Writer)
+    writer.elf = b""
+    writer.sections = (
+        elf.Section(".rodata", 1, 2, 0x1000, b"12345678", 8), elf.Section(".empty", 1, 2, 0x1800, b"1234", 4),
+        elf.Section(".bss", 8, 3, 0x2000, b"", 16), elf.Section(".text", 1, 6, 0x3000, b"1234", 4),
+        elf.Section(".note", 7, 2, 0x4000, b"1234", 4),
+    )  # fmt: skip
+    writer.objects = [
+        (0x1000, 4, "a"), (0x1004, 4, ".Lat_1004"), (0x2000, 8, "b c"), (0x2008, 8, ".Lat_2008"), (0x3000, 4, "code"),
+        (0x4000, 4, "note"),
+    ]  # fmt: skip
+    used = "\ts_add_u32 s0, s0, .Lat_1004@rel32@lo+4"
+    writer.out = [used]
+    writer.data()
+    assert writer.out == [
+        used, '\t.section\t".rodata","a",@progbits', "\t.p2align\t8", "\t.type\ta,@object", "a:", "\t.long\t0x34333231",
+        "\t.size\ta, 4", "\t.p2align\t2", "\t.type\t.Lat_1004,@object", ".Lat_1004:", "\t.long\t0x38373635",
+        "\t.size\t.Lat_1004, 4", '\t.section\t".bss","aw",@nobits', "\t.p2align\t8", '\t.type\t"b c",@object', '"b c":',
+        "\t.zero\t8", '\t.size\t"b c", 8',
+    ]  # fmt: skip
+    placed = {8: ".Lat_2008+4"}
+    assert [writer.is_used(name, placed) for name in (".Lat_1004", ".Lat_2008", ".Lat_9")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "quoted"),
+    [("a.b_$1", "a.b_$1"), ("1a", '"1a"'), ("b c", '"b c"'), ('a"\\\n\x7f', '"a____"'), ("", '""'), ("é", '"é"')],
+)
+def test_symbols_as_the_assembler_takes_them(name: str, quoted: str) -> None:
+    assert binary.text._name(name) == quoted
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [(0, 0), (7, 7), ((1 << 32) - 1, (1 << 32) - 1), (1 << 32, 0), (-1, 0), ("7", 0), (None, 0), (1.5, 0)],
+)
+def test_numbers_of_the_metadata(value: object, whole: int) -> None:
+    assert binary.text._whole(value) == whole
+
+
 def line_program(body: bytes, version: int = 5, tables: bytes | None = None) -> bytes:
     """A line number program by hand, of DWARF 4 or 5, with two files."""
     head = bytes([4, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1])
