@@ -228,8 +228,8 @@ class CppSource:
             position += 1
         return [*parts, (start, end - 1)]
 
-    def angle(self, position: int, end: int) -> int:
-        """Where the template arguments that "<" at this position opens are closed, or 0 if it is a comparison.
+    def angle(self, position: int, end: int) -> int | None:
+        """Where the template arguments that "<" at this position opens are closed, or None if it is a comparison.
 
         Taken for template arguments is what holds nothing but names, numbers, brackets, commas and * & :: and is
         followed by something that can follow them.
@@ -239,22 +239,22 @@ class CppSource:
         start = position
         while position < limit:
             text = self.texts[position]
-            if text in ("<",):
+            if text == "<":
                 depth += 1
             elif text in (">", ">>", ">>>"):
                 depth -= len(text)
                 if depth <= 0:
                     following = self.text(position + 1)
                     fits = depth == 0 and (following in ("(", "::", "{", ",", ")", ">", ">>", ">>>", "<<<", ""))
-                    return position if fits else 0
+                    return position if fits else None
             elif text in ("(", "["):
                 if not start < self.partner[position] < limit:
-                    return 0
+                    return None
                 position = self.partner[position]
             elif not self._in_template(position):
-                return 0
+                return None
             position += 1
-        return 0
+        return None
 
     def _in_template(self, position: int) -> bool:
         """Whether a token other than a bracket can stand among template arguments."""
