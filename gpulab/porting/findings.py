@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpulab.porting.names import Name
-from gpulab.porting.structure import KEYWORDS, CppSource
+from gpulab.porting.structure import CppSource
 from gpulab.porting.tokens import HEADER, NAME, NUMBER, SIGN, STRING, words
 
 KINDS = {
@@ -240,8 +240,8 @@ def _defines_a_warp(program: CppSource, position: int) -> bool:
     directive = program.directive[position]
     if directive >= 0:
         name = program.text(directive + 2)
-        one = program.starts[position] > 0 and position - directive <= 5
-        return program.text(directive + 1) == "define" and one and bool(_LANES.search(name))
+        near = position - directive <= 5
+        return program.text(directive + 1) == "define" and near and bool(_LANES.search(name))
     if program.text(position - 1) in ("=", "{", "("):
         name = program.text(position - 2)
         return program.kind(position - 2) == NAME and bool(_LANES.search(name)) and "per" not in name.lower()
@@ -254,10 +254,7 @@ def _speaks_of(program: CppSource, position: int, pattern: re.Pattern[str]) -> b
     last = position + 1
     while last < min(len(program), position + 12) and program.texts[last] not in (";", "{", "}"):
         last += 1
-    return any(
-        program.kinds[at] == NAME and program.texts[at] not in KEYWORDS and pattern.search(program.texts[at])
-        for at in range(first, last)
-    )
+    return any(program.kinds[at] == NAME and pattern.search(program.texts[at]) for at in range(first, last))
 
 
 def _starts_a_reduction(program: CppSource, position: int) -> bool:
@@ -383,15 +380,15 @@ def _declared_narrow(program: CppSource, position: int) -> bool:
     before = program.text(position - 1)
     if before not in _NARROW:
         return False
-    return program.text(position - 2) != "long" and not (before == "int" and program.text(position - 2) == "long")
+    return program.text(position - 2) != "long"
 
 
 def _shifted_one(program: CppSource, position: int) -> Iterator[Finding]:
     text = program.texts[position]
     if re.search(r"ll$", text, re.IGNORECASE):
         return
-    following = [program.text(position + step) for step in range(2, 8)]
-    if any(re.search(r"lane", name, re.IGNORECASE) for name in following[:4]):
+    following = [program.text(position + step) for step in range(2, 6)]
+    if any(re.search(r"lane", name, re.IGNORECASE) for name in following):
         yield (
             position,
             "lane-mask",

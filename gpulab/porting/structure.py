@@ -92,7 +92,7 @@ class CppSource:
         stack = outside
         inside: list[int] = []
         line = -1
-        counts = dict.fromkeys("([{", 0)
+        braces = 0  # open ones outside of directives
         for position, text in enumerate(self.texts):
             if self.kinds[position] != SIGN or (text not in OPENERS and text not in CLOSERS):
                 continue
@@ -103,21 +103,18 @@ class CppSource:
             stack = inside if directive >= 0 else outside
             if text in OPENERS:
                 stack.append(position)
-                if stack is outside:
-                    counts[text] += 1
+                braces += stack is outside and text == "{"
                 continue
             wanted = CLOSERS[text]
             if stack and self.texts[stack[-1]] == wanted:
                 opener = stack.pop()
-            elif stack is outside and text == "}" and counts["{"]:
+            elif stack is outside and text == "}" and braces:
                 opener = stack.pop()  # parentheses left open end with the block they stand in
                 while self.texts[opener] != "{":
-                    counts[self.texts[opener]] -= 1
                     opener = stack.pop()
             else:
                 continue
-            if stack is outside:
-                counts[wanted] -= 1
+            braces -= stack is outside and text == "}"
             partner[opener], partner[position] = position, opener
         self.partner = partner
 
@@ -197,8 +194,6 @@ class CppSource:
                         position - 4,
                     ):
                         found.add(texts[position])
-                elif before == "using":
-                    found.add(texts[position])
         return frozenset(found)
 
     def _parameters(self, position: int) -> list[str]:
@@ -233,8 +228,8 @@ class CppSource:
             position += 1
         return [*parts, (start, end - 1)]
 
-    def angle(self, position: int, end: int) -> int:
-        """Where the template arguments that "<" at this position opens are closed, or 0 if it is a comparison.
+    def angle(self, position: int, end: int) -> int | None:
+        """Where the template arguments that "<" at this position opens are closed, or None if it is a comparison.
 
         Taken for template arguments is what holds nothing but names, numbers, brackets, commas and * & :: and is
         followed by something that can follow them.
@@ -244,22 +239,22 @@ class CppSource:
         start = position
         while position < limit:
             text = self.texts[position]
-            if text in ("<",):
+            if text == "<":
                 depth += 1
             elif text in (">", ">>", ">>>"):
                 depth -= len(text)
                 if depth <= 0:
                     following = self.text(position + 1)
                     fits = depth == 0 and (following in ("(", "::", "{", ",", ")", ">", ">>", ">>>", "<<<", ""))
-                    return position if fits else 0
+                    return position if fits else None
             elif text in ("(", "["):
                 if not start < self.partner[position] < limit:
-                    return 0
+                    return None
                 position = self.partner[position]
             elif not self._in_template(position):
-                return 0
+                return None
             position += 1
-        return 0
+        return None
 
     def _in_template(self, position: int) -> bool:
         """Whether a token other than a bracket can stand among template arguments."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from gpulab.errors import GpulabError
 from gpulab.porting import names
 from gpulab.porting.structure import KEYWORDS, CppSource
-from gpulab.porting.tokens import BLANK, HEADER, NAME, NUMBER, scan, words
+from gpulab.porting.tokens import BLANK, HEADER, NAME, scan, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +37,7 @@ KERNELS = {
     "cudaLaunchKernel": 0, "cudaLaunchCooperativeKernel": 0,
 }  # fmt: skip
 _LEFT_OUT = ("CUDART_CB", "CUDA_CB")
+_STATEMENTS = ("return", "else", "do")  # words that a kernel's name can follow
 _RUNTIME, _RUNTIME_API = "hip/hip_runtime.h", "hip/hip_runtime_api.h"
 _CUDA_WORDS = words(
     "__global__ __device__ __constant__ __shared__ __launch_bounds__ threadIdx blockIdx blockDim gridDim <<<"
@@ -218,7 +219,7 @@ class _Worker:
         if text in _LEFT_OUT:
             start = program.starts[position]
             end = start + len(text)
-            while program.source[end : end + 1] in (" ", "\t") and end < len(program.source):
+            while program.source[end : end + 1] in (" ", "\t"):
                 end += 1
             self._replace(start, end, "")
             self._record(start, text, "", row.kind, row.api)
@@ -283,7 +284,7 @@ class _Worker:
         if program.text(position + 1) != "(":
             return
         arguments = program.arguments(position + 1)
-        number = SYMBOLS.get(text, KERNELS.get(text, 0))
+        number = SYMBOLS[text] if text in SYMBOLS else KERNELS[text]
         if number >= len(arguments) or arguments[number][1] < arguments[number][0]:
             return
         first, last = arguments[number]
@@ -325,7 +326,7 @@ class _Worker:
         if path.startswith("cub/"):
             return "hipcub/hipcub.hpp"
         if path.startswith("thrust/system/cuda/"):
-            return path.replace("thrust/system/cuda/", "thrust/system/hip/", 1)
+            return "thrust/system/hip/" + path.removeprefix("thrust/system/cuda/")
         return "" if path.startswith(("cuda/", "nv/")) else None
 
     def _add_include(self) -> None:
@@ -465,7 +466,7 @@ def _kernel_start(program: CppSource, position: int) -> int | None:
                 return opening
             position = opening - 1
             continue
-        if program.kind(position) != NAME or text in ("return", "else", "do"):
+        if program.kind(position) != NAME or text in _STATEMENTS:
             return None
         before = program.text(position - 1)
         if before == "template":
@@ -473,7 +474,7 @@ def _kernel_start(program: CppSource, position: int) -> int | None:
             before = program.text(position - 1)
         if before in ("::", ".", "->"):
             if program.kind(position - 2) == NAME or program.text(position - 2) in (">", ")", "]"):
-                if program.text(position - 2) in ("return", "else"):
+                if program.text(position - 2) in _STATEMENTS:
                     return position - 1
                 position -= 2
                 continue
@@ -492,7 +493,7 @@ def _angle_before(program: CppSource, position: int) -> int | None:
             depth -= 1
             if depth == 0:
                 return at
-        elif text in (";", "{", "}") or (program.kinds[at] not in (NAME, NUMBER) and text == "<<<"):
+        elif text in (";", "{", "}", "<<<"):
             return None
     return None
 

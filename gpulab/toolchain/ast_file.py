@@ -57,9 +57,9 @@ def without_functions_to_check(made: bytes) -> bytes:
     if found is None:
         return made
     first, shift = found >> 3, found & 7
-    word = int.from_bytes(made[first : first + 4], "little")
+    word = int.from_bytes(made[first : first + 3], "little")  # 12 bits, and at least 6 more behind them
     word += (_vbr6(_UNUSED) - _vbr6(_FUNCTIONS)) << shift
-    return made[:first] + word.to_bytes(4, "little") + made[first + 4 :]
+    return made[:first] + word.to_bytes(3, "little") + made[first + 3 :]
 
 
 def _vbr6(code: int) -> int:

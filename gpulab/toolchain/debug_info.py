@@ -9,7 +9,7 @@ because full debug information changes how LLVM's AMDGPU backend orders instruct
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
 _TUPLE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
@@ -29,10 +29,10 @@ _SCOPES = ("DINamespace", "DICompositeType")
 class _Node:
     kind: str  # "DIBasicType", "DISubprogram", ...
     fields: dict[str, str]
-    tag: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.tag = self.fields.get("tag", "")
+    @property
+    def tag(self) -> str:
+        return self.fields.get("tag", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,8 +128,8 @@ def _read(log: str) -> list[_Raw]:
 
 
 def _character_column(line: str, column: int) -> int:
-    """Clang counts columns in bytes of UTF-8; people count characters."""
-    if column <= 1:
+    """Clang counts columns in bytes of UTF-8; people count characters. Of a line that is not known it stays."""
+    if column <= 1 or not line:
         return column
     return len(line.encode("utf-8")[: column - 1].decode("utf-8", "ignore")) + 1
 
@@ -140,7 +140,8 @@ def _caret(line: str, column: int, start: int, end: int) -> str:
     text = line
     if len(text) > _LONGEST_LINE:
         shift = max(0, column - _LONGEST_LINE // 2)
-        text = ("..." if shift else "") + text[shift : shift + _LONGEST_LINE] + "..."
+        last = shift + _LONGEST_LINE
+        text = ("..." if shift else "") + text[shift:last] + ("..." if last < len(text) else "")
         shift -= 3 if shift else 0
     text = visible(text)
     if column < 1:

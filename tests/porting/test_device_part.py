@@ -112,8 +112,33 @@ KERNEL = "__global__ void k() { if (threadIdx.x) return; }"
         ("__device__ int f() { return 1; }", "-int g() { return 1; }", "__host__ __device__ int h() { return 1; }"),
         ("template <int n>", "__global__ void __launch_bounds__(64) k() { }", "-template <int n>\nvoid h() { }"),
         ("__device__ int f(int);", "int declared(int);", "using namespace std;"),
+        # headers of the host and of the libraries that it calls, also within its functions
+        ("-int main() {\n#include <vector>\n#include <hip/hip_runtime.h>\nreturn 1; }", KERNEL),
+        ("#include <hip/hip_runtime.h>", "-#include <hipblas/hipblas.h>", "-#include < rocblas/rocblas.h >"),
+        ('#include "vector"', "#if __has_include(<vector>)", "#endif"),
     ],
 )
 def test_what_is_blanked_out(pieces: tuple[str, ...]) -> None:
     program, left = kept(*pieces)
     assert porting.device_part(program) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("int main() {}", True),
+        ("void main(int n) {}", True),
+        ("auto main() -> int {}", True),
+        ("x; int main(", True),
+        ("int main;", False),
+        ("int main", False),
+        ("main() {}", False),
+        ("long main() {}", False),
+        ("x.main(); return main();", False),
+        ("int mains() {}", False),
+        ("// int main() {}", False),
+        ("", False),
+    ],
+)
+def test_which_programs_have_a_main(text: str, found: bool) -> None:
+    assert porting.has_main(text) is found

@@ -19,6 +19,15 @@ from gpulab.porting import findings
         ("x += __shfl_down_sync(m, 16, 1);", False),  # the value, not the distance
         ("for (int k = 16; k > 0; k--) x += k;", False),
         ("x = max(x, 16);", False),
+        ("x += __shfl_down(x, 16 + 1);", False),
+        ("int y = 16 + x; x = __shfl(x, y);", False),
+        ("x + 16; x = __shfl(x, 1);", False),
+        ("x += __shfl_down(x, y); f(x, 16);", False),
+        # __shfl is looked for in 79 tokens behind a loop's 16, the ( of a call in 39 before it
+        (f"int o = 16; {'x; ' * 38}; __shfl(x, o);", True),
+        (f"int o = 16; {'x; ' * 39}__shfl(x, o);", False),
+        (f"y = __shfl_down(x{' + x' * 18}, 16);", True),
+        (f"y = __shfl_down(-x{' + x' * 18}, 16);", False),
     ],
 )
 def test_a_reduction_of_32_lanes_starts_at_16(statement: str, found: bool) -> None:
@@ -30,6 +39,10 @@ def test_a_reduction_of_32_lanes_starts_at_16(statement: str, found: bool) -> No
 
     assert said("__global__") == ([2] if found else [])
     assert said("static") == []  # host code has no lanes
+
+
+def test_a_reduction_in_a_macro_starts_at_16() -> None:
+    assert said("#define SUM(x) __shfl_down(x, 16)\n", "the steps 16, 8, 4, 2, 1 join 32 lanes")
 
 
 def notes(text: str) -> list[str]:
@@ -92,6 +105,28 @@ def test_integer_literals(text: str, value: int | None) -> None:
         ("const int warps_per_block = 32;", ""),
         ("const int size = 32;", ""),
         ("int w = tid / 64;", ""),
+        ("int w = tid / (32);", "32 stands for"),
+        ("int w = tid & 32;", "32 stands for"),
+        ("int w = tid >> 32;", "32 stands for"),
+        ("int w = lane - (31);", ""),
+        ("int w = tid - 31;", ""),
+        ("if (n > 32 && tid) a[0] = 1;", ""),
+        ("if (lane.x < 32) a[0] = 1;", "32 stands for"),
+        ("while (lane += 32) a[0] = 1;", ""),
+        ("for (int i = (lane); i < n; i -= 32) a[i] = 1;", "32 stands for"),
+        # the ( of a for loop is looked for in 39 tokens, and a name in 24 before a number and 11 behind it
+        (f"for (unsigned int i = lane{' + n' * 13}; i < n; i += 32) a[i] = 1;", "32 stands for"),
+        (f"for (int i = lane{' + n' * 14}; i < n; i += 32) a[i] = 1;", ""),
+        (f"int w = tid{' + n' * 11} / 32;", "32 stands for"),
+        (f"int w = tid + -n{' + n' * 10} / 32;", ""),
+        (f"int w = n / 32 + -n{' + n' * 3} + tid;", "32 stands for"),
+        (f"int w = n / 32{' + n' * 5} + tid;", ""),
+        ("int w = n / 32; int x = tid;", ""),
+        ("int w = tid; int x = n / 32;", ""),
+        ("if (n / 32) { a[tid] = 1; }", ""),
+        ("int w = n / 32 } tid;", ""),
+        ("const int warp_size(32);", "32 stands for"),
+        ("f(warp + 3, 32);", ""),
     ],
 )
 def test_numbers_that_count_lanes(statement: str, words: str) -> None:
@@ -111,10 +146,53 @@ def test_numbers_that_count_lanes(statement: str, words: str) -> None:
         ("enum { kWarp = 32 };\n", True),
         ("bool f(int tid) { return tid < 32; }\n", False),  # on the host a name of lanes is asked for
         ("bool f(int lane) { return lane < 32; }\n", True),
+        ("lane < 32;", True),
+        ("#if tid < 32\n#endif\n", True),
+        ("int x = tid / 32", True),
+        ("#define WARP_SIZE ((32))\n", True),
+        ("#define WARP_SIZE (((32)))\n", False),
+        ("#pragma warp 32\n", False),
+        ("int x = 1;\n#define WARP 32\n", True),
+        ("int x = 1;\n#define WARP 1 + n 32\n", False),
     ],
 )
 def test_where_a_warps_size_is_defined(text: str, found: bool) -> None:
     assert said(text, "stands for a warp's 32 lanes") == found
+
+
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("int w = tid & 31;", "Write warpSize - 1: a wavefront has 64 lanes on CDNA and 32 on RDNA."),
+        ("int w = tid >> 5;", "Divide by warpSize instead: a wavefront has 64 lanes on CDNA and 32 on RDNA."),
+        ("int w = tid / 32;",
+         "Write warpSize in kernels, and ask hipDeviceProp_t::warpSize on the host: a wavefront has 64 lanes on CDNA "
+         "and 32 on RDNA. warpSize is no constant expression, so size arrays for the smallest."),
+    ],
+)  # fmt: skip
+def test_what_to_write_for_numbers_of_lanes(statement: str, advice: str) -> None:
+    (note,) = gpulab.hipify(in_kernel(statement)).notes
+    assert (note.kind, note.advice) == ("warp-size", advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("#define MASK 0xffffffff\n", [(1, 14, "MASK is a mask of 32 lanes.")]),
+        ("#define MASK 0xffffffffffffffffull\n", []),
+        ("#define OTHER 0xffffffff\n", []),
+        ("#define MASK ~0\n", []),  # several tokens are not looked at
+        ("const unsigned MASK = 1;\n", [(1, 16, "MASK is a mask of lanes in 32 bits.")]),
+        *((f"unsigned MASK{sign}\n", [(1, 10, "MASK is a mask of lanes in 32 bits.")])
+          for sign in (" = 1;", "{1};", "(1);", ";", ", b;", ")")),
+        ("unsigned MASK[2];\n", []),
+        ("unsigned long long MASK = 1;\n", []),
+        ("float MASK = 1;\n", []),
+    ],
+)  # fmt: skip
+def test_names_that_are_given_as_masks(text: str, found: list[tuple[int, int, str]]) -> None:
+    notes = gpulab.hipify(text + "__device__ int f() { return __any_sync(MASK, 1); }\n").notes
+    assert [(note.line, note.column, note.what) for note in notes if note.kind == "lane-mask"] == found
 
 
 FULL = "is a mask of 32 lanes."
@@ -159,8 +237,32 @@ def test_masks_that_are_written_out(mask: str, words: str) -> None:
         ("a[0] = 1ULL << lane;", ""),
         ("a[0] = 2 << lane;", ""),
         ("a[0] = 1 << n;", ""),
+        ("a[0] = 1 << (((lane)));", "1 << lane has 32 bits"),
+        ("a[0] = 1 << ((((lane))));", ""),
+        ("int m; m = __ballot_sync(~0ull, tid);", ""),
+        ("m = __activemask(); a[0] = __popc(m);", "__popc reads 32 bits of a mask of lanes"),
+        ("m |= __activemask(); a[0] = __popc(m);", "__popc reads 32 bits of a mask of lanes"),
+        ("unsigned m; m = 1; int n = f(m), m2 = __ballot_sync(~0ull, tid);", ""),
+        # a variable is looked for in 16 tokens before the call
+        (f"int m = n{' + n' * 6} + __activemask();", "m keeps __activemask's mask in 32 bits"),
+        (f"int m = -n{' + n' * 6} + __activemask();", "m keeps __activemask's mask in 32 bits"),
+        (f"int m = -n{' + n' * 6} + -__activemask();", ""),
+        *((f"int m = __ballot_sync(~0ull, tid) {sign} n;", "")
+          for sign in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "?")),
+        *((f"int m = n {sign} __activemask();", "") for sign in ("==", "!=", "?")),
+        ("int m = __activemask() & n;", "m keeps __activemask's mask in 32 bits"),
+        ("x = return __activemask();", ""),
+        ("int m = f(__popc(n), __activemask());", ""),
+        ("unsigned int m = __activemask();", "m keeps"),
+        ("unsigned long m = __activemask();", ""),
+        *((f"{name} m = __activemask();", "m keeps") for name in ("uint32_t", "int32_t", "uint", "u32", "unsigned")),
+        *((f"auto m = __ballot(tid); a[0] = {name}(m);", f"{name} reads 32 bits of a mask of lanes")
+          for name in ("__popc", "__ffs", "__clz", "__brev")),
+        ("auto m = __ballot(tid); a[0] = f(m) + __popc(n);", ""),
+        ("auto m = __ballot(tid); a[0] = __popc(n) + m;", ""),
+        ("auto m = __ballot(tid); a[0] = __popc;", ""),
     ],
-)
+)  # fmt: skip
 def test_masks_of_lanes_in_32_bits(statement: str, words: str) -> None:
     found = [note for note in notes(in_kernel(statement)) if "32 bits" in note]
     assert len(found) == bool(words), found
@@ -223,6 +325,199 @@ def test_what_needs_nobody(text: str) -> None:
     assert notes(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cudaNoSuchCall(1);", [(1, 1, "unknown", "cudaNoSuchCall is not in the table of CUDA names.")]),
+        ("x = cudaNoSuchName;", [(1, 5, "unknown", "cudaNoSuchName is not in the table of CUDA names.")]),
+        ("x = CU_NO_SUCH;", [(1, 5, "unknown", "CU_NO_SUCH is not in the table of CUDA names.")]),
+        ("cublasNoSuch(1);", [(1, 1, "unknown", "cublasNoSuch is not in the table of CUDA names.")]),
+        ("x = cublasNoSuch;", []),
+        ("x.cudaNoSuch(1); mine::cudaNoSuch();", []),
+        ("int cudaMine = 1; cudaMine(2);", []),
+        ("int cudaArrayGetPlane(int); cudaArrayGetPlane(1);", []),
+        ("\n  cudaArrayGetPlane(1);", [(2, 3, "unsupported", "cudaArrayGetPlane has no counterpart in HIP.")]),
+        ("#include <nv/target>\n", [(1, 10, "header", "HIP itself has no header <nv/target>.")]),
+        ('#include "cublasXt.h"\n', [(1, 10, "header", 'HIP itself has no header "cublasXt.h".')]),
+        ("#include <a/helper_cuda.h>\n",
+         [(1, 10, "header", "<a/helper_cuda.h> belongs to NVIDIA's samples, not to CUDA.")]),
+    ],
+)  # fmt: skip
+def test_names_without_hip(text: str, found: list[tuple[int, int, str, str]]) -> None:
+    assert [(note.line, note.column, note.kind, note.what) for note in gpulab.hipify(text).notes] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("cudaNoSuchCall(1);",
+         "If it is your own, nothing is to do. Otherwise look it up in HIP's documentation."),
+        ("cudaArrayGetPlane(1);", "Look for another way in HIP's documentation, or leave it out."),
+        ("cudaCtxResetPersistingL2Cache();", "HIP does not control how the L2 cache keeps data; leave the call out."),
+        ("#include <cuda/std/atomic>\n",
+         "ROCm's libhipcxx has a header of this name; a kernel in a cell of gpulab cannot use it."),
+        ("#include <cublasXt.h>\n", "hipBLAS has no multi-GPU interface of this kind."),
+        ("#include <cufftw.h>\n", "There is no FFTW interface in hipFFT."),
+    ],
+)  # fmt: skip
+def test_what_to_do_about_names_without_hip(text: str, advice: str) -> None:
+    (note,) = gpulab.hipify(text).notes
+    assert note.advice == advice
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("leave it out", "Leave it out."),
+        ("leave it out.", "Leave it out."),
+        ("use: that", "Use: that."),
+        ("cudaFree is there", "cudaFree is there."),
+        ("hiprtc has it", "hiprtc has it."),
+        ("roctx has it", "roctx has it."),
+        ("f() has it", "f() has it."),
+        ("x", "X."),
+    ],
+)
+def test_sentences_keep_the_first_letter_of_names(text: str, sentence: str) -> None:
+    assert findings._sentence(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"), [(160, "cudaNoSuch();" + "x" * 147), (161, "cudaNoSuch();" + "x" * 144 + "...")]
+)
+def test_the_line_of_a_note_is_cut_to_160_characters(length: int, shown: str) -> None:
+    text = f"int a;\n  {'cudaNoSuch();'.ljust(length, 'x')} \nint b;"
+    (note,) = gpulab.hipify(text, name="a.cu", first_line=20).notes
+    assert note.code == shown
+    assert note.text("a.cu") == (
+        "a.cu:21:3: unknown: cudaNoSuch is not in the table of CUDA names.\n"
+        f"    {shown}\n"
+        "    → If it is your own, nothing is to do. Otherwise look it up in HIP's documentation."
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("#ifndef __CUDA_ARCH__", False),
+        ("#if !defined(__CUDA_ARCH__)", False),
+        ("#ifndef __CUDA_ARCH__\n#else", False),
+        ("#ifndef OTHER", True),
+        ("#if defined(__CUDA_ARCH__)", True),
+        ("#ifndef __CUDA_ARCH__\n#endif", True),
+        ("int n = 1;", True),
+        ("#ifndef __CUDA_ARCH__\n" + "x; " * 190, False),
+        ("#ifndef __CUDA_ARCH__\n" + "x; " * 205, True),
+    ],
+)
+def test_calls_of_the_runtime_in_code_for_the_host_alone(condition: str, found: bool) -> None:
+    text = f"__device__ void f() {{\n{condition}\n  cudaFree(0);\n}}\n"
+    said = [note.what for note in gpulab.hipify(text).notes if note.kind == "dynamic-parallelism"]
+    assert said == (["cudaFree is called in device code."] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        *((f"{name}(a);", [f"{name} is called in device code."]) for name in (
+            "cudaDeviceSynchronize", "cudaMalloc", "cudaMallocManaged", "cudaMemcpyAsync", "cudaMemsetAsync",
+            "cudaStreamCreate", "cudaEventRecord", "cudaGetLastError")),
+        ("a.cudaFree(0); b->cudaFree(0);", []),
+        ("x = cudaFree;", []),
+        ("k<<<1, 2>>>(a);", ["a kernel launches a kernel."]),
+        ("k<<<1>>>(a);", ["a kernel launches a kernel."]),
+        ("operator<<<x>(a);", []),
+    ],
+)  # fmt: skip
+def test_launches_and_calls_in_device_code(statement: str, found: list[str]) -> None:
+    notes = gpulab.hipify(in_kernel(statement)).notes
+    assert [note.what for note in notes if note.kind in ("dynamic-parallelism", "launch")] == found
+    outside = gpulab.hipify(f"void f() {{ {statement} }}").notes
+    assert [note.what for note in outside if note.kind in ("dynamic-parallelism", "launch")] == (
+        ["this launch could not be read."] if "<<<1>>>" in statement else []
+    )
+
+
+def of_assembly(text: str) -> list[str]:
+    return [note.advice for note in gpulab.hipify(text).notes if note.kind == "inline-ptx"]
+
+
+def test_which_text_of_an_assembly_statement_is_read() -> None:
+    barrier, plain = "Write __syncthreads() instead.", "Write it in C++ or with a function of HIP."
+    assert of_assembly('asm("bar" ".sync 0;");') == [plain]  # each text by itself
+    assert of_assembly('asm goto("bar.sync 0;");') == of_assembly('__asm("bar.sync 0;");') == [barrier]
+    assert of_assembly('__asm__ __volatile__("bar.sync 0;");') == [barrier]
+    assert of_assembly('asm("mov.u32 %0, 1;" : "=r"(x) : "bar.sync");') == [plain]
+    assert of_assembly('asm("bar.sync 0;"; x') == [barrier]  # without an end
+    assert of_assembly("asm; asm x(1);") == []
+    assert of_assembly('f("a"); asm(x, "bar.sync 0;"); g("trap");') == [barrier]
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("float x = tex2D<float>(t, 1, 2);", ["texture"]),
+        ("x = tex1Dfetch(t, 1);", ["texture"]),
+        ("x = texCubemapLayered(t, 1);", ["texture"]),
+        ("surf3Dread(s, 1); surf2DLayeredwrite(1, s);", ["texture", "texture"]),
+        ("int tex2D = 1; f(tex2D); tex2Dmine(1); mytex2D(1);", []),
+        ("int texture = 1;", []),
+        ("nvcuda::wmma::fill(f, 0);", ["tensor-core"]),
+        ("namespace w = nvcuda::wmma;", ["tensor-core"]),
+        ("int nvcuda = 1;", []),
+        ("x = cuda::std::min(1, 2);", ["libcu++"]),
+        ("x.cuda::y; mine::cuda::y; p->cuda::y; int cuda = 1;", []),
+        ("auto g = this_cluster();", ["cooperative-groups"]),
+        ("auto g = labeled_partition(b, 1);", ["cooperative-groups"]),
+        ("tiled_partition<65>(b); thread_block_tile<64> t; thread_block_tile<N> u; tiled_partition(b, 128);",
+         ["cooperative-groups"]),
+    ],
+)  # fmt: skip
+def test_kinds_of_what_names_say(statement: str, found: list[str]) -> None:
+    assert [note.kind for note in gpulab.hipify(in_kernel(statement)).notes] == found
+
+
+@pytest.mark.parametrize(
+    ("bounds", "what", "advice"),
+    [
+        ("(256, 2)", "2", ""),
+        ("(N + 1, M * 2)", "M * 2", ""),
+        ("(256, 2, 1)", "2", " A third argument, for clusters, does not exist in HIP."),
+    ],
+)
+def test_launch_bounds_in_words(bounds: str, what: str, advice: str) -> None:
+    (note,) = gpulab.hipify(f"__global__ void __launch_bounds__{bounds} k() {{}}").notes
+    first = bounds[1:].split(",")[0]
+    assert note.column == len("__global__ void __launch_bounds__") + bounds.index(", ") + 3
+    assert note.what == (
+        f"{what} counts blocks of a multiprocessor in CUDA; HIP's second argument counts wavefronts of a SIMD."
+    )
+    assert note.advice == (
+        f"For the same occupancy: ({what}) * ({first}) / (warpSize * SIMDs of a compute unit), with 4 SIMDs on CDNA. "
+        f"Leave it out unless registers are what limits the kernel.{advice}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cudaDeviceProp const* p; p->major; p->x;",
+         [(29, "major numbers AMD's architectures, not CUDA's compute capabilities."),
+          (39, "hipDeviceProp_t has no x.")]),
+        ("cudaDeviceProp& p = q[0]; p.minor;",
+         [(29, "minor numbers AMD's architectures, not CUDA's compute capabilities.")]),
+        ("cudaDeviceProp p[2]; p[1].x; p[0]; p;", [(27, "hipDeviceProp_t has no x.")]),
+        ("cudaDeviceProp p; q.x; p.name; x.p; p.(x);", []),
+        ("cudaDeviceProp; p.x;", []),
+        ("cudaPointerAttributes p; p.major; p.minor; p.type;",
+         [(28, "hipPointerAttribute_t has no major."), (37, "hipPointerAttribute_t has no minor.")]),
+    ],
+)  # fmt: skip
+def test_members_of_properties(text: str, found: list[tuple[int, str]]) -> None:
+    notes = gpulab.hipify(text).notes
+    assert [(note.column, note.what) for note in notes if note.kind == "device-property"] == found
+
+
 STEPS = "s[tid] += s[tid + 16]; {between} s[tid] += s[tid + 8];"
 
 
@@ -238,6 +533,16 @@ STEPS = "s[tid] += s[tid + 16]; {between} s[tid] += s[tid + 8];"
         ("s[tid] += s[tid]; s[tid] += s[tid];", 0),
         ("s[tid] += s[n]; s[tid] += s[n];", 0),
         ("s[tid] += s[tid + 16];", 0),
+        *(
+            (f"s[tid] {sign} s[tid + 16]; s[tid] {sign} s[tid + 8];", 1)
+            for sign in ("+=", "-=", "*=", "=", "|=", "&=", "^=")
+        ),
+        ("s[tid] == s[tid + 16]; s[tid] == s[tid + 8];", 0),
+        ("s[tid] += s[tid + 16] } s[tid] += s[tid + 8];", 0),
+        ("s[tid] += s[tid + 16]; x = 1; s[tid] += s[tid + 8]; s[tid] += s[tid + 4];", 1),
+        ("s[tid] += s[tid + 16]; s[tid] += s[tid + 8]; x = 1; s[tid] += s[tid + 4]; s[tid] += s[tid + 2];", 2),
+        ("s[tid] += s[tid + 16]; } if (n) { t[tid] += t[tid + 8];", 1),
+        ("s[tid] += s[tid + 16]; if n s[tid] += s[tid + 8];", 0),
     ],
 )
 def test_steps_without_a_barrier(statement: str, found: int) -> None:

@@ -99,6 +99,48 @@ def test_mistakes_are_explained() -> None:
         porting.table(api="runtimes")
 
 
+def test_the_table_is_read_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "FILE", tmp_path / "names.tsv")
+    head = "#  From one\n# and two.\n"
+    names.FILE.write_text(head + "cuda\thip\tkind\tapi\tnote\n\na\tb\tcall\truntime\tn\nc\t\tmacro\tdevice\t\n")
+    assert names.sources() == "From one\nand two."
+    assert dict(names.names.__wrapped__()) == {
+        "a": porting.Name("a", "b", "call", "runtime", "n"), "c": porting.Name("c", "", "macro", "device"),
+    }  # fmt: skip
+    names.FILE.write_text(head + "hip\tcuda\tkind\tapi\tnote\n")
+    with pytest.raises(ValueError, match=r"names\.tsv: the columns are 'hip\\tcuda\\tkind\\tapi\\tnote', not"):
+        names.names.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"cuda": "cudaMallok"}, "cudaMallok is not in the table of CUDA names."),
+        ({"cuda": "qqqqqqqq"}, "gpulab.porting.lookup(name) gives None for it."),
+        ({"api": "runtimes"}, 'there is no API "runtimes" in the table of CUDA names.'),
+        ({"kind": "calls"}, "one of: call, device function, enum, header, macro, namespace, type"),
+    ],
+)
+def test_what_is_said_of_names_that_are_not_there(asked: dict[str, str], said: str) -> None:
+    with pytest.raises(gpulab.GpulabError) as caught:
+        porting.table(*([asked["cuda"]] if "cuda" in asked else []), api=asked.get("api"), kind=asked.get("kind"))
+    assert said in str(caught.value)
+    near = re.search(r"did you mean (.*)\?", str(caught.value))
+    assert (near is not None and len(near[1].split(", ")) == 3) == (asked.get("cuda") == "cudaMallok")
+
+
+def test_rows_of_the_table_shown() -> None:
+    shown = porting.table("cudaFree", "cudaArrayGetPlane")
+    assert shown.columns == ("CUDA", "HIP", "kind", "API", "note")
+    assert shown.rows == (
+        ("cudaFree", "hipFree", "call", "runtime", ""),
+        ("cudaArrayGetPlane", "–", "call", "runtime", ""),
+    )
+    assert [row[0] for row in porting.table("cudaFree", "cublasCreate", api="runtime").rows] == ["cudaFree"]
+    assert [row[0] for row in porting.table("cudaFree", "cudaSuccess", kind="enum").rows] == ["cudaSuccess"]
+    assert len(porting.table().rows) == len(names.names())
+
+
 @pytest.mark.parametrize(
     ("name", "found"),
     [

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpulab
-from gpulab.porting import names
+from gpulab.porting import findings, names, translate
 from gpulab.porting.tokens import COMMENT, STRING, scan
 from tests.porting.test_tokens import PIECES
 
@@ -52,10 +52,52 @@ def translated(text: str, **options: str) -> str:
         ("#if defined(__CUDACC__)\n#endif\ncudaFree(0);", "#if defined(__HIPCC__)\n#endif\nhipFree(0);"),
         ("cuCaddf(make_cuFloatComplex(1, 2), z)", "hipCaddf(make_hipFloatComplex(1, 2), z)"),
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
+        ("f(a, (::cudaFree(p)));", "f(a, (::hipFree(p)));"),
+        ("void CUDART_CB done(void* p);", "void done(void* p);"),
+        ("void CUDART_CB \t done(void* p);", "void done(void* p);"),
+        ("(CUDA_CB*)", "(*)"),
+        ("void CUDART_CB", "void "),
+        ("x = ::cub::Sum();", "x = ::hipcub::Sum();"),
+        ("namespace cub { int x; }", "namespace hipcub { int x; }"),
+        ("auto f = cudaMemcpyToSymbol;", "auto f = hipMemcpyToSymbol;"),
+        ("cudaMemcpyFromSymbol(p);", "hipMemcpyFromSymbol(p);"),
+        ("cudaMemcpyToSymbol(, p);", "hipMemcpyToSymbol(, p);"),
+        ("cudaFuncGetAttributes();", "hipFuncGetAttributes();"),
+        *(
+            (f"cudaFree(0);\n#{line} __CUDA_ARCH__\n", f"hipFree(0);\n#{line} __HIP_DEVICE_COMPILE__\n")
+            for line in ("ifdef", "ifndef", "elifdef", "elifndef", "if defined")
+        ),
+        ("cudaFree(0);\n#if (__CUDA_ARCH__ > 1)\n", "hipFree(0);\n#if (__CUDA_ARCH__ > 1)\n"),
+        ("cudaFree(defined __CUDA_ARCH__);", "hipFree(defined __CUDA_ARCH__);"),
     ],
 )
 def test_names(cuda: str, hip: str) -> None:
     assert translated(cuda) == hip
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("FuncSetCacheConfig", "", ", c"),
+        ("FuncGetAttributes", "&a, ", ""),
+        ("FuncSetAttribute", "", ", a, 1"),
+        ("FuncSetSharedMemConfig", "", ", c"),
+        ("LaunchKernel", "", ", g, b, a, 0, s"),
+        ("LaunchCooperativeKernel", "", ", g, b, a, 0, s"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kernel", "is_cast"),
+    [
+        ("k", False), ("k<a, 2>", False), ("(k)", False), ("(k<a*>)", False), ("x * y", False),
+        ("(void*)k", True), ("(const void*)k", True), ("reinterpret_cast<void*>(k)", True),
+        ("static_cast<void*>(k)", True), ("nullptr", True), ("NULL", True),
+    ],
+)  # fmt: skip
+def test_kernels_as_arguments_are_cast_once(name: str, before: str, after: str, kernel: str, is_cast: bool) -> None:
+    """HIP's functions take a const void*, as their prototypes say; the kernel's place is that of CUDA's reference."""
+    cast = kernel if is_cast else f"reinterpret_cast<const void*>({kernel})"
+    assert translated(f"cuda{name}({before}{kernel}{after});") == f"hip{name}({before}{cast}{after});"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +128,9 @@ def test_variables_of_the_device_are_wrapped(name: str, arguments: str) -> None:
         "#error cudaMalloc is wanted\n",
         "mine::cudaMalloc(8);",
         "int cub = 3; cub += 1; x.cub::y;",
+        "x->cub::y; mine::cub::y; z = cub; namespace a { int b; } using c = cub;",
+        "Wrapper<A<int>>::cudaFree(p); p->*cudaFree;",
+        "x::cuda::par; thrust.cuda; thrust::mine;",
         "int mycudaMalloc, cudaMallocs_, xcudaFree;",
         "int a = 1 << 2; f<g<h<int>>>(x);",
         'std::operator<<<std::char_traits<char>>(std::cout, "x");',
@@ -153,6 +198,24 @@ def test_headers(cuda: str, hip: str) -> None:
          INCLUDE + "#include <hip/hip_runtime_api.h>\n__global__ void k() {}\n"),
         ("#include <hip/hip_runtime.h>\n__global__ void k() {}\n",
          "#include <hip/hip_runtime.h>\n__global__ void k() {}\n"),
+        ("\r\n__device__ int x;", "#include <hip/hip_runtime.h>\r\n\r\n\r\n__device__ int x;"),
+        ("\n__device__ int x;\r", INCLUDE + "\n\n__device__ int x;\r"),
+        ("__device__ int x;\rint y;\r",
+         "#include <hip/hip_runtime.h>\r\r__device__ int x;\rint y;\r"),
+        ("__device__ int x;", INCLUDE + "\n__device__ int x;"),
+        ("int x;\n  #include <a>\n__device__ int y;", "int x;\n" + INCLUDE + "  #include <a>\n__device__ int y;"),
+        ("#if A\n#if B\n#endif\n#include <a>\n#endif\n#include <b>\n__device__ int x;",
+         "#if A\n#if B\n#endif\n#include <a>\n#endif\n" + INCLUDE + "#include <b>\n__device__ int x;"),
+        ("#ifdef A\n#endif\n#import <b>\n__device__ int x;",
+         "#ifdef A\n#endif\n" + INCLUDE + "#import <b>\n__device__ int x;"),
+        *((text, INCLUDE + "\n" + text) for text in (
+            # what looks like a guard against including twice, and is none
+            "#define A\n#ifndef G\n#define G\n#include <a>\n__device__ int x;\n#endif",
+            "#ifdef G\n#define G\n#include <a>\n__device__ int x;\n#endif",
+            "#ifndef G\n#define H\n#include <a>\n__device__ int x;\n#endif",
+            "#ifndef G\n#undef G\n#include <a>\n__device__ int x;\n#endif",
+        )),
+        ("k<<<1, 2>>>();", INCLUDE + "\nk<<<1, 2>>>();"),
     ],
 )  # fmt: skip
 def test_the_runtime_is_included_where_it_is_needed(text: str, expected: str) -> None:
@@ -185,6 +248,25 @@ def test_the_runtime_is_included_where_it_is_needed(text: str, expected: str) ->
         ("k <<< g , b >>> ( a );", "hipLaunchKernelGGL(k, dim3(g), dim3(b), 0, 0, a );"),
         ("k<<<\n  g, // blocks\n  b>>>(a);", "hipLaunchKernelGGL(k\n, dim3(g) // blocks\n, dim3(b), 0, 0, a);"),
         ("k<<<g /* blocks */, b>>>(a);", "hipLaunchKernelGGL(k, dim3(g) /* blocks */, dim3(b), 0, 0, a);"),
+        ("k<<<g,\tb>>>(a);", "hipLaunchKernelGGL(k, dim3(g), dim3(b), 0, 0, a);"),
+        ("k<<<g,\rb>>>(a);\n", "hipLaunchKernelGGL(k, dim3(g)\r, dim3(b), 0, 0, a);\n"),
+        ("k<<<dim3(1).x, dim3(2) * 3>>>(a);", "hipLaunchKernelGGL(k, dim3(dim3(1).x), dim3(dim3(2) * 3), 0, 0, a);"),
+        ("k<<<dim3{1}, dim3>>>(a);", "hipLaunchKernelGGL(k, dim3(dim3{1}), dim3(dim3), 0, 0, a);"),
+        ("return (*f)<<<g, b>>>(a);", "return hipLaunchKernelGGL((*f), dim3(g), dim3(b), 0, 0, a);"),
+        ("x = (f)<<<g, b>>>(a);", "x = hipLaunchKernelGGL((f), dim3(g), dim3(b), 0, 0, a);"),
+        ("f(1)<<<g, b>>>(a);", "hipLaunchKernelGGL(f(1), dim3(g), dim3(b), 0, 0, a);"),
+        ("t[i][j]<<<g, b>>>(a);", "hipLaunchKernelGGL(t[i][j], dim3(g), dim3(b), 0, 0, a);"),
+        ("x; A<int>::f<<<g, b>>>(a);", "x; hipLaunchKernelGGL(A<int>::f, dim3(g), dim3(b), 0, 0, a);"),
+        ("x; f(1).g<<<g, b>>>(a);", "x; hipLaunchKernelGGL(f(1).g, dim3(g), dim3(b), 0, 0, a);"),
+        ("x; t[i]->g<<<g, b>>>(a);", "x; hipLaunchKernelGGL(t[i]->g, dim3(g), dim3(b), 0, 0, a);"),
+        ("x; o.template f<int><<<g, b>>>(a);",
+         "x; hipLaunchKernelGGL(o.template f<int>, dim3(g), dim3(b), 0, 0, a);"),
+        *((f"x; {word} ::k<<<g, b>>>(a);", f"x; {word} hipLaunchKernelGGL(::k, dim3(g), dim3(b), 0, 0, a);")
+          for word in ("return", "else", "do")),
+        *((f"x; {word} k<<<g, b>>>(a);", f"x; {word} hipLaunchKernelGGL(k, dim3(g), dim3(b), 0, 0, a);")
+          for word in ("return", "else", "do")),
+        (f"x; k<{'a,' * 99}><<<g, b>>>();",  # 200 tokens with both angles
+         f"x; hipLaunchKernelGGL(HIP_KERNEL_NAME(k<{'a,' * 99}>), dim3(g), dim3(b), 0, 0);"),
     ],
 )  # fmt: skip
 def test_launches(cuda: str, hip: str) -> None:
@@ -195,8 +277,17 @@ def test_launches(cuda: str, hip: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["k<<<", "k<<<1>>>()", "k<<<1, 2>>>", "k<<<(1, 2>>>(a);", "<<<1, 2>>>(a)", "k<<<,>>>()"]
-)
+    "text",
+    [
+        "k<<<", "k<<<1>>>()", "k<<<1, 2>>>", "k<<<(1, 2>>>(a);", "<<<1, 2>>>(a)", "k<<<,>>>()",
+        "k<<<1, >>>(a);", "k<<<, 2>>>(a);", "k<<<1, 2, 3, 4, 5>>>(a);", "k<<<1, 2>>>(a;", "k<<<1, 2>>> x(a);",
+        "k<<<1, 2;>>>(a);", "k<<<1, 2}>>>(a);", "k<<<1, 2)>>>(a);", "k<<<1, b<<<2>>>(a);", "k<<<[1, 2>>>(a);",
+        "b; c><<<1, 2>>>(a);", "b<1; c><<<1, 2>>>(a);", "b<{ c><<<1, 2>>>(a);", "><<<1, 2>>>(a);",
+        "b<c<<<d><<<1, 2>>>(a);", ")<<<1, 2>>>(a);", "x; 1<<<1, 2>>>(a);", "return<<<1, 2>>>(a);",
+        "x; else<<<1, 2>>>(a);", "x; do<<<1, 2>>>(a);", "x; .f<<<1, 2>>>(a);", "x; ->f<<<1, 2>>>(a);",
+        f"x; k<{'a,' * 99}a><<<1, 2>>>();",
+    ],
+)  # fmt: skip
 def test_a_broken_launch_stays(text: str) -> None:
     assert translated(text, launches="hip") == text
 
@@ -208,7 +299,52 @@ def test_changes_have_places() -> None:
         (2, 2, "cudaFree", "hipFree", "call", "runtime"),
         (2, 15, "cudaFree", "hipFree", "call", "runtime"),
     ]
-    assert found.statistics()["api"] == {"driver": 1, "runtime": 2}
+    assert found.statistics() == {"api": {"driver": 1, "runtime": 2}, "kind": {"call": 2, "header": 1}, "note": {}}
+    assert str(found) == found.text
+    assert "source=" not in repr(found)
+    assert "edits=" not in repr(found)
+
+
+def test_changes_of_headers_launches_and_words() -> None:
+    text = (
+        "#include <cub/block/block_scan.cuh>\n#include <thrust/system/cuda/vector.h>\n"
+        "void CUDART_CB f();\n#ifdef __CUDA_ARCH__\n#endif\n  k<<<1, 2>>>(thrust::cuda::par, cub::Sum());\n"
+    )
+    found = gpulab.hipify(text, launches="hip", first_line=10)
+    assert [(c.line, c.column, c.cuda, c.hip, c.kind, c.api) for c in found.changes] == [
+        (10, 1, "", "#include <hip/hip_runtime.h>", "header", "runtime"),
+        (10, 10, "cub/block/block_scan.cuh", "hipcub/hipcub.hpp", "header", "CUB"),
+        (11, 10, "thrust/system/cuda/vector.h", "thrust/system/hip/vector.h", "header", "Thrust"),
+        (12, 6, "CUDART_CB", "", "macro", "runtime"),
+        (13, 8, "__CUDA_ARCH__", "__HIP_DEVICE_COMPILE__", "macro", "device"),
+        (15, 3, "k<<<>>>", "hipLaunchKernelGGL", "launch", "runtime"),
+        (15, 23, "thrust::cuda", "thrust::hip", "namespace", "Thrust"),
+        (15, 34, "cub", "hipcub", "namespace", "CUB"),
+    ]
+    assert found.text == (
+        "#include <hip/hip_runtime.h>\n#include <hipcub/hipcub.hpp>\n#include <thrust/system/hip/vector.h>\n"
+        "void f();\n#ifdef __HIP_DEVICE_COMPILE__\n#endif\n"
+        "  hipLaunchKernelGGL(k, dim3(1), dim3(2), 0, 0, thrust::hip::par, hipcub::Sum());\n"
+    )
+    assert found.text_without_added_lines() == found.text.removeprefix(INCLUDE)
+
+
+def test_a_report_repeats_short_advice_and_names_the_line_of_long_advice() -> None:
+    advice = {length: "x" * length for length in (40, 41)}
+    notes = tuple(
+        findings.Note(line, 2, "unknown", f"what {line}", advice[length], code)
+        for line, length, code in ((1, 40, "a;"), (2, 41, "b;"), (3, 40, ""), (4, 41, "d;"), (4, 41, "d;"), (2, 41, ""))
+    )
+    made = translate.Translation("", (), notes, "", "a.cu")
+    assert made.first_line == 1
+    assert made.report() == (
+        f"a.cu:1:2: unknown: what 1\n    a;\n    → {advice[40]}\n"
+        f"a.cu:2:2: unknown: what 2\n    b;\n    → {advice[41]}\n"
+        f"a.cu:3:2: unknown: what 3\n    → {advice[40]}\n"
+        "a.cu:4:2: unknown: what 4\n    d;\n    → As for line 2.\n"
+        "a.cu:4:2: unknown: what 4\n    d;\n    → As for line 2.\n"
+        f"a.cu:2:2: unknown: what 2\n    → {advice[41]}"
+    )
 
 
 CUDA_NAMES = st.sampled_from(sorted(names.names()))

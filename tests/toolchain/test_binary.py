@@ -6,6 +6,7 @@ import re
 import struct
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -367,16 +368,143 @@ def test_descriptors_bit_by_bit() -> None:
     assert (descriptor.wave_size(bytes(raw), "gfx1030"), descriptor.wave_size(bytes(raw), "gfx90a")) == (32, 64)
 
 
-def line_program(body: bytes, version: int = 5) -> bytes:
-    """A line number program by hand, of DWARF 4 or 5, with one file."""
+LOW, HIGH = "s_add_u32 s4, s4, 0x10", "s_addc_u32 s5, s5, 0"
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ([LOW, HIGH], (0, 1, None)),
+        (
+            [
+                "s_sext_i32_i16 s5, s5",
+                "s_add_co_u32 s4, s4, 16",
+                "s_wait_alu 0xfffe",
+                "s_nop 0",
+                "s_delay_alu 1",
+                "s_waitcnt_depctr 0",
+                "s_add_co_ci_u32 s5, s5, -1",
+            ],
+            (1, 6, None),
+        ),
+        (["s_add_nc_u64 s[4:5], s[4:5], 0x10"], (None, None, 0)),
+        (["s_nop 0", "s_add_nc_u64 s[4:5], s[4:5], lit64(0x10)"], (None, None, 1)),
+        ([], (None, None, None)),
+        ([LOW], (None, None, None)),
+        ([HIGH], (None, None, None)),
+        ([HIGH, LOW], (None, None, None)),
+        ([LOW, LOW, HIGH], (None, None, None)),
+        ([LOW, "s_add_nc_u64 s[4:5], s[4:5], 0x10"], (None, None, None)),
+        (["v_mov_b32 v0, 0", LOW, HIGH], (None, None, None)),
+        ([LOW, "v_mov_b32 v0, 0", HIGH], (None, None, None)),
+        # other registers, and additions of the other half's kind
+        ([LOW.replace("s4, s4", "s6, s4"), HIGH], (None, None, None)),
+        ([LOW.replace("s4, s4", "s4, s6"), HIGH], (None, None, None)),
+        ([LOW, HIGH.replace("s5, s5", "s5, s6")], (None, None, None)),
+        ([LOW, HIGH.replace("s5, s5", "s6, s5")], (None, None, None)),
+        ([LOW, HIGH.replace("s5, s5", "s4, s4")], (None, None, None)),
+        ([LOW.replace("add", "addc"), HIGH], (None, None, None)),
+        ([LOW, HIGH.replace("addc", "add")], (None, None, None)),
+        ([LOW, "s_add_co_u32 s5, s5, 0"], (None, None, None)),
+        (["s_add_nc_u64 s[6:7], s[4:5], 0x10"], (None, None, None)),
+        (["s_add_nc_u64 s[4:5], s[6:7], 0x10"], (None, None, None)),
+    ],
+)
+def test_additions_that_make_an_address(texts: list[str], found: tuple[int | None, ...]) -> None:
+    """Of the address in s[4:5]: the index of the addition to its lower half, to its upper half, or to the whole."""
+    behind = [decoder.Decoded(4 * at, 4, text) for at, text in enumerate(texts)]
+    wanted = tuple(None if at is None else behind[at] for at in found)
+    assert binary.text._Writer.sums(SimpleNamespace(), 4, behind) == wanted  # type: ignore[arg-type]
+
+
+BYTES = bytes(range(1, 133))
+
+
+@pytest.mark.parametrize(
+    ("raw", "size", "placed", "lines"),
+    [
+        (BYTES, 4, {}, [".long 0x4030201"]),
+        (BYTES, 3, {}, [".byte 1, 2, 3"]),
+        (BYTES, 9, {}, [".long 0x4030201, 0x8070605", ".byte 9"]),
+        (bytes([7] * 128), 68, {}, [".long " + ", ".join(["0x7070707"] * 16), ".long 0x7070707"]),
+        (bytes([7] * 128), 128, {}, [".long " + ", ".join(["0x7070707"] * 16)] * 2),
+        (b"", 300, {}, [".zero 300"]),
+        (b"\1", 8, {}, [".long 0x1, 0x0"]),  # what the file does not hold is zeros
+        (BYTES, 0, {}, []),
+        (BYTES, 16, {0x1000: "k"}, [".quad k", ".long 0xc0b0a09, 0x100f0e0d"]),
+        (BYTES, 16, {0x1008: "k+8"}, [".long 0x4030201, 0x8070605", ".quad k+8"]),
+        (BYTES, 25, {0x1001: "k", 0x1009: "m"}, [".byte 1", ".quad k", ".quad m", ".long 0x15141312, 0x19181716"]),
+        (BYTES, 8, {0x1000: "k", 0x1008: "behind", 0xFF8: "before"}, [".quad k"]),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 5])
+def test_data_as_directives(raw: bytes, size: int, placed: dict[int, str], lines: list[str], before: int) -> None:
+    """The object at 0x1000 of a section that begins there or some bytes before it."""
+    section = elf.Section(".data", 1, 3, 0x1000 - before, bytes(before) + raw)
+    writer = SimpleNamespace(out=[])
+    binary.text._Writer.contents(writer, section, 0x1000, size, placed)  # type: ignore[arg-type]
+    assert [line.removeprefix("\t").replace("\t", " ") for line in writer.out] == lines
+
+
+def test_which_data_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data without a name (.Lat_ and its address) is written where something leads to it; notes are no data."""
+    monkeypatch.setattr(elf, "relocations", lambda raw: ())
+    writer = object.__new__(binary.text._Writer)
+    writer.elf = b""
+    writer.sections = (
+        elf.Section(".rodata", 1, 2, 0x1000, b"12345678", 8), elf.Section(".empty", 1, 2, 0x1800, b"1234", 4),
+        elf.Section(".bss", 8, 3, 0x2000, b"", 16), elf.Section(".text", 1, 6, 0x3000, b"1234", 4),
+        elf.Section(".note", 7, 2, 0x4000, b"1234", 4),
+    )  # fmt: skip
+    writer.objects = [
+        (0x1000, 4, "a"), (0x1004, 4, ".Lat_1004"), (0x2000, 8, "b c"), (0x2008, 8, ".Lat_2008"), (0x3000, 4, "code"),
+        (0x4000, 4, "note"),
+    ]  # fmt: skip
+    used = "\ts_add_u32 s0, s0, .Lat_1004@rel32@lo+4"
+    writer.out = [used]
+    writer.data()
+    assert writer.out == [
+        used, '\t.section\t".rodata","a",@progbits', "\t.p2align\t8", "\t.type\ta,@object", "a:", "\t.long\t0x34333231",
+        "\t.size\ta, 4", "\t.p2align\t2", "\t.type\t.Lat_1004,@object", ".Lat_1004:", "\t.long\t0x38373635",
+        "\t.size\t.Lat_1004, 4", '\t.section\t".bss","aw",@nobits', "\t.p2align\t8", '\t.type\t"b c",@object', '"b c":',
+        "\t.zero\t8", '\t.size\t"b c", 8',
+    ]  # fmt: skip
+    placed = {8: ".Lat_2008+4"}
+    assert [writer.is_used(name, placed) for name in (".Lat_1004", ".Lat_2008", ".Lat_9")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "quoted"),
+    [("a.b_$1", "a.b_$1"), ("1a", '"1a"'), ("b c", '"b c"'), ('a"\\\n\x7f', '"a____"'), ("", '""'), ("é", '"é"')],
+)
+def test_symbols_as_the_assembler_takes_them(name: str, quoted: str) -> None:
+    assert binary.text._name(name) == quoted
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [(0, 0), (7, 7), ((1 << 32) - 1, (1 << 32) - 1), (1 << 32, 0), (-1, 0), ("7", 0), (None, 0), (1.5, 0)],
+)
+def test_numbers_of_the_metadata(value: object, whole: int) -> None:
+    assert binary.text._whole(value) == whole
+
+
+def line_program(body: bytes, version: int = 5, tables: bytes | None = None) -> bytes:
+    """A line number program by hand, of DWARF 4 or 5, with two files."""
     head = bytes([4, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1])
-    if version == 4:
+    if tables is not None:
+        middle = head + tables
+    elif version == 4:
         names = b"above\0\0" + b"a.py\0\x01\x00\x00" + b"/b.py\0\x01\x00\x00\0"
         middle = head + names
     else:
         names = bytes([1, 1, 8, 2]) + b"/here\0above\0" + bytes([2, 1, 8, 2, 11, 2]) + b"c.py\0\x00a.py\0\x01"
         middle = head + names
-    start = struct.pack("<H", version) + (b"\x08\x00" if version == 5 else b"")
+    start = struct.pack("<H", version) + (b"\x08\x00" if version >= 5 else b"")
     text = start + struct.pack("<I", len(middle)) + middle + body
     return struct.pack("<I", len(text)) + text
 
@@ -403,6 +531,95 @@ def test_line_programs_by_hand(version: int) -> None:
         (0x1018 + 84, name, 10, 7),
     ]  # fmt: skip
     assert lines.rows({}) == []
+
+
+A_PY, C_PY = "above/a.py", "/here/c.py"
+
+
+@pytest.mark.parametrize(
+    ("body", "rows"),
+    [
+        (b"\x01", [(0x1000, A_PY, 1, 0)]),
+        (b"\x04\x00\x01", [(0x1000, C_PY, 1, 0)]),
+        (b"\x04\x02\x01", [(0x1000, "", 1, 0)]),  # a file that is not there
+        (b"\x05\x81\x01\x03\x02\x01", [(0x1000, A_PY, 3, 129)]),
+        (b"\x06\x07\x0a\x0b\x01", [(0x1000, A_PY, 1, 0)]),
+        (b"\x0c\x01\x0c\x81\x01\x01", [(0x1000, A_PY, 1, 0)]),  # set_isa has an operand
+        (b"\x02\x81\x01\x01", [(0x1000 + 129 * 4, A_PY, 1, 0)]),
+        (b"\x03\x70\x01", [(0x1000, A_PY, 0, 0)]),  # lines before the first
+        (bytes([13]), [(0x1000, A_PY, 0, 0)]),
+        (bytes([13 + 5]), [(0x1000, A_PY, 1, 0)]),
+        (bytes([13 + 13]), [(0x1000, A_PY, 9, 0)]),
+        (bytes([13 + 14 + 5]), [(0x1004, A_PY, 1, 0)]),
+        (b"\x03\x09" + bytes([255]), [(0x1000 + 17 * 4, A_PY, 9, 0)]),
+        (b"\x00\x03\x80\xaa\xbb\x01", [(0x1000, A_PY, 1, 0)]),  # an extended opcode that is not known
+        (b"\x00\x05\x02\x00\x30\x00\x00\x01", [(0x3000, A_PY, 1, 0)]),  # an address of four bytes
+        (b"\x03\x09\x05\x07\x04\x00\x01" + END + b"\x01", [(0, A_PY, 1, 0), (0x1000, C_PY, 10, 7)]),
+        (b"", []),
+    ],
+)
+def test_opcodes_of_line_programs(body: bytes, rows: list[tuple[int, str, int, int]]) -> None:
+    assert lines.rows({".debug_line": line_program(SET_ADDRESS + body)}) == rows
+
+
+def test_files_of_dwarf_4() -> None:
+    def named(number: int) -> str:
+        (row,) = lines.rows({".debug_line": line_program(SET_ADDRESS + bytes([4, number, 1]), 4)})
+        return row.file
+
+    assert [named(number) for number in range(4)] == ["", "above/a.py", "/b.py", ""]
+
+
+STRINGS = {".debug_line_str": b"abc\0x.py\0", ".debug_str": b"ab\0x.py\0"}
+FOLDERS = bytes([1, 1, 8, 2]) + b"/here\0above\0"
+FIRST = {8: b"c.py\0", 0x1F: bytes(4), 0x0E: bytes(4)}
+
+
+@pytest.mark.parametrize(("form", "path"), [(8, b"x.py\0"), (0x1F, b"\4\0\0\0"), (0x0E, b"\3\0\0\0")])
+@pytest.mark.parametrize(
+    ("folder_form", "folder"), [(0x0B, b"\1"), (5, b"\1\0"), (6, b"\1" + bytes(3)), (7, b"\1" + bytes(7)), (15, b"\1")]
+)
+@pytest.mark.parametrize(
+    ("content", "other"),
+    [(None, b""), (0x1E, bytes(range(16))), (9, b"\3abc"), (15, b"\x81\1"), (8, b"zz\0"), (9, b"\0")],
+)  # fmt: skip
+def test_forms_of_dwarf_5(
+    form: int, path: bytes, folder_form: int, folder: bytes, content: int | None, other: bytes
+) -> None:
+    """DWARF 5, 6.2.4.1: each form of a path and of a folder's number, with another field (0x2001) before them."""
+    formats = [
+        *([] if content is None else [b"\x81\x40" + bytes([content])]),
+        bytes([1, form]),
+        bytes([2, folder_form]),
+    ]
+    files = bytes([len(formats)]) + b"".join(formats) + b"\2"
+    files += other + FIRST[form] + folder.replace(b"\1", b"\0") + other + path + folder
+    found = lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, FOLDERS + files), **STRINGS})
+    assert found == [(0x1000, "above/x.py", 1, 0)]
+
+
+def test_paths_without_a_folder() -> None:
+    def named(folder: bytes, path: bytes, folders: bytes = FOLDERS) -> str:
+        tables = folders + bytes([2, 1, 8, 2, 11, 2]) + b"c.py\0\0" + path + b"\0" + folder
+        return lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, tables)})[0].file
+
+    assert named(b"\2", b"x.py") == "x.py"  # no such folder
+    assert named(b"\1", b"/x.py") == "/x.py"
+    assert named(b"\0", b"x.py", bytes([1, 1, 8, 1, 0])) == "x.py"
+    assert named(b"\0", b"x.py", bytes([0, 0])) == "x.py"
+    unknown = FOLDERS + bytes([1, 1, 0x99, 1]) + b"c.py\0"
+    assert lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, unknown)}) == []
+
+
+def test_several_line_programs() -> None:
+    second, first = (line_program(b"\x00\x09\x02" + struct.pack("<Q", at) + b"\1") for at in (0x2000, 0x1000))
+    rows = [(0x1000, A_PY, 1, 0), (0x2000, A_PY, 1, 0)]
+    assert lines.rows({".debug_line": second + first}) == rows
+    for other in (line_program(SET_ADDRESS + b"\1", 3), line_program(SET_ADDRESS + b"\1", 6)):
+        assert lines.rows({".debug_line": second + other + first}) == rows  # of another version
+    for end in (b"\1", bytes(3), bytes(4), struct.pack("<I", 1) + bytes(0), struct.pack("<I", 0xFFFFFFFF) + bytes(12)):
+        assert lines.rows({".debug_line": second + first + end}) == rows
+    assert lines.rows({".debug_line": second + first[:-1]}) == rows[1:]
 
 
 def test_damaged_line_programs_give_no_lines() -> None:

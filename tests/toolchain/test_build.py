@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from gpulab import languages
 from gpulab.errors import CompileError, GpulabError
-from gpulab.toolchain import CodeObject, Parameter, compile, compiler
+from gpulab.toolchain import CodeObject, Parameter, build, compile, compiler, request
 
 SAXPY = """extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -330,6 +331,31 @@ def test_wave64_on_gfx1100() -> None:
 def test_unknown_architectures(name: str) -> None:
     with pytest.raises(GpulabError, match="architecture"):
         compile(SAXPY, arch=name)
+
+
+@pytest.mark.parametrize("directive", [".incbin", ".include"])
+def test_a_listing_with_directives_that_read_files_is_refused(directive: str, tmp_path: Path) -> None:
+    """What stands in inline assembly is in what Clang writes, and goes to the assembler only behind this check."""
+    asked, out = request.request(SAXPY, arch="gfx942", language="hip", name="a.hip"), tmp_path / "out.s"
+    out.write_text(f'\ts_nop 0\n\t{directive} "x"\n')
+    with pytest.raises(CompileError, match=rf"^inline assembly in a\.hip: the directive \{directive} is not allowed"):
+        build.read_listing(asked, out, (), "")
+
+
+def test_a_listing_is_cleaned_and_marked(tmp_path: Path) -> None:
+    asked, out = request.request(SAXPY, arch="gfx942", language="hip", name="a.hip"), tmp_path / "out.s"
+    helper = "\t.type\t_h0,@object\n\t.quad\tkernel\n\t.size\t_h0, 8\n"
+    mark = '\t.file\t1 "/gpulab" "a.hip"\n\t.loc\t1 3 5\n'
+    out.write_text(f"{helper}{mark}\tglobal_load_dword v0\n\t.cfi_endproc\n")
+    front = (
+        "define amdgpu_kernel void @k(ptr %p) {\n  store volatile i32 1, ptr %p, !dbg !3\n"
+        "  fence seq_cst\n  ret void\n}\n"
+        '!1 = !DIFile(filename: "a.hip", directory: "/")\n!2 = distinct !DISubprogram(name: "k", file: !1)\n'
+        "!3 = !DILocation(line: 3, column: 5, scope: !2)\n"
+    )
+    assert build.read_listing(asked, out, ("_h0", "_h1"), front) == (
+        mark.rstrip("\n") + " ; synchronising\n\tglobal_load_dword v0\n; orders of k: fence\n", {"_h0": "kernel"}
+    )  # fmt: skip
 
 
 def test_arguments_that_are_no_sources() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import struct
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from gpulab.errors import GpulabError
 from gpulab.toolchain import CodeObject, compile, compiler, elf
 from gpulab.toolchain.binary import decoder
-from gpulab.toolchain.code_object import KernelSignature
+from gpulab.toolchain.code_object import MOST_ARGUMENT_BYTES, KernelSignature, Parameter, laid_out
 
 SOURCE = "__global__ void k(float* x, int n) { if (n > 3) x[threadIdx.x] = sinf(x[n]); }"
 
@@ -169,3 +171,101 @@ def test_a_cell_of_an_earlier_process_is_found_by_its_kernel(monkeypatch: pytest
     assert code.sources() == {old: "def add(x): 2\n", known: "def add(x): 1\n", "/nowhere.py": ""}
     other = CodeObject("gfx942", b"", "", "", "code object", {"sub": KernelSignature("sub", "sub")}, files=(old,))
     assert other.sources() == {old: ""}
+
+
+def of_kernels(*names: str, **fields: Any) -> CodeObject:
+    """A code object without code; the symbol of the kernel `name` is its number behind an s."""
+    kernels = {f"s{number}": KernelSignature(f"s{number}", name) for number, name in enumerate(names)}
+    return CodeObject("gfx942", b"", "", "", "cell.hip", kernels, **fields)
+
+
+SEVERAL = of_kernels(
+    "one", "two<int>", "two<float>", "three<int>", "n::four", name_expressions={"f<4>": "s3", "g": "x"}
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "symbol"),
+    [("one", "s0"), ("s1", "s1"), ("f<4>", "s3"), ("two<float>", "s2"), ("three", "s3"), ("n::four", "s4")],
+)
+def test_kernels_by_symbol_name_and_expression(name: str, symbol: str) -> None:
+    assert SEVERAL.find(name).symbol == symbol
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "said"),
+    [
+        (SEVERAL, "two", "cell.hip has 2 kernels named two.\n"
+         "Why: overloads and instances of a template share a name.\n"
+         "Try: choose one: two<int>() = s1, two<float>() = s2."),
+        (SEVERAL, "oen", "cell.hip has no kernel named oen.\n"
+         "Why: it has one(), two<int>(), two<float>(), three<int>(), n::four().\nTry: did you mean one?"),
+        (of_kernels("k"), "qqqqqq", "cell.hip has no kernel named qqqqqq.\n"
+         "Why: it has k().\nTry: kernels are the functions marked __global__."),
+        (SEVERAL, "g", "cell.hip has no kernel named g.\n"
+         "Why: it has one(), two<int>(), two<float>(), three<int>(), n::four().\n"
+         "Try: kernels are the functions marked __global__."),
+        (of_kernels(), "k", "cell.hip compiled, but there is no kernel in it.\n"
+         "Why: The cell is empty but for comments.\n"
+         'Try: a kernel looks like this: extern "C" __global__ void name(float* x, int n) { ... }'),
+        (replace(of_kernels(), source="int x;"), "k", "cell.hip compiled, but there is no kernel in it.\n"
+         "Why: a kernel is a function marked __global__.\n"
+         'Try: a kernel looks like this: extern "C" __global__ void name(float* x, int n) { ... }'),
+    ],
+)  # fmt: skip
+def test_a_kernel_that_is_not_there(code: CodeObject, name: str, said: str) -> None:
+    with pytest.raises(GpulabError) as caught:
+        code.find(name)
+    assert str(caught.value) == said
+
+
+def arguments(*places: tuple[int, int]) -> KernelSignature:
+    return KernelSignature("s", "k", tuple(Parameter("p", "int", "value", size, "int32", at) for at, size in places))
+
+
+@pytest.mark.parametrize(
+    ("places", "fits"),
+    [
+        ((), True),
+        (((0, 4), (4, 8)), True),
+        (((0, 4), (8, 8)), True),
+        (((0, 0), (0, 4)), True),
+        (((0, 4), (3, 8)), False),
+        (((4, 4), (0, 4)), False),
+        (((-1, 4),), False),
+        (((4, -1),), False),
+        (((0, MOST_ARGUMENT_BYTES),), True),
+        (((1, MOST_ARGUMENT_BYTES),), False),
+    ],
+)
+def test_arguments_lie_one_behind_the_other(places: tuple[tuple[int, int], ...], fits: bool) -> None:
+    signature = arguments(*places)
+    assert MOST_ARGUMENT_BYTES == 65536
+    if fits:
+        assert laid_out(signature) is signature
+        return
+    with pytest.raises(GpulabError, match=r"the kernel k has its argument p of -?\d+ bytes at byte -?\d+ of the"):
+        laid_out(signature)
+
+
+def test_a_signature_reads_as_in_the_source() -> None:
+    kinds = (("float*", "x"), ("S &", "y"), ("int", "n"), ("int", ""))
+    parameters = tuple(Parameter(name, type_, "value", 4) for type_, name in kinds)
+    assert str(KernelSignature("s", "k<1>", parameters)) == "k<1>(float*x, S &y, int n, int)"
+    assert (parameters[0].dtype, parameters[0].offset) == (None, 0)
+
+
+def test_sources_and_what_the_compiler_said() -> None:
+    warned = "cell.hip:5:1: warning: m\n"
+    code = CodeObject("gfx942", b"", "asm", "text", "cell.hip", first_line=5, messages=warned)
+    assert code.sources() == {"cell.hip": "\n\n\n\ntext"}
+    assert code.log == "cell.hip:5:1: warning: m\n    text\n    ^"
+    assert [warning.message for warning in code.warnings] == ["m"]
+    translated = CodeObject("gfx942", b"", "", "text", "cell.hip", first_line=5, messages=warned, translation="other")
+    assert translated.log == "cell.hip:5: warning: m\n    text\n  The compiler read:\n    other\n    ^"
+    silent = CodeObject("gfx942", b"", '\t.file\t1 "k.s"\ns_nop 0', "s_nop 0", "k.s")
+    assert (silent.warnings, silent.log, silent.first_line, silent.program) == ((), "", 1, False)
+    assert (code.source_beside, silent.source_beside) == ("text", "")
+    for shown in (repr(code), repr(translated)):
+        for field in ("elf=", "assembly=", "source=", "translation=", "messages=", "headers="):
+            assert field not in shown

@@ -122,6 +122,16 @@ def test_limits_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
         ]  # fmt: skip
 
 
+def test_room_is_looked_for_where_the_compiler_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path] = []
+    monkeypatch.setattr(compiler, "_expect_room", asked.append)
+    assert compiler.run(["clang", "--version"], folder=tmp_path).code == 0
+    assert compiler.run(["clang", "--no-such-option"]).code != 0
+    assert asked == []
+    assert compiler.run(["clang", "--no-such-option"], folder=tmp_path).code != 0
+    assert asked == [tmp_path]
+
+
 def test_a_failure_for_want_of_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler._expect_room(tmp_path)
     assert list(tmp_path.iterdir()) == []

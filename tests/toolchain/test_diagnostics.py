@@ -227,6 +227,278 @@ def test_long_lines_are_cut() -> None:
     assert rendered[1][rendered[2].index("^") :].startswith("nothing")
 
 
+LONG = "".join(chr(ord("a") + at % 23) for at in range(400))
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "ranges", "shown"),
+    [
+        ("abc def", 5, "", ["abc def", "    ^"]),
+        ("abc def", 1, "", ["abc def", "^"]),
+        ("abc def", 0, "", ["abc def"]),
+        ("abc def", 8, "", ["abc def", "       ^"]),
+        ("abc def", 5, "{2:1-2:4}", ["abc def", "~~~~^"]),
+        ("abc def", 1, "{2:1-2:2}{2:5-2:8}", ["abc def", "^~~~~~~"]),
+        ("abc def", 5, "{2:5-2:8}", ["abc def", "    ^~~"]),
+        ("abc def", 5, "{2:5-2:99}", ["abc def", "    ^~~"]),
+        ("abc def", 5, "{1:1-1:4}{3:1-3:4}{1:1-2:4}{2:1-3:4}", ["abc def", "    ^"]),  # of other lines
+        ("\tab\tc", 5, "{2:2-2:3}", ["\tab\tc", "\t~~~^"]),
+        ("a\tb\tc", 5, "", ["a\tb\tc", " \t \t^"]),
+        ("\u00e9\u4e16 x", 7, "{2:3-2:6}", ["\u00e9\u4e16 x", " ~~^"]),
+        # lines of more than 200 characters are cut to 200 around the caret
+        (LONG[:200], 150, "", [LONG[:200], " " * 149 + "^"]),
+        (LONG[:201], 100, "", [LONG[:200] + "...", " " * 99 + "^"]),
+        (LONG[:201], 101, "", ["..." + LONG[1:201], " " * 102 + "^"]),
+        (LONG[:202], 101, "", ["..." + LONG[1:201] + "...", " " * 102 + "^"]),
+        (LONG[:250], 0, "", [LONG[:200] + "..."]),
+        (LONG[:300], 251, "{2:253-2:256}", ["..." + LONG[151:300], " " * 102 + "^~~~~"]),
+        (LONG, 200, "{2:190-2:202}", ["..." + LONG[100:300] + "...", " " * 92 + "~" * 10 + "^~"]),
+        (LONG, 200, "{2:50-2:390}", ["..." + LONG[100:300] + "...", "~" * 102 + "^" + "~" * 103]),
+    ],
+)
+def test_the_line_and_its_marks(line: str, column: int, ranges: str, shown: list[str]) -> None:
+    """Columns count bytes from 1, a range's end is the column behind it; its lines are one more than the message's."""
+    (found,) = diagnostics.parse(f"cell.hip:1:{column}:{ranges and ranges + ':'} error: m", diagnostics.Source(line))
+    assert found.rendered.split("\n")[1:] == ["    " + text for text in shown]
+
+
+SOURCE = diagnostics.Source(
+    "one\ntwo\nthree", "a.hip", 5, ("f<int>", "g<int>"), {"x.h": "first\nsecond"}, original="eins\ntwo\n   "
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "number", "read", "own"),
+    [
+        ("a.hip", 4, "", ""),
+        ("a.hip", 5, "one", "eins"),
+        ("a.hip", 6, "two", "two"),
+        ("a.hip", 7, "three", "   "),
+        ("a.hip", 8, "", ""),
+        ("/gpulab/headers/x.h", 0, "", ""),
+        ("/gpulab/headers/x.h", 1, "first", "first"),
+        ("/gpulab/headers/x.h", 2, "second", "second"),
+        ("/gpulab/headers/x.h", 3, "", ""),
+        ("/gpulab/headers/y.h", 1, "", ""),
+        ("x.h", 1, "", ""),
+        ("name expressions", 0, "", ""),
+        ("name expressions", 1, "f<int>", "f<int>"),
+        ("name expressions", 2, "g<int>", "g<int>"),
+        ("name expressions", 3, "", ""),
+    ],
+)
+def test_lines_of_a_source(file: str, number: int, read: str, own: str) -> None:
+    assert SOURCE.line(file, number) == read
+    assert SOURCE.own_line(file, number) == own
+
+
+@pytest.mark.parametrize(
+    ("log", "rendered", "where"),
+    [
+        # a translated line is shown before what the compiler read, without a column
+        (
+            "a.hip:5:2: error: m",
+            "a.hip:5: error: m\n    eins\n  The compiler read:\n    one\n     ^",
+            ("a.hip", 5, 0, "eins"),
+        ),
+        ("a.hip:6:2: error: m", "a.hip:6:2: error: m\n    two\n     ^", ("a.hip", 6, 2, "two")),
+        ("a.hip:7:2: error: m", "a.hip:7: error: m\n    three\n     ^", ("a.hip", 7, 0, "   ")),
+        ("a.hip:6:0: fatal error: m", "a.hip:6: error: m\n    two", ("a.hip", 6, 0, "two")),
+        ("a.hip:6: error: m", "a.hip:6: error: m\n    two", ("a.hip", 6, 0, "two")),
+        ("a.hip: error: m", "error: m", None),
+        ("zig: error: m", "error: m", None),
+        ("ld.lld: error: m", "error: m", None),
+        ("error: m", "error: m", None),
+        (
+            "/gpulab/headers/x.h:2:1:{2:1-2:4}: error: m",
+            "x.h:2:1: error: m\n    second\n    ^~~",
+            ("x.h", 2, 1, "second"),
+        ),
+        (
+            "name expressions:2:3: error: m",
+            "a name expression:2:3: error: m\n    g<int>\n      ^",
+            ("a name expression", 2, 3, "g<int>"),
+        ),
+        ("a\x1b.h:9:3: error: m\x07", "a\u241b.h:9:3: error: m\u2407", ("a\u241b.h", 9, 3, "")),
+        ("a.hip:6:2: error: m [-Wthat=this]", "a.hip:6:2: error: m\n    two\n     ^", ("a.hip", 6, 2, "two")),
+        (
+            "error: static assertion failed due to requirement 'a == b': why",
+            "error: static assertion failed: why",
+            None,
+        ),
+        ("error: no 'gpulab::x<1>' (aka 'int') here", "error: no 'int' here", None),
+    ],
+)
+def test_messages_and_their_places(log: str, rendered: str, where: tuple[str, int, int, str] | None) -> None:
+    (found,) = diagnostics.parse(log, SOURCE)
+    assert found.rendered == rendered
+    assert found.where == (None if where is None else SourceLine(*where))
+
+
+@pytest.mark.parametrize(
+    ("log", "messages"),
+    [
+        ("error: a\n more\n\nlast\nerror: b", ["error: a\n more\nlast", "error: b"]),
+        ("before\nerror: a\r\n more\r", ["error: a\n more"]),
+        ("error: a\nPLEASE submit\nStack dump:\n1 error generated.\n2 warnings and 1 error generated.", ["error: a"]),
+        ("error: a\n" + "x" * 1998 + "\ny\nz", ["error: a\n" + "x" * 1998]),
+        ("error: a\n" + "x" * 1997 + "\ny\nz", ["error: a\n" + "x" * 1997 + "\ny"]),
+        ("f:1:1: remark: r\nerror: too many errors emitted, stopping now\nwarning: w", ["warning: w"]),
+        ("warning: w\nerror: a\nwarning: v\nerror: b", ["error: a", "error: b", "warning: w", "warning: v"]),
+        ("f:1:1: note: without a message before it", ["note: without a message before it"]),
+        # the same warning at the same place once; of errors each
+        ("f:1:1: warning: w\nf:1:3: warning: w\nf:2:1: warning: w", ["warning: w", "warning: w"]),
+        ("f:1:1: error: w\nf:1:3: error: w", ["error: w", "error: w"]),
+        # in headers of the library, without a place in the source, each message once
+        (
+            "/gpulab/include/a.h:1:1: error: w\n<built-in>:2:1: error: w\n/gpulab/system/a.h:1:1: error: v",
+            ["error: w", "error: v"],
+        ),
+    ],
+)
+def test_what_belongs_to_a_message(log: str, messages: list[str]) -> None:
+    found = diagnostics.parse(log, SOURCE)
+    assert [f"{each.severity}: {each.message}" for each in found] == messages
+
+
+def noted(log: str) -> list[str]:
+    (found,) = diagnostics.parse(log, diagnostics.Source("one\ntwo\nthree"))
+    return [line for line in found.rendered.split("\n") if not line.startswith("    ")]
+
+
+def test_which_notes_are_shown() -> None:
+    first = "cell.hip:1:2: error: m"
+    shown = [f"cell.hip:{line}:1: note: n" for line in (1, 2, 3)]
+    log = "\n".join(
+        [
+            first, *["/gpulab/include/a.h:1:1: note: n"] * 2, "cell.hip:2:1: note: expanded from macro", shown[0],
+            "cell.hip:2:1: note: in instantiation of f", shown[1], shown[2],
+        ]
+    )  # fmt: skip
+    assert noted(log) == [first, *shown[:2]]  # of six notes
+    assert noted("\n".join([first, *shown, "cell.hip:3:2: note: n"])) == [first, *shown]  # three at most
+    assert noted(f"{first}\ncell.hip:1:2: note: n") == [first, "cell.hip:1:2: note: n"]
+    assert noted(f"{first}\ncell.hip:1:1: note: add braces to silence this warning") == [first]
+
+
+@pytest.mark.parametrize(
+    ("log", "lines"),
+    [
+        # the last note that says what caused it, else the last note in the source, else the innermost #include
+        ("{0}\ncell.hip:1:1: note: requested here\ncell.hip:2:1: note: n",
+         ["cell.hip:1:1: error: m", "cell.hip:2:1: note: n"]),
+        ("{0}\ncell.hip:1:1: note: in call to f\ncell.hip:2:1: note: requested here",
+         ["cell.hip:2:1: error: m", "cell.hip:1:1: note: in call to f"]),
+        ("{0}\ncell.hip:1:1: note: n\ncell.hip:2:1: note: o\n/gpulab/include/b.h:1:1: note: p",
+         ["cell.hip:2:1: error: m", "cell.hip:1:1: note: n"]),
+        ("In file included from cell.hip:1:\nIn file included from cell.hip:3:\n"
+         "In file included from /gpulab/include/c.h:2:\n{0}", ["cell.hip:3: error: m"]),
+        ("In file included from /gpulab/include/c.h:2:\n{0}", ["/gpulab/include/a.h:7:1: error: m"]),
+        ("In file included from <built-in>:2:\n{0}", ["/gpulab/include/a.h:7:1: error: m"]),
+    ],
+)  # fmt: skip
+def test_messages_in_headers_move_to_what_caused_them(log: str, lines: list[str]) -> None:
+    assert noted(log.format("/gpulab/include/a.h:7:1: error: m")) == lines
+
+
+def test_a_warning_on_floats_given_to_printf_is_left_out() -> None:
+    message = "warning: implicit conversion increases floating-point precision: 'float' to 'double'"
+    line = '  printf("%f", x); y = x;'
+    found = [
+        diagnostics.parse(f"cell.hip:1:1:{ranges}: {message}", diagnostics.Source(line))
+        for ranges in ("{2:3-2:9}{2:16-2:17}", "{2:16-2:17}", "{2:1-2:2}", "{2:4-2:9}")
+    ]
+    assert [len(each) for each in found] == [0, 1, 0, 1]
+    assert len(diagnostics.parse("cell.hip:1:3:{2:3-2:9}: warning: another", diagnostics.Source(line))) == 1
+
+
+def test_assembly_of_ones_own_is_shown_on_its_lines() -> None:
+    """Assembly lines 2 and 3 are the source's lines 1 and 2; the last one was changed, so its column does not fit."""
+    source = diagnostics.Source("s_one x\ns_two x")
+    assembly = "\t.text\ns_one x\n\ts_two x\ns_three"
+
+    def found(line: int, origin: list[int] | None) -> str:
+        log = f"/tmp/kernel.s:{line}:7: error: m\n    s_one x\n          ^\n"
+        return diagnostics.parse_assembler(log, assembly, origin, source)[0].rendered
+
+    assert found(2, [0, 1, 2]) == "cell.hip:1:7: error: m\n    s_one x\n          ^"
+    assert found(3, [0, 1, 2]) == "cell.hip:2: error: m\n    s_two x"
+    assert found(1, [0, 1, 2]) == "error: m\n    in the assembly: .text"
+    assert found(4, [0, 1, 2]) == "error: m\n    in the assembly: s_three"
+    assert found(5, [0, 1, 2]) == "error: m\n    in the assembly: "
+    assert found(2, None) == "error: m\n    in the assembly: s_one x"
+    (other,) = diagnostics.parse_assembler("cell.hip:1:3: error: m", assembly, [0, 1, 2], source)
+    assert other.rendered == "cell.hip:1:3: error: m\n    s_one x\n      ^"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "line"),
+    [
+        ("undefined symbol: f(int)", 2),
+        ("undefined hidden symbol: f<int>(int)", 2),
+        ("undefined protected symbol: a::b::g", 3),
+        ("undefined symbol: operator new(unsigned long)", 4),
+        ("undefined symbol: operator delete(void*)", 0),
+        ("undefined symbol: h", 0),
+        ("undefined symbol: (int)", 0),
+        ("duplicate symbol: f", 0),
+    ],
+)
+def test_undefined_symbols_are_found_in_the_source(symbol: str, line: int) -> None:
+    source = diagnostics.Source("int ff;\n  f(1);\nx = g();\ny = new int; f(2);", first_line=11)
+    (found,) = diagnostics.parse_linker(f"ld.lld: error: {symbol}\n>>> referenced by x\n", source)
+    columns = {2: 3, 3: 5, 4: 5}
+    assert found.message == symbol
+    assert found.where == (SourceLine("cell.hip", 10 + line, columns[line], source.text.split("\n")[line - 1])
+                           if line else None)  # fmt: skip
+
+
+def at(line: int, severity: str = "warning", message: str = "m", column: int = 1) -> Diagnostic:
+    return Diagnostic(severity, message, SourceLine("f", line, column), "", f"{message} in {line}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([1], ""),
+        ([1, 2], "\n(the same in line 2)"),
+        ([1, 3, 2], "\n(the same in lines 2, 3)"),
+        (range(1, 14), "\n(the same in lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)"),
+        (range(1, 15), "\n(the same in lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, ...)"),
+    ],
+)
+def test_warnings_of_the_same_words_are_one(lines: list[int], said: str) -> None:
+    (found,) = diagnostics.joined(at(line) for line in lines)
+    assert found.rendered == "m in 1" + said
+
+
+def test_each_message_once_and_errors_first() -> None:
+    given = [at(1), at(2, "error"), at(1), at(2, "error"), at(3, "error"), at(3, "error", column=2), at(4, message="n"),
+             Diagnostic("warning", "m", None, "", "no place")]  # fmt: skip
+    assert [(d.severity, d.rendered) for d in diagnostics.once(given)] == [
+        ("error", "m in 2"), ("error", "m in 3"), ("error", "m in 3"), ("warning", "m in 1"), ("warning", "n in 4"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("count", "head", "more"),
+    [
+        (1, "x did not compile: 1 error.", ""),
+        (2, "x did not compile: 2 errors. Begin with the first; the others often follow from it.", ""),
+        (10, "x did not compile: 10 errors. Begin with the first; the others often follow from it.", ""),
+        (11, "x did not compile: 11 errors. Begin with the first; the others often follow from it.",
+         "\n(1 more errors)"),
+    ],
+)  # fmt: skip
+def test_ten_errors_are_shown(count: int, head: str, more: str) -> None:
+    found = [*(at(line, "error") for line in range(1, count + 1)), at(99)]
+    error = diagnostics.compile_error(found, "x", "log\x1b")
+    shown = "".join(f"\nm in {line}" for line in range(1, min(count, 10) + 1))
+    assert str(error) == head + shown + more
+    assert error.diagnostics == tuple(found)
+    assert error.log == "log\u241b"
+
+
 def test_error_in_a_header_points_at_the_learners_line() -> None:
     log = (
         "In file included from cell.hip:3:\n"

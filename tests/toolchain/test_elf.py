@@ -187,6 +187,116 @@ def test_metadata_that_cannot_be_read(text: bytes, said: str) -> None:
         elf.metadata(laid_out([NULL, (b".note", NOTE, 0, 0, text, len(text))]))
 
 
+SYMTAB, RELA, DYNSYM = 2, 4, 11
+LINK, SIZE = 40, 32  # where sh_link and sh_size stand in a section's header
+
+
+def linked(sections: list[tuple[bytes, int, int, bytes]], links: dict[int, int]) -> bytearray:
+    """A file of sections of (name, type, flags, contents) behind an empty one; `links` are fields sh_link by number."""
+    raw = bytearray(laid_out([NULL, *((name, kind, flags, 0x100, body, len(body))
+                                      for name, kind, flags, body in sections)]))  # fmt: skip
+    table = struct.unpack_from("<Q", raw, 40)[0]
+    for number, link in links.items():
+        struct.pack_into("<I", raw, table + 64 * number + LINK, link)
+    return raw
+
+
+def symbol(name: int, info: int, section: int, address: int, size: int) -> bytes:
+    return struct.pack("<IBBHQQ", name, info, 3, section, address, size)
+
+
+TEXTS = b"\0data\0kernel\0"
+ALL = bytes(24) + symbol(1, 0x11, 4, 0x2000, 16) + symbol(6, 0x12, 0, 0x1000, 1 << 40)
+EXPORTED = bytes(24) + symbol(6, 0x22, 5, 0x3000, 8)
+OF_ALL = (elf.Symbol("data", 0x2000, 16, elf.OBJECT, 4), elf.Symbol("kernel", 0x1000, 1 << 40, elf.FUNCTION, 0))
+OF_EXPORTED = (elf.Symbol("kernel", 0x3000, 8, elf.FUNCTION, 5),)
+
+
+@pytest.mark.parametrize(
+    ("tables", "found"),
+    [
+        ([], ()),
+        ([(DYNSYM, EXPORTED)], OF_EXPORTED),
+        ([(DYNSYM, EXPORTED), (SYMTAB, ALL)], OF_ALL),  # the full table counts, wherever it stands
+        ([(SYMTAB, ALL), (DYNSYM, EXPORTED)], OF_ALL),
+        ([(SYMTAB, ALL), (SYMTAB, EXPORTED)], OF_ALL),  # the first of a type
+        ([(SYMTAB, ALL + bytes(23))], OF_ALL),  # no whole symbol more
+        ([(SYMTAB, bytes(24))], ()),
+        ([(SYMTAB, b"")], ()),
+    ],
+)
+def test_symbols(tables: list[tuple[int, bytes]], found: tuple[elf.Symbol, ...]) -> None:
+    sections = [(b".names", STRTAB, 0, TEXTS), *((b".symbols", kind, 0, body) for kind, body in tables)]
+    assert elf.symbols(bytes(linked(sections, {2 + at: 1 for at in range(len(tables))}))) == found
+
+
+def test_sections_have_a_size_and_a_link() -> None:
+    found = elf.read(bytes(linked([(b".names", STRTAB, 0, TEXTS), (b".symbols", SYMTAB, 0, ALL)], {2: 1})))
+    assert [(one.size, one.link) for one in found[:3]] == [(0, 0), (len(TEXTS), 0), (72, 1)]
+    assert elf.read(laid_out(PLAIN))[2].size == 1 << 40
+    plain = elf.Section("", 0, 0, 0, b"")
+    assert (plain.size, plain.link) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("flags", "kind", "is_data"),
+    [
+        (2, PROGBITS, True), (3, NOBITS, True), (6, PROGBITS, True), (1, PROGBITS, False), (4, NOBITS, False),
+        (0, PROGBITS, False), (2, NOTE, False), (2, STRTAB, False), (2, SYMTAB, False),
+    ],
+)  # fmt: skip
+def test_which_sections_hold_data(flags: int, kind: int, is_data: bool) -> None:
+    assert elf.Section("", kind, flags, 0, b"").is_data is is_data
+    assert (elf.WRITABLE, elf.ALLOCATED, elf.EXECUTABLE) == (1, 2, 4)
+
+
+def relocation(address: int, symbol: int, kind: int, addend: int) -> bytes:
+    return struct.pack("<QQq", address, symbol << 32 | kind, addend)
+
+
+ONE, TWO = relocation(0x40, 2, 3, -8), relocation(1 << 40, 0, 0xFFFFFFFF, 5)
+OF_ONE, OF_TWO = elf.Relocation(0x40, 3, "kernel", -8), elf.Relocation(1 << 40, 0xFFFFFFFF, "", 5)
+
+
+@pytest.mark.parametrize(
+    ("table", "link", "found"),
+    [
+        ((RELA, 2, ONE + TWO), 2, (OF_ONE, OF_TWO)),
+        ((RELA, 6, ONE + bytes(23)), 2, (OF_ONE,)),
+        ((RELA, 4, ONE), 2, ()),  # not loaded into memory
+        ((PROGBITS, 2, ONE), 2, ()),
+        ((RELA, 2, TWO), 0, (OF_TWO,)),  # without a table of symbols
+        ((RELA, 2, b""), 2, ()),
+    ],
+)
+@pytest.mark.parametrize("kind", [SYMTAB, DYNSYM])
+def test_relocations(table: tuple[int, int, bytes], link: int, found: tuple[elf.Relocation, ...], kind: int) -> None:
+    sections = [(b".names", STRTAB, 0, TEXTS), (b".symbols", kind, 0, ALL), (b".rela", *table)]
+    assert elf.relocations(bytes(linked(sections, {2: 1, 3: link}))) == found
+
+
+def test_relocations_of_two_tables() -> None:
+    sections = [(b".rela", PROGBITS, 2, ONE), (b".rela", RELA, 2, TWO), (b".rela", RELA, 2, TWO + TWO)]
+    assert elf.relocations(bytes(linked(sections, {}))) == (OF_TWO,) * 3
+
+
+@pytest.mark.parametrize(
+    ("links", "addressed", "said"),
+    [
+        ({2: 5, 3: 2}, 2, "its symbols have no table of names"),
+        ({2: 1, 3: 5}, 2, "its relocations have no table of symbols"),
+        ({2: 1, 3: 2}, 3, "a relocation names a symbol that is not there"),
+        ({2: 1, 3: 1}, 1, "a relocation names a symbol that is not there"),  # no table of symbols
+    ],
+)
+def test_links_that_lead_nowhere(links: dict[int, int], addressed: int, said: str) -> None:
+    """The file has five sections with the empty one and the table of names, and two symbols behind the empty one."""
+    sections = [(b".names", STRTAB, 0, TEXTS), (b".symbols", SYMTAB, 0, ALL),
+                (b".rela", RELA, 2, relocation(0, addressed, 1, 0))]  # fmt: skip
+    with pytest.raises(GpulabError, match=said):
+        elf.relocations(bytes(linked(sections, links)))
+
+
 def test_added_sections_field_by_field() -> None:
     before = laid_out(PLAIN)
     after = elf.add_sections(before, {".one": b"12345", ".two": b"678"})

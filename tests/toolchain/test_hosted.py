@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gpulab import programs
-from gpulab.errors import CompileError
+from gpulab.errors import CompileError, GpulabError
+from gpulab.records import Diagnostic
 from gpulab.toolchain import cache, compiler, cxx_library, elf, hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "runs")
@@ -24,6 +25,7 @@ REST = (
 
 
 def test_zig_is_asked_without_its_building_the_library(monkeypatch):
+    here = hosted.setting()  # which asks zig itself where the cache has no answer yet
     calls = []
 
     def run(arguments, **more):
@@ -34,7 +36,6 @@ def test_zig_is_asked_without_its_building_the_library(monkeypatch):
 
     real = compiler.run
     monkeypatch.setattr(compiler, "run", run)
-    here = hosted.setting()
     assert hosted._discover(hosted.target()) == here
     monkeypatch.setattr(cache.Store, "get", lambda store, key: None)
     assert Path(hosted.libraries()[0]).exists()
@@ -63,6 +64,126 @@ int main(int count, char**) {
     asked.clear()
     programs.build(PLAIN, archs=("gfx942",))
     assert [words for words in asked if words] == []
+
+
+PLACES = hosted.Hosted(
+    "x86_64-linux-gnu", ("/zig/libcxx/include", "/zig/libcxxabi/include", "/zig/include"), ("A=1", "B"),
+    user=("/u",), quoted=("/q", "/r"), more=("/m",),
+)  # fmt: skip
+CXX = "-isystem /gpulab/system/0 -isystem /gpulab/system/1 "
+OWN_FOLDERS = "-iquote /q -iquote /r -I /u"
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "include", "cxx"),
+    [
+        ("hip", "", "/gpulab/include", CXX),
+        ("c++", "-D__GPULAB_PLAIN__ -U__HIP__ -U__HIPCC__ ", "/gpulab/include", CXX),
+        ("c", None, "/gpulab/c", ""),
+        ("assembler-with-cpp", None, "/gpulab/c", ""),
+    ],
+)
+def test_options_of_all_passes_over_a_program(language, words, include, cxx):
+    read = "hip" if language == "c++" else language
+    hip = "" if words is None else words + "-nogpulib -nogpuinc -cuid=gpulab " + "".join(
+        f"-D__{one}__=__attribute__(({one})) " for one in ("host", "device", "global", "shared", "constant", "managed")
+    )  # fmt: skip
+    assert " ".join(PLACES.arguments(language)) == (
+        f"--target=x86_64-linux-gnu -x {read} -nostdinc -D__GPULAB_PROGRAM__ -D__HIP_PLATFORM_AMD__=1 -DA=1 -DB "
+        f"{hip}{OWN_FOLDERS} -isystem {include} -isystem /gpulab/include/gpulab/host/library "
+        f"-isystem /gpulab/system/library0 {cxx}-isystem /gpulab/system/2"
+    )
+
+
+def test_what_programs_share_has_none_of_ones_own_headers():
+    assert "-fuse-cuid=none" in hosted.Hosted("t", (), (), unit="").arguments()
+    assert PLACES.arguments() == PLACES.arguments("hip")
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "there", "said"),
+    [
+        ("linux", "x86_64", True, ""),
+        ("linux", "aarch64", True, ""),
+        ("linux", "riscv64", True, "whole programs are made for x86-64 and arm64; this is riscv64"),
+        ("linux", "x86_64", False, "whole programs are made for systems with the GNU C library; this one has another"),
+        ("darwin", "arm64", True, "whole programs (%%hipcc, gpulab hipcc) are made for Linux; this is "),
+    ],
+)
+def test_where_programs_can_be_built(monkeypatch, system, machine, there, said):
+    monkeypatch.setattr(hosted.sys, "platform", system)
+    monkeypatch.setattr(hosted.platform, "machine", lambda: machine)
+    monkeypatch.setattr(hosted.os.path, "exists", lambda path: there)
+    assert hosted.unavailable().startswith(said)
+    assert bool(hosted.unavailable()) == bool(said)
+    if said:
+        with pytest.raises(GpulabError, match=r"whole HIP programs cannot be built here\."):
+            hosted.require()
+    else:
+        hosted.require()
+
+
+def test_names_of_this_machine_for_the_linker(monkeypatch):
+    for machine, triple, loader in (
+        ("x86_64", "x86_64-linux-gnu.2.28", "/lib64/ld-linux-x86-64.so.2"),
+        ("AMD64", "x86_64-linux-gnu.2.28", "/lib64/ld-linux-x86-64.so.2"),
+        ("aarch64", "aarch64-linux-gnu.2.28", "/lib/ld-linux-aarch64.so.1"),
+        ("arm64", "aarch64-linux-gnu.2.28", "/lib/ld-linux-aarch64.so.1"),
+    ):
+        monkeypatch.setattr(hosted.platform, "machine", lambda machine=machine: machine)
+        assert (hosted.target(), hosted.interpreter()) == (triple, loader)
+    monkeypatch.setattr(hosted.platform, "machine", lambda: "other")
+    assert hosted.target() == "other-linux-gnu.2.28"
+
+
+def test_a_function_of_a_library_that_is_not_linked_is_advised():
+    libraries = [
+        hosted.LinkedLibrary(name, 1, False, None, dict.fromkeys(functions, 0))
+        for name, functions in (("first", ("f", "g")), ("second", ("g", "h")))
+    ]
+    found = [Diagnostic("error", f"undefined symbol: {name}", None, "before", "") for name in ("f", "g", "h", "x")]
+    found.append(Diagnostic("error", "another message", None, "before", ""))
+    assert [each.advice for each in hosted._advised(found, libraries)] == [
+        "f is a function of the library first: add -lfirst.", "g is a function of the library first: add -lfirst.",
+        "h is a function of the library second: add -lsecond.", "before", "before",
+    ]  # fmt: skip
+    assert [one.file for one in libraries] == ["libfirst.so", "libsecond.so"]
+
+
+def test_object_files_with_an_offload_bundle():
+    """The symbols stand at its start, on a page of its own; eight bytes of zeros for each set of handles."""
+    raw = hosted.assemble_fat_binary(("one", "two"), b"bundle", hosted.setting(), ("handle",))
+    found = {section.name: section for section in elf.read(raw, None)}
+    assert (found[".hip_fatbin"].contents, found[".hip_fatbin"].flags) == (b"bundle", elf.ALLOCATED)
+    handles = found[".bss.gpulab_handle"]
+    assert (handles.contents, handles.size, handles.flags) == (b"", 8, elf.ALLOCATED | elf.WRITABLE)
+    assert ".note.GNU-stack" in found  # so that the program's stack is not made executable
+    tables = elf.read(raw, None)
+    numbers = {section.name: number for number, section in enumerate(tables)}
+    symbols = elf.symbols_of(found[".symtab"], tables)
+    assert {(symbol.name, symbol.address, symbol.section) for symbol in symbols if symbol.name} == {
+        ("one", 0, numbers[".hip_fatbin"]), ("two", 0, numbers[".hip_fatbin"]),
+        ("handle", 0, numbers[".bss.gpulab_handle"]),
+    }  # fmt: skip
+    binding = {
+        weak: info_of(hosted.assemble_fat_binary(("one",), b"", hosted.setting(), (), weak)) for weak in (False, True)
+    }
+    assert binding == {False: 1, True: 2}  # STB_GLOBAL, STB_WEAK
+
+
+def info_of(raw):
+    """The binding of the one symbol with a name."""
+    table = next(section for section in elf.read(raw, None) if section.name == ".symtab")
+    (info,) = (info for name, info in struct.iter_unpack("<IB19x", table.contents) if name)
+    return info >> 4
+
+
+def test_object_files_with_files_that_a_linker_leaves_out():
+    raw = hosted.assemble_files([(".first", b"abc"), (".second", b"")], hosted.setting())
+    found = {section.name: section for section in elf.read(raw, None)}
+    assert [(found[name].contents, found[name].flags) for name in (".first", ".second")] == [
+        (b"abc", 0x80000000), (b"", 0x80000000),
+    ]  # fmt: skip
 
 
 def test_every_source_of_the_library_is_in_one_archive():

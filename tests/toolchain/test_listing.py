@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpulab.errors import CompileError
-from gpulab.toolchain import listing
+from gpulab.toolchain import listing, memory_order
 
 
 @pytest.mark.parametrize(
@@ -117,3 +117,56 @@ def test_the_source_of_a_line() -> None:
     assert listing.source_line(text, 11) is None  # a file that is not named
     assert listing.source_line("\ts_nop 0", 1) is None
     assert listing.source_line(text.replace("2 9", "2 9 0"), 9) == ("h.h", 9, 0)
+
+
+MARKED = (
+    '\t.file\t1 "/a" "b/k.hip"', '\t.file\t2 "/c/h.h"', "\tglobal_load_dword v9", "\t.type\tk,@function", "k:",
+    "\tglobal_load_dword v0", "\tglobal_store_dword v1", "\ts_clause 0x1", "\tds_read_b32 v2", "\ts_nop 0",
+    "\tflat_load_dword v3", "\t.loc\t1 7 3", "\tds_write_b32 v4", "\tbuffer_load_dword v4", "\t.loc\t2 0 5",
+    "\tglobal_load_dword v5", "\t.loc\t2 9 ", "\tflat_store_dword v6", "\t.type\tm,@function", "\tds_read_b32 v7",
+    "\tds_read_b32 v8", "\t.loc\t3 1 1", "",
+)  # fmt: skip
+AT_K, AT_H, NOWHERE = ("k.hip", 7, 3), ("h.h", 9, 0), ("k.hip", 8, 1)
+TOGETHER_IN_K, TOGETHER_IN_M = (6, 8, 14, 15), (20,)
+
+
+@pytest.mark.parametrize(
+    ("of_k", "of_m", "unsure"),
+    [
+        # a place that is in the text tells which access it is; of one that is missing any that follow another may be
+        ({AT_K, AT_H}, set(), ()),
+        ({AT_K, NOWHERE}, set(), TOGETHER_IN_K),
+        (set(), {AT_K}, TOGETHER_IN_M),
+        ({NOWHERE}, {NOWHERE}, (*TOGETHER_IN_K, *TOGETHER_IN_M)),
+        (set(), None, TOGETHER_IN_M),  # of a function that is not known: each place but those of bit fields
+    ],
+)
+def test_orders_are_written_behind_the_places(
+    of_k: set[memory_order.Place], of_m: set[memory_order.Place] | None, unsure: tuple[int, ...]
+) -> None:
+    """Accesses stand together where nothing but s_clause, or a place of line 0, is between them."""
+    places = {AT_K: memory_order.ATOMIC, AT_H: memory_order.PARTIAL}
+    orders = {"k": memory_order.Order(frozenset(("release", "acquire")), frozenset(of_k))}
+    if of_m is not None:
+        orders["m"] = memory_order.Order(frozenset(), frozenset(of_m))
+    lines = list(MARKED)
+    lines[11] += " ; synchronising"
+    lines[16] += " ; bit field"
+    for number in unsure:
+        lines[number] += " ; synchronising"
+    lines[-1:-1] = ["; orders of k: acquire release", *(["; orders of m: "] if of_m is not None else [])]
+    assert listing.mark_orders("\n".join(MARKED), places, orders) == "\n".join(lines)
+
+
+def test_orders_without_places() -> None:
+    orders = {name: memory_order.Order(frozenset((name,)), frozenset((NOWHERE,))) for name in ("z", "k")}
+    assert listing.mark_orders("\n".join(MARKED), {}, orders) == "\n".join(
+        (*MARKED[:-1], "; orders of k: k", "; orders of z: z", "")
+    )
+    assert listing.mark_orders("\n".join(MARKED), {}, {}) == "\n".join(MARKED)
+
+
+def test_registers_of_a_kernel_that_the_text_begins_with() -> None:
+    text = "\nk:\n\tv_mov_b32 v3, s7\n\t.amdhsa_kernel k\n"
+    assert listing.registers_named(text, "k") == (4, 8)
+    assert listing.registers_named("\t.amdhsa_kernel k\n" + text.replace("amdhsa_kernel", "x"), "k") == (0, 0)

@@ -32,6 +32,22 @@ TAIL = "  ret void\n}\n"
             '  fence syncscope("workgroup") acquire\n',
             set(),
         ),
+        # a fence of a block beside a barrier on one side only; others stay, whatever stands beside them
+        ('  fence syncscope("workgroup") release\n  call void @llvm.amdgcn.s.barrier()\n', set()),
+        ('  call void @llvm.amdgcn.s.barrier()\n  fence syncscope("workgroup-one-as") acquire\n', set()),
+        ('  fence syncscope("workgroup") release\n  ret void\n  call void @llvm.amdgcn.s.barrier()\n',
+         {"block-release"}),
+        ('  fence syncscope("agent") release\n  call void @llvm.amdgcn.s.barrier()\n', {"release"}),
+        ('  store atomic i32 1, ptr %p syncscope("workgroup") release, align 4\n'
+         "  call void @llvm.amdgcn.s.barrier()\n", {"block-release"}),
+        ('  store atomic i32 1, ptr %p syncscope("singlethread") seq_cst, align 4\n', set()),
+        ("  store atomic i32 1, ptr %p seq_cst, align 4\n", {"release"}),
+        ("  %1 = load atomic i32, ptr %p acquire, align 4\n", {"acquire"}),
+        ("  %1 = cmpxchg ptr %p, i32 0, i32 1 release monotonic, align 4\n", {"release"}),
+        ("  %1 = cmpxchg ptr %p, i32 0, i32 1 monotonic acquire, align 4\n", {"acquire"}),
+        ("  fence release\n  fence seq_cst\n  %1 = atomicrmw add ptr %p, i32 1 acquire\n",
+         {"release", "fence", "acquire"}),
+        ("", set()),
     ],
 )  # fmt: skip
 def test_the_orders_of_a_kernel(body: str, words: set[str]) -> None:
@@ -69,6 +85,68 @@ def test_places_of_atomic_accesses_and_of_bit_fields() -> None:
 """
     places = memory_order.places(HEAD + body + TAIL + NODES)
     assert places == {("cell.hip", 3, 5): memory_order.NARROW, ("cell.hip", 4, 7): memory_order.PARTIAL}
+
+
+BLOCK, DEVICE = 'syncscope("workgroup") ', 'syncscope("agent") '
+
+
+@pytest.mark.parametrize(
+    ("lines", "mark"),
+    [
+        ([f"store atomic i32 1, ptr %p {BLOCK}monotonic, align 4"], memory_order.NARROW),
+        ([f"store atomic i32 1, ptr %p {DEVICE}monotonic, align 4"], memory_order.ATOMIC),
+        (["store atomic i32 1, ptr %p monotonic, align 4"], memory_order.ATOMIC),
+        (['%1 = atomicrmw add ptr %p, i32 1 syncscope("wavefront-one-as") monotonic'], memory_order.NARROW),
+        (['%1 = cmpxchg ptr %p, i32 0, i32 1 syncscope("singlethread") monotonic monotonic'], memory_order.NARROW),
+        (["%1 = load volatile i32, ptr %p, align 4"], memory_order.ATOMIC),
+        (["%1 = call i32 @_ZL15atomicAdd_blockPii(ptr %p, i32 1)"], memory_order.NARROW),
+        (["%1 = call i32 @_ZL9atomicAddPii(ptr %p, i32 1)"], memory_order.ATOMIC),
+        (["%1 = call i32 @_Z15unsafeAtomicAddPff(ptr %p, float 1.0)"], memory_order.ATOMIC),
+        (["%1 = call i32 @_Z6squarei(i32 1)", "%2 = load i32, ptr %p, align 4"], None),
+        # of several at one place one that reaches beyond the block counts
+        ([f"store atomic i32 1, ptr %p {scope}monotonic, align 4" for scope in (BLOCK, BLOCK)], memory_order.NARROW),
+        ([f"store atomic i32 1, ptr %p {scope}monotonic, align 4" for scope in (BLOCK, DEVICE)], memory_order.ATOMIC),
+        ([f"store atomic i32 1, ptr %p {scope}monotonic, align 4" for scope in (DEVICE, BLOCK)], memory_order.ATOMIC),
+    ],
+)
+@pytest.mark.parametrize("second", ["3", "6"])
+def test_how_far_an_atomic_access_reaches(lines: list[str], mark: str | None, second: str) -> None:
+    """!6 is another location of the same line and column as !3."""
+    same = "!6 = !DILocation(line: 3, column: 5, scope: !2, inlinedAt: !4)\n"
+    body = "".join(f"  {line}, !dbg !{number}\n" for line, number in zip(lines, ("3", second), strict=False))
+    found = memory_order.places(HEAD + body + TAIL + NODES + same)
+    assert found == ({("cell.hip", 3, 5): mark} if mark else {})
+
+
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [
+        ("line: 3, column: 5, scope: !2", ("cell.hip", 3, 5)),
+        ("line: 12, scope: !2", ("cell.hip", 12, 0)),
+        ("line: 3, column: 5, scope: !9", ("", 3, 5)),
+        ("line: 3, column: 5, scope: !8", ("w.hip", 3, 5)),
+        ("column: 5, scope: !2", None),
+    ],
+)
+def test_places_by_their_nodes(location: str, place: memory_order.Place | None) -> None:
+    nodes = f"!3 = !DILocation({location})\n" + NODES.replace("!3 = ", "!33 = ")
+    nodes += '!7 = !DIFile(filename: "C:\\\\a\\\\w.hip", directory: "")\n!8 = distinct !DISubprogram(file: !7)\n'
+    body = "  store volatile i32 1, ptr %p, align 4, !dbg !3\n"
+    assert memory_order.places(HEAD + body + TAIL + nodes) == ({place: memory_order.ATOMIC} if place else {})
+    plain = memory_order.orders(HEAD + body + TAIL + nodes)["k"].plain
+    assert plain == (frozenset({place}) if place else frozenset())
+
+
+def test_an_access_of_its_own_beside_a_bit_field_is_none() -> None:
+    """Loads of one place of which one is not for a bit field; and what is cleared has to be what was loaded there."""
+    field = "  %1 = load i32, ptr %p, align 4, !dbg !4\n  %2 = and i32 %1, -256, !dbg !4\n"
+    other = "  %3 = load i32, ptr %p, align 4, !dbg !4\n"
+    at = {("cell.hip", 4, 7): memory_order.PARTIAL}
+    assert memory_order.places(HEAD + field + TAIL + NODES) == at
+    assert memory_order.places(HEAD + field + other + TAIL + NODES) == {}
+    assert memory_order.places(HEAD + field.replace("i32 %1,", "i32 %9,") + TAIL + NODES) == {}
+    assert memory_order.places(HEAD + field.replace("-256, !dbg !4", "-256, !dbg !3") + TAIL + NODES) == {}
+    assert memory_order.places(HEAD + field + TAIL + NODES.replace("DIFlagBitField", "")) == {}
 
 
 def test_an_atomic_access_whose_place_clang_dropped_may_be_any_of_those_together() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpulab.errors import GpulabError
-from gpulab.toolchain.options import Accepted, check, check_arch
+from gpulab.toolchain.options import Accepted, check, check_arch, for_assembler, is_for_gpu
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,21 @@ def test_names_of_architectures(name: str) -> None:
 def test_what_is_no_architecture(name: object) -> None:
     with pytest.raises(GpulabError, match="is not the name of an AMD GPU architecture"):
         check_arch(name)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("option", "gpu", "assembler"),
+    [
+        ("-mcumode", True, True),
+        ("-mno-wavefrontsize64", True, True),
+        ("-munsafe-fp-atomics", True, False),
+        ("-mfma", False, False),
+        ("-mno-fma", False, False),
+        ("-mrecip=all", False, False),
+        ("-mavx", False, False),
+        ("-O3", False, False),
+    ],
+)
+def test_which_options_are_for_gpus_and_for_the_assembler(option: str, gpu: bool, assembler: bool) -> None:
+    assert is_for_gpu(option) is gpu
+    assert for_assembler(["-O2", option, "-Wall"]) == ((option,) if assembler else ())

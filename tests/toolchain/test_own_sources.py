@@ -75,8 +75,10 @@ def test_the_digest_is_of_names_and_contents(folders: tuple[Path, Path]) -> None
     first = sources.headers("#include <a.h>", "", (), (str(far),)).digest
     assert sources.headers("#include <a.h>\n#include <a.h>", "", (), (str(far),)).digest == first
     assert sources.headers("#include <a.h>", "", (), (str(near),)).digest != first
-    (far / "a.h").write_text("other")
-    assert sources.headers("#include <a.h>", "", (), (str(far),)).digest != first
+    for other in ("other", "raf"):  # also of the same length
+        (far / "a.h").write_text(other)
+        assert sources.headers("#include <a.h>", "", (), (str(far),)).digest != first
+    assert sources.Headers() == sources.Headers((), "", True)
 
 
 def test_a_file_that_cannot_be_read_and_too_many(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,3 +107,21 @@ def test_heads_stand_before_opening_braces() -> None:
     ]  # fmt: skip
     assert sources.heads("int a; int b") == []
     assert [head.strip() for head in sources.heads("do { x(); } while (y); if (z) {")] == ["do", "if (z)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "bare"),
+    [
+        ("a // b\nc", "a  \nc", "a  \nc"),
+        ("a /* b\n */ c", "a   c", "a   c"),
+        ('f("a // b\\"", \'"\');', 'f("", "");', 'f("", 0);'),
+        ('x = R"-(a " // )" )-"; b', 'x = ""; b', 'x = ""; b'),
+        ("int a\\\nb;", "int ab;", "int a\\\nb;"),
+        ("x = 1'000'000;", 'x = 1""000;', "x = 1'000'000;"),
+        ("a / b", "a / b", "a / b"),
+        ("", "", ""),
+    ],
+)
+def test_code_without_comments_and_texts(text: str, code: str, bare: str) -> None:
+    assert sources.code_only(text) == code
+    assert sources.without_comments(text) == bare
