@@ -11,7 +11,7 @@ BOOTSTRAP = $(if $(PYTHON),$(PYTHON),$(error gpulab needs Python 3.11, 3.12 or 3
 	install one from python.org or conda, or name it: make $@ PYTHON=/path/to/python3.12)) tools/bootstrap.py \
 	$(if $(WHEELHOUSE),--wheelhouse "$(WHEELHOUSE)")
 
-.PHONY: lab test test-rest test-all bench bench-timing bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints site clean help
+.PHONY: lab test test-rest test-all test-seldom bench bench-timing bench-grading fuzz mutants answer-mutants hip-api isa-index editor exercise notebooks check environment wheels constraints site clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -29,8 +29,11 @@ test:  ## the tests of some minutes: the code, the course's answers, and every n
 test-rest:  ## what make test leaves, of long families a fifth: compiler levels, browser, nbgrader, packaging
 	@$(PYTEST) -n 3 --nbval -m "full and not seldom" $(PYTEST_ARGS) tests notebooks/19_triton.ipynb solutions
 
-test-all:  ## the whole test suite
-	@$(PYTEST) -n 3 --nbval $(PYTEST_ARGS) tests notebooks solutions
+test-all:  ## both in one run: both architectures, browser, nbgrader, packaging, three optimisation levels
+	@$(PYTEST) -n 3 --nbval -m "not seldom" $(PYTEST_ARGS) tests notebooks solutions
+
+test-seldom:  ## further members of long families, each of which asks much the same of another program or answer
+	@$(PYTEST) -n 3 -m seldom $(PYTEST_ARGS) tests
 
 bench:  ## the measures: start-up, latency, kernels beside the host, translation, memory
 	@$(BOOTSTRAP) -- python bench/measures.py $(BENCH_ARGS)

@@ -1,10 +1,9 @@
-"""pytest's settings for the whole clone: what `make test` leaves to `make test-all`, the order, and notebooks.
+"""pytest's settings for the whole clone: what runs in which verb of make, the order, and notebooks.
 
 `FULL` is the one place that says which tests `make test` leaves: they get the marker `full` (tests/README.md has the
-reasons). Four fifths of `SELDOM` are left by `make test-rest`, too, and run in `make test-all` alone. Of several
-workers (`--dist loadfile`) each takes the next file, the longest first by `tests/seconds.tsv`, so that no long one is
-left for the end; the tests of `APART` are taken one by one. Notebooks under nbval get kernels that start quickly
-(`tests.warm`).
+reasons). Four fifths of `SELDOM` run in `make test-seldom` alone. Of several workers (`--dist loadfile`) each takes the
+next file, the longest first by `tests/seconds.tsv`, so that no long one is left for the end; the tests of `APART` are
+taken one by one. Notebooks under nbval get kernels that start quickly (`tests.warm`).
 
 Where CI or BUILD_NUMBER is set, pytest reports a failing comparison in full. The difference of two long lists then
 takes minutes to hours to work out, and a test that fails looks like one that hangs.
@@ -133,7 +132,7 @@ FULL = (
     r"^tests/languages/test_triton\.py::test_(what_is_divisible|two_instances)",
     r"^tests/providers/test_rocprof\.py::test_(a_group|the_runner|launches_are)",
 )
-"""Patterns of what runs in `make test-all` alone; tests/kernels/conftest.py marks one of its two architectures."""
+"""Patterns of what does not run in `make test`; tests/kernels/conftest.py marks one of its two architectures."""
 
 SELDOM = re.compile(
     "|".join(
@@ -151,7 +150,7 @@ SELDOM = re.compile(
     )
 )
 """Of these tests in `FULL`, each of which asks much the same of another program or answer, `make test-rest` runs the
-fifth that their names decide; `make test-all` runs all."""
+fifth that their names decide; `make test-seldom` runs the others."""
 
 ONE_OF_TWO = (
     "tests/api/", "tests/checked/", "tests/grading/", "tests/guests/", "tests/headers/", "tests/languages/",
@@ -181,8 +180,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: runs in `make test-rest` and `make test-all` alone (tests/README.md)")
-    config.addinivalue_line("markers", "seldom: runs in `make test-all` alone")
+    config.addinivalue_line("markers", "full: does not run in `make test` (tests/README.md)")
+    config.addinivalue_line("markers", "seldom: runs in `make test-seldom` alone")
     config.addinivalue_line("markers", "part_of(name): left out where the test `name`, which asserts it too, runs")
     config.pluginmanager.register(Parts())
     for name in ("CI", "BUILD_NUMBER"):

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavai
 CORPUS = Path(__file__).parent / "corpus"
 NAMES = sorted(one.name for one in CORPUS.iterdir() if one.is_dir())
 QUICK = ("multi_file_heat",)
-"""In `make test`; the others only in `make test-all`."""
+"""In `make test`; the others are `full`."""
 
 SOURCES = {".hip", ".cpp", ".cc", ".cu", ".c", ".h", ".hpp"}
 SUCCESS = re.compile(r"\bpass(ed)?\b", re.IGNORECASE)
