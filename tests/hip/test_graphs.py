@@ -1165,3 +1165,80 @@ def test_each_nodes_line_in_the_picture(call, graph, vectors, kernels, tmp_path)
     assert text(1) == expected(words)
     assert text(0) == expected(["0: kernel\\nsaxpy", *(one.split("\\n")[0] for one in words[1:])])
     assert call.hipGraphDestroy(child.graph) == call.hipEventDestroy(event) == 0
+
+
+def test_what_an_update_says_of_each_difference(call, graph, vectors, kernels):
+    """hipGraphExecUpdateResult: topology 2, type 3, function's device 7, parameters 5, not supported 6."""
+    x, y = vectors
+
+    def difference(before, after):
+        """The result of an update of one graph by another, and whether the node that it names is the other's last."""
+        one, other = Builder(call, kernels), Builder(call, kernels)
+        before(one)
+        last = after(other)
+        executable = one.instantiate()
+        node, result = ctypes.c_uint64(7), ctypes.c_int(7)
+        code = call.hipGraphExecUpdate(executable, other.graph, ctypes.byref(node), ctypes.byref(result))
+        assert code == (910 if result.value else 0)
+        for made in (one, other):
+            assert call.hipGraphDestroy(made.graph) == 0
+        assert call.hipGraphExecDestroy(executable) == 0
+        return result.value, node.value == last, node.value == 0
+
+    def memory(builder):
+        p = s.MemAllocNodeParams(bytesize=64)
+        p.poolProps.allocType = p.poolProps.location.type = 1
+        return builder.add("MemAllocNode", [], ctypes.byref(p)), p.dptr
+
+    def freed(builder):
+        node, pointer = memory(builder)
+        return builder.add("MemFreeNode", [node], pointer)
+
+    def child_of(*copies):
+        def add(builder):
+            inner = Builder(call, kernels)
+            for name, *more in copies:
+                inner.add(name, [], *more)
+            return builder.add("ChildGraphNode", [], inner.graph)
+
+        return add
+
+    def pair(joined):
+        def add(builder):
+            first = builder.add("EmptyNode", [])
+            return builder.add("EmptyNode", [first] if joined else [])
+
+        return add
+
+    empty = lambda builder: builder.add("EmptyNode", [])  # noqa: E731
+    copy = lambda kind, to=x: lambda builder: builder.add("MemcpyNode1D", [], to, y, 40, kind)  # noqa: E731
+    assert difference(pair(True), pair(True)) == (0, False, True)
+    assert difference(pair(True), pair(False)) == (2, True, False)
+    assert difference(pair(True), empty) == (2, False, True)
+    assert difference(empty, copy(ON_DEVICE)) == (3, True, False)
+    assert difference(copy(ON_DEVICE), copy(ON_DEVICE, x + 40)) == (0, False, True)
+    assert difference(copy(ON_DEVICE), copy(4)) == (5, True, False)
+    assert difference(lambda one: memory(one)[0], lambda one: memory(one)[0]) == (6, True, False)
+    assert difference(freed, freed) == (6, False, False)
+    assert difference(child_of(("EmptyNode",)), child_of(("EmptyNode",))) == (0, False, True)
+    assert difference(child_of(("EmptyNode",)), child_of(("EmptyNode",), ("EmptyNode",))) == (2, True, False)
+    other = ("MemcpyNode1D", x, y, 40, ON_DEVICE)
+    assert difference(child_of(("EmptyNode",)), child_of(other)) == (3, True, False)
+
+
+def test_a_reset_takes_the_graphs_of_its_device_alone(call):
+    graphs, devices = runtime.instance().graphs, runtime.instance().devices
+    made = []
+    for device in (1, 0):
+        assert call.hipSetDevice(device) == 0
+        graph = call.address("hipGraphCreate", 0)
+        child = call.address("hipGraphCreate", 0)
+        node = call.address("hipGraphAddChildGraphNode", graph, None, 0, child)
+        made.append((graph, child, node, call.address("hipGraphInstantiate", graph, None, None, 0)))
+    graphs.reset(devices[1])
+    (graph, child, node, executable), (kept, own, other, runs) = made
+    kind = ctypes.byref(ctypes.c_int())
+    assert call.hipGraphNodeGetType(node, kind) == call.hipGraphLaunch(executable, None) == 1
+    assert call.hipGraphDestroy(graph) == call.hipGraphDestroy(child) == 401
+    assert call.hipGraphNodeGetType(other, kind) == call.hipGraphLaunch(runs, None) == 0
+    assert call.hipGraphDestroy(kept) == call.hipGraphDestroy(own) == call.hipGraphExecDestroy(runs) == 0
