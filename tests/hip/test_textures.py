@@ -484,6 +484,35 @@ def test_boxes_of_texels(call):
     assert np.array_equal(got.reshape(6, 4)[:2], source[0, :2, :4])
 
 
+def test_batches_of_copies_with_arrays(call):
+    """hipMemcpy3DBatchAsync: an end may be an array (type 2) at a place in texels; lengths of rows are in texels."""
+    array = call.address("hipMallocArray", byref(channels(np.int16, 2)), 8, 6, 0)
+    memory = call.address("hipMalloc", 256)
+    given, got = np.arange(128, dtype=np.int16), np.zeros(128, np.int16)
+    assert call.hipMemcpy(memory, given.ctypes.data, 256, TO_DEVICE) == 0
+    batch = (structures.BatchCopy3D * 2)()
+    for one, plain, other in ((batch[0], batch[0].src, batch[0].dst), (batch[1], batch[1].dst, batch[1].src)):
+        one.extent, one.srcAccessOrder = structures.Extent(3, 2, 1), 1
+        plain.type, other.type = 1, 2
+        other.op.array.array, other.op.array.offset = array, structures.Position(1, 2, 0)
+        plain.op.ptr.rowLength = 5
+    batch[0].src.op.ptr.ptr, batch[1].dst.op.ptr.ptr = memory, got.ctypes.data
+    assert call.hipMemcpy3DBatchAsync(2, batch, None, 0, None) == 0
+    rows = given[:20].reshape(2, 10)[:, :6]
+    assert np.array_equal(got[:20].reshape(2, 10)[:, :6], rows)
+    assert not got[6:10].any()
+    whole = np.zeros((6, 16), np.int16)
+    assert call.hipMemcpy2DFromArray(whole.ctypes.data, 32, array, 0, 0, 32, 6, TO_HOST) == 0
+    expected = np.zeros_like(whole)
+    expected[2:4, 2:8] = rows
+    assert np.array_equal(whole, expected)
+    batch[0].dst.op.array.array = None
+    failed = ctypes.c_size_t(9)
+    assert call.hipMemcpy3DBatchAsync(2, batch, byref(failed), 0, None) == 1
+    assert failed.value == 0
+    assert call.hipFree(memory) == call.hipFreeArray(array) == 0
+
+
 # ------------------------------------------------------------------------------------------------------ objects
 
 
