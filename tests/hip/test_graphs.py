@@ -1242,3 +1242,23 @@ def test_a_reset_takes_the_graphs_of_its_device_alone(call):
     assert call.hipGraphDestroy(graph) == call.hipGraphDestroy(child) == 401
     assert call.hipGraphNodeGetType(other, kind) == call.hipGraphLaunch(runs, None) == 0
     assert call.hipGraphDestroy(kept) == call.hipGraphDestroy(own) == call.hipGraphExecDestroy(runs) == 0
+
+
+def test_a_kernels_node_keeps_its_device(hip, call, graph, vectors):
+    """hipGraphExecUpdateErrorUnsupportedFunctionChange is 7; a node's own parameters are refused in the same way."""
+    from tests.hip.conftest import code_object
+
+    node = graph.saxpy([], 10, 1.0, *vectors)
+    executable = graph.instantiate()
+    assert call.hipSetDevice(1) == 0
+    module = ok(hip.hipModuleLoadData(code_object("gfx1100").elf))
+    other = Builder(call, lambda name: ok(hip.hipModuleGetFunction(module, name.encode())))
+    theirs = other.saxpy([], 10, 1.0, *vectors)
+    found, result = ctypes.c_uint64(), ctypes.c_int()
+    places = ctypes.byref(found), ctypes.byref(result)
+    assert call.hipGraphExecUpdate(executable, other.graph, *places) == 910
+    assert (found.value, result.value) == (theirs, 7)
+    p = other.kernel_params("saxpy", *saxpy_arguments(10, 1.0, *vectors))
+    assert call.hipGraphExecKernelNodeSetParams(executable, node, p) == 1
+    assert call.hipGraphDestroy(other.graph) == call.hipGraphExecDestroy(executable) == call.hipSetDevice(0) == 0
+    ok(hip.hipModuleUnload(module))

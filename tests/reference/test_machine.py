@@ -662,3 +662,35 @@ def test_the_last_instruction_is_no_end():
         group("s_branch .Lend", after=".Lend:\n  s_nop 5\n")
     assert caught.value.fault.instruction == "s_nop 5"
     assert caught.value.fault.detail == "the wave ran past the last instruction"
+
+
+@pytest.mark.parametrize(("table", "wanted"), [(0x96, 0x96), (0xE8, 0xE8), (0x80, 0x80), (0x1, 0x1), (0xF0, 0xF0)])
+def test_a_table_of_three_bits(table, wanted):
+    """v_bitop3: bit 4 a + 2 b + c of the table; of these constants each bit of the result is one row of it."""
+    body = f"""
+      v_mov_b32 v2, 0xf0
+      v_mov_b32 v3, 0xcc
+      v_mov_b32 v4, 0xaa
+      v_bitop3_b32 v1, v2, v3, v4 bitop3:{table:#x}
+      v_and_b32 v1, 0xff, v1
+    """
+    assert lanes(wave(body, "gfx950"), 1) == [wanted] * 64
+
+
+def test_the_byte_of_a_conversion_on_gfx12():
+    """FP8 (E4M3): 0x38 is 1, 0x40 is 2, 0xc4 is -3, 0x30 is 0.5."""
+    body = "v_mov_b32 v2, 0x30c44038\n" + "\n".join(f" v_cvt_f32_fp8_e64 v{4 + n}, v2 byte_sel:{n}" for n in range(4))
+    found = wave(body, "gfx1201", threads=32)
+    assert [lanes(found, 4 + n)[0] for n in range(4)] == [0x3F800000, 0x40000000, 0xC0400000, 0x3F000000]
+
+
+def test_integers_as_packed_constants():
+    """A small integer stands in the low half alone, as 16 bits if it is not negative; a negative one fills both."""
+    body = """
+      v_mov_b32 v1, 0x00100020
+      v_pk_add_u16 v2, v1, 5 op_sel_hi:[1,0]
+      v_pk_add_u16 v3, v1, 5
+      v_pk_add_u16 v4, v1, -1
+    """
+    found = wave(body)
+    assert [lanes(found, n)[0] for n in (2, 3, 4)] == [0x00150025, 0x00100025, 0x000F001F]
