@@ -969,6 +969,9 @@ def test_arrays_of_the_driver(call, rdna):
         assert call.hipArrayGetInfo(byref(got), byref(extent), byref(flags), handle) == 0
         assert bytes(got) == bytes(channels(np.float16, 2))
         assert (extent.width, extent.height, extent.depth, flags.value) == (200, height, 0, 0)
+        alone = structures.ChannelFormat(1, 2, 3, 4, 5)
+        assert call.hipGetChannelDesc(byref(alone), handle) == 0
+        assert bytes(alone) == bytes(got)
         assert call.hipArrayGetInfo(None, None, None, handle) == 0
         assert call.hipArrayDestroy(handle) == 0
     assert rdna.used_bytes == before
