@@ -124,3 +124,25 @@ def test_loads_of_assembly(missing: int | None) -> None:
         assert (fault is None) == (missing is None)
         if fault is not None:
             assert (fault.kind, fault.address) == ("never written", x.address + missing // 4 * 4)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_one_byte_of_each_element_is_enough_and_those_beside_it_are_not(width: int) -> None:
+    """Compiled code may load padding, so a load is right if one of its bytes was written, wherever in it that lies."""
+    at, on = np.arange(64, dtype=np.int32) * width, np.ones(64, np.int32)
+    with gpulab.using("virtual:gfx942"):
+        load = gpulab.compile(SOURCE)[f"read_{width}"]
+        there, out = (gpulab.to_device(at), gpulab.to_device(on)), gpulab.zeros(64 * 16, "uint8")
+        for place in {0, width // 2, width - 1}:
+            source = gpulab.empty(64 * width, "uint8")
+            for first in at.tolist():
+                providers.selected().memset(source.address + first + place, 0, 1)
+            assert fault_of(load, *there, source, gpulab.Pointer(out.address)) is None, place
+        for missing in (0, 7, 8, 63):
+            source = gpulab.empty(64 * width, "uint8")
+            for first, end in ((0, missing * width), ((missing + 1) * width, 64 * width)):
+                if end > first:
+                    providers.selected().memset(source.address + first, 0, end - first)
+            fault = fault_of(load, *there, source, gpulab.Pointer(out.address))
+            assert fault is not None
+            assert (fault.kind, fault.address) == ("never written", source.address + missing * width)

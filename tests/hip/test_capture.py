@@ -342,3 +342,64 @@ def test_with_amds_python_package(hip, kernels, vectors):
     ok(hip.hipGraphExecDestroy(executable))
     ok(hip.hipGraphDestroy(graph))
     ok(hip.hipStreamDestroy(stream))
+
+
+def test_values_in_memory_in_a_capture(hip, call, streams, vectors):
+    """A batch of operations is one node; a wait with a mask has none, and is refused."""
+    from gpulab.virtual_gpu.runtime import graph_structures as s
+
+    stream, x = streams[0], vectors[0]
+    operations = (s.StreamMemoryOperation * 2)((2, x, 5, 0), (5, x + 8, 1 << 40, 0))
+    assert call.hipStreamBeginCapture(stream, GLOBAL) == 0
+    assert call.hipStreamBatchMemOp(stream, 2, operations, 0) == 0
+    operations[0].value = 9  # copied already
+    assert call.hipStreamWaitValue32(stream, x, 5, 1, 0xFFFFFFFF) == 0
+    graph = end(call, stream)
+    assert read(hip, x, 1, np.uint32)[0] == 0
+    nodes = handles(call, "hipGraphGetNodes", graph)
+    assert [call.number("hipGraphNodeGetType", node, first=False) for node in nodes] == [14, 14]
+    shown = s.BatchMemOpNodeParams(1, 2, 3, 4)
+    assert call.hipGraphBatchMemOpNodeGetParams(nodes[0], ctypes.byref(shown)) == 0
+    assert (shown.ctx, shown.count, shown.flags) == (None, 2, 0)
+    executable = call.address("hipGraphInstantiate", graph, None, None, 0)
+    assert call.hipGraphLaunch(executable, stream) == call.hipStreamSynchronize(stream) == 0
+    assert read(hip, x, 2, np.uint64).tolist() == [0x3F800000_00000005, 1 << 40]
+    for count, code in ((0, 1), (257, 1)):
+        assert call.hipStreamBatchMemOp(stream, count, operations, 0) == code
+    assert call.hipStreamBatchMemOp(stream, 2, None, 0) == call.hipStreamBatchMemOp(stream, 2, operations, 1) == 1
+    assert call.hipStreamBeginCapture(stream, GLOBAL) == 0
+    assert call.hipStreamWaitValue32(stream, x, 5, 1, 0xFF) == 900
+    assert "with a mask" in str(runtime.instance().take_exception())
+    assert ended(call, stream) == 901
+
+
+def test_what_a_capture_says_when_it_is_none(call, streams, vectors, launch):
+    """An invalid capture and a stream without one: the state alone is written."""
+    stream = streams[0]
+    found = [ctypes.c_int(7), *(ctypes.c_uint64(7) for _ in range(4))]
+    places = [ctypes.byref(one) for one in found]
+    assert call.hipStreamGetCaptureInfo_v2(stream, *places) == 0
+    assert [one.value for one in found] == [0, 7, 7, 7, 7]
+    assert call.hipStreamGetCaptureInfo_v2(stream, None, *places[1:]) == 1
+    assert call.hipStreamBeginCapture(stream, GLOBAL) == 0
+    assert call.hipStreamGetCaptureInfo_v2(stream, places[0], None, None, None, None) == 0
+    assert found[0].value == 1
+    other = call.address("hipGraphCreate", 0)
+    node = (ctypes.c_uint64 * 1)(call.address("hipGraphAddEmptyNode", other, None, 0))
+    assert call.hipStreamUpdateCaptureDependencies(stream, node, 1, 1) == 1  # a node of another graph
+    assert call.hipDeviceSynchronize() == 900
+    assert call.hipStreamGetCaptureInfo_v2(stream, *places) == 0
+    assert [one.value for one in found] == [2, 7, 7, 7, 7]
+    assert call.hipStreamUpdateCaptureDependencies(stream, node, 1, 1) == 901
+    assert ended(call, stream) == 901
+    assert call.hipGraphDestroy(other) == 0
+
+
+def test_a_branch_whose_stream_is_destroyed_has_nothing_to_join(call, streams):
+    stream = call.address("hipStreamCreateWithFlags", NON_BLOCKING)
+    assert call.hipStreamBeginCapture(stream, GLOBAL) == 0
+    fork, event = streams[0], call.address("hipEventCreate")
+    assert call.hipEventRecord(event, stream) == call.hipStreamWaitEvent(fork, event, 0) == 0
+    assert call.hipStreamDestroy(fork) == 0  # a branch that is gone: nothing of it is to be joined
+    assert ended(call, stream) == 0
+    assert call.hipStreamDestroy(stream) == call.hipEventDestroy(event) == 0

@@ -222,3 +222,44 @@ def test_resetting_a_device_leaves_the_other(runtime, capsys):
         assert (device.flags, device.limits[0]) == ((0, 1024) if gone else (4, 5))
         assert (device.fault is None, not device.peers, not device.engines, not device.printed) == (gone,) * 4
         assert (device.used_bytes == 0) is gone
+
+
+def test_a_reset_takes_mappings_textures_and_captures_of_its_device_alone(runtime):
+    """Of a range with memory of both devices the other's part stays; a capture of the other device goes on."""
+    from gpulab.virtual_gpu.runtime import structures
+
+    first, second = runtime.devices
+    mappings, page = runtime.mappings, 4096
+    runtime.set_device(1)
+    array = runtime.textures.allocate(channels_of_floats(), 4, 4, 0, 0)
+    resource = structures.ResourceDescription(resType=0)
+    resource.res.array = array
+    texture = runtime.textures.create(resource, structures.TextureDescription(), None)
+    surface = runtime.textures.create_surface(resource)
+    streams = [runtime.streams.create(1)]
+    runtime.captures.begin(streams[0], 0)
+    runtime.set_device(0)
+    streams.append(runtime.streams.create(1))
+    runtime.captures.begin(streams[1], 0)
+    address = mappings.reserve(2 * page, 0, 0)
+    memory = [mappings.create(page, device, 0) for device in (first, second)]
+    for place, one in enumerate(memory):
+        mappings.map(address + place * page, page, 0, one.handle)
+    runtime.reset(second)
+    assert [part.memory for part in mappings._ranges[address].parts] == [memory[0]]
+    mappings.release(memory[0].handle)
+    for gone in (
+        lambda: mappings.release(memory[1].handle), lambda: runtime.textures.described(texture),
+        lambda: runtime.textures.described(surface, True), lambda: runtime.textures.array(array),
+        lambda: runtime.streams.find(streams[0].handle),
+    ):  # fmt: skip
+        with pytest.raises(Failure):
+            gone()
+    assert [one.device for one in runtime.streams.capturing] == [first]
+    assert runtime.captures.end(streams[1]).nodes == []
+
+
+def channels_of_floats():
+    from gpulab.virtual_gpu.runtime.textures import FLOAT, Channels
+
+    return Channels(32, 1, FLOAT)

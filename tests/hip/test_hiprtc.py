@@ -334,3 +334,40 @@ def test_names_of_a_program_that_did_not_compile():
     assert call.hiprtcCompileProgram(handle.value, 0, None) == 6  # HIPRTC_ERROR_COMPILATION
     assert call.hiprtcGetLoweredName(handle.value, b"k", ctypes.byref(name)) == 6
     assert call.hiprtcDestroyProgram(ctypes.byref(handle)) == 0
+
+
+def test_a_program_from_its_source_to_its_code(hip):
+    """Version, names, code and its size, and a handle that is NULL when its program is gone."""
+    call, handle, size, place = Calls("hiprtc"), ctypes.c_uint64(), ctypes.c_uint64(7), ctypes.c_uint64()
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    assert call.hiprtcVersion(ctypes.byref(major), ctypes.byref(minor)) == 0
+    assert (major.value, minor.value) == (7, 15)
+    assert call.hiprtcVersion(None, ctypes.byref(minor)) == call.hiprtcVersion(ctypes.byref(major), None) == 3
+    source, names, headers = b'#include "n.h"\n__global__ void k(int* x) { *x = N; }', (b"n.h",), (b"#define N 5\n",)
+    texts = [(ctypes.c_char_p * 1)(*each) for each in (headers, names)]
+    assert call.hiprtcCreateProgram(ctypes.byref(handle), source, b"k.hip", 1, *texts) == 0
+    program = handle.value
+    assert call.hiprtcDestroyProgram(program) == 3  # the program where its address belongs
+    for name in ("hiprtcGetCodeSize", "hiprtcGetBitcodeSize"):
+        assert getattr(call, name)(program, ctypes.byref(size)) == 4  # it has not been compiled
+    assert call.hiprtcAddNameExpression(program, b" k ") == 0
+    assert call.hiprtcCompileProgram(program, 0, None) == 0
+    assert call.hiprtcAddNameExpression(program, b"k") == 8
+    assert call.hiprtcGetLoweredName(program, b"k", ctypes.byref(place)) == 0
+    assert ctypes.string_at(place.value) == b"_Z1kPi"
+    again = ctypes.c_uint64()
+    assert call.hiprtcGetLoweredName(program, b" k", ctypes.byref(again)) == 0
+    assert again.value == place.value
+    assert call.hiprtcGetLoweredName(program, b"other", ctypes.byref(again)) == 10
+    assert call.hiprtcGetProgramLogSize(program, ctypes.byref(size)) == 0
+    assert size.value == 0
+    assert call.hiprtcGetCodeSize(program, ctypes.byref(size)) == 0
+    image = ctypes.create_string_buffer(b"\xee" * (size.value + 1))
+    assert call.hiprtcGetCode(program, image) == 0
+    assert (image.raw[:4], image.raw[size.value : size.value + 1]) == (b"\x7fELF", b"\xee")
+    assert CodeObject.from_elf(image.raw[: size.value]).arch == "gfx942"
+    assert call.hiprtcGetBitcodeSize(program, ctypes.byref(size)) == 4
+    for name in ("hiprtcGetCode", "hiprtcGetCodeSize", "hiprtcGetProgramLog", "hiprtcGetProgramLogSize"):
+        assert getattr(call, name)(program, None) == 3
+    assert call.hiprtcDestroyProgram(ctypes.byref(handle)) == 0
+    assert handle.value == 0

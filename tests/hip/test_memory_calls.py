@@ -777,6 +777,83 @@ def test_the_preferred_location_is_what_was_advised(call):
     assert call.hipFree(managed) == 0
 
 
+def test_what_is_known_of_managed_ranges(call):
+    """hipMemRangeAttribute: read mostly 1, preferred 2, accessed by 3, coherency 100 (fine 0, coarse 1, mixed 2)."""
+    page = 4096
+    managed = call.address("hipMallocManaged", 3 * page, 1)
+
+    def told(attribute, offset=0, size=3 * page, places=1):
+        found = (ctypes.c_int * (places + 1))(*[77] * (places + 1))
+        assert call.hipMemRangeGetAttribute(byref(found), 4 * places, attribute, managed + offset, size) == 0
+        assert found[places] == 77
+        return list(found)[:places]
+
+    assert [told(which) for which in (1, 2, 4, 100)] == [[0], [-2], [-2], [0]]
+    assert told(3, places=3) == [-2, -2, -2]
+
+    def advise(offset, size, advice, device=0):
+        assert call.hipMemAdvise(managed + offset, size, advice, device) == 0
+
+    # A page counts as a whole, if one byte of it is in the range.
+    advise(page - 1, 2, 1)
+    assert [told(1, offset, size) for offset, size in ((0, page), (page, page), (0, 2 * page), (2 * page, 1))] == [
+        [1], [1], [1], [0],
+    ]  # fmt: skip
+    assert told(1) == told(1, 2 * page - 1, 2) == [0]
+    assert told(1, 2 * page - 1, 1) == [1]
+    advise(0, page, 2)
+    assert (told(1, 0, page), told(1, page, page)) == ([0], [1])
+    advise(0, 2 * page, 3, 1)
+    assert (told(2, 0, 2 * page), told(2)) == ([1], [-2])
+    advise(page, 2 * page, 100)
+    assert [told(100, offset, page) for offset in (0, page, 2 * page)] == [[0], [1], [1]]
+    assert (told(100), told(100, page, 2 * page)) == ([2], [1])
+    advise(0, 3 * page, 101)
+    assert told(100) == [0]
+    for device in (1, 0, -1):
+        advise(0, 2 * page, 5, device)
+    advise(2 * page, page, 5, 1)
+    assert told(3, 0, page, 5) == [-1, 0, 1, -2, -2]
+    assert told(3, 0, page, 2) == [-1, 0]
+    assert told(3, places=2) == [1, -2]  # of all pages
+    advise(0, 3 * page, 6, 1)
+    assert told(3, places=1) == [-2]
+    assert told(3, 0, page, 2) == [-1, 0]
+    found = (ctypes.c_int * 4)()
+    for attribute, size, code in (
+        (1, 4, 0),
+        (1, 8, 1),
+        (1, 0, 1),
+        (1, 3, 1),
+        (3, 8, 0),
+        (3, 6, 1),
+        (0, 4, 1),
+        (5, 4, 1),
+    ):
+        assert call.hipMemRangeGetAttribute(byref(found), size, attribute, managed, page) == code, (attribute, size)
+    assert call.hipMemRangeGetAttribute(None, 4, 1, managed, page) == 1
+    assert call.hipFree(managed) == 0
+
+
+def test_several_attributes_of_a_range_at_once(call):
+    managed = call.address("hipMallocManaged", 4096, 1)
+    assert call.hipMemAdvise(managed, 4096, 1, 0) == call.hipMemAdvise(managed, 4096, 3, 1) == 0
+    assert call.hipMemAdvise(managed, 4096, 5, 0) == call.hipMemAdvise(managed, 4096, 5, 1) == 0
+    cells = [(ctypes.c_int * 4)(*[77] * 4) for _ in range(3)]
+    places = (ctypes.c_void_p * 3)(*(ctypes.addressof(each) for each in cells))
+    sizes, numbers = (ctypes.c_size_t * 3)(4, 12, 4), (ctypes.c_int * 3)(1, 3, 2)
+    given = places, sizes, numbers
+    assert call.hipMemRangeGetAttributes(*given, 3, managed, 4096) == 0
+    assert [list(each) for each in cells] == [[1, 77, 77, 77], [0, 1, -2, 77], [1, 77, 77, 77]]
+    assert call.hipMemRangeGetAttributes(*given, 0, managed, 4096) == 1
+    for missing in range(3):
+        some = [None if n == missing else each for n, each in enumerate(given)]
+        assert call.hipMemRangeGetAttributes(*some, 3, managed, 4096) == 1
+    places[1] = None
+    assert call.hipMemRangeGetAttributes(*given, 3, managed, 4096) == 1
+    assert call.hipFree(managed) == 0
+
+
 # Pools
 
 

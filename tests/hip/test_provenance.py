@@ -1,5 +1,7 @@
 """Where bytes come from in checked launches: small cases by hand. A bit is 1 for a byte that a kernel changed last."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,69 @@ def test_of_large_transfers_only_sizes_are_kept(arena, seen):
         seen.copied(into.ctypes.data, None, address, device, 1)
     seen.copied(into.ctypes.data, None, address, device, 1)
     assert len(seen.transfers) == provenance.MOST_TRANSFERS
+
+
+@pytest.fixture
+def watched():
+    """The runtime of this process, which notes where bytes come from."""
+    from gpulab.virtual_gpu import runtime
+
+    instance = runtime.instance()
+    instance.provenance = Provenance(instance.arena)
+    yield instance.provenance
+    instance.provenance = None
+
+
+def test_copies_and_fills_of_rows(call, watched):
+    """Two slices of three rows of four bytes: each row is a transfer; bytes between the rows keep their marks."""
+    from gpulab.virtual_gpu.runtime import structures
+
+    address = call.address("hipMalloc", 128)
+    given, got = np.arange(96, dtype=np.uint8), np.zeros(96, np.uint8)
+    changed = np.zeros(128, bool)
+    changed[3::4] = True  # a kernel was the last to change every fourth byte
+    watched.launched([(address, changed)])
+    p = structures.Memcpy3D(kind=1, extent=structures.Extent(4, 3, 2))
+    p.srcPtr, p.srcPos = structures.PitchedPtr(given.ctypes.data, 8, 8, 5), structures.Position(1, 1, 0)
+    p.dstPtr = structures.PitchedPtr(address, 16, 16, 3)
+    assert call.hipMemcpy3D(ctypes.byref(p)) == 0
+    rows = [given[40 * z + 8 * (y + 1) + 1 :][:4] for z in range(2) for y in range(3)]
+    assert watched.transfers == [Transfer(IN, 4, 0, row.tobytes().hex(), "00") for row in rows]
+    watched.transfers.clear()
+    assert call.hipMemcpy2D(got.ctypes.data, 8, address, 16, 8, 6, 2) == 0
+    # The first four bytes of each row came from the host, of the others the last one from the kernel.
+    assert [(one.direction, one.bytes, one.stored, one.kernels) for one in watched.transfers] == [(OUT, 8, 1, "80")] * 6
+    assert [one.data[:8] for one in watched.transfers] == [row.tobytes().hex() for row in rows]
+    watched.transfers.clear()
+    assert call.hipMemset2D(address, 16, 7, 8, 2) == 0
+    assert call.hipMemcpy(got.ctypes.data, address, 48, 2) == 0
+    (one,) = watched.transfers
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(one.kernels), np.uint8), bitorder="little").tolist()
+    assert [n for n, bit in enumerate(bits) if bit] == [11, 15, 27, 31, 39, 43, 47]
+    assert call.hipFree(address) == 0
+
+
+def test_copies_of_rows_that_were_never_written(call):
+    """In a checked block: the row that has such bytes is named by their place, and a row in order is not."""
+    from gpulab.virtual_gpu import runtime
+
+    instance = runtime.instance()
+    address, got = call.address("hipMalloc", 64), np.zeros(64, np.uint8)
+    assert call.hipMemset(address, 0, 24) == call.hipMemset(address + 32, 0, 8) == 0
+    instance.checking = 1
+    try:
+        assert call.hipMemcpy2D(got.ctypes.data, 8, address, 16, 8, 3, 2) == 0
+        assert instance.current.fault is None
+        instance.reports_faults, was = True, instance.reports_faults
+        code = call.hipMemcpy2D(got.ctypes.data, 8, address, 16, 8, 4, 2)
+        fault = instance.current.fault
+        assert (code, fault.kind, fault.address, fault.bytes, fault.access) == (
+            0,
+            "never written",
+            address + 48,
+            8,
+            "copy",
+        )
+    finally:
+        instance.checking, instance.current.fault, instance.reports_faults = 0, None, was
+    assert call.hipFree(address) == 0

@@ -335,6 +335,22 @@ def test_waiting_for_a_value(call, memory, size, flags, value, met):
     assert wait(None, int(memory) + 2, value, flags, whole) == 1
 
 
+@pytest.mark.parametrize(
+    ("flags", "mask", "value", "unmet", "met"),
+    [
+        (0, 0xF, 0x1, 0x10, 0x11), (1, 0xFF, 0x11, 0x125, 0x111), (2, 0xFF, 0xF4A, 0xF35, 0x02),
+        (3, 0xF, 0x7E, 0x7D, 0x76), (3, 0x7FFFFFFF, 0x7FFFF247, 0x7FFFFDBD, 0x7FFFFDB5),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [4, 8])
+def test_waiting_for_a_part_of_a_value(call, memory, size, flags, mask, value, unmet, met):
+    """The mask counts in every comparison; ROCm/hip-tests, catch/unit/stream/hipStreamValue.cc has most numbers."""
+    write, wait = (getattr(call, f"hipStream{kind}Value{8 * size}") for kind in ("Write", "Wait"))
+    for held, code in ((unmet, 801), (met, 0)):
+        assert write(None, int(memory), held, 0) == 0
+        assert wait(None, int(memory), value, flags, mask) == code, hex(held)
+
+
 def test_operations_in_a_batch(call, memory):
     from gpulab.virtual_gpu.runtime.graph_structures import StreamMemoryOperation as Operation
 

@@ -6,6 +6,7 @@ Formulas: tests/isa/sampling.py. Codes: HIP's API reference; 1 is hipErrorInvali
 from __future__ import annotations
 
 import ctypes
+import struct
 
 import numpy as np
 import pytest
@@ -483,6 +484,35 @@ def test_boxes_of_texels(call):
     assert np.array_equal(got.reshape(6, 4)[:2], source[0, :2, :4])
 
 
+def test_batches_of_copies_with_arrays(call):
+    """hipMemcpy3DBatchAsync: an end may be an array (type 2) at a place in texels; lengths of rows are in texels."""
+    array = call.address("hipMallocArray", byref(channels(np.int16, 2)), 8, 6, 0)
+    memory = call.address("hipMalloc", 256)
+    given, got = np.arange(128, dtype=np.int16), np.zeros(128, np.int16)
+    assert call.hipMemcpy(memory, given.ctypes.data, 256, TO_DEVICE) == 0
+    batch = (structures.BatchCopy3D * 2)()
+    for one, plain, other in ((batch[0], batch[0].src, batch[0].dst), (batch[1], batch[1].dst, batch[1].src)):
+        one.extent, one.srcAccessOrder = structures.Extent(3, 2, 1), 1
+        plain.type, other.type = 1, 2
+        other.op.array.array, other.op.array.offset = array, structures.Position(1, 2, 0)
+        plain.op.ptr.rowLength = 5
+    batch[0].src.op.ptr.ptr, batch[1].dst.op.ptr.ptr = memory, got.ctypes.data
+    assert call.hipMemcpy3DBatchAsync(2, batch, None, 0, None) == 0
+    rows = given[:20].reshape(2, 10)[:, :6]
+    assert np.array_equal(got[:20].reshape(2, 10)[:, :6], rows)
+    assert not got[6:10].any()
+    whole = np.zeros((6, 16), np.int16)
+    assert call.hipMemcpy2DFromArray(whole.ctypes.data, 32, array, 0, 0, 32, 6, TO_HOST) == 0
+    expected = np.zeros_like(whole)
+    expected[2:4, 2:8] = rows
+    assert np.array_equal(whole, expected)
+    batch[0].dst.op.array.array = None
+    failed = ctypes.c_size_t(9)
+    assert call.hipMemcpy3DBatchAsync(2, batch, byref(failed), 0, None) == 1
+    assert failed.value == 0
+    assert call.hipFree(memory) == call.hipFreeArray(array) == 0
+
+
 # ------------------------------------------------------------------------------------------------------ objects
 
 
@@ -692,3 +722,422 @@ def test_hip_python_makes_textures(hip, module):
     assert out.to_host().reshape(32, 4)[:12, 0].tolist() == image.tolist()
     ok(hip.hipDestroyTextureObject(made))
     ok(hip.hipFreeArray(array))
+
+
+# --------------------------------------------------------------------- descriptions and descriptors, field by field
+
+
+def fields_of(given):
+    return {name: getattr(given, name) for name, _ in given._fields_}
+
+
+FORMATS = {  # hipArray_Format of hip/driver_types.h
+    "uint8": 0x01, "uint16": 0x02, "uint32": 0x03, "int8": 0x08, "int16": 0x09, "int32": 0x0A, "float16": 0x10,
+    "float32": 0x20,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_what_the_drivers_calls_say_of_plain_memory(call, dtype, count):
+    """A texture of linear and one of pitched memory: all fields, from the driver's form to the runtime's and back."""
+    memory, cell = call.address("hipMalloc", 4096), ctypes.c_uint64()
+    plain, flat = structures.DriverResource(resType=LINEAR), structures.DriverResource(resType=PITCH_2D)
+    part, texture = plain.res.linear, structures.DriverTexture(flags=1)
+    part.devPtr, part.format, part.numChannels, part.sizeInBytes = memory + 256, FORMATS[dtype], count, 1000
+    part = flat.res.pitch2D
+    part.devPtr, part.format, part.numChannels = memory + 512, FORMATS[dtype], count
+    part.width, part.height, part.pitchInBytes = 10, 7, 512
+    described = bytes(channels(dtype, count))
+    for given, kind in ((plain, "linear"), (flat, "pitch2D")):
+        made = call.address("hipTexObjectCreate", byref(given), byref(texture), None)
+        got, runtime_s = structures.DriverResource(), structures.ResourceDescription()
+        assert call.hipTexObjectGetResourceDesc(byref(got), made) == 0
+        assert got.resType == given.resType
+        assert fields_of(getattr(got.res, kind)) == fields_of(getattr(given.res, kind))
+        assert call.hipGetTextureObjectResourceDesc(byref(runtime_s), made) == 0
+        found = getattr(runtime_s.res, kind)
+        assert bytes(found.desc) == described
+        names = ("devPtr", "sizeInBytes") if kind == "linear" else ("devPtr", "width", "height", "pitchInBytes")
+        assert [getattr(found, n) for n in names] == [getattr(getattr(given.res, kind), n) for n in names]
+        assert call.hipTexObjectGetResourceDesc(None, made) == call.hipGetTextureObjectTextureDesc(None, made) == 1
+        assert call.hipTexObjectDestroy(made) == 0
+    plain.res.linear.numChannels = 3
+    assert call.hipTexObjectCreate(byref(cell), byref(plain), byref(texture), None) == 1
+    plain.res.linear.numChannels, plain.res.linear.format = count, 0x04
+    assert call.hipTexObjectCreate(byref(cell), byref(plain), byref(texture), None) == 1
+    assert call.hipFree(memory) == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "reads_floats", "normalized", "code"),
+    [(0, 1, 0, 0), (1, 0, 0, 0), (2, 1, 1, 0), (3, 0, 1, 0), (16, None, None, 801)],
+)
+def test_flags_of_the_drivers_textures(call, flags, reads_floats, normalized, code):
+    """HIP_TRSF_READ_AS_INTEGER 1, NORMALIZED_COORDINATES 2, SRGB 16."""
+    handle = make_array(call, np.zeros((4, 4, 1), np.uint8))
+    driver = structures.DriverResource(resType=ARRAY)
+    driver.res.array = handle
+    given = structures.DriverTexture(flags=flags, filterMode=0, addressMode=(0, 1, 2), borderColor=(1, 1, 1, 1))
+    cell = ctypes.c_uint64(9)
+    assert call.hipTexObjectCreate(byref(cell), byref(driver), byref(given), None) == code
+    if code:
+        assert cell.value == 0
+        return
+    found, again = structures.TextureDescription(), structures.DriverTexture()
+    assert call.hipGetTextureObjectTextureDesc(byref(found), cell.value) == 0
+    assert (found.readMode, found.normalizedCoords, found.sRGB) == (reads_floats, normalized, 0)
+    assert (list(found.addressMode), list(found.borderColor), found.filterMode) == ([0, 1, 2], [1.0] * 4, 0)
+    assert call.hipTexObjectGetTextureDesc(byref(again), cell.value) == 0
+    assert bytes(again) == bytes(given)
+
+
+@pytest.mark.parametrize("name", ["maxAnisotropy", "mipmapLevelBias", "minMipmapLevelClamp", "maxMipmapLevelClamp"])
+def test_fields_of_the_drivers_textures_that_are_refused(call, name):
+    driver = structures.DriverResource(resType=ARRAY)
+    driver.res.array = make_array(call, np.zeros((4, 4, 1), np.float32))
+    given = structures.DriverTexture(**{name: 1})
+    assert call.hipTexObjectCreate(byref(ctypes.c_uint64()), byref(driver), byref(given), None) == 801
+    assert str(runtime.instance().take_exception()) == (
+        f"{name} of hipTextureDesc: textures have one level here; leave it 0"
+    )
+
+
+def bits(words, first, count):
+    return sum(word << 32 * n for n, word in enumerate(words)) >> first & (1 << count) - 1
+
+
+UFMT = {  # LLVM's SIDefines.h, UfmtGFX11
+    ("uint8", 1, False): 5, ("uint8", 1, True): 1, ("int8", 1, False): 6, ("int8", 1, True): 2,
+    ("float16", 1, False): 13, ("uint16", 1, True): 7, ("int16", 1, False): 12, ("uint8", 2, True): 14,
+    ("uint32", 1, False): 20, ("uint32", 1, True): 20, ("int32", 1, True): 21, ("float32", 1, True): 22,
+    ("float16", 2, False): 29, ("uint8", 4, True): 42, ("int8", 4, False): 47, ("float32", 2, False): 50,
+    ("int16", 4, True): 52, ("float16", 4, False): 57, ("uint32", 4, False): 61, ("float32", 4, False): 63,
+}  # fmt: skip
+SELECTED = {1: (4, 0, 0, 1), 2: (4, 5, 0, 1), 4: (4, 5, 6, 7)}  # dst_sel of x, y, z, w
+HSA_TYPES = {  # hsa_ext_image_channel_type_t
+    ("int8", True): 0, ("int16", True): 1, ("uint8", True): 2, ("uint16", True): 3, ("int8", False): 8,
+    ("int16", False): 9, ("int32", False): 10, ("int32", True): 10, ("uint8", False): 11, ("uint32", False): 13,
+    ("uint32", True): 13, ("float16", False): 14, ("float32", False): 15, ("float32", True): 15,
+}  # fmt: skip
+HSA_ORDERS = {1: 1, 2: 3, 4: 8}  # hsa_ext_image_channel_order_t: R, RG, RGBA
+
+
+@pytest.mark.parametrize(("dtype", "count", "normalized"), UFMT)
+def test_every_word_of_an_arrays_texture(call, dtype, count, normalized):
+    """The fields of RDNA 3's image resource descriptor, in eight words; four that the runtime has; the sampler."""
+    handle = make_array(call, np.zeros((6, 70, count), dtype))
+    texture = texture_of(call, resource_of(handle), mode=["wrap", "border", "mirror"], linear=False, floats=normalized,
+                         normalized=True)  # fmt: skip
+    words = np.frombuffer(ctypes.string_at(texture, 80), np.uint32).tolist()
+    size = np.dtype(dtype).itemsize * count
+    pitch = -(-70 * size // 256) * 256 // size
+    assert bits(words, 0, 40) == handle >> 8
+    assert bits(words, 52, 8) == UFMT[dtype, count, normalized]
+    assert (bits(words, 62, 14), bits(words, 78, 14)) == (69, 5)
+    assert tuple(bits(words, at, 3) for at in (96, 99, 102, 105)) == SELECTED[count]
+    assert (bits(words, 108, 16), bits(words, 124, 4)) == (0, 9)
+    assert (bits(words, 128, 14), bits(words, 142, 114)) == (pitch - 1, 0)
+    assert words[8:12] == [HSA_TYPES[dtype, normalized], HSA_ORDERS[count], 70, 0]
+    assert words[12:] == [0 | 6 << 3 | 1 << 6, 0xFFF << 12, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "flags", "type_", "height", "last"),
+    [((13, 1), 0, 8, 1, 63), ((7, 13, 1), 0, 9, 7, 63), ((4, 7, 13, 1), 0, 10, 7, 3), ((3, 13, 1), 1, 12, 1, 2),
+     ((3, 7, 13, 1), 1, 13, 7, 2)],
+)  # fmt: skip
+def test_the_shapes_of_arrays_in_a_descriptor(call, shape, flags, type_, height, last):
+    """1D, 2D, 3D, and layers of rows and planes: the type, and pitch (256 bytes are 64 texels) or slices less one."""
+    handle = make_array(call, np.zeros(shape, np.float32), flags)
+    texture = texture_of(call, resource_of(handle))
+    words = np.frombuffer(ctypes.string_at(texture, 80), np.uint32).tolist()
+    found = (bits(words, 124, 4), bits(words, 62, 14), bits(words, 78, 14), bits(words, 128, 14))
+    assert found == (type_, 12, height - 1, last)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, (2 | 2 << 3 | 2 << 6 | 1 << 15, 0xFFF << 12, 0, 0)),
+        ({"mode": "wrap"}, (2 | 2 << 3 | 2 << 6 | 1 << 15, 0xFFF << 12, 0, 0)),  # clamped where not normalised
+        ({"mode": "mirror", "normalized": True}, (1 | 1 << 3 | 1 << 6, 0xFFF << 12, 0, 0)),
+        ({"mode": "border"}, (6 | 6 << 3 | 6 << 6 | 1 << 15, 0xFFF << 12, 0, 0)),
+        ({"linear": True}, (2 | 2 << 3 | 2 << 6 | 1 << 15, 0xFFF << 12, 1 << 20 | 1 << 22, 0)),
+        ({"mode": "border", "borderColor": (ctypes.c_float * 4)(0, 0, 0, 1)},
+         (6 | 6 << 3 | 6 << 6 | 1 << 15, 0xFFF << 12, 0, 1 << 30)),
+        ({"mode": "border", "borderColor": (ctypes.c_float * 4)(1, 1, 1, 1)},
+         (6 | 6 << 3 | 6 << 6 | 1 << 15, 0xFFF << 12, 0, 2 << 30)),
+        ({"borderColor": (ctypes.c_float * 4)(1, 1, 1, 1)}, (2 | 2 << 3 | 2 << 6 | 1 << 15, 0xFFF << 12, 0, 0)),
+    ],
+)  # fmt: skip
+def test_every_word_of_a_sampler(call, fields, words):
+    handle = make_array(call, np.zeros((4, 4, 1), np.float32))
+    texture = texture_of(call, resource_of(handle), **fields)
+    assert struct.unpack("<8I", ctypes.string_at(texture + 48, 32)) == (*words, 0, 0, 0, 0)
+    surface = call.address("hipCreateSurfaceObject", byref(resource_of(handle)))
+    assert ctypes.string_at(surface, 48) == ctypes.string_at(texture, 48)
+    assert not any(ctypes.string_at(surface + 48, 32))
+
+
+def test_every_word_of_a_texture_of_plain_memory(call):
+    """A buffer's descriptor: address, stride (bits 48 on), texels, selection and format; a pitched one is an image."""
+    memory = call.address("hipMalloc", 4096)
+    plain, flat = structures.ResourceDescription(resType=LINEAR), structures.ResourceDescription(resType=PITCH_2D)
+    plain.res.linear.devPtr, plain.res.linear.sizeInBytes = memory + 256, 1003
+    plain.res.linear.desc = channels(np.int16, 2)
+    words = struct.unpack("<20I", ctypes.string_at(texture_of(call, plain, mode="border"), 80))
+    address = memory + 256
+    selected = 4 | 5 << 3 | 0 << 6 | 1 << 9
+    assert words[:4] == (address & 0xFFFFFFFF, address >> 32 | 4 << 16, 250, selected | 28 << 12)  # 16_16_SINT
+    assert words[4:12] == (0, 0, 0, 0, 9, 3, 250, 0)
+    assert words[12:16] == (6 | 6 << 3 | 6 << 6 | 1 << 15, 0xFFF << 12, 0, 0)
+    part = flat.res.pitch2D
+    part.devPtr, part.width, part.height, part.pitchInBytes, part.desc = memory, 33, 5, 512, channels(np.int16, 2)
+    words = struct.unpack("<20I", ctypes.string_at(texture_of(call, flat), 80))
+    assert (bits(words, 0, 40), bits(words, 52, 8), bits(words, 124, 4)) == (memory >> 8, 28, 9)
+    assert (bits(words, 62, 14), bits(words, 78, 14), bits(words, 128, 14)) == (32, 4, 127)
+    assert words[8:12] == (9, 3, 33, 0)
+    assert call.hipFree(memory) == 0
+
+
+def test_an_images_descriptor_in_each_generation():
+    """RDNA 2 has the format from bit 52 on, as RDNA 3; RDNA 4 from bit 49."""
+    from gpulab.virtual_gpu.runtime.textures import words_of
+
+    address = 0xABC_DEF0_1200
+    for generation, at, number in (("gfx10", 52, 128), ("gfx11", 52, 63), ("gfx12", 49, 63)):
+        words = words_of("3d", generation, address, number, 4, 16384, 77, 8191)
+        assert all(0 <= word < 1 << 32 for word in words)
+        assert len(words) == 8
+        given = address >> 8 | number << at | 16383 << 62 | 76 << 78 | 10 << 124 | 8191 << 128
+        given |= (4 | 5 << 3 | 6 << 6 | 7 << 9) << 96
+        assert sum(word << 32 * n for n, word in enumerate(words)) == given, generation
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ((0, 16384, 1, 65536), 0), ((0, 16385, 1, 65792), 1), ((0, 1, 16384, 256), 0), ((0, 1, 16385, 256), 1),
+        ((0, 0, 4, 256), 1), ((0, 4, 0, 256), 1), ((0, 64, 4, 256), 0), ((0, 4, 4, 65536), 0), ((0, 4, 4, 65792), 1),
+        ((0, 4, 4, 257), 1), ((0, 64, 16385, 256), 1), ((16384 * 256 - 256, 64, 1, 256), 0),
+        ((16384 * 256 - 256, 64, 2, 256), 1),
+    ],
+)  # fmt: skip
+def test_the_largest_pitched_textures(call, values, code):
+    memory = call.address("hipMalloc", 16384 * 256)
+    resource, texture = structures.ResourceDescription(resType=PITCH_2D), structures.TextureDescription()
+    part = resource.res.pitch2D
+    part.desc = channels(np.float32)
+    part.devPtr, part.width, part.height, part.pitchInBytes = memory + values[0], *values[1:]
+    assert call.hipCreateTextureObject(byref(ctypes.c_uint64()), byref(resource), byref(texture), None) == code
+    assert call.hipFree(memory) == 0
+
+
+def test_views_are_whole(call):
+    handle = make_array(call, np.zeros((3, 4, 5, 1), np.float32), 1)
+    texture, cell = structures.TextureDescription(), ctypes.c_uint64()
+    for fields, code in (
+        ({}, 0), ({"width": 5, "height": 4, "depth": 3}, 0), ({"width": 4}, 801), ({"height": 5}, 801),
+        ({"depth": 2}, 801), ({"format": 1}, 801), ({"firstMipmapLevel": 1}, 801), ({"lastMipmapLevel": 1}, 801),
+        ({"firstLayer": 1}, 801), ({"lastLayer": 2}, 0), ({"lastLayer": 1}, 801), ({"lastLayer": 3}, 801),
+    ):  # fmt: skip
+        view = structures.ResourceView(**fields)
+        given = byref(resource_of(handle)), byref(texture), byref(view)
+        assert call.hipCreateTextureObject(byref(cell), *given) == code, fields
+        if not code:
+            shown = structures.ResourceView()
+            for name in ("hipGetTextureObjectResourceViewDesc", "hipTexObjectGetResourceViewDesc"):
+                assert getattr(call, name)(byref(shown), cell.value) == 0
+                assert bytes(shown) == bytes(view)
+    memory = call.address("hipMalloc", 1024)
+    plain = structures.ResourceDescription(resType=LINEAR)
+    plain.res.linear.devPtr, plain.res.linear.sizeInBytes, plain.res.linear.desc = memory, 1024, channels(np.float32)
+    given = byref(plain), byref(texture), byref(structures.ResourceView())
+    assert call.hipCreateTextureObject(byref(cell), *given) == 1
+    assert call.hipFree(memory) == 0
+
+
+def test_arrays_of_the_driver(call, rdna):
+    """hipArrayCreate: a format and a number of channels; 2D, or one row with the height 0."""
+    before, cell = rdna.used_bytes, ctypes.c_uint64()
+    for height, rows in ((6, 6), (0, 1)):
+        given = structures.ArrayDescription(Width=200, Height=height, Format=0x10, NumChannels=2)
+        handle = call.address("hipArrayCreate", byref(given))
+        assert rdna.used_bytes - before == 1024 * rows  # 800 bytes in a row
+        got, extent, flags = structures.ChannelFormat(), structures.Extent(9, 9, 9), ctypes.c_uint(9)
+        assert call.hipArrayGetInfo(byref(got), byref(extent), byref(flags), handle) == 0
+        assert bytes(got) == bytes(channels(np.float16, 2))
+        assert (extent.width, extent.height, extent.depth, flags.value) == (200, height, 0, 0)
+        alone = structures.ChannelFormat(1, 2, 3, 4, 5)
+        assert call.hipGetChannelDesc(byref(alone), handle) == 0
+        assert bytes(alone) == bytes(got)
+        assert call.hipArrayGetInfo(None, None, None, handle) == 0
+        assert call.hipArrayDestroy(handle) == 0
+    assert rdna.used_bytes == before
+    for number, count in ((0x10, 3), (0x10, 0), (0x04, 1), (0x30, 1)):
+        given = structures.ArrayDescription(Width=20, Height=6, Format=number, NumChannels=count)
+        assert call.hipArrayCreate(byref(cell), byref(given)) == 1
+    for function in (call.hipArrayCreate, call.hipArray3DCreate, call.hipFreeArray, call.hipArrayDestroy):
+        assert function(*[None] * (1 if function in (call.hipFreeArray, call.hipArrayDestroy) else 2)) == 1
+    longest = call.address("hipDeviceGetTexture1DLinearMaxWidth", byref(channels(np.float32)), rdna.index)
+    assert longest == 2**31 - 1
+    for sizes, code in (
+        ((16384, 1, 0), 0), ((16385, 1, 0), 1), ((1, 16384, 0), 0), ((1, 16385, 0), 1), ((1, 1, 8192), 0),
+        ((1, 1, 8193), 1),
+    ):  # fmt: skip
+        made = call.hipMalloc3DArray(byref(cell), byref(channels(np.uint8)), structures.Extent(*sizes), 0)
+        assert made == code, sizes
+        if not code:
+            assert call.hipFreeArray(cell.value) == 0
+
+
+def test_nothing_is_copied_of_no_rows_and_of_too_many(call):
+    """An empty rectangle is no mistake; what goes past the end is one, with the sizes in the reason."""
+    array = call.address("hipMallocArray", byref(channels(np.int16)), 8, 6, 0)
+    data = np.arange(48, dtype=np.int16)
+    got = np.zeros(48, np.int16)
+    for width, height in ((0, 3), (4, 0)):
+        assert call.hipMemcpy2DToArray(array, 0, 0, data.ctypes.data, 16, width, height, TO_DEVICE) == 0
+        assert call.hipMemcpy2DFromArray(got.ctypes.data, 16, array, 0, 0, width, height, TO_HOST) == 0
+    assert call.hipMemcpy2DToArray(array, 4, 5, data.ctypes.data, 16, 12, 1, TO_DEVICE) == 0
+    assert call.hipMemcpy2DToArray(array, 6, 5, data.ctypes.data, 16, 12, 1, TO_DEVICE) == 1
+    assert str(runtime.instance().take_exception()) == (
+        "12 bytes by 1 rows from byte 6 of row 5 go past the end of an array of 16 bytes by 6 rows"
+    )
+    assert call.hipMemcpy2DToArray(array, 1, 0, data.ctypes.data, 16, 2, 1, TO_DEVICE) == 1
+    assert str(runtime.instance().take_exception()) == "widths and offsets are bytes: multiples of 2 here"
+    assert call.hipMemcpy2DToArray(array, 0, 0, data.ctypes.data, 16, 3, 1, TO_DEVICE) == 1
+    assert call.hipMemcpy2DFromArray(got.ctypes.data, 7, array, 0, 0, 8, 1, TO_HOST) == 12
+    assert call.hipMemcpy2DFromArray(got.ctypes.data, 8, array, 0, 0, 8, 1, TO_HOST) == 0
+    assert call.hipMemcpyFromArray(got.ctypes.data, array, 16, 0, 4, TO_HOST) == 1
+    assert str(runtime.instance().take_exception()) == "byte 16 is beyond the end of a row of 16 bytes"
+    p = structures.Memcpy3D(srcArray=array, kind=TO_HOST, extent=structures.Extent(4, 2, 1))
+    p.srcPos, p.dstPtr = structures.Position(5, 5, 1), structures.PitchedPtr(got.ctypes.data, 8, 8, 2)
+    assert call.hipMemcpy3D(byref(p)) == 1
+    assert str(runtime.instance().take_exception()) == (
+        "8 bytes, 2 rows and 1 slices from (10, 5, 1) go past the end of an array of 16 bytes, 6 rows and 1 slices"
+    )
+    other = call.address("hipMallocArray", byref(channels(np.int32)), 8, 6, 0)
+    p = structures.Memcpy3D(srcArray=array, dstArray=other, kind=ON_DEVICE, extent=structures.Extent(2, 2, 1))
+    assert call.hipMemcpy3D(byref(p)) == 1
+    assert "texels of one size" in str(runtime.instance().take_exception())
+    assert call.hipMemcpy2DArrayToArray(array, 0, 0, array, 0, 1, 16, 1, 4) == 0  # hipMemcpyDefault
+    assert call.hipFreeArray(array) == call.hipFreeArray(other) == 0
+
+
+# ----------------------------------------------------------------------------------------------- texture references
+
+
+@pytest.fixture
+def reference():
+    """A texture reference of a program, on the host; `small` is one whose variable has 4 bytes too few."""
+    linked = runtime.instance().linked
+    code = gpulab.compile(
+        '#include <hip/hip_runtime.h>\n__device__ int texels[22];\n__device__ int small[21];\nextern "C" '
+        "__global__ void use(int* out) { out[0] = texels[threadIdx.x] + small[threadIdx.x]; }\n",
+        arch="gfx1100",
+    )
+    image = ctypes.create_string_buffer(code.elf)
+    wrapper = ctypes.create_string_buffer(struct.pack("<IIQQ", 0x48495046, 1, ctypes.addressof(image), 0))
+    handle = linked.register(ctypes.addressof(wrapper))
+    found = structures.TextureReference(filterMode=1, normalized=1, readMode=1, addressMode=(0, 1, 2))
+    linked.add_variable(handle, ctypes.addressof(found), "texels")
+    found.small = structures.TextureReference()
+    linked.add_variable(handle, ctypes.addressof(found.small), "small")
+    yield found
+    linked.unregister(handle)
+    del image, wrapper
+
+
+def on_device(found):
+    """What stands in the reference's variable."""
+    address, size = runtime.instance().linked.variable(ctypes.addressof(found))
+    return ctypes.string_at(address, size)
+
+
+def test_references_are_bound_to_memory_and_to_arrays(call, reference):
+    """The object that a binding makes stands in the reference, and in the variable of the device."""
+    assert ctypes.sizeof(reference) == len(on_device(reference)) == 88
+    memory, offset = call.address("hipMalloc", 4096), ctypes.c_size_t(9)
+    described = channels(np.uint8, 4)
+    assert call.hipBindTexture(byref(offset), byref(reference), memory, byref(described), 1024) == 0
+    first = reference.textureObject
+    resource, texture = structures.ResourceDescription(), structures.TextureDescription()
+
+    def shown(handle):
+        assert call.hipGetTextureObjectResourceDesc(byref(resource), handle) == 0
+        assert call.hipGetTextureObjectTextureDesc(byref(texture), handle) == 0
+        assert on_device(reference)[: ctypes.sizeof(reference)] == bytes(reference)
+        assert list(texture.addressMode) == [0, 1, 2]
+        assert (texture.filterMode, texture.readMode, texture.normalizedCoords) == (1, 1, 1)
+
+    shown(first)
+    linear = resource.res.linear
+    assert (resource.resType, linear.devPtr, linear.sizeInBytes, offset.value) == (LINEAR, memory, 1024, 0)
+    assert bytes(linear.desc) == bytes(described)
+    assert call.hipBindTexture2D(None, byref(reference), memory + 256, byref(described), 20, 5, 512) == 0
+    second = reference.textureObject
+    shown(second)
+    flat = resource.res.pitch2D
+    assert (resource.resType, flat.devPtr, flat.width, flat.height, flat.pitchInBytes) == (
+        PITCH_2D, memory + 256, 20, 5, 512,
+    )  # fmt: skip
+    assert bytes(flat.desc) == bytes(described)
+    offset.value = 9
+    assert call.hipBindTexture2D(byref(offset), byref(reference), memory, byref(described), 20, 5, 512) == 0
+    assert offset.value == 0
+    array = call.address("hipMallocArray", byref(described), 8, 6, 0)
+    objects = len(runtime.instance().textures.objects)
+    assert call.hipBindTextureToArray(byref(reference), array, byref(described)) == 0
+    assert len(runtime.instance().textures.objects) == objects  # the one before is gone
+    shown(reference.textureObject)
+    assert (resource.resType, resource.res.array) == (ARRAY, array)
+    other = channels(np.uint8, 2)
+    assert call.hipBindTextureToArray(byref(reference), array, byref(other)) == 1
+    assert "not those of the array" in str(runtime.instance().take_exception())
+    offset.value = 9
+    assert call.hipGetTextureAlignmentOffset(byref(offset), byref(reference)) == offset.value == 0
+    place = ctypes.c_uint64()
+    assert call.hipGetTextureReference(byref(place), 0x1230) == 0
+    assert place.value == 0x1230
+    assert call.hipGetTextureReference(byref(place), None) == 1
+    last = reference.textureObject
+    for _ in range(2):  # a second time there is nothing to do
+        assert call.hipUnbindTexture(byref(reference)) == 0
+        assert reference.textureObject is None
+    assert call.hipGetTextureObjectResourceDesc(byref(resource), last) == 1
+    assert call.hipFree(memory) == call.hipFreeArray(array) == 0
+
+
+@pytest.mark.parametrize(("field", "value"), [("sRGB", 1), ("maxAnisotropy", 2), ("filterMode", 2), ("readMode", 2)])
+def test_what_a_reference_cannot_ask_for(call, reference, field, value):
+    memory = call.address("hipMalloc", 4096)
+    setattr(reference, field, value)
+    code = 801 if field in ("sRGB", "maxAnisotropy") else 1
+    assert call.hipBindTexture(None, byref(reference), memory, byref(channels(np.uint8)), 64) == code
+    assert reference.textureObject is None
+    assert call.hipFree(memory) == 0
+
+
+def test_addresses_that_a_binding_needs(call, reference):
+    described, memory = byref(channels(np.uint8)), call.address("hipMalloc", 4096)
+    array = call.address("hipMallocArray", described, 8, 6, 0)
+    good = {
+        "hipBindTexture": (None, byref(reference), memory, described, 64),
+        "hipBindTexture2D": (None, byref(reference), memory, described, 8, 2, 256),
+        "hipBindTextureToArray": (byref(reference), array, described),
+        "hipUnbindTexture": (byref(reference),),
+        "hipGetTextureAlignmentOffset": (byref(ctypes.c_size_t()), byref(reference)),
+    }
+    needed = {"hipBindTexture": (1, 2, 3), "hipBindTexture2D": (1, 2, 3), "hipBindTextureToArray": (0, 1, 2),
+              "hipUnbindTexture": (0,), "hipGetTextureAlignmentOffset": (0, 1)}  # fmt: skip
+    for name, arguments in good.items():
+        for place in needed[name]:
+            given = [None if n == place else each for n, each in enumerate(arguments)]
+            assert getattr(call, name)(*given) == 1, (name, place)
+        assert getattr(call, name)(*arguments) == 0
+    assert call.hipBindTexture(None, byref(reference.small), memory, described, 64) == 13  # hipErrorInvalidSymbol
+    assert "no texture reference" in str(runtime.instance().take_exception())
+    assert call.hipGetTextureReference(None, 0x1230) == 1
+    assert call.hipFree(memory) == call.hipFreeArray(array) == 0

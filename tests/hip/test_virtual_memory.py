@@ -210,3 +210,13 @@ def test_what_cannot_be_mapped_or_freed(call, reserved):
     assert call.hipMemAddressReserve(byref(u64()), 100, 0, None, 0) == 1
     assert call.hipMemAddressReserve(byref(u64()), 32 << 30, 0, None, 0) == 2
     assert call.hipMemRelease(memory) == 0
+
+
+def test_flags_are_zero(call, reserved):
+    place, memory = u64(7), created(call, PAGE)
+    assert call.hipMemAddressReserve(byref(place), PAGE, 0, None, 1) == 1
+    assert call.hipMemCreate(byref(place), PAGE, byref(owner()), 1) == 1
+    assert call.hipMemMap(reserved, PAGE, 0, memory, 1) == 1
+    assert place.value == 7
+    assert read(call, reserved, 4) == 1
+    assert call.hipMemRelease(memory) == 0

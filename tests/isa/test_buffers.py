@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gpulab.virtual_gpu.isa import buffers
 from tests.isa.machines import run
 
 # the last register of a resource: gfx9 as Clang's users write it; gfx11 with OOB_SELECT 3 (raw), 1, 0
@@ -349,3 +350,66 @@ def test_scratch_as_a_buffer(arch):
     assert found.v[4].tolist() == [200 + i for i in lanes]  # 8 + 16 + 12 = 8 + 28
     assert found.v[5].tolist() == [100 + i for i in lanes]
     assert found.v[6].tolist() == [200 + i for i in lanes]  # 16 + 20
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx1030"])
+def test_other_buffers_of_a_kernel_with_scratch(arch):
+    """A descriptor with other flags than those of scratch is memory as ever, and each lane reads its own word."""
+    found = run(
+        arch,
+        resource(arch, 128, flags=RAW["gfx942" if arch == "gfx90a" else "gfx1100"])
+        + "v_lshlrev_b32 v1, 2, v0\n buffer_load_dword v2, v1, s[4:7], 0 offen\ns_waitcnt vmcnt(0)",
+        data=np.arange(1000, 1064, dtype=np.uint32),
+        directives="user_sgpr_private_segment_buffer 1",
+    )
+    lanes = 64 if arch == "gfx90a" else 32
+    assert found.v[2].tolist() == [1000 + i if i < 32 else 0 for i in range(lanes)]
+
+
+@pytest.mark.parametrize(
+    ("stride", "element", "index_stride", "index", "offset", "place"),
+    [
+        (0, 0, 8, 5, 12, 12), (16, 0, 8, 5, 12, 92),
+        # rows of 8 records, elements of 4 bytes: record 5's byte 0, its byte 6, and record 13's byte 9
+        (16, 4, 8, 5, 0, 20), (16, 4, 8, 5, 6, 32 + 20 + 2), (16, 4, 8, 13, 9, 128 + 64 + 20 + 1),
+        (32, 16, 64, 70, 17, 2048 + 1024 + 96 + 1),
+    ],
+)  # fmt: skip
+def test_places_in_a_buffer(stride, element, index_stride, index, offset, place):
+    assert buffers.linear(stride, element, index_stride, index, offset) == place
+
+
+RECORDS = 10
+
+
+@pytest.mark.parametrize(
+    ("select", "given", "end", "expected"),
+    [
+        # gfx9, structured: the record alone counts; else bytes, the scalar offset too
+        (None, {"structured": True, "stride": 4, "index": 9, "offset": 100}, 4, True),
+        (None, {"structured": True, "stride": 4, "index": 10}, 4, False),
+        (None, {"structured": True, "offset": 6}, 4, True), (None, {"structured": True, "offset": 7}, 4, False),
+        (None, {"stride": 4, "index": 99, "offset": 6}, 4, True), (None, {"offset": 2, "scalar": 4}, 4, True),
+        (None, {"offset": 3, "scalar": 4}, 4, False),
+        # OOB_SELECT 0: the record, and its end
+        (0, {"stride": 8, "index": 9, "offset": 4}, 4, True), (0, {"stride": 8, "index": 9, "offset": 5}, 4, False),
+        (0, {"stride": 8, "index": 10}, 4, False), (0, {"index": 9, "offset": 500}, 4, True),
+        (0, {"index": 10}, 4, False),
+        # 1: the record alone; 2: any record
+        (1, {"stride": 8, "index": 9, "offset": 50}, 4, True), (1, {"stride": 8, "index": 10}, 4, False),
+        (2, {"index": 500, "offset": 500}, 4, True), (2, {"records": 0}, 4, False), (2, {"records": 1}, 4, True),
+        # 3: bytes, without the scalar offset; swizzled with a stride as 0
+        (3, {"place": 6, "scalar": 50, "offset": 50, "index": 50}, 4, True), (3, {"place": 7}, 4, False),
+        (3, {"element": 4, "place": 7}, 4, False), (3, {"stride": 8, "place": 7}, 4, False),
+        (3, {"element": 4, "stride": 8, "index": 9, "offset": 4, "place": 700}, 4, True),
+        (3, {"element": 4, "stride": 8, "index": 9, "offset": 5}, 4, False),
+        (3, {"element": 4, "stride": 8, "index": 10}, 4, False),
+    ],
+)  # fmt: skip
+def test_what_lies_in_a_buffer(select, given, end, expected):
+    """The table of isa/buffers.py, both sides of each bound; a buffer of ten records, or bytes."""
+    full = {"records": RECORDS, "stride": 0, "element": 0, "structured": False, "index": 0, "offset": 0, "scalar": 0,
+            "place": 0, **given}  # fmt: skip
+    rules = buffers.Rules(31, (0, 4), select is not None)
+    found = buffers.inside(rules, select or 0, **full, end=end)
+    assert bool(found) == expected

@@ -594,3 +594,103 @@ def test_a_kernel_without_lds_has_no_byte_of_it():
         with pytest.raises(MemoryFault, match="lds out of bounds"):
             wave(f"v_mov_b32 v1, {lds}\n ds_read_u8 v2, v1", lds=lds)
     assert wave("v_mov_b32 v1, 3\n ds_read_u8 v2, v1", lds=4).v[2].tolist() == [0] * 64
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "offset", "wanted"),
+    [
+        ("s_load_u8", 3, 0x81), ("s_load_i8", 3, 0xFFFFFF81), ("s_load_i8", 4, 0x7F), ("s_load_u16", 2, 0x8182),
+        ("s_load_i16", 2, 0xFFFF8182), ("s_load_i16", 4, 0x7E7F), ("s_load_u16", 4, 0x7E7F),
+        ("s_load_i8", -1, 0xFFFFFFF0),
+        ("s_load_b32", 4, 0x7C7D7E7F), ("s_load_b32", -4, 0xF0F1F2F3),
+    ],
+)  # fmt: skip
+def test_small_scalar_loads_of_gfx12(mnemonic, offset, wanted):
+    """Bytes and halves are extended with zeros or with their sign; an offset may be negative."""
+    memory, start = memory_with([0xF0F1F2F3, 0x81828384, 0x7C7D7E7F])
+    body = f"s_load_b64 s[2:3], s[0:1], 0x0\n s_wait_kmcnt 0x0\n {mnemonic} s4, s[2:3], {offset}"
+    assert wave(body, "gfx1201", threads=32, memory=memory, out=start + 4).s[4] == wanted
+
+
+def test_two_places_of_lds_are_exchanged():
+    """ds_wrxchg2: each place gets its own data, and the old values come back side by side."""
+    body = """
+      v_lshlrev_b32 v1, 3, v0
+      v_add_u32 v2, 100, v0
+      v_add_u32 v3, 200, v0
+      ds_write2_b32 v1, v2, v3 offset1:1
+      v_add_u32 v4, 300, v0
+      v_add_u32 v5, 400, v0
+      ds_wrxchg2_rtn_b32 v[6:7], v1, v4, v5 offset1:1
+      ds_read2_b32 v[8:9], v1 offset1:1
+    """
+    found = wave(body)
+    for register, first in ((6, 100), (7, 200), (8, 300), (9, 400)):
+        assert lanes(found, register) == [first + i for i in LANES]
+
+
+def test_exchanges_of_two_places_are_aligned():
+    with pytest.raises(MemoryFault, match="misaligned") as caught:
+        wave("v_lshlrev_b32 v1, 1, v0\n v_add_u32 v1, 2, v1\n ds_wrxchg2_rtn_b32 v[6:7], v1, v2, v3 offset1:1")
+    assert (caught.value.fault.lane, caught.value.fault.bytes) == (0, 4)
+    assert caught.value.fault.address == dispatch.SHARED_APERTURE | 2
+
+
+def test_halves_of_special_registers():
+    """vcc, exec and flat_scratch are written and read as halves and as a whole; the other half stays."""
+    body = """
+      s_mov_b32 vcc_lo, 0x11111111
+      s_mov_b32 vcc_hi, 0x22222222
+      s_mov_b64 s[4:5], vcc
+      s_mov_b32 vcc_lo, 0x33333333
+      s_mov_b32 s6, vcc_hi
+      s_mov_b32 s7, vcc_lo
+      s_mov_b32 exec_hi, 0xf
+      s_mov_b64 s[8:9], exec
+      s_mov_b32 m0, 0x89abcdef
+      s_mov_b32 s10, m0
+    """
+    found = wave(body)
+    assert found.s[4:11] == [0x11111111, 0x22222222, 0x22222222, 0x33333333, 0xFFFFFFFF, 0xF, 0x89ABCDEF]
+    assert found.vcc == 0x22222222_33333333
+    assert found.exec == 0xF_FFFFFFFF
+
+
+def test_the_last_instruction_is_no_end():
+    """A wave that runs past the code stops there, and the fault names the last instruction."""
+    with pytest.raises(KernelFault, match="bad jump") as caught:
+        group("s_branch .Lend", after=".Lend:\n  s_nop 5\n")
+    assert caught.value.fault.instruction == "s_nop 5"
+    assert caught.value.fault.detail == "the wave ran past the last instruction"
+
+
+@pytest.mark.parametrize(("table", "wanted"), [(0x96, 0x96), (0xE8, 0xE8), (0x80, 0x80), (0x1, 0x1), (0xF0, 0xF0)])
+def test_a_table_of_three_bits(table, wanted):
+    """v_bitop3: bit 4 a + 2 b + c of the table; of these constants each bit of the result is one row of it."""
+    body = f"""
+      v_mov_b32 v2, 0xf0
+      v_mov_b32 v3, 0xcc
+      v_mov_b32 v4, 0xaa
+      v_bitop3_b32 v1, v2, v3, v4 bitop3:{table:#x}
+      v_and_b32 v1, 0xff, v1
+    """
+    assert lanes(wave(body, "gfx950"), 1) == [wanted] * 64
+
+
+def test_the_byte_of_a_conversion_on_gfx12():
+    """FP8 (E4M3): 0x38 is 1, 0x40 is 2, 0xc4 is -3, 0x30 is 0.5."""
+    body = "v_mov_b32 v2, 0x30c44038\n" + "\n".join(f" v_cvt_f32_fp8_e64 v{4 + n}, v2 byte_sel:{n}" for n in range(4))
+    found = wave(body, "gfx1201", threads=32)
+    assert [lanes(found, 4 + n)[0] for n in range(4)] == [0x3F800000, 0x40000000, 0xC0400000, 0x3F000000]
+
+
+def test_integers_as_packed_constants():
+    """A small integer stands in the low half alone, as 16 bits if it is not negative; a negative one fills both."""
+    body = """
+      v_mov_b32 v1, 0x00100020
+      v_pk_add_u16 v2, v1, 5 op_sel_hi:[1,0]
+      v_pk_add_u16 v3, v1, 5
+      v_pk_add_u16 v4, v1, -1
+    """
+    found = wave(body)
+    assert [lanes(found, n)[0] for n in (2, 3, 4)] == [0x00150025, 0x00100025, 0x000F001F]

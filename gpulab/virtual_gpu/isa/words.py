@@ -108,15 +108,18 @@ def _operands(item: Instruction, row: AnyRow | None) -> Iterator[TraceOperand]:
         data = row.combine.parameters[0].type.name if row.combine is not None else f"u{max(32, row.element)}"
         if row.count > 1:
             data = "u32"
-        for operand in item.operands[1:] if writes else item.operands:
+        both = row.action == "atomic" and row.space in ("buffer", "scalar")  # the data are where the result goes
+        for operand in item.operands[1:] if writes and not both else item.operands:
             if _names(operand):
                 yield made(operand, data if operand in _memory_data(item, row) else "u32", False)
         if writes:
             yield made(item.operands[0], data, True)
     elif isinstance(row, Image):
         for operand in item.operands[1:]:
-            if _names(operand):
-                yield made(operand, "f32" if row.action in ("sample", "gather") else "u32", False)
+            names = _names(operand)
+            if names:
+                is_place = row.action in ("sample", "gather") and names[0].startswith("v")  # not a descriptor
+                yield made(operand, "f32" if is_place else "u32", False)
         yield made(item.operands[0], "u32", row.action != "store")
     elif isinstance(row, (CrossLane, Matrix)):
         for operand in item.operands[1:]:
@@ -188,7 +191,8 @@ def sentence(item: Instruction, row: AnyRow | None) -> str:
             return f"Jump to {written(item.operands[0])} if {_CONDITIONS[row.condition]}; otherwise go on."
         if row.kind == "branch":
             return f"Jump to {written(item.operands[0])}."
-        return _CONTROL.get(row.kind, meaning)
+        is_signal = row.mnemonic.startswith("s_barrier")  # others wait for it
+        return meaning if is_signal else _CONTROL.get(row.kind, meaning)
     targets, sources = item.operands[:1], item.operands[1:]
     if isinstance(row, CrossLane) and targets and sources:
         return f"{meaning} Here {written(targets[0])} gets the result; from {', '.join(map(written, sources))}."
@@ -336,5 +340,7 @@ def _moves(item: Instruction, row: Memory, meaning: str) -> str:
     if row.action == "atomic":
         back = f"; {given[0]} gets what was there before" if _memory_target(item, row) else ""
         what = meaning.removesuffix(".")
+        if row.implied == "count":
+            return f"Once for the whole wave, {space}{where} is changed: {what}{back}."
         return f"Each active lane, one after another, changes {space}{where} with {' and '.join(data)}: {what}{back}."
     return meaning

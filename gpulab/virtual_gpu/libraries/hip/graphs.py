@@ -160,7 +160,6 @@ def _allocate_work(parameters: int) -> w.AllocateWork:
 
 
 def _free_work(address: int) -> w.FreeWork:
-    need(address)
     memory = _graphs.graph_memory(address)
     if memory is None or memory.has_free_node:
         raise Failure(codes.INVALID_VALUE, "a node frees what an allocation node has allocated, and only one does")
@@ -779,7 +778,6 @@ def hipGraphRemoveDependencies(graph: int, before: int, after: int, count: int) 
 
 def hipGraphDebugDotPrint(graph: int, path: int, flags: int) -> int:
     found = _graphs.graph(graph)
-    need(path)
     try:
         with open(text(path), "w", encoding="utf-8") as file:
             file.write(_graphs.dot(found, bool(flags)))

@@ -50,7 +50,6 @@ def hipLibraryGetGlobal(address: int, size: int, library: int, name: int) -> int
 
 
 def hipLibraryGetManaged(address: int, size: int, library: int, name: int) -> int:
-    need(name)
     if not _modules.is_managed(library, text(name)):
         return codes.NOT_FOUND
     return modules.hipModuleGetGlobal(address, size, library, name)

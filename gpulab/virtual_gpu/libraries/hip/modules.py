@@ -70,7 +70,6 @@ def hipModuleGetFunctionCount(count: int, module: int) -> int:
 
 
 def hipModuleGetGlobal(address: int, size: int, module: int, name: int) -> int:
-    need(name)
     found, length = _modules.global_variable(module, text(name))
     if address:
         put64(address, found)

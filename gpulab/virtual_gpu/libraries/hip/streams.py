@@ -115,7 +115,7 @@ def _wait(stream: Stream, address: int, value: int, flags: int, mask: int, size:
         _GREATER: held >= value,
         _EQUAL: held == value,
         _AND: held & value != 0,
-        _NOR: ~(held | value) & limit != 0,
+        _NOR: ~(held | value) & mask & limit != 0,
     }[flags]
     if not met:
         raise Failure(

@@ -203,7 +203,6 @@ def hipMemcpy2DFromArrayAsync(
 def hipMemcpy2DArrayToArray(
     target: int, tx: int, ty: int, source: int, sx: int, sy: int, width: int, height: int, kind: int
 ) -> int:
-    need(target, source)
     to, origin = _textures.array(target), _textures.array(source)
     if kind not in (DEVICE_TO_DEVICE, DEFAULT):
         return codes.INVALID_COPY_DIRECTION
