@@ -36,6 +36,8 @@ _ACCURACY = {
 }
 
 
+HINT = "A hint to the hardware: no result changes."
+LINES = "Write back or drop cached lines: here there are none."
 CACHES = "modelled: memory has no caches, so every access sees the last store"
 """The accuracy of what only concerns caches."""
 
@@ -74,11 +76,11 @@ _add("wait", "s_waitcnt_depctr s_wait_idle s_wait_event", "Wait for the wave's o
 _add("wait", "s_delay_alu", "Wait for the wave's own pipelines.", "gfx11", delay="alu")
 _add("nop", "s_nop", "Nothing, for a number of cycles.", delay="nop")
 _add("nop", "v_nop ds_nop s_wakeup v_clrexcp", "Nothing, for a number of cycles.")
-_add("nop", "s_setprio s_incperflevel s_decperflevel s_ttracedata", "Hints and caches.")
-_add("nop", "s_icache_inv s_dcache_inv", "Hints and caches.", accuracy=CACHES)
-_add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol", "Caches.", "gfx9", accuracy=CACHES)
-_add("nop", "buffer_wbl2", "Caches.", "gfx9", accuracy=CACHES, order="release", caches="write back")
-_add("nop", "buffer_inv", "Caches.", "gfx9", accuracy=CACHES, order="scoped acquire", caches="drop scoped")
+_add("nop", "s_setprio s_incperflevel s_decperflevel s_ttracedata", HINT)
+_add("nop", "s_icache_inv s_dcache_inv", LINES, accuracy=CACHES)
+_add("nop", "s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol", LINES, "gfx9", accuracy=CACHES)
+_add("nop", "buffer_wbl2", LINES, "gfx9", accuracy=CACHES, order="release", caches="write back")
+_add("nop", "buffer_inv", LINES, "gfx9", accuracy=CACHES, order="scoped acquire", caches="drop scoped")
 _add(
     "nop", "s_dcache_discard s_dcache_discard_x2", "Give up cached lines: here there are none.", "gfx9", accuracy=CACHES
 )
@@ -91,12 +93,12 @@ _add(
 _add(
     "nop",
     "s_clause s_set_inst_prefetch_distance s_inst_prefetch s_code_end s_ttracedata_imm s_version v_pipeflush",
-    "Hints and caches.",
+    HINT,
     "gfx11",
 )
-_add("nop", "s_gl1_inv", "Hints and caches.", "gfx11", accuracy=CACHES)
-_add("nop", "buffer_gl0_inv", "Hints and caches.", "gfx11", accuracy=CACHES, caches="drop first")
-_add("nop", "buffer_gl1_inv", "Hints and caches.", "gfx11", accuracy=CACHES, order="acquire", caches="drop second")
+_add("nop", "s_gl1_inv", LINES, "gfx11", accuracy=CACHES)
+_add("nop", "buffer_gl0_inv", LINES, "gfx11", accuracy=CACHES, caches="drop first")
+_add("nop", "buffer_gl1_inv", LINES, "gfx11", accuracy=CACHES, order="acquire", caches="drop second")
 _add("sleep", "s_sleep", "Pause the wave for about 64 cycles times the operand.", delay="sleep")
 _add("trap", "s_trap", "Enter the trap handler: the kernel is stopped, but for trap 3 of debuggers.")
 _add("sendmsg", "s_sendmsg s_sendmsghalt", "Send a message; the one that frees VGPRs has no effect.")

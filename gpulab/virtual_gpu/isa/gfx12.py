@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from gpulab.virtual_gpu.isa import functions as f
 from gpulab.virtual_gpu.isa.compare import FLOAT_CONDITIONS
-from gpulab.virtual_gpu.isa.control import CACHES, SLEEP
+from gpulab.virtual_gpu.isa.control import CACHES, LINES, SLEEP
 from gpulab.virtual_gpu.isa.expression import Value, ceil, f16, f32, floor, fma, i32, rint, select, sqrt, trunc, u32
 from gpulab.virtual_gpu.isa.family import Family, body, definer
 from gpulab.virtual_gpu.isa.fp8 import OCP, OCP_ELEMENTS, Format, conversions
@@ -54,13 +54,13 @@ _control("barrier", "s_barrier_wait", "Wait until all waves of the workgroup are
 _control(
     "nop",
     "global_inv",
-    "Write back or drop cached lines: here there are none.",
+    LINES,
     CACHES,
     "scoped acquire",
     "drop scoped",
 )
-_control("nop", "global_wb", "Write back or drop cached lines: here there are none.", CACHES, caches="write back")
-_control("nop", "global_wbinv", "Write back or drop cached lines: here there are none.", CACHES)
+_control("nop", "global_wb", LINES, CACHES, caches="write back")
+_control("nop", "global_wbinv", LINES, CACHES)
 _control(
     "nop",
     "s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data s_prefetch_data_pc_rel s_buffer_prefetch_data",

@@ -9,7 +9,7 @@ Source: AMD Instinct MI200 (CDNA2) ISA manual, 12.7-12.11.
 from __future__ import annotations
 
 from gpulab.virtual_gpu.isa import functions as f
-from gpulab.virtual_gpu.isa.control import CACHES
+from gpulab.virtual_gpu.isa.control import CACHES, LINES
 from gpulab.virtual_gpu.isa.expression import Value, select
 from gpulab.virtual_gpu.isa.family import Family, body
 from gpulab.virtual_gpu.isa.matrix import mfma
@@ -21,7 +21,7 @@ for _name, _order, _caches in (
     ("buffer_wbinvl1_vol", "acquire", "drop first"),
     ("buffer_invl2", "", ""),
 ):
-    _meaning = "Write back or drop cached lines: here there are none."
+    _meaning = LINES
     ROWS.add(Control(_name, "nop", meaning=_meaning, accuracy=CACHES, order=_order, caches=_caches))
 vector = ROWS.rows("valu", float_mode=True, rounds=True, counted="fma_f32")
 

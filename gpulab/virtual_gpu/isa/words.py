@@ -23,10 +23,7 @@ _CONDITIONS = {
     "scc0": "SCC is 0", "scc1": "SCC is 1", "vccz": "VCC is 0 (true for no lane)", "vccnz": "VCC is true for some lane",
     "execz": "EXEC is 0 (no lane is active)", "execnz": "some lane is active (EXEC is not 0)",
 }  # fmt: skip
-_CONTROL = {
-    "nop": "A hint to the hardware (instruction fetch, caches, pauses): no result changes.",
-    "wait": "Wait until earlier instructions of this wave have delivered what the next ones need.",
-}
+_WAIT = "Wait until earlier instructions of this wave have delivered what the next ones need."
 _KINDS = {"float": ", floating point", "i": ", signed"}
 
 
@@ -191,8 +188,7 @@ def sentence(item: Instruction, row: AnyRow | None) -> str:
             return f"Jump to {written(item.operands[0])} if {_CONDITIONS[row.condition]}; otherwise go on."
         if row.kind == "branch":
             return f"Jump to {written(item.operands[0])}."
-        is_signal = row.mnemonic.startswith("s_barrier")  # others wait for it
-        return meaning if is_signal else _CONTROL.get(row.kind, meaning)
+        return _WAIT if row.kind == "wait" else meaning
     targets, sources = item.operands[:1], item.operands[1:]
     if isinstance(row, CrossLane) and targets and sources:
         return f"{meaning} Here {written(targets[0])} gets the result; from {', '.join(map(written, sources))}."
