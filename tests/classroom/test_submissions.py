@@ -507,3 +507,23 @@ def test_a_folder_named_like_the_students_zip_is_no_folder_of_its_own(
     assert (student, closed.parts) == ("ann", ("ann.zip",))
     with pytest.raises(Unreadable, match="a zip inside a zip is not opened"):
         closed.read()
+
+
+def test_names_in_messages_are_three_at_most(tmp_path: Path) -> None:
+    for student in ("x", "y"):
+        (tmp_path / "empty" / student).mkdir(parents=True)
+    for name in ("a.csv", "b.csv"):
+        write(tmp_path / "empty" / name, "names")
+    with pytest.raises(CheckError) as error:
+        submissions(tmp_path / "empty")
+    assert error.value.what == (
+        f"There are no submissions in {tmp_path / 'empty'}, only empty folders or others' files (a.csv, b.csv, x)."
+    )
+    for count, names in ((3, "first-fill, saxpy-guard, wave-sum"), (4, "block-sum, first-fill, saxpy-guard ...")):
+        for exercise in ("saxpy-guard", "first-fill", "wave-sum", "block-sum")[:count]:
+            write(tmp_path / f"{count}" / exercise / "ann.hip", KERNEL)
+        with pytest.raises(CheckError) as error:
+            submissions(tmp_path / f"{count}")
+        assert (
+            error.value.what == f"In {tmp_path / f'{count}'} there are exercises ({names}) where students are expected."
+        )

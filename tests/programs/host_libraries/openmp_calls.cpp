@@ -390,6 +390,14 @@ static void late_threads() {
     for (int i = 0; i < 4; i++) SAME(done[i], 1), SAME(value[i], 40 + round);
     for (int each : singles) SAME(each, 1);
   }
+  int arrived = 0, seen = 0;
+#pragma omp parallel num_threads(2) shared(arrived, seen)
+  {
+    if (omp_get_thread_num() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20)), arrived = 1;
+#pragma omp barrier
+    if (omp_get_thread_num() == 1) seen = arrived;
+  }
+  SAME(seen, 1);
   // ordered parts of chunks, of which some have none
   for (int schedule : {0, 1}) {
     omp_set_schedule(schedule ? omp_sched_static : omp_sched_dynamic, 2);
@@ -560,7 +568,8 @@ int main(int argc, char** argv) {
     omp_sched_t kind;
     int chunk;
     omp_get_schedule(&kind, &chunk);
-    std::printf("%d %d %d\n", omp_get_max_threads(), (int)kind, chunk);
+    int team = team_of_next_region();
+    std::printf("%d %d %d%s\n", omp_get_max_threads(), (int)kind, chunk, team == omp_get_max_threads() ? "" : ", another team");
     return 0;
   }
   if (mode == "stack") {
