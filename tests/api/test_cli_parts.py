@@ -326,3 +326,33 @@ def test_widgets_are_taken_out_of_outputs(tmp_path: Path) -> None:
     assert [each.get("data", each.get("text")) for each in outputs] == [
         {"text/plain": "a"}, {"text/html": "<p>"}, {"text/plain": "b"}, "c",
     ]  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------- lab
+
+PLACES = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
+          "IPYTHONDIR": "ipython", "MPLCONFIGDIR": "matplotlib"}  # fmt: skip
+NEWS = "lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+
+
+def test_where_jupyter_keeps_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*PLACES, "JUPYTER_PREFER_ENV_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "deep" / "cache"))
+    monkeypatch.setenv("PATH", "/one")
+    base = tmp_path / "deep" / "cache" / "jupyter"
+    for _ in range(2):
+        found = cli.jupyter_environment()
+        assert {name: Path(found[name]) for name in PLACES} == {name: base / part for name, part in PLACES.items()}
+        assert all((base / part).is_dir() for part in PLACES.values())
+        assert found["PATH"] == f"{Path(sys.executable).parent}{os.pathsep}/one"
+        assert found["JUPYTER_PREFER_ENV_PATH"] == "1"
+        assert (base / "config" / NEWS).read_text() == '{"fetchNews": "false", "checkForUpdates": false}'
+    assert "JUPYTER_DATA_DIR" not in os.environ
+    (base / "config" / NEWS).unlink()
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "own" / "config"))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    found = cli.jupyter_environment()
+    assert found["JUPYTER_PREFER_ENV_PATH"] == "0"
+    assert list((tmp_path / "own" / "config").iterdir()) == []
+    assert not (base / "config" / NEWS).exists()
