@@ -115,9 +115,9 @@ static void static_loops() {
   SAME(shares(91, 0, 9, 1, 0), "0..9/10* 0..9/10* 0..9/10* 0..9/10* ");
   SAME(shares(92, 0, 9, 1, 0), "0..9/10* 0..9/10* 0..9/10* 0..9/10* ");
   // with modifiers, ordered, not merged, and both
-  const char* in_chunks = "0..2/12 3..5/12 6..8/12 9..11/12* ";
+  const char* in_chunks = "0..2/12* 3..5/12 6..8/12 9..11/12 ";
   for (int same_as : {int(chunks), chunks | 1 << 29, chunks | 1 << 30, 65, 161, 193})
-    same(__LINE__, "a schedule in chunks", shares(same_as, 0, 11, 1, 3), in_chunks);
+    same(__LINE__, "a schedule in chunks", shares(same_as, 0, 12, 1, 3), in_chunks);
   const char* in_blocks = "0..3/13 4..6/13 7..9/13 10..12/13* ";
   for (int same_as : {int(blocks), blocks | 1 << 29, blocks | 1 << 30, 66, 162, 194})
     same(__LINE__, "a schedule in blocks", shares(same_as, 0, 12, 1, 3), in_blocks);
@@ -395,9 +395,10 @@ static void late_threads() {
   {
     if (omp_get_thread_num() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20)), arrived = 1;
 #pragma omp barrier
-    if (omp_get_thread_num() == 1) seen = arrived;
+    if (omp_get_thread_num() == 1) seen = arrived && omp_in_parallel() && omp_get_active_level() == 1 ? 1 : 0;
+    else if (!omp_in_parallel() || omp_get_active_level() != 1) arrived = 7;
   }
-  SAME(seen, 1);
+  SAME(seen, 1), SAME(arrived, 1);
   // ordered parts of chunks, of which some have none
   for (int schedule : {0, 1}) {
     omp_set_schedule(schedule ? omp_sched_static : omp_sched_dynamic, 2);
