@@ -407,7 +407,6 @@ void dispatch_init(int32_t schedule, T lower, T upper, int64_t step, int64_t chu
   here->loops++;
   here->loop = loop;
   here->taken = 0;
-  here->bumped = false;
 }
 
 // The next chunk of the thread: its first iteration and how many; false if there is none.
