@@ -269,6 +269,12 @@ static void regions() {
   __kmpc_push_num_teams(nullptr, 0, 5, 0), SAME(team_of_next_region(), 4);
   __kmpc_push_num_teams_51(nullptr, 0, 5, 6, 3), SAME(team_of_next_region(), 3);
   __kmpc_push_num_teams_51(nullptr, 0, 5, 6, 0), SAME(team_of_next_region(), 4);
+  __kmpc_push_num_teams(nullptr, 0, 5, 1), SAME(team_of_next_region(), 1);
+  __kmpc_push_num_teams_51(nullptr, 0, 5, 6, 1), SAME(team_of_next_region(), 1);
+  __kmpc_push_num_threads(nullptr, 0, 1), SAME(team_of_next_region(), 1);
+  seen_by_all = 0;
+  __kmpc_push_num_threads(nullptr, 0, 1);
+  __kmpc_fork_call_if(nullptr, 0, one_argument, 1, nullptr), SAME(seen_by_all, 1);
   int inside = 0, level = -1;
 #pragma omp parallel num_threads(3) if (inside)
   {
@@ -320,7 +326,8 @@ static void regions() {
     if (me == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 #pragma omp atomic
     after++;
-    if (__kmpc_barrier_master(nullptr, 0)) {
+    if (int first = __kmpc_barrier_master(nullptr, 0)) {
+      bad += first != 1;
       if (after != 3 || me != 0) bad++;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       alone++;
