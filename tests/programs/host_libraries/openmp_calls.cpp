@@ -62,7 +62,11 @@ void* __kmpc_copyprivate_light(void*, int32_t, void*);
 int32_t __kmpc_reduce(void*, int32_t, int32_t, size_t, void*, void (*)(void*, void*), void**);
 void __kmpc_end_reduce(void*, int32_t, void**);
 void* __kmpc_omp_task_alloc(void*, int32_t, int32_t, size_t, size_t, int32_t (*)(int32_t, void*));
+int32_t __kmpc_omp_task(void*, int32_t, void*);
 int32_t __kmpc_omp_task_parts(void*, int32_t, void*);
+int32_t __kmpc_omp_task_with_deps(void*, int32_t, void*, int32_t, void*, int32_t, void*);
+int32_t __kmpc_omp_taskwait(void*, int32_t);
+int32_t __kmpc_omp_taskyield(void*, int32_t, int32_t);
 void* __kmpc_task_reduction_get_th_data(int32_t, void*, void*);
 }
 
@@ -475,6 +479,10 @@ static void tasks_and_locks() {
   SAME(__kmpc_omp_task_parts(nullptr, 7, task), 0), SAME(seen_by_all, 1);
   task = __kmpc_omp_task_alloc(nullptr, 0, 1, 72, 0, routine);
   CHECK(*static_cast<void**>(task) == nullptr);
+  auto new_task = [] { return seen_by_all = 0, __kmpc_omp_task_alloc(nullptr, 0, 1, 72, 24, routine); };
+  SAME(__kmpc_omp_task(nullptr, 7, new_task()), 0), SAME(seen_by_all, 1);
+  SAME(__kmpc_omp_task_with_deps(nullptr, 7, new_task(), 0, nullptr, 0, nullptr), 0), SAME(seen_by_all, 1);
+  SAME(__kmpc_omp_taskwait(nullptr, 0), 0), SAME(__kmpc_omp_taskyield(nullptr, 0, 0), 0);
   SAME(*static_cast<int*>(__kmpc_task_reduction_get_th_data(0, nullptr, &destroyed)), destroyed);
   long total = 0;
   int last = -1;
