@@ -877,10 +877,7 @@ API double omp_get_wtick() { return 1e-9; }
 struct omp_lock_t {
   void* mutex;
 };
-API void omp_init_lock(omp_lock_t* lock) {
-  lock->mutex = nullptr;
-  critical_mutex(&lock->mutex);
-}
+API void omp_init_lock(omp_lock_t* lock) { lock->mutex = nullptr; }  // who comes first makes it
 API void omp_init_lock_with_hint(omp_lock_t* lock, int) { omp_init_lock(lock); }
 API void omp_destroy_lock(omp_lock_t* lock) {
   if (!lock->mutex) return;
