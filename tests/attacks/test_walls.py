@@ -389,3 +389,27 @@ def test_a_process_ends_with_its_parent(
     monkeypatch.setattr(walls, "_library", lambda: SimpleNamespace(prctl=lambda *words: calls.append(words)))
     walls.end_with_parent()
     assert calls == asked
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals of pipes are Linux's")
+def test_how_a_tie_is_armed_and_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F_SETSIG is 10, F_SETOWN 8 and F_SETFL 4; a group is a negative number; who leads takes the signal back first."""
+    import fcntl
+
+    calls: list[tuple[int, int, int]] = []
+    monkeypatch.setattr(fcntl, "fcntl", lambda *words: calls.append(words))
+    monkeypatch.setattr(walls, "_leads", False)
+    tie = walls.Tie()
+    (read,) = tie.descriptors
+    assert calls == []
+    tie.fasten(77)
+    assert calls == [(read, 10, 9), (read, 8, -77), (read, 4, os.O_ASYNC)]
+    tie.release()
+    assert len(calls) == 3
+    monkeypatch.setattr(walls, "_leads", True)
+    tie = walls.Tie()
+    (read,) = tie.descriptors
+    assert calls[3:] == [(read, 10, 9), (read, 8, -os.getpgrp()), (read, 4, os.O_ASYNC)]
+    tie.release()
+    tie.release()
+    assert calls[6:] == [(read, 4, 0)]
