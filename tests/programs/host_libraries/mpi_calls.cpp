@@ -294,7 +294,7 @@ static void requests() {
 
 static void collectives() {
   // each copies two of three numbers, to where it is told; nothing else is written
-  const int out[3] = {21, 22, 23}, counts[1] = {2}, places[1] = {1};
+  const int out[3] = {21, 22, 23}, counts[2] = {2, 1}, places[2] = {1, 0};
   int in[4];
 #define COPIES(first, ...)                                                                        \
   do {                                                                                            \
