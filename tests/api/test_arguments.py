@@ -296,7 +296,7 @@ def test_kernel_without_parameters() -> None:
 
 
 @pytest.mark.parametrize(("more", "what"), [(1, "value."), (2, "2 values."), (3, "3 values.")])
-def test_too_many_arguments(more: int, what: str) -> None:
+def test_how_many_arguments_are_too_many(more: int, what: str) -> None:
     with pytest.raises(ArgumentError) as error:
         packer(value("int32", 4, type="int", name="n"))((1,) * (1 + more))
     assert f"takes 1 argument, and was given {1 + more}." in error.value.what
